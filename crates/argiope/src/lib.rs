@@ -1,0 +1,1 @@
+//! The argiope binary, and the library people embed.

@@ -1,0 +1,1 @@
+//! The loop: step(state, event) to commands, and the shell around it.

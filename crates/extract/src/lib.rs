@@ -1,0 +1,1 @@
+//! Response bytes to links, images, text, metadata; sitemaps; charset.

@@ -1,0 +1,1 @@
+//! One FetchTask to one FetchOutcome over HTTP. Knows limits, no politeness.

@@ -1,0 +1,1 @@
+//! Which URL next, and when: workbench, politeness, budgets, traps. Pure policies.

@@ -1,0 +1,1 @@
+//! Whole crawls in virtual time from one seed, with faults and an oracle.

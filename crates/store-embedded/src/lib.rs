@@ -1,0 +1,1 @@
+//! The Store trait on an embedded LSM engine (fjall).

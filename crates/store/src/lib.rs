@@ -1,0 +1,1 @@
+//! What a crawl keeps: the Store trait, the in-memory store, the contract suite.

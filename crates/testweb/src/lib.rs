@@ -1,0 +1,1 @@
+//! A web to crawl: sandboxes, real files as sites, a synthetic web of any size.

@@ -1,0 +1,1 @@
+//! Read, write, check and repair WARC files; CDXJ.
