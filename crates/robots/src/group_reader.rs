@@ -1,0 +1,185 @@
+//! Records to the one group that is for us (RFC 9309 §2.2.1).
+
+use std::time::Duration;
+
+use crate::record::Record;
+use crate::rule_list::RuleList;
+use crate::{crawl_delay, lines::Lines};
+
+/// How many `Sitemap` records of a file are kept.
+pub const SITEMAPS_MAX: usize = 1_000;
+
+/// The longest `Sitemap` value that is kept, in bytes: the sitemap protocol's own limit for a URL.
+pub const SITEMAP_URL_BYTES_MAX: usize = 2_048;
+
+/// What a file says to one product token.
+#[derive(Debug, Default)]
+pub(crate) struct OurPart {
+    pub(crate) group: Group,
+    pub(crate) sitemaps: Vec<String>,
+}
+
+/// All groups for the same token, merged.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    pub(crate) rules: RuleList,
+    pub(crate) crawl_delay: Option<Duration>,
+}
+
+/// Reads a file for `product_token`.
+pub(crate) fn read(body: &[u8], product_token: &str) -> OurPart {
+    let mut reader = GroupReader::new(product_token);
+    for (line_number, line) in Lines::new(body) {
+        if let Some(record) = Record::read(line) {
+            reader.read(&record, line_number, line);
+        }
+    }
+    reader.finish()
+}
+
+/// Whom the user-agent lines of the current group name: us, everybody, both, or neither.
+#[derive(Debug, Clone, Copy, Default)]
+struct Addressees {
+    us: bool,
+    everybody: bool,
+}
+
+struct GroupReader<'t> {
+    token: &'t str,
+    /// Groups that name us, and groups for `*`. The latter count only if there are none of the former.
+    ours: Group,
+    everybodys: Group,
+    we_are_named: bool,
+    sitemaps: Vec<String>,
+
+    rules_for: Addressees,
+    /// A user-agent line behind a rule begins a new group. Other records do not (RFC 9309 §2.2.4).
+    rule_seen: bool,
+    /// A Crawl-delay is for the user-agent lines right above it. Though it ends no group, it is not
+    /// for the agents named behind it: files that give each robot its own delay mean that.
+    delay_for: Addressees,
+    delay_seen: bool,
+}
+
+impl<'t> GroupReader<'t> {
+    fn new(product_token: &'t str) -> Self {
+        Self {
+            token: product_token.split(|c: char| c == '/' || c.is_whitespace()).next().unwrap_or_default(),
+            ours: Group::default(),
+            everybodys: Group::default(),
+            we_are_named: false,
+            sitemaps: Vec::new(),
+            rules_for: Addressees::default(),
+            rule_seen: false,
+            delay_for: Addressees::default(),
+            delay_seen: false,
+        }
+    }
+
+    fn read(&mut self, record: &Record<'_>, line_number: u32, line: &[u8]) {
+        match *record {
+            Record::UserAgent(value) => self.user_agent(value),
+            Record::Allow(pattern) => self.rule(true, pattern, line_number, line),
+            Record::Disallow(pattern) => self.rule(false, pattern, line_number, line),
+            Record::CrawlDelay(value) => self.crawl_delay(value),
+            Record::Sitemap(value) => self.sitemap(value),
+        }
+    }
+
+    fn user_agent(&mut self, value: &[u8]) {
+        if self.rule_seen {
+            self.rules_for = Addressees::default();
+        }
+        if self.rule_seen || self.delay_seen {
+            self.delay_for = Addressees::default();
+        }
+        self.rule_seen = false;
+        self.delay_seen = false;
+        let us = names(value, self.token);
+        let everybody = is_wildcard(value);
+        self.we_are_named |= us;
+        for addressees in [&mut self.rules_for, &mut self.delay_for] {
+            addressees.us |= us;
+            addressees.everybody |= everybody;
+        }
+    }
+
+    fn rule(&mut self, allow: bool, pattern: &[u8], line_number: u32, line: &[u8]) {
+        self.rule_seen = true;
+        if self.rules_for.us {
+            self.ours.rules.push(allow, pattern, line_number, line);
+        }
+        if self.rules_for.everybody && !self.we_are_named {
+            self.everybodys.rules.push(allow, pattern, line_number, line);
+        }
+    }
+
+    /// The longest delay counts where several are for us: it keeps the others' promise too.
+    fn crawl_delay(&mut self, value: &[u8]) {
+        self.delay_seen = true;
+        let delay = crawl_delay::parse(value);
+        if self.delay_for.us {
+            self.ours.crawl_delay = self.ours.crawl_delay.max(delay);
+        }
+        if self.delay_for.everybody {
+            self.everybodys.crawl_delay = self.everybodys.crawl_delay.max(delay);
+        }
+    }
+
+    fn sitemap(&mut self, value: &[u8]) {
+        let fits = (1..=SITEMAP_URL_BYTES_MAX).contains(&value.len());
+        if fits && self.sitemaps.len() < SITEMAPS_MAX {
+            self.sitemaps.push(String::from_utf8_lossy(value).into_owned());
+        }
+    }
+
+    fn finish(self) -> OurPart {
+        let mut group = if self.we_are_named { self.ours } else { self.everybodys };
+        group.rules.shrink();
+        OurPart { group, sitemaps: self.sitemaps }
+    }
+}
+
+/// Whether a user-agent value names `token`: it begins with it, in any case, and the token ends
+/// there. Versions and further words behind it are ignored, as Google's parser does.
+fn names(value: &[u8], token: &str) -> bool {
+    let is_token_char = |octet: &u8| octet.is_ascii_alphabetic() || b"-_".contains(octet);
+    let Some((head, tail)) = value.split_at_checked(token.len()) else {
+        return false;
+    };
+    !token.is_empty() && head.eq_ignore_ascii_case(token.as_bytes()) && !tail.first().is_some_and(is_token_char)
+}
+
+/// `*`, alone or before white space.
+fn is_wildcard(value: &[u8]) -> bool {
+    matches!(value, [b'*'] | [b'*', b' ' | b'\t', ..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_matched_as_a_whole() {
+        let check = |value: &str, token: &str, expect: bool| {
+            assert_eq!(names(value.as_bytes(), token), expect, "{value:?} names {token:?}");
+        };
+        check("argiope", "argiope", true);
+        check("ARGIOPE", "argiope", true);
+        check("argiope", "Argiope", true);
+        check("argiope/1.0", "argiope", true);
+        check("argiope foo", "argiope", true);
+        check("argiope*", "argiope", true);
+        check("argiope-images", "argiope", false);
+        check("argiope_images", "argiope", false);
+        check("argiopeimages", "argiope", false);
+        check("my-argiope", "argiope", false);
+        check("argio", "argiope", false);
+        check("", "argiope", false);
+        check("", "", false);
+        check("*", "argiope", false);
+        check("cis5550-crawler", "cis5550-crawler", true);
+        check("cis", "cis5550-crawler", false);
+        check("cis5550-crawler", "cis", true);
+    }
+}
