@@ -1,1 +1,28 @@
-//! The values that travel between the stages, outcomes, limits.
+//! The values that travel between the stages, the outcomes, and the limits.
+//!
+//! ```text
+//!           Candidate            FetchTask              FetchOutcome            Visit
+//!  seeds ──▶ frontier ─────────▶ fetch ───────────────▶ extract ──────────────▶ recorder ──▶ archive, store
+//! ```
+//!
+//! A stage knows these values and no other stage. Nothing here is serialised: encodings live where the bytes are.
+
+mod candidate;
+mod digest;
+mod exchange;
+mod fetch;
+mod limits;
+mod outcome;
+mod site;
+mod time;
+mod visit;
+
+pub use candidate::{Candidate, Position, Purpose, Via};
+pub use digest::PayloadDigest;
+pub use exchange::{Exchange, Method, Truncation};
+pub use fetch::{Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Response, TaskId};
+pub use limits::Limits;
+pub use outcome::Outcome;
+pub use site::{RobotsAnswer, RobotsRecord, SiteRecord};
+pub use time::Timestamp;
+pub use visit::{ArchiveLocation, Visit};

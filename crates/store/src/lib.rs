@@ -1,1 +1,95 @@
-//! What a crawl keeps: the Store trait, the in-memory store, the contract suite.
+//! What a crawl keeps: one small trait, the in-memory store, and the contract that every store must pass.
+//!
+//! A store holds *urls* (every URL ever accepted, once), the *queue* of those without an outcome, *visits* (outcomes),
+//! *sites* (politeness state) and the committed lengths of the archive's *segments*. All of it changes by one method,
+//! [`Store::commit`], which is atomic and durable; everything else reads.
+//!
+//! Invariant: one thread commits. Stores may rely on it (they look up before they write), and the engine does: replies
+//! to reads that it asks for through the same thread see every commit acknowledged before them.
+
+mod batch;
+pub mod contract;
+mod error;
+mod memory;
+
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
+
+pub use batch::{Batch, Committed, Entry, Queued, Relaxed, Segment, Totals};
+pub use error::StoreError;
+pub use memory::MemoryStore;
+use model::{PayloadDigest, Position, SiteRecord};
+
+/// The state of a crawl.
+pub trait Store: Send + Sync {
+    /// Applies a batch: all of it or nothing, durable when it returns. Applying the same batch again changes nothing.
+    ///
+    /// - A found URL that is unknown is queued, and reported as fresh. A known one whose new way is shorter (fewer
+    ///   links, then fewer redirects) is relaxed: it takes the new depth; if it was visited and has outlinks it goes
+    ///   back into the queue marked [`Queued::visited`], so that its links are judged again even after a crash.
+    /// - A settled URL is recorded with its visit if it is unknown, without ever being queued.
+    /// - A visit ends the URL's stay in the queue.
+    ///
+    /// # Errors
+    /// Nothing was applied, or, if the error says so, the outcome is unknown and the batch may be applied again.
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError>;
+
+    /// The queue of a site in order, from behind `after`, at most `max` entries.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError>;
+
+    /// The sites with a queue, in key order, from behind `after`, at most `max`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError>;
+
+    /// All that is known of a URL.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError>;
+
+    /// All URLs in key order, from behind `after`, at most `max`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError>;
+
+    /// The record of a site.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError>;
+
+    /// The records of all sites in key order, from behind `after`, at most `max`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError>;
+
+    /// The URL that first had this payload.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError>;
+
+    /// The seeds, in the order in which they were given, and URLs that seeds redirect to.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError>;
+
+    /// The segments of the archive as far as they are committed, by serial number.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn segments(&self) -> Result<Vec<Segment>, StoreError>;
+
+    /// How much there is of everything.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn totals(&self) -> Result<Totals, StoreError>;
+}

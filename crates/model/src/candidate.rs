@@ -1,0 +1,90 @@
+//! A URL that may be fetched.
+
+use weburl::{CanonicalUrl, UrlKey};
+
+/// How a URL came to be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Via {
+    /// Given by the user.
+    Seed,
+    /// A link of a page.
+    Link,
+    /// The target of a redirect.
+    Redirect,
+    /// Listed in a sitemap or feed, or named as a sitemap by robots.txt.
+    Sitemap,
+}
+
+impl Via {
+    /// The word used in exports and explanations.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Via::Seed => "seed",
+            Via::Link => "link",
+            Via::Redirect => "redirect",
+            Via::Sitemap => "sitemap",
+        }
+    }
+}
+
+/// What a URL is fetched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Purpose {
+    /// To be recorded as a page of the crawl.
+    Page,
+    /// To learn URLs from it; it has no page row.
+    Sitemap,
+    /// To learn what a site allows; never queued, asked for by the frontier when a site's turn comes.
+    Robots,
+}
+
+/// A URL found and judged worth fetching, on its way to the frontier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The URL.
+    pub url: CanonicalUrl,
+    /// The number of links from the nearest seed on the way by which it was found. For a sitemap: how many indexes lie above it.
+    pub depth: u32,
+    /// The number of redirects in a row that led here.
+    pub redirects: u8,
+    /// How it was found.
+    pub via: Via,
+    /// What it is to be fetched for.
+    pub purpose: Purpose,
+    /// Where it was found.
+    pub found_on: Option<UrlKey>,
+}
+
+impl Candidate {
+    /// A seed.
+    #[must_use]
+    pub fn seed(url: CanonicalUrl) -> Self {
+        Candidate { url, depth: 0, redirects: 0, via: Via::Seed, purpose: Purpose::Page, found_on: None }
+    }
+
+    /// Its place in the queue of its site.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position::of(self.purpose, self.depth, self.url.key().url)
+    }
+}
+
+/// The place of a URL in the queue of its site: sitemaps first, then breadth-first by depth, then by key, so that the
+/// order does not depend on the order of discovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// 0 for sitemaps; depth + 1 for pages.
+    pub rank: u32,
+    /// The URL's part of its key.
+    pub url: u64,
+}
+
+impl Position {
+    /// The position of a URL with the given purpose, depth and key.
+    #[must_use]
+    pub fn of(purpose: Purpose, depth: u32, url: u64) -> Self {
+        let rank = if purpose == Purpose::Sitemap { 0 } else { depth.saturating_add(1) };
+        Position { rank, url }
+    }
+}

@@ -1,0 +1,42 @@
+//! The digest by which identical payloads are recognised.
+
+use std::fmt;
+
+/// The SHA-1 of a payload: the message body without transfer coding, with its content coding, as WARC defines it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PayloadDigest(pub [u8; 20]);
+
+impl fmt::Display for PayloadDigest {
+    /// `sha1:` and base32 without padding (RFC 4648 §6), the form used in WARC and CDXJ.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+        f.write_str("sha1:")?;
+        for group in self.0.chunks(5) {
+            let wide = group.iter().fold(0u64, |wide, byte| (wide << 8) | u64::from(*byte));
+            for digit in (0..8).rev() {
+                write!(f, "{}", char::from(ALPHABET[(wide >> (digit * 5)) as usize & 31]))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for PayloadDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PayloadDigest;
+
+    #[test]
+    fn base32_of_the_digest_of_nothing() {
+        let sha1_of_nothing = [
+            0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d, 0x32, 0x55, 0xbf, 0xef, 0x95, 0x60, 0x18, 0x90, 0xaf, 0xd8,
+            0x07, 0x09,
+        ];
+        assert_eq!(PayloadDigest(sha1_of_nothing).to_string(), "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
+    }
+}

@@ -1,0 +1,49 @@
+//! One HTTP request with its answer, as it goes into the archive.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use weburl::CanonicalUrl;
+
+use crate::Timestamp;
+
+/// The request methods a crawler uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// `GET`
+    Get,
+    /// `HEAD`
+    Head,
+}
+
+/// Why a recorded payload is shorter than what the server had (WARC 1.1 §5.13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truncation {
+    /// A size limit was reached.
+    Length,
+    /// A time limit was reached.
+    Time,
+    /// The connection ended early.
+    Disconnect,
+}
+
+/// A request and its answer, byte for byte.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The URL asked for.
+    pub url: CanonicalUrl,
+    /// The method.
+    pub method: Method,
+    /// The address that answered; `None` behind a proxy.
+    pub address: Option<SocketAddr>,
+    /// When the request was sent.
+    pub started_at: Timestamp,
+    /// The request's head as sent, to and including the empty line.
+    pub request_head: Bytes,
+    /// The answer's head as received, to and including the empty line. For HTTP/2 a head written from its fields.
+    pub response_head: Bytes,
+    /// The payload: the body as received, without transfer coding, with its content coding.
+    pub payload: Bytes,
+    /// Set where the payload is not all there was.
+    pub truncated: Option<Truncation>,
+}

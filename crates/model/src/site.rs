@@ -1,0 +1,79 @@
+//! The record of a site: its politeness state, which outlives the process.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use weburl::Site;
+
+use crate::{Failure, Timestamp};
+
+/// What is kept of a site. It is written with every visit, so that delays, back-off, robots rules, budgets and trap
+/// counters survive a restart and could move with the site to another machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteRecord {
+    /// The site.
+    pub site: Site,
+    /// The address it is pinned to.
+    pub address: Option<IpAddr>,
+    /// No visit before this time.
+    pub due_at: Timestamp,
+    /// Failures in a row, which make the back-off longer.
+    pub failures_in_a_row: u32,
+    /// How long the last answer took.
+    pub response_time: Duration,
+    /// What is known of its robots.txt. Left out of a batch where it has not changed.
+    pub robots: Option<RobotsRecord>,
+    /// URLs fetched, which the budget is about. Sitemaps and robots.txt do not count.
+    pub pages_fetched: u64,
+    /// Sitemaps read.
+    pub sitemaps_read: u32,
+    /// How often each shape of URL was fetched, for the trap rules: (hash of the shape, count).
+    pub shapes: Vec<(u64, u32)>,
+    /// Set where the site is given up, with the reason.
+    pub given_up: Option<Failure>,
+}
+
+impl SiteRecord {
+    /// The record of a site nothing is known of.
+    #[must_use]
+    pub fn new(site: Site) -> Self {
+        SiteRecord {
+            site,
+            address: None,
+            due_at: Timestamp::default(),
+            failures_in_a_row: 0,
+            response_time: Duration::ZERO,
+            robots: None,
+            pages_fetched: 0,
+            sitemaps_read: 0,
+            shapes: Vec::new(),
+            given_up: None,
+        }
+    }
+}
+
+/// What came of asking for robots.txt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RobotsRecord {
+    /// When.
+    pub fetched_at: Timestamp,
+    /// How many times in a row it could not be had.
+    pub failed_tries: u32,
+    /// The answer.
+    pub answer: RobotsAnswer,
+}
+
+/// The answer to a request for robots.txt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RobotsAnswer {
+    /// A status and, where it matters, the body.
+    Status {
+        /// The status code of the last answer.
+        code: u16,
+        /// Its body, at most [`crate::Limits::robots_bytes_max`]; empty unless the status is 2xx.
+        body: Bytes,
+    },
+    /// No answer.
+    Failed(Failure),
+}

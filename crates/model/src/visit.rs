@@ -1,0 +1,73 @@
+//! The record of a visit: what the store keeps of a URL once its outcome is known.
+
+use weburl::UrlKey;
+
+use crate::{Outcome, PayloadDigest, Timestamp};
+
+/// Where a record lies in the archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ArchiveLocation {
+    /// The serial number of the segment.
+    pub segment: u32,
+    /// The offset of the record in the segment, in bytes.
+    pub offset: u64,
+    /// The length of the record in the segment (compressed), in bytes.
+    pub length: u64,
+}
+
+/// What became of a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// The URL.
+    pub key: UrlKey,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// Why: the robots line, the scope rule, the trap rule, the error. Empty where the outcome says it all.
+    pub reason: String,
+    /// The HTTP status, 0 where there was no answer.
+    pub status: u16,
+    /// The media type declared by the answer.
+    pub content_type: Option<String>,
+    /// Bytes of the payload as received.
+    pub length: u64,
+    /// The digest of the payload.
+    pub digest: Option<PayloadDigest>,
+    /// The URL whose payload this one equals.
+    pub duplicate_of: Option<UrlKey>,
+    /// The target of a redirect, or the canonical URL the page names: the canonical text of the URL.
+    pub target: Option<String>,
+    /// The title of the page.
+    pub title: Option<String>,
+    /// When the fetch ended, or the URL was judged without a fetch.
+    pub at: Timestamp,
+    /// How many times it was asked for.
+    pub attempts: u8,
+    /// The response record in the archive.
+    pub location: Option<ArchiveLocation>,
+    /// What its links lead to, kept only where a shorter way to the URL may still turn up and make them count again
+    /// (a crawl with a depth limit; redirects): canonical URLs.
+    pub outlinks: Vec<String>,
+}
+
+impl Visit {
+    /// A visit that needed no fetch.
+    #[must_use]
+    pub fn without_fetch(key: UrlKey, outcome: Outcome, reason: String, at: Timestamp) -> Self {
+        Visit {
+            key,
+            outcome,
+            reason,
+            status: 0,
+            content_type: None,
+            length: 0,
+            digest: None,
+            duplicate_of: None,
+            target: None,
+            title: None,
+            at,
+            attempts: 0,
+            location: None,
+            outlinks: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The values that go into a store and come out of it.
+
+use std::collections::BTreeMap;
+
+use model::{Candidate, Outcome, PayloadDigest, Position, SiteRecord, Visit};
+use weburl::{CanonicalUrl, UrlKey};
+
+/// Everything one commit changes.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// URLs found and judged worth fetching.
+    pub found: Vec<Candidate>,
+    /// URLs found and settled at once, without a fetch (excluded, trap).
+    pub settled: Vec<(Candidate, Visit)>,
+    /// URLs whose outcome is known now.
+    pub visits: Vec<Visit>,
+    /// Payloads seen for the first time, and by whom. The first holder stays.
+    pub holders: Vec<(PayloadDigest, UrlKey)>,
+    /// URLs asked for without a final outcome, and how often so far.
+    pub attempts: Vec<(UrlKey, u8)>,
+    /// Relaxed URLs whose links were judged again: they leave the queue.
+    pub judged_again: Vec<UrlKey>,
+    /// Sites whose record changed. Where `robots` is `None`, what is stored of robots.txt stays.
+    pub sites: Vec<SiteRecord>,
+    /// URLs that count as seeds from now on.
+    pub seeds: Vec<CanonicalUrl>,
+    /// Segments of the archive that grew.
+    pub segments: Vec<Segment>,
+}
+
+/// What a commit found out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Committed {
+    /// The found URLs that were unknown: queued now.
+    pub fresh: Vec<Candidate>,
+    /// The found URLs that were known by a longer way.
+    pub relaxed: Vec<Relaxed>,
+}
+
+/// A URL that turned out to be nearer to a seed than was known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relaxed {
+    /// Its place in the queue before.
+    pub was: Position,
+    /// Its entry in the queue now; `None` where it was visited and has no links to judge again.
+    pub queued: Option<Queued>,
+}
+
+/// An entry of a site's queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queued {
+    /// The URL and how it was found.
+    pub candidate: Candidate,
+    /// How often it was asked for so far.
+    pub attempts: u8,
+    /// Set where the URL was visited already and only its links are to be judged again, from this depth.
+    pub visited: Option<Vec<String>>,
+}
+
+/// All that is known of a URL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The URL and how it was found.
+    pub candidate: Candidate,
+    /// How often it was asked for so far.
+    pub attempts: u8,
+    /// Its outcome; `None` while it is in the frontier.
+    pub visit: Option<Visit>,
+}
+
+/// A segment of the archive, as far as the state points into it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Segment {
+    /// The serial number.
+    pub serial: u32,
+    /// The file's name.
+    pub name: String,
+    /// Its committed length in bytes. What lies beyond was not committed and is cut off on start.
+    pub length: u64,
+}
+
+/// How much there is of everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// URLs known.
+    pub urls: u64,
+    /// URLs in queues.
+    pub pending: u64,
+    /// URLs by outcome. Sitemaps are not among them.
+    pub outcomes: BTreeMap<Outcome, u64>,
+    /// Payload bytes of the visits.
+    pub bytes: u64,
+    /// Sites known.
+    pub sites: u64,
+    /// Sitemaps read.
+    pub sitemaps: u64,
+}
+
+impl Totals {
+    /// URLs fetched with success: pages and other documents, duplicates among them.
+    #[must_use]
+    pub fn fetched(&self) -> u64 {
+        [Outcome::Html, Outcome::Binary, Outcome::Duplicate].iter().map(|outcome| self.count(*outcome)).sum()
+    }
+
+    /// URLs with this outcome.
+    #[must_use]
+    pub fn count(&self, outcome: Outcome) -> u64 {
+        self.outcomes.get(&outcome).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,350 @@
+//! The contract of a store as a test suite: every implementation runs all of it.
+//!
+//! ```
+//! struct Memory(std::sync::Arc<store::MemoryStore>);
+//! impl store::contract::Fixture for Memory {
+//!     fn open(&self) -> std::sync::Arc<dyn store::Store> { self.0.clone() }
+//! }
+//! store::contract::check_all(&|| Box::new(Memory(std::sync::Arc::default())));
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{
+    Candidate, Failure, FailureKind, Outcome, PayloadDigest, Purpose, RobotsAnswer, RobotsRecord, SiteRecord,
+    Timestamp, Via, Visit,
+};
+use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
+
+use crate::{Batch, Committed, Segment, Store};
+
+/// A place where a store can be opened, closed (by dropping it) and opened again.
+pub trait Fixture {
+    /// Opens the store that lies here.
+    fn open(&self) -> Arc<dyn Store>;
+}
+
+/// Makes an empty place for each check.
+pub type MakeFixture<'a> = &'a dyn Fn() -> Box<dyn Fixture>;
+
+/// Runs every check on stores of its own.
+///
+/// # Panics
+/// Where the contract is broken; the message names the check.
+pub fn check_all(make: MakeFixture<'_>) {
+    let checks: &[(&str, fn(&dyn Fixture))] = &[
+        ("an empty store is empty", empty),
+        ("a found URL is queued once", found_once),
+        ("the queue is in order and read in windows", queue_order),
+        ("a visit ends the stay in the queue", visit_ends_queueing),
+        ("a commit applied twice changes nothing", idempotent),
+        ("a shorter way relaxes a queued URL", relax_queued),
+        ("a shorter way makes the links of a visited URL count again", relax_visited),
+        ("a longer way changes nothing", no_relaxing_by_longer_ways),
+        ("a settled URL is never queued", settled),
+        ("attempts are kept", attempts),
+        ("records read back as written", records_round_trip),
+        ("robots.txt stays when a site is written without it", robots_stay),
+        ("the first holder of a payload stays", holders),
+        ("seeds and segments are kept", seeds_and_segments),
+        ("scans are complete, in order and in windows", scans),
+        ("totals count everything once", totals),
+        ("all is there after opening again", durable),
+    ];
+    for (name, check) in checks {
+        let fixture = make();
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&*fixture)));
+        assert!(outcome.is_ok(), "the store breaks its contract: {name}");
+    }
+}
+
+fn url(text: &str) -> CanonicalUrl {
+    CanonicalUrl::parse(text, &CanonicalRules::default()).expect("the suite's URLs are good")
+}
+
+fn page(text: &str, depth: u32) -> Candidate {
+    Candidate { depth, via: Via::Link, found_on: Some(url("http://s.test/").key()), ..Candidate::seed(url(text)) }
+}
+
+fn visit(text: &str, outcome: Outcome) -> Visit {
+    Visit { status: 200, length: 10, ..Visit::without_fetch(url(text).key(), outcome, String::new(), Timestamp(7)) }
+}
+
+fn find(store: &dyn Store, found: &[Candidate]) -> Committed {
+    store.commit(&Batch { found: found.to_vec(), ..Batch::default() }).expect("commit")
+}
+
+fn end(store: &dyn Store, visits: &[Visit]) {
+    store.commit(&Batch { visits: visits.to_vec(), ..Batch::default() }).expect("commit");
+}
+
+/// The URLs of the queue of the site of `of`.
+fn queue(store: &dyn Store, of: &str) -> Vec<String> {
+    let pending = store.pending(url(of).site().key(), None, 1000).expect("pending");
+    pending.iter().map(|queued| queued.candidate.url.to_string()).collect()
+}
+
+fn empty(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    assert_eq!(queue(&*store, "http://a.test/"), Vec::<String>::new());
+    assert_eq!(store.sites_with_pending(None, 10).expect("sites"), vec![]);
+    assert_eq!(store.get(url("http://a.test/").key()).expect("get"), None);
+    assert_eq!(store.scan(None, 10).expect("scan"), vec![]);
+    assert_eq!(store.totals().expect("totals"), crate::Totals::default());
+    assert_eq!(store.segments().expect("segments"), vec![]);
+}
+
+fn found_once(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let a = page("http://a.test/1", 1);
+    let committed = find(&*store, &[a.clone(), a.clone()]);
+    assert_eq!(committed.fresh, vec![a.clone()]);
+    assert_eq!(find(&*store, std::slice::from_ref(&a)), Committed::default());
+    assert_eq!(queue(&*store, "http://a.test/"), ["http://a.test/1"]);
+    assert_eq!(store.sites_with_pending(None, 10).expect("sites"), vec![a.url.site().key()]);
+}
+
+fn queue_order(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let mut all: Vec<Candidate> = (0..50).map(|n| page(&format!("http://a.test/{n}"), n % 3)).collect();
+    all.push(Candidate { purpose: Purpose::Sitemap, ..page("http://a.test/sitemap.xml", 0) });
+    find(&*store, &all);
+    find(&*store, &[page("http://b.test/", 0)]);
+    all.sort_by_key(Candidate::position);
+    let site = url("http://a.test/").site().key();
+    let mut read = Vec::new();
+    let mut after = None;
+    loop {
+        let window = store.pending(site, after, 7).expect("pending");
+        let Some(last) = window.last() else { break };
+        after = Some(last.candidate.position());
+        read.extend(window.into_iter().map(|queued| queued.candidate));
+    }
+    assert_eq!(read, all, "sitemaps first, then by depth, then by key");
+}
+
+fn visit_ends_queueing(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page("http://a.test/1", 1), page("http://a.test/2", 1)]);
+    end(&*store, &[visit("http://a.test/1", Outcome::Html)]);
+    assert_eq!(queue(&*store, "http://a.test/"), ["http://a.test/2"]);
+    end(&*store, &[visit("http://a.test/2", Outcome::Html)]);
+    assert_eq!(store.sites_with_pending(None, 10).expect("sites"), vec![]);
+    assert_eq!(find(&*store, &[page("http://a.test/1", 1)]), Committed::default(), "a visited URL is known");
+}
+
+fn idempotent(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page("http://a.test/1", 1)]);
+    let batch = Batch {
+        found: vec![page("http://a.test/2", 2)],
+        visits: vec![visit("http://a.test/1", Outcome::Html)],
+        sites: vec![SiteRecord::new(url("http://a.test/").site())],
+        ..Batch::default()
+    };
+    assert_eq!(store.commit(&batch).expect("commit").fresh.len(), 1);
+    let totals = store.totals().expect("totals");
+    assert_eq!(store.commit(&batch).expect("commit"), Committed::default());
+    assert_eq!(store.totals().expect("totals"), totals);
+    assert_eq!(queue(&*store, "http://a.test/"), ["http://a.test/2"]);
+}
+
+fn relax_queued(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let far = page("http://a.test/1", 5);
+    let near = page("http://a.test/1", 2);
+    find(&*store, std::slice::from_ref(&far));
+    let relaxed = find(&*store, std::slice::from_ref(&near)).relaxed;
+    assert_eq!(relaxed.len(), 1);
+    assert_eq!(relaxed[0].was, far.position());
+    let queued = relaxed[0].queued.clone().expect("still queued");
+    assert_eq!((queued.candidate, queued.visited), (near.clone(), None));
+    assert_eq!(queue(&*store, "http://a.test/").len(), 1);
+    assert_eq!(store.get(near.url.key()).expect("get").expect("known").candidate, near);
+    let fewer_redirects = Candidate { redirects: 3, ..far.clone() };
+    find(&*store, &[Candidate { url: url("http://a.test/2"), ..fewer_redirects }]);
+    assert_eq!(find(&*store, &[page("http://a.test/2", 5)]).relaxed.len(), 1, "fewer redirects are a shorter way");
+}
+
+fn relax_visited(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page("http://a.test/1", 5), page("http://a.test/2", 5)]);
+    let outlinks = vec!["http://a.test/x".to_owned(), "http://b.test/y".to_owned()];
+    let with_links = Visit { outlinks: outlinks.clone(), ..visit("http://a.test/1", Outcome::Html) };
+    end(&*store, &[with_links, visit("http://a.test/2", Outcome::Html)]);
+    let relaxed = find(&*store, &[page("http://a.test/1", 2), page("http://a.test/2", 2)]).relaxed;
+    assert_eq!(relaxed.iter().filter(|relaxed| relaxed.queued.is_none()).count(), 1, "no links, nothing to judge");
+    let queued = store.pending(url("http://a.test/").site().key(), None, 10).expect("pending");
+    assert_eq!(queued.len(), 1, "it waits in the queue, so that a crash cannot lose it");
+    assert_eq!(queued[0].visited, Some(outlinks));
+    store.commit(&Batch { judged_again: vec![url("http://a.test/1").key()], ..Batch::default() }).expect("commit");
+    assert_eq!(queue(&*store, "http://a.test/"), Vec::<String>::new());
+    let entry = store.get(url("http://a.test/1").key()).expect("get").expect("known");
+    assert_eq!((entry.candidate.depth, entry.visit.map(|visit| visit.outcome)), (2, Some(Outcome::Html)));
+}
+
+fn no_relaxing_by_longer_ways(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page("http://a.test/1", 2)]);
+    assert_eq!(find(&*store, &[page("http://a.test/1", 2), page("http://a.test/1", 3)]), Committed::default());
+    let as_sitemap = Candidate { purpose: Purpose::Sitemap, ..page("http://a.test/1", 0) };
+    assert_eq!(find(&*store, &[as_sitemap]), Committed::default(), "a page stays a page");
+}
+
+fn settled(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let excluded = Visit { reason: "scope: host".to_owned(), ..visit("http://b.test/1", Outcome::Excluded) };
+    find(&*store, &[page("http://a.test/1", 1)]);
+    let settled = vec![
+        (page("http://b.test/1", 1), excluded.clone()),
+        (page("http://a.test/1", 1), visit("http://a.test/1", Outcome::Excluded)),
+    ];
+    store.commit(&Batch { settled, ..Batch::default() }).expect("commit");
+    assert_eq!(queue(&*store, "http://b.test/"), Vec::<String>::new());
+    assert_eq!(store.get(excluded.key).expect("get").expect("known").visit, Some(excluded));
+    assert_eq!(queue(&*store, "http://a.test/"), ["http://a.test/1"], "a known URL is not settled by it");
+}
+
+fn attempts(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page("http://a.test/1", 1)]);
+    let key = url("http://a.test/1").key();
+    store.commit(&Batch { attempts: vec![(key, 2)], ..Batch::default() }).expect("commit");
+    assert_eq!(store.pending(key.site, None, 1).expect("pending")[0].attempts, 2);
+    assert_eq!(store.get(key).expect("get").expect("known").attempts, 2);
+}
+
+fn records_round_trip(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let candidate = Candidate { redirects: 3, via: Via::Redirect, ..page("https://a.test:8443/ž?q=1", 4_000_000_000) };
+    let full = Visit {
+        key: candidate.url.key(),
+        outcome: Outcome::Duplicate,
+        reason: "because \u{1F578}".to_owned(),
+        status: 599,
+        content_type: Some("text/html".to_owned()),
+        length: u64::MAX,
+        digest: Some(PayloadDigest([9; 20])),
+        duplicate_of: Some(UrlKey::of("http://x.test", "http://x.test/")),
+        target: Some("http://y.test/".to_owned()),
+        title: Some(String::new()),
+        at: Timestamp(u64::MAX),
+        attempts: 255,
+        location: Some(model::ArchiveLocation { segment: u32::MAX, offset: u64::MAX, length: 1 }),
+        outlinks: vec!["http://z.test/".to_owned(); 3],
+    };
+    find(&*store, std::slice::from_ref(&candidate));
+    end(&*store, std::slice::from_ref(&full));
+    let entry = store.get(full.key).expect("get").expect("known");
+    assert_eq!((entry.candidate, entry.visit), (candidate.clone(), Some(full)));
+    let site = SiteRecord {
+        address: Some("2001:db8::1".parse().expect("an address")),
+        due_at: Timestamp(5),
+        failures_in_a_row: 6,
+        response_time: Duration::from_micros(1_234_567),
+        robots: Some(RobotsRecord {
+            fetched_at: Timestamp(8),
+            failed_tries: 1,
+            answer: RobotsAnswer::Status { code: 200, body: vec![0xFF; 500 * 1024].into() },
+        }),
+        pages_fetched: 10,
+        sitemaps_read: 11,
+        shapes: vec![(1, 2), (u64::MAX, 3)],
+        given_up: Some(Failure { kind: FailureKind::Tls, detail: "no".to_owned() }),
+        ..SiteRecord::new(candidate.url.site())
+    };
+    store.commit(&Batch { sites: vec![site.clone()], ..Batch::default() }).expect("commit");
+    assert_eq!(store.site(site.site.key()).expect("site"), Some(site));
+}
+
+fn robots_stay(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let answer = RobotsAnswer::Failed(Failure { kind: FailureKind::Timeout, detail: "slow".to_owned() });
+    let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer });
+    let with = SiteRecord { robots: robots.clone(), ..SiteRecord::new(url("http://a.test/").site()) };
+    let without = SiteRecord { robots: None, pages_fetched: 1, ..with.clone() };
+    store.commit(&Batch { sites: vec![with], ..Batch::default() }).expect("commit");
+    store.commit(&Batch { sites: vec![without.clone()], ..Batch::default() }).expect("commit");
+    let read = store.site(without.site.key()).expect("site").expect("known");
+    assert_eq!((read.robots, read.pages_fetched), (robots, 1));
+}
+
+fn holders(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let (digest, a, b) = (PayloadDigest([1; 20]), url("http://a.test/").key(), url("http://b.test/").key());
+    for holder in [a, b] {
+        store.commit(&Batch { holders: vec![(digest, holder)], ..Batch::default() }).expect("commit");
+    }
+    assert_eq!(store.holder(digest).expect("holder"), Some(a));
+    assert_eq!(store.holder(PayloadDigest([2; 20])).expect("holder"), None);
+}
+
+fn seeds_and_segments(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let (a, b) = (url("http://b.test/"), url("http://a.test/"));
+    let segment = |serial, length| Segment { serial, name: format!("{serial}.warc.gz"), length };
+    store
+        .commit(&Batch { seeds: vec![a.clone(), b.clone()], segments: vec![segment(1, 5)], ..Batch::default() })
+        .expect("commit");
+    store
+        .commit(&Batch { seeds: vec![a.clone()], segments: vec![segment(2, 1), segment(1, 9)], ..Batch::default() })
+        .expect("commit");
+    assert_eq!(store.seeds().expect("seeds"), vec![a, b]);
+    assert_eq!(store.segments().expect("segments"), vec![segment(1, 9), segment(2, 1)]);
+}
+
+fn scans(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let all: Vec<Candidate> = (0..40).map(|n| page(&format!("http://h{}.test/{n}", n % 7), 1)).collect();
+    find(&*store, &all);
+    end(&*store, &[visit("http://h1.test/1", Outcome::Html)]);
+    let sites: Vec<SiteRecord> = (0..7).map(|n| SiteRecord::new(url(&format!("http://h{n}.test/")).site())).collect();
+    store.commit(&Batch { sites: sites.clone(), ..Batch::default() }).expect("commit");
+    let mut keys = Vec::new();
+    let mut after = None;
+    loop {
+        let window = store.scan(after, 9).expect("scan");
+        let Some(last) = window.last() else { break };
+        after = Some(last.candidate.url.key());
+        keys.extend(window.iter().map(|entry| entry.candidate.url.key()));
+    }
+    let mut expect: Vec<UrlKey> = all.iter().map(|candidate| candidate.url.key()).collect();
+    expect.sort_unstable();
+    assert_eq!(keys, expect);
+    let first = store.sites(None, 3).expect("sites");
+    let rest = store.sites(Some(first[2].site.key()), 100).expect("sites");
+    assert_eq!((first.len(), rest.len()), (3, 4));
+    let waiting = store.sites_with_pending(None, 5).expect("sites");
+    let rest = store.sites_with_pending(waiting.last().copied(), 100).expect("sites");
+    assert_eq!((waiting.len(), rest.len()), (5, 2));
+}
+
+fn totals(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let sitemap = Candidate { purpose: Purpose::Sitemap, ..page("http://a.test/sitemap.xml", 0) };
+    find(&*store, &[page("http://a.test/1", 1), page("http://a.test/2", 1), page("http://a.test/3", 1), sitemap]);
+    end(&*store, &[visit("http://a.test/1", Outcome::Html), visit("http://a.test/2", Outcome::HttpError)]);
+    end(&*store, &[visit("http://a.test/sitemap.xml", Outcome::Binary)]);
+    let settled = vec![(page("http://x.test/", 1), visit("http://x.test/", Outcome::Excluded))];
+    let sites = vec![SiteRecord::new(url("http://a.test/").site())];
+    store.commit(&Batch { settled, sites: sites.clone(), ..Batch::default() }).expect("commit");
+    store.commit(&Batch { sites, ..Batch::default() }).expect("commit");
+    let totals = store.totals().expect("totals");
+    assert_eq!((totals.urls, totals.pending, totals.sites, totals.sitemaps, totals.bytes), (5, 1, 1, 1, 40));
+    let outcomes: Vec<_> = totals.outcomes.into_iter().collect();
+    assert_eq!(outcomes, [(Outcome::Html, 1), (Outcome::HttpError, 1), (Outcome::Excluded, 1)]);
+}
+
+fn durable(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page("http://a.test/1", 1), page("http://a.test/2", 1)]);
+    end(&*store, &[visit("http://a.test/1", Outcome::Html)]);
+    let (totals, entries) = (store.totals().expect("totals"), store.scan(None, 10).expect("scan"));
+    drop(store);
+    let store = fixture.open();
+    assert_eq!(store.totals().expect("totals"), totals);
+    assert_eq!(store.scan(None, 10).expect("scan"), entries);
+    assert_eq!(queue(&*store, "http://a.test/"), ["http://a.test/2"]);
+    assert_eq!(find(&*store, &[page("http://a.test/1", 1)]), Committed::default());
+}

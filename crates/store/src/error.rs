@@ -1,0 +1,45 @@
+//! What can go wrong in a store.
+
+/// An error of a store. What the web does is never one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another process has the store open.
+    #[error("{path} is in use by another process")]
+    InUse {
+        /// The store's directory.
+        path: String,
+    },
+    /// The disk is full. Nothing of the batch counts as applied.
+    #[error("no space left for {path}")]
+    Full {
+        /// The store's directory.
+        path: String,
+    },
+    /// The store was written by another version of the format.
+    #[error("{path} has format version {found}; this program reads version {expected}")]
+    Version {
+        /// The store's directory.
+        path: String,
+        /// The version found.
+        found: u32,
+        /// The version this program reads.
+        expected: u32,
+    },
+    /// A record cannot be read back.
+    #[error("damaged record in {table}: {detail}")]
+    Damaged {
+        /// The table it is in.
+        table: &'static str,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The engine below failed.
+    #[error("{doing}: {source}")]
+    Backend {
+        /// What was being done.
+        doing: &'static str,
+        /// The engine's error.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}

@@ -1,0 +1,204 @@
+//! The store that lasts as long as the process: for the simulator and for tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Excluded, Unbounded};
+use std::sync::{Mutex, MutexGuard};
+
+use model::{Candidate, PayloadDigest, Position, Purpose, SiteRecord, Visit};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
+
+use crate::{Batch, Committed, Entry, Queued, Relaxed, Segment, Store, StoreError, Totals};
+
+/// A [`Store`] in maps.
+#[derive(Default)]
+pub struct MemoryStore {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    urls: BTreeMap<UrlKey, Entry>,
+    queue: BTreeSet<(SiteKey, Position)>,
+    holders: BTreeMap<PayloadDigest, UrlKey>,
+    sites: BTreeMap<SiteKey, SiteRecord>,
+    segments: BTreeMap<u32, Segment>,
+    seeds: Vec<CanonicalUrl>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        MemoryStore::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Store for MemoryStore {
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+        let mut state = self.state();
+        for visit in &batch.visits {
+            state.visit(visit);
+        }
+        for (key, attempts) in &batch.attempts {
+            if let Some(entry) = state.urls.get_mut(key) {
+                entry.attempts = *attempts;
+            }
+        }
+        for key in &batch.judged_again {
+            if let Some(position) = state.urls.get(key).map(|entry| entry.candidate.position()) {
+                state.queue.remove(&(key.site, position));
+            }
+        }
+        let mut committed = Committed::default();
+        for candidate in &batch.found {
+            state.find(candidate, &mut committed);
+        }
+        for (candidate, visit) in &batch.settled {
+            let entry = || Entry { candidate: candidate.clone(), attempts: 0, visit: Some(visit.clone()) };
+            state.urls.entry(visit.key).or_insert_with(entry);
+        }
+        for (digest, holder) in &batch.holders {
+            state.holders.entry(*digest).or_insert(*holder);
+        }
+        for record in &batch.sites {
+            state.put_site(record);
+        }
+        for seed in &batch.seeds {
+            if !state.seeds.contains(seed) {
+                state.seeds.push(seed.clone());
+            }
+        }
+        for segment in &batch.segments {
+            state.segments.insert(segment.serial, segment.clone());
+        }
+        Ok(committed)
+    }
+
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        let state = self.state();
+        let from = after.map_or(Unbounded, |position| Excluded((site, position)));
+        let queue = state.queue.range((from, Unbounded)).skip_while(|(key, _)| *key < site);
+        let keys = queue.take_while(|(key, _)| *key == site).take(max);
+        Ok(keys
+            .filter_map(|(site, position)| state.urls.get(&UrlKey { site: *site, url: position.url }))
+            .map(queued)
+            .collect())
+    }
+
+    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
+        let mut sites: Vec<SiteKey> = self.state().queue.iter().map(|(site, _)| *site).collect();
+        sites.dedup();
+        sites.retain(|site| after.is_none_or(|after| *site > after));
+        sites.truncate(max);
+        Ok(sites)
+    }
+
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        Ok(self.state().urls.get(&key).cloned())
+    }
+
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        let from = after.map_or(Unbounded, Excluded);
+        Ok(self.state().urls.range((from, Unbounded)).take(max).map(|(_, entry)| entry.clone()).collect())
+    }
+
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        Ok(self.state().sites.get(&key).cloned())
+    }
+
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        let from = after.map_or(Unbounded, Excluded);
+        Ok(self.state().sites.range((from, Unbounded)).take(max).map(|(_, record)| record.clone()).collect())
+    }
+
+    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        Ok(self.state().holders.get(&digest).copied())
+    }
+
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        Ok(self.state().seeds.clone())
+    }
+
+    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        Ok(self.state().segments.values().cloned().collect())
+    }
+
+    fn totals(&self) -> Result<Totals, StoreError> {
+        let state = self.state();
+        let mut totals = Totals {
+            urls: state.urls.len() as u64,
+            pending: state.queue.len() as u64,
+            sites: state.sites.len() as u64,
+            ..Totals::default()
+        };
+        for entry in state.urls.values() {
+            let Some(visit) = &entry.visit else { continue };
+            totals.bytes += visit.length;
+            if entry.candidate.purpose == Purpose::Sitemap {
+                totals.sitemaps += 1;
+            } else {
+                *totals.outcomes.entry(visit.outcome).or_default() += 1;
+            }
+        }
+        Ok(totals)
+    }
+}
+
+impl State {
+    fn visit(&mut self, visit: &Visit) {
+        if let Some(entry) = self.urls.get_mut(&visit.key) {
+            let position = entry.candidate.position();
+            entry.visit = Some(visit.clone());
+            entry.attempts = visit.attempts;
+            self.queue.remove(&(visit.key.site, position));
+        }
+    }
+
+    fn find(&mut self, candidate: &Candidate, committed: &mut Committed) {
+        let key = candidate.url.key();
+        let Some(known) = self.urls.get_mut(&key) else {
+            self.urls.insert(key, Entry { candidate: candidate.clone(), attempts: 0, visit: None });
+            self.queue.insert((key.site, candidate.position()));
+            committed.fresh.push(candidate.clone());
+            return;
+        };
+        if !is_nearer(candidate, &known.candidate) {
+            return;
+        }
+        let was = known.candidate.position();
+        known.candidate = candidate.clone();
+        let again = known.visit.as_ref().is_none_or(|visit| !visit.outlinks.is_empty());
+        self.queue.remove(&(key.site, was));
+        if again {
+            self.queue.insert((key.site, candidate.position()));
+        }
+        committed.relaxed.push(Relaxed { was, queued: again.then(|| queued(known)) });
+    }
+
+    fn put_site(&mut self, record: &SiteRecord) {
+        let mut record = record.clone();
+        let key = record.site.key();
+        if record.robots.is_none() {
+            record.robots = self.sites.get(&key).and_then(|known| known.robots.clone());
+        }
+        self.sites.insert(key, record);
+    }
+}
+
+/// True where the way of `candidate` is shorter than the one known. A page is never relaxed by a sitemap's file or the
+/// other way round: they differ in what their depth means.
+fn is_nearer(candidate: &Candidate, known: &Candidate) -> bool {
+    candidate.purpose == known.purpose && (candidate.depth, candidate.redirects) < (known.depth, known.redirects)
+}
+
+fn queued(entry: &Entry) -> Queued {
+    Queued {
+        candidate: entry.candidate.clone(),
+        attempts: entry.attempts,
+        visited: entry.visit.as_ref().map(|visit| visit.outlinks.clone()),
+    }
+}

@@ -1,0 +1,264 @@
+//! The canonical form of a URL.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::{Site, UrlKey, percent, query};
+
+/// The default of the longest canonical URL followed, in bytes.
+pub const URL_BYTES_MAX: usize = 2048;
+
+/// The longest text looked at before parsing, as a multiple of the limit on the result: percent-encoding makes text
+/// longer, never shorter, but a scheme, a port or dot segments may go away.
+const RAW_BYTES_FACTOR: usize = 8;
+
+/// The rules of the canonical form that are not always on, each off by default, and the limit on the length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CanonicalRules {
+    /// Sort the parameters of the query by bytes.
+    pub sort_query: bool,
+    /// Remove session ids: `;jsessionid=…` in the path, `PHPSESSID`, `sid` and the like in the query.
+    pub strip_session_ids: bool,
+    /// Remove tracking parameters: `utm_*`, `gclid`, `fbclid` and the like.
+    pub strip_tracking: bool,
+    /// Collapse `//` in the path to `/`.
+    pub collapse_slashes: bool,
+    /// Remove a leading `www.` of the host.
+    pub strip_www: bool,
+    /// The longest canonical URL accepted, in bytes.
+    pub url_bytes_max: usize,
+}
+
+impl Default for CanonicalRules {
+    fn default() -> Self {
+        CanonicalRules {
+            sort_query: false,
+            strip_session_ids: false,
+            strip_tracking: false,
+            collapse_slashes: false,
+            strip_www: false,
+            url_bytes_max: URL_BYTES_MAX,
+        }
+    }
+}
+
+/// Why a text is not a URL that can be crawled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Rejected {
+    /// The scheme is not http or https; it is named.
+    #[error("the scheme is {0}, not http or https")]
+    Scheme(String),
+    /// The text is no URL by the WHATWG URL standard.
+    #[error("not a URL: {0}")]
+    Syntax(String),
+    /// The URL is longer than the limit, in bytes.
+    #[error("longer than {0} bytes")]
+    TooLong(usize),
+}
+
+/// Encodes the characters of a query that are not ASCII, for documents that are not UTF-8 (WHATWG URL, "query state").
+pub type QueryEncoder<'a> = &'a dyn Fn(&str) -> Cow<'_, [u8]>;
+
+/// An http or https URL in canonical form.
+///
+/// By the WHATWG URL standard: scheme and host in lower case, the host in its ASCII (IDNA) form, the scheme's default
+/// port dropped, dot segments resolved, an empty path written `/`. By RFC 3986 §6.2.2: percent-encoding in one
+/// spelling. Besides: no fragment, no user name or password, no dot at the end of the host.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CanonicalUrl {
+    inner: url::Url,
+}
+
+impl CanonicalUrl {
+    /// Reads an absolute URL and brings it into canonical form.
+    ///
+    /// # Errors
+    /// A text that is no http or https URL, or too long.
+    pub fn parse(text: &str, rules: &CanonicalRules) -> Result<Self, Rejected> {
+        check_raw_length(text, rules)?;
+        let parsed = url::Url::parse(text).map_err(|error| Rejected::Syntax(error.to_string()))?;
+        CanonicalUrl::from_parsed(parsed, rules)
+    }
+
+    /// Reads back the text of a canonical URL, as kept in a store. `None` if it is not one.
+    #[must_use]
+    pub fn from_canonical(text: &str) -> Option<Self> {
+        let inner = url::Url::parse(text).ok()?;
+        (inner.as_str() == text && matches!(inner.scheme(), "http" | "https")).then_some(CanonicalUrl { inner })
+    }
+
+    /// Resolves `href` against this URL, as a browser does in a UTF-8 document.
+    ///
+    /// # Errors
+    /// As [`CanonicalUrl::parse`].
+    pub fn join(&self, href: &str, rules: &CanonicalRules) -> Result<Self, Rejected> {
+        self.join_encoded(href, rules, None)
+    }
+
+    /// Resolves `href` against this URL, as a browser does in a document whose encoding `encoder` stands for.
+    ///
+    /// # Errors
+    /// As [`CanonicalUrl::parse`].
+    pub fn join_encoded(
+        &self,
+        href: &str,
+        rules: &CanonicalRules,
+        encoder: Option<QueryEncoder<'_>>,
+    ) -> Result<Self, Rejected> {
+        check_raw_length(href, rules)?;
+        let parsed = url::Url::options()
+            .base_url(Some(&self.inner))
+            .encoding_override(encoder)
+            .parse(href)
+            .map_err(|error| Rejected::Syntax(error.to_string()))?;
+        CanonicalUrl::from_parsed(parsed, rules)
+    }
+
+    fn from_parsed(mut url: url::Url, rules: &CanonicalRules) -> Result<Self, Rejected> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(Rejected::Scheme(url.scheme().to_owned()));
+        }
+        drop_what_is_not_identity(&mut url);
+        canonical_host(&mut url, rules)?;
+        canonical_path(&mut url, rules);
+        canonical_query(&mut url, rules);
+        if url.as_str().len() > rules.url_bytes_max {
+            return Err(Rejected::TooLong(rules.url_bytes_max));
+        }
+        Ok(CanonicalUrl { inner: url })
+    }
+
+    /// The whole URL.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.inner.as_str()
+    }
+
+    /// The host: a lower-case ASCII name, an IPv4 address, or an IPv6 address in brackets.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.inner.host_str().unwrap_or_default()
+    }
+
+    /// The path, which begins with `/`.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.inner.path()
+    }
+
+    /// The query without its `?`.
+    #[must_use]
+    pub fn query(&self) -> Option<&str> {
+        self.inner.query()
+    }
+
+    /// Path and query as they stand in a request line.
+    #[must_use]
+    pub fn path_and_query(&self) -> &str {
+        &self.inner[url::Position::BeforePath..]
+    }
+
+    /// The site: scheme, host and port.
+    #[must_use]
+    pub fn site(&self) -> Site {
+        Site::of(&self.inner)
+    }
+
+    /// The registrable domain of the host.
+    #[must_use]
+    pub fn domain(&self) -> &str {
+        crate::registrable_domain(self.host())
+    }
+
+    /// The key of this URL.
+    #[must_use]
+    pub fn key(&self) -> UrlKey {
+        UrlKey::of(&self.inner[..url::Position::BeforePath], self.as_str())
+    }
+}
+
+impl fmt::Display for CanonicalUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for CanonicalUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+fn check_raw_length(text: &str, rules: &CanonicalRules) -> Result<(), Rejected> {
+    if text.len() > rules.url_bytes_max.saturating_mul(RAW_BYTES_FACTOR) {
+        return Err(Rejected::TooLong(rules.url_bytes_max));
+    }
+    Ok(())
+}
+
+fn drop_what_is_not_identity(url: &mut url::Url) {
+    url.set_fragment(None);
+    if !url.username().is_empty() || url.password().is_some() {
+        // Both fail only for URLs without a host, which http URLs always have.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+    }
+}
+
+fn canonical_host(url: &mut url::Url, rules: &CanonicalRules) -> Result<(), Rejected> {
+    let Some(host) = url.host_str() else { return Err(Rejected::Syntax("empty host".to_owned())) };
+    let mut wanted = host.trim_end_matches('.');
+    if rules.strip_www {
+        wanted = wanted.strip_prefix("www.").filter(|rest| rest.contains('.')).unwrap_or(wanted);
+    }
+    if wanted.is_empty() {
+        return Err(Rejected::Syntax("empty host".to_owned()));
+    }
+    if wanted.len() != host.len() {
+        let wanted = wanted.to_owned();
+        url.set_host(Some(&wanted)).map_err(|error| Rejected::Syntax(error.to_string()))?;
+    }
+    Ok(())
+}
+
+fn canonical_path(url: &mut url::Url, rules: &CanonicalRules) {
+    let mut path = percent::normalise(url.path());
+    if rules.collapse_slashes && path.contains("//") {
+        path = Cow::Owned(collapse_slashes(&path));
+    }
+    if rules.strip_session_ids
+        && let Some(shorter) = query::without_session_path(&path)
+    {
+        path = Cow::Owned(shorter);
+    }
+    if let Cow::Owned(path) = path {
+        url.set_path(&path);
+    }
+}
+
+fn collapse_slashes(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for character in path.chars() {
+        if character != '/' || !out.ends_with('/') {
+            out.push(character);
+        }
+    }
+    out
+}
+
+fn canonical_query(url: &mut url::Url, rules: &CanonicalRules) {
+    let Some(old) = url.query() else { return };
+    let normal = percent::normalise(old);
+    let new = if rules.sort_query || rules.strip_session_ids || rules.strip_tracking {
+        query::rewrite(&normal, rules.sort_query, |name| {
+            (rules.strip_session_ids && query::is_session_id(name))
+                || (rules.strip_tracking && query::is_tracking(name))
+        })
+    } else {
+        Some(normal.clone().into_owned())
+    };
+    if new.as_deref() != Some(old) {
+        url.set_query(new.as_deref());
+    }
+}

@@ -1,0 +1,33 @@
+//! The registrable domain of a host.
+
+/// The registrable domain ("eTLD+1") of a host by the Public Suffix List, or the host itself where there is none
+/// (IP addresses, single labels, public suffixes).
+#[must_use]
+pub fn registrable_domain(host: &str) -> &str {
+    if host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok() {
+        return host;
+    }
+    psl::domain_str(host).unwrap_or(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::registrable_domain;
+
+    #[test]
+    fn domains_by_the_public_suffix_list() {
+        for (host, expect) in [
+            ("www.example.com", "example.com"),
+            ("a.b.example.co.uk", "example.co.uk"),
+            ("www.e-uprava.gov.si", "gov.si"),
+            ("gov.si", "gov.si"),
+            ("someone.github.io", "someone.github.io"),
+            ("com", "com"),
+            ("localhost", "localhost"),
+            ("127.0.0.1", "127.0.0.1"),
+            ("[::1]", "[::1]"),
+        ] {
+            assert_eq!(registrable_domain(host), expect, "{host}");
+        }
+    }
+}

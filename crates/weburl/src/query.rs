@@ -1,0 +1,44 @@
+//! The optional rules about parameters: sorting, session ids, tracking.
+
+/// Parameters that carry a session (lower case; compared without regard to case).
+const SESSION_IDS: [&str; 9] =
+    ["jsessionid", "phpsessid", "sessionid", "session_id", "sid", "aspsessionid", "cfid", "cftoken", "zenid"];
+
+/// Parameters that only tell a server where the visitor came from.
+const TRACKING: [&str; 12] = [
+    "gclid", "gclsrc", "dclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "yclid", "igshid", "_hsenc", "_hsmi", "twclid",
+];
+
+/// The path prefix before which servers put a session: `/page;jsessionid=1A2B`.
+const SESSION_PATH: &str = ";jsessionid=";
+
+/// True where the parameter `name` carries a session id.
+pub(crate) fn is_session_id(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SESSION_IDS.contains(&name.as_str()) || name.starts_with("aspsessionid")
+}
+
+/// True where the parameter `name` serves tracking only.
+pub(crate) fn is_tracking(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    TRACKING.contains(&name.as_str()) || name.starts_with("utm_")
+}
+
+/// The query without the parameters that `drop` names, and sorted by bytes if asked. `None` if nothing is left of it.
+pub(crate) fn rewrite(query: &str, sort: bool, drop: impl Fn(&str) -> bool) -> Option<String> {
+    let mut kept: Vec<&str> = query.split('&').filter(|pair| !drop(pair.split('=').next().unwrap_or(pair))).collect();
+    if sort {
+        kept.retain(|pair| !pair.is_empty());
+        kept.sort_unstable();
+    }
+    let joined = kept.join("&");
+    (!joined.is_empty()).then_some(joined)
+}
+
+/// The path without `;jsessionid=…`.
+pub(crate) fn without_session_path(path: &str) -> Option<String> {
+    let at = path.to_ascii_lowercase().find(SESSION_PATH)?;
+    let value = at + SESSION_PATH.len();
+    let end = path[value..].find(['/', ';']).map_or(path.len(), |length| value + length);
+    Some(format!("{}{}", &path[..at], &path[end..]))
+}

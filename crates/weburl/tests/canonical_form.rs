@@ -1,0 +1,144 @@
+//! The canonical form: what is one URL, what is rejected, and that canonicalising twice changes nothing.
+
+use proptest::prelude::*;
+use weburl::{CanonicalRules, CanonicalUrl, Rejected};
+
+fn canonical(text: &str) -> String {
+    CanonicalUrl::parse(text, &CanonicalRules::default()).expect(text).as_str().to_owned()
+}
+
+#[test]
+fn one_vertex_for_every_spelling() {
+    for (input, expect) in [
+        ("http://example.com", "http://example.com/"),
+        ("HTTP://EXAMPLE.com/", "http://example.com/"),
+        ("http://example.com:80/", "http://example.com/"),
+        ("https://example.com:443/", "https://example.com/"),
+        ("https://example.com:80/", "https://example.com:80/"),
+        ("http://example.com/#top", "http://example.com/"),
+        ("http://example.com/a/./b/../c", "http://example.com/a/c"),
+        ("http://example.com/../../a", "http://example.com/a"),
+        ("http://example.com/%7Euser/%2fx", "http://example.com/~user/%2Fx"),
+        ("http://example.com/a b", "http://example.com/a%20b"),
+        ("http://example.com/ž", "http://example.com/%C5%BE"),
+        ("http://bücher.example/", "http://xn--bcher-kva.example/"),
+        ("http://example.com./a", "http://example.com/a"),
+        ("http://user:secret@example.com/", "http://example.com/"),
+        ("  http://example.com/\n", "http://example.com/"),
+        ("http://example.com/a\tb", "http://example.com/ab"),
+        ("http:\\\\example.com\\a", "http://example.com/a"),
+        ("http://127.1/", "http://127.0.0.1/"),
+        ("http://0x7f.0.0.1/", "http://127.0.0.1/"),
+        ("http://[0:0::1]/", "http://[::1]/"),
+        ("http://example.com/?q=%7e%3d", "http://example.com/?q=~%3D"),
+        ("http://example.com/?", "http://example.com/?"),
+        ("http://example.com//a", "http://example.com//a"),
+        ("http://example.com/a%2e%2e/b", "http://example.com/a../b"),
+        ("http://example.com/%2e%2e/b", "http://example.com/b"),
+    ] {
+        assert_eq!(canonical(input), expect, "{input:?}");
+    }
+}
+
+#[test]
+fn links_are_resolved_as_a_browser_does() {
+    let rules = CanonicalRules::default();
+    let base = CanonicalUrl::parse("https://foo.com:8000/bar/xyz.html?q", &rules).expect("base");
+    for (href, expect) in [
+        ("#abc", "https://foo.com:8000/bar/xyz.html?q"),
+        ("", "https://foo.com:8000/bar/xyz.html?q"),
+        ("blah.html#test", "https://foo.com:8000/bar/blah.html"),
+        ("../blubb/123.html", "https://foo.com:8000/blubb/123.html"),
+        ("/one/two.html", "https://foo.com:8000/one/two.html"),
+        ("http://elsewhere.com/some.html", "http://elsewhere.com/some.html"),
+        ("//other.test/x", "https://other.test/x"),
+        ("?z=1", "https://foo.com:8000/bar/xyz.html?z=1"),
+        ("https:rel", "https://foo.com:8000/bar/rel"),
+    ] {
+        assert_eq!(base.join(href, &rules).expect(href).as_str(), expect, "{href}");
+    }
+}
+
+#[test]
+fn a_query_is_encoded_as_its_document_is() {
+    let rules = CanonicalRules::default();
+    let base = CanonicalUrl::parse("http://a.test/", &rules).expect("base");
+    fn latin1(text: &str) -> std::borrow::Cow<'_, [u8]> {
+        text.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')).collect()
+    }
+    assert_eq!(base.join_encoded("/é?é", &rules, Some(&latin1)).expect("joined").as_str(), "http://a.test/%C3%A9?%E9");
+}
+
+#[test]
+fn what_cannot_be_crawled_is_rejected_with_the_reason() {
+    let rules = CanonicalRules::default();
+    for (input, expect) in [
+        ("mailto:a@b.c", "the scheme is mailto, not http or https"),
+        ("file:///etc/passwd", "the scheme is file, not http or https"),
+        ("javascript:alert(1)", "the scheme is javascript, not http or https"),
+        ("example.com/x", "not a URL: relative URL without a base"),
+        ("http://", "not a URL: empty host"),
+        ("http://a b/", "not a URL: invalid international domain name"),
+        ("http://./", "not a URL: empty host"),
+        ("http://a:99999/", "not a URL: invalid port number"),
+    ] {
+        assert_eq!(CanonicalUrl::parse(input, &rules).expect_err(input).to_string(), expect, "{input}");
+    }
+    let long = format!("http://a.test/{}", "x".repeat(weburl::URL_BYTES_MAX));
+    assert_eq!(CanonicalUrl::parse(&long, &rules), Err(Rejected::TooLong(weburl::URL_BYTES_MAX)));
+    let megabyte = format!("http://a.test/{}", "../".repeat(400_000));
+    assert_eq!(CanonicalUrl::parse(&megabyte, &rules), Err(Rejected::TooLong(weburl::URL_BYTES_MAX)));
+}
+
+#[test]
+fn optional_rules_do_what_their_names_say_and_only_when_on() {
+    let rule = |set: fn(&mut CanonicalRules)| {
+        let mut rules = CanonicalRules::default();
+        set(&mut rules);
+        rules
+    };
+    for (rules, input, expect) in [
+        (rule(|r| r.sort_query = true), "http://a.test/?b=2&a=1&&b=1", "http://a.test/?a=1&b=1&b=2"),
+        (
+            rule(|r| r.strip_session_ids = true),
+            "http://a.test/p;jsessionid=1A/q?PHPSESSID=1&x=2&SID=3",
+            "http://a.test/p/q?x=2",
+        ),
+        (rule(|r| r.strip_session_ids = true), "http://a.test/?sid=1", "http://a.test/"),
+        (rule(|r| r.strip_tracking = true), "http://a.test/?utm_source=x&id=7&fbclid=y", "http://a.test/?id=7"),
+        (rule(|r| r.collapse_slashes = true), "http://a.test//x///y/?u=//", "http://a.test/x/y/?u=//"),
+        (rule(|r| r.strip_www = true), "http://www.a.test/", "http://a.test/"),
+        (rule(|r| r.strip_www = true), "http://www.com/", "http://www.com/"),
+    ] {
+        assert_eq!(CanonicalUrl::parse(input, &rules).expect(input).as_str(), expect, "{input}");
+    }
+}
+
+#[test]
+fn the_key_puts_a_site_together() {
+    let rules = CanonicalRules::default();
+    let a = CanonicalUrl::parse("http://a.test/1", &rules).expect("a");
+    let b = CanonicalUrl::parse("http://a.test/2", &rules).expect("b");
+    assert_eq!(a.key().site, b.site().key());
+    assert_ne!(a.key().url, b.key().url);
+}
+
+proptest! {
+    #[test]
+    fn canonicalising_twice_changes_nothing(host in "[a-zA-Z0-9.-]{1,20}", rest in "[ -~ž]{0,40}", on in any::<[bool; 5]>()) {
+        let rules = CanonicalRules {
+            sort_query: on[0], strip_session_ids: on[1], strip_tracking: on[2], collapse_slashes: on[3], strip_www: on[4],
+            ..CanonicalRules::default()
+        };
+        if let Ok(once) = CanonicalUrl::parse(&format!("http://{host}/{rest}"), &rules) {
+            let twice = CanonicalUrl::parse(once.as_str(), &rules).expect("canonical text parses");
+            prop_assert_eq!(once.as_str(), twice.as_str());
+            prop_assert_eq!(CanonicalUrl::from_canonical(once.as_str()).expect("reads back"), once);
+        }
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in any::<String>()) {
+        let _ = CanonicalUrl::parse(&text, &CanonicalRules::default());
+    }
+}
