@@ -133,9 +133,10 @@ impl<'t> GroupReader<'t> {
         }
     }
 
-    fn finish(self) -> OurPart {
+    fn finish(mut self) -> OurPart {
         let mut group = if self.we_are_named { self.ours } else { self.everybodys };
         group.rules.shrink();
+        self.sitemaps.shrink_to_fit();
         OurPart { group, sitemaps: self.sitemaps }
     }
 }
