@@ -1,0 +1,99 @@
+//! What an `href` value is before anyone resolves it: cleaned, and sorted by scheme.
+
+use std::borrow::Cow;
+
+/// What a cleaned reference leads to, as far as its scheme tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// `http:`, `https:` or relative: a crawler can try it.
+    Web,
+    /// `mailto:`
+    Mailto,
+    /// `javascript:`
+    Javascript,
+    /// `tel:`
+    Tel,
+    /// `data:`
+    Data,
+    /// Any other scheme.
+    Other,
+}
+
+/// Removes what the URL parser ignores: C0 controls and spaces at both ends, tabs and line breaks
+/// anywhere (WHATWG URL, "basic URL parser", steps 1 to 3).
+#[must_use]
+pub fn clean(reference: &str) -> Cow<'_, str> {
+    let trimmed = reference.trim_matches(|c| c <= ' ');
+    if trimmed.contains(['\t', '\n', '\r']) {
+        Cow::Owned(trimmed.replace(['\t', '\n', '\r'], ""))
+    } else {
+        Cow::Borrowed(trimmed)
+    }
+}
+
+/// Sorts a cleaned reference by its scheme. `localhost:80/x` has the scheme `localhost`, as in browsers.
+#[must_use]
+pub fn target(cleaned: &str) -> Target {
+    let Some(scheme) = scheme(cleaned) else {
+        return Target::Web;
+    };
+    let is = |name: &str| scheme.eq_ignore_ascii_case(name);
+    match () {
+        () if is("http") || is("https") => Target::Web,
+        () if is("mailto") => Target::Mailto,
+        () if is("javascript") => Target::Javascript,
+        () if is("tel") => Target::Tel,
+        () if is("data") => Target::Data,
+        () => Target::Other,
+    }
+}
+
+/// The scheme (RFC 3986, section 3.1), without its colon.
+fn scheme(reference: &str) -> Option<&str> {
+    let end = reference.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))?;
+    let starts_well = reference.starts_with(|c: char| c.is_ascii_alphabetic());
+    (starts_well && reference[end..].starts_with(':')).then(|| &reference[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cleaning_follows_the_url_parser() {
+        for (reference, expect) in [
+            ("", ""),
+            ("  \n", ""),
+            (" a b ", "a b"),
+            ("\u{0}\u{1f} /x\t", "/x"),
+            ("/a\n\tb\r/c", "/ab/c"),
+            ("\u{a0}/x", "\u{a0}/x"),
+        ] {
+            assert_eq!(clean(reference), expect, "{reference:?}");
+        }
+    }
+
+    #[test]
+    fn targets_are_sorted_by_scheme() {
+        for (reference, expect) in [
+            ("", Target::Web),
+            ("#top", Target::Web),
+            ("a/b:c", Target::Web),
+            ("?a:b", Target::Web),
+            ("//host:80/", Target::Web),
+            (":x", Target::Web),
+            ("1a:b", Target::Web),
+            ("HTTP://x", Target::Web),
+            ("https:x", Target::Web),
+            ("MailTo:a@b", Target::Mailto),
+            ("javascript:void(0)", Target::Javascript),
+            ("tel:+386", Target::Tel),
+            ("data:,x", Target::Data),
+            ("ftp://x/", Target::Other),
+            ("localhost:80/x", Target::Other),
+            ("about:blank", Target::Other),
+        ] {
+            assert_eq!(target(reference), expect, "{reference:?}");
+        }
+    }
+}

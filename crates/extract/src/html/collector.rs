@@ -1,0 +1,425 @@
+//! Tags and text to links, images and metadata.
+
+use super::attributes::{Attributes, Key};
+use super::scanner::{Sink, Within};
+use crate::charset::Charset;
+use crate::collapse::Collapsed;
+use crate::data_uri;
+use crate::href::{self, Target};
+use crate::limits::Limits;
+use crate::onclick;
+use crate::page::{HtmlPage, IgnoredLinks, Image, ImageSource, Link, LinkKind, Rel, Truncated, has_token};
+use crate::refresh;
+use crate::robots_tag::{self, RobotsDirectives};
+use crate::srcset;
+
+/// The page as far as it has been read.
+#[derive(Debug)]
+pub(super) struct Collector<'l> {
+    limits: &'l Limits,
+    page: HtmlPage,
+    text: Collapsed,
+    anchor: Option<Anchor>,
+    /// Open `template` elements: their content is inert.
+    templates: usize,
+    in_noscript: bool,
+    /// Inside `script` or `style` of SVG, whose text arrives as ordinary text.
+    in_foreign_code: bool,
+    data_images_bytes: usize,
+}
+
+/// An open `a` element that is a link.
+#[derive(Debug)]
+struct Anchor {
+    /// Its place in the page's links.
+    link: usize,
+    text: Collapsed,
+    /// The `alt` texts inside, for an anchor without text.
+    alt: Collapsed,
+}
+
+impl<'l> Collector<'l> {
+    pub(super) fn new(charset: Charset, limits: &'l Limits) -> Self {
+        let page = HtmlPage {
+            encoding: charset.encoding.name(),
+            encoding_source: charset.source,
+            title: None,
+            base_href: None,
+            lang: None,
+            links: Vec::new(),
+            images: Vec::new(),
+            canonical: None,
+            meta_robots: RobotsDirectives::default(),
+            refresh: None,
+            text: String::new(),
+            ignored: IgnoredLinks::default(),
+            truncated: Truncated::default(),
+        };
+        Self {
+            limits,
+            page,
+            text: Collapsed::new(limits.text_bytes_max),
+            anchor: None,
+            templates: 0,
+            in_noscript: false,
+            in_foreign_code: false,
+            data_images_bytes: 0,
+        }
+    }
+
+    pub(super) fn finish(mut self) -> HtmlPage {
+        self.close_anchor();
+        self.page.truncated.text = self.text.truncated();
+        self.page.text = self.text.take();
+        self.page
+    }
+
+    fn html_tag(&mut self, tag: &[u8], attributes: &Attributes) {
+        match tag {
+            b"a" => self.anchor(attributes.get(Key::Href), attributes),
+            b"area" => self.area(attributes),
+            b"frame" => self.frame(LinkKind::Frame, attributes),
+            b"iframe" => self.frame(LinkKind::Iframe, attributes),
+            b"img" | b"image" => self.img(attributes),
+            b"source" => self.srcset(attributes, ""),
+            b"link" => self.link_element(attributes),
+            b"meta" => self.meta(attributes),
+            b"base" if !self.in_noscript && self.page.base_href.is_none() => {
+                let href = attributes.get(Key::Href);
+                self.page.base_href = href.map(|href| href::clean(href).into_owned());
+            }
+            b"html" if self.page.lang.is_none() => {
+                self.page.lang = attributes.non_empty(Key::Lang).map(str::to_owned);
+            }
+            // A cell ends the anchors opened in the one before.
+            b"td" | b"th" | b"caption" => self.close_anchor(),
+            _ => {}
+        }
+    }
+
+    fn foreign_tag(&mut self, tag: &[u8], attributes: &Attributes, self_closing: bool) {
+        match tag {
+            b"a" => {
+                let href = attributes.get(Key::Href);
+                self.anchor(href.or(attributes.get(Key::XlinkHref)), attributes);
+            }
+            b"script" | b"style" => self.in_foreign_code = !self_closing,
+            _ => {}
+        }
+    }
+
+    fn anchor(&mut self, href: Option<&str>, attributes: &Attributes) {
+        self.close_anchor();
+        let Some(href) = href else { return };
+        let rel = Rel::parse(attributes.get(Key::Rel).unwrap_or_default());
+        if let Some(link) = self.link(LinkKind::Anchor, href, "", rel) {
+            let bytes_max = self.limits.link_text_bytes_max;
+            self.anchor = Some(Anchor { link, text: Collapsed::new(bytes_max), alt: Collapsed::new(bytes_max) });
+        }
+    }
+
+    fn close_anchor(&mut self) {
+        let Some(mut anchor) = self.anchor.take() else {
+            return;
+        };
+        let text = if anchor.text.is_empty() { &mut anchor.alt } else { &mut anchor.text };
+        self.page.truncated.link_text |= text.truncated();
+        self.page.links[anchor.link].text = text.take();
+    }
+
+    fn area(&mut self, attributes: &Attributes) {
+        if let Some(href) = attributes.get(Key::Href) {
+            let rel = Rel::parse(attributes.get(Key::Rel).unwrap_or_default());
+            let text = attributes.get(Key::Alt).unwrap_or_default();
+            self.link(LinkKind::Area, href, text, rel);
+        }
+    }
+
+    fn frame(&mut self, kind: LinkKind, attributes: &Attributes) {
+        if let Some(src) = attributes.non_empty(Key::Src) {
+            let text = attributes.get(Key::Title).unwrap_or_default();
+            self.link(kind, src, text, Rel::default());
+        }
+    }
+
+    fn link_element(&mut self, attributes: &Attributes) {
+        let rel = attributes.get(Key::Rel).unwrap_or_default();
+        let has = |token| has_token(rel, token);
+        let kind = match () {
+            () if has("canonical") => LinkKind::Canonical,
+            () if has("next") => LinkKind::Next,
+            () if has("prev") || has("previous") => LinkKind::Prev,
+            () if has("alternate") && !has("stylesheet") => LinkKind::Alternate,
+            () => return,
+        };
+        let Some(href) = attributes.non_empty(Key::Href) else {
+            return;
+        };
+        let text = attributes.get(Key::Title).unwrap_or_default();
+        let link = self.link(kind, href, text, Rel::parse(rel));
+        let is_canonical = kind == LinkKind::Canonical && !self.in_noscript;
+        if let Some(link) = link.filter(|_| is_canonical && self.page.canonical.is_none()) {
+            self.page.canonical = Some(self.page.links[link].href.clone());
+        }
+    }
+
+    fn meta(&mut self, attributes: &Attributes) {
+        let Some(content) = attributes.get(Key::Content) else {
+            return;
+        };
+        if attributes.get(Key::Name).is_some_and(robots_tag::addresses_us) {
+            let directives = RobotsDirectives::parse(content);
+            self.page.meta_robots = self.page.meta_robots.union(directives);
+        }
+        let is_refresh = attributes.get(Key::HttpEquiv).is_some_and(|name| name.eq_ignore_ascii_case("refresh"));
+        if let Some(refresh) = is_refresh.then(|| refresh::parse(content)).flatten() {
+            if let Some(url) = &refresh.url {
+                self.link(LinkKind::Refresh, url, "", Rel::default());
+            }
+            if !self.in_noscript && self.page.refresh.is_none() {
+                self.page.refresh = Some(refresh);
+            }
+        }
+    }
+
+    fn img(&mut self, attributes: &Attributes) {
+        let (alt, _) = self.collapsed(attributes.get(Key::Alt).unwrap_or_default());
+        if let Some(anchor) = &mut self.anchor {
+            anchor.alt.separate();
+            anchor.alt.push(&alt);
+        }
+        if let Some(src) = attributes.non_empty(Key::Src) {
+            self.image(src, attributes, &alt, false);
+        }
+        self.srcset(attributes, &alt);
+    }
+
+    fn srcset(&mut self, attributes: &Attributes, alt: &str) {
+        for url in srcset::urls(attributes.get(Key::Srcset).unwrap_or_default()) {
+            if self.page.images.len() >= self.limits.images_max {
+                self.page.truncated.images = true;
+                return;
+            }
+            self.image(url, attributes, alt, true);
+        }
+    }
+
+    fn image(&mut self, url: &str, attributes: &Attributes, alt: &str, from_srcset: bool) {
+        let Some(source) = self.image_source(url) else {
+            return;
+        };
+        if self.page.images.len() >= self.limits.images_max {
+            self.page.truncated.images = true;
+            return;
+        }
+        self.page.images.push(Image {
+            source,
+            alt: alt.to_owned(),
+            width: attributes.get(Key::Width).and_then(pixels),
+            height: attributes.get(Key::Height).and_then(pixels),
+            from_srcset,
+        });
+    }
+
+    fn image_source(&mut self, url: &str) -> Option<ImageSource> {
+        let url = href::clean(url);
+        match href::target(&url) {
+            Target::Web if url.len() > self.limits.href_bytes_max => {
+                self.page.truncated.href = true;
+                None
+            }
+            Target::Web => Some(ImageSource::Url(url.into_owned())),
+            Target::Data => self.data_image(&url),
+            _ => None,
+        }
+    }
+
+    fn data_image(&mut self, uri: &str) -> Option<ImageSource> {
+        let room = self.limits.data_images_bytes_max - self.data_images_bytes;
+        let decoded = data_uri::decode(uri, room.min(self.limits.data_image_bytes_max));
+        self.page.truncated.data_images |= decoded == Err(data_uri::Refused::TooLarge);
+        let data_uri::DataUri { media_type, bytes } = decoded.ok()?;
+        self.data_images_bytes += bytes.len();
+        Some(ImageSource::Data { media_type, bytes })
+    }
+
+    /// Keeps a link if it is one to a crawler and there is room; its place in the page's links.
+    fn link(&mut self, kind: LinkKind, href: &str, text: &str, rel: Rel) -> Option<usize> {
+        let href = href::clean(href);
+        let ignored = &mut self.page.ignored;
+        match href::target(&href) {
+            Target::Web if href.len() > self.limits.href_bytes_max => {
+                ignored.too_long += 1;
+                self.page.truncated.href = true;
+                return None;
+            }
+            Target::Web => {}
+            Target::Mailto => ignored.mailto += 1,
+            Target::Javascript => ignored.javascript += 1,
+            Target::Tel => ignored.tel += 1,
+            Target::Data => ignored.data += 1,
+            Target::Other => ignored.other += 1,
+        }
+        if href::target(&href) != Target::Web {
+            return None;
+        }
+        if self.page.links.len() >= self.limits.links_max {
+            self.page.truncated.links = true;
+            return None;
+        }
+        let (text, cut) = self.collapsed(text);
+        self.page.truncated.link_text |= cut;
+        self.page.links.push(Link { href: href.into_owned(), text, kind, rel });
+        Some(self.page.links.len() - 1)
+    }
+
+    fn collapsed(&self, text: &str) -> (String, bool) {
+        Collapsed::whole(text, self.limits.link_text_bytes_max)
+    }
+
+    fn content(&mut self, text: &str) {
+        let without_nul = text.contains('\0').then(|| text.replace('\0', ""));
+        let text = without_nul.as_deref().unwrap_or(text);
+        if let Some(anchor) = &mut self.anchor {
+            anchor.text.push(text);
+        }
+        if !self.in_noscript {
+            self.text.push(text);
+        }
+    }
+
+    fn title(&mut self, text: &str) {
+        if self.page.title.is_some() || self.in_noscript {
+            return;
+        }
+        let (title, cut) = Collapsed::whole(text, self.limits.title_bytes_max);
+        self.page.truncated.title = cut;
+        self.page.title = Some(title).filter(|title| !title.is_empty());
+    }
+
+    fn noscript(&mut self, markup: &str) {
+        self.in_noscript = true;
+        super::scan(markup, self, false);
+        self.in_noscript = false;
+        self.templates = 0;
+        self.in_foreign_code = false;
+    }
+
+    fn separate_words(&mut self, tag: &[u8]) {
+        if is_inline(tag) {
+            return;
+        }
+        self.text.separate();
+        if let Some(anchor) = &mut self.anchor {
+            anchor.text.separate();
+        }
+    }
+}
+
+impl Sink for Collector<'_> {
+    fn start_tag(&mut self, tag: &[u8], attributes: &Attributes, in_html: bool, self_closing: bool) {
+        if in_html && tag == b"template" {
+            self.templates += 1;
+        }
+        if self.templates > 0 {
+            return;
+        }
+        self.separate_words(tag);
+        if in_html {
+            self.in_foreign_code = false;
+            self.html_tag(tag, attributes);
+        } else {
+            self.foreign_tag(tag, attributes, self_closing);
+        }
+        if let Some(code) = attributes.non_empty(Key::Onclick) {
+            for location in onclick::locations(code) {
+                self.link(LinkKind::Onclick, &location, "", Rel::default());
+            }
+        }
+    }
+
+    fn end_tag(&mut self, tag: &[u8], in_html: bool) {
+        if in_html && tag == b"template" {
+            self.templates = self.templates.saturating_sub(1);
+        }
+        if self.templates > 0 {
+            return;
+        }
+        self.separate_words(tag);
+        match tag {
+            b"a" => self.close_anchor(),
+            b"script" | b"style" => self.in_foreign_code = false,
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str, within: Within) {
+        if self.templates > 0 {
+            return;
+        }
+        match within {
+            Within::Content if self.in_foreign_code => {}
+            Within::Content => self.content(text),
+            Within::Title => self.title(text),
+            Within::Noscript => self.noscript(text),
+            Within::Hidden => {}
+        }
+    }
+}
+
+/// Elements that do not separate words: those with `display: inline` in the standard's style sheet.
+fn is_inline(tag: &[u8]) -> bool {
+    matches!(
+        tag,
+        b"a" | b"abbr"
+            | b"acronym"
+            | b"b"
+            | b"bdi"
+            | b"bdo"
+            | b"big"
+            | b"cite"
+            | b"code"
+            | b"data"
+            | b"del"
+            | b"dfn"
+            | b"em"
+            | b"font"
+            | b"i"
+            | b"img"
+            | b"ins"
+            | b"kbd"
+            | b"label"
+            | b"mark"
+            | b"nobr"
+            | b"q"
+            | b"s"
+            | b"samp"
+            | b"script"
+            | b"small"
+            | b"span"
+            | b"strike"
+            | b"strong"
+            | b"style"
+            | b"sub"
+            | b"sup"
+            | b"template"
+            | b"time"
+            | b"tt"
+            | b"u"
+            | b"var"
+            | b"wbr"
+    )
+}
+
+/// A `width` or `height` in CSS pixels (HTML Standard, "rules for parsing dimension values");
+/// percentages are none.
+fn pixels(value: &str) -> Option<u32> {
+    let value = value.trim_ascii_start();
+    let end = value.find(|c: char| !(c.is_ascii_digit())).unwrap_or(value.len());
+    let (digits, unit) = value.split_at(end);
+    let unit = unit.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if unit.starts_with('%') {
+        return None;
+    }
+    digits.parse().ok()
+}

@@ -1,0 +1,38 @@
+//! What one HTML page may contribute, at most.
+
+/// Limits of [`html::extract`](crate::html::extract). What is past a limit is dropped, and
+/// [`Truncated`](crate::Truncated) says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Links kept from a page; later ones are dropped.
+    pub links_max: usize,
+    /// Images kept from a page; later ones are dropped.
+    pub images_max: usize,
+    /// Visible text kept, in bytes of UTF-8.
+    pub text_bytes_max: usize,
+    /// Title kept, in bytes of UTF-8.
+    pub title_bytes_max: usize,
+    /// Anchor text (and an image's `alt`) kept, each, in bytes of UTF-8.
+    pub link_text_bytes_max: usize,
+    /// The longest `href` or `src` kept, in bytes of UTF-8; a longer one is counted, never cut.
+    pub href_bytes_max: usize,
+    /// The largest image in a `data:` URI that is decoded, in bytes after decoding.
+    pub data_image_bytes_max: usize,
+    /// All images in `data:` URIs of one page together, in bytes after decoding.
+    pub data_images_bytes_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            links_max: 10_000,
+            images_max: 10_000,
+            text_bytes_max: 1 << 20,
+            title_bytes_max: 1 << 10,
+            link_text_bytes_max: 1 << 10,
+            href_bytes_max: 8 << 10,
+            data_image_bytes_max: 1 << 20,
+            data_images_bytes_max: 4 << 20,
+        }
+    }
+}
