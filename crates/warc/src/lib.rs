@@ -1,1 +1,56 @@
 //! Read, write, check and repair WARC files; CDXJ.
+//!
+//! WARC is the web archives' file format: WARC 1.1 is ISO 28500:2017, published as
+//! <https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/>. This crate
+//! writes version 1.1 with one gzip member a record (Annex D), and reads 1.0 and 1.1, compressed
+//! or plain.
+//!
+//! - [`Record`] describes a record, [`SegmentWriter`] appends it to a file.
+//! - [`Reader`] streams the records of a file, [`read_at`] loads one of them.
+//! - [`check()`] finds what is wrong in a file, [`repair()`] makes it valid again.
+//! - [`index`] makes the CDXJ lines that replay tools look pages up in.
+//!
+//! It knows no crawler and touches nothing but the files it is given: time and record ids are
+//! passed in. Times are milliseconds since the Unix epoch, UTC.
+
+mod cdxj;
+mod check;
+mod compress;
+mod date;
+mod digest;
+mod error;
+mod finding;
+mod head;
+mod header;
+mod http;
+mod id;
+mod member;
+mod read_at;
+mod reader;
+mod record;
+mod record_types;
+mod repair;
+mod replace;
+mod resync;
+mod segment;
+mod stream;
+mod surt;
+mod surt_session;
+mod walk;
+
+pub use cdxj::{CdxLine, index, write_sorted};
+pub use check::check;
+pub use date::{timestamp14, warc_date};
+pub use digest::Digest;
+pub use error::{Damage, ReadError};
+pub use finding::{CheckReport, FINDINGS_MAX, Finding, Problem, Severity};
+pub use header::{HEADER_BYTES_MAX, Header};
+pub use http::{HTTP_HEAD_BYTES_MAX, HttpHead, archived_head, split_http};
+pub use id::RecordId;
+pub use read_at::{LoadedRecord, read_at};
+pub use reader::{Location, Reader, StoredRecord};
+pub use record::{Record, RefersTo, warc_fields};
+pub use record_types::{RecordType, Truncated};
+pub use repair::{Moved, Repair, RepairError, repair};
+pub use segment::{SEGMENT_BYTES_MAX, SegmentError, SegmentFile, SegmentWriter, segment_name};
+pub use surt::surt;

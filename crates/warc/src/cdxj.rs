@@ -1,0 +1,108 @@
+//! CDXJ: the sorted index in which replay tools look up where a page is archived.
+//!
+//! The form is the one of pywb and cdxj-indexer: the URL's [SURT key](crate::surt()), the date as
+//! 14 digits, and a JSON object whose values are all strings.
+
+use crate::error::ReadError;
+use crate::header::Header;
+use crate::http::media_type;
+use crate::reader::{Location, Reader};
+use crate::record_types::RecordType;
+use crate::replace::write_atomically;
+use crate::surt::surt;
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// A line of the index: one archived response, revisit or resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CdxLine {
+    /// The URL as archived.
+    pub url: String,
+    /// The date as 14 digits.
+    pub timestamp14: String,
+    /// The payload's media type, or `warc/revisit`.
+    pub mime: Option<String>,
+    /// The HTTP status.
+    pub status: Option<u16>,
+    /// The payload digest, `sha1:…`.
+    pub digest: Option<String>,
+    /// Where the record lies.
+    pub location: Location,
+    /// The name of the WARC file, without directories.
+    pub filename: String,
+}
+
+/// The line as it stands in the file, without its end. Fields that are not known are left out.
+impl fmt::Display for CdxLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {{\"url\": {}", surt(&self.url), self.timestamp14, json(&self.url))?;
+        if let Some(mime) = &self.mime {
+            write!(f, ", \"mime\": {}", json(mime))?;
+        }
+        if let Some(status) = self.status {
+            write!(f, ", \"status\": \"{status}\"")?;
+        }
+        if let Some(digest) = &self.digest {
+            write!(f, ", \"digest\": {}", json(digest))?;
+        }
+        let Location { offset, length } = self.location;
+        write!(f, ", \"length\": \"{length}\", \"offset\": \"{offset}\"")?;
+        write!(f, ", \"filename\": {}}}", json(&self.filename))
+    }
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::Value::from(text)
+}
+
+/// The lines of all responses, revisits and resources of a file, in the order of the file. Fails
+/// at the first damage: [`repair`](crate::repair()) the file first.
+pub fn index(path: impl AsRef<Path>) -> Result<Vec<CdxLine>, ReadError> {
+    let path = path.as_ref();
+    let filename = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut reader = Reader::open(path, 0)?;
+    let mut lines = Vec::new();
+    while let Some(mut record) = reader.next_record()? {
+        let header = record.header();
+        let Some(mut line) = line_of_header(header, &filename) else {
+            record.finish()?;
+            continue;
+        };
+        if header.holds_http() {
+            let head = record.read_http_head()?;
+            line.status = head.status();
+            line.mime = line.mime.or(head.media_type().map(str::to_owned));
+        }
+        line.location = record.finish()?;
+        lines.push(line);
+    }
+    Ok(lines)
+}
+
+/// What the record's header tells of the line. Records without target or date are not indexed.
+fn line_of_header(header: &Header, filename: &str) -> Option<CdxLine> {
+    let mime = match header.record_type()? {
+        RecordType::Revisit => Some("warc/revisit"),
+        RecordType::Response if header.holds_http() => None,
+        RecordType::Response | RecordType::Resource => header.content_type().and_then(media_type),
+        _ => return None,
+    };
+    Some(CdxLine {
+        url: header.target_uri()?.to_owned(),
+        timestamp14: header.timestamp14()?,
+        mime: mime.map(str::to_owned),
+        status: None,
+        digest: header.get("WARC-Payload-Digest").map(str::to_owned),
+        location: Location { offset: 0, length: 0 },
+        filename: filename.to_owned(),
+    })
+}
+
+/// Writes an index file: sorted by bytes, as tools that search it expect, under a temporary name
+/// first, so that `path` never holds half an index.
+pub fn write_sorted(path: impl AsRef<Path>, lines: impl IntoIterator<Item = CdxLine>) -> io::Result<()> {
+    let mut lines = lines.into_iter().map(|line| line.to_string()).collect::<Vec<_>>();
+    lines.sort_unstable();
+    write_atomically(path.as_ref(), |out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
+}

@@ -1,0 +1,45 @@
+//! Loading one record of a file.
+
+use crate::error::ReadError;
+use crate::header::Header;
+use crate::http::split_http;
+use crate::reader::{Location, Reader};
+use std::io::Read;
+use std::path::Path;
+
+/// A record in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadedRecord {
+    /// Where it lies in its file.
+    pub location: Location,
+    /// Its header.
+    pub header: Header,
+    /// Its block.
+    pub block: Vec<u8>,
+}
+
+impl LoadedRecord {
+    /// The HTTP head and the payload of the block; no head when the block is no HTTP message.
+    pub fn http_parts(&self) -> (&[u8], &[u8]) {
+        if self.header.holds_http() { split_http(&self.block) } else { self.block.split_at(0) }
+    }
+}
+
+/// Loads the record at `offset`, when its block has at most `block_bytes_max` bytes, and verifies
+/// that it is whole. Nothing is there when the file ends at `offset`: that is damage too.
+pub fn read_at(path: impl AsRef<Path>, offset: u64, block_bytes_max: u64) -> Result<LoadedRecord, ReadError> {
+    let mut reader = Reader::open(path, offset)?;
+    let Some(mut record) = reader.next_record()? else {
+        return Err(ReadError::Damaged { offset, damage: crate::Damage::NotARecord });
+    };
+    let header = record.header().clone();
+    let block_bytes = header.content_length();
+    if block_bytes > block_bytes_max {
+        return Err(ReadError::TooLong { offset, block_bytes, block_bytes_max });
+    }
+    // Grows with what is there: Content-Length may lie.
+    let mut block = Vec::new();
+    record.read_to_end(&mut block).map_err(|error| ReadError::from_io(offset, error))?;
+    let location = record.finish()?;
+    Ok(LoadedRecord { location, header, block })
+}
