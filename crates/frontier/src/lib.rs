@@ -1,1 +1,24 @@
-//! Which URL next, and when: workbench, politeness, budgets, traps. Pure policies.
+//! Which URL next, and when: pure policies over the values of `model`.
+//!
+//! - [`filter`]: does a URL belong to the crawl, and which rule says so?
+//! - [`traps`]: is the web leading us around in circles?
+//! - [`politeness`]: how long to wait, after what.
+//! - [`verdict`]: what an outcome means: final, or to be tried again, and when.
+//! - [`site_state`]: one site in front: its queue's head, its robots rules, its counters.
+//! - [`workbench`]: all sites in front by the time they are due, under their addresses.
+//!
+//! Invariants: nothing here fetches, reads a clock, or knows a store. Time comes in as a value; a decision goes out as one.
+
+pub mod filter;
+pub mod politeness;
+pub mod site_state;
+pub mod traps;
+pub mod verdict;
+pub mod workbench;
+
+pub use filter::{Excluded, Filter};
+pub use politeness::Politeness;
+pub use site_state::{Next, RobotsState, SiteRules, SiteState, WINDOW_URLS};
+pub use traps::{ShapeRule, TrapRules};
+pub use verdict::Verdict;
+pub use workbench::{Group, Workbench};

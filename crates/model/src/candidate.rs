@@ -63,11 +63,26 @@ impl Candidate {
         Candidate { url, depth: 0, redirects: 0, via: Via::Seed, purpose: Purpose::Page, found_on: None }
     }
 
+    /// How far it is from a seed by the way on which it was found.
+    #[must_use]
+    pub fn distance(&self) -> Distance {
+        Distance { depth: self.depth, redirects: self.redirects }
+    }
+
     /// Its place in the queue of its site.
     #[must_use]
     pub fn position(&self) -> Position {
         Position::of(self.purpose, self.depth, self.url.key().url)
     }
+}
+
+/// How far a URL is from the nearest seed; the order is that of nearness.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Distance {
+    /// Links.
+    pub depth: u32,
+    /// Redirects in a row that led here.
+    pub redirects: u8,
 }
 
 /// The place of a URL in the queue of its site: sitemaps first, then breadth-first by depth, then by key, so that the
@@ -87,4 +102,15 @@ impl Position {
         let rank = if purpose == Purpose::Sitemap { 0 } else { depth.saturating_add(1) };
         Position { rank, url }
     }
+}
+
+/// An entry of a site's queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queued {
+    /// The URL and how it was found.
+    pub candidate: Candidate,
+    /// How often it was asked for so far.
+    pub attempts: u8,
+    /// Set where the URL was visited already and only its links are to be judged again, from this depth.
+    pub visited: Option<Vec<String>>,
 }

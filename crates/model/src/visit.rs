@@ -2,7 +2,7 @@
 
 use weburl::UrlKey;
 
-use crate::{Outcome, PayloadDigest, Timestamp};
+use crate::{Distance, Outcome, PayloadDigest, Timestamp};
 
 /// Where a record lies in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +44,8 @@ pub struct Visit {
     pub attempts: u8,
     /// The response record in the archive.
     pub location: Option<ArchiveLocation>,
+    /// The distance from which its links were judged. If the URL is known to be nearer by now, they must be judged again.
+    pub judged_at: Distance,
     /// What its links lead to, kept only where a shorter way to the URL may still turn up and make them count again
     /// (a crawl with a depth limit; redirects): canonical URLs.
     pub outlinks: Vec<String>,
@@ -67,6 +69,7 @@ impl Visit {
             at,
             attempts: 0,
             location: None,
+            judged_at: Distance::default(),
             outlinks: Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Candidate, Outcome, PayloadDigest, Position, SiteRecord, Visit};
+use model::{Candidate, Distance, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use weburl::{CanonicalUrl, UrlKey};
 
 /// Everything one commit changes.
@@ -18,8 +18,9 @@ pub struct Batch {
     pub holders: Vec<(PayloadDigest, UrlKey)>,
     /// URLs asked for without a final outcome, and how often so far.
     pub attempts: Vec<(UrlKey, u8)>,
-    /// Relaxed URLs whose links were judged again: they leave the queue.
-    pub judged_again: Vec<UrlKey>,
+    /// Relaxed URLs whose links were judged again, from this distance: they leave the queue, unless they are known to
+    /// be nearer still by now.
+    pub judged_again: Vec<(UrlKey, Distance)>,
     /// Sites whose record changed. Where `robots` is `None`, what is stored of robots.txt stays.
     pub sites: Vec<SiteRecord>,
     /// URLs that count as seeds from now on.
@@ -33,28 +34,17 @@ pub struct Batch {
 pub struct Committed {
     /// The found URLs that were unknown: queued now.
     pub fresh: Vec<Candidate>,
-    /// The found URLs that were known by a longer way.
+    /// The found URLs that were known by a longer way, and visited URLs whose links were judged from too far away.
     pub relaxed: Vec<Relaxed>,
 }
 
 /// A URL that turned out to be nearer to a seed than was known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relaxed {
-    /// Its place in the queue before.
+    /// Its place in the queue before: the same as now where only its links are to be judged again.
     pub was: Position,
     /// Its entry in the queue now; `None` where it was visited and has no links to judge again.
     pub queued: Option<Queued>,
-}
-
-/// An entry of a site's queue.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Queued {
-    /// The URL and how it was found.
-    pub candidate: Candidate,
-    /// How often it was asked for so far.
-    pub attempts: u8,
-    /// Set where the URL was visited already and only its links are to be judged again, from this depth.
-    pub visited: Option<Vec<String>>,
 }
 
 /// All that is known of a URL.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    Candidate, Failure, FailureKind, Outcome, PayloadDigest, Purpose, RobotsAnswer, RobotsRecord, SiteRecord,
+    Candidate, Distance, Failure, FailureKind, Outcome, PayloadDigest, Purpose, RobotsAnswer, RobotsRecord, SiteRecord,
     Timestamp, Via, Visit,
 };
 use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
@@ -41,6 +41,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("a commit applied twice changes nothing", idempotent),
         ("a shorter way relaxes a queued URL", relax_queued),
         ("a shorter way makes the links of a visited URL count again", relax_visited),
+        ("a shorter way found during a visit makes its links count again", relax_in_flight),
         ("a longer way changes nothing", no_relaxing_by_longer_ways),
         ("a settled URL is never queued", settled),
         ("attempts are kept", attempts),
@@ -178,10 +179,38 @@ fn relax_visited(fixture: &dyn Fixture) {
     let queued = store.pending(url("http://a.test/").site().key(), None, 10).expect("pending");
     assert_eq!(queued.len(), 1, "it waits in the queue, so that a crash cannot lose it");
     assert_eq!(queued[0].visited, Some(outlinks));
-    store.commit(&Batch { judged_again: vec![url("http://a.test/1").key()], ..Batch::default() }).expect("commit");
+    store
+        .commit(&Batch {
+            judged_again: vec![(url("http://a.test/1").key(), Distance { depth: 2, redirects: 0 })],
+            ..Batch::default()
+        })
+        .expect("commit");
     assert_eq!(queue(&*store, "http://a.test/"), Vec::<String>::new());
     let entry = store.get(url("http://a.test/1").key()).expect("get").expect("known");
     assert_eq!((entry.candidate.depth, entry.visit.map(|visit| visit.outcome)), (2, Some(Outcome::Html)));
+}
+
+fn relax_in_flight(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let key = url("http://a.test/1").key();
+    find(&*store, &[page("http://a.test/1", 5)]);
+    find(&*store, &[page("http://a.test/1", 3)]);
+    let judged_at = Distance { depth: 5, redirects: 0 };
+    let late =
+        Visit { judged_at, outlinks: vec!["http://a.test/x".to_owned()], ..visit("http://a.test/1", Outcome::Html) };
+    let batch = Batch { visits: vec![late], ..Batch::default() };
+    let relaxed = store.commit(&batch).expect("commit").relaxed;
+    assert_eq!(relaxed.len(), 1);
+    assert_eq!(relaxed[0].queued.as_ref().map(|queued| queued.visited.is_some()), Some(true));
+    let again = |depth| {
+        let judged_again = vec![(key, Distance { depth, redirects: 0 })];
+        store.commit(&Batch { judged_again, ..Batch::default() }).expect("commit").relaxed.len()
+    };
+    find(&*store, &[page("http://a.test/1", 1)]);
+    assert_eq!(again(3), 1, "nearer still: it stays");
+    assert_eq!(queue(&*store, "http://a.test/").len(), 1);
+    assert_eq!(again(1), 0);
+    assert_eq!(queue(&*store, "http://a.test/"), Vec::<String>::new());
 }
 
 fn no_relaxing_by_longer_ways(fixture: &dyn Fixture) {
@@ -232,6 +261,7 @@ fn records_round_trip(fixture: &dyn Fixture) {
         at: Timestamp(u64::MAX),
         attempts: 255,
         location: Some(model::ArchiveLocation { segment: u32::MAX, offset: u64::MAX, length: 1 }),
+        judged_at: Distance { depth: 4_000_000_000, redirects: 3 },
         outlinks: vec!["http://z.test/".to_owned(); 3],
     };
     find(&*store, std::slice::from_ref(&candidate));

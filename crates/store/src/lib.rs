@@ -14,10 +14,12 @@ mod memory;
 
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-pub use batch::{Batch, Committed, Entry, Queued, Relaxed, Segment, Totals};
+pub use batch::{Batch, Committed, Entry, Relaxed, Segment, Totals};
 pub use error::StoreError;
 pub use memory::MemoryStore;
 use model::{PayloadDigest, Position, SiteRecord};
+
+pub use model::Queued;
 
 /// The state of a crawl.
 pub trait Store: Send + Sync {
@@ -27,7 +29,9 @@ pub trait Store: Send + Sync {
     ///   links, then fewer redirects) is relaxed: it takes the new depth; if it was visited and has outlinks it goes
     ///   back into the queue marked [`Queued::visited`], so that its links are judged again even after a crash.
     /// - A settled URL is recorded with its visit if it is unknown, without ever being queued.
-    /// - A visit ends the URL's stay in the queue.
+    /// - A visit ends the URL's stay in the queue, unless the URL is known to be nearer than the visit's `judged_at` and
+    ///   has outlinks: then it stays, marked [`Queued::visited`], and is reported as relaxed. The same holds for
+    ///   [`Batch::judged_again`]. So no shorter way is lost that turns up while the URL is in flight.
     ///
     /// # Errors
     /// Nothing was applied, or, if the error says so, the outcome is unknown and the batch may be applied again.

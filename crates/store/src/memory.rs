@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{Mutex, MutexGuard};
 
-use model::{Candidate, PayloadDigest, Position, Purpose, SiteRecord, Visit};
+use model::{Candidate, Distance, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::{Batch, Committed, Entry, Queued, Relaxed, Segment, Store, StoreError, Totals};
+use crate::{Batch, Committed, Entry, Relaxed, Segment, Store, StoreError, Totals};
 
 /// A [`Store`] in maps.
 #[derive(Default)]
@@ -40,20 +40,18 @@ impl MemoryStore {
 impl Store for MemoryStore {
     fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
         let mut state = self.state();
+        let mut committed = Committed::default();
         for visit in &batch.visits {
-            state.visit(visit);
+            state.visit(visit, &mut committed);
         }
         for (key, attempts) in &batch.attempts {
             if let Some(entry) = state.urls.get_mut(key) {
                 entry.attempts = *attempts;
             }
         }
-        for key in &batch.judged_again {
-            if let Some(position) = state.urls.get(key).map(|entry| entry.candidate.position()) {
-                state.queue.remove(&(key.site, position));
-            }
+        for (key, judged_at) in &batch.judged_again {
+            state.leave_queue(*key, *judged_at, &mut committed);
         }
-        let mut committed = Committed::default();
         for candidate in &batch.found {
             state.find(candidate, &mut committed);
         }
@@ -149,12 +147,26 @@ impl Store for MemoryStore {
 }
 
 impl State {
-    fn visit(&mut self, visit: &Visit) {
+    fn visit(&mut self, visit: &Visit, committed: &mut Committed) {
         if let Some(entry) = self.urls.get_mut(&visit.key) {
-            let position = entry.candidate.position();
             entry.visit = Some(visit.clone());
             entry.attempts = visit.attempts;
-            self.queue.remove(&(visit.key.site, position));
+            self.leave_queue(visit.key, visit.judged_at, committed);
+        }
+    }
+
+    /// Takes a visited URL out of the queue, unless its links were judged from further away than it is.
+    fn leave_queue(&mut self, key: UrlKey, judged_at: Distance, committed: &mut Committed) {
+        let Some(entry) = self.urls.get(&key) else { return };
+        let position = entry.candidate.position();
+        if !self.queue.contains(&(key.site, position)) {
+            return;
+        }
+        let links = entry.visit.as_ref().is_some_and(|visit| !visit.outlinks.is_empty());
+        if links && entry.candidate.distance() < judged_at {
+            committed.relaxed.push(Relaxed { was: position, queued: Some(queued(entry)) });
+        } else {
+            self.queue.remove(&(key.site, position));
         }
     }
 
@@ -192,7 +204,7 @@ impl State {
 /// True where the way of `candidate` is shorter than the one known. A page is never relaxed by a sitemap's file or the
 /// other way round: they differ in what their depth means.
 fn is_nearer(candidate: &Candidate, known: &Candidate) -> bool {
-    candidate.purpose == known.purpose && (candidate.depth, candidate.redirects) < (known.depth, known.redirects)
+    candidate.purpose == known.purpose && candidate.distance() < known.distance()
 }
 
 fn queued(entry: &Entry) -> Queued {

@@ -12,8 +12,9 @@ const TRACKING: [&str; 12] = [
 /// The path prefix before which servers put a session: `/page;jsessionid=1A2B`.
 const SESSION_PATH: &str = ";jsessionid=";
 
-/// True where the parameter `name` carries a session id.
-pub(crate) fn is_session_id(name: &str) -> bool {
+/// True where a parameter of this name carries a session id.
+#[must_use]
+pub fn is_session_id(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SESSION_IDS.contains(&name.as_str()) || name.starts_with("aspsessionid")
 }

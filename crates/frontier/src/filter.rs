@@ -1,0 +1,104 @@
+//! Does a URL belong to the crawl? Scope, include and exclude patterns, and the rule that decided.
+
+use std::fmt;
+
+use weburl::{CanonicalUrl, Pattern, Scope};
+
+/// The rules about which URLs are followed.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// The scope with its seeds.
+    pub scope: Scope,
+    /// If there are any, a URL must match one of them.
+    pub include: Vec<Pattern>,
+    /// A URL that matches one of them is not followed, whatever else holds.
+    pub exclude: Vec<Pattern>,
+}
+
+/// The rule by which a URL does not belong to the crawl.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Excluded {
+    /// It matches an exclude pattern.
+    ByPattern(Pattern),
+    /// It matches none of the include patterns.
+    NotIncluded,
+    /// It is out of scope.
+    OutOfScope(String),
+}
+
+impl fmt::Display for Excluded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Excluded::ByPattern(pattern) => write!(f, "exclude {pattern}"),
+            Excluded::NotIncluded => f.write_str("matches no include pattern"),
+            Excluded::OutOfScope(scope) => write!(f, "out of scope {scope}"),
+        }
+    }
+}
+
+impl Filter {
+    /// Judges a URL found on the way. Seeds are subject to [`Filter::judge_seed`] instead.
+    ///
+    /// # Errors
+    /// The rule by which it does not belong to the crawl.
+    pub fn judge(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
+        self.judge_seed(url)?;
+        if !self.scope.contains(url) {
+            return Err(Excluded::OutOfScope(self.scope.kind().to_string()));
+        }
+        if !self.include.is_empty() && !self.include.iter().any(|pattern| pattern.matches(url.as_str())) {
+            return Err(Excluded::NotIncluded);
+        }
+        Ok(())
+    }
+
+    /// Judges a seed, or what a seed redirects to: only the exclude patterns count.
+    ///
+    /// # Errors
+    /// The rule by which it does not belong to the crawl.
+    pub fn judge_seed(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
+        match self.exclude.iter().find(|pattern| pattern.matches(url.as_str())) {
+            Some(pattern) => Err(Excluded::ByPattern(pattern.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weburl::{CanonicalRules, ScopeKind};
+
+    use super::*;
+
+    fn url(text: &str) -> CanonicalUrl {
+        CanonicalUrl::parse(text, &CanonicalRules::default()).expect(text)
+    }
+
+    fn filter() -> Filter {
+        let mut scope = Scope::new(ScopeKind::Host);
+        scope.add_seed(&url("http://a.test/"));
+        let patterns = |texts: &[&str]| texts.iter().map(|text| Pattern::new(text).expect("pattern")).collect();
+        Filter { scope, include: patterns(&["*/docs/*", "*/"]), exclude: patterns(&["*.pdf", "http*://*cgi-bin/*"]) }
+    }
+
+    #[test]
+    fn the_deciding_rule_is_named() {
+        for (candidate, expect) in [
+            ("http://a.test/docs/x", ""),
+            ("http://a.test/", ""),
+            ("http://a.test/docs/x.pdf", "exclude *.pdf"),
+            ("https://a.test/cgi-bin/docs/x", "exclude http*://*cgi-bin/*"),
+            ("http://a.test/other", "matches no include pattern"),
+            ("http://b.test/docs/", "out of scope host"),
+        ] {
+            let reason = filter().judge(&url(candidate)).err().map(|rule| rule.to_string()).unwrap_or_default();
+            assert_eq!(reason, expect, "{candidate}");
+        }
+    }
+
+    #[test]
+    fn seeds_need_no_include_pattern_but_can_be_excluded() {
+        assert!(filter().judge_seed(&url("http://z.test/other")).is_ok());
+        assert!(filter().judge_seed(&url("http://z.test/x.pdf")).is_err());
+    }
+}

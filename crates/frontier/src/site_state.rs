@@ -1,0 +1,518 @@
+//! One site in front: the head of its queue, its robots rules, its counters, and what it wants next.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use model::{Failure, Outcome, Position, Purpose, Queued, SiteRecord, Timestamp};
+use robots::{Matching, RobotsTxt};
+use weburl::SiteKey;
+
+use crate::{Politeness, TrapRules, verdict};
+
+/// URLs of a site's queue held in memory when it was read from the store; up to twice as many while it grows.
+pub const WINDOW_URLS: usize = 64;
+
+/// Shapes counted a site.
+const SHAPES_MAX: usize = 10_000;
+
+/// From which count on a shape is written to the site's record. Smaller counts begin anew after a restart.
+const SHAPE_COUNT_KEPT_MIN: u32 = 8;
+
+/// Shapes written to the site's record.
+const SHAPES_KEPT_MAX: usize = 512;
+
+/// What is known of a site's robots.txt.
+#[derive(Clone, Debug)]
+pub enum RobotsState {
+    /// Nothing yet, or nothing that still counts. `failed_tries` is how often in a row it could not be had.
+    Unknown {
+        /// Requests in a row that failed.
+        failed_tries: u32,
+    },
+    /// It is being fetched.
+    InFlight {
+        /// Requests in a row that failed before.
+        failed_tries: u32,
+    },
+    /// The rules hold until the time given.
+    Known {
+        /// The rules.
+        rules: RobotsTxt,
+        /// From when on they must be asked for anew.
+        expires_at: Timestamp,
+        /// Set where the site could not be reached at all: what its URLs end with.
+        failure: Option<Failure>,
+    },
+}
+
+/// What a site wants to be done next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// Fetch robots.txt.
+    Robots,
+    /// Fetch this URL.
+    Fetch(Queued),
+    /// Record this outcome; no fetch is needed.
+    Settle(Queued, Outcome, String),
+    /// Judge the links of this URL again.
+    JudgeAgain(Queued),
+    /// Nothing, until something is found, loaded or ends.
+    Nothing,
+    /// Nothing, since the site's budget is spent.
+    Held,
+}
+
+/// The rules a site is subject to, besides its own.
+#[derive(Clone, Debug)]
+pub struct SiteRules {
+    /// Politeness.
+    pub politeness: Politeness,
+    /// Traps.
+    pub traps: TrapRules,
+    /// How robots.txt is read; `None` ignores it.
+    pub matching: Option<Matching>,
+    /// The budget of a site: URLs fetched with success.
+    pub pages_per_site_max: Option<u64>,
+    /// Sitemaps read of a site.
+    pub sitemaps_per_site_max: u32,
+}
+
+/// One site in front.
+#[derive(Debug)]
+pub struct SiteState {
+    /// Its key.
+    pub key: SiteKey,
+    /// What is kept of it. Its `robots` and `shapes` are not kept up to date here: see [`SiteState::record`].
+    record: SiteRecord,
+    /// Its robots.txt.
+    pub robots: RobotsState,
+    /// Its addresses, the one in use first; `None` until the name is resolved.
+    pub addresses: Option<Vec<IpAddr>>,
+    /// Visits under way.
+    pub in_flight: usize,
+    /// Records on their way to the store.
+    pub uncommitted: usize,
+    queue: BTreeMap<Position, Queued>,
+    /// URLs taken from the queue whose end is not committed yet.
+    taken: HashSet<u64>,
+    /// All of the store's queue up to here is in memory or taken.
+    loaded_to: Option<Position>,
+    /// There is nothing in the store's queue beyond what is in memory or taken.
+    all_loaded: bool,
+    shapes: HashMap<u64, u32>,
+}
+
+impl SiteState {
+    /// A site as its record has it, with nothing loaded of its queue.
+    #[must_use]
+    pub fn new(record: SiteRecord) -> Self {
+        SiteState {
+            key: record.site.key(),
+            robots: RobotsState::Unknown { failed_tries: 0 },
+            addresses: None,
+            in_flight: 0,
+            uncommitted: 0,
+            queue: BTreeMap::new(),
+            taken: HashSet::new(),
+            loaded_to: None,
+            all_loaded: false,
+            shapes: record.shapes.iter().copied().collect(),
+            record,
+        }
+    }
+
+    /// The site.
+    #[must_use]
+    pub fn site(&self) -> &weburl::Site {
+        &self.record.site
+    }
+
+    /// The record as it is to be written now, without robots.txt.
+    #[must_use]
+    pub fn record(&self) -> SiteRecord {
+        let mut shapes: Vec<(u64, u32)> = self
+            .shapes
+            .iter()
+            .map(|(shape, count)| (*shape, *count))
+            .filter(|(_, n)| *n >= SHAPE_COUNT_KEPT_MIN)
+            .collect();
+        shapes.sort_unstable_by_key(|(shape, count)| (std::cmp::Reverse(*count), *shape));
+        shapes.truncate(SHAPES_KEPT_MAX);
+        SiteRecord { robots: None, shapes, address: self.address(), ..self.record.clone() }
+    }
+
+    /// The address it is pinned to.
+    #[must_use]
+    pub fn address(&self) -> Option<IpAddr> {
+        self.addresses.as_ref().and_then(|addresses| addresses.first().copied())
+    }
+
+    /// Goes over to its next address, since the one in use does not answer.
+    pub fn try_next_address(&mut self) {
+        if let Some(addresses) = &mut self.addresses
+            && !addresses.is_empty()
+        {
+            addresses.rotate_left(1);
+        }
+    }
+
+    /// When it may be visited next.
+    #[must_use]
+    pub fn due_at(&self) -> Timestamp {
+        self.record.due_at
+    }
+
+    /// Moves the next visit to `due` if that is later.
+    pub fn wait_until(&mut self, due: Timestamp) {
+        self.record.due_at = self.record.due_at.max(due);
+    }
+
+    /// Sets the time of the next visit, also to an earlier one: for a record from before a clock was set back.
+    pub fn set_due_at(&mut self, due: Timestamp) {
+        self.record.due_at = due;
+    }
+
+    /// How long the site asks to wait between visits.
+    #[must_use]
+    pub fn crawl_delay(&self) -> Option<Duration> {
+        match &self.robots {
+            RobotsState::Known { rules, .. } => rules.crawl_delay(),
+            _ => None,
+        }
+    }
+
+    /// The wait after a visit.
+    #[must_use]
+    pub fn delay(&self, politeness: &Politeness) -> Duration {
+        politeness.delay_after(self.crawl_delay(), self.record.response_time)
+    }
+
+    /// Notes that the site answered.
+    pub fn reached(&mut self, response_time: Duration) {
+        self.record.failures_in_a_row = 0;
+        self.record.response_time = response_time;
+    }
+
+    /// Notes a failure; gives up the site if it is one too many. Tells how many there were in a row.
+    pub fn failed(&mut self, failure: &Failure, politeness: &Politeness) -> u32 {
+        self.record.failures_in_a_row = self.record.failures_in_a_row.saturating_add(1);
+        let failures = self.record.failures_in_a_row;
+        if failures >= politeness.failures_in_a_row_max {
+            self.give_up(Failure {
+                detail: format!("{failures} failures in a row: {}", failure.detail),
+                ..failure.clone()
+            });
+        }
+        failures
+    }
+
+    /// Gives up the site: all its URLs end with this.
+    pub fn give_up(&mut self, failure: Failure) {
+        self.record.given_up.get_or_insert(failure);
+    }
+
+    /// True where the site is given up.
+    #[must_use]
+    pub fn is_given_up(&self) -> bool {
+        self.record.given_up.is_some()
+    }
+
+    /// Counts a URL fetched with success.
+    pub fn count_page(&mut self) {
+        self.record.pages_fetched += 1;
+    }
+
+    /// Counts a sitemap read.
+    pub fn count_sitemap(&mut self) {
+        self.record.sitemaps_read = self.record.sitemaps_read.saturating_add(1);
+    }
+
+    /// True where a part of its queue should be read from the store: the head runs low and there is more.
+    #[must_use]
+    pub fn wants_load(&self) -> bool {
+        !self.all_loaded && self.queue.len() < WINDOW_URLS / 4
+    }
+
+    /// From behind which position the store's queue should be read on.
+    #[must_use]
+    pub fn loaded_to(&self) -> Option<Position> {
+        self.loaded_to
+    }
+
+    /// Takes in what was read of the store's queue from behind [`SiteState::loaded_to`]; `all` says that there is no more.
+    pub fn loaded(&mut self, entries: Vec<Queued>, all: bool) {
+        self.all_loaded = all;
+        for waiting in entries {
+            let position = waiting.candidate.position();
+            self.loaded_to = self.loaded_to.max(Some(position));
+            if !self.taken.contains(&position.url) {
+                self.queue.insert(position, waiting);
+            }
+        }
+    }
+
+    /// Takes in a URL that was put into the store's queue. It stays out of memory if it lies beyond what is loaded.
+    pub fn insert(&mut self, waiting: Queued) {
+        let position = waiting.candidate.position();
+        if self.taken.contains(&position.url) || !(self.all_loaded || Some(position) <= self.loaded_to) {
+            return;
+        }
+        self.queue.insert(position, waiting);
+        if self.queue.len() > WINDOW_URLS * 2 {
+            while self.queue.len() > WINDOW_URLS {
+                self.queue.pop_last();
+            }
+            self.loaded_to = self.queue.last_key_value().map(|(position, _)| *position);
+            self.all_loaded = false;
+        }
+    }
+
+    /// Forgets the place of a URL that has moved in the queue.
+    pub fn remove(&mut self, position: Position) {
+        self.queue.remove(&position);
+    }
+
+    /// Puts a URL back that was taken by [`SiteState::next`]: it is to be asked for again.
+    pub fn put_back(&mut self, waiting: Queued) {
+        let position = waiting.candidate.position();
+        self.taken.remove(&position.url);
+        self.queue.insert(position, waiting);
+    }
+
+    /// The end of a URL taken by [`SiteState::next`] is committed.
+    pub fn committed(&mut self, url: u64) {
+        self.taken.remove(&url);
+    }
+
+    /// True where there is nothing to do for it, now or in the store, and nothing under way.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.all_loaded && self.queue.is_empty() && self.in_flight == 0 && self.uncommitted == 0
+    }
+
+    /// True where a URL waits in memory.
+    #[must_use]
+    pub fn has_waiting(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// True where every URL of it that waits can be settled without the network.
+    #[must_use]
+    pub fn needs_no_network(&self) -> bool {
+        self.is_given_up() || matches!(&self.robots, RobotsState::Known { failure: Some(_), .. })
+    }
+
+    /// What is to be done next. A URL given out counts as taken until its end is committed or it is put back.
+    pub fn next(&mut self, rules: &SiteRules, now: Timestamp) -> Next {
+        let Some((_, head)) = self.queue.first_key_value() else { return Next::Nothing };
+        if head.visited.is_none() && !self.is_given_up() {
+            match &self.robots {
+                RobotsState::InFlight { .. } => return Next::Nothing,
+                RobotsState::Unknown { .. } if rules.matching.is_some() => return Next::Robots,
+                RobotsState::Known { expires_at, .. } if *expires_at <= now => {
+                    self.robots = RobotsState::Unknown { failed_tries: 0 };
+                    return Next::Robots;
+                }
+                _ => {}
+            }
+            if self.is_budget_spent(rules) {
+                return Next::Held;
+            }
+        }
+        let Some((position, waiting)) = self.queue.pop_first() else { return Next::Nothing };
+        self.taken.insert(position.url);
+        if waiting.visited.is_some() {
+            return Next::JudgeAgain(waiting);
+        }
+        match self.judge(&waiting, rules) {
+            Some((outcome, reason)) => Next::Settle(waiting, outcome, reason),
+            None => Next::Fetch(waiting),
+        }
+    }
+
+    fn is_budget_spent(&self, rules: &SiteRules) -> bool {
+        rules.pages_per_site_max.is_some_and(|max| self.record.pages_fetched + self.in_flight as u64 >= max)
+    }
+
+    /// The outcome of a URL that is not to be fetched, with the reason.
+    fn judge(&mut self, waiting: &Queued, rules: &SiteRules) -> Option<(Outcome, String)> {
+        if let Some(failure) = &self.record.given_up {
+            return Some((given_up_outcome(failure), failure.detail.clone()));
+        }
+        if let (Some(matching), RobotsState::Known { rules: robots, failure, .. }) = (rules.matching, &self.robots) {
+            if let Some(failure) = failure {
+                return Some((verdict::outcome_of(failure.kind), format!("robots.txt: {}", failure.detail)));
+            }
+            let decision = robots.decide(waiting.candidate.url.path_and_query(), matching);
+            if !decision.allowed {
+                let line = decision.rule.map(|rule| format!("robots.txt {rule}"));
+                return Some((Outcome::Disallowed, line.unwrap_or_else(|| decision.reason.to_string())));
+            }
+        }
+        if waiting.candidate.purpose == Purpose::Sitemap {
+            let spent = self.record.sitemaps_read >= rules.sitemaps_per_site_max;
+            return spent.then(|| (Outcome::GivenUp, format!("more than {} sitemaps", rules.sitemaps_per_site_max)));
+        }
+        self.judge_shape(waiting, &rules.traps)
+    }
+
+    /// Counts the URL's shape, or says that it has had its share. A further attempt does not count again.
+    fn judge_shape(&mut self, waiting: &Queued, traps: &TrapRules) -> Option<(Outcome, String)> {
+        let (shape, rule) = traps.shape(&waiting.candidate.url)?;
+        let max = traps.fetched_max(rule)?;
+        if waiting.attempts > 0 || (self.shapes.len() >= SHAPES_MAX && !self.shapes.contains_key(&shape)) {
+            return None;
+        }
+        let count = self.shapes.entry(shape).or_default();
+        if *count >= max {
+            return Some((Outcome::Trap, traps.reason(rule)));
+        }
+        *count += 1;
+        None
+    }
+}
+
+/// A name that does not resolve says so for each of its URLs; other failures say that the site was given up.
+fn given_up_outcome(failure: &Failure) -> Outcome {
+    match verdict::outcome_of(failure.kind) {
+        outcome @ (Outcome::DomainError | Outcome::Excluded | Outcome::TlsError) => outcome,
+        _ => Outcome::GivenUp,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Candidate, FailureKind};
+    use weburl::{CanonicalRules, CanonicalUrl, Site};
+
+    use super::*;
+
+    fn state() -> SiteState {
+        SiteState::new(SiteRecord::new(Site::from_text("http://a.test").expect("a site")))
+    }
+
+    fn waiting(path: &str, depth: u32) -> Queued {
+        let url = CanonicalUrl::parse(&format!("http://a.test{path}"), &CanonicalRules::default()).expect(path);
+        Queued { candidate: Candidate { depth, ..Candidate::seed(url) }, attempts: 0, visited: None }
+    }
+
+    fn rules() -> SiteRules {
+        SiteRules {
+            politeness: Politeness::default(),
+            traps: TrapRules::default(),
+            matching: Some(Matching::LongestMatch),
+            pages_per_site_max: None,
+            sitemaps_per_site_max: 1,
+        }
+    }
+
+    fn known(robots_txt: &str) -> RobotsState {
+        let rules = RobotsTxt::parse(robots_txt.as_bytes(), "argiope");
+        RobotsState::Known { rules, expires_at: Timestamp(u64::MAX), failure: None }
+    }
+
+    #[test]
+    fn robots_txt_comes_before_everything_and_expires() {
+        let mut site = state();
+        site.loaded(vec![waiting("/", 0)], true);
+        assert_eq!(site.next(&rules(), Timestamp(0)), Next::Robots);
+        site.robots = RobotsState::InFlight { failed_tries: 0 };
+        assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing);
+        site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10), failure: None };
+        assert_eq!(site.next(&rules(), Timestamp(10)), Next::Robots);
+        site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10), failure: None };
+        assert_eq!(site.next(&rules(), Timestamp(9)), Next::Fetch(waiting("/", 0)));
+    }
+
+    #[test]
+    fn a_disallowed_url_is_settled_with_the_line() {
+        let mut site = state();
+        site.robots = known("User-agent: *\nDisallow: /private");
+        site.loaded(vec![waiting("/private/x", 0)], true);
+        let Next::Settle(_, outcome, reason) = site.next(&rules(), Timestamp(0)) else { panic!("settled") };
+        assert_eq!((outcome, reason.as_str()), (Outcome::Disallowed, "robots.txt line 2: Disallow: /private"));
+    }
+
+    #[test]
+    fn a_site_given_up_ends_all_its_urls_without_asking_for_robots_txt() {
+        for (kind, expect) in [
+            (FailureKind::NameNotFound, Outcome::DomainError),
+            (FailureKind::Connect, Outcome::GivenUp),
+            (FailureKind::Tls, Outcome::TlsError),
+        ] {
+            let mut site = state();
+            site.give_up(Failure { kind, detail: "why".to_owned() });
+            site.loaded(vec![waiting("/", 0)], true);
+            assert_eq!(site.next(&rules(), Timestamp(0)), Next::Settle(waiting("/", 0), expect, "why".to_owned()));
+        }
+    }
+
+    #[test]
+    fn the_budget_counts_what_is_in_flight() {
+        let mut site = state();
+        site.robots = known("");
+        site.loaded(vec![waiting("/1", 0), waiting("/2", 0)], true);
+        let rules = SiteRules { pages_per_site_max: Some(1), ..rules() };
+        assert!(matches!(site.next(&rules, Timestamp(0)), Next::Fetch(_)));
+        site.in_flight = 1;
+        assert_eq!(site.next(&rules, Timestamp(0)), Next::Held);
+        site.in_flight = 0;
+        site.count_page();
+        assert_eq!(site.next(&rules, Timestamp(0)), Next::Held);
+    }
+
+    #[test]
+    fn a_shape_has_its_share_and_no_more() {
+        let mut site = state();
+        site.robots = known("");
+        let rules = SiteRules { traps: TrapRules { calendar_pages_max: 3, ..TrapRules::default() }, ..rules() };
+        site.loaded((2000..2010).map(|year| waiting(&format!("/cal/{year}/"), 0)).collect(), true);
+        let ends: Vec<Next> = (0..10).map(|_| site.next(&rules, Timestamp(0))).collect();
+        assert_eq!(ends.iter().filter(|next| matches!(next, Next::Fetch(_))).count(), 3);
+        assert_eq!(ends.iter().filter(|next| matches!(next, Next::Settle(_, Outcome::Trap, _))).count(), 7);
+    }
+
+    #[test]
+    fn memory_holds_a_window_of_the_queue_and_reads_on_behind_it() {
+        let mut site = state();
+        site.robots = known("");
+        site.loaded(vec![], true);
+        let mut all: Vec<Queued> = (0..1000).map(|n| waiting(&format!("/{n}"), n % 5)).collect();
+        for waiting in &all {
+            site.insert(waiting.clone());
+            assert!(site.queue.len() <= WINDOW_URLS * 2);
+        }
+        all.sort_by_key(|waiting| waiting.candidate.position());
+        let mut out = Vec::new();
+        loop {
+            if site.wants_load() {
+                let behind: Vec<Queued> = all
+                    .iter()
+                    .filter(|waiting| Some(waiting.candidate.position()) > site.loaded_to())
+                    .cloned()
+                    .collect();
+                let window: Vec<Queued> = behind.iter().take(WINDOW_URLS).cloned().collect();
+                site.loaded(window, behind.len() <= WINDOW_URLS);
+            }
+            match site.next(&rules(), Timestamp(0)) {
+                Next::Fetch(waiting) => out.push(waiting),
+                _ => break,
+            }
+        }
+        assert_eq!(out, all, "each URL once, in order, though nothing was committed meanwhile");
+    }
+
+    #[test]
+    fn a_url_taken_is_not_taken_again_until_its_end_is_committed() {
+        let mut site = state();
+        site.robots = known("");
+        site.loaded(vec![waiting("/1", 1)], true);
+        let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
+        site.insert(waiting("/1", 0));
+        assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing, "relaxed while in flight");
+        site.committed(taken.candidate.position().url);
+        site.insert(Queued { visited: Some(vec![]), ..waiting("/1", 0) });
+        assert!(matches!(site.next(&rules(), Timestamp(0)), Next::JudgeAgain(_)));
+    }
+}

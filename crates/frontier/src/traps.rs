@@ -1,0 +1,284 @@
+//! Traps: URLs that a server makes up without end. Each rule bounds them, and says so in the outcome.
+//!
+//! Two kinds of rules. By its form alone a URL can be too deep or repeat itself. By its *shape*, which many URLs share
+//! (a calendar's pages, the facets of a shop, the same page under ever new session ids), only so many are fetched.
+
+use weburl::CanonicalUrl;
+
+/// The settings of the trap rules. Zero switches a rule off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrapRules {
+    /// Segments of a path.
+    pub path_depth_max: usize,
+    /// How often a run of segments may follow on itself, as in `/a/b/a/b/a/b`.
+    pub repeated_segments_max: usize,
+    /// URLs fetched of a path with three or more parameters (facets, filters, sort orders).
+    pub queries_per_path_max: u32,
+    /// URLs fetched of a path with one or two parameters.
+    pub simple_queries_per_path_max: u32,
+    /// URLs fetched that differ only in their dates.
+    pub calendar_pages_max: u32,
+    /// URLs fetched that differ only in what looks like a session id.
+    pub session_pages_max: u32,
+}
+
+impl Default for TrapRules {
+    fn default() -> Self {
+        TrapRules {
+            path_depth_max: 25,
+            repeated_segments_max: 3,
+            queries_per_path_max: 1_000,
+            simple_queries_per_path_max: 100_000,
+            calendar_pages_max: 1_000,
+            session_pages_max: 50,
+        }
+    }
+}
+
+/// Which rule a shape falls under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShapeRule {
+    /// URLs that differ only in their dates.
+    Calendar,
+    /// URLs that differ only in what looks like a session id.
+    Session,
+    /// A path with three or more parameters.
+    Queries,
+    /// A path with one or two parameters.
+    SimpleQueries,
+}
+
+/// Names of parameters that carry dates.
+const DATE_PARAMETERS: [&str; 8] = ["year", "month", "day", "date", "week", "y", "m", "d"];
+
+/// From how many characters on a value of letters and digits looks like a session id.
+const SESSION_BYTES_MIN: usize = 16;
+
+impl TrapRules {
+    /// The rule that a URL breaks by its form alone, in words.
+    #[must_use]
+    pub fn broken_by(&self, url: &CanonicalUrl) -> Option<String> {
+        let segments: Vec<&str> = url.path().split('/').filter(|segment| !segment.is_empty()).collect();
+        if self.path_depth_max > 0 && segments.len() > self.path_depth_max {
+            return Some(format!("path deeper than {} segments", self.path_depth_max));
+        }
+        let max = self.repeated_segments_max;
+        if max > 0 && repeats(&segments) > max {
+            return Some(format!("segments of the path repeat more than {max} times"));
+        }
+        None
+    }
+
+    /// The shape of a URL, as a hash, and the rule that counts it. `None`: no rule counts it.
+    #[must_use]
+    pub fn shape(&self, url: &CanonicalUrl) -> Option<(u64, ShapeRule)> {
+        let query = url.query().unwrap_or_default();
+        let parameters: Vec<(&str, &str)> = query
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+            .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+            .collect();
+        let mut shape = Shape::default();
+        for segment in url.path().split('/') {
+            shape.path_segment(segment);
+        }
+        for (name, value) in &parameters {
+            shape.parameter(name, value);
+        }
+        let rule = if shape.session {
+            ShapeRule::Session
+        } else if shape.is_calendar() {
+            ShapeRule::Calendar
+        } else {
+            match parameters.len() {
+                0 => return None,
+                1 | 2 => ShapeRule::SimpleQueries,
+                _ => ShapeRule::Queries,
+            }
+        };
+        let text = match rule {
+            // Facets: whatever the parameters, it is the same page of lists.
+            ShapeRule::Queries | ShapeRule::SimpleQueries => format!("{rule:?} {}", url.path()),
+            ShapeRule::Calendar | ShapeRule::Session => format!("{rule:?} {}", shape.text),
+        };
+        Some((weburl::SiteKey::of(&text).0, rule))
+    }
+
+    /// How many URLs of one shape are fetched under a rule; `None` where it is switched off.
+    #[must_use]
+    pub fn fetched_max(&self, rule: ShapeRule) -> Option<u32> {
+        let max = match rule {
+            ShapeRule::Calendar => self.calendar_pages_max,
+            ShapeRule::Session => self.session_pages_max,
+            ShapeRule::Queries => self.queries_per_path_max,
+            ShapeRule::SimpleQueries => self.simple_queries_per_path_max,
+        };
+        (max > 0).then_some(max)
+    }
+
+    /// The reason given where a shape has had its share.
+    #[must_use]
+    pub fn reason(&self, rule: ShapeRule) -> String {
+        let max = self.fetched_max(rule).unwrap_or_default();
+        match rule {
+            ShapeRule::Calendar => format!("more than {max} pages that differ only in their dates"),
+            ShapeRule::Session => format!("more than {max} pages that differ only in a session id"),
+            ShapeRule::Queries => format!("more than {max} queries of three or more parameters on one path"),
+            ShapeRule::SimpleQueries => format!("more than {max} queries on one path"),
+        }
+    }
+}
+
+/// How often, at most, a run of segments follows on itself: 1 where nothing repeats. Of a path within the limit of
+/// depth the cost is small; of a longer one only the last segments are looked at.
+fn repeats(segments: &[&str]) -> usize {
+    const LOOKED_AT_MAX: usize = 64;
+    let segments = &segments[segments.len().saturating_sub(LOOKED_AT_MAX)..];
+    let mut most = usize::from(!segments.is_empty());
+    for run in 1..=segments.len() / 2 {
+        let mut equal = 0;
+        for at in run..segments.len() {
+            equal = if segments[at] == segments[at - run] { equal + 1 } else { 0 };
+            most = most.max(equal / run + 1);
+        }
+    }
+    most
+}
+
+/// What is left of a URL when dates and session ids are taken out.
+#[derive(Default)]
+struct Shape {
+    text: String,
+    session: bool,
+    years: usize,
+    date_parts: usize,
+}
+
+impl Shape {
+    fn path_segment(&mut self, segment: &str) {
+        self.text.push('/');
+        if let Some((years, parts)) = date_parts(segment, self.years) {
+            self.years += years;
+            self.date_parts += parts;
+            self.text.push_str("{date}");
+        } else if let Some((name, _)) = segment.split_once(";jsessionid=") {
+            self.session = true;
+            self.text.push_str(name);
+        } else {
+            self.text.push_str(segment);
+        }
+    }
+
+    fn parameter(&mut self, name: &str, value: &str) {
+        self.text.push('&');
+        self.text.push_str(name);
+        let lower = name.to_ascii_lowercase();
+        let dated = !value.is_empty() && value.split('-').all(|part| part.len() <= 4 && is_number(part));
+        if DATE_PARAMETERS.contains(&lower.as_str()) && dated {
+            self.years += 1;
+            self.date_parts += 1;
+        } else if weburl::is_session_id(name) || looks_like_session_id(value) {
+            self.session = true;
+        } else {
+            self.text.push('=');
+            self.text.push_str(value);
+        }
+    }
+
+    fn is_calendar(&self) -> bool {
+        self.years > 0 && self.date_parts > 0
+    }
+}
+
+/// How many years and how many numbers a segment such as `2026-11-21` is made of; `None` if it is no part of a date.
+/// A month or a day counts only behind a year, in this segment or in one before.
+fn date_parts(segment: &str, years_before: usize) -> Option<(usize, usize)> {
+    let (mut years, mut parts) = (0, 0);
+    for part in segment.split('-') {
+        let year = is_year(part) || is_year_month(part);
+        if !year && !(is_number(part) && part.len() <= 2 && years_before + years > 0) {
+            return None;
+        }
+        years += usize::from(year);
+        parts += 1;
+    }
+    Some((years, parts))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_year(text: &str) -> bool {
+    text.len() == 4 && is_number(text) && matches!(text.as_bytes()[0], b'1'..=b'9')
+}
+
+fn is_year_month(text: &str) -> bool {
+    matches!(text.len(), 6 | 8) && is_number(text) && is_year(&text[..4]) && ("01"..="12").contains(&&text[4..6])
+}
+
+fn looks_like_session_id(value: &str) -> bool {
+    value.len() >= SESSION_BYTES_MIN
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use weburl::CanonicalRules;
+
+    use super::*;
+
+    fn url(path: &str) -> CanonicalUrl {
+        CanonicalUrl::parse(&format!("http://a.test{path}"), &CanonicalRules::default()).expect(path)
+    }
+
+    #[test]
+    fn a_path_can_be_too_deep_or_repeat_itself() {
+        for (path, expect) in [
+            ("/", false),
+            ("/a/b/c", false),
+            ("/a/a/a", false),
+            ("/a/a/a/a", true),
+            ("/x/a/b/a/b/a/b/a/b", true),
+            ("/a/b/a/c/a/d/a", false),
+            ("/2026/11/11/11", false),
+            (&"/x1/y2/z3/w4/v5".repeat(6), true),
+            (&(0..26).map(|n| format!("/{n}")).collect::<String>(), true),
+            (&(0..25).map(|n| format!("/{n}")).collect::<String>(), false),
+        ] {
+            assert_eq!(TrapRules::default().broken_by(&url(path)).is_some(), expect, "{path}");
+        }
+    }
+
+    #[test]
+    fn urls_of_one_shape_are_counted_together() {
+        use ShapeRule::{Calendar, Queries, Session, SimpleQueries};
+        for (a, b, rule) in [
+            ("/cal/2026/11/", "/cal/7749/01/", Some(Calendar)),
+            ("/cal?month=11&year=2026", "/cal?month=1&year=3000", Some(Calendar)),
+            ("/cal?date=2026-11-21", "/cal?date=2027-01-02", Some(Calendar)),
+            ("/events/2026-11-21", "/events/2030-01-01", Some(Calendar)),
+            ("/p;jsessionid=1", "/p;jsessionid=2", Some(Session)),
+            ("/p?sid=a", "/p?sid=b", Some(Session)),
+            ("/p?x=8f14e45fceea167a", "/p?x=c9f0f895fb98ab91", Some(Session)),
+            ("/shop?a=1&b=2&c=3", "/shop?c=1&d=7&e=3", Some(Queries)),
+            ("/topic?id=1", "/topic?id=2&start=20", Some(SimpleQueries)),
+            ("/plain/a", "/plain/b", None),
+        ] {
+            let rules = TrapRules::default();
+            let (shape_a, shape_b) = (rules.shape(&url(a)), rules.shape(&url(b)));
+            assert_eq!(shape_a.map(|(_, rule)| rule), rule, "{a}");
+            assert_eq!(shape_a, shape_b, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn different_shapes_are_counted_apart() {
+        for (a, b) in [("/a?id=1", "/b?id=1"), ("/cal/2026/", "/other/2026/"), ("/p?sid=1&x=1", "/p?sid=1&x=2")] {
+            let rules = TrapRules::default();
+            assert_ne!(rules.shape(&url(a)), rules.shape(&url(b)), "{a} {b}");
+        }
+    }
+}

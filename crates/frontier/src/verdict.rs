@@ -1,0 +1,185 @@
+//! What the end of a fetch means for the URL and its site.
+
+use std::time::Duration;
+
+use model::{Failure, FailureKind, Fetched, Outcome, Response, Timestamp, Truncation};
+
+/// What is to be done after a fetch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The URL has its outcome.
+    Final {
+        /// The outcome, before the content is looked into: [`Outcome::Html`] stands for any success.
+        outcome: Outcome,
+        /// Why, where the outcome does not say it all.
+        reason: String,
+        /// True where the site was reached, so that failures in a row are over.
+        reached: bool,
+    },
+    /// The URL may do better later; until then the site is left alone.
+    Retry {
+        /// What the server asked for.
+        retry_after: Option<Duration>,
+        /// The outcome if there is no further attempt.
+        outcome: Outcome,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Judges the end of a fetch. `now` is needed for dates in Retry-After.
+#[must_use]
+pub fn judge(fetched: &Fetched, now: Timestamp) -> Verdict {
+    match fetched {
+        Fetched::Response(response) => judge_response(response, now),
+        Fetched::Failed(failure) => judge_failure(failure),
+    }
+}
+
+fn judge_response(response: &Response, now: Timestamp) -> Verdict {
+    let reached = |outcome, reason| Verdict::Final { outcome, reason, reached: true };
+    match response.status {
+        200..=299 => reached(Outcome::Html, truncation(response)),
+        300 | 304..=306 => reached(Outcome::HttpError, format!("status {} is of no use to a crawler", response.status)),
+        301..=303 | 307 | 308 => reached(Outcome::Redirect, String::new()),
+        408 | 429 | 502 | 503 | 504 => Verdict::Retry {
+            retry_after: response.headers.get("retry-after").and_then(|value| retry_after(value, now)),
+            outcome: Outcome::HttpError,
+            reason: String::new(),
+        },
+        _ => reached(Outcome::HttpError, String::new()),
+    }
+}
+
+fn truncation(response: &Response) -> String {
+    let cause = match response.truncated {
+        None => return response.note.clone().unwrap_or_default(),
+        Some(Truncation::Length) => "size limit",
+        Some(Truncation::Time) => "time limit",
+        Some(Truncation::Disconnect) => "disconnected",
+    };
+    match &response.note {
+        Some(note) => format!("truncated: {note}"),
+        None => format!("truncated: {cause}"),
+    }
+}
+
+fn judge_failure(failure: &Failure) -> Verdict {
+    let reason = failure.detail.clone();
+    let outcome = outcome_of(failure.kind);
+    match failure.kind {
+        FailureKind::NameServer | FailureKind::Connect | FailureKind::Timeout | FailureKind::Disconnected => {
+            Verdict::Retry { retry_after: None, outcome, reason }
+        }
+        FailureKind::NameNotFound | FailureKind::AddressDenied | FailureKind::Tls => {
+            Verdict::Final { outcome, reason, reached: false }
+        }
+        FailureKind::Protocol | FailureKind::HeadTooLarge => Verdict::Final { outcome, reason, reached: true },
+    }
+}
+
+/// The outcome of a URL that could not be fetched for this reason.
+#[must_use]
+pub fn outcome_of(kind: FailureKind) -> Outcome {
+    match kind {
+        FailureKind::NameNotFound | FailureKind::NameServer => Outcome::DomainError,
+        FailureKind::AddressDenied => Outcome::Excluded,
+        FailureKind::Connect | FailureKind::Disconnected | FailureKind::Protocol => Outcome::ConnectionError,
+        FailureKind::Tls => Outcome::TlsError,
+        FailureKind::Timeout => Outcome::Timeout,
+        FailureKind::HeadTooLarge => Outcome::TooLarge,
+    }
+}
+
+/// The wait asked for by a `Retry-After` field: seconds or a date (RFC 9110 §10.2.3). `None` if it is neither.
+fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
+    let value = value.trim();
+    if let Ok(seconds) = value.parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(value).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some((Timestamp::default() + date).since(now))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Headers;
+
+    use super::*;
+
+    fn response(status: u16, headers: &[(&str, &str)]) -> Fetched {
+        let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Fetched::Response(Response {
+            status,
+            headers: Headers(headers),
+            body: Default::default(),
+            truncated: None,
+            note: None,
+        })
+    }
+
+    fn now() -> Timestamp {
+        Timestamp::from_millis(784_111_767_000) // Sun, 06 Nov 1994 08:49:27 GMT
+    }
+
+    #[test]
+    fn statuses() {
+        for (status, expect) in [
+            (200, Some(Outcome::Html)),
+            (204, Some(Outcome::Html)),
+            (301, Some(Outcome::Redirect)),
+            (304, Some(Outcome::HttpError)),
+            (308, Some(Outcome::Redirect)),
+            (404, Some(Outcome::HttpError)),
+            (500, Some(Outcome::HttpError)),
+            (429, None),
+            (503, None),
+            (999, Some(Outcome::HttpError)),
+        ] {
+            let is = match judge(&response(status, &[]), now()) {
+                Verdict::Final { outcome, .. } => Some(outcome),
+                Verdict::Retry { .. } => None,
+            };
+            assert_eq!(is, expect, "{status}");
+        }
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        for (value, expect) in [
+            ("120", Some(120)),
+            (" 0 ", Some(0)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(10)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            ("soon", None),
+            ("-1", None),
+        ] {
+            let Verdict::Retry { retry_after, .. } = judge(&response(429, &[("Retry-After", value)]), now()) else {
+                panic!("429 is tried again");
+            };
+            assert_eq!(retry_after, expect.map(Duration::from_secs), "{value}");
+        }
+    }
+
+    #[test]
+    fn failures() {
+        for (kind, retried, expect) in [
+            (FailureKind::NameNotFound, false, Outcome::DomainError),
+            (FailureKind::NameServer, true, Outcome::DomainError),
+            (FailureKind::AddressDenied, false, Outcome::Excluded),
+            (FailureKind::Connect, true, Outcome::ConnectionError),
+            (FailureKind::Tls, false, Outcome::TlsError),
+            (FailureKind::Timeout, true, Outcome::Timeout),
+            (FailureKind::Disconnected, true, Outcome::ConnectionError),
+            (FailureKind::Protocol, false, Outcome::ConnectionError),
+            (FailureKind::HeadTooLarge, false, Outcome::TooLarge),
+        ] {
+            let failed = Fetched::Failed(Failure { kind, detail: "why".to_owned() });
+            let (is_retried, is) = match judge(&failed, now()) {
+                Verdict::Final { outcome, .. } => (false, outcome),
+                Verdict::Retry { outcome, .. } => (true, outcome),
+            };
+            assert_eq!((is_retried, is), (retried, expect), "{kind:?}");
+        }
+    }
+}

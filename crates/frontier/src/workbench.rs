@@ -1,0 +1,232 @@
+//! The workbench: the sites in front, by the time they are due, under the addresses they share.
+//!
+//! After BUbiNG (Boldi, Marino, Santini, Vigna: "BUbiNG: Massive Crawling for the Masses", 2018): an entry for each
+//! address holds the sites on it; taking a site takes its address too, so the limit per site and the limit per address
+//! both hold without scanning. All operations cost the logarithm of the number of sites.
+
+use std::collections::{BTreeSet, HashMap};
+use std::net::IpAddr;
+
+use model::Timestamp;
+use weburl::SiteKey;
+
+/// What shares a delay besides the site itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Group {
+    /// All sites on an address.
+    Address(IpAddr),
+    /// A site on its own: there is no delay per address, or no address is known (behind a proxy).
+    Site(SiteKey),
+}
+
+/// The sites that want a visit.
+#[derive(Debug)]
+pub struct Workbench {
+    /// Visits at once within a [`Group::Site`]; within an address it is one.
+    connections_per_site: usize,
+    /// No group is due before this, whatever it was before: visits of an earlier run may have ended just now.
+    quiet_until: Timestamp,
+    groups: HashMap<Group, Entry>,
+    /// The groups with something to do, by the time they are due.
+    ready: BTreeSet<(Timestamp, Group)>,
+    /// The groups with nothing to do, until their due time, when they are forgotten.
+    idle: BTreeSet<(Timestamp, Group)>,
+    waiting: HashMap<SiteKey, (Group, Timestamp)>,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    due: Timestamp,
+    in_flight: usize,
+    sites: BTreeSet<(Timestamp, SiteKey)>,
+}
+
+impl Workbench {
+    /// An empty workbench. No group is due before `quiet_until`.
+    #[must_use]
+    pub fn new(connections_per_site: usize, quiet_until: Timestamp) -> Self {
+        Workbench {
+            connections_per_site: connections_per_site.max(1),
+            quiet_until,
+            groups: HashMap::new(),
+            ready: BTreeSet::new(),
+            idle: BTreeSet::new(),
+            waiting: HashMap::new(),
+        }
+    }
+
+    /// Puts a site on the workbench: it wants one visit, not before `due`. A site that is there already is moved.
+    pub fn offer(&mut self, site: SiteKey, group: Group, due: Timestamp) {
+        self.withdraw(site);
+        let quiet_until = self.quiet_until;
+        self.change(group, |entry| {
+            entry.due = entry.due.max(quiet_until);
+            entry.sites.insert((due, site));
+        });
+        self.waiting.insert(site, (group, due));
+    }
+
+    /// Takes a site off the workbench, if it is there.
+    pub fn withdraw(&mut self, site: SiteKey) {
+        if let Some((group, due)) = self.waiting.remove(&site) {
+            self.change(group, |entry| {
+                entry.sites.remove(&(due, site));
+            });
+        }
+    }
+
+    /// Takes the site that has been due the longest, with its group. The visit must be ended by [`Workbench::end`].
+    pub fn pick(&mut self, now: Timestamp) -> Option<(SiteKey, Group)> {
+        self.forget_idle(now);
+        let (_, group) = *self.ready.first().filter(|(due, _)| *due <= now)?;
+        let mut picked = None;
+        self.change(group, |entry| {
+            if let Some((_, site)) = entry.sites.pop_first() {
+                entry.in_flight += 1;
+                picked = Some(site);
+            }
+        });
+        let site = picked?;
+        self.waiting.remove(&site);
+        Some((site, group))
+    }
+
+    /// Ends a visit that [`Workbench::pick`] began. The group is not due before `due`.
+    pub fn end(&mut self, group: Group, due: Timestamp) {
+        self.change(group, |entry| {
+            entry.in_flight = entry.in_flight.saturating_sub(1);
+            entry.due = entry.due.max(due);
+        });
+    }
+
+    /// When the next site is due. `None`: nothing waits, or what waits waits for visits to end.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.ready.first().map(|(due, _)| *due)
+    }
+
+    /// The number of sites that want a visit.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// True where no site wants a visit.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Changes an entry and puts it where it belongs afterwards.
+    fn change(&mut self, group: Group, change: impl FnOnce(&mut Entry)) {
+        let visits_max = match group {
+            Group::Address(_) => 1,
+            Group::Site(_) => self.connections_per_site,
+        };
+        let entry = self.groups.entry(group).or_default();
+        if let Some(due) = entry.ready_at(visits_max) {
+            self.ready.remove(&(due, group));
+        }
+        self.idle.remove(&(entry.due, group));
+        change(entry);
+        if let Some(due) = entry.ready_at(visits_max) {
+            self.ready.insert((due, group));
+        } else if entry.in_flight == 0 {
+            self.idle.insert((entry.due, group));
+        }
+    }
+
+    fn forget_idle(&mut self, now: Timestamp) {
+        while let Some((due, group)) = self.idle.first().copied().filter(|(due, _)| *due <= now) {
+            self.idle.remove(&(due, group));
+            self.groups.remove(&group);
+        }
+    }
+}
+
+impl Entry {
+    /// When its first site is due; `None` where it has none or all its visits are under way.
+    fn ready_at(&self, visits_max: usize) -> Option<Timestamp> {
+        let (due, _) = self.sites.first()?;
+        (self.in_flight < visits_max).then(|| self.due.max(*due))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDRESS: Group = Group::Address(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST));
+
+    fn bench() -> Workbench {
+        Workbench::new(1, Timestamp(0))
+    }
+
+    #[test]
+    fn the_longest_due_site_comes_first() {
+        let mut bench = bench();
+        for (site, due) in [(1, 30), (2, 10), (3, 20)] {
+            bench.offer(SiteKey(site), Group::Site(SiteKey(site)), Timestamp(due));
+        }
+        assert_eq!(bench.pick(Timestamp(9)), None);
+        assert_eq!(bench.next_due(), Some(Timestamp(10)));
+        let order: Vec<u64> = std::iter::from_fn(|| bench.pick(Timestamp(99))).map(|(site, _)| site.0).collect();
+        assert_eq!(order, [2, 3, 1]);
+    }
+
+    #[test]
+    fn sites_on_one_address_take_turns_with_its_delay_between_them() {
+        let mut bench = bench();
+        bench.offer(SiteKey(1), ADDRESS, Timestamp(0));
+        bench.offer(SiteKey(2), ADDRESS, Timestamp(0));
+        let (first, group) = bench.pick(Timestamp(5)).expect("one is due");
+        assert_eq!(bench.pick(Timestamp(1_000)), None, "the address is taken");
+        assert_eq!(bench.next_due(), None);
+        bench.end(group, Timestamp(30));
+        assert_eq!(bench.pick(Timestamp(29)), None);
+        let (second, _) = bench.pick(Timestamp(30)).expect("the other is due");
+        assert_ne!(first, second);
+    }
+
+    #[test]
+    fn an_address_remembers_its_delay_while_no_site_waits_on_it() {
+        let mut bench = bench();
+        bench.offer(SiteKey(1), ADDRESS, Timestamp(0));
+        let (_, group) = bench.pick(Timestamp(0)).expect("due");
+        bench.end(group, Timestamp(50));
+        assert_eq!(bench.pick(Timestamp(49)), None);
+        bench.offer(SiteKey(2), ADDRESS, Timestamp(0));
+        assert_eq!(bench.next_due(), Some(Timestamp(50)));
+        bench.withdraw(SiteKey(2));
+        assert!(bench.is_empty());
+        assert_eq!(bench.pick(Timestamp(50)), None);
+        assert!(bench.groups.is_empty(), "forgotten when the delay is over");
+    }
+
+    #[test]
+    fn offering_again_moves_a_site() {
+        let mut bench = bench();
+        bench.offer(SiteKey(1), ADDRESS, Timestamp(10));
+        bench.offer(SiteKey(1), Group::Site(SiteKey(1)), Timestamp(20));
+        assert_eq!((bench.len(), bench.next_due()), (1, Some(Timestamp(20))));
+    }
+
+    #[test]
+    fn a_site_of_its_own_may_have_several_visits() {
+        let mut bench = Workbench::new(2, Timestamp(0));
+        let group = Group::Site(SiteKey(1));
+        for expect in [true, true, false] {
+            bench.offer(SiteKey(1), group, Timestamp(0));
+            assert_eq!(bench.pick(Timestamp(0)).is_some(), expect);
+        }
+        bench.end(group, Timestamp(0));
+        assert!(bench.pick(Timestamp(0)).is_some());
+    }
+
+    #[test]
+    fn after_a_restart_all_is_quiet_for_a_while() {
+        let mut bench = Workbench::new(1, Timestamp(100));
+        bench.offer(SiteKey(1), ADDRESS, Timestamp(0));
+        assert_eq!(bench.next_due(), Some(Timestamp(100)));
+    }
+}
