@@ -49,7 +49,7 @@ pub enum ShapeRule {
 }
 
 /// Names of parameters that carry dates.
-const DATE_PARAMETERS: [&str; 8] = ["year", "month", "day", "date", "week", "y", "m", "d"];
+const DATE_PARAMETERS: [&str; 5] = ["year", "month", "day", "date", "week"];
 
 /// From how many characters on a value of letters and digits looks like a session id.
 const SESSION_BYTES_MIN: usize = 16;
@@ -196,7 +196,7 @@ fn date_parts(segment: &str, years_before: usize) -> Option<(usize, usize)> {
     let (mut years, mut parts) = (0, 0);
     for part in segment.split('-') {
         let year = is_year(part) || is_year_month(part);
-        if !year && !(is_number(part) && part.len() <= 2 && years_before + years > 0) {
+        if !(year || is_number(part) && part.len() <= 2 && years_before + years > 0) {
             return None;
         }
         years += usize::from(year);

@@ -8,6 +8,8 @@
 //! store::contract::check_all(&|| Box::new(Memory(std::sync::Arc::default())));
 //! ```
 
+#![expect(clippy::expect_used, reason = "a test suite: what fails is to stop it")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

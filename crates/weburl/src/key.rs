@@ -105,6 +105,9 @@ mod tests {
 
     #[test]
     fn keys_are_part_of_the_format_and_must_not_change() {
-        assert_eq!(UrlKey::of("http://example.com", "http://example.com/").to_string(), "5bac40aec8f7b62308d8fff27b792ba7");
+        assert_eq!(
+            UrlKey::of("http://example.com", "http://example.com/").to_string(),
+            "5bac40aec8f7b62308d8fff27b792ba7"
+        );
     }
 }

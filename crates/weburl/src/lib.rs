@@ -26,9 +26,9 @@ mod surt;
 
 pub use canonical::{CanonicalRules, CanonicalUrl, QueryEncoder, Rejected, URL_BYTES_MAX};
 pub use domain::registrable_domain;
-pub use query::is_session_id;
 pub use key::{SiteKey, UrlKey};
 pub use pattern::{Pattern, PatternError};
+pub use query::is_session_id;
 pub use scope::{Scope, ScopeKind};
 pub use site::Site;
 pub use surt::surt;

@@ -1,5 +1,7 @@
 //! The canonical form: what is one URL, what is rejected, and that canonicalising twice changes nothing.
 
+#![expect(clippy::expect_used, reason = "a test: what fails is to stop it")]
+
 use proptest::prelude::*;
 use weburl::{CanonicalRules, CanonicalUrl, Rejected};
 
