@@ -512,7 +512,10 @@ mod tests {
         site.insert(waiting("/1", 0));
         assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing, "relaxed while in flight");
         site.committed(taken.candidate.position().url);
-        site.insert(Queued { visited: Some(vec![]), ..waiting("/1", 0) });
+        site.insert(Queued {
+            visited: Some(model::Visited { outcome: Outcome::Html, outlinks: vec![] }),
+            ..waiting("/1", 0)
+        });
         assert!(matches!(site.next(&rules(), Timestamp(0)), Next::JudgeAgain(_)));
     }
 }

@@ -74,7 +74,9 @@ fn judge_failure(failure: &Failure) -> Verdict {
         FailureKind::NameNotFound | FailureKind::AddressDenied | FailureKind::Tls => {
             Verdict::Final { outcome, reason, reached: false }
         }
-        FailureKind::Protocol | FailureKind::HeadTooLarge => Verdict::Final { outcome, reason, reached: true },
+        FailureKind::Protocol | FailureKind::HeadTooLarge | FailureKind::Busy => {
+            Verdict::Final { outcome, reason, reached: true }
+        }
     }
 }
 
@@ -88,6 +90,7 @@ pub fn outcome_of(kind: FailureKind) -> Outcome {
         FailureKind::Tls => Outcome::TlsError,
         FailureKind::Timeout => Outcome::Timeout,
         FailureKind::HeadTooLarge => Outcome::TooLarge,
+        FailureKind::Busy => Outcome::HttpError,
     }
 }
 

@@ -2,6 +2,8 @@
 
 use weburl::{CanonicalUrl, UrlKey};
 
+use crate::Outcome;
+
 /// How a URL came to be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Via {
@@ -111,6 +113,15 @@ pub struct Queued {
     pub candidate: Candidate,
     /// How often it was asked for so far.
     pub attempts: u8,
-    /// Set where the URL was visited already and only its links are to be judged again, from this depth.
-    pub visited: Option<Vec<String>>,
+    /// Set where the URL was visited already and only its links are to be judged again.
+    pub visited: Option<Visited>,
+}
+
+/// What is left to do with a URL that was visited from too far away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visited {
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// What its links lead to: canonical URLs.
+    pub outlinks: Vec<String>,
 }

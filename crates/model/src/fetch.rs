@@ -115,6 +115,8 @@ pub enum FailureKind {
     Disconnected,
     /// The answer is not HTTP.
     Protocol,
+    /// The server has too much to do: 429, 503 and the like, again and again.
+    Busy,
     /// A size limit of [`crate::Limits`] was reached in the head; the detail names it.
     HeadTooLarge,
 }

@@ -17,7 +17,7 @@ mod site;
 mod time;
 mod visit;
 
-pub use candidate::{Candidate, Distance, Position, Purpose, Queued, Via};
+pub use candidate::{Candidate, Distance, Position, Purpose, Queued, Via, Visited};
 pub use digest::PayloadDigest;
 pub use exchange::{Exchange, Method, Truncation};
 pub use fetch::{Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Response, TaskId};

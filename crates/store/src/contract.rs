@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use model::{
     Candidate, Distance, Failure, FailureKind, Outcome, PayloadDigest, Purpose, RobotsAnswer, RobotsRecord, SiteRecord,
-    Timestamp, Via, Visit,
+    Timestamp, Via, Visit, Visited,
 };
 use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
 
@@ -30,12 +30,14 @@ pub trait Fixture {
 /// Makes an empty place for each check.
 pub type MakeFixture<'a> = &'a dyn Fn() -> Box<dyn Fixture>;
 
+type Check = fn(&dyn Fixture);
+
 /// Runs every check on stores of its own.
 ///
 /// # Panics
 /// Where the contract is broken; the message names the check.
 pub fn check_all(make: MakeFixture<'_>) {
-    let checks: &[(&str, fn(&dyn Fixture))] = &[
+    let checks: &[(&str, Check)] = &[
         ("an empty store is empty", empty),
         ("a found URL is queued once", found_once),
         ("the queue is in order and read in windows", queue_order),
@@ -180,7 +182,7 @@ fn relax_visited(fixture: &dyn Fixture) {
     assert_eq!(relaxed.iter().filter(|relaxed| relaxed.queued.is_none()).count(), 1, "no links, nothing to judge");
     let queued = store.pending(url("http://a.test/").site().key(), None, 10).expect("pending");
     assert_eq!(queued.len(), 1, "it waits in the queue, so that a crash cannot lose it");
-    assert_eq!(queued[0].visited, Some(outlinks));
+    assert_eq!(queued[0].visited, Some(Visited { outcome: Outcome::Html, outlinks }));
     store
         .commit(&Batch {
             judged_again: vec![(url("http://a.test/1").key(), Distance { depth: 2, redirects: 0 })],

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{Mutex, MutexGuard};
 
-use model::{Candidate, Distance, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit};
+use model::{Candidate, Distance, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::{Batch, Committed, Entry, Relaxed, Segment, Store, StoreError, Totals};
@@ -211,6 +211,6 @@ fn queued(entry: &Entry) -> Queued {
     Queued {
         candidate: entry.candidate.clone(),
         attempts: entry.attempts,
-        visited: entry.visit.as_ref().map(|visit| visit.outlinks.clone()),
+        visited: entry.visit.as_ref().map(|visit| Visited { outcome: visit.outcome, outlinks: visit.outlinks.clone() }),
     }
 }
