@@ -1,1 +1,121 @@
-//! The Store trait on an embedded LSM engine (fjall).
+//! The [`Store`] trait on an embedded LSM engine (fjall): the state of a crawl in one directory, for one process.
+//!
+//! ```text
+//! DIR/lock           held by the process that has the store open
+//! DIR/acknowledged   the number of the last batch acknowledged: what the engine must still have when it is opened
+//! DIR/engine/        the engine's journal and tables
+//! ```
+//!
+//! A commit looks up what it touches, works out the batch on these records in memory, and writes the differences as one
+//! batch of the engine, which is on disk (`fdatasync`) before the commit returns. Reads go through a snapshot of the
+//! engine and so see whole commits only.
+//!
+//! One process may have the directory open; every other gets [`StoreError::InUse`], also for reading. The engine cannot
+//! be read beside its writer, because opening it replays and cuts its journal.
+//!
+//! Once a commit has failed the store takes no more of them, since it cannot know how much of the batch reached the
+//! disk: it keeps answering with the same kind of error until it is opened again, which settles the question.
+
+mod bytes;
+mod codec;
+mod commit;
+mod error;
+mod keys;
+mod known;
+mod open;
+mod read;
+mod tables;
+mod totals;
+mod witness;
+
+use std::fs::File;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use model::{PayloadDigest, Position, Queued, SiteRecord};
+use store::{Batch, Committed, Entry, Segment, Store, StoreError, Totals};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
+
+use crate::commit::Writer;
+use crate::read::View;
+use crate::tables::Tables;
+
+/// How much memory a store may take.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Bytes of table blocks kept in memory.
+    pub cache_bytes: u64,
+    /// Bytes of new URLs kept in memory before they are written out as a table. It is fixed when the store is created.
+    pub write_buffer_bytes: u64,
+    /// How many recently seen URLs are remembered, so that finding them again needs no look-up; about 50 bytes each.
+    pub known_urls_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { cache_bytes: 64 << 20, write_buffer_bytes: 16 << 20, known_urls_max: 200_000 }
+    }
+}
+
+/// A [`Store`] in a directory.
+pub struct EmbeddedStore {
+    writer: Mutex<Writer>,
+    tables: Tables,
+    /// Dropped after the engine, so that who gets the lock finds the engine closed.
+    _lock: File,
+}
+
+impl EmbeddedStore {
+    fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn view(&self) -> View<'_> {
+        View::of(&self.tables)
+    }
+}
+
+impl Store for EmbeddedStore {
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+        self.writer().commit(&self.tables, batch)
+    }
+
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        self.view().pending(site, after, max)
+    }
+
+    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
+        self.view().sites_with_pending(after, max)
+    }
+
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.view().get(key)
+    }
+
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.view().scan(after, max)
+    }
+
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.view().site(key)
+    }
+
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        self.view().sites(after, max)
+    }
+
+    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.view().holder(digest)
+    }
+
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        self.view().seeds()
+    }
+
+    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        self.view().segments()
+    }
+
+    fn totals(&self) -> Result<Totals, StoreError> {
+        Ok(self.view().progress()?.totals)
+    }
+}

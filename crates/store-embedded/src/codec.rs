@@ -1,0 +1,432 @@
+//! The records of the tables as bytes. Every record begins with [`RECORD_VERSION`]; the golden bytes in the tests pin the
+//! rest, so that the format cannot change unnoticed.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use model::{
+    ArchiveLocation, Candidate, Distance, Failure, FailureKind, Outcome, PayloadDigest, Position, Purpose,
+    RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit,
+};
+use store::{Segment, StoreError, Totals};
+use weburl::{CanonicalUrl, Site, UrlKey};
+
+use crate::bytes::{Decoder, Encoder};
+
+#[cfg(test)]
+mod tests;
+
+/// The version of the directory's layout and of all tables together.
+pub(crate) const FORMAT_VERSION: u32 = 1;
+/// The first byte of every record.
+const RECORD_VERSION: u8 = 1;
+
+/// A record of the table of URLs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct UrlRecord {
+    /// The URL and how it was found.
+    pub(crate) candidate: Candidate,
+    /// How often it was asked for so far.
+    pub(crate) attempts: u8,
+    /// True while it stands in the queue of its site.
+    pub(crate) queued: bool,
+    /// What counts of its visit; the rest is in the table of visits.
+    pub(crate) visit: Option<VisitSummary>,
+}
+
+/// The part of a visit that commits need, so that they need not look it up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct VisitSummary {
+    pub(crate) outcome: Outcome,
+    /// Bytes of the payload.
+    pub(crate) length: u64,
+    /// True where there is a record in the table of outlinks.
+    pub(crate) has_outlinks: bool,
+}
+
+impl VisitSummary {
+    pub(crate) fn of(visit: &Visit) -> Self {
+        VisitSummary { outcome: visit.outcome, length: visit.length, has_outlinks: !visit.outlinks.is_empty() }
+    }
+}
+
+/// How a URL stands: what the queue and the totals depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) purpose: Purpose,
+    pub(crate) position: Position,
+    pub(crate) queued: bool,
+    pub(crate) visit: Option<VisitSummary>,
+}
+
+impl UrlRecord {
+    /// How the URL stands, its key being known already.
+    pub(crate) fn standing(&self, key: UrlKey) -> Standing {
+        let Candidate { purpose, depth, .. } = self.candidate;
+        Standing { purpose, position: Position::of(purpose, depth, key.url), queued: self.queued, visit: self.visit }
+    }
+}
+
+/// What every commit counts up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// The number of the last batch.
+    pub(crate) sequence: u64,
+    /// How many seeds there are.
+    pub(crate) seeds: u64,
+    /// How much there is of everything.
+    pub(crate) totals: Totals,
+}
+
+const QUEUED: u8 = 1;
+const VISITED: u8 = 1 << 1;
+const HAS_OUTLINKS: u8 = 1 << 2;
+const HAS_FOUND_ON: u8 = 1 << 3;
+const VIA_SHIFT: u8 = 4;
+const PURPOSE_SHIFT: u8 = 6;
+const VIAS: [Via; 4] = [Via::Seed, Via::Link, Via::Redirect, Via::Sitemap];
+const PURPOSES: [Purpose; 3] = [Purpose::Page, Purpose::Sitemap, Purpose::Robots];
+
+pub(crate) fn encode_url(record: &UrlRecord) -> Vec<u8> {
+    let UrlRecord { candidate, attempts, queued, visit } = record;
+    let via = match candidate.via {
+        Via::Seed => 0,
+        Via::Link => 1,
+        Via::Redirect => 2,
+        Via::Sitemap => 3,
+    };
+    let purpose = match candidate.purpose {
+        Purpose::Page => 0,
+        Purpose::Sitemap => 1,
+        Purpose::Robots => 2,
+    };
+    let flags = flag(*queued, QUEUED)
+        | flag(visit.is_some(), VISITED)
+        | flag(visit.is_some_and(|visit| visit.has_outlinks), HAS_OUTLINKS)
+        | flag(candidate.found_on.is_some(), HAS_FOUND_ON);
+    let mut to = Encoder::new(RECORD_VERSION);
+    to.byte(flags | via << VIA_SHIFT | purpose << PURPOSE_SHIFT);
+    to.varint(u64::from(candidate.depth)).byte(candidate.redirects).byte(*attempts);
+    if let Some(visit) = visit {
+        to.byte(visit.outcome.code()).varint(visit.length);
+    }
+    if let Some(found_on) = candidate.found_on {
+        to.fixed(&found_on.to_bytes());
+    }
+    to.text(candidate.url.as_str()).finish()
+}
+
+pub(crate) fn decode_url(bytes: &[u8]) -> Result<UrlRecord, StoreError> {
+    let mut from = Decoder::new("urls", RECORD_VERSION, bytes)?;
+    let flags = from.byte()?;
+    let via = VIAS[usize::from(flags >> VIA_SHIFT & 3)];
+    let purpose = PURPOSES.get(usize::from(flags >> PURPOSE_SHIFT)).copied();
+    let purpose = purpose.ok_or_else(|| from.damaged("unknown purpose"))?;
+    let (depth, redirects, attempts) = (from.narrow()?, from.byte()?, from.byte()?);
+    let visit = if flags & VISITED != 0 {
+        let (outcome, length) = (outcome(&mut from)?, from.varint()?);
+        Some(VisitSummary { outcome, length, has_outlinks: flags & HAS_OUTLINKS != 0 })
+    } else {
+        None
+    };
+    let found_on = optional(flags, HAS_FOUND_ON, || Ok(UrlKey::from_bytes(from.fixed()?)))?;
+    let url = url(&mut from)?;
+    from.finish()?;
+    let candidate = Candidate { url, depth, redirects, via, purpose, found_on };
+    Ok(UrlRecord { candidate, attempts, queued: flags & QUEUED != 0, visit })
+}
+
+const HAS_CONTENT_TYPE: u8 = 1;
+const HAS_DIGEST: u8 = 1 << 1;
+const HAS_DUPLICATE_OF: u8 = 1 << 2;
+const HAS_TARGET: u8 = 1 << 3;
+const HAS_TITLE: u8 = 1 << 4;
+const HAS_LOCATION: u8 = 1 << 5;
+
+/// Without the key, which is that of the table, and without the outlinks, which have their own.
+pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
+    let flags = flag(visit.content_type.is_some(), HAS_CONTENT_TYPE)
+        | flag(visit.digest.is_some(), HAS_DIGEST)
+        | flag(visit.duplicate_of.is_some(), HAS_DUPLICATE_OF)
+        | flag(visit.target.is_some(), HAS_TARGET)
+        | flag(visit.title.is_some(), HAS_TITLE)
+        | flag(visit.location.is_some(), HAS_LOCATION);
+    let mut to = Encoder::new(RECORD_VERSION);
+    to.byte(flags).byte(visit.outcome.code()).byte(visit.attempts);
+    to.varint(u64::from(visit.status)).varint(visit.length).varint(visit.at.0);
+    to.varint(u64::from(visit.judged_at.depth)).byte(visit.judged_at.redirects).text(&visit.reason);
+    if let Some(content_type) = &visit.content_type {
+        to.text(content_type);
+    }
+    if let Some(digest) = &visit.digest {
+        to.fixed(&digest.0);
+    }
+    if let Some(duplicate_of) = visit.duplicate_of {
+        to.fixed(&duplicate_of.to_bytes());
+    }
+    if let Some(target) = &visit.target {
+        to.text(target);
+    }
+    if let Some(title) = &visit.title {
+        to.text(title);
+    }
+    if let Some(location) = visit.location {
+        to.varint(u64::from(location.segment)).varint(location.offset).varint(location.length);
+    }
+    to.finish()
+}
+
+/// The visit of the URL `key`, its outlinks left empty.
+pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreError> {
+    let mut from = Decoder::new("visits", RECORD_VERSION, bytes)?;
+    let flags = from.byte()?;
+    let (outcome, attempts) = (outcome(&mut from)?, from.byte()?);
+    let (status, length, at) = (from.narrow()?, from.varint()?, Timestamp(from.varint()?));
+    let judged_at = Distance { depth: from.narrow()?, redirects: from.byte()? };
+    let reason = from.text()?.to_owned();
+    let content_type = optional(flags, HAS_CONTENT_TYPE, || Ok(from.text()?.to_owned()))?;
+    let digest = optional(flags, HAS_DIGEST, || Ok(PayloadDigest(from.fixed()?)))?;
+    let duplicate_of = optional(flags, HAS_DUPLICATE_OF, || Ok(UrlKey::from_bytes(from.fixed()?)))?;
+    let target = optional(flags, HAS_TARGET, || Ok(from.text()?.to_owned()))?;
+    let title = optional(flags, HAS_TITLE, || Ok(from.text()?.to_owned()))?;
+    let location = optional(flags, HAS_LOCATION, || {
+        Ok(ArchiveLocation { segment: from.narrow()?, offset: from.varint()?, length: from.varint()? })
+    })?;
+    from.finish()?;
+    Ok(Visit {
+        key,
+        outcome,
+        reason,
+        status,
+        content_type,
+        length,
+        digest,
+        duplicate_of,
+        target,
+        title,
+        at,
+        attempts,
+        location,
+        judged_at,
+        outlinks: Vec::new(),
+    })
+}
+
+pub(crate) fn encode_outlinks(outlinks: &[String]) -> Vec<u8> {
+    let mut to = Encoder::new(RECORD_VERSION);
+    to.varint(outlinks.len() as u64);
+    for outlink in outlinks {
+        to.text(outlink);
+    }
+    to.finish()
+}
+
+pub(crate) fn decode_outlinks(bytes: &[u8]) -> Result<Vec<String>, StoreError> {
+    let mut from = Decoder::new("outlinks", RECORD_VERSION, bytes)?;
+    let count = from.varint()?;
+    let mut outlinks = Vec::new();
+    for _ in 0..count {
+        outlinks.push(from.text()?.to_owned());
+    }
+    from.finish()?;
+    Ok(outlinks)
+}
+
+const HAS_ADDRESS: u8 = 1;
+const ADDRESS_IS_V6: u8 = 1 << 1;
+const IS_GIVEN_UP: u8 = 1 << 2;
+
+/// Without what is known of robots.txt, which has its own table.
+pub(crate) fn encode_site(record: &SiteRecord) -> Vec<u8> {
+    let flags = flag(record.address.is_some(), HAS_ADDRESS)
+        | flag(record.address.is_some_and(|address| address.is_ipv6()), ADDRESS_IS_V6)
+        | flag(record.given_up.is_some(), IS_GIVEN_UP);
+    let mut to = Encoder::new(RECORD_VERSION);
+    to.byte(flags).text(record.site.as_str());
+    match record.address {
+        Some(IpAddr::V4(address)) => to.fixed(&address.octets()),
+        Some(IpAddr::V6(address)) => to.fixed(&address.octets()),
+        None => &mut to,
+    };
+    to.varint(record.due_at.0).varint(u64::from(record.failures_in_a_row));
+    to.varint(record.response_time.as_secs()).varint(u64::from(record.response_time.subsec_nanos()));
+    to.varint(record.pages_fetched).varint(u64::from(record.sitemaps_read));
+    to.varint(record.shapes.len() as u64);
+    for (shape, count) in &record.shapes {
+        to.fixed(&shape.to_be_bytes()).varint(u64::from(*count));
+    }
+    if let Some(failure) = &record.given_up {
+        encode_failure(&mut to, failure);
+    }
+    to.finish()
+}
+
+pub(crate) fn decode_site(bytes: &[u8]) -> Result<SiteRecord, StoreError> {
+    let mut from = Decoder::new("sites", RECORD_VERSION, bytes)?;
+    let flags = from.byte()?;
+    let site = Site::from_text(from.text()?).ok_or_else(|| from.damaged("the site is not one"))?;
+    let address = match (flags & HAS_ADDRESS != 0, flags & ADDRESS_IS_V6 != 0) {
+        (true, false) => Some(IpAddr::from(from.fixed::<4>()?)),
+        (true, true) => Some(IpAddr::from(from.fixed::<16>()?)),
+        (false, _) => None,
+    };
+    let (due_at, failures_in_a_row) = (Timestamp(from.varint()?), from.narrow()?);
+    let (seconds, nanos) = (from.varint()?, from.narrow::<u32>()?);
+    if nanos >= 1_000_000_000 {
+        return Err(from.damaged("a duration out of range"));
+    }
+    let (pages_fetched, sitemaps_read, shape_count) = (from.varint()?, from.narrow()?, from.varint()?);
+    let mut shapes = Vec::new();
+    for _ in 0..shape_count {
+        shapes.push((u64::from_be_bytes(from.fixed()?), from.narrow()?));
+    }
+    let given_up = optional(flags, IS_GIVEN_UP, || decode_failure(&mut from))?;
+    from.finish()?;
+    let response_time = Duration::new(seconds, nanos);
+    Ok(SiteRecord {
+        site,
+        address,
+        due_at,
+        failures_in_a_row,
+        response_time,
+        robots: None,
+        pages_fetched,
+        sitemaps_read,
+        shapes,
+        given_up,
+    })
+}
+
+const ROBOTS_STATUS: u8 = 0;
+const ROBOTS_FAILED: u8 = 1;
+
+pub(crate) fn encode_robots(record: &RobotsRecord) -> Vec<u8> {
+    let mut to = Encoder::new(RECORD_VERSION);
+    to.varint(record.fetched_at.0).varint(u64::from(record.failed_tries));
+    match &record.answer {
+        RobotsAnswer::Status { code, body } => {
+            to.byte(ROBOTS_STATUS).varint(u64::from(*code)).prefixed(body);
+        }
+        RobotsAnswer::Failed(failure) => encode_failure(to.byte(ROBOTS_FAILED), failure),
+    }
+    to.finish()
+}
+
+pub(crate) fn decode_robots(bytes: &[u8]) -> Result<RobotsRecord, StoreError> {
+    let mut from = Decoder::new("robots", RECORD_VERSION, bytes)?;
+    let (fetched_at, failed_tries) = (Timestamp(from.varint()?), from.narrow()?);
+    let answer = match from.byte()? {
+        ROBOTS_STATUS => RobotsAnswer::Status { code: from.narrow()?, body: from.prefixed()?.to_vec().into() },
+        ROBOTS_FAILED => RobotsAnswer::Failed(decode_failure(&mut from)?),
+        _ => return Err(from.damaged("unknown answer")),
+    };
+    from.finish()?;
+    Ok(RobotsRecord { fetched_at, failed_tries, answer })
+}
+
+/// Without the serial number, which is in the key.
+pub(crate) fn encode_segment(segment: &Segment) -> Vec<u8> {
+    Encoder::new(RECORD_VERSION).varint(segment.length).text(&segment.name).finish()
+}
+
+pub(crate) fn decode_segment(serial: u32, bytes: &[u8]) -> Result<Segment, StoreError> {
+    let mut from = Decoder::new("meta", RECORD_VERSION, bytes)?;
+    let (length, name) = (from.varint()?, from.text()?.to_owned());
+    from.finish()?;
+    Ok(Segment { serial, name, length })
+}
+
+pub(crate) fn encode_seed(url: &CanonicalUrl) -> Vec<u8> {
+    Encoder::new(RECORD_VERSION).text(url.as_str()).finish()
+}
+
+pub(crate) fn decode_seed(bytes: &[u8]) -> Result<CanonicalUrl, StoreError> {
+    let mut from = Decoder::new("meta", RECORD_VERSION, bytes)?;
+    let seed = url(&mut from)?;
+    from.finish()?;
+    Ok(seed)
+}
+
+pub(crate) fn encode_progress(progress: &Progress) -> Vec<u8> {
+    let Progress { sequence, seeds, totals } = progress;
+    let mut to = Encoder::new(RECORD_VERSION);
+    to.varint(*sequence).varint(*seeds);
+    to.varint(totals.urls).varint(totals.pending).varint(totals.bytes).varint(totals.sites).varint(totals.sitemaps);
+    to.varint(totals.outcomes.len() as u64);
+    for (outcome, count) in &totals.outcomes {
+        to.byte(outcome.code()).varint(*count);
+    }
+    to.finish()
+}
+
+pub(crate) fn decode_progress(bytes: &[u8]) -> Result<Progress, StoreError> {
+    let mut from = Decoder::new("meta", RECORD_VERSION, bytes)?;
+    let (sequence, seeds) = (from.varint()?, from.varint()?);
+    let (urls, pending, bytes) = (from.varint()?, from.varint()?, from.varint()?);
+    let (sites, sitemaps, outcome_count) = (from.varint()?, from.varint()?, from.varint()?);
+    let mut outcomes = BTreeMap::new();
+    for _ in 0..outcome_count {
+        outcomes.insert(outcome(&mut from)?, from.varint()?);
+    }
+    from.finish()?;
+    Ok(Progress { sequence, seeds, totals: Totals { urls, pending, outcomes, bytes, sites, sitemaps } })
+}
+
+fn encode_failure(to: &mut Encoder, failure: &Failure) {
+    to.byte(failure_code(failure.kind)).text(&failure.detail);
+}
+
+fn decode_failure(from: &mut Decoder<'_>) -> Result<Failure, StoreError> {
+    let kind = failure_kind(from.byte()?).ok_or_else(|| from.damaged("unknown kind of failure"))?;
+    Ok(Failure { kind, detail: from.text()?.to_owned() })
+}
+
+/// The byte for a kind of failure. Codes are never reused.
+fn failure_code(kind: FailureKind) -> u8 {
+    match kind {
+        FailureKind::NameNotFound => 1,
+        FailureKind::NameServer => 2,
+        FailureKind::AddressDenied => 3,
+        FailureKind::Connect => 4,
+        FailureKind::Tls => 5,
+        FailureKind::Timeout => 6,
+        FailureKind::Disconnected => 7,
+        FailureKind::Protocol => 8,
+        FailureKind::HeadTooLarge => 9,
+        FailureKind::Busy => 10,
+    }
+}
+
+/// The inverse of [`failure_code`].
+fn failure_kind(code: u8) -> Option<FailureKind> {
+    Some(match code {
+        1 => FailureKind::NameNotFound,
+        2 => FailureKind::NameServer,
+        3 => FailureKind::AddressDenied,
+        4 => FailureKind::Connect,
+        5 => FailureKind::Tls,
+        6 => FailureKind::Timeout,
+        7 => FailureKind::Disconnected,
+        8 => FailureKind::Protocol,
+        9 => FailureKind::HeadTooLarge,
+        10 => FailureKind::Busy,
+        _ => return None,
+    })
+}
+
+fn url(from: &mut Decoder<'_>) -> Result<CanonicalUrl, StoreError> {
+    CanonicalUrl::from_canonical(from.text()?).ok_or_else(|| from.damaged("the URL is not canonical"))
+}
+
+fn outcome(from: &mut Decoder<'_>) -> Result<Outcome, StoreError> {
+    Outcome::from_code(from.byte()?).ok_or_else(|| from.damaged("unknown outcome"))
+}
+
+fn flag(set: bool, bit: u8) -> u8 {
+    if set { bit } else { 0 }
+}
+
+fn optional<T>(flags: u8, bit: u8, read: impl FnOnce() -> Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    if flags & bit == 0 { Ok(None) } else { read().map(Some) }
+}

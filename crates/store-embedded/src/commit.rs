@@ -1,0 +1,68 @@
+//! Commits: look up, work out, write the differences.
+
+mod plan;
+mod stage;
+
+use store::{Batch, Committed, StoreError};
+
+use crate::codec::Progress;
+use crate::known::Known;
+use crate::read::View;
+use crate::tables::Tables;
+use crate::witness::Witness;
+
+use plan::Plan;
+
+/// What only the committing thread has.
+pub(crate) struct Writer {
+    progress: Progress,
+    known: Known,
+    witness: Witness,
+    /// Set once a commit has failed; says whether for want of space.
+    failed: Option<Failed>,
+}
+
+#[derive(Clone, Copy)]
+enum Failed {
+    Full,
+    Otherwise,
+}
+
+impl Writer {
+    pub(crate) fn new(progress: Progress, known: Known, witness: Witness) -> Self {
+        Writer { progress, known, witness, failed: None }
+    }
+
+    pub(crate) fn commit(&mut self, tables: &Tables, batch: &Batch) -> Result<Committed, StoreError> {
+        self.check_usable(tables)?;
+        let view = View::of(tables);
+        let mut plan = Plan::load(tables, &mut self.known, batch)?;
+        plan.work_out(&view, batch)?;
+        let mut progress = self.progress.clone();
+        progress.sequence += 1;
+        let staged = stage::stage(tables, batch, &plan, &mut progress)?;
+        if let Err(error) = staged.commit().map_err(tables.failed("committing a batch")) {
+            let is_full = matches!(error, StoreError::Full { .. });
+            self.failed = Some(if is_full { Failed::Full } else { Failed::Otherwise });
+            return Err(error);
+        }
+        self.progress = progress;
+        // A witness left behind by an error is older, not wrong.
+        let _ = self.witness.note(self.progress.sequence);
+        for (key, candidate) in plan.candidates() {
+            self.known.insert(key, candidate);
+        }
+        Ok(plan.committed)
+    }
+
+    fn check_usable(&self, tables: &Tables) -> Result<(), StoreError> {
+        match self.failed {
+            None => Ok(()),
+            Some(Failed::Full) => Err(StoreError::Full { path: tables.dir.display().to_string() }),
+            Some(Failed::Otherwise) => Err(StoreError::Backend {
+                doing: "committing a batch",
+                source: "an earlier commit failed; the store must be opened again".into(),
+            }),
+        }
+    }
+}

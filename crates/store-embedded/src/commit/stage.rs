@@ -1,0 +1,119 @@
+//! A worked-out batch as one batch of the engine. No key is written twice, since the engine does not order the writes of
+//! one batch.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use fjall::{Keyspace, OwnedWriteBatch};
+use store::{Batch, StoreError};
+use weburl::UrlKey;
+
+use super::plan::{Plan, Touched};
+use crate::codec::{self, Progress};
+use crate::tables::Tables;
+use crate::{keys, totals};
+
+/// Collects the writes of a commit, and counts `progress` up to what is true after it.
+pub(crate) fn stage(
+    tables: &Tables,
+    batch: &Batch,
+    plan: &Plan<'_>,
+    progress: &mut Progress,
+) -> Result<OwnedWriteBatch, StoreError> {
+    let mut stage = Stage { tables, to: tables.batch() };
+    for (key, url) in plan.urls.iter().filter(|(_, url)| url.changed) {
+        stage.url(*key, url, progress);
+    }
+    stage.visits(plan);
+    stage.sites(batch, progress)?;
+    stage.holders(batch)?;
+    stage.seeds(batch, progress)?;
+    stage.segments(batch);
+    stage.to.insert(&tables.meta, keys::PROGRESS, codec::encode_progress(progress));
+    Ok(stage.to)
+}
+
+struct Stage<'a> {
+    tables: &'a Tables,
+    to: OwnedWriteBatch,
+}
+
+impl Stage<'_> {
+    fn url(&mut self, key: UrlKey, url: &Touched, progress: &mut Progress) {
+        let Some(record) = &url.now else { return };
+        self.to.insert(&self.tables.urls, key.to_bytes(), codec::encode_url(record));
+        let now = record.standing(key);
+        totals::shift(&mut progress.totals, url.before, Some(now));
+        let left = url.before.filter(|before| before.queued).map(|before| before.position);
+        let entered = Some(now.position).filter(|_| now.queued);
+        if left == entered {
+            return;
+        }
+        if let Some(left) = left {
+            self.to.remove(&self.tables.queue, keys::queue(key.site, left));
+        }
+        if let Some(entered) = entered {
+            self.to.insert(&self.tables.queue, keys::queue(key.site, entered), []);
+        }
+    }
+
+    fn visits(&mut self, plan: &Plan<'_>) {
+        for (key, visit) in &plan.visits {
+            let bytes = key.to_bytes();
+            self.to.insert(&self.tables.visits, bytes, codec::encode_visit(visit));
+            let before = plan.urls.get(key).and_then(|url| url.before?.visit);
+            if !visit.outlinks.is_empty() {
+                self.to.insert(&self.tables.outlinks, bytes, codec::encode_outlinks(&visit.outlinks));
+            } else if before.is_some_and(|before| before.has_outlinks) {
+                self.to.remove(&self.tables.outlinks, bytes);
+            }
+        }
+    }
+
+    fn sites(&mut self, batch: &Batch, progress: &mut Progress) -> Result<(), StoreError> {
+        let keyed = || batch.sites.iter().map(|record| (record.site.key(), record));
+        for (key, record) in keyed().collect::<BTreeMap<_, _>>() {
+            progress.totals.sites += u64::from(!self.is_there(&self.tables.sites, &key.to_bytes())?);
+            self.to.insert(&self.tables.sites, key.to_bytes(), codec::encode_site(record));
+        }
+        let robots = keyed().filter_map(|(key, record)| Some((key, record.robots.as_ref()?)));
+        for (key, robots) in robots.collect::<BTreeMap<_, _>>() {
+            self.to.insert(&self.tables.robots, key.to_bytes(), codec::encode_robots(robots));
+        }
+        Ok(())
+    }
+
+    fn holders(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        let mut staged = BTreeSet::new();
+        for (digest, holder) in &batch.holders {
+            if staged.insert(digest) && !self.is_there(&self.tables.holders, &digest.0)? {
+                self.to.insert(&self.tables.holders, digest.0, holder.to_bytes());
+            }
+        }
+        Ok(())
+    }
+
+    fn seeds(&mut self, batch: &Batch, progress: &mut Progress) -> Result<(), StoreError> {
+        let mut staged = BTreeSet::new();
+        for seed in &batch.seeds {
+            let mark = keys::is_seed(seed.key());
+            if staged.insert(mark) && !self.is_there(&self.tables.meta, &mark)? {
+                self.to.insert(&self.tables.meta, mark, []);
+                self.to.insert(&self.tables.meta, keys::seed(progress.seeds), codec::encode_seed(seed));
+                progress.seeds += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn segments(&mut self, batch: &Batch) {
+        let last: BTreeMap<_, _> = batch.segments.iter().map(|segment| (segment.serial, segment)).collect();
+        for (serial, segment) in last {
+            self.to.insert(&self.tables.meta, keys::segment(serial), codec::encode_segment(segment));
+        }
+    }
+
+    fn is_there(&self, table: &Keyspace, key: &[u8]) -> Result<bool, StoreError> {
+        table.contains_key(key).map_err(self.tables.failed("looking up a record"))
+    }
+}

@@ -1,0 +1,77 @@
+//! The keys of the tables: fixed lengths and big-endian numbers, so that byte order is the order of the trait.
+
+use model::Position;
+use weburl::{SiteKey, UrlKey};
+
+/// Length of a key of the queue: site, rank, URL.
+pub(crate) const QUEUE_KEY_BYTES: usize = 20;
+
+/// The format version, under its own key so that every version of the program finds it.
+pub(crate) const FORMAT: &[u8] = b"format";
+/// What every commit counts up.
+pub(crate) const PROGRESS: &[u8] = b"progress";
+
+const SEED_ORDINAL: u8 = b'o';
+const SEED_URL: u8 = b'u';
+const SEGMENT: u8 = b's';
+
+/// A place in the queue.
+pub(crate) fn queue(site: SiteKey, position: Position) -> [u8; QUEUE_KEY_BYTES] {
+    let mut key = [0; QUEUE_KEY_BYTES];
+    key[..8].copy_from_slice(&site.to_bytes());
+    key[8..12].copy_from_slice(&position.rank.to_be_bytes());
+    key[12..].copy_from_slice(&position.url.to_be_bytes());
+    key
+}
+
+/// The URL at a place in the queue. `None` if the bytes are not such a place.
+pub(crate) fn queued_url(key: &[u8]) -> Option<UrlKey> {
+    let key: &[u8; QUEUE_KEY_BYTES] = key.try_into().ok()?;
+    let (site, position) = (key.first_chunk::<8>()?, key.last_chunk::<8>()?);
+    Some(UrlKey { site: SiteKey::from_bytes(*site), url: u64::from_be_bytes(*position) })
+}
+
+/// The seed with this ordinal number.
+pub(crate) fn seed(ordinal: u64) -> [u8; 9] {
+    prefixed(SEED_ORDINAL, ordinal.to_be_bytes())
+}
+
+/// The mark that a URL is a seed.
+pub(crate) fn is_seed(url: UrlKey) -> [u8; 17] {
+    prefixed(SEED_URL, url.to_bytes())
+}
+
+/// The segment with this serial number.
+pub(crate) fn segment(serial: u32) -> [u8; 5] {
+    prefixed(SEGMENT, serial.to_be_bytes())
+}
+
+/// The serial number of a segment. `None` if the bytes are not the key of one.
+pub(crate) fn segment_serial(key: &[u8]) -> Option<u32> {
+    let (prefix, serial) = key.split_first()?;
+    Some(u32::from_be_bytes(serial.try_into().ok()?)).filter(|_| *prefix == SEGMENT)
+}
+
+fn prefixed<const BYTES: usize, const LENGTH: usize>(prefix: u8, bytes: [u8; BYTES]) -> [u8; LENGTH] {
+    let mut key = [prefix; LENGTH];
+    key[1..].copy_from_slice(&bytes);
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_read_back_and_keep_the_order() {
+        let (site, position) = (SiteKey(1), Position { rank: 2, url: u64::MAX });
+        let later = [(SiteKey(1), Position { rank: 3, url: 0 }), (SiteKey(2), Position { rank: 0, url: 0 })];
+        for (other_site, other) in later {
+            assert!(queue(site, position) < queue(other_site, other));
+        }
+        assert_eq!(queued_url(&queue(site, position)), Some(UrlKey { site, url: u64::MAX }));
+        assert_eq!(queued_url(&[0; 19]), None);
+        assert_eq!(segment_serial(&segment(7)), Some(7));
+        assert_eq!(segment_serial(&seed(7)), None);
+    }
+}

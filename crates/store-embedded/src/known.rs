@@ -1,0 +1,102 @@
+//! Recently seen URLs with the shortest way known, so that finding one again needs no look-up.
+
+use std::collections::HashMap;
+
+use model::{Candidate, Distance, Purpose};
+use weburl::UrlKey;
+
+/// Two generations of keys: when the younger is full it becomes the older, whose keys are forgotten. A key that is asked
+/// for moves to the younger, so what is found often stays.
+pub(crate) struct Known {
+    young: HashMap<UrlKey, Way>,
+    old: HashMap<UrlKey, Way>,
+    generation_max: usize,
+}
+
+/// How a URL was found, as far as it matters for relaxing.
+#[derive(Clone, Copy)]
+struct Way {
+    purpose: Purpose,
+    distance: Distance,
+}
+
+impl Known {
+    /// Remembers at most `max` URLs.
+    pub(crate) fn new(max: usize) -> Self {
+        Known { young: HashMap::new(), old: HashMap::new(), generation_max: max / 2 }
+    }
+
+    /// True if committing this candidate changes nothing, because it is known by a way that is no longer. False where
+    /// that is not remembered. What is remembered may be longer than what is stored by now, never shorter.
+    pub(crate) fn covers(&mut self, key: UrlKey, candidate: &Candidate) -> bool {
+        let way = match (self.young.get(&key), self.old.get(&key)) {
+            (Some(way), _) => *way,
+            (None, Some(way)) => {
+                let way = *way;
+                self.remember(key, way);
+                way
+            }
+            (None, None) => return false,
+        };
+        !is_nearer(candidate, way.purpose, way.distance)
+    }
+
+    /// Remembers what is committed.
+    pub(crate) fn insert(&mut self, key: UrlKey, candidate: &Candidate) {
+        self.remember(key, Way { purpose: candidate.purpose, distance: candidate.distance() });
+    }
+
+    fn remember(&mut self, key: UrlKey, way: Way) {
+        if self.generation_max == 0 {
+            return;
+        }
+        if self.young.len() >= self.generation_max {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(key, way);
+    }
+}
+
+/// True where the way of `candidate` is shorter than the one given. Pages and sitemaps differ in what their depth means,
+/// so neither relaxes the other.
+pub(crate) fn is_nearer(candidate: &Candidate, purpose: Purpose, distance: Distance) -> bool {
+    candidate.purpose == purpose && candidate.distance() < distance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weburl::{CanonicalRules, CanonicalUrl};
+
+    fn candidate(n: u32, depth: u32) -> Candidate {
+        let url = CanonicalUrl::parse(&format!("http://a.test/{n}"), &CanonicalRules::default()).expect("a URL");
+        Candidate { depth, ..Candidate::seed(url) }
+    }
+
+    #[test]
+    fn covers_what_is_not_nearer() {
+        let mut known = Known::new(10);
+        let key = candidate(1, 0).url.key();
+        assert!(!known.covers(key, &candidate(1, 3)));
+        known.insert(key, &candidate(1, 3));
+        for (depth, expect) in [(2, false), (3, true), (4, true)] {
+            assert_eq!(known.covers(key, &candidate(1, depth)), expect, "depth {depth}");
+        }
+        let sitemap = Candidate { purpose: Purpose::Sitemap, ..candidate(1, 0) };
+        assert!(known.covers(key, &sitemap), "a sitemap never relaxes a page");
+    }
+
+    #[test]
+    fn forgets_the_oldest_and_keeps_what_is_found_again() {
+        let mut known = Known::new(20);
+        for n in 0..100 {
+            known.insert(candidate(n, 1).url.key(), &candidate(n, 1));
+            assert!(known.covers(candidate(0, 1).url.key(), &candidate(0, 1)), "after {n}");
+            assert!(known.young.len() + known.old.len() <= 20);
+        }
+        assert!(!known.covers(candidate(50, 1).url.key(), &candidate(50, 1)));
+        let mut none = Known::new(0);
+        none.insert(candidate(1, 1).url.key(), &candidate(1, 1));
+        assert!(!none.covers(candidate(1, 1).url.key(), &candidate(1, 1)));
+    }
+}

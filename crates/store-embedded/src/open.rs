@@ -1,0 +1,107 @@
+//! Opening a store: the lock, the engine, and whether all is there that was promised.
+
+use std::fs::{self, File, TryLockError};
+use std::path::Path;
+use std::sync::Mutex;
+
+use store::StoreError;
+
+use crate::codec::{FORMAT_VERSION, Progress, decode_progress, encode_progress};
+use crate::commit::Writer;
+use crate::known::Known;
+use crate::tables::Tables;
+use crate::witness::{self, Witness};
+use crate::{EmbeddedStore, Options, error, keys};
+
+const LOCK_FILE: &str = "lock";
+const ENGINE_DIR: &str = "engine";
+/// The file that the engine writes last when it makes a database, and looks for to know that there is one.
+const ENGINE_MARKER: &str = "version";
+
+impl EmbeddedStore {
+    /// Opens the store in the directory `dir`, or makes an empty one there.
+    ///
+    /// # Errors
+    /// [`StoreError::InUse`]: another process has it open. [`StoreError::Version`]: another format. [`StoreError::Full`]:
+    /// no space to make it. [`StoreError::Damaged`]: batches that were acknowledged are not all there.
+    pub fn open(dir: &Path, options: Options) -> Result<EmbeddedStore, StoreError> {
+        fs::create_dir_all(dir).map_err(|error| error::system(dir, "making the directory", error))?;
+        let lock = lock(dir)?;
+        let (mut witness, acknowledged) = Witness::open(dir)?;
+        let engine_dir = dir.join(ENGINE_DIR);
+        remove_unfinished(dir, &engine_dir)?;
+        let tables = Tables::open(dir, &engine_dir, &options)?;
+        let progress = read_progress(&tables)?;
+        check_complete(&tables, &progress, acknowledged)?;
+        witness.note(progress.sequence).map_err(|error| error::system(dir, "writing the witness", error))?;
+        let writer = Writer::new(progress, Known::new(options.known_urls_max), witness);
+        Ok(EmbeddedStore { writer: Mutex::new(writer), tables, _lock: lock })
+    }
+}
+
+fn lock(dir: &Path) -> Result<File, StoreError> {
+    let failed = |error| error::system(dir, "locking the store", error);
+    let file = File::options().write(true).create(true).truncate(false).open(dir.join(LOCK_FILE)).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { path: dir.display().to_string() }),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// Removes what a process left behind that was killed while it made the engine's files. The engine would stumble over
+/// them, and nothing was committed yet.
+fn remove_unfinished(dir: &Path, engine_dir: &Path) -> Result<(), StoreError> {
+    let failed = |error| error::system(dir, "looking for the engine's files", error);
+    let is_there = engine_dir.try_exists().map_err(failed)?;
+    if is_there && !engine_dir.join(ENGINE_MARKER).try_exists().map_err(failed)? {
+        fs::remove_dir_all(engine_dir).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Reads how far the store is; in a new one, writes the format version first.
+fn read_progress(tables: &Tables) -> Result<Progress, StoreError> {
+    let reading = tables.failed("reading the format version");
+    if let Some(version) = tables.meta.get(keys::FORMAT).map_err(&reading)? {
+        check_version(tables, &version)?;
+        let progress = tables.meta.get(keys::PROGRESS).map_err(&reading)?;
+        return progress
+            .map_or_else(|| Err(damaged("the progress is missing".to_owned())), |bytes| decode_progress(&bytes));
+    }
+    let progress = Progress::default();
+    let mut batch = tables.batch();
+    batch.insert(&tables.meta, keys::FORMAT, FORMAT_VERSION.to_be_bytes());
+    batch.insert(&tables.meta, keys::PROGRESS, encode_progress(&progress));
+    batch.commit().map_err(tables.failed("writing the format version"))?;
+    Ok(progress)
+}
+
+fn check_version(tables: &Tables, bytes: &[u8]) -> Result<(), StoreError> {
+    let found = bytes.try_into().map(u32::from_be_bytes).map_err(|_| damaged("the format version".to_owned()))?;
+    if found == FORMAT_VERSION {
+        return Ok(());
+    }
+    Err(StoreError::Version { path: tables.dir.display().to_string(), found, expected: FORMAT_VERSION })
+}
+
+/// Every acknowledged batch must be there, and whole.
+fn check_complete(tables: &Tables, progress: &Progress, acknowledged: Option<u64>) -> Result<(), StoreError> {
+    let sequence = progress.sequence;
+    match acknowledged {
+        Some(acknowledged) if acknowledged > sequence => {
+            let witness = tables.dir.join(witness::FILE);
+            let witness = witness.display();
+            Err(damaged(format!(
+                "it ends with batch {sequence} but batch {acknowledged} was acknowledged; \
+                 remove {witness} to go on with what is left"
+            )))
+        }
+        _ if tables.is_torn() => Err(damaged(format!("batches behind {sequence} are there by halves"))),
+        _ => Ok(()),
+    }
+}
+
+fn damaged(detail: String) -> StoreError {
+    StoreError::Damaged { table: "meta", detail }
+}

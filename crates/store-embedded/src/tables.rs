@@ -1,0 +1,97 @@
+//! The tables of the engine and how each is tuned.
+
+use std::path::{Path, PathBuf};
+
+use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use store::StoreError;
+
+use crate::{Options, error};
+
+/// One flushes and compacts; a second would spin while the first compacts.
+const WORKER_THREADS: usize = 1;
+/// The engine's smallest: journals beyond it are got rid of by writing out the tables that hold them back.
+const JOURNALS_BYTES_MAX: u64 = 128 << 20;
+/// Open table files. The rest of the process's descriptors are for connections.
+const OPEN_FILES_MAX: usize = 128;
+/// Bytes kept in memory of each table but that of the URLs before they are written out.
+const SMALL_BUFFER_BYTES: u64 = 4 << 20;
+/// Block size of tables with long values.
+const LARGE_BLOCK_BYTES: u32 = 16 << 10;
+
+/// The engine and its tables.
+pub(crate) struct Tables {
+    /// URL key to [`crate::codec::UrlRecord`].
+    pub(crate) urls: Keyspace,
+    /// Site, rank and URL to nothing.
+    pub(crate) queue: Keyspace,
+    /// URL key to visit.
+    pub(crate) visits: Keyspace,
+    /// URL key to the visit's outlinks, where there are any.
+    pub(crate) outlinks: Keyspace,
+    /// Site key to the site's record.
+    pub(crate) sites: Keyspace,
+    /// Site key to what is known of robots.txt.
+    pub(crate) robots: Keyspace,
+    /// Payload digest to URL key.
+    pub(crate) holders: Keyspace,
+    /// Format version, progress, seeds, segments. Every batch writes to it.
+    pub(crate) meta: Keyspace,
+    /// The engine.
+    pub(crate) engine: Database,
+    /// The directory of the store.
+    pub(crate) dir: PathBuf,
+}
+
+impl Tables {
+    /// Opens the engine that lies in `engine_dir`, or makes it.
+    pub(crate) fn open(dir: &Path, engine_dir: &Path, options: &Options) -> Result<Self, StoreError> {
+        Tables::try_open(dir, engine_dir, options).map_err(|error| error::engine(dir, "opening the store", error))
+    }
+
+    fn try_open(dir: &Path, engine_dir: &Path, options: &Options) -> fjall::Result<Self> {
+        let engine = Database::builder(engine_dir)
+            .cache_size(options.cache_bytes)
+            .worker_threads(WORKER_THREADS)
+            .max_journaling_size(JOURNALS_BYTES_MAX)
+            .max_cached_files(Some(OPEN_FILES_MAX))
+            .manual_journal_persist(true)
+            .open()?;
+        let small = || KeyspaceCreateOptions::default().max_memtable_size(SMALL_BUFFER_BYTES);
+        let long_values = || {
+            small()
+                .data_block_size_policy(BlockSizePolicy::all(LARGE_BLOCK_BYTES))
+                .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+        };
+        let urls = || KeyspaceCreateOptions::default().max_memtable_size(options.write_buffer_bytes);
+        Ok(Tables {
+            urls: engine.keyspace("urls", urls)?,
+            queue: engine.keyspace("queue", small)?,
+            visits: engine.keyspace("visits", small)?,
+            outlinks: engine.keyspace("outlinks", long_values)?,
+            sites: engine.keyspace("sites", small)?,
+            robots: engine.keyspace("robots", long_values)?,
+            holders: engine.keyspace("holders", small)?,
+            meta: engine.keyspace("meta", small)?,
+            engine,
+            dir: dir.to_owned(),
+        })
+    }
+
+    /// A batch that is on disk when its commit returns.
+    pub(crate) fn batch(&self) -> fjall::OwnedWriteBatch {
+        self.engine.batch().durability(Some(PersistMode::SyncData))
+    }
+
+    /// True where a table holds a later batch than the table that every batch writes to: a batch is there by halves.
+    pub(crate) fn is_torn(&self) -> bool {
+        let meta = self.meta.tree.get_highest_seqno();
+        let others = [&self.urls, &self.queue, &self.visits, &self.outlinks, &self.sites, &self.robots, &self.holders];
+        others.iter().any(|table| table.tree.get_highest_seqno() > meta)
+    }
+
+    /// An error of the engine met while `doing` something.
+    pub(crate) fn failed(&self, doing: &'static str) -> impl Fn(fjall::Error) -> StoreError {
+        move |error| error::engine(&self.dir, doing, error)
+    }
+}

@@ -1,0 +1,44 @@
+//! Totals kept by differences: what a URL counted before a commit is taken off, what it counts after it is put on.
+
+use model::Purpose;
+use store::Totals;
+
+use crate::codec::Standing;
+
+/// Moves the totals from how a URL stood before a commit to how it stands after it.
+pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option<Standing>) {
+    if let Some(before) = before {
+        totals.urls -= 1;
+        totals.pending -= u64::from(before.queued);
+        uncount_visit(totals, before);
+    }
+    if let Some(after) = after {
+        totals.urls += 1;
+        totals.pending += u64::from(after.queued);
+        count_visit(totals, after);
+    }
+}
+
+/// Lengths wrap around, so that taking one off always restores the sum.
+fn count_visit(totals: &mut Totals, url: Standing) {
+    let Some(visit) = url.visit else { return };
+    totals.bytes = totals.bytes.wrapping_add(visit.length);
+    if url.purpose == Purpose::Sitemap {
+        totals.sitemaps += 1;
+    } else {
+        *totals.outcomes.entry(visit.outcome).or_default() += 1;
+    }
+}
+
+fn uncount_visit(totals: &mut Totals, url: Standing) {
+    let Some(visit) = url.visit else { return };
+    totals.bytes = totals.bytes.wrapping_sub(visit.length);
+    if url.purpose == Purpose::Sitemap {
+        totals.sitemaps -= 1;
+    } else if let Some(count) = totals.outcomes.get_mut(&visit.outcome) {
+        *count -= 1;
+        if *count == 0 {
+            totals.outcomes.remove(&visit.outcome);
+        }
+    }
+}
