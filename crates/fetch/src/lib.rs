@@ -1,1 +1,37 @@
-//! One FetchTask to one FetchOutcome over HTTP. Knows limits, no politeness.
+//! One [`FetchTask`](model::FetchTask) to one [`FetchOutcome`](model::FetchOutcome) over HTTP.
+//!
+//! A failed fetch is data, not an error. This crate knows limits, TLS, DNS, proxies and content coding; it knows no
+//! politeness, no crawl and no store, and has no wall clock of its own.
+//!
+//! ```text
+//!  Fetcher ──▶ Exchanger ──▶ Pool ─────────────▶ Connection ──▶ Collector ──▶ Exchange, Response
+//!  (a task)    (a request)   Connector (new)     (HTTP/1, /2)   (limits, Decoder)
+//! ```
+
+mod address;
+mod body;
+mod budget;
+mod coding;
+mod config;
+mod connect;
+mod connection;
+mod dns;
+mod exchange;
+mod failure;
+mod fetcher;
+mod head;
+mod head_first;
+mod pace;
+mod pool;
+mod proxy;
+mod request;
+mod route;
+mod tap;
+mod tls;
+
+pub use address::is_globally_routable;
+pub use config::{ConfigError, FetchConfig};
+pub(crate) use fetcher::Clock;
+pub use fetcher::{Fetcher, ROBOTS_REDIRECTS_MAX};
+pub use proxy::{ProxyUrl, ProxyUrlError};
+pub use route::{ConnectTo, Resolve, RouteError};

@@ -1,0 +1,144 @@
+//! The memory that bodies may take at once, over all fetches: `in_flight_bytes_max`.
+//!
+//! Each fetch holds a [`Share`] which grows with its body and lives as long as the body's bytes do, in whatever stage
+//! they are. When nothing is left, one fetch at a time may go on without (the overdraft): whoever waits cannot wait for
+//! each other, and the memory is bounded by the budget plus one body.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+/// The unit in which memory is given out.
+const UNIT_BYTES: usize = 1024;
+
+/// A share grows by at least this much, so that small frames do not mean many requests.
+const GROWTH_UNITS: usize = 64;
+
+/// What all fetches share.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    units: Arc<Semaphore>,
+    overdraft: Arc<Semaphore>,
+}
+
+/// What one fetch holds.
+#[derive(Debug)]
+pub(crate) struct Share {
+    budget: Arc<Budget>,
+    used_bytes: usize,
+    held: Option<OwnedSemaphorePermit>,
+    overdraft: Option<OwnedSemaphorePermit>,
+}
+
+impl Budget {
+    pub(crate) fn new(bytes_max: u64) -> Arc<Self> {
+        let units = usize::try_from(bytes_max).unwrap_or(usize::MAX) / UNIT_BYTES;
+        let units = Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS)));
+        Arc::new(Budget { units, overdraft: Arc::new(Semaphore::new(1)) })
+    }
+
+    pub(crate) fn share(self: &Arc<Self>) -> Share {
+        Share { budget: Arc::clone(self), used_bytes: 0, held: None, overdraft: None }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn available_bytes(&self) -> usize {
+        self.units.available_permits() * UNIT_BYTES
+    }
+}
+
+impl Share {
+    /// Takes room for `bytes` more; returns how long it had to wait.
+    pub(crate) async fn grow(&mut self, bytes: usize) -> Duration {
+        self.used_bytes = self.used_bytes.saturating_add(bytes);
+        let missing = self.used_bytes.div_ceil(UNIT_BYTES).saturating_sub(self.held_units());
+        if missing == 0 || self.overdraft.is_some() {
+            return Duration::ZERO;
+        }
+        let wanted = u32::try_from(missing.max(GROWTH_UNITS)).unwrap_or(u32::MAX);
+        if let Ok(permit) = Arc::clone(&self.budget.units).try_acquire_many_owned(wanted) {
+            self.hold(permit);
+            return Duration::ZERO;
+        }
+        let begun = Instant::now();
+        // Neither semaphore is ever closed, so an error cannot come; it would let the fetch go on.
+        tokio::select! {
+            biased;
+            permit = Arc::clone(&self.budget.units).acquire_many_owned(wanted) => permit.into_iter().for_each(|it| self.hold(it)),
+            permit = Arc::clone(&self.budget.overdraft).acquire_owned() => self.overdraft = permit.ok(),
+        }
+        begun.elapsed()
+    }
+
+    /// Ends the growing: gives back what is not used, and returns what to keep as long as the bytes live.
+    pub(crate) fn finish(mut self, used_bytes: usize) -> Option<Arc<OwnedSemaphorePermit>> {
+        let used = used_bytes.div_ceil(UNIT_BYTES);
+        let mut held = self.held.take()?;
+        drop(held.num_permits().checked_sub(used).and_then(|surplus| held.split(surplus)));
+        Some(Arc::new(held))
+    }
+
+    fn held_units(&self) -> usize {
+        self.held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
+    }
+
+    fn hold(&mut self, permit: OwnedSemaphorePermit) {
+        match &mut self.held {
+            Some(held) => held.merge(permit),
+            None => self.held = Some(permit),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_finished_share_keeps_what_its_bytes_take_until_they_are_dropped() {
+        let budget = Budget::new(1 << 20);
+        let mut share = budget.share();
+        share.grow(1).await;
+        assert_eq!(budget.available_bytes(), (1 << 20) - (64 << 10));
+        share.grow(99_999).await;
+        let kept = share.finish(100_000);
+        assert_eq!(budget.available_bytes(), (1 << 20) - 98 * 1024);
+        drop(kept);
+        assert_eq!(budget.available_bytes(), 1 << 20);
+    }
+
+    #[tokio::test]
+    async fn when_nothing_is_left_one_goes_on_and_the_next_waits_for_it() {
+        let budget = Budget::new(128 << 10);
+        let (mut first, mut second, mut third) = (budget.share(), budget.share(), budget.share());
+        first.grow(100 << 10).await;
+        second.grow(100 << 10).await;
+        assert!(second.overdraft.is_some());
+        assert!(tokio::time::timeout(Duration::from_millis(1), third.grow(100 << 10)).await.is_err());
+        drop(second);
+        third.grow(0).await;
+        assert!(third.overdraft.is_some());
+    }
+
+    #[tokio::test]
+    async fn many_growing_at_once_all_end() {
+        let budget = Budget::new(64 << 10);
+        let tasks: Vec<_> = (0..50)
+            .map(|_| {
+                let mut share = budget.share();
+                tokio::spawn(async move {
+                    for _ in 0..20 {
+                        share.grow(7_000).await;
+                        tokio::task::yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.expect("a share that grows to its end");
+        }
+        assert_eq!(budget.available_bytes(), 64 << 10);
+    }
+}

@@ -1,0 +1,79 @@
+//! What a fetcher is told once, and how that can be wrong.
+
+use std::net::SocketAddr;
+
+use model::Limits;
+
+use crate::{ConnectTo, ProxyUrl, Resolve};
+
+/// The settings of a [`crate::Fetcher`].
+#[derive(Clone, Debug)]
+pub struct FetchConfig {
+    /// All limits on what the web may make us do.
+    pub limits: Limits,
+    /// The value of `User-Agent`.
+    pub user_agent: String,
+    /// The value of `Accept`.
+    pub accept: String,
+    /// More request fields; one of the same name as a field sent anyway replaces it.
+    pub headers: Vec<(String, String)>,
+    /// A proxy for all requests. A task's address is not looked at then.
+    pub proxy: Option<ProxyUrl>,
+    /// Names answered by hand.
+    pub resolve: Vec<Resolve>,
+    /// Connections led elsewhere.
+    pub connect_to: Vec<ConnectTo>,
+    /// Certificates trusted besides the system's, each the content of a PEM file.
+    pub ca_certs: Vec<Vec<u8>>,
+    /// Refuse addresses that are not globally routable ([`crate::is_globally_routable`]), also those given by hand.
+    /// The proxy's own address is not asked about; behind a proxy only hosts that are addresses can be judged.
+    pub deny_private: bool,
+    /// Media types besides HTML, XML and text for which a HEAD is followed by GET: `application/pdf`, `image/*`.
+    pub head_accepts: Vec<String>,
+    /// Name servers to ask; none means the system's.
+    pub name_servers: Vec<SocketAddr>,
+}
+
+impl Default for FetchConfig {
+    fn default() -> Self {
+        FetchConfig {
+            limits: Limits::default(),
+            user_agent: concat!("argiope/", env!("CARGO_PKG_VERSION")).to_owned(),
+            accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8".to_owned(),
+            headers: Vec::new(),
+            proxy: None,
+            resolve: Vec::new(),
+            connect_to: Vec::new(),
+            ca_certs: Vec::new(),
+            deny_private: false,
+            head_accepts: Vec::new(),
+            name_servers: Vec::new(),
+        }
+    }
+}
+
+/// Why a fetcher cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A request field has a name or a value that cannot be sent.
+    #[error("request field `{0}` has characters that cannot be sent")]
+    Field(String),
+    /// A request field belongs to the connection, not to the user.
+    #[error("request field `{0}` is set by the crawler itself")]
+    FieldReserved(String),
+    /// A file of certificates cannot be used.
+    #[error("CA certificate file number {}: {reason}", index + 1)]
+    CaCert {
+        /// The place in [`FetchConfig::ca_certs`].
+        index: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The TLS library does not work.
+    #[error("TLS cannot be set up: {0}")]
+    Tls(#[source] rustls::Error),
+    /// The resolver cannot be made.
+    #[error("name resolution cannot be set up: {0}")]
+    Resolver(String),
+}

@@ -1,0 +1,95 @@
+//! Names to addresses, by our own resolver with its own cache.
+//!
+//! The system's resolver would block a thread a lookup and tell no TTLs. This one honours /etc/hosts and the TTLs of the
+//! answers, keeps negative answers too, and holds a bounded number of them.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{
+    ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts,
+};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::net::{DnsError, NetError};
+use model::{Failure, FailureKind};
+
+use crate::ConfigError;
+use crate::failure::failure;
+
+/// Answers kept, the negative ones too.
+const CACHE_ENTRIES_MAX: u64 = 65_536;
+
+/// However long a TTL: a long crawl must notice that a site has moved.
+const TTL_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// How long a negative answer without an SOA record is believed, and the least for those with one (RFC 2308 §5).
+const NEGATIVE_TTL_MIN: Duration = Duration::from_secs(60);
+
+/// Times a name server is asked.
+const ATTEMPTS: usize = 2;
+
+/// The resolver of a fetcher.
+pub(crate) struct Dns {
+    resolver: TokioResolver,
+    timeout: Duration,
+}
+
+impl Dns {
+    /// Asks `name_servers`, or the system's where none are given.
+    pub(crate) fn new(name_servers: &[SocketAddr], timeout: Duration) -> Result<Self, ConfigError> {
+        let mut builder = match name_servers {
+            [] => TokioResolver::builder_tokio().unwrap_or_else(|error| {
+                tracing::warn!(%error, "no name servers in the system's settings: only /etc/hosts is used");
+                TokioResolver::builder_with_config(ResolverConfig::default(), TokioRuntimeProvider::default())
+            }),
+            given => {
+                let servers = given.iter().map(name_server).collect();
+                let config = ResolverConfig::from_parts(None, Vec::new(), servers);
+                TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
+            }
+        };
+        set_options(builder.options_mut(), timeout);
+        let resolver = builder.build().map_err(|error| ConfigError::Resolver(error.to_string()))?;
+        Ok(Dns { resolver, timeout })
+    }
+
+    /// The addresses of `name`: IPv4, or IPv6 where there is no IPv4. Never empty.
+    pub(crate) async fn lookup(&self, name: &str) -> Result<Vec<IpAddr>, Failure> {
+        // A name with dots is meant as it stands; the system's search list is for names without.
+        let absolute = if name.contains('.') { format!("{name}.") } else { name.to_owned() };
+        let found = match tokio::time::timeout(self.timeout, self.resolver.lookup_ip(absolute)).await {
+            Err(_) => Err(failure(
+                FailureKind::NameServer,
+                format!("name {name}: no answer from the name servers within {:?} (dns_timeout)", self.timeout),
+            )),
+            Ok(Ok(found)) => Ok(found.iter().collect::<Vec<_>>()),
+            Ok(Err(NetError::Dns(DnsError::NoRecordsFound(_)))) => Ok(Vec::new()),
+            Ok(Err(error)) => Err(failure(FailureKind::NameServer, format!("name {name}: {error}"))),
+        }?;
+        if found.is_empty() {
+            return Err(failure(FailureKind::NameNotFound, format!("no address for name {name}")));
+        }
+        Ok(found)
+    }
+}
+
+fn set_options(options: &mut ResolverOpts, timeout: Duration) {
+    options.timeout = timeout / ATTEMPTS as u32;
+    options.attempts = ATTEMPTS;
+    options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
+    options.cache_size = CACHE_ENTRIES_MAX;
+    options.use_hosts_file = ResolveHosts::Always;
+    options.positive_max_ttl = Some(TTL_MAX);
+    options.negative_max_ttl = Some(TTL_MAX);
+    options.negative_min_ttl = Some(NEGATIVE_TTL_MIN);
+}
+
+fn name_server(address: &SocketAddr) -> NameServerConfig {
+    let with_port = |mut connection: ConnectionConfig| {
+        connection.port = address.port();
+        connection
+    };
+    let connections = vec![with_port(ConnectionConfig::udp()), with_port(ConnectionConfig::tcp())];
+    NameServerConfig::new(address.ip(), true, connections)
+}

@@ -1,0 +1,148 @@
+//! One task to one outcome: a GET, a HEAD with its GET, or robots.txt with its redirects.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{Exchange, Failure, FetchOutcome, FetchTask, Fetched, Limits, Method, Purpose, Response, Timestamp};
+use tokio::time::Instant;
+use weburl::{CanonicalRules, CanonicalUrl, Site};
+
+use crate::exchange::{Ask, Exchanger};
+use crate::head_first::HeadFirst;
+use crate::{ConfigError, FetchConfig};
+
+/// The wall clock, from outside.
+pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Redirects of robots.txt that are followed (RFC 9309 §2.3.1.2).
+pub const ROBOTS_REDIRECTS_MAX: usize = 5;
+
+/// Fetches. It holds the idle connections, the DNS cache and the budget of memory, so a crawl has one of them, shared
+/// by all fetches at a time. It must be used within a tokio runtime.
+pub struct Fetcher {
+    exchanger: Exchanger,
+    head_first: HeadFirst,
+    limits: Limits,
+    clock: Clock,
+}
+
+impl Fetcher {
+    /// A fetcher; `clock` tells the wall time that goes into the archive.
+    ///
+    /// # Errors
+    /// Settings that cannot be used: a request field, a CA certificate.
+    pub fn new(config: FetchConfig, clock: Arc<dyn Fn() -> Timestamp + Send + Sync>) -> Result<Self, ConfigError> {
+        Ok(Fetcher {
+            exchanger: Exchanger::new(&config, Arc::clone(&clock))?,
+            head_first: HeadFirst::new(&config.head_accepts, config.limits.body_bytes_max),
+            limits: config.limits,
+            clock,
+        })
+    }
+
+    /// Carries out `task`. Dropping the future closes the connection it was using.
+    ///
+    /// The connection goes to the address of the task and to no other; without one, names are resolved here. `head_first`
+    /// is for [`Purpose::Page`] only. Only [`Purpose::Robots`] follows redirects: up to [`ROBOTS_REDIRECTS_MAX`], then the
+    /// answer is the redirect that was not followed.
+    pub async fn fetch(&self, task: FetchTask) -> FetchOutcome {
+        let started_at = (self.clock)();
+        let mut course =
+            Course { fetcher: self, url: task.url.clone(), exchanges: Vec::new(), response_time: Duration::ZERO };
+        let fetched = match course.run(&task).await {
+            Ok(response) => Fetched::Response(response),
+            Err(failure) => Fetched::Failed(failure),
+        };
+        FetchOutcome {
+            id: task.id,
+            url: course.url,
+            exchanges: course.exchanges,
+            fetched,
+            started_at,
+            finished_at: (self.clock)(),
+            response_time: course.response_time,
+        }
+    }
+
+    /// The addresses that connections for `site` may go to, never none: what `--connect-to`, `--resolve` and DNS say, the
+    /// ones that `deny_private` refuses left out. IPv4 addresses come alone where there are any.
+    ///
+    /// # Errors
+    /// [`model::FailureKind::NameNotFound`], [`model::FailureKind::NameServer`] or [`model::FailureKind::AddressDenied`].
+    pub async fn resolve(&self, site: &Site) -> Result<Vec<IpAddr>, Failure> {
+        self.exchanger.connector.resolve(site).await
+    }
+}
+
+/// A task under way.
+struct Course<'a> {
+    fetcher: &'a Fetcher,
+    url: CanonicalUrl,
+    exchanges: Vec<Exchange>,
+    response_time: Duration,
+}
+
+impl Course<'_> {
+    async fn run(&mut self, task: &FetchTask) -> Result<Response, Failure> {
+        match task.purpose {
+            Purpose::Robots => self.robots(task.address).await,
+            Purpose::Page if task.head_first => self.head_then_get(task.address).await,
+            Purpose::Page => self.ask(Method::Get, task.address, self.fetcher.limits.body_bytes_max).await,
+            Purpose::Sitemap => self.ask(Method::Get, task.address, self.fetcher.limits.sitemap_bytes_max).await,
+        }
+    }
+
+    async fn ask(&mut self, method: Method, address: Option<IpAddr>, bytes_max: u64) -> Result<Response, Failure> {
+        let begun = Instant::now();
+        let url = self.url.clone();
+        let ask = Ask { method, url: &url, address, body_bytes_max: bytes_max };
+        let answered = self.fetcher.exchanger.exchange(&ask).await;
+        match answered {
+            Ok(answered) => {
+                self.response_time = answered.response_time;
+                self.exchanges.push(answered.exchange);
+                Ok(answered.response)
+            }
+            Err(failure) => {
+                self.response_time = begun.elapsed();
+                Err(failure)
+            }
+        }
+    }
+
+    async fn head_then_get(&mut self, address: Option<IpAddr>) -> Result<Response, Failure> {
+        let bytes_max = self.fetcher.limits.body_bytes_max;
+        let mut of_head = self.ask(Method::Head, address, bytes_max).await?;
+        match self.fetcher.head_first.reason_against(&of_head) {
+            None => self.ask(Method::Get, address, bytes_max).await,
+            Some(reason) => {
+                of_head.note = Some(format!("HEAD only: {reason}"));
+                Ok(of_head)
+            }
+        }
+    }
+
+    /// The byte beyond `robots_bytes_max` shows that there is more.
+    async fn robots(&mut self, pinned: Option<IpAddr>) -> Result<Response, Failure> {
+        let bytes_max = self.fetcher.limits.robots_bytes_max.saturating_add(1);
+        let mut address = pinned;
+        for _ in 0..ROBOTS_REDIRECTS_MAX {
+            let response = self.ask(Method::Get, address, bytes_max).await?;
+            let Some(target) = redirect_target(&self.url, &response) else { return Ok(response) };
+            if target.site() != self.url.site() {
+                address = None;
+            }
+            self.url = target;
+        }
+        self.ask(Method::Get, address, bytes_max).await
+    }
+}
+
+/// Where a redirect leads, if the answer is one that can be followed.
+fn redirect_target(url: &CanonicalUrl, response: &Response) -> Option<CanonicalUrl> {
+    if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    url.join(response.headers.get("location")?, &CanonicalRules::default()).ok()
+}

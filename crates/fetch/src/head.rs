@@ -1,0 +1,130 @@
+//! Message heads as bytes: where one ends, and what fields it has (RFC 9112 §2–5).
+
+use http::{HeaderMap, StatusCode};
+use model::Headers;
+
+/// Looks for the end of a head, the empty line, in bytes that come bit by bit. Lines may end in LF alone, and empty
+/// lines before the first are skipped (RFC 9112 §2.2).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EndOfHead {
+    begun: bool,
+    line_has_bytes: bool,
+}
+
+impl EndOfHead {
+    /// The index just after the head's last byte, if that byte is in `bytes`.
+    pub(crate) fn find(&mut self, bytes: &[u8]) -> Option<usize> {
+        for (index, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'\n' if self.begun && !self.line_has_bytes => return Some(index + 1),
+                b'\n' => self.line_has_bytes = false,
+                b'\r' => {}
+                _ => (self.begun, self.line_has_bytes) = (true, true),
+            }
+        }
+        None
+    }
+}
+
+/// The status in the first line of an answer's head.
+pub(crate) fn status(head: &[u8]) -> Option<u16> {
+    let text = head.trim_ascii_start().strip_prefix(b"HTTP/")?;
+    let space = text.iter().position(|byte| *byte == b' ')?;
+    std::str::from_utf8(text.get(space + 1..space + 4)?).ok()?.parse().ok()
+}
+
+/// The fields of a head as text, in order. Continued lines are joined (RFC 9112 §5.2); lines without a colon are left out.
+pub(crate) fn fields(head: &[u8]) -> Headers {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    let lines = head.trim_ascii_start().split(|byte| *byte == b'\n').skip(1);
+    for line in lines.take_while(|line| !line.trim_ascii().is_empty()) {
+        if line.starts_with(b" ") || line.starts_with(b"\t") {
+            if let Some((_, value)) = fields.last_mut() {
+                value.push(' ');
+                value.push_str(&text(line));
+            }
+        } else if let Some(colon) = line.iter().position(|byte| *byte == b':') {
+            fields.push((text(&line[..colon]), text(&line[colon + 1..])));
+        }
+    }
+    Headers(fields)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes.trim_ascii()).into_owned()
+}
+
+/// The head of an HTTP/2 answer, written as one of HTTP/1.1. The tools of the archive world (warcio, pywb) read no
+/// status line but `HTTP/1.0` and `HTTP/1.1`, so this is the form in which they, too, write HTTP/2.
+pub(crate) fn written_response(status: StatusCode, fields: &HeaderMap) -> Vec<u8> {
+    let line = format!("HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or_default());
+    written(line, None, fields)
+}
+
+/// The head of an HTTP/2 request, likewise.
+pub(crate) fn written_request(method: &http::Method, uri: &http::Uri, fields: &HeaderMap) -> Vec<u8> {
+    let target = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+    let host = uri.authority().map_or("", http::uri::Authority::as_str);
+    written(format!("{method} {target} HTTP/1.1\r\n"), Some(host), fields)
+}
+
+fn written(line: String, host: Option<&str>, fields: &HeaderMap) -> Vec<u8> {
+    let mut head = line.into_bytes();
+    let mut field = |name: &str, value: &[u8]| {
+        head.extend_from_slice(name.as_bytes());
+        head.extend_from_slice(b": ");
+        head.extend_from_slice(value);
+        head.extend_from_slice(b"\r\n");
+    };
+    if let Some(host) = host {
+        field("host", host.as_bytes());
+    }
+    for (name, value) in fields {
+        field(name.as_str(), value.as_bytes());
+    }
+    head.extend_from_slice(b"\r\n");
+    head
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_ends_after_its_empty_line_however_the_bytes_are_cut() {
+        for (bytes, end) in [
+            ("HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", Some(25)),
+            ("HTTP/1.1 200 OK\nA: b\n\nbody", Some(22)),
+            ("\r\n\nHTTP/1.1 200 OK\r\n\r\n\r\n", Some(22)),
+            ("HTTP/1.1 200 OK\r\nA: b\r\n", None),
+            ("\r\n\r\n", None),
+        ] {
+            assert_eq!(EndOfHead::default().find(bytes.as_bytes()), end, "{bytes:?}");
+            let mut by_byte = EndOfHead::default();
+            let found = bytes.bytes().position(|byte| by_byte.find(&[byte]).is_some());
+            assert_eq!(found.map(|index| index + 1), end, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn the_status_is_read_from_the_first_line() {
+        for (head, expect) in [
+            ("HTTP/1.1 200 OK\r\n", Some(200)),
+            ("\r\nHTTP/1.0 404\r\n", Some(404)),
+            ("HTTP/1.1 103 Early Hints\r\n", Some(103)),
+            ("ICY 200 OK\r\n", None),
+            ("HTTP/1.1 2", None),
+        ] {
+            assert_eq!(status(head.as_bytes()), expect, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn fields_keep_order_case_and_repetition() {
+        let head = b"HTTP/1.1 200 OK\r\nX-MiXed: 1\r\nset-cookie: a\r\nnonsense\r\nSet-Cookie:b\r\nLong: x\r\n  y\r\n\r\nNot: this";
+        let expect = [("X-MiXed", "1"), ("set-cookie", "a"), ("Set-Cookie", "b"), ("Long", "x y")];
+        let expect = expect.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(fields(head).0, expect);
+        assert_eq!(fields(b"HTTP/1.1 200 OK\r\nA: caf\xe9\r\n\r\n").get("a"), Some("caf\u{fffd}"));
+    }
+}

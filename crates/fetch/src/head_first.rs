@@ -1,0 +1,93 @@
+//! HEAD, then GET only for a page worth having: the decision.
+
+use model::Response;
+
+/// What makes a page worth having.
+#[derive(Debug)]
+pub(crate) struct HeadFirst {
+    accepts: Vec<String>,
+    body_bytes_max: u64,
+}
+
+impl HeadFirst {
+    /// `accepts` are media types taken besides HTML, XML and text; `type/*` takes all of a type.
+    pub(crate) fn new(accepts: &[String], body_bytes_max: u64) -> Self {
+        let accepts = accepts.iter().map(|media_type| media_type.trim().to_ascii_lowercase()).collect();
+        HeadFirst { accepts, body_bytes_max }
+    }
+
+    /// Why the answer to a HEAD is not followed by GET; `None` if it is. A server that does not know HEAD is asked with GET.
+    pub(crate) fn reason_against(&self, response: &Response) -> Option<String> {
+        match response.status {
+            405 | 501 => return None,
+            200 => {}
+            status => return Some(format!("status {status}")),
+        }
+        if let Some(value) = response.headers.get("content-type") {
+            let media_type = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+            if !media_type.is_empty() && !self.takes(&media_type) {
+                return Some(format!("content type {}", media_type.escape_debug()));
+            }
+        }
+        let length = response.headers.get("content-length").and_then(|value| value.trim().parse::<u64>().ok());
+        length
+            .filter(|length| *length > self.body_bytes_max)
+            .map(|length| format!("{length} bytes are more than {} (body_bytes_max)", self.body_bytes_max))
+    }
+
+    fn takes(&self, media_type: &str) -> bool {
+        let (kind, subtype) = media_type.split_once('/').unwrap_or((media_type, ""));
+        kind == "text"
+            || (kind == "application" && (subtype == "xml" || subtype.ends_with("+xml")))
+            || self.accepts.iter().any(|accepted| {
+                accepted == media_type || accepted.strip_suffix("/*").is_some_and(|accepted| accepted == kind)
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use model::Headers;
+
+    use super::*;
+
+    fn check(status: u16, content_type: Option<&str>, content_length: Option<&str>, expect: Option<&str>) {
+        let fields = [("Content-Type", content_type), ("Content-Length", content_length)];
+        let fields = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+        let headers = Headers(fields.collect());
+        let response = Response { status, headers, body: Bytes::new(), truncated: None, note: None };
+        let policy = HeadFirst::new(&["application/pdf".to_owned(), "Image/*".to_owned()], 1000);
+        assert_eq!(policy.reason_against(&response).as_deref(), expect, "{status} {content_type:?} {content_length:?}");
+    }
+
+    #[test]
+    fn pages_are_worth_a_get() {
+        check(200, None, None, None);
+        check(200, Some(""), None, None);
+        check(200, Some("text/html"), Some("1000"), None);
+        check(200, Some("Text/HTML; charset=utf-8"), Some("nonsense"), None);
+        check(200, Some("application/xhtml+xml"), None, None);
+        check(200, Some("application/xml"), None, None);
+        check(200, Some("application/rss+xml"), None, None);
+        check(200, Some("text/plain"), None, None);
+        check(200, Some("application/pdf"), None, None);
+        check(200, Some("image/png"), None, None);
+    }
+
+    #[test]
+    fn servers_that_know_no_head_are_asked_with_get() {
+        check(405, Some("application/zip"), None, None);
+        check(501, None, None, None);
+    }
+
+    #[test]
+    fn other_answers_end_with_the_head() {
+        check(404, Some("text/html"), None, Some("status 404"));
+        check(301, None, None, Some("status 301"));
+        check(204, None, None, Some("status 204"));
+        check(200, Some("application/zip"), None, Some("content type application/zip"));
+        check(200, Some("video/mp4"), None, Some("content type video/mp4"));
+        check(200, Some("text/html"), Some("1001"), Some("1001 bytes are more than 1000 (body_bytes_max)"));
+    }
+}

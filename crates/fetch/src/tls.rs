@@ -1,0 +1,45 @@
+//! TLS by rustls: whom to trust, and which protocols to offer.
+
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+
+use crate::ConfigError;
+
+/// Sites whose TLS session is remembered for resumption.
+const SESSIONS_MAX: usize = 4096;
+
+/// Trusts the system's roots (Mozilla's where the system has none) and those in `ca_certs`, each a PEM file; offers
+/// HTTP/2 and HTTP/1.1 by ALPN.
+pub(crate) fn client_config(ca_certs: &[Vec<u8>]) -> Result<Arc<ClientConfig>, ConfigError> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    for (index, pem) in ca_certs.iter().enumerate() {
+        add_pem(&mut roots, pem).map_err(|reason| ConfigError::CaCert { index, reason })?;
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(ConfigError::Tls)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    config.resumption = Resumption::in_memory_sessions(SESSIONS_MAX);
+    Ok(Arc::new(config))
+}
+
+fn add_pem(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), String> {
+    let mut found = false;
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let certificate = certificate.map_err(|error| format!("not PEM: {error}"))?;
+        roots.add(certificate).map_err(|error| error.to_string())?;
+        found = true;
+    }
+    if found { Ok(()) } else { Err("no certificate in it".to_owned()) }
+}
