@@ -9,6 +9,8 @@
 mod attributes;
 mod collector;
 mod foreign;
+mod images;
+mod inline;
 mod scanner;
 
 use crate::charset;

@@ -1,41 +1,40 @@
 //! Tags and text to links, images and metadata.
 
 use super::attributes::{Attributes, Key};
+use super::inline::is_inline;
 use super::scanner::{Sink, Within};
 use crate::charset::Charset;
 use crate::collapse::Collapsed;
-use crate::data_uri;
 use crate::href::{self, Target};
 use crate::limits::Limits;
 use crate::onclick;
-use crate::page::{HtmlPage, IgnoredLinks, Image, ImageSource, Link, LinkKind, Rel, Truncated, has_token};
+use crate::page::{HtmlPage, IgnoredLinks, Link, LinkKind, Rel, Truncated, has_token};
 use crate::refresh;
 use crate::robots_tag::{self, RobotsDirectives};
-use crate::srcset;
 
 /// The page as far as it has been read.
 #[derive(Debug)]
 pub(super) struct Collector<'l> {
-    limits: &'l Limits,
-    page: HtmlPage,
+    pub(super) limits: &'l Limits,
+    pub(super) page: HtmlPage,
     text: Collapsed,
-    anchor: Option<Anchor>,
+    pub(super) anchor: Option<Anchor>,
     /// Open `template` elements: their content is inert.
     templates: usize,
     in_noscript: bool,
     /// Inside `script` or `style` of SVG, whose text arrives as ordinary text.
     in_foreign_code: bool,
-    data_images_bytes: usize,
+    pub(super) data_images_bytes: usize,
 }
 
 /// An open `a` element that is a link.
 #[derive(Debug)]
-struct Anchor {
+pub(super) struct Anchor {
     /// Its place in the page's links.
     link: usize,
     text: Collapsed,
     /// The `alt` texts inside, for an anchor without text.
-    alt: Collapsed,
+    pub(super) alt: Collapsed,
 }
 
 impl<'l> Collector<'l> {
@@ -182,85 +181,10 @@ impl<'l> Collector<'l> {
         }
     }
 
-    fn img(&mut self, attributes: &Attributes) {
-        let (alt, _) = self.collapsed(attributes.get(Key::Alt).unwrap_or_default());
-        if let Some(anchor) = &mut self.anchor {
-            anchor.alt.separate();
-            anchor.alt.push(&alt);
-        }
-        if let Some(src) = attributes.non_empty(Key::Src) {
-            self.image(src, attributes, &alt, false);
-        }
-        self.srcset(attributes, &alt);
-    }
-
-    fn srcset(&mut self, attributes: &Attributes, alt: &str) {
-        for url in srcset::urls(attributes.get(Key::Srcset).unwrap_or_default()) {
-            if self.page.images.len() >= self.limits.images_max {
-                self.page.truncated.images = true;
-                return;
-            }
-            self.image(url, attributes, alt, true);
-        }
-    }
-
-    fn image(&mut self, url: &str, attributes: &Attributes, alt: &str, from_srcset: bool) {
-        let Some(source) = self.image_source(url) else {
-            return;
-        };
-        if self.page.images.len() >= self.limits.images_max {
-            self.page.truncated.images = true;
-            return;
-        }
-        self.page.images.push(Image {
-            source,
-            alt: alt.to_owned(),
-            width: attributes.get(Key::Width).and_then(pixels),
-            height: attributes.get(Key::Height).and_then(pixels),
-            from_srcset,
-        });
-    }
-
-    fn image_source(&mut self, url: &str) -> Option<ImageSource> {
-        let url = href::clean(url);
-        match href::target(&url) {
-            Target::Web if url.len() > self.limits.href_bytes_max => {
-                self.page.truncated.href = true;
-                None
-            }
-            Target::Web => Some(ImageSource::Url(url.into_owned())),
-            Target::Data => self.data_image(&url),
-            _ => None,
-        }
-    }
-
-    fn data_image(&mut self, uri: &str) -> Option<ImageSource> {
-        let room = self.limits.data_images_bytes_max - self.data_images_bytes;
-        let decoded = data_uri::decode(uri, room.min(self.limits.data_image_bytes_max));
-        self.page.truncated.data_images |= decoded == Err(data_uri::Refused::TooLarge);
-        let data_uri::DataUri { media_type, bytes } = decoded.ok()?;
-        self.data_images_bytes += bytes.len();
-        Some(ImageSource::Data { media_type, bytes })
-    }
-
     /// Keeps a link if it is one to a crawler and there is room; its place in the page's links.
     fn link(&mut self, kind: LinkKind, href: &str, text: &str, rel: Rel) -> Option<usize> {
         let href = href::clean(href);
-        let ignored = &mut self.page.ignored;
-        match href::target(&href) {
-            Target::Web if href.len() > self.limits.href_bytes_max => {
-                ignored.too_long += 1;
-                self.page.truncated.href = true;
-                return None;
-            }
-            Target::Web => {}
-            Target::Mailto => ignored.mailto += 1,
-            Target::Javascript => ignored.javascript += 1,
-            Target::Tel => ignored.tel += 1,
-            Target::Data => ignored.data += 1,
-            Target::Other => ignored.other += 1,
-        }
-        if href::target(&href) != Target::Web {
+        if !self.is_for_a_crawler(&href) {
             return None;
         }
         if self.page.links.len() >= self.limits.links_max {
@@ -273,7 +197,27 @@ impl<'l> Collector<'l> {
         Some(self.page.links.len() - 1)
     }
 
-    fn collapsed(&self, text: &str) -> (String, bool) {
+    /// Counts the ones that are not.
+    fn is_for_a_crawler(&mut self, href: &str) -> bool {
+        let too_long = href.len() > self.limits.href_bytes_max;
+        let ignored = &mut self.page.ignored;
+        let count = match href::target(href) {
+            Target::Web if too_long => {
+                self.page.truncated.href = true;
+                &mut ignored.too_long
+            }
+            Target::Web => return true,
+            Target::Mailto => &mut ignored.mailto,
+            Target::Javascript => &mut ignored.javascript,
+            Target::Tel => &mut ignored.tel,
+            Target::Data => &mut ignored.data,
+            Target::Other => &mut ignored.other,
+        };
+        *count += 1;
+        false
+    }
+
+    pub(super) fn collapsed(&self, text: &str) -> (String, bool) {
         Collapsed::whole(text, self.limits.link_text_bytes_max)
     }
 
@@ -365,61 +309,4 @@ impl Sink for Collector<'_> {
             Within::Hidden => {}
         }
     }
-}
-
-/// Elements that do not separate words: those with `display: inline` in the standard's style sheet.
-fn is_inline(tag: &[u8]) -> bool {
-    matches!(
-        tag,
-        b"a" | b"abbr"
-            | b"acronym"
-            | b"b"
-            | b"bdi"
-            | b"bdo"
-            | b"big"
-            | b"cite"
-            | b"code"
-            | b"data"
-            | b"del"
-            | b"dfn"
-            | b"em"
-            | b"font"
-            | b"i"
-            | b"img"
-            | b"ins"
-            | b"kbd"
-            | b"label"
-            | b"mark"
-            | b"nobr"
-            | b"q"
-            | b"s"
-            | b"samp"
-            | b"script"
-            | b"small"
-            | b"span"
-            | b"strike"
-            | b"strong"
-            | b"style"
-            | b"sub"
-            | b"sup"
-            | b"template"
-            | b"time"
-            | b"tt"
-            | b"u"
-            | b"var"
-            | b"wbr"
-    )
-}
-
-/// A `width` or `height` in CSS pixels (HTML Standard, "rules for parsing dimension values");
-/// percentages are none.
-fn pixels(value: &str) -> Option<u32> {
-    let value = value.trim_ascii_start();
-    let end = value.find(|c: char| !(c.is_ascii_digit())).unwrap_or(value.len());
-    let (digits, unit) = value.split_at(end);
-    let unit = unit.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if unit.starts_with('%') {
-        return None;
-    }
-    digits.parse().ok()
 }

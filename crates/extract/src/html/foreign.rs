@@ -6,13 +6,20 @@
 
 use super::attributes::{Attributes, Key};
 
-/// An open element that changed the namespace. Names are lower case, as the tokenizer gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Frame {
+enum Namespace {
+    Html,
     Svg,
     Math,
-    /// An element inside SVG or MathML whose content is HTML again, by its name.
-    HtmlInside(&'static [u8]),
+}
+
+/// An open element that changed the namespace of its content, or one of the same name inside it.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    /// Of the content.
+    namespace: Namespace,
+    /// Lower case, as the tokenizer gives names.
+    name: &'static [u8],
 }
 
 const SVG_POINTS: [&[u8]; 3] = [b"foreignobject", b"desc", b"title"];
@@ -76,7 +83,11 @@ pub(super) struct Namespaces {
 impl Namespaces {
     /// Whether a tag here belongs to HTML.
     pub(super) fn in_html(&self) -> bool {
-        !matches!(self.frames.last(), Some(Frame::Svg | Frame::Math))
+        self.namespace() == Namespace::Html
+    }
+
+    fn namespace(&self) -> Namespace {
+        self.frames.last().map_or(Namespace::Html, |frame| frame.namespace)
     }
 
     /// Notes a start tag. The answer is whether the element itself is one of HTML.
@@ -85,29 +96,26 @@ impl Namespaces {
             self.break_out();
         }
         let in_html = self.in_html();
-        let opened = match tag {
-            b"svg" => Some(Frame::Svg),
-            b"math" => Some(Frame::Math),
-            _ if in_html => None,
-            _ => self.point(tag, attributes),
+        let frame = match (self.namespace(), tag) {
+            (Namespace::Html, b"svg") => Some(Frame { namespace: Namespace::Svg, name: b"svg" }),
+            (Namespace::Html, b"math") => Some(Frame { namespace: Namespace::Math, name: b"math" }),
+            _ => self.same_again(tag).or_else(|| self.integration_point(tag, attributes)),
         };
-        if let Some(frame) = opened.filter(|_| !self_closing) {
-            self.frames.push(frame);
-        }
-        in_html && opened.is_none()
+        let is_html = in_html && frame.is_none_or(|frame| frame.namespace == Namespace::Html);
+        // `/>` closes elements of SVG and MathML only.
+        self.frames.extend(frame.filter(|_| is_html || !self_closing));
+        is_html
     }
 
-    /// Notes an end tag.
+    /// Notes an end tag (but not that of a raw text element, whose content holds no tags).
     pub(super) fn end(&mut self, tag: &[u8]) {
-        let closes = match self.frames.last() {
-            None => return,
-            Some(Frame::Svg) => tag == b"svg",
-            Some(Frame::Math) => tag == b"math",
-            Some(Frame::HtmlInside(name)) => tag == *name,
+        let Some(frame) = self.frames.last() else {
+            return;
         };
-        if closes {
+        if tag == frame.name {
             self.frames.pop();
-        } else if !self.in_html() && (tag == b"p" || tag == b"br") {
+        } else if !self.in_html() && BREAKOUTS.contains(&tag) {
+            // It ends an element around the SVG, which was never closed.
             self.break_out();
         }
     }
@@ -118,20 +126,27 @@ impl Namespaces {
         }
     }
 
-    /// The integration point this foreign element is, if it is one.
-    fn point(&self, tag: &[u8], attributes: &Attributes) -> Option<Frame> {
+    /// An element like the one that holds it: its end tag must not end that one.
+    fn same_again(&self, tag: &[u8]) -> Option<Frame> {
+        let frame = self.frames.last().filter(|frame| frame.name == tag)?;
+        let is_raw_text = frame.namespace == Namespace::Html && tag == b"title";
+        (!is_raw_text).then_some(*frame)
+    }
+
+    /// The element of SVG or MathML whose content is HTML again, if this is one.
+    fn integration_point(&self, tag: &[u8], attributes: &Attributes) -> Option<Frame> {
         let named = |names: &[&'static [u8]]| names.iter().find(|name| **name == tag).copied();
-        let name = match self.frames.last()? {
-            Frame::Svg => named(&SVG_POINTS),
-            Frame::Math => named(&MATH_POINTS).or_else(|| {
+        let name = match self.namespace() {
+            Namespace::Html => None,
+            Namespace::Svg => named(&SVG_POINTS),
+            Namespace::Math => named(&MATH_POINTS).or_else(|| {
                 let encoding = attributes.get(Key::Encoding)?;
                 let is_html = encoding.eq_ignore_ascii_case("text/html")
                     || encoding.eq_ignore_ascii_case("application/xhtml+xml");
                 is_html.then(|| named(&[ANNOTATION])).flatten()
             }),
-            Frame::HtmlInside(_) => None,
-        };
-        name.map(Frame::HtmlInside)
+        }?;
+        Some(Frame { namespace: Namespace::Html, name })
     }
 }
 

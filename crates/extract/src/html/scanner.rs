@@ -40,6 +40,7 @@ pub(super) struct Scanner<'s, S> {
     noscript_is_raw: bool,
     namespaces: Namespaces,
     within: Within,
+    in_raw_text: bool,
     text: Vec<u8>,
     tag: Vec<u8>,
     is_end: bool,
@@ -68,6 +69,7 @@ impl<'s, S: Sink> Scanner<'s, S> {
             noscript_is_raw,
             namespaces: Namespaces::default(),
             within: Within::Content,
+            in_raw_text: false,
             text: Vec::new(),
             tag: Vec::new(),
             is_end: false,
@@ -84,8 +86,9 @@ impl<'s, S: Sink> Scanner<'s, S> {
             return;
         }
         // Pieces of the decoded document: always UTF-8 once they are together.
-        let text = String::from_utf8_lossy(&self.text);
-        self.sink.text(&text, self.within);
+        if let Ok(text) = std::str::from_utf8(&self.text) {
+            self.sink.text(text, self.within);
+        }
         self.text.clear();
     }
 
@@ -107,13 +110,16 @@ impl<'s, S: Sink> Scanner<'s, S> {
         }
         let (state, within) = self.content_model()?;
         self.within = within;
+        self.in_raw_text = true;
         Some(state)
     }
 
     fn end_tag(&mut self) {
         let in_html = self.namespaces.in_html();
         self.within = Within::Content;
-        self.namespaces.end(&self.tag);
+        if !std::mem::take(&mut self.in_raw_text) {
+            self.namespaces.end(&self.tag);
+        }
         self.sink.end_tag(&self.tag, in_html);
     }
 

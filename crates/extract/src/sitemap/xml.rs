@@ -49,7 +49,8 @@ pub(super) fn read(document: &str, limits: &Limits, sitemap: &mut Sitemap) {
             }
         }
     }
-    items.finish();
+    // A URL that was complete counts even if its item was not.
+    items.end_item();
 }
 
 struct Items<'s> {
@@ -226,14 +227,5 @@ impl Items<'_> {
         let loc = self.loc.take().unwrap_or_default();
         let lastmod = self.lastmod.take();
         self.done |= !self.sitemap.add(&loc, lastmod, self.limits);
-    }
-
-    /// A URL that was complete counts even if its item was not.
-    fn finish(mut self) {
-        self.end_item();
-        let empty = self.sitemap.entries.is_empty() && self.sitemap.flaws.without_url == 0;
-        if self.sitemap.kind == Kind::Unknown && empty {
-            self.sitemap.flaws.broken_xml_at = None;
-        }
     }
 }

@@ -1,0 +1,46 @@
+//! Which tags stand inside a word or a line, and which end it.
+
+/// Elements that do not separate words: those with `display: inline` in the standard's style sheet.
+pub(super) fn is_inline(tag: &[u8]) -> bool {
+    matches!(
+        tag,
+        b"a" | b"abbr"
+            | b"acronym"
+            | b"b"
+            | b"bdi"
+            | b"bdo"
+            | b"big"
+            | b"cite"
+            | b"code"
+            | b"data"
+            | b"del"
+            | b"dfn"
+            | b"em"
+            | b"font"
+            | b"i"
+            | b"img"
+            | b"ins"
+            | b"kbd"
+            | b"label"
+            | b"mark"
+            | b"nobr"
+            | b"noscript"
+            | b"q"
+            | b"s"
+            | b"samp"
+            | b"script"
+            | b"small"
+            | b"span"
+            | b"strike"
+            | b"strong"
+            | b"style"
+            | b"sub"
+            | b"sup"
+            | b"template"
+            | b"time"
+            | b"tt"
+            | b"u"
+            | b"var"
+            | b"wbr"
+    )
+}
