@@ -113,7 +113,7 @@ impl Header {
 /// Whether these bytes are the beginning of a record, as far as they go.
 pub(crate) fn is_record(beginning: &[u8]) -> bool {
     let len = beginning.len().min(5);
-    beginning[..len] == b"WARC/"[..len]
+    len > 0 && beginning[..len] == b"WARC/"[..len]
 }
 
 fn named_field(line: &str) -> Result<(String, String), Damage> {

@@ -12,6 +12,24 @@
 //!
 //! It knows no crawler and touches nothing but the files it is given: time and record ids are
 //! passed in. Times are milliseconds since the Unix epoch, UTC.
+//!
+//! ```
+//! use warc::{Reader, Record, RecordId};
+//!
+//! let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
+//! let id = RecordId::new([7; 16]);
+//! let mut file = Vec::new();
+//! Record::response(id, 0, "http://example.com/", head, b"hello").write_to(&mut file)?;
+//!
+//! let mut reader = Reader::new(&file[..], 0);
+//! while let Some(mut record) = reader.next_record()? {
+//!     assert_eq!(record.header().target_uri(), Some("http://example.com/"));
+//!     assert_eq!(record.read_http_head()?.status(), Some(200));
+//!     assert_eq!(std::io::read_to_string(&mut record)?, "hello");
+//!     record.finish()?; // verifies the rest of the record
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cdxj;
 mod check;

@@ -215,11 +215,13 @@ impl<'a> Record<'a> {
 }
 
 /// Fields as a block of media type `application/warc-fields` (§9.2). A line break in a value
-/// becomes a continuation line; a name must be a token.
+/// becomes a continuation line, empty lines are left out; a name must be a token.
 pub fn warc_fields(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut block = String::new();
     for (name, value) in fields {
-        let lines = value.lines().map(escaped_controls).collect::<Vec<_>>();
+        // An empty continuation line would be the end of the fields for some readers.
+        let lines = value.lines().filter(|line| !line.trim().is_empty()).map(escaped_controls);
+        let lines = lines.collect::<Vec<_>>();
         let _ = write!(block, "{name}: {}\r\n", lines.join("\r\n\t"));
     }
     block.into_bytes()
@@ -269,7 +271,7 @@ mod tests {
 
     #[test]
     fn settings_of_several_lines_are_folded() {
-        let block = warc_fields(&[("software", "argiope/0.1"), ("settings", "a = 1\r\nb = 2\n"), ("empty", "")]);
+        let block = warc_fields(&[("software", "argiope/0.1"), ("settings", "a = 1\r\n\r\nb = 2\n"), ("empty", "")]);
         let expect = "software: argiope/0.1\r\nsettings: a = 1\r\n\tb = 2\r\nempty: \r\n";
         assert_eq!(String::from_utf8(block).unwrap(), expect);
     }

@@ -39,6 +39,7 @@ fn host_key(scheme: &str, authority: &str) -> String {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, port),
         _ => (host_and_port, ""),
     };
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let host = escape_once(&unescape_repeatedly(host)).to_ascii_lowercase().replace("..", ".");
     let mut labels = without_www(host.trim_matches('.')).split('.').rev().collect::<Vec<_>>().join(",");
     let default_port = if scheme.eq_ignore_ascii_case("https") { "443" } else { "80" };
@@ -158,7 +159,7 @@ mod tests {
         check("http://user:pass@example.com/a", "com,example)/a");
         check("http://example.com./a", "com,example)/a");
         check("http://127.0.0.1:8000/x", "1,0,0,127:8000)/x");
-        check("http://[::1]:8000/x", "[::1]:8000)/x");
+        check("http://[::1]:8000/x", "::1:8000)/x");
         check("http://example.com/A/B.HTML#top", "com,example)/a/b.html");
         check("http://example.com/a/", "com,example)/a");
         check("http://example.com//a///b", "com,example)/a/b");

@@ -59,12 +59,19 @@ fn run_len(text: &str, is_right: fn(&u8) -> bool, len: usize) -> Option<usize> {
     text.as_bytes().get(..len).filter(|bytes| bytes.iter().all(is_right)).map(<[u8]>::len)
 }
 
-/// The path, in lower case, without the directory in which ASP.NET puts its session id.
+/// The path without the directories in which ASP.NET puts its session id: one of the long form,
+/// one of the short.
 pub(crate) fn without_path_session(path: &str) -> String {
+    let path = without_last_directory(path, is_long_asp_session);
+    without_last_directory(&path, is_short_asp_session)
+}
+
+fn without_last_directory(path: &str, is_session: fn(&[u8]) -> bool) -> String {
     for (slash, _) in path.rmatch_indices('/') {
         let (before, rest) = path.split_at(slash + 1);
         if let Some((directory, page)) = rest.split_once('/')
-            && is_asp_session(directory)
+            && let [b'(', inner @ .., b')'] = directory.as_bytes()
+            && is_session(inner)
             && is_asp_page(page)
         {
             return format!("{before}{page}");
@@ -73,22 +80,18 @@ pub(crate) fn without_path_session(path: &str) -> String {
     path.to_owned()
 }
 
-/// `(s(<id>))`, where more than one of `s(<id>)` may stand, or `(<id>)`.
-fn is_asp_session(directory: &str) -> bool {
-    let Some(inner) = directory.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
-        return false;
-    };
-    if inner.len() == ASP_PATH_ID_LEN {
-        return inner.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    }
-    let parts = inner.as_bytes().chunks(ASP_PATH_ID_LEN + 3);
-    !inner.is_empty()
-        && parts.into_iter().all(|part| match part {
-            [letter, b'(', id @ .., b')'] => {
-                letter.is_ascii_alphabetic() && id.len() == ASP_PATH_ID_LEN && id.iter().all(u8::is_ascii_alphanumeric)
-            }
-            _ => false,
-        })
+/// `s(<id>)`, once or more.
+fn is_long_asp_session(inner: &[u8]) -> bool {
+    let mut parts = inner.chunks(ASP_PATH_ID_LEN + 3);
+    let all = parts.all(|part| match part {
+        [letter, b'(', id @ .., b')'] => letter.is_ascii_alphabetic() && is_short_asp_session(id),
+        _ => false,
+    });
+    all && !inner.is_empty()
+}
+
+fn is_short_asp_session(id: &[u8]) -> bool {
+    id.len() == ASP_PATH_ID_LEN && id.iter().all(u8::is_ascii_alphanumeric)
 }
 
 fn is_asp_page(page: &str) -> bool {
@@ -133,5 +136,7 @@ mod tests {
         check("/(4hqa0555fwsecu455xqckv45)/mileg.html", "/(4hqa0555fwsecu455xqckv45)/mileg.html");
         check("/(short)/mileg.aspx", "/(short)/mileg.aspx");
         check("/()/a.aspx", "/()/a.aspx");
+        let both = "/(4hqa0555fwsecu455xqckv45)/(s(4hqa0555fwsecu455xqckv45))/a.aspx";
+        check(both, "/a.aspx");
     }
 }
