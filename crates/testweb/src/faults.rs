@@ -16,7 +16,7 @@ pub struct Faults<S> {
 }
 
 struct Failing {
-    status: u16,
+    reply: Reply,
     left: AtomicU32,
 }
 
@@ -38,9 +38,10 @@ impl<S: Site> Faults<S> {
         self
     }
 
-    /// The first `times` requests for the path get that status, `HEAD` and `GET` counted alike.
-    pub fn fail_first(mut self, path: &str, times: u32, status: u16) -> Self {
-        self.failing.insert(path.to_owned(), Failing { status, left: AtomicU32::new(times) });
+    /// The first `times` requests for the path get that reply, such as `Reply::error(503, path)`; `HEAD` and `GET`
+    /// are counted alike.
+    pub fn fail_first(mut self, path: &str, times: u32, reply: Reply) -> Self {
+        self.failing.insert(path.to_owned(), Failing { reply, left: AtomicU32::new(times) });
         self
     }
 }
@@ -53,7 +54,7 @@ impl<S: Site> Site for Faults<S> {
         }
         let failing = self.failing.get(path).filter(|failing| failing.take());
         let mut reply = match failing {
-            Some(failing) => Reply::error(failing.status, &request.target),
+            Some(failing) => failing.reply.clone(),
             None => self.site.reply(request),
         };
         reply.delay += self.latency;

@@ -33,7 +33,7 @@
 mod request;
 pub use request::{Request, Scheme};
 mod reply;
-pub use reply::{Content, Reply, Step};
+pub use reply::{Content, Pieces, Reply, Step, Steps};
 mod site;
 pub use site::{Site, Web, from_fn};
 pub mod pages;
@@ -52,7 +52,7 @@ pub use synthetic::Synthetic;
 mod log;
 pub use log::LogEntry;
 mod server;
-pub use server::{Config, Server, StartError};
+pub use server::{CONNECTIONS_MAX, Config, LOG_ENTRIES_MAX, Server, StartError};
 mod authority;
 mod connection;
 mod head;

@@ -33,6 +33,11 @@ impl Pages {
         self.replies.insert(target.into(), reply);
         self
     }
+
+    /// The targets written down so far.
+    pub fn targets(&self) -> impl Iterator<Item = &str> {
+        self.replies.keys().map(String::as_str)
+    }
 }
 
 impl Site for Pages {

@@ -109,7 +109,7 @@ async fn a_closure_may_remember() {
 
 #[tokio::test]
 async fn faults_pass() {
-    let server = serve(Faults::new(named("a")).fail_first("/", 2, 503)).await;
+    let server = serve(Faults::new(named("a")).fail_first("/", 2, Reply::error(503, "/"))).await;
     let mut client = Client::connect(server.address()).await;
     assert_eq!(client.get("a", "/?x").await.status, 503);
     assert_eq!(client.get("a", "/other").await.status, 404);

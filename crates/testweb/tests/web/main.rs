@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod advanced;
 mod client;
 mod files;
+mod hostile;
 mod http;
 mod log;
 mod stopping;
