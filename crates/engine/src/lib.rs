@@ -1,1 +1,26 @@
-//! The loop: step(state, event) to commands, and the shell around it.
+//! The loop: a pure `step` from events to commands, and the shell that carries the commands out.
+//!
+//! ```text
+//!            Command::Fetch ──▶ fetch ──▶ content::look_into ──▶ Event::Fetched
+//!  step ───▶ Command::Record ─▶ recorder: archive, then store ─▶ Event::Committed ──▶ step
+//!            Command::Load ───▶ store ──────────────────────────▶ Event::Loaded
+//! ```
+//!
+//! Invariants: [`State::step`] reads no clock, does no I/O and starts no task; this crate alone joins the stages; it names
+//! no store, only the trait. The [`shell`] is thin: it decides nothing. The simulator is another shell.
+
+pub mod archive;
+pub mod clock;
+pub mod content;
+pub mod event;
+pub mod recorder;
+pub mod settings;
+pub mod shell;
+mod step;
+
+pub use content::{Content, Finding, look_into};
+pub use event::{Command, End, Event, Fetch, Record};
+pub use recorder::{RecordError, Recorder};
+pub use settings::Settings;
+pub use shell::{CrawlError, Progress, Shell};
+pub use step::State;

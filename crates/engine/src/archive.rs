@@ -1,0 +1,348 @@
+//! The archive of a crawl: WARC segments in `DIR/archive/`, with a CDXJ index beside each that is sealed.
+
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use model::{ArchiveLocation, Exchange, Method, PayloadDigest, Timestamp, Truncation};
+use store::Segment;
+use warc::{Record, RecordId, RefersTo, SegmentError, SegmentWriter};
+use weburl::CanonicalUrl;
+
+/// Writes the exchanges of a crawl into segments.
+pub struct Archive {
+    dir: PathBuf,
+    /// What the warcinfo record says of the crawl: its settings among them.
+    info: Vec<(String, String)>,
+    segment_bytes_max: u64,
+    current: Option<Current>,
+    next_serial: u32,
+    /// Sealed since the last sync.
+    sealed: Vec<Segment>,
+    /// Indexes being written.
+    indexing: Vec<JoinHandle<Result<(), ArchiveError>>>,
+}
+
+struct Current {
+    segment: Segment,
+    writer: SegmentWriter,
+    warcinfo: RecordId,
+}
+
+/// A response whose payload the archive holds already.
+#[derive(Clone, Debug)]
+pub struct Original {
+    /// Its URL.
+    pub url: CanonicalUrl,
+    /// The date of its record.
+    pub at: Timestamp,
+}
+
+/// What can go wrong in the archive.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArchiveError {
+    /// A segment cannot be written.
+    #[error("{path}: {source}")]
+    Segment {
+        /// The segment.
+        path: String,
+        /// What happened.
+        source: SegmentError,
+    },
+    /// The directory cannot be read or changed.
+    #[error("{path}: {source}")]
+    Directory {
+        /// The directory or file.
+        path: String,
+        /// What happened.
+        source: std::io::Error,
+    },
+    /// The index of a segment cannot be made.
+    #[error("index of {path}: {detail}")]
+    Index {
+        /// The segment.
+        path: String,
+        /// What happened.
+        detail: String,
+    },
+    /// A segment that the state points into is missing or shorter than it was.
+    #[error("{path} has {found} bytes, but the state points into {expected}")]
+    Lost {
+        /// The segment.
+        path: String,
+        /// Its committed length.
+        expected: u64,
+        /// Its length.
+        found: u64,
+    },
+}
+
+/// The id of a record, made from what it is about, so that a revisit can name the record it refers to without looking
+/// it up: what was asked, how, and in which microsecond.
+fn record_id(kind: &str, about: &str, at: Timestamp) -> RecordId {
+    let hash = blake3::hash(format!("{kind} {about} {}", at.0).as_bytes());
+    let mut id = [0; 16];
+    id.copy_from_slice(&hash.as_bytes()[..16]);
+    RecordId::new(id)
+}
+
+fn response_id(method: Method, url: &CanonicalUrl, at: Timestamp) -> RecordId {
+    record_id(if method == Method::Head { "response to HEAD" } else { "response" }, url.as_str(), at)
+}
+
+impl Archive {
+    /// Opens the archive in `dir`: cuts off what the state does not know of, and goes on behind it. `info` goes into each
+    /// segment's warcinfo record.
+    ///
+    /// # Errors
+    /// The directory cannot be used, or a segment that the state points into is gone.
+    pub fn open(
+        dir: &Path,
+        committed: &[Segment],
+        info: Vec<(String, String)>,
+        segment_bytes_max: u64,
+    ) -> Result<Self, ArchiveError> {
+        std::fs::create_dir_all(dir).map_err(|source| directory(dir, source))?;
+        cut_uncommitted(dir, committed)?;
+        let next_serial = committed.iter().map(|segment| segment.serial + 1).max().unwrap_or(0);
+        let mut archive = Archive {
+            dir: dir.to_owned(),
+            info,
+            segment_bytes_max,
+            current: None,
+            next_serial,
+            sealed: Vec::new(),
+            indexing: Vec::new(),
+        };
+        for segment in committed {
+            let path = dir.join(&segment.name);
+            if segment.serial + 1 == next_serial && segment.length < segment_bytes_max {
+                archive.current = Some(reopen(&path, segment)?);
+            } else if !index_path(&path).exists() {
+                archive.start_index(path);
+            }
+        }
+        Ok(archive)
+    }
+
+    /// Appends the exchanges of one fetch. The location is that of the last response. If the archive holds its payload
+    /// already, it is recorded as a revisit of `original`.
+    ///
+    /// # Errors
+    /// The segment cannot be written; what was appended before stays whole.
+    pub fn append(
+        &mut self,
+        exchanges: &[Exchange],
+        digest: Option<PayloadDigest>,
+        original: Option<&Original>,
+    ) -> Result<Option<ArchiveLocation>, ArchiveError> {
+        let mut location = None;
+        for (index, exchange) in exchanges.iter().enumerate() {
+            let is_last = index + 1 == exchanges.len();
+            let original = original.filter(|_| is_last);
+            location = Some(self.append_exchange(exchange, digest.filter(|_| is_last), original)?);
+        }
+        Ok(location)
+    }
+
+    fn append_exchange(
+        &mut self,
+        exchange: &Exchange,
+        digest: Option<PayloadDigest>,
+        original: Option<&Original>,
+    ) -> Result<ArchiveLocation, ArchiveError> {
+        let at = exchange.started_at.as_millis();
+        let response_id = response_id(exchange.method, &exchange.url, exchange.started_at);
+        let request_id = record_id("request for", &response_id.to_string(), exchange.started_at);
+        let mut current = self.writable(exchange.started_at)?;
+        let path = self.dir.join(&current.segment.name);
+        let url = exchange.url.as_str();
+        let mut response = match (original, digest) {
+            (Some(original), Some(digest)) => {
+                let refers_to = RefersTo {
+                    id: record_id("response", original.url.as_str(), original.at),
+                    target_uri: original.url.as_str(),
+                    date_ms: original.at.as_millis(),
+                };
+                let digest = warc::Digest::from_bytes(digest.0);
+                Record::revisit(response_id, at, url, &exchange.response_head, digest, &refers_to)
+            }
+            _ => Record::response(response_id, at, url, &exchange.response_head, &exchange.payload),
+        };
+        if let (None, Some(digest)) = (original, digest) {
+            response = response.payload_digest(warc::Digest::from_bytes(digest.0));
+        }
+        response = response.warcinfo_id(current.warcinfo);
+        if let Some(address) = exchange.address {
+            response = response.ip_address(address.ip());
+        }
+        if let Some(truncation) = exchange.truncated {
+            response = response.truncated(match truncation {
+                Truncation::Length => warc::Truncated::Length,
+                Truncation::Time => warc::Truncated::Time,
+                Truncation::Disconnect => warc::Truncated::Disconnect,
+            });
+        }
+        let request = Record::request(request_id, at, url, &exchange.request_head, &[])
+            .warcinfo_id(current.warcinfo)
+            .concurrent_to(response_id);
+        let written = current.writer.append(&response).and_then(|place| current.writer.append(&request).map(|_| place));
+        let serial = current.segment.serial;
+        self.current = Some(current);
+        let place = written.map_err(|source| failed(&path, source))?;
+        debug_assert!(exchange.method == Method::Get || exchange.payload.is_empty());
+        Ok(ArchiveLocation { segment: serial, offset: place.offset, length: place.length })
+    }
+
+    /// The segment to write to: a new one if there is none or it is full.
+    fn writable(&mut self, now: Timestamp) -> Result<Current, ArchiveError> {
+        if let Some(current) = self.current.take() {
+            if current.writer.len() < self.segment_bytes_max {
+                return Ok(current);
+            }
+            self.seal(current)?;
+        }
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        let segment = Segment { serial, name: warc::segment_name(now.as_millis(), serial), length: 0 };
+        let path = self.dir.join(&segment.name);
+        let writer = SegmentWriter::create(&path).map_err(|source| failed(&path, source))?;
+        let about = format!("{} of process {}", segment.name, std::process::id());
+        let mut current = Current { segment, writer, warcinfo: record_id("warcinfo", &about, now) };
+        self.write_warcinfo(&mut current, now)?;
+        Ok(current)
+    }
+
+    fn write_warcinfo(&self, current: &mut Current, now: Timestamp) -> Result<(), ArchiveError> {
+        let fields: Vec<(&str, &str)> = self.info.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let record = Record::warcinfo(current.warcinfo, now.as_millis(), &current.segment.name, &fields);
+        let path = self.dir.join(&current.segment.name);
+        current.writer.append(&record).map(|_| ()).map_err(|source| failed(&path, source))
+    }
+
+    /// Makes everything appended durable, and says how far each segment that grew reaches.
+    ///
+    /// # Errors
+    /// The segment cannot be synced: nothing appended since the last sync may be pointed to.
+    pub fn sync(&mut self) -> Result<Vec<Segment>, ArchiveError> {
+        let mut grown = std::mem::take(&mut self.sealed);
+        if let Some(current) = &mut self.current {
+            let length = current.sync(&self.dir)?;
+            if length != current.segment.length {
+                current.segment.length = length;
+                grown.push(current.segment.clone());
+            }
+        }
+        Ok(grown)
+    }
+
+    /// Seals a segment: synced, and its index begun.
+    fn seal(&mut self, mut current: Current) -> Result<(), ArchiveError> {
+        current.segment.length = current.sync(&self.dir)?;
+        self.start_index(self.dir.join(&current.segment.name));
+        self.sealed.push(current.segment);
+        Ok(())
+    }
+
+    /// Indexes a segment beside the writing of the next.
+    fn start_index(&mut self, segment: PathBuf) {
+        self.indexing.push(std::thread::spawn(move || write_index(&segment)));
+    }
+
+    /// Ends the writing for now. `finished` says that the crawl has ended: then the last segment gets its index too. The
+    /// archive can be opened again and goes on in the same segment.
+    ///
+    /// # Errors
+    /// The segment cannot be synced or indexed.
+    pub fn close(mut self, finished: bool) -> Result<(), ArchiveError> {
+        if let Some(current) = self.current.take().filter(|_| finished) {
+            self.seal(current)?;
+        }
+        for indexing in std::mem::take(&mut self.indexing) {
+            indexing.join().unwrap_or(Ok(()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Current {
+    fn sync(&mut self, dir: &Path) -> Result<u64, ArchiveError> {
+        self.writer.sync().map_err(|source| failed(&dir.join(&self.segment.name), source))
+    }
+}
+
+/// Goes on behind what is committed of a segment. Its index is stale from now on.
+fn reopen(path: &Path, segment: &Segment) -> Result<Current, ArchiveError> {
+    remove_if_there(&index_path(path))?;
+    let writer = SegmentWriter::open_for_append(path, segment.length).map_err(|source| failed(path, source))?;
+    let warcinfo = warcinfo_of(path).unwrap_or_else(|| record_id("warcinfo", &segment.name, Timestamp::default()));
+    Ok(Current { segment: segment.clone(), writer, warcinfo })
+}
+
+/// Writes the CDXJ index of a segment beside it.
+///
+/// # Errors
+/// The segment cannot be read to its end, or the index cannot be written.
+pub fn write_index(segment: &Path) -> Result<(), ArchiveError> {
+    let failed = |detail: String| ArchiveError::Index { path: segment.display().to_string(), detail };
+    let lines = warc::index(segment).map_err(|error| failed(error.to_string()))?;
+    warc::write_sorted(index_path(segment), lines).map_err(|error| failed(error.to_string()))
+}
+
+/// Where the index of a segment lies: `NAME.cdxj` beside `NAME.warc.gz`.
+#[must_use]
+pub fn index_path(segment: &Path) -> PathBuf {
+    let name = segment.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    segment.with_file_name(format!("{}.cdxj", name.trim_end_matches(".warc.gz")))
+}
+
+/// Cuts each segment to its committed length, and removes segments that the state never heard of.
+fn cut_uncommitted(dir: &Path, committed: &[Segment]) -> Result<(), ArchiveError> {
+    for segment in committed {
+        let path = dir.join(&segment.name);
+        let found = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        if found < segment.length {
+            return Err(ArchiveError::Lost { path: path.display().to_string(), expected: segment.length, found });
+        }
+        if found > segment.length {
+            let file =
+                std::fs::OpenOptions::new().write(true).open(&path).map_err(|source| directory(&path, source))?;
+            file.set_len(segment.length).and_then(|()| file.sync_all()).map_err(|source| directory(&path, source))?;
+        }
+    }
+    for entry in std::fs::read_dir(dir).map_err(|source| directory(dir, source))? {
+        let entry = entry.map_err(|source| directory(dir, source))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_segment = name.starts_with("argiope-") && name.ends_with(".warc.gz");
+        if is_segment && !committed.iter().any(|segment| segment.name == name) {
+            remove_if_there(&entry.path())?;
+            remove_if_there(&index_path(&entry.path()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The id of the warcinfo record that a segment begins with.
+fn warcinfo_of(path: &Path) -> Option<RecordId> {
+    const WARCINFO_BYTES_MAX: u64 = 1 << 20;
+    let record = warc::read_at(path, 0, WARCINFO_BYTES_MAX).ok()?;
+    let digits: Vec<u8> =
+        record.header.record_id()?.rsplit(':').next()?.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let bytes = data_encoding::HEXLOWER_PERMISSIVE.decode(&digits).ok()?;
+    Some(RecordId::new(bytes.try_into().ok()?))
+}
+
+fn remove_if_there(path: &Path) -> Result<(), ArchiveError> {
+    match std::fs::remove_file(path) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(directory(path, source)),
+        _ => Ok(()),
+    }
+}
+
+fn directory(path: &Path, source: std::io::Error) -> ArchiveError {
+    ArchiveError::Directory { path: path.display().to_string(), source }
+}
+
+fn failed(path: &Path, source: SegmentError) -> ArchiveError {
+    ArchiveError::Segment { path: path.display().to_string(), source }
+}

@@ -1,0 +1,207 @@
+//! What a fetched answer says: a pure function of its bytes, run beside the fetch, not in the step.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use extract::{HtmlPage, LinkKind, html, media_type, robots_tag, sitemap};
+use model::{Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, Response};
+use sha1::{Digest as _, Sha1};
+use weburl::{CanonicalUrl, QueryEncoder, Rejected};
+
+use crate::Settings;
+
+/// What is in an answer.
+#[derive(Debug, Default)]
+pub struct Content {
+    /// What was found in it.
+    pub finding: Finding,
+    /// The media type as declared.
+    pub content_type: Option<String>,
+    /// The digest of the payload; `None` without a payload.
+    pub digest: Option<PayloadDigest>,
+    /// Bytes of the payload.
+    pub length: u64,
+    /// References that are not followed because they are no http URL, are too long, or are broken.
+    pub rejected: u32,
+}
+
+/// What an answer turned out to be.
+#[derive(Debug, Default)]
+pub enum Finding {
+    /// Nothing to look into: no success, or no answer.
+    #[default]
+    Nothing,
+    /// A redirect, with its target or why there is none.
+    Redirect(Result<CanonicalUrl, String>),
+    /// An HTML page.
+    Page(Page),
+    /// Something else.
+    Document,
+    /// A sitemap or feed.
+    Sitemap {
+        /// Pages it lists.
+        pages: Vec<CanonicalUrl>,
+        /// Sitemaps it lists.
+        sitemaps: Vec<CanonicalUrl>,
+    },
+}
+
+/// What matters of an HTML page to the crawl.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// Its title.
+    pub title: Option<String>,
+    /// Where its links lead, each once, in the order of the page.
+    pub links: Vec<CanonicalUrl>,
+    /// The canonical URL that it names.
+    pub canonical: Option<CanonicalUrl>,
+    /// It asks that its links be not followed.
+    pub nofollow: bool,
+}
+
+/// Looks into the end of a fetch.
+#[must_use]
+pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) -> Content {
+    let Fetched::Response(response) = &outcome.fetched else { return Content::default() };
+    let payload = outcome.exchanges.last().map(|exchange| &exchange.payload[..]).unwrap_or_default();
+    let mut content = Content {
+        content_type: response.headers.get("content-type").map(bounded),
+        digest: (!payload.is_empty()).then(|| PayloadDigest(Sha1::digest(payload).into())),
+        length: payload.len() as u64,
+        ..Content::default()
+    };
+    content.finding = match (response.status, purpose) {
+        (301..=303 | 307 | 308, _) => Finding::Redirect(redirect_target(&outcome.url, response, settings)),
+        (200..=299, Purpose::Sitemap) => look_into_sitemap(&outcome.url, response, settings, &mut content.rejected),
+        (200..=299, Purpose::Page) => look_into_document(outcome, response, settings, &mut content.rejected),
+        _ => Finding::Nothing,
+    };
+    content
+}
+
+/// The media type as it is recorded: without surrounding space, of bounded length.
+fn bounded(content_type: &str) -> String {
+    const CONTENT_TYPE_CHARS_MAX: usize = 200;
+    content_type.trim().chars().take(CONTENT_TYPE_CHARS_MAX).collect()
+}
+
+fn redirect_target(from: &CanonicalUrl, response: &Response, settings: &Settings) -> Result<CanonicalUrl, String> {
+    let location = response.headers.get("location").ok_or("a redirect without Location")?;
+    from.join(location, &settings.canonical).map_err(|error| format!("Location {}: {error}", shown(location)))
+}
+
+/// As much of a text from the web as fits into a reason.
+fn shown(text: &str) -> String {
+    const SHOWN_CHARS_MAX: usize = 200;
+    text.chars().take(SHOWN_CHARS_MAX).collect()
+}
+
+fn look_into_document(outcome: &FetchOutcome, response: &Response, settings: &Settings, rejected: &mut u32) -> Finding {
+    let headed = outcome.exchanges.last().is_some_and(|exchange: &Exchange| exchange.method == Method::Head);
+    let content_type = response.headers.get("content-type");
+    let extension = outcome.url.path().rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
+    if headed || !media_type::sniff(&response.body, content_type, extension).is_html() {
+        return Finding::Document;
+    }
+    let limits = extract::Limits {
+        links_max: settings.limits.links_per_page_max,
+        text_bytes_max: 0,
+        href_bytes_max: settings.canonical.url_bytes_max * 4,
+        ..extract::Limits::default()
+    };
+    let html = html::extract(&response.body, content_type, &limits);
+    let header = robots_tag::x_robots_tag(response.headers.all("x-robots-tag"), &settings.product_token);
+    let mut resolver = Resolver::new(base_of(&outcome.url, &html, settings), &html, settings);
+    let links = html.links.iter().filter(|link| leads_somewhere(link.kind)).map(|link| link.href.as_str());
+    let links = resolver.unique(links);
+    let canonical = html.canonical.as_deref().and_then(|href| resolver.join(href).ok());
+    *rejected = resolver.rejected;
+    Finding::Page(Page {
+        title: html.title,
+        links,
+        canonical,
+        nofollow: (html.meta_robots.union(header)).nofollow && !settings.ignore_nofollow,
+    })
+}
+
+/// All kinds of links are followed; the name of each is written out so that a new one must be decided about.
+fn leads_somewhere(kind: LinkKind) -> bool {
+    match kind {
+        LinkKind::Anchor
+        | LinkKind::Area
+        | LinkKind::Frame
+        | LinkKind::Iframe
+        | LinkKind::Canonical
+        | LinkKind::Next
+        | LinkKind::Prev
+        | LinkKind::Alternate
+        | LinkKind::Refresh
+        | LinkKind::Onclick => true,
+    }
+}
+
+/// The URL against which the page's references are resolved (HTML, "document base URL").
+fn base_of(url: &CanonicalUrl, html: &HtmlPage, settings: &Settings) -> CanonicalUrl {
+    let base = html.base_href.as_deref().and_then(|href| url.join(href, &settings.canonical).ok());
+    base.unwrap_or_else(|| url.clone())
+}
+
+fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Settings, rejected: &mut u32) -> Finding {
+    let limits = sitemap::Limits {
+        entries_max: settings.limits.sitemap_entries_max,
+        decoded_bytes_max: usize::try_from(settings.limits.sitemap_bytes_max).unwrap_or(usize::MAX),
+        url_bytes_max: settings.canonical.url_bytes_max,
+        ..sitemap::Limits::default()
+    };
+    let sitemap = sitemap::parse(&response.body, &limits);
+    let mut resolver = Resolver { base: url.clone(), settings, encoding: None, rejected: 0 };
+    let urls = resolver.unique(sitemap.entries.iter().map(|entry| entry.loc.as_str()));
+    *rejected = resolver.rejected;
+    match sitemap.kind {
+        sitemap::Kind::Index => Finding::Sitemap { pages: Vec::new(), sitemaps: urls },
+        _ => Finding::Sitemap { pages: urls, sitemaps: Vec::new() },
+    }
+}
+
+/// Resolves the references of one document.
+struct Resolver<'a> {
+    base: CanonicalUrl,
+    settings: &'a Settings,
+    /// The document's encoding where it is not UTF-8: its queries are encoded by it.
+    encoding: Option<&'static encoding_rs::Encoding>,
+    rejected: u32,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(base: CanonicalUrl, html: &HtmlPage, settings: &'a Settings) -> Self {
+        let encoding = encoding_rs::Encoding::for_label(html.encoding.as_bytes()).map(|e| e.output_encoding());
+        Resolver { base, settings, encoding: encoding.filter(|e| *e != encoding_rs::UTF_8), rejected: 0 }
+    }
+
+    fn join(&self, href: &str) -> Result<CanonicalUrl, Rejected> {
+        match self.encoding {
+            None => self.base.join(href, &self.settings.canonical),
+            Some(encoding) => {
+                let encoder: QueryEncoder<'_> = &|text: &str| Cow::Owned(encoding.encode(text).0.into_owned());
+                self.base.join_encoded(href, &self.settings.canonical, Some(encoder))
+            }
+        }
+    }
+
+    fn unique<'h>(&mut self, hrefs: impl Iterator<Item = &'h str>) -> Vec<CanonicalUrl> {
+        let mut seen_hrefs: HashSet<&str> = HashSet::new();
+        let mut seen: HashSet<CanonicalUrl> = HashSet::new();
+        let mut urls = Vec::new();
+        for href in hrefs.filter(|href| seen_hrefs.insert(href.split('#').next().unwrap_or(href))) {
+            match self.join(href) {
+                Ok(url) => {
+                    if seen.insert(url.clone()) {
+                        urls.push(url);
+                    }
+                }
+                Err(_) => self.rejected += 1,
+            }
+        }
+        urls
+    }
+}

@@ -1,0 +1,162 @@
+//! What can happen, and what is to be done about it.
+
+use std::net::IpAddr;
+
+use model::{
+    Candidate, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Queued, SiteRecord, Timestamp, Visit,
+};
+use store::Committed;
+use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
+
+use crate::Content;
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Event {
+    /// The crawl begins or is resumed.
+    Begin {
+        /// Seeds that are not in the store yet.
+        seeds: Vec<CanonicalUrl>,
+        /// Seeds that are.
+        known_seeds: Vec<CanonicalUrl>,
+        /// URLs fetched with success before.
+        pages: u64,
+        /// Payload bytes recorded before.
+        bytes: u64,
+    },
+    /// The answer to [`Command::FindSites`].
+    SitesFound {
+        /// Sites with a queue.
+        sites: Vec<SiteKey>,
+        /// There are no more behind them.
+        all: bool,
+    },
+    /// The answer to [`Command::Load`].
+    Loaded {
+        /// The site.
+        site: SiteKey,
+        /// Its record, if it was asked for and there is one.
+        record: Option<Box<SiteRecord>>,
+        /// The next entries of its queue.
+        queue: Vec<Queued>,
+        /// There are no more behind them.
+        all: bool,
+    },
+    /// The answer to [`Command::Resolve`].
+    Resolved {
+        /// The site.
+        site: SiteKey,
+        /// Its addresses; none behind a proxy, which resolves by itself.
+        addresses: Result<Vec<IpAddr>, Failure>,
+    },
+    /// The answer to [`Command::Fetch`].
+    Fetched(Box<Fetch>),
+    /// The answer to one or more [`Command::Record`], in their order.
+    Committed {
+        /// The site and, where the record ended a URL's turn, the URL, of each record committed.
+        records: Vec<(SiteKey, Option<u64>)>,
+        /// What the store found out.
+        committed: Committed,
+    },
+    /// The time given by [`Command::WakeAt`] has come.
+    Wake,
+    /// The user wants the crawl to stop.
+    Stop,
+}
+
+/// A fetch with what its content says.
+#[derive(Debug)]
+pub struct Fetch {
+    /// The end of the fetch; the body is gone.
+    pub outcome: FetchOutcome,
+    /// What is in it.
+    pub content: Content,
+}
+
+/// Something to be done. Commands that concern the store are carried out in the order in which they are given.
+#[derive(Debug)]
+pub enum Command {
+    /// Find sites with a queue, from behind a key.
+    FindSites {
+        /// The last one found before.
+        after: Option<SiteKey>,
+    },
+    /// Read on in a site's queue.
+    Load {
+        /// The site.
+        site: SiteKey,
+        /// The site's record is wanted too.
+        with_record: bool,
+        /// From behind where.
+        after: Option<Position>,
+        /// Entries, at most.
+        max: usize,
+    },
+    /// Find out a site's addresses.
+    Resolve(Site),
+    /// Fetch a URL.
+    Fetch(FetchTask),
+    /// Record what happened: archive first, then state.
+    Record(Box<Record>),
+    /// Send [`Event::Wake`] at this time, instead of at any time given before.
+    WakeAt(Timestamp),
+    /// Drop all fetches under way.
+    Abandon,
+    /// The crawl has ended.
+    Finish(End),
+}
+
+/// How a crawl ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Nothing is left to do.
+    Done,
+    /// A limit set by the user was reached; it is named.
+    Limit(&'static str),
+    /// The user stopped it, with work left.
+    Stopped,
+}
+
+/// Everything to be recorded of one thing that happened.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The site it concerns.
+    pub site: SiteKey,
+    /// The URL whose turn it ends.
+    pub ends: Option<u64>,
+    /// What went over the wire.
+    pub exchanges: Vec<Exchange>,
+    /// The outcome of a URL.
+    pub visit: Option<Visit>,
+    /// URLs found.
+    pub found: Vec<Candidate>,
+    /// URLs found and settled at once.
+    pub settled: Vec<(Candidate, Visit)>,
+    /// A URL that is to be asked for again, and how often it was.
+    pub attempts: Option<(UrlKey, u8)>,
+    /// A URL whose links were judged again.
+    pub judged_again: Option<(UrlKey, Distance)>,
+    /// The site's record.
+    pub site_record: Option<SiteRecord>,
+    /// URLs that count as seeds from now on.
+    pub seeds: Vec<CanonicalUrl>,
+}
+
+impl Record {
+    /// A record about a site that says nothing yet.
+    #[must_use]
+    pub fn of(site: SiteKey) -> Self {
+        Record {
+            site,
+            ends: None,
+            exchanges: Vec::new(),
+            visit: None,
+            found: Vec::new(),
+            settled: Vec::new(),
+            attempts: None,
+            judged_again: None,
+            site_record: None,
+            seeds: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The recorder: the only writer. Archive bytes durable first, then the state commit; never the other way.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use model::{Outcome, PayloadDigest, Visit};
+use store::{Batch, Committed, Store, StoreError};
+use weburl::{SiteKey, UrlKey};
+
+use crate::Record;
+use crate::archive::{Archive, ArchiveError, Original};
+
+/// Commits records in batches.
+pub struct Recorder {
+    store: Arc<dyn Store>,
+    archive: Option<Archive>,
+}
+
+/// What can go wrong while recording. The batch is not committed; what was committed before stays.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The archive failed.
+    #[error("archive: {0}")]
+    Archive(#[from] ArchiveError),
+    /// The store failed.
+    #[error("state: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl Recorder {
+    /// A recorder on a store and, unless the crawl keeps none, an archive.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, archive: Option<Archive>) -> Self {
+        Recorder { store, archive }
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Commits records, all or none, and says which they were and what the store found out.
+    ///
+    /// # Errors
+    /// Neither archive nor state count any of them as recorded.
+    pub fn commit(&mut self, records: Vec<Record>) -> Result<(Vec<(SiteKey, Option<u64>)>, Committed), RecordError> {
+        let ends = records.iter().map(|record| (record.site, record.ends)).collect();
+        let mut batch = Batch::default();
+        let mut first_holders: HashMap<PayloadDigest, Original> = HashMap::new();
+        for record in records {
+            self.add(record, &mut batch, &mut first_holders)?;
+        }
+        if let Some(archive) = &mut self.archive {
+            batch.segments.extend(archive.sync()?);
+        }
+        let committed = self.store.commit(&batch)?;
+        Ok((ends, committed))
+    }
+
+    fn add(
+        &mut self,
+        record: Record,
+        batch: &mut Batch,
+        first_holders: &mut HashMap<PayloadDigest, Original>,
+    ) -> Result<(), RecordError> {
+        let mut visit = record.visit;
+        let original = match &mut visit {
+            Some(visit) => self.recognise(visit, first_holders, batch)?,
+            None => None,
+        };
+        let digest = visit.as_ref().and_then(|visit| visit.digest);
+        if let (Some(visit), Some(exchange)) = (&visit, record.exchanges.last())
+            && let (Some(digest), None, true) = (visit.digest, &original, has_content(visit))
+        {
+            batch.holders.push((digest, visit.key));
+            first_holders.insert(digest, Original { url: exchange.url.clone(), at: exchange.started_at });
+        }
+        if let Some(archive) = &mut self.archive {
+            let location = archive.append(&record.exchanges, digest, original.as_ref())?;
+            if let Some(visit) = &mut visit {
+                visit.location = location;
+            }
+        }
+        batch.visits.extend(visit);
+        batch.found.extend(record.found);
+        batch.settled.extend(record.settled);
+        batch.attempts.extend(record.attempts);
+        batch.judged_again.extend(record.judged_again);
+        batch.sites.extend(record.site_record);
+        batch.seeds.extend(record.seeds);
+        Ok(())
+    }
+
+    /// Finds the URL that had this payload first. Pages and documents are then marked as duplicates of it.
+    fn recognise(
+        &self,
+        visit: &mut Visit,
+        first_holders: &HashMap<PayloadDigest, Original>,
+        batch: &Batch,
+    ) -> Result<Option<Original>, RecordError> {
+        let (Some(digest), true) = (visit.digest, has_content(visit)) else { return Ok(None) };
+        let in_batch = batch.holders.iter().find(|(held, _)| *held == digest).map(|(_, key)| *key);
+        let holder = match in_batch {
+            Some(key) => Some(key),
+            None => self.store.holder(digest)?,
+        };
+        let Some(holder) = holder.filter(|holder| *holder != visit.key) else { return Ok(None) };
+        let original = match first_holders.get(&digest) {
+            Some(original) => Some(original.clone()),
+            None => self.original(holder)?,
+        };
+        if original.is_some() {
+            visit.outcome = Outcome::Duplicate;
+            visit.duplicate_of = Some(holder);
+        }
+        Ok(original)
+    }
+
+    fn original(&self, holder: UrlKey) -> Result<Option<Original>, StoreError> {
+        let entry = self.store.get(holder)?;
+        Ok(entry.and_then(|entry| {
+            let at = entry.visit.as_ref()?.at;
+            Some(Original { url: entry.candidate.url, at })
+        }))
+    }
+
+    /// Ends the recording for now; `finished` says that the crawl has ended.
+    ///
+    /// # Errors
+    /// The archive's last segment cannot be indexed.
+    pub fn close(self, finished: bool) -> Result<(), RecordError> {
+        match self.archive {
+            Some(archive) => Ok(archive.close(finished)?),
+            None => Ok(()),
+        }
+    }
+}
+
+fn has_content(visit: &Visit) -> bool {
+    matches!(visit.outcome, Outcome::Html | Outcome::Binary)
+}

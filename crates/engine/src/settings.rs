@@ -1,0 +1,38 @@
+//! Everything a crawl is subject to, as the engine sees it.
+
+use std::time::Duration;
+
+use frontier::{Filter, SiteRules};
+use model::Limits;
+use weburl::CanonicalRules;
+
+/// The settings of one crawl.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which URLs belong to the crawl.
+    pub filter: Filter,
+    /// What every site is subject to.
+    pub site_rules: SiteRules,
+    /// How URLs are brought into canonical form.
+    pub canonical: CanonicalRules,
+    /// Limits on what the web may make us do.
+    pub limits: Limits,
+    /// Our name in robots.txt and in `X-Robots-Tag`.
+    pub product_token: String,
+    /// Links from a seed, at most.
+    pub depth_max: Option<u32>,
+    /// Fetches at once.
+    pub concurrency: usize,
+    /// URLs fetched with success, at most.
+    pub pages_max: Option<u64>,
+    /// How long the crawl may take.
+    pub time_max: Option<Duration>,
+    /// Payload bytes, about: what is in flight when it is reached still comes.
+    pub bytes_max: Option<u64>,
+    /// Read sitemaps.
+    pub sitemaps: bool,
+    /// Send HEAD before GET.
+    pub head_first: bool,
+    /// Follow links although the page says nofollow.
+    pub ignore_nofollow: bool,
+}

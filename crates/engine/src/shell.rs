@@ -1,0 +1,317 @@
+//! The shell around the step: carries commands out with tokio and one writer thread, and decides nothing.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fetch::Fetcher;
+use model::{FetchTask, Purpose, Timestamp};
+use store::{Queued, StoreError};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use weburl::{Site, SiteKey};
+
+use crate::clock::Clock;
+use crate::{Command, End, Event, Fetch, Record, RecordError, Recorder, Settings, State, look_into};
+
+/// Events waiting for the step.
+const EVENTS_MAX: usize = 1_024;
+
+/// Orders waiting for the writer thread.
+const ORDERS_MAX: usize = 1_024;
+
+/// Records in one commit.
+const COMMIT_RECORDS_MAX: usize = 512;
+
+/// Sites asked for at once.
+const SITES_FOUND_MAX: usize = 4_096;
+
+/// Bodies from this size on are looked into beside the network threads.
+const BESIDE_BYTES_MIN: usize = 256 * 1024;
+
+/// How often progress is reported.
+const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+
+/// How long the writer waits for more records before it commits a small batch.
+const COMMIT_LINGER: Duration = Duration::from_millis(20);
+
+/// What is needed to run a crawl.
+pub struct Shell {
+    /// The settings.
+    pub settings: Settings,
+    /// Fetches.
+    pub fetcher: Arc<Fetcher>,
+    /// Records.
+    pub recorder: Recorder,
+    /// Tells the time.
+    pub clock: Clock,
+}
+
+/// Where a running crawl stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// URLs fetched with success, over all runs.
+    pub pages: u64,
+    /// Payload bytes, over all runs.
+    pub bytes: u64,
+    /// Fetches under way.
+    pub in_flight: usize,
+    /// Sites that wait for a visit.
+    pub sites_waiting: usize,
+    /// Time since this run began.
+    pub elapsed: Duration,
+}
+
+/// Why a crawl broke off. Everything committed before stays, and the crawl can be resumed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CrawlError {
+    /// The recorder failed.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The store could not be read.
+    #[error("state: {0}")]
+    Store(#[from] StoreError),
+    /// A part of the program ended before its time.
+    #[error("internal error: {0}")]
+    Internal(&'static str),
+}
+
+/// What the writer thread is asked to do, in this order.
+enum Order {
+    Record(Box<Record>),
+    Load { site: SiteKey, with_record: bool, after: Option<model::Position>, max: usize },
+    FindSites { after: Option<SiteKey> },
+}
+
+/// What ends the writer thread.
+type WriterEnd = Result<Recorder, RecordError>;
+
+impl Shell {
+    /// Runs the crawl to its end. `seeds` are those the store does not know; `stop` resolves when the user wants an end.
+    ///
+    /// # Errors
+    /// Recording failed, for example since the disk is full. What was committed stays.
+    pub async fn run(
+        self,
+        seeds: Vec<weburl::CanonicalUrl>,
+        stop: impl Future<Output = ()>,
+        mut report: impl FnMut(Progress),
+    ) -> Result<End, CrawlError> {
+        let Shell { settings, fetcher, recorder, clock } = self;
+        let store = recorder.store().clone();
+        let totals = store.totals()?;
+        let began = clock.now();
+        let mut state = State::new(settings.clone(), began, totals.sites > 0);
+        let (events, mut inbox) = mpsc::channel(EVENTS_MAX);
+        let (orders, orders_inbox) = mpsc::channel(ORDERS_MAX);
+        let writer_events = events.clone();
+        let writer = tokio::task::spawn_blocking(move || write(recorder, orders_inbox, &writer_events));
+        let mut hands = Hands {
+            fetcher,
+            settings: Arc::new(settings),
+            events,
+            fetches: JoinSet::new(),
+            waiting_orders: VecDeque::new(),
+            alarm: None,
+            end: None,
+        };
+        let begin = Event::Begin { seeds, known_seeds: store.seeds()?, pages: totals.fetched(), bytes: totals.bytes };
+        hands.carry_out(state.step(clock.now(), begin));
+        let mut ticks = tokio::time::interval(PROGRESS_EVERY);
+        tokio::pin!(stop);
+        let mut stopping = false;
+        while hands.end.is_none() {
+            let event = tokio::select! {
+                biased;
+                () = &mut stop, if !stopping => {
+                    stopping = true;
+                    Event::Stop
+                }
+                permit = orders.reserve(), if !hands.waiting_orders.is_empty() => {
+                    // The writer ends early only when it failed: its error is taken below.
+                    let Ok(permit) = permit else { break };
+                    if let Some(order) = hands.waiting_orders.pop_front() {
+                        permit.send(order);
+                    }
+                    continue;
+                }
+                event = inbox.recv() => match event {
+                    Some(event) => event,
+                    None => break,
+                },
+                () = sleep_until(hands.alarm, clock), if hands.alarm.is_some() => {
+                    hands.alarm = None;
+                    Event::Wake
+                }
+                _ = ticks.tick() => {
+                    report(progress(&state, clock.now().since(began)));
+                    continue;
+                }
+            };
+            hands.carry_out(state.step(clock.now(), event));
+        }
+        report(progress(&state, clock.now().since(began)));
+        let end = hands.end.take();
+        drop(hands);
+        drop(orders);
+        drop(inbox);
+        let recorder = writer.await.map_err(|_| CrawlError::Internal("the writer thread panicked"))??;
+        let finished = end != Some(End::Stopped);
+        let closed = tokio::task::spawn_blocking(move || recorder.close(finished)).await;
+        closed.map_err(|_| CrawlError::Internal("closing the archive panicked"))??;
+        end.ok_or(CrawlError::Internal("the crawl ended without an end"))
+    }
+}
+
+fn progress(state: &State, elapsed: Duration) -> Progress {
+    Progress {
+        pages: state.pages(),
+        bytes: state.bytes(),
+        in_flight: state.fetches_in_flight(),
+        sites_waiting: state.sites_waiting(),
+        elapsed,
+    }
+}
+
+async fn sleep_until(alarm: Option<Timestamp>, clock: Clock) {
+    if let Some(alarm) = alarm {
+        tokio::time::sleep(alarm.since(clock.now())).await;
+    }
+}
+
+/// What carries out commands.
+struct Hands {
+    fetcher: Arc<Fetcher>,
+    settings: Arc<Settings>,
+    events: mpsc::Sender<Event>,
+    fetches: JoinSet<()>,
+    /// Orders that the writer has no room for yet; bounded by the records that the step has open.
+    waiting_orders: VecDeque<Order>,
+    alarm: Option<Timestamp>,
+    end: Option<End>,
+}
+
+impl Hands {
+    fn carry_out(&mut self, commands: Vec<Command>) {
+        while self.fetches.try_join_next().is_some() {}
+        for command in commands {
+            match command {
+                Command::Fetch(task) => self.fetch(task),
+                Command::Resolve(site) => self.resolve(site),
+                Command::Record(record) => self.waiting_orders.push_back(Order::Record(record)),
+                Command::Load { site, with_record, after, max } => {
+                    self.waiting_orders.push_back(Order::Load { site, with_record, after, max });
+                }
+                Command::FindSites { after } => self.waiting_orders.push_back(Order::FindSites { after }),
+                Command::WakeAt(at) => self.alarm = Some(at),
+                Command::Abandon => self.fetches.abort_all(),
+                Command::Finish(end) => self.end = Some(end),
+            }
+        }
+    }
+
+    fn fetch(&mut self, task: FetchTask) {
+        let (fetcher, settings, events) = (self.fetcher.clone(), self.settings.clone(), self.events.clone());
+        self.fetches.spawn(async move {
+            let (id, purpose) = (task.id, task.purpose);
+            let outcome = fetcher.fetch(task).await;
+            debug_assert_eq!(outcome.id, id);
+            let fetch = look_beside(outcome, purpose, settings).await;
+            if let Some(fetch) = fetch {
+                // The receiver is gone only when the crawl has ended.
+                let _ = events.send(Event::Fetched(Box::new(fetch))).await;
+            }
+        });
+    }
+
+    fn resolve(&mut self, site: Site) {
+        let (fetcher, events) = (self.fetcher.clone(), self.events.clone());
+        self.fetches.spawn(async move {
+            let addresses = fetcher.resolve(&site).await;
+            let _ = events.send(Event::Resolved { site: site.key(), addresses }).await;
+        });
+    }
+}
+
+/// Looks into an answer; into a large one on a thread of its own, so that the network goes on.
+async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, settings: Arc<Settings>) -> Option<Fetch> {
+    let body_bytes = match &outcome.fetched {
+        model::Fetched::Response(response) => response.body.len(),
+        model::Fetched::Failed(_) => 0,
+    };
+    let look = move || {
+        let content = look_into(&outcome, purpose, &settings);
+        Fetch { outcome, content }
+    };
+    let mut fetch =
+        if body_bytes < BESIDE_BYTES_MIN { look() } else { tokio::task::spawn_blocking(look).await.ok()? };
+    if let (model::Fetched::Response(response), false) = (&mut fetch.outcome.fetched, purpose == Purpose::Robots) {
+        response.body = bytes::Bytes::new();
+    }
+    Some(fetch)
+}
+
+/// The writer thread: commits records in batches and answers reads, in the order of the orders.
+fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mpsc::Sender<Event>) -> WriterEnd {
+    let mut batch: Vec<Record> = Vec::new();
+    while let Some(order) = orders.blocking_recv() {
+        let mut next = Some(order);
+        let mut lingered = false;
+        loop {
+            match next.take().map_or_else(|| orders.try_recv().ok(), Some) {
+                Some(Order::Record(record)) => {
+                    batch.push(*record);
+                    if batch.len() >= COMMIT_RECORDS_MAX {
+                        commit(&mut recorder, &mut batch, events)?;
+                    }
+                }
+                Some(Order::Load { site, with_record, after, max }) => {
+                    commit(&mut recorder, &mut batch, events)?;
+                    send(events, load(&recorder, site, with_record, after, max)?);
+                }
+                Some(Order::FindSites { after }) => {
+                    commit(&mut recorder, &mut batch, events)?;
+                    let sites = recorder.store().sites_with_pending(after, SITES_FOUND_MAX)?;
+                    let all = sites.len() < SITES_FOUND_MAX;
+                    send(events, Event::SitesFound { sites, all });
+                }
+                None if !lingered && !batch.is_empty() => {
+                    lingered = true;
+                    std::thread::sleep(COMMIT_LINGER);
+                }
+                None => break,
+            }
+        }
+        commit(&mut recorder, &mut batch, events)?;
+    }
+    commit(&mut recorder, &mut batch, events)?;
+    Ok(recorder)
+}
+
+fn commit(recorder: &mut Recorder, batch: &mut Vec<Record>, events: &mpsc::Sender<Event>) -> Result<(), RecordError> {
+    if batch.is_empty() {
+        return Ok(());
+    }
+    let (records, committed) = recorder.commit(std::mem::take(batch))?;
+    send(events, Event::Committed { records, committed });
+    Ok(())
+}
+
+fn load(
+    recorder: &Recorder,
+    site: SiteKey,
+    with_record: bool,
+    after: Option<model::Position>,
+    max: usize,
+) -> Result<Event, StoreError> {
+    let record = if with_record { recorder.store().site(site)?.map(Box::new) } else { None };
+    let queue: Vec<Queued> = recorder.store().pending(site, after, max)?;
+    let all = queue.len() < max;
+    Ok(Event::Loaded { site, record, queue, all })
+}
+
+fn send(events: &mpsc::Sender<Event>, event: Event) {
+    // The receiver is gone only when the crawl has ended.
+    let _ = events.blocking_send(event);
+}

@@ -1,0 +1,313 @@
+//! The brain: `step(state, now, event)` to commands. No clock, no I/O, no tasks.
+
+mod begin;
+mod dispatch;
+mod fetched;
+mod links;
+mod robots_txt;
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use frontier::{Group, SiteState, WINDOW_URLS, Workbench};
+use model::{Failure, FailureKind, Queued, SiteRecord, TaskId, Timestamp};
+use store::{Committed, Relaxed};
+use weburl::{CanonicalUrl, SiteKey};
+
+use crate::{Command, End, Event, Record, Settings};
+
+/// Sites in memory at once. What belongs to further sites waits in the store.
+const SITES_IN_FRONT_MAX: usize = 50_000;
+
+/// Records on their way to the store, at most: beyond it nothing new is begun.
+const RECORDS_OPEN_MAX: usize = 2_048;
+
+/// After how long a site's name is resolved anew.
+const RESOLVE_AGAIN_AFTER: Duration = Duration::from_secs(3600);
+
+/// The whole state of a running crawl. What must outlive the process is in the store.
+pub struct State {
+    settings: Settings,
+    bench: Workbench,
+    sites: HashMap<SiteKey, Slot>,
+    /// Sites with nothing left to do, the longest idle first: they leave memory when room is needed.
+    parked: VecDeque<SiteKey>,
+    in_flight: HashMap<TaskId, Flight>,
+    next_task: u64,
+    /// The payload bytes of each record given out and not committed yet, in order; and their sum.
+    open: VecDeque<u64>,
+    open_bytes: u64,
+    /// Loads and name look-ups given out and not answered yet.
+    asked: usize,
+    search: SiteSearch,
+    /// URLs fetched with success, over all runs of this crawl.
+    pages: u64,
+    bytes: u64,
+    started_at: Timestamp,
+    ending: Option<End>,
+    finished: bool,
+    commands: Vec<Command>,
+}
+
+/// A site in front.
+enum Slot {
+    /// Its record and the head of its queue are being read.
+    Loading,
+    /// It is here.
+    Here(Box<Front>),
+}
+
+/// A site in front, with what the engine has under way for it.
+struct Front {
+    state: SiteState,
+    loading: bool,
+    resolving: bool,
+    resolved_at: Timestamp,
+    /// Its budget is spent, as far as is known while visits are under way: nothing more is asked of it.
+    held: bool,
+    parked: bool,
+}
+
+/// A fetch under way.
+struct Flight {
+    site: SiteKey,
+    group: Group,
+    /// The URL; `None` for robots.txt.
+    queued: Option<Queued>,
+}
+
+/// The search for sites that have a queue in the store and are not in front.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SiteSearch {
+    /// There may be some behind this key.
+    Wanted(Option<SiteKey>),
+    /// Being read.
+    Reading,
+    /// There are none.
+    Exhausted,
+}
+
+impl State {
+    /// The state before [`Event::Begin`]. `resumed` says that an earlier run may have visited sites just before.
+    #[must_use]
+    pub fn new(settings: Settings, now: Timestamp, resumed: bool) -> Self {
+        let politeness = &settings.site_rules.politeness;
+        let quiet_until = if resumed { now + politeness.ip_delay } else { now };
+        State {
+            bench: Workbench::new(politeness.connections_per_site, quiet_until),
+            settings,
+            sites: HashMap::new(),
+            parked: VecDeque::new(),
+            in_flight: HashMap::new(),
+            next_task: 0,
+            open: VecDeque::new(),
+            open_bytes: 0,
+            asked: 0,
+            search: SiteSearch::Exhausted,
+            pages: 0,
+            bytes: 0,
+            started_at: now,
+            ending: None,
+            finished: false,
+            commands: Vec::new(),
+        }
+    }
+
+    /// Takes in an event and says what is to be done. Given the same events at the same times it says the same.
+    pub fn step(&mut self, now: Timestamp, event: Event) -> Vec<Command> {
+        match event {
+            Event::Begin { seeds, known_seeds, pages, bytes } => self.begin(now, seeds, known_seeds, pages, bytes),
+            Event::SitesFound { sites, all } => self.sites_found(&sites, all),
+            Event::Loaded { site, record, queue, all } => self.loaded(now, site, record, queue, all),
+            Event::Resolved { site, addresses } => self.resolved(now, site, addresses),
+            Event::Fetched(fetch) => self.fetched(now, *fetch),
+            Event::Committed { records, committed } => self.committed(now, &records, committed),
+            Event::Wake => {}
+            Event::Stop => self.stop(),
+        }
+        self.dispatch(now);
+        std::mem::take(&mut self.commands)
+    }
+
+    /// Fetches under way.
+    #[must_use]
+    pub fn fetches_in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// Sites in front that want a visit.
+    #[must_use]
+    pub fn sites_waiting(&self) -> usize {
+        self.bench.len()
+    }
+
+    /// URLs fetched with success, over all runs of this crawl.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// Payload bytes fetched, over all runs of this crawl.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn stop(&mut self) {
+        self.ending.get_or_insert(End::Stopped);
+        self.in_flight.clear();
+        self.commands.push(Command::Abandon);
+    }
+
+    fn front(&mut self, site: SiteKey) -> Option<&mut Front> {
+        match self.sites.get_mut(&site) {
+            Some(Slot::Here(front)) => Some(front),
+            Some(Slot::Loading) | None => None,
+        }
+    }
+
+    /// Gives out a record.
+    fn record(&mut self, record: Record) {
+        let bytes = record.exchanges.iter().map(|exchange| exchange.payload.len() as u64).sum();
+        self.open.push_back(bytes);
+        self.open_bytes += bytes;
+        if let Some(front) = self.front(record.site) {
+            front.state.uncommitted += 1;
+        }
+        self.commands.push(Command::Record(Box::new(record)));
+    }
+
+    fn sites_found(&mut self, sites: &[SiteKey], all: bool) {
+        self.asked -= 1;
+        self.search = if all { SiteSearch::Exhausted } else { SiteSearch::Wanted(sites.last().copied()) };
+        for site in sites {
+            self.bring_to_front(*site);
+        }
+    }
+
+    /// Starts reading a site that is not in front. If there is no room it stays in the store.
+    fn bring_to_front(&mut self, site: SiteKey) {
+        if self.sites.contains_key(&site) {
+            return;
+        }
+        while self.sites.len() >= SITES_IN_FRONT_MAX {
+            let Some(parked) = self.parked.pop_front() else {
+                if self.search == SiteSearch::Exhausted {
+                    self.search = SiteSearch::Wanted(None);
+                }
+                return;
+            };
+            if matches!(self.sites.get(&parked), Some(Slot::Here(front)) if front.parked) {
+                self.sites.remove(&parked);
+            }
+        }
+        self.sites.insert(site, Slot::Loading);
+        self.asked += 1;
+        self.commands.push(Command::Load { site, with_record: true, after: None, max: WINDOW_URLS });
+    }
+
+    fn loaded(
+        &mut self,
+        now: Timestamp,
+        site: SiteKey,
+        record: Option<Box<SiteRecord>>,
+        queue: Vec<Queued>,
+        all: bool,
+    ) {
+        self.asked -= 1;
+        if matches!(self.sites.get(&site), Some(Slot::Loading)) {
+            let Some(front) = self.new_front(now, record, queue.first().map(|queued| &queued.candidate.url)) else {
+                self.sites.remove(&site);
+                return;
+            };
+            self.sites.insert(site, Slot::Here(Box::new(front)));
+        }
+        if let Some(front) = self.front(site) {
+            front.loading = false;
+            front.state.loaded(queue, all);
+        }
+        self.prepare(now, site);
+    }
+
+    /// A site as its record has it, or new. `None` where there is neither a record nor a URL to tell what site it is.
+    fn new_front(&self, now: Timestamp, record: Option<Box<SiteRecord>>, url: Option<&CanonicalUrl>) -> Option<Front> {
+        let politeness = &self.settings.site_rules.politeness;
+        let is_known = record.is_some();
+        let record = match record {
+            Some(record) => *record,
+            None => SiteRecord::new(url?.site()),
+        };
+        let robots = robots_txt::restore(record.robots.as_ref(), &self.settings);
+        let mut state = SiteState::new(record);
+        state.robots = robots;
+        if is_known {
+            // A visit of an earlier run may have ended just before this one began, unrecorded; and a clock may have
+            // been set back.
+            let latest = now + politeness.longest_wait();
+            let quiet = self.started_at + state.delay(politeness);
+            state.set_due_at(state.due_at().min(latest).max(quiet));
+        }
+        Some(Front { state, loading: false, resolving: false, resolved_at: now, held: false, parked: false })
+    }
+
+    fn resolved(&mut self, now: Timestamp, site: SiteKey, addresses: Result<Vec<std::net::IpAddr>, Failure>) {
+        self.asked -= 1;
+        let politeness = self.settings.site_rules.politeness.clone();
+        let Some(front) = self.front(site) else { return };
+        front.resolving = false;
+        front.resolved_at = now;
+        match addresses {
+            Ok(addresses) => front.state.addresses = Some(addresses),
+            Err(failure) if failure.kind == FailureKind::NameServer => {
+                let failures = front.state.failed(&failure, &politeness);
+                front.state.wait_until(now + politeness.backoff_after(failures, None));
+                if failures >= u32::from(politeness.attempts_max) {
+                    front.state.give_up(failure);
+                }
+            }
+            Err(failure) => front.state.give_up(failure),
+        }
+        self.prepare(now, site);
+    }
+
+    fn committed(&mut self, now: Timestamp, records: &[(SiteKey, Option<u64>)], committed: Committed) {
+        for (site, url) in records {
+            self.open_bytes -= self.open.pop_front().unwrap_or_default();
+            if let Some(front) = self.front(*site) {
+                front.state.uncommitted = front.state.uncommitted.saturating_sub(1);
+                if let Some(url) = url {
+                    front.state.committed(*url);
+                }
+            }
+        }
+        let mut touched: Vec<SiteKey> = records.iter().map(|(site, _)| *site).collect();
+        for candidate in committed.fresh {
+            touched.push(self.queue(Queued { candidate, attempts: 0, visited: None }));
+        }
+        for Relaxed { was, queued } in committed.relaxed {
+            let Some(queued) = queued else { continue };
+            let site = queued.candidate.url.key().site;
+            if let Some(front) = self.front(site) {
+                front.state.remove(was);
+            }
+            touched.push(self.queue(queued));
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        for site in touched {
+            self.prepare(now, site);
+        }
+    }
+
+    /// Takes in a URL that is in the store's queue now.
+    fn queue(&mut self, queued: Queued) -> SiteKey {
+        let site = queued.candidate.url.key().site;
+        match self.sites.get_mut(&site) {
+            Some(Slot::Here(front)) => front.state.insert(queued),
+            // What is being read now will be seen by that read, or come after it.
+            Some(Slot::Loading) => {}
+            None => self.bring_to_front(site),
+        }
+        site
+    }
+}

@@ -1,0 +1,210 @@
+//! What is begun now: visits that are due, reads from the store, and the end.
+
+use frontier::{Group, Next, RobotsState, SiteState, WINDOW_URLS};
+use model::{FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Visit, Visited};
+use weburl::{CanonicalUrl, SiteKey};
+
+use super::{Flight, Front, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SITES_IN_FRONT_MAX, SiteSearch, Slot, State};
+use crate::{Command, End, Record};
+
+/// URLs settled without the network before another site has its turn.
+const SETTLED_AT_ONCE_MAX: usize = 64;
+
+impl State {
+    /// Sees to it that a site has what it needs: its queue read on, its place on the workbench, or its rest.
+    pub(super) fn prepare(&mut self, now: Timestamp, site: SiteKey) {
+        let group_by_address = !self.settings.site_rules.politeness.ip_delay.is_zero();
+        let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
+        if front.state.wants_load() && !front.loading {
+            front.loading = true;
+            self.asked += 1;
+            let after = front.state.loaded_to();
+            self.commands.push(Command::Load { site, with_record: false, after, max: WINDOW_URLS });
+        }
+        let robots_in_flight = matches!(front.state.robots, RobotsState::InFlight { .. });
+        if front.state.has_waiting() && !front.resolving && !front.held && !robots_in_flight {
+            let due = if front.state.needs_no_network() { now } else { front.state.due_at() };
+            let group = group_of(&front.state, group_by_address);
+            self.bench.offer(site, group, due);
+        } else {
+            self.bench.withdraw(site);
+        }
+        let finished = front.state.is_finished() && !front.loading && !front.resolving;
+        if finished && !front.parked {
+            self.parked.push_back(site);
+        }
+        front.parked = finished;
+    }
+
+    /// Begins what is due, asks for more sites, and notices the end.
+    pub(super) fn dispatch(&mut self, now: Timestamp) {
+        if self.finished {
+            return;
+        }
+        self.check_limits(now);
+        while self.ending.is_none() && self.has_room() {
+            let Some((site, group)) = self.bench.pick(now) else { break };
+            self.visit(now, site, group);
+            self.check_limits(now);
+        }
+        if self.ending.is_none()
+            && self.sites.len() < SITES_IN_FRONT_MAX / 2
+            && let SiteSearch::Wanted(after) = self.search
+        {
+            self.search = SiteSearch::Reading;
+            self.asked += 1;
+            self.commands.push(Command::FindSites { after });
+        }
+        self.set_alarm(now);
+        self.notice_end();
+    }
+
+    fn has_room(&self) -> bool {
+        self.in_flight.len() < self.settings.concurrency
+            && self.open.len() < RECORDS_OPEN_MAX
+            && self.open_bytes < self.settings.limits.in_flight_bytes_max
+            && self.settings.pages_max.is_none_or(|max| self.pages + (self.in_flight.len() as u64) < max)
+    }
+
+    fn check_limits(&mut self, now: Timestamp) {
+        let settings = &self.settings;
+        let reached = [
+            (settings.pages_max.is_some_and(|max| self.pages >= max), "max-pages"),
+            (settings.bytes_max.is_some_and(|max| self.bytes >= max), "max-bytes"),
+            (settings.time_max.is_some_and(|max| now >= self.started_at + max), "max-time"),
+        ];
+        if let Some((_, name)) = reached.into_iter().find(|(reached, _)| *reached) {
+            self.ending.get_or_insert(End::Limit(name));
+        }
+    }
+
+    /// The next time at which something is due without anything happening before.
+    fn set_alarm(&mut self, now: Timestamp) {
+        let due = if self.has_room() && self.ending.is_none() { self.bench.next_due() } else { None };
+        let end = self.settings.time_max.filter(|_| self.ending.is_none()).map(|max| self.started_at + max);
+        if let Some(alarm) = [due, end].into_iter().flatten().min() {
+            self.commands.push(Command::WakeAt(alarm.max(now)));
+        }
+    }
+
+    fn notice_end(&mut self) {
+        if !self.in_flight.is_empty() || !self.open.is_empty() {
+            return;
+        }
+        let end = match &self.ending {
+            Some(end) => end.clone(),
+            None if self.asked > 0 || !self.bench.is_empty() || self.search != SiteSearch::Exhausted => return,
+            None => End::Done,
+        };
+        self.finished = true;
+        self.commands.push(Command::Finish(end));
+    }
+
+    /// A site's turn: one fetch, or some outcomes that need none.
+    fn visit(&mut self, now: Timestamp, site: SiteKey, group: Group) {
+        let Some(front) = self.front(site) else { return self.bench.end(group, now) };
+        let is_stale = now >= front.resolved_at + RESOLVE_AGAIN_AFTER;
+        if !front.state.needs_no_network() && (front.state.addresses.is_none() || is_stale) {
+            front.resolving = true;
+            let site = front.state.site().clone();
+            self.asked += 1;
+            self.commands.push(Command::Resolve(site));
+            return self.bench.end(group, now);
+        }
+        for _ in 0..SETTLED_AT_ONCE_MAX {
+            match self.next_of(site, now) {
+                Next::Settle(queued, outcome, reason) => self.settle(now, site, &queued, outcome, reason),
+                Next::JudgeAgain(queued) => self.judge_again(now, site, &queued),
+                Next::Robots => return self.ask_for_robots(site, group, now),
+                Next::Fetch(queued) => return self.fetch(now, site, group, queued),
+                Next::Nothing => break,
+                Next::Held => {
+                    if let Some(front) = self.front(site) {
+                        front.held = true;
+                    }
+                    break;
+                }
+            }
+        }
+        self.prepare(now, site);
+        self.bench.end(group, now);
+    }
+
+    fn next_of(&mut self, site: SiteKey, now: Timestamp) -> Next {
+        match self.sites.get_mut(&site) {
+            Some(Slot::Here(front)) => front.state.next(&self.settings.site_rules, now),
+            _ => Next::Nothing,
+        }
+    }
+
+    fn settle(&mut self, now: Timestamp, site: SiteKey, queued: &Queued, outcome: Outcome, reason: String) {
+        let visit = Visit {
+            attempts: queued.attempts,
+            ..Visit::without_fetch(queued.candidate.url.key(), outcome, reason, now)
+        };
+        let mut record = Record::of(site);
+        record.ends = Some(visit.key.url);
+        record.visit = Some(visit);
+        record.site_record = self.front(site).map(|front| front.state.record());
+        self.record(record);
+    }
+
+    fn judge_again(&mut self, now: Timestamp, site: SiteKey, queued: &Queued) {
+        let Some(Visited { outcome, outlinks }) = &queued.visited else { return };
+        let links = outlinks.iter().filter_map(|link| CanonicalUrl::from_canonical(link));
+        let mut record = Record::of(site);
+        let key = queued.candidate.url.key();
+        record.ends = Some(key.url);
+        record.judged_again = Some((key, queued.candidate.distance()));
+        if *outcome == Outcome::Redirect {
+            links.for_each(|target| self.judge_redirect(now, &queued.candidate, &target, &mut record));
+        } else {
+            self.judge_links(now, &queued.candidate, links, &mut record);
+        }
+        self.record(record);
+    }
+
+    fn ask_for_robots(&mut self, site: SiteKey, group: Group, now: Timestamp) {
+        let Some(front) = self.front(site) else { return self.bench.end(group, now) };
+        let failed_tries = match front.state.robots {
+            RobotsState::Unknown { failed_tries } => failed_tries,
+            RobotsState::InFlight { .. } | RobotsState::Known { .. } => 0,
+        };
+        let text = format!("{}/robots.txt", front.state.site());
+        let Some(url) = CanonicalUrl::from_canonical(&text) else { return self.bench.end(group, now) };
+        front.state.robots = RobotsState::InFlight { failed_tries };
+        self.send(site, group, url, Purpose::Robots, None);
+        self.prepare(now, site);
+    }
+
+    fn fetch(&mut self, now: Timestamp, site: SiteKey, group: Group, queued: Queued) {
+        let politeness = &self.settings.site_rules.politeness;
+        if politeness.connections_per_site > 1 {
+            let delay = politeness.delay;
+            if let Some(front) = self.front(site) {
+                front.state.wait_until(now + delay);
+            }
+        }
+        let (url, purpose) = (queued.candidate.url.clone(), queued.candidate.purpose);
+        self.send(site, group, url, purpose, Some(queued));
+        self.prepare(now, site);
+    }
+
+    fn send(&mut self, site: SiteKey, group: Group, url: CanonicalUrl, purpose: Purpose, queued: Option<Queued>) {
+        let id = TaskId(self.next_task);
+        self.next_task += 1;
+        let head_first = self.settings.head_first && purpose == Purpose::Page;
+        let Some(Front { state, .. }) = self.front(site) else { return };
+        state.in_flight += 1;
+        let address = state.address();
+        self.in_flight.insert(id, Flight { site, group, queued });
+        self.commands.push(Command::Fetch(FetchTask { id, url, purpose, address, head_first }));
+    }
+}
+
+fn group_of(state: &SiteState, by_address: bool) -> Group {
+    match state.address() {
+        Some(address) if by_address && !state.needs_no_network() => Group::Address(address),
+        _ => Group::Site(state.key),
+    }
+}

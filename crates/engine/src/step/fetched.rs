@@ -1,0 +1,204 @@
+//! What the end of a fetch means.
+
+use std::time::Duration;
+
+use frontier::{Group, Verdict, verdict};
+use model::{
+    Exchange, Failure, FailureKind, FetchOutcome, Fetched, Method, Outcome, Purpose, Queued, Timestamp, Visit,
+};
+use weburl::SiteKey;
+
+use super::{Flight, State};
+use crate::{Content, Fetch, Finding, Record};
+
+impl State {
+    /// Takes in the end of a fetch: politeness first, then the outcome.
+    pub(super) fn fetched(&mut self, now: Timestamp, fetch: Fetch) {
+        let Fetch { outcome, content } = fetch;
+        let Some(flight) = self.in_flight.remove(&outcome.id) else { return };
+        let Flight { site, group, queued } = flight;
+        if let Some(front) = self.front(site) {
+            front.state.in_flight = front.state.in_flight.saturating_sub(1);
+            front.held = false;
+        }
+        let finished_at = outcome.finished_at;
+        match queued {
+            None => self.robots_fetched(site, outcome),
+            Some(queued) => self.url_fetched(now, site, queued, outcome, content),
+        }
+        self.prepare(now, site);
+        self.free(group, finished_at, now);
+    }
+
+    /// Frees the group. Requests for robots.txt delay the address too: the server's machine had work.
+    fn free(&mut self, group: Group, finished_at: Timestamp, now: Timestamp) {
+        let due = match group {
+            Group::Address(_) => finished_at + self.settings.site_rules.politeness.ip_delay,
+            Group::Site(_) => now,
+        };
+        self.bench.end(group, due);
+    }
+
+    fn url_fetched(&mut self, now: Timestamp, site: SiteKey, queued: Queued, outcome: FetchOutcome, content: Content) {
+        let politeness = self.settings.site_rules.politeness.clone();
+        let Some(front) = self.front(site) else { return };
+        let attempts = queued.attempts.saturating_add(1);
+        let mut wait = front.state.delay(&politeness);
+        let ending = match verdict::judge(&outcome.fetched, outcome.finished_at) {
+            Verdict::Final { outcome: ended, reason, reached } => {
+                if reached {
+                    front.state.reached(outcome.response_time);
+                    wait = front.state.delay(&politeness);
+                } else {
+                    front.state.failed(&failure_of(&outcome.fetched, &reason), &politeness);
+                }
+                Some((ended, reason))
+            }
+            Verdict::Retry { retry_after, outcome: ended, reason } => {
+                let failure = failure_of(&outcome.fetched, &reason);
+                let failures = front.state.failed(&failure, &politeness);
+                if failure.kind == FailureKind::Connect {
+                    front.state.try_next_address();
+                }
+                wait = wait.max(politeness.backoff_after(failures, retry_after));
+                let is_last = attempts >= politeness.attempts_max || front.state.is_given_up();
+                is_last.then(|| (ended, with_attempts(reason, attempts)))
+            }
+        };
+        front.state.wait_until(outcome.finished_at + wait);
+        match ending {
+            Some((ended, reason)) => self.end_url(now, site, &queued, outcome, content, ended, reason, attempts),
+            None => self.try_again(site, queued, outcome.exchanges, attempts),
+        }
+    }
+
+    fn try_again(&mut self, site: SiteKey, queued: Queued, exchanges: Vec<Exchange>, attempts: u8) {
+        let mut record = Record::of(site);
+        record.exchanges = exchanges;
+        record.attempts = Some((queued.candidate.url.key(), attempts));
+        if let Some(front) = self.front(site) {
+            front.state.put_back(Queued { attempts, ..queued });
+            record.site_record = Some(front.state.record());
+        }
+        self.record(record);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one visit, used once")]
+    fn end_url(
+        &mut self,
+        now: Timestamp,
+        site: SiteKey,
+        queued: &Queued,
+        fetch: FetchOutcome,
+        content: Content,
+        ended: Outcome,
+        reason: String,
+        attempts: u8,
+    ) {
+        let source = &queued.candidate;
+        let mut record = Record::of(site);
+        record.ends = Some(source.url.key().url);
+        let mut visit = Visit {
+            status: status_of(&fetch.fetched),
+            content_type: content.content_type,
+            length: content.length,
+            digest: content.digest,
+            at: fetched_at(&fetch),
+            attempts,
+            judged_at: source.distance(),
+            ..Visit::without_fetch(source.url.key(), ended, reason, now)
+        };
+        match content.finding {
+            Finding::Nothing => {}
+            Finding::Document => visit.outcome = Outcome::Binary,
+            Finding::Redirect(Err(problem)) => visit.reason = problem,
+            Finding::Redirect(Ok(target)) => {
+                visit.target = Some(target.to_string());
+                visit.outlinks = vec![target.to_string()];
+                if source.redirects >= self.settings.limits.redirects_max {
+                    visit.reason =
+                        format!("not followed: more than {} redirects in a row", self.settings.limits.redirects_max);
+                } else {
+                    self.judge_redirect(now, source, &target, &mut record);
+                }
+            }
+            Finding::Page(page) => {
+                visit.title = page.title;
+                visit.target = page.canonical.filter(|url| *url != source.url).map(|url| url.to_string());
+                if page.nofollow {
+                    push_reason(&mut visit.reason, "links not followed: nofollow");
+                } else {
+                    if self.settings.depth_max.is_some() {
+                        visit.outlinks = page.links.iter().map(ToString::to_string).collect();
+                    }
+                    self.judge_links(now, source, page.links.into_iter(), &mut record);
+                }
+            }
+            Finding::Sitemap { pages, sitemaps } => {
+                visit.outcome = Outcome::Binary;
+                self.judge_sitemap(now, source, pages, sitemaps, &mut record);
+            }
+        }
+        self.count(site, source.purpose, &visit);
+        record.exchanges = fetch.exchanges;
+        record.visit = Some(visit);
+        record.site_record = self.front(site).map(|front| front.state.record());
+        self.record(record);
+    }
+
+    fn count(&mut self, site: SiteKey, purpose: Purpose, visit: &Visit) {
+        self.bytes += visit.length;
+        let success = matches!(visit.outcome, Outcome::Html | Outcome::Binary);
+        if success && purpose == Purpose::Page {
+            self.pages += 1;
+        }
+        if let Some(front) = self.front(site) {
+            match purpose {
+                Purpose::Sitemap => front.state.count_sitemap(),
+                _ if success => front.state.count_page(),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn push_reason(reason: &mut String, more: &str) {
+    if !reason.is_empty() {
+        reason.push_str("; ");
+    }
+    reason.push_str(more);
+}
+
+fn with_attempts(reason: String, attempts: u8) -> String {
+    match (reason.is_empty(), attempts) {
+        (true, _) => format!("after {attempts} attempts"),
+        (false, 1) => reason,
+        (false, _) => format!("{reason} (after {attempts} attempts)"),
+    }
+}
+
+fn status_of(fetched: &Fetched) -> u16 {
+    match fetched {
+        Fetched::Response(response) => response.status,
+        Fetched::Failed(_) => 0,
+    }
+}
+
+/// When the recorded answer was asked for, so that it equals the date of its record; else when the attempt ended.
+fn fetched_at(fetch: &FetchOutcome) -> Timestamp {
+    let last = fetch.exchanges.iter().rev().find(|exchange| exchange.method == Method::Get).or(fetch.exchanges.last());
+    last.map_or(fetch.finished_at, |exchange| exchange.started_at)
+}
+
+fn failure_of(fetched: &Fetched, reason: &str) -> Failure {
+    match fetched {
+        Fetched::Failed(failure) => failure.clone(),
+        Fetched::Response(response) => {
+            let detail = if reason.is_empty() { format!("status {}", response.status) } else { reason.to_owned() };
+            Failure { kind: FailureKind::Busy, detail }
+        }
+    }
+}
+
+/// How long a robots.txt that could not be had counts as such before it is asked for again.
+pub(super) const FAILED_ROBOTS_HELD: Duration = Duration::from_secs(3600);

@@ -1,0 +1,107 @@
+//! What is found on a page, judged: into the frontier, settled at once, or beyond the depth.
+
+use model::{Candidate, Outcome, Purpose, Timestamp, Via, Visit};
+use weburl::CanonicalUrl;
+
+use super::State;
+use crate::Record;
+
+/// Pages listed in a sitemap count as linked from a seed.
+const SITEMAP_PAGE_DEPTH: u32 = 1;
+
+impl State {
+    /// Judges the links of a page.
+    pub(super) fn judge_links(
+        &mut self,
+        now: Timestamp,
+        source: &Candidate,
+        links: impl Iterator<Item = CanonicalUrl>,
+        record: &mut Record,
+    ) {
+        let depth = source.depth.saturating_add(1);
+        if self.is_too_deep(depth) {
+            return;
+        }
+        let found_on = Some(source.url.key());
+        for url in links {
+            let candidate = Candidate { url, depth, redirects: 0, via: Via::Link, purpose: Purpose::Page, found_on };
+            self.judge(now, candidate, record);
+        }
+    }
+
+    /// Judges the target of a redirect. It is no further from a seed than what redirects; what a seed redirects to is a
+    /// seed.
+    pub(super) fn judge_redirect(
+        &mut self,
+        now: Timestamp,
+        source: &Candidate,
+        target: &CanonicalUrl,
+        record: &mut Record,
+    ) {
+        let candidate = Candidate {
+            url: target.clone(),
+            redirects: source.redirects.saturating_add(1),
+            via: Via::Redirect,
+            found_on: Some(source.url.key()),
+            ..source.clone()
+        };
+        let from_seed = source.via == Via::Seed || (source.via == Via::Redirect && source.depth == 0);
+        if from_seed && source.purpose == Purpose::Page && self.settings.filter.judge_seed(target).is_ok() {
+            self.settings.filter.scope.add_seed(target);
+            record.seeds.push(target.clone());
+            record.found.push(candidate);
+        } else {
+            self.judge(now, candidate, record);
+        }
+    }
+
+    /// Judges the entries of a sitemap.
+    pub(super) fn judge_sitemap(
+        &mut self,
+        now: Timestamp,
+        source: &Candidate,
+        pages: Vec<CanonicalUrl>,
+        sitemaps: Vec<CanonicalUrl>,
+        record: &mut Record,
+    ) {
+        let found_on = Some(source.url.key());
+        let via = Via::Sitemap;
+        if !self.is_too_deep(SITEMAP_PAGE_DEPTH) {
+            for url in pages {
+                let purpose = Purpose::Page;
+                let candidate = Candidate { url, depth: SITEMAP_PAGE_DEPTH, redirects: 0, via, purpose, found_on };
+                self.judge(now, candidate, record);
+            }
+        }
+        if source.depth < self.settings.limits.sitemap_nesting_max {
+            record.found.extend(sitemaps.into_iter().map(|url| Candidate {
+                url,
+                depth: source.depth + 1,
+                redirects: 0,
+                via,
+                purpose: Purpose::Sitemap,
+                found_on,
+            }));
+        }
+    }
+
+    fn is_too_deep(&self, depth: u32) -> bool {
+        self.settings.depth_max.is_some_and(|max| depth > max)
+    }
+
+    fn judge(&mut self, now: Timestamp, candidate: Candidate, record: &mut Record) {
+        let settled = match self.settings.filter.judge(&candidate.url) {
+            Err(rule) => Some((Outcome::Excluded, rule.to_string())),
+            Ok(()) => self.settings.site_rules.traps.broken_by(&candidate.url).map(|rule| (Outcome::Trap, rule)),
+        };
+        match settled {
+            None => record.found.push(candidate),
+            // A sitemap named by another site is fetched for that site's sake, wherever it lies.
+            Some(_) if candidate.purpose == Purpose::Sitemap => record.found.push(candidate),
+            Some((outcome, reason)) => {
+                let visit = Visit::without_fetch(candidate.url.key(), outcome, reason, now);
+                record.settled.push((candidate, visit));
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What came of asking for robots.txt.
+
+use frontier::RobotsState;
+use model::{Candidate, Failure, FailureKind, FetchOutcome, Fetched, Purpose, RobotsAnswer, RobotsRecord, Via};
+use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
+use weburl::{CanonicalUrl, SiteKey};
+
+use super::State;
+use super::fetched::FAILED_ROBOTS_HELD;
+use crate::{Record, Settings};
+
+/// Where sitemaps lie when robots.txt does not say.
+const SITEMAP_PATH: &str = "/sitemap.xml";
+
+impl State {
+    /// Takes in the answer: the rules hold, or it is asked for again later, or the site cannot be crawled.
+    pub(super) fn robots_fetched(&mut self, site: SiteKey, outcome: FetchOutcome) {
+        let politeness = self.settings.site_rules.politeness.clone();
+        let answer = answer_of(outcome.fetched);
+        let access = access_of(&answer, &self.settings.product_token);
+        let Some(front) = self.front(site) else { return };
+        let earlier = match front.state.robots {
+            RobotsState::InFlight { failed_tries } => failed_tries,
+            RobotsState::Unknown { .. } | RobotsState::Known { .. } => 0,
+        };
+        let failed_tries = if access.lifetime == Lifetime::Final { 0 } else { earlier + 1 };
+        let record = RobotsRecord { fetched_at: outcome.finished_at, failed_tries, answer };
+        front.state.robots = state_of(&record, access, politeness.attempts_max);
+        if matches!(front.state.robots, RobotsState::Unknown { .. }) {
+            front.state.wait_until(outcome.finished_at + politeness.backoff_after(failed_tries, None));
+            front.state.try_next_address();
+        }
+        let sitemaps = match &front.state.robots {
+            RobotsState::Known { rules, failure: None, .. } if failed_tries == 0 => {
+                sitemaps_of(front.state.site(), rules)
+            }
+            _ => Vec::new(),
+        };
+        let mut site_record = front.state.record();
+        site_record.robots = Some(record);
+        let mut record = Record::of(site);
+        record.exchanges = outcome.exchanges;
+        record.site_record = Some(site_record);
+        if self.settings.sitemaps {
+            record.found = self.sitemap_candidates(&outcome.url, sitemaps);
+        }
+        self.record(record);
+    }
+
+    fn sitemap_candidates(&self, robots_txt: &CanonicalUrl, sitemaps: Vec<String>) -> Vec<Candidate> {
+        let urls = sitemaps.iter().filter_map(|text| robots_txt.join(text, &self.settings.canonical).ok());
+        urls.map(|url| Candidate {
+            url,
+            depth: 0,
+            redirects: 0,
+            via: Via::Sitemap,
+            purpose: Purpose::Sitemap,
+            found_on: Some(robots_txt.key()),
+        })
+        .collect()
+    }
+}
+
+/// What is known of robots.txt from an earlier run.
+pub(super) fn restore(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
+    match record {
+        None => RobotsState::Unknown { failed_tries: 0 },
+        Some(record) => {
+            let access = access_of(&record.answer, &settings.product_token);
+            state_of(record, access, settings.site_rules.politeness.attempts_max)
+        }
+    }
+}
+
+fn answer_of(fetched: Fetched) -> RobotsAnswer {
+    match fetched {
+        Fetched::Failed(failure) => RobotsAnswer::Failed(failure),
+        // A file that broke off may have lost the line that forbids.
+        Fetched::Response(response)
+            if matches!(response.truncated, Some(model::Truncation::Time | model::Truncation::Disconnect)) =>
+        {
+            let detail = response.note.unwrap_or_else(|| "the answer broke off".to_owned());
+            RobotsAnswer::Failed(Failure { kind: FailureKind::Disconnected, detail })
+        }
+        Fetched::Response(response) => {
+            let has_rules = matches!(response.status, 200..=299);
+            let body = if has_rules { response.body } else { Default::default() };
+            RobotsAnswer::Status { code: response.status, body }
+        }
+    }
+}
+
+fn access_of(answer: &RobotsAnswer, product_token: &str) -> Access {
+    let fetch = match answer {
+        RobotsAnswer::Status { code, body } => RobotsFetch::Status { code: *code, body },
+        RobotsAnswer::Failed(_) => RobotsFetch::Unreachable,
+    };
+    robots::access(fetch, product_token)
+}
+
+fn state_of(record: &RobotsRecord, access: Access, attempts_max: u8) -> RobotsState {
+    let failure = match &record.answer {
+        RobotsAnswer::Failed(failure) => Some(failure.clone()),
+        RobotsAnswer::Status { .. } => None,
+    };
+    if access.lifetime == Lifetime::Final {
+        let expires_at = record.fetched_at + robots::ROBOTS_CACHE_MAX;
+        return RobotsState::Known { rules: access.rules, expires_at, failure: None };
+    }
+    let is_hopeless = failure.as_ref().is_some_and(|failure| {
+        matches!(failure.kind, FailureKind::Tls | FailureKind::NameNotFound | FailureKind::AddressDenied)
+    });
+    if record.failed_tries < u32::from(attempts_max) && !is_hopeless {
+        return RobotsState::Unknown { failed_tries: record.failed_tries };
+    }
+    RobotsState::Known { rules: access.rules, expires_at: record.fetched_at + FAILED_ROBOTS_HELD, failure }
+}
+
+fn sitemaps_of(site: &weburl::Site, rules: &RobotsTxt) -> Vec<String> {
+    match rules.sitemaps() {
+        [] => vec![format!("{site}{SITEMAP_PATH}")],
+        declared => declared.to_vec(),
+    }
+}
