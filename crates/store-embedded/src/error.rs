@@ -11,10 +11,18 @@ use store::StoreError;
 /// Bytes written to learn whether there is space: more than is left over in a block that is already there.
 const PROBE_BYTES: usize = 1 << 20;
 
+/// The version of the engine's own files.
+const ENGINE_FORMAT_VERSION: u32 = 3;
+
 /// An error of the engine met while `doing` something to the store in `dir`.
 pub(crate) fn engine(dir: &Path, doing: &'static str, error: fjall::Error) -> StoreError {
     match error {
         fjall::Error::Locked => StoreError::InUse { path: dir.display().to_string() },
+        fjall::Error::InvalidVersion(Some(found)) => StoreError::Version {
+            path: dir.display().to_string(),
+            found: u8::from(found).into(),
+            expected: ENGINE_FORMAT_VERSION,
+        },
         // The engine says this after a failure in its background thread, without the cause.
         fjall::Error::Poisoned if !has_space(dir) => full(dir),
         error => backend(dir, doing, Box::new(error)),

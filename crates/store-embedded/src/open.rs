@@ -32,7 +32,8 @@ impl EmbeddedStore {
         remove_unfinished(dir, &engine_dir)?;
         let tables = Tables::open(dir, &engine_dir, &options)?;
         let progress = read_progress(&tables)?;
-        check_complete(&tables, &progress, acknowledged)?;
+        check_complete(&tables, progress.as_ref().map_or(0, |progress| progress.sequence), acknowledged)?;
+        let progress = progress.map_or_else(|| begin(&tables), Ok)?;
         witness.note(progress.sequence).map_err(|error| error::system(dir, "writing the witness", error))?;
         let writer = Writer::new(progress, Known::new(options.known_urls_max), witness);
         Ok(EmbeddedStore { writer: Mutex::new(writer), tables, _lock: lock })
@@ -60,15 +61,17 @@ fn remove_unfinished(dir: &Path, engine_dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reads how far the store is; in a new one, writes the format version first.
-fn read_progress(tables: &Tables) -> Result<Progress, StoreError> {
-    let reading = tables.failed("reading the format version");
-    if let Some(version) = tables.meta.get(keys::FORMAT).map_err(&reading)? {
-        check_version(tables, &version)?;
-        let progress = tables.meta.get(keys::PROGRESS).map_err(&reading)?;
-        return progress
-            .map_or_else(|| Err(damaged("the progress is missing".to_owned())), |bytes| decode_progress(&bytes));
-    }
+/// Reads how far the store is; `None` where nothing was ever written to it.
+fn read_progress(tables: &Tables) -> Result<Option<Progress>, StoreError> {
+    let read = |key| tables.meta.get(key).map_err(tables.failed("reading the format version"));
+    let Some(version) = read(keys::FORMAT)? else { return Ok(None) };
+    check_version(tables, &version)?;
+    let progress = read(keys::PROGRESS)?.ok_or_else(|| damaged("the progress is missing".to_owned()))?;
+    decode_progress(&progress).map(Some)
+}
+
+/// Writes the format version, and that nothing has happened yet.
+fn begin(tables: &Tables) -> Result<Progress, StoreError> {
     let progress = Progress::default();
     let mut batch = tables.batch();
     batch.insert(&tables.meta, keys::FORMAT, FORMAT_VERSION.to_be_bytes());
@@ -86,8 +89,7 @@ fn check_version(tables: &Tables, bytes: &[u8]) -> Result<(), StoreError> {
 }
 
 /// Every acknowledged batch must be there, and whole.
-fn check_complete(tables: &Tables, progress: &Progress, acknowledged: Option<u64>) -> Result<(), StoreError> {
-    let sequence = progress.sequence;
+fn check_complete(tables: &Tables, sequence: u64, acknowledged: Option<u64>) -> Result<(), StoreError> {
     match acknowledged {
         Some(acknowledged) if acknowledged > sequence => {
             let witness = tables.dir.join(witness::FILE);

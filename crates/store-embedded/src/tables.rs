@@ -10,8 +10,9 @@ use crate::{Options, error};
 
 /// One flushes and compacts; a second would spin while the first compacts.
 const WORKER_THREADS: usize = 1;
-/// The engine's smallest: journals beyond it are got rid of by writing out the tables that hold them back.
-const JOURNALS_BYTES_MAX: u64 = 128 << 20;
+/// The engine's smallest. Full journals beyond it are got rid of by writing out the tables that hold them back, so
+/// that opening the store, which replays them, stays fast.
+const JOURNALS_BYTES_MAX: u64 = 64 << 20;
 /// Open table files. The rest of the process's descriptors are for connections.
 const OPEN_FILES_MAX: usize = 128;
 /// Bytes kept in memory of each table but that of the URLs before they are written out.

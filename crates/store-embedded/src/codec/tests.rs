@@ -1,1 +1,173 @@
+//! Round trips, golden bytes and arbitrary bytes.
 
+use proptest::prelude::*;
+use weburl::{CanonicalRules, SiteKey};
+
+use super::*;
+
+fn url(text: &str) -> CanonicalUrl {
+    CanonicalUrl::parse(text, &CanonicalRules::default()).expect("a URL")
+}
+
+fn full_url() -> UrlRecord {
+    let candidate = Candidate {
+        depth: 300,
+        redirects: 2,
+        via: Via::Sitemap,
+        purpose: Purpose::Sitemap,
+        found_on: Some(UrlKey { site: SiteKey(1), url: 2 }),
+        ..Candidate::seed(url("http://a.test/"))
+    };
+    let visit = VisitSummary { outcome: Outcome::Binary, length: 128, has_outlinks: true };
+    UrlRecord { candidate, attempts: 3, queued: true, visit: Some(visit) }
+}
+
+fn full_visit() -> Visit {
+    Visit {
+        key: UrlKey { site: SiteKey(1), url: 2 },
+        outcome: Outcome::Duplicate,
+        reason: "why".to_owned(),
+        status: 404,
+        content_type: Some("text/html".to_owned()),
+        length: 1,
+        digest: Some(PayloadDigest([7; 20])),
+        duplicate_of: Some(UrlKey { site: SiteKey(3), url: 4 }),
+        target: Some("http://b.test/".to_owned()),
+        title: Some(String::new()),
+        at: Timestamp(5),
+        attempts: 6,
+        location: Some(ArchiveLocation { segment: 7, offset: 200, length: 9 }),
+        judged_at: Distance { depth: 10, redirects: 11 },
+        outlinks: Vec::new(),
+    }
+}
+
+fn full_site() -> SiteRecord {
+    SiteRecord {
+        address: Some(IpAddr::from([127, 0, 0, 1])),
+        due_at: Timestamp(300),
+        failures_in_a_row: 2,
+        response_time: Duration::new(3, 4),
+        pages_fetched: 5,
+        sitemaps_read: 6,
+        shapes: vec![(7, 8), (u64::MAX, 9)],
+        given_up: Some(Failure { kind: FailureKind::Tls, detail: "no".to_owned() }),
+        ..SiteRecord::new(Site::from_text("http://a.test").expect("a site"))
+    }
+}
+
+fn robots(answer: RobotsAnswer) -> RobotsRecord {
+    RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer }
+}
+
+fn progress() -> Progress {
+    let outcomes = [(Outcome::Html, 300), (Outcome::GivenUp, 1)].into_iter().collect();
+    Progress {
+        sequence: 1,
+        seeds: 2,
+        totals: Totals { urls: 3, pending: 4, outcomes, bytes: 5, sites: 6, sitemaps: 7 },
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// If this fails, the format has changed: old stores cannot be read any more.
+#[test]
+fn golden_bytes() {
+    let check = |bytes: Vec<u8>, expect: &str| assert_eq!(hex(&bytes), expect.replace(' ', ""));
+    let key = "0000000000000001 0000000000000002";
+    check(encode_url(&full_url()), &format!("01 7f ac02 02 03 02 8001 {key} 0e 687474703a2f2f612e746573742f"));
+    let plain =
+        UrlRecord { candidate: Candidate::seed(url("http://a.test/")), attempts: 0, queued: false, visit: None };
+    check(encode_url(&plain), "01 00 00 00 00 0e 687474703a2f2f612e746573742f");
+    check(
+        encode_visit(&full_visit()),
+        "01 3f 03 06 9403 01 05 0a 0b 03 776879 09 746578742f68746d6c 0707070707070707070707070707070707070707 \
+         0000000000000003 0000000000000004 0e 687474703a2f2f622e746573742f 00 07 c801 09",
+    );
+    check(encode_outlinks(&["a".to_owned(), String::new()]), "01 02 01 61 00");
+    check(
+        encode_site(&full_site()),
+        "01 05 0d 687474703a2f2f612e74657374 7f000001 ac02 02 03 04 05 06 02 0000000000000007 08 ffffffffffffffff 09 \
+         05 02 6e6f",
+    );
+    check(
+        encode_robots(&robots(RobotsAnswer::Status { code: 200, body: vec![1, 2].into() })),
+        "01 01 02 00 c801 02 0102",
+    );
+    let busy = Failure { kind: FailureKind::Busy, detail: String::new() };
+    check(encode_robots(&robots(RobotsAnswer::Failed(busy))), "01 01 02 01 0a 00");
+    check(encode_segment(&Segment { serial: 9, name: "s".to_owned(), length: 300 }), "01 ac02 01 73");
+    check(encode_seed(&url("http://a.test/")), "01 0e 687474703a2f2f612e746573742f");
+    check(encode_progress(&progress()), "01 01 02 03 04 05 06 07 02 01 ac02 0f 01");
+}
+
+#[test]
+fn records_read_back() {
+    assert_eq!(decode_url(&encode_url(&full_url())).expect("url"), full_url());
+    for via in VIAS {
+        for purpose in PURPOSES {
+            let candidate = Candidate { via, purpose, found_on: None, ..full_url().candidate };
+            let record = UrlRecord { candidate, visit: None, queued: false, attempts: 255 };
+            assert_eq!(decode_url(&encode_url(&record)).expect("url"), record);
+        }
+    }
+    assert_eq!(decode_visit(full_visit().key, &encode_visit(&full_visit())).expect("visit"), full_visit());
+    let v6 = SiteRecord { address: Some(IpAddr::from([1; 16])), given_up: None, ..full_site() };
+    for site in [full_site(), v6, SiteRecord::new(full_site().site)] {
+        assert_eq!(decode_site(&encode_site(&site)).expect("site"), site);
+    }
+    let segment = Segment { serial: 9, name: "s".to_owned(), length: 300 };
+    assert_eq!(decode_segment(9, &encode_segment(&segment)).expect("segment"), segment);
+    assert_eq!(decode_progress(&encode_progress(&progress())).expect("progress"), progress());
+}
+
+#[test]
+fn failure_codes_read_back() {
+    for code in 1..=10 {
+        assert_eq!(failure_kind(code).map(failure_code), Some(code));
+    }
+    assert_eq!(failure_kind(0), None);
+    assert_eq!(failure_kind(11), None);
+}
+
+/// Reads bytes as every kind of record. It is enough that it returns.
+fn decode_as_everything(bytes: &[u8]) {
+    let _ = decode_url(bytes);
+    let _ = decode_visit(full_visit().key, bytes);
+    let _ = decode_outlinks(bytes);
+    let _ = decode_site(bytes);
+    let _ = decode_robots(bytes);
+    let _ = decode_segment(1, bytes);
+    let _ = decode_seed(bytes);
+    let _ = decode_progress(bytes);
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        decode_as_everything(&bytes);
+        decode_as_everything(&[&[RECORD_VERSION], &*bytes].concat());
+    }
+
+    #[test]
+    fn changed_records_never_panic(at in any::<prop::sample::Index>(), byte in any::<u8>(), which in 0..4) {
+        let mut bytes = match which {
+            0 => encode_url(&full_url()),
+            1 => encode_visit(&full_visit()),
+            2 => encode_site(&full_site()),
+            _ => encode_progress(&progress()),
+        };
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        decode_as_everything(&bytes);
+        decode_as_everything(&bytes[..at]);
+    }
+
+    #[test]
+    fn outlinks_read_back(outlinks in prop::collection::vec(".*", 0..20)) {
+        prop_assert_eq!(decode_outlinks(&encode_outlinks(&outlinks)).expect("outlinks"), outlinks);
+    }
+}

@@ -1,7 +1,5 @@
 //! The embedded store keeps the contract.
 
-#![expect(clippy::expect_used, reason = "a test: what fails is to stop it")]
-
 use std::sync::Arc;
 
 use store::{Store, contract};

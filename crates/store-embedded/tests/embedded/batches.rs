@@ -1,0 +1,95 @@
+//! Numbered batches that touch every table, and all of a store's content as one value.
+
+use model::{
+    Candidate, Distance, Outcome, PayloadDigest, Queued, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit,
+};
+use store::{Batch, Entry, MemoryStore, Segment, Store, Totals};
+use weburl::{CanonicalRules, CanonicalUrl, SiteKey};
+
+const SITES: u64 = 5;
+const FOUND: u64 = 20;
+
+/// Everything a store gives away.
+#[derive(Debug, PartialEq)]
+pub struct Content {
+    entries: Vec<Entry>,
+    queues: Vec<(SiteKey, Vec<Queued>)>,
+    sites: Vec<SiteRecord>,
+    seeds: Vec<CanonicalUrl>,
+    segments: Vec<Segment>,
+    totals: Totals,
+}
+
+/// Reads all that is in a store.
+pub fn content(store: &dyn Store) -> Content {
+    let all = usize::MAX;
+    let queues = store.sites_with_pending(None, all).expect("sites with a queue").into_iter();
+    Content {
+        entries: store.scan(None, all).expect("scan"),
+        queues: queues.map(|site| (site, store.pending(site, None, all).expect("pending"))).collect(),
+        sites: store.sites(None, all).expect("sites"),
+        seeds: store.seeds().expect("seeds"),
+        segments: store.segments().expect("segments"),
+        totals: store.totals().expect("totals"),
+    }
+}
+
+/// The number of the last batch in a store, 0 if there is none.
+pub fn last_number(store: &dyn Store) -> u64 {
+    store.segments().expect("segments").first().map_or(0, |segment| segment.length)
+}
+
+/// What is in a store after the batches 1 to `last`.
+pub fn expected(last: u64) -> Content {
+    let memory = MemoryStore::new();
+    for number in 1..=last {
+        memory.commit(&numbered(number)).expect("commit");
+    }
+    content(&memory)
+}
+
+/// The batch with this number: finds URLs, ends visits of the batch before, relaxes, settles, and writes to every table.
+pub fn numbered(number: u64) -> Batch {
+    let mut found: Vec<Candidate> = (0..FOUND).map(|n| page(number, n, 5)).collect();
+    found.extend((0..FOUND / 2).map(|n| page(number.saturating_sub(2), n, 3)));
+    let visits = (0..FOUND / 2).map(|n| visit(number.saturating_sub(1), n, number)).collect();
+    let excluded = page(number, FOUND, 5);
+    let reason = "x".repeat(500);
+    let verdict = Visit::without_fetch(excluded.url.key(), Outcome::Excluded, reason, Timestamp(number));
+    let body = format!("# {}", "robots ".repeat(number as usize % 400));
+    let answer = RobotsAnswer::Status { code: 200, body: body.into_bytes().into() };
+    let robots =
+        number.is_multiple_of(3).then_some(RobotsRecord { fetched_at: Timestamp(number), failed_tries: 0, answer });
+    let site = SiteRecord { pages_fetched: number, robots, ..SiteRecord::new(page(number, 0, 0).url.site()) };
+    Batch {
+        found,
+        settled: vec![(excluded, verdict)],
+        visits,
+        holders: vec![(digest(number), page(number, 0, 0).url.key())],
+        attempts: vec![(page(number.saturating_sub(1), FOUND - 1, 5).url.key(), 1)],
+        judged_again: vec![(page(number.saturating_sub(3), 0, 3).url.key(), Distance { depth: 3, redirects: 0 })],
+        sites: vec![site],
+        seeds: vec![page(number % 10, 0, 0).url],
+        segments: vec![Segment { serial: 1, name: "first".to_owned(), length: number }],
+    }
+}
+
+fn page(number: u64, n: u64, depth: u32) -> Candidate {
+    let text = format!("http://s{}.test/{number}/{n}", (number + n) % SITES);
+    let url = CanonicalUrl::parse(&text, &CanonicalRules::default()).expect("a URL");
+    Candidate { depth, via: Via::Link, ..Candidate::seed(url) }
+}
+
+fn visit(number: u64, n: u64, at: u64) -> Visit {
+    let outlinks = if n.is_multiple_of(2) { vec![format!("http://s.test/{number}"); 3] } else { Vec::new() };
+    let key = page(number, n, 0).url.key();
+    let judged_at = Distance { depth: 5, redirects: 0 };
+    let visit = Visit::without_fetch(key, Outcome::Html, String::new(), Timestamp(at));
+    Visit { status: 200, length: at, digest: Some(digest(number)), judged_at, outlinks, ..visit }
+}
+
+fn digest(number: u64) -> PayloadDigest {
+    let mut digest = [0; 20];
+    digest[..8].copy_from_slice(&number.to_be_bytes());
+    PayloadDigest(digest)
+}

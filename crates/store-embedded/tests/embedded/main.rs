@@ -1,0 +1,11 @@
+//! The embedded store from outside: the contract, opening, crashes, a full disk.
+
+#![expect(clippy::expect_used, reason = "tests: what fails is to stop them")]
+
+mod batches;
+mod contract;
+mod full;
+mod journal;
+mod killed;
+mod like_memory;
+mod opening;

@@ -1,0 +1,67 @@
+//! Opening: one process at a time, one format, and what a killed first start leaves behind.
+
+use std::fs;
+
+use crate::batches::{content, expected, numbered};
+use store::{Store, StoreError};
+use store_embedded::{EmbeddedStore, Options};
+
+fn open(dir: &std::path::Path) -> Result<EmbeddedStore, StoreError> {
+    EmbeddedStore::open(dir, Options::default())
+}
+
+#[test]
+fn a_second_open_is_refused_until_the_first_is_closed() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let first = open(dir.path()).expect("open");
+    let error = open(dir.path()).err().expect("not to open");
+    assert_eq!(error.to_string(), format!("{} is in use by another process", dir.path().display()));
+    assert!(matches!(error, StoreError::InUse { .. }));
+    drop(first);
+    open(dir.path()).expect("open again");
+}
+
+#[test]
+fn another_format_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    drop(open(dir.path()).expect("open"));
+    let engine = fjall::Database::builder(dir.path().join("engine")).open().expect("open the engine");
+    let meta = engine.keyspace("meta", fjall::KeyspaceCreateOptions::default).expect("the table");
+    meta.insert("format", 7u32.to_be_bytes()).expect("insert");
+    drop((meta, engine));
+    let error = open(dir.path()).err().expect("not to open");
+    assert!(matches!(error, StoreError::Version { found: 7, expected: 1, .. }), "{error}");
+    fs::write(dir.path().join("engine/version"), b"FJL\x02").expect("write");
+    let error = open(dir.path()).err().expect("not to open");
+    assert!(matches!(error, StoreError::Version { found: 2, expected: 3, .. }), "{error}");
+}
+
+#[test]
+fn what_a_killed_first_start_left_behind_is_replaced() {
+    let dir = tempfile::tempdir().expect("a directory");
+    drop(open(dir.path()).expect("open"));
+    fs::remove_file(dir.path().join("engine/version")).expect("remove");
+    let store = open(dir.path()).expect("open");
+    store.commit(&numbered(1)).expect("commit");
+    assert!(content(&store) == expected(1));
+}
+
+#[test]
+fn an_engine_that_is_gone_is_noticed() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = open(dir.path()).expect("open");
+    store.commit(&numbered(1)).expect("commit");
+    drop(store);
+    fs::remove_dir_all(dir.path().join("engine")).expect("remove");
+    let error = open(dir.path()).err().expect("not to open");
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+}
+
+#[test]
+fn a_path_that_is_no_directory_is_an_error() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("file");
+    fs::write(&file, "").expect("write");
+    let error = open(&file).err().expect("not to open");
+    assert!(matches!(error, StoreError::Backend { doing: "making the directory", .. }), "{error}");
+}
