@@ -134,7 +134,7 @@ impl<W: Wire> Answer<'_, W> {
             tokio::time::sleep(reply.delay).await;
         }
         if let Content::Raw(steps) = &reply.content {
-            wire::carry_out(self.wire, steps()).await?;
+            wire::carry_out(self.wire, steps(), &mut self.exchange).await?;
             return Ok(false);
         }
         self.exchange.status(reply.status);

@@ -16,8 +16,9 @@ use crate::{Request, Scheme};
 pub struct LogEntry {
     /// When the request's head had arrived.
     pub start_us: u64,
-    /// When the last piece of the reply (at most 16 KiB) was about to be handed to the
-    /// kernel, so never later than the moment the client had the whole reply; also when the reply broke off. `None` while it goes on.
+    /// When the last piece of the reply (at most 16 KiB) was about to be handed to the kernel, so never later than the
+    /// moment the client had the whole reply. For a reply that takes over the connection: the same of its last piece so
+    /// far. For one that broke off before its last piece, or had none: when it broke off. `None` before all that.
     pub end_us: Option<u64>,
     /// The client's address.
     pub peer: SocketAddr,
@@ -58,7 +59,7 @@ pub(crate) struct Log {
     requests: AtomicU64,
 }
 
-/// A request being answered; ends when told, at the latest when dropped.
+/// A request being answered, until it is dropped.
 pub(crate) struct Exchange {
     log: Arc<Log>,
     place: Place,
@@ -108,7 +109,8 @@ impl Log {
         Place { index, line }
     }
 
-    fn now_us(&self) -> u64 {
+    /// Microseconds since the server's start.
+    pub fn now_us(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 }
@@ -119,22 +121,20 @@ impl Exchange {
         self.place.update(&self.log, |entry| entry.status = Some(status));
     }
 
-    /// The last piece of the reply is about to go out. Only the first call counts.
+    /// A piece of the reply is about to go out that may be the last: the last call counts.
     pub fn end(&mut self) {
         let now_us = self.log.now_us();
         self.place.update(&self.log, |entry| entry.end_us = Some(now_us));
-        if let (Some(entry), Some(file)) = (self.place.line.take(), &self.log.file) {
-            // The log is for the user to look at; a full disk must not stop the server.
-            let _ = lock(file).write_all(json_line(&entry).as_bytes());
-        }
-        self.place.index = None;
     }
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        if self.place.index.is_some() || self.place.line.is_some() {
-            self.end();
+        let now_us = self.log.now_us();
+        self.place.update(&self.log, |entry| entry.end_us = entry.end_us.or(Some(now_us)));
+        if let (Some(entry), Some(file)) = (&self.place.line, &self.log.file) {
+            // The log is for the user to look at; a full disk must not stop the server.
+            let _ = lock(file).write_all(json_line(entry).as_bytes());
         }
     }
 }

@@ -149,6 +149,11 @@ impl Server {
         self.log.entries()
     }
 
+    /// The time of the log's clock: microseconds since the start.
+    pub fn now_us(&self) -> u64 {
+        self.log.now_us()
+    }
+
     /// How many requests came so far, whether logged or not.
     pub fn requests(&self) -> u64 {
         self.log.requests()

@@ -8,6 +8,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
 use crate::Step;
+use crate::log::Exchange;
 use crate::reply::Steps;
 
 /// How long the server goes on reading after it has closed its side, so that the client gets to read the reply
@@ -33,18 +34,23 @@ impl Wire for TlsStream<TcpStream> {
 }
 
 /// Carries out the steps of a raw reply. The connection is not usable afterwards.
-pub(crate) async fn carry_out<W: Wire>(wire: &mut W, steps: Steps) -> io::Result<()> {
+pub(crate) async fn carry_out<W: Wire>(wire: &mut W, steps: Steps, exchange: &mut Exchange) -> io::Result<()> {
     for step in steps {
         match step {
             Step::Send(bytes) => {
+                exchange.end();
                 wire.write_all(&bytes).await?;
                 wire.flush().await?;
             }
             Step::Wait(duration) => tokio::time::sleep(duration).await,
             Step::Hang => return drain(wire).await,
-            Step::Reset => return wire.tcp().set_zero_linger(),
+            Step::Reset => {
+                exchange.end();
+                return wire.tcp().set_zero_linger();
+            }
         }
     }
+    exchange.end();
     close(wire).await
 }
 

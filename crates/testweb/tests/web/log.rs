@@ -50,6 +50,21 @@ async fn a_reply_that_breaks_off_ends_too() {
     assert_eq!(log[0].status, None);
 }
 
+#[tokio::test]
+async fn the_end_is_never_later_than_the_client_sees_it() {
+    let closing = || [Step::send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")].into_iter();
+    let pages = root().reply("/closing", Reply::raw(closing)).html("/large", vec![b'x'; 5_000_000]);
+    let server = serve(pages.reply("/stream", Reply::new(200).stream(|| ["a", "b"].into_iter().map(Into::into)))).await;
+    for target in ["/", "/large", "/stream", "/closing"] {
+        let mut client = Client::connect(server.address()).await;
+        let reply = client.get("a", target).await;
+        let seen_us = server.now_us();
+        // The connection stays open on the client's side, so that the server waits for its end.
+        let entry = server.log().pop().unwrap();
+        assert!(reply.status == 200 && entry.end_us.unwrap() <= seen_us, "{target}: {entry:?}, seen {seen_us}");
+    }
+}
+
 /// The log once its first entry has ended: a client may see a reset before the server has noted it.
 async fn ended(server: &Server) -> Vec<LogEntry> {
     loop {
