@@ -467,7 +467,7 @@ mod tests {
         let mut site = state();
         site.robots = known("");
         let rules = SiteRules { traps: TrapRules { calendar_pages_max: 3, ..TrapRules::default() }, ..rules() };
-        site.loaded((2000..2010).map(|year| waiting(&format!("/cal/{year}/"), 0)).collect(), true);
+        site.loaded((2000..2010).map(|year| waiting(&format!("/cal/{year}/1/"), 0)).collect(), true);
         let ends: Vec<Next> = (0..10).map(|_| site.next(&rules, Timestamp(0))).collect();
         assert_eq!(ends.iter().filter(|next| matches!(next, Next::Fetch(_))).count(), 3);
         assert_eq!(ends.iter().filter(|next| matches!(next, Next::Settle(_, Outcome::Trap, _))).count(), 7);

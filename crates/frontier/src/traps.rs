@@ -150,15 +150,15 @@ fn repeats(segments: &[&str]) -> usize {
 struct Shape {
     text: String,
     session: bool,
-    years: usize,
+    has_year: bool,
     date_parts: usize,
 }
 
 impl Shape {
     fn path_segment(&mut self, segment: &str) {
         self.text.push('/');
-        if let Some((years, parts)) = date_parts(segment, self.years) {
-            self.years += years;
+        if let Some(parts) = date_parts(segment, self.has_year) {
+            self.has_year = true;
             self.date_parts += parts;
             self.text.push_str("{date}");
         } else if let Some((name, _)) = segment.split_once(";jsessionid=") {
@@ -173,10 +173,10 @@ impl Shape {
         self.text.push('&');
         self.text.push_str(name);
         let lower = name.to_ascii_lowercase();
-        let dated = !value.is_empty() && value.split('-').all(|part| part.len() <= 4 && is_number(part));
-        if DATE_PARAMETERS.contains(&lower.as_str()) && dated {
-            self.years += 1;
-            self.date_parts += 1;
+        let numbers = value.split('-').filter(|part| part.len() <= 4 && is_number(part)).count();
+        if DATE_PARAMETERS.contains(&lower.as_str()) && numbers > 0 {
+            self.has_year |= lower == "year" || numbers > 1;
+            self.date_parts += numbers;
         } else if weburl::is_session_id(name) || looks_like_session_id(value) {
             self.session = true;
         } else {
@@ -185,36 +185,42 @@ impl Shape {
         }
     }
 
+    /// A year alone is too often just a number: there must be a month too.
     fn is_calendar(&self) -> bool {
-        self.years > 0 && self.date_parts > 0
+        self.has_year && self.date_parts > 1
     }
 }
 
-/// How many years and how many numbers a segment such as `2026-11-21` is made of; `None` if it is no part of a date.
-/// A month or a day counts only behind a year, in this segment or in one before.
-fn date_parts(segment: &str, years_before: usize) -> Option<(usize, usize)> {
-    let (mut years, mut parts) = (0, 0);
+/// How many numbers a segment such as `2026-11-21` or `20261121` is made of; `None` if it is no part of a date. A month or
+/// a day counts only behind a year, in this segment or in one before.
+fn date_parts(segment: &str, after_year: bool) -> Option<usize> {
+    if segment.len() == 8 && is_number(segment) && is_year(&segment[..4]) && is_small(&segment[4..6], 12) {
+        return is_small(&segment[6..], 31).then_some(3);
+    }
+    let mut has_year = after_year;
+    let mut parts = 0;
     for part in segment.split('-') {
-        let year = is_year(part) || is_year_month(part);
-        if !(year || is_number(part) && part.len() <= 2 && years_before + years > 0) {
+        if is_year(part) {
+            has_year = true;
+        } else if !(has_year && is_small(part, 31)) {
             return None;
         }
-        years += usize::from(year);
         parts += 1;
     }
-    Some((years, parts))
+    Some(parts)
 }
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// A year that a calendar begins with. Where it leads from there does not matter: it has had its share by then.
 fn is_year(text: &str) -> bool {
-    text.len() == 4 && is_number(text) && matches!(text.as_bytes()[0], b'1'..=b'9')
+    text.len() == 4 && text.parse::<u32>().is_ok_and(|year| (1900..2200).contains(&year))
 }
 
-fn is_year_month(text: &str) -> bool {
-    matches!(text.len(), 6 | 8) && is_number(text) && is_year(&text[..4]) && ("01"..="12").contains(&&text[4..6])
+fn is_small(text: &str, max: u32) -> bool {
+    text.len() <= 2 && is_number(text) && text.parse::<u32>().is_ok_and(|number| (1..=max).contains(&number))
 }
 
 fn looks_like_session_id(value: &str) -> bool {
@@ -256,10 +262,13 @@ mod tests {
     fn urls_of_one_shape_are_counted_together() {
         use ShapeRule::{Calendar, Queries, Session, SimpleQueries};
         for (a, b, rule) in [
-            ("/cal/2026/11/", "/cal/7749/01/", Some(Calendar)),
+            ("/cal/2026/11/", "/cal/2199/01/", Some(Calendar)),
             ("/cal?month=11&year=2026", "/cal?month=1&year=3000", Some(Calendar)),
             ("/cal?date=2026-11-21", "/cal?date=2027-01-02", Some(Calendar)),
             ("/events/2026-11-21", "/events/2030-01-01", Some(Calendar)),
+            ("/events/20261121", "/events/20300101", Some(Calendar)),
+            ("/p/2026", "/p/1234", None),
+            ("/p/202611", "/p/10001231", None),
             ("/p;jsessionid=1", "/p;jsessionid=2", Some(Session)),
             ("/p?sid=a", "/p?sid=b", Some(Session)),
             ("/p?x=8f14e45fceea167a", "/p?x=c9f0f895fb98ab91", Some(Session)),
@@ -276,7 +285,7 @@ mod tests {
 
     #[test]
     fn different_shapes_are_counted_apart() {
-        for (a, b) in [("/a?id=1", "/b?id=1"), ("/cal/2026/", "/other/2026/"), ("/p?sid=1&x=1", "/p?sid=1&x=2")] {
+        for (a, b) in [("/a?id=1", "/b?id=1"), ("/cal/2026/1/", "/other/2026/1/"), ("/p?sid=1&x=1", "/p?sid=1&x=2")] {
             let rules = TrapRules::default();
             assert_ne!(rules.shape(&url(a)), rules.shape(&url(b)), "{a} {b}");
         }
