@@ -135,3 +135,59 @@ impl Stage {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Whatever comes, decoding ends, and reads all of it or says why not.
+    fn check(codings: &str, data: &[u8], step_bytes: usize) {
+        let Ok(Some(mut decoder)) = Decoder::for_fields([codings].into_iter()) else { panic!("{codings}") };
+        let (mut source, mut output, mut decoded) = (data, vec![0; step_bytes], 0);
+        while decoded < 1 << 20 {
+            match decoder.decode(&mut source, &mut output) {
+                Ok(0) => return assert!(source.is_empty(), "{codings}: {} bytes left", source.len()),
+                Ok(length) => decoded += length,
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn codings() -> impl Strategy<Value = &'static str> {
+        prop::sample::select(vec!["gzip", "deflate", "br", "zstd", "br, gzip", "zstd, br, deflate"])
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_decoded_to_an_end(
+            codings in codings(),
+            data in prop::collection::vec(any::<u8>(), 0..300),
+            step_bytes in 1..5000usize,
+        ) {
+            check(codings, &data, step_bytes);
+        }
+
+        #[test]
+        fn damaged_data_is_decoded_to_an_end(
+            text in "[a-e ]{0,400}",
+            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+            step_bytes in 1..5000usize,
+        ) {
+            let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+            std::io::Write::write_all(&mut gzip, text.as_bytes()).expect("memory");
+            let brotli = b"\x1b\x46\x00\x50\x8d\x94\x6e\xe6\x22\x90\x93\xa5\xfa\x75\xd3\x92\x10\x0d\x41\x53\x50\x61";
+            let zstd = zstd::encode_all(text.as_bytes(), 3).expect("memory");
+            for (coding, mut data) in
+                [("gzip", gzip.finish().expect("memory")), ("zstd", zstd), ("br", brotli.to_vec())]
+            {
+                for (place, byte) in &damage {
+                    let place = place.index(data.len());
+                    data[place] = *byte;
+                }
+                check(coding, &data, step_bytes);
+            }
+        }
+    }
+}

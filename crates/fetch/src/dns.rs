@@ -12,6 +12,7 @@ use hickory_resolver::config::{
 };
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError};
+use hickory_resolver::proto::rr::Name;
 use model::{Failure, FailureKind};
 
 use crate::ConfigError;
@@ -58,6 +59,9 @@ impl Dns {
     pub(crate) async fn lookup(&self, name: &str) -> Result<Vec<IpAddr>, Failure> {
         // A name with dots is meant as it stands; the system's search list is for names without.
         let absolute = if name.contains('.') { format!("{name}.") } else { name.to_owned() };
+        let absolute = Name::from_ascii(absolute).map_err(|error| {
+            failure(FailureKind::NameNotFound, format!("no address for name {name}, which cannot be one: {error}"))
+        })?;
         let found = match tokio::time::timeout(self.timeout, self.resolver.lookup_ip(absolute)).await {
             Err(_) => Err(failure(
                 FailureKind::NameServer,

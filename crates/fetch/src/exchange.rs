@@ -15,7 +15,7 @@ use crate::body::{Collected, Collector};
 use crate::budget::Budget;
 use crate::connect::{Connector, Target};
 use crate::connection::{Connection, Unanswered};
-use crate::failure::failure;
+use crate::failure::{self, failure};
 use crate::pace::Pace;
 use crate::pool::Pool;
 use crate::request::{Requests, without_proxy_authorization};
@@ -88,6 +88,9 @@ impl Exchanger {
         let (started_at, sent) = ((self.clock)(), Instant::now());
         let answer = self.head_in_time(&mut connection, request, sent).await?;
         let heads = heads(&connection, &answer, written);
+        if heads.response.len() > self.limits.header_bytes_max {
+            return Err(final_failure(failure::head_too_large()));
+        }
         if heads.status == 101 {
             let detail = "answer is not HTTP: 101 Switching Protocols without being asked to";
             return Err(final_failure(failure(FailureKind::Protocol, detail)));

@@ -59,6 +59,11 @@ pub(crate) fn no_head(error: &hyper::Error, any_byte_came: bool) -> Failure {
     failure(FailureKind::Disconnected, detail)
 }
 
+/// The head of the answer is longer than `header_bytes_max`.
+pub(crate) fn head_too_large() -> Failure {
+    failure(FailureKind::HeadTooLarge, "answer's head is longer than its limit (header_bytes_max)")
+}
+
 /// The words of `error` and of all that caused it, outermost first.
 pub(crate) fn chain(error: &dyn Error) -> String {
     let mut words = error.to_string();

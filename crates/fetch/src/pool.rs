@@ -27,53 +27,60 @@ pub(crate) struct Key {
 
 /// The idle connections.
 #[derive(Default)]
-pub(crate) struct Pool(Mutex<Idle>);
-
-#[derive(Default)]
-struct Idle {
-    /// By the number of their turn, which is also the order of time.
-    connections: BTreeMap<u64, (Key, Instant, Connection)>,
-    turns: HashMap<Key, Vec<u64>>,
-    next_turn: u64,
-}
+pub(crate) struct Pool(Mutex<Idle<Connection>>);
 
 impl Pool {
     /// An open connection for `key`, the one used last.
     pub(crate) fn take(&self, key: &Key) -> Option<Connection> {
-        let mut idle = self.lock();
-        idle.drop_old(Instant::now());
-        while let Some(turn) = idle.turns.get(key).and_then(|turns| turns.last()).copied() {
-            match idle.remove(turn) {
-                Some(connection) if !connection.is_closed() => return Some(connection),
-                _ => {}
-            }
-        }
-        None
+        let (mut idle, now) = (self.lock(), Instant::now());
+        std::iter::from_fn(|| idle.take(key, now)).find(|connection| !connection.is_closed())
     }
 
     /// Keeps `connection` for the next request.
     pub(crate) fn put(&self, key: Key, connection: Connection) {
-        if connection.is_closed() {
-            return;
+        if !connection.is_closed() {
+            self.lock().put(key, Instant::now(), connection);
         }
-        let (mut idle, now) = (self.lock(), Instant::now());
-        idle.drop_old(now);
-        while idle.connections.len() >= IDLE_MAX {
-            idle.drop_oldest();
-        }
-        let turn = idle.next_turn;
-        idle.next_turn += 1;
-        idle.turns.entry(key.clone()).or_default().push(turn);
-        idle.connections.insert(turn, (key, now, connection));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Idle> {
+    fn lock(&self) -> MutexGuard<'_, Idle<Connection>> {
         // A panic within leaves at worst a turn without a connection, which `take` passes over.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Idle {
+/// What is idle, by key and by age.
+struct Idle<C> {
+    /// By the number of their turn, which is also the order of time.
+    connections: BTreeMap<u64, (Key, Instant, C)>,
+    turns: HashMap<Key, Vec<u64>>,
+    next_turn: u64,
+}
+
+impl<C> Default for Idle<C> {
+    fn default() -> Self {
+        Idle { connections: BTreeMap::new(), turns: HashMap::new(), next_turn: 0 }
+    }
+}
+
+impl<C> Idle<C> {
+    fn take(&mut self, key: &Key, now: Instant) -> Option<C> {
+        self.drop_old(now);
+        let turn = *self.turns.get(key)?.last()?;
+        self.remove(turn)
+    }
+
+    fn put(&mut self, key: Key, now: Instant, connection: C) {
+        self.drop_old(now);
+        while self.connections.len() >= IDLE_MAX {
+            self.drop_oldest();
+        }
+        let turn = self.next_turn;
+        self.next_turn += 1;
+        self.turns.entry(key.clone()).or_default().push(turn);
+        self.connections.insert(turn, (key, now, connection));
+    }
+
     fn drop_old(&mut self, now: Instant) {
         while self.connections.first_key_value().is_some_and(|(_, (_, since, _))| now - *since >= IDLE_TIME_MAX) {
             self.drop_oldest();
@@ -86,7 +93,7 @@ impl Idle {
         }
     }
 
-    fn remove(&mut self, turn: u64) -> Option<Connection> {
+    fn remove(&mut self, turn: u64) -> Option<C> {
         let (key, _, connection) = self.connections.remove(&turn)?;
         if let Some(turns) = self.turns.get_mut(&key) {
             turns.retain(|other| *other != turn);
@@ -95,5 +102,39 @@ impl Idle {
             }
         }
         Some(connection)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(host: &str) -> Key {
+        let peer = SocketAddr::from(([127, 0, 0, 1], 80));
+        Key { https: false, authority: Some((host.to_owned(), 80)), peer }
+    }
+
+    #[test]
+    fn the_connection_used_last_is_taken_first() {
+        let (mut idle, now) = (Idle::default(), Instant::now());
+        for (host, connection) in [("a", 1), ("b", 2), ("a", 3)] {
+            idle.put(key(host), now, connection);
+        }
+        assert_eq!(["a", "a", "a", "b"].map(|host| idle.take(&key(host), now)), [Some(3), Some(1), None, Some(2)]);
+        assert!(idle.turns.is_empty());
+    }
+
+    #[test]
+    fn number_and_age_are_bounded() {
+        let (mut idle, now) = (Idle::default(), Instant::now());
+        for connection in 0..=IDLE_MAX {
+            idle.put(key(&connection.to_string()), now, connection);
+        }
+        assert_eq!((idle.connections.len(), idle.turns.len()), (IDLE_MAX, IDLE_MAX));
+        assert_eq!((idle.take(&key("0"), now), idle.take(&key("1"), now)), (None, Some(1)));
+        idle.put(key("young"), now + IDLE_TIME_MAX / 2, 0);
+        assert_eq!(idle.take(&key("2"), now + IDLE_TIME_MAX), None);
+        assert_eq!(idle.take(&key("young"), now + IDLE_TIME_MAX), Some(0));
+        assert!(idle.connections.is_empty());
     }
 }

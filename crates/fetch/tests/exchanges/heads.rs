@@ -1,0 +1,109 @@
+//! Heads byte for byte, as they go into the archive.
+
+use std::sync::Arc;
+
+use fetch::{FetchConfig, Fetcher};
+use model::{Method, Timestamp, Truncation};
+
+use crate::client::{fetcher, page, plain, response, text};
+use crate::server::answers;
+
+#[tokio::test]
+async fn heads_are_recorded_as_they_went_over_the_wire() {
+    let head = "HTTP/1.1 200 Fine\r\nX-MiXed-CaSe: 1\r\nset-cookie: a=1\r\nTRANSFER-ENCODING: chunked\r\nSet-Cookie:b=2\r\n\r\n";
+    let server = answers(format!("{head}5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: t\r\n\r\n")).await;
+    let config = FetchConfig { user_agent: "tester/1.0 (+http://t.test/)".to_owned(), ..FetchConfig::default() };
+    let outcome = fetcher(config).fetch(page(&server.url("/a%20b/c?d=%7C|e"))).await;
+
+    let expect = format!(
+        "GET /a%20b/c?d=%7C|e HTTP/1.1\r\nHost: {}\r\nUser-Agent: tester/1.0 (+http://t.test/)\r\nAccept: {}\r\n\
+         Accept-Encoding: gzip, br, zstd, deflate\r\n\r\n",
+        server.address,
+        FetchConfig::default().accept,
+    );
+    assert_eq!(server.requests(), [expect.as_str()]);
+    let [exchange] = outcome.exchanges.as_slice() else { panic!("one exchange: {outcome:?}") };
+    assert_eq!(text(&exchange.request_head), expect);
+    assert_eq!(text(&exchange.response_head), head);
+    assert_eq!(text(&exchange.payload), "hello world");
+    assert_eq!((exchange.method, exchange.address, exchange.truncated), (Method::Get, Some(server.address), None));
+    assert_eq!(exchange.url, outcome.url);
+    assert_eq!(
+        (outcome.started_at, exchange.started_at, outcome.finished_at),
+        (Timestamp(0), Timestamp(1), Timestamp(2))
+    );
+
+    let response = response(&outcome);
+    assert_eq!((response.status, text(&response.body), &response.note), (200, "hello world", &None));
+    assert_eq!(response.headers.0[0], ("X-MiXed-CaSe".to_owned(), "1".to_owned()));
+    assert_eq!(response.headers.all("set-cookie").collect::<Vec<_>>(), ["a=1", "b=2"]);
+}
+
+#[tokio::test]
+async fn interim_answers_are_not_part_of_the_head() {
+    let last = "HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n";
+    let server =
+        answers(format!("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n{last}no"))
+            .await;
+    let outcome = plain().fetch(page(&server.url("/"))).await;
+    assert_eq!(text(&outcome.exchanges[0].response_head), last);
+    assert_eq!((response(&outcome).status, text(&response(&outcome).body)), (404, "no"));
+}
+
+#[tokio::test]
+async fn sloppy_heads_are_read_and_recorded_unchanged() {
+    for (head, field, value) in [
+        ("HTTP/1.1 200\r\nContent-Length: 2\r\n\r\n", "content-length", Some("2")),
+        ("HTTP/1.0 200 OK\nContent-Length: 2\nA: b\n\n", "a", Some("b")),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nBad Name: x\r\nA: b\r\n\r\n", "a", Some("b")),
+        ("HTTP/1.1 200 OK\r\nContent-Length : 2\r\nA : b\r\n\r\n", "a", Some("b")),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nA: b\r\n  c\r\n\r\n", "a", Some("b c")),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nA: \u{e9}\r\n\r\n", "a", Some("\u{e9}")),
+    ] {
+        let server = answers(format!("{head}ok")).await;
+        let outcome = plain().fetch(page(&server.url("/"))).await;
+        assert_eq!(text(&response(&outcome).body), "ok", "{head:?}");
+        assert_eq!(text(&outcome.exchanges[0].response_head), head);
+        assert_eq!(response(&outcome).headers.get(field), value, "{head:?}");
+    }
+}
+
+#[tokio::test]
+async fn answers_without_a_body_have_an_empty_one() {
+    for head in ["HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"] {
+        let server = answers(head).await;
+        let outcome = plain().fetch(page(&server.url("/"))).await;
+        assert!(response(&outcome).body.is_empty());
+        assert_eq!(outcome.exchanges[0].truncated, None::<Truncation>);
+    }
+}
+
+#[tokio::test]
+async fn fields_of_the_user_are_sent_and_replace_ours() {
+    let server = answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+    let headers = [("X-Test", "1"), ("accept", "text/html"), ("From", "me@t.test")];
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    fetcher(FetchConfig { headers, ..FetchConfig::default() }).fetch(page(&server.url("/"))).await;
+    let head = &server.requests()[0];
+    assert!(head.contains("\r\nAccept: text/html\r\n"), "{head}");
+    assert!(head.contains("\r\nX-Test: 1\r\nFrom: me@t.test\r\n"), "{head}");
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_refused() {
+    let check = |config: FetchConfig, expect: &str| {
+        let error = Fetcher::new(config, Arc::new(|| Timestamp(0))).err().expect("refused").to_string();
+        assert!(error.contains(expect), "{error}");
+    };
+    let field = |name: &str, value: &str| FetchConfig {
+        headers: vec![(name.to_owned(), value.to_owned())],
+        ..FetchConfig::default()
+    };
+    check(field("X Y", "1"), "`X Y` has characters that cannot be sent");
+    check(field("X", "a\r\nHost: b"), "`X` has characters that cannot be sent");
+    check(field("host", "b"), "`host` is set by the crawler itself");
+    check(FetchConfig { user_agent: "a\nb".to_owned(), ..FetchConfig::default() }, "`User-Agent` has characters");
+    let certs = |pem: &str| FetchConfig { ca_certs: vec![pem.into()], ..FetchConfig::default() };
+    check(certs("nonsense"), "CA certificate file number 1: no certificate in it");
+    check(certs("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), "CA certificate file number 1: ");
+}
