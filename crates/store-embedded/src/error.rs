@@ -23,6 +23,7 @@ pub(crate) fn engine(dir: &Path, doing: &'static str, error: fjall::Error) -> St
             found: u8::from(found).into(),
             expected: ENGINE_FORMAT_VERSION,
         },
+        fjall::Error::JournalRecovery(error) => StoreError::Damaged { table: "journal", detail: error.to_string() },
         // The engine says this after a failure in its background thread, without the cause.
         fjall::Error::Poisoned if !has_space(dir) => full(dir),
         error => backend(dir, doing, Box::new(error)),

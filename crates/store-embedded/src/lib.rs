@@ -25,6 +25,7 @@ mod known;
 mod open;
 mod read;
 mod tables;
+mod torn;
 mod totals;
 mod witness;
 

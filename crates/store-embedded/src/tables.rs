@@ -6,6 +6,7 @@ use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use store::StoreError;
 
+use crate::torn::Cut;
 use crate::{Options, error};
 
 /// One flushes and compacts; a second would spin while the first compacts.
@@ -47,7 +48,19 @@ pub(crate) struct Tables {
 impl Tables {
     /// Opens the engine that lies in `engine_dir`, or makes it.
     pub(crate) fn open(dir: &Path, engine_dir: &Path, options: &Options) -> Result<Self, StoreError> {
-        Tables::try_open(dir, engine_dir, options).map_err(|error| error::engine(dir, "opening the store", error))
+        let failed = |error| error::engine(dir, "opening the store", error);
+        match Tables::try_open(dir, engine_dir, options) {
+            Err(fjall::Error::JournalRecovery(_)) => {
+                let torn = |error| error::system(dir, "cutting a torn batch off the journal", error);
+                let cut = Cut::last_byte(engine_dir).map_err(torn)?;
+                let opened = Tables::try_open(dir, engine_dir, options);
+                if let (Err(_), Some(cut)) = (&opened, cut) {
+                    cut.undo().map_err(torn)?;
+                }
+                opened.map_err(failed)
+            }
+            opened => opened.map_err(failed),
+        }
     }
 
     fn try_open(dir: &Path, engine_dir: &Path, options: &Options) -> fjall::Result<Self> {

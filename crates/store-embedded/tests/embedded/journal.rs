@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::batches::{content, expected, last_number, numbered};
-use store::{Store, StoreError};
+use model::{RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
+use store::{Batch, Store, StoreError};
 use store_embedded::{EmbeddedStore, Options};
 use tempfile::TempDir;
 
@@ -12,6 +13,9 @@ const ACKNOWLEDGED: u64 = 8;
 const CUTS: usize = 30;
 /// The engine makes its journals this long at once; what is not written yet is zeros.
 const JOURNAL_BYTES: u64 = 64 << 20;
+
+/// The pages of which the disk writes some and not others.
+const PAGE_BYTES: usize = 4096;
 
 /// A store as at a crash in the middle of a commit.
 struct Crashed {
@@ -23,7 +27,8 @@ struct Crashed {
 }
 
 impl Crashed {
-    fn new() -> Self {
+    /// In the middle of committing `last`.
+    fn in_the_middle_of(last: &Batch) -> Self {
         let (live, dir) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
         let store = EmbeddedStore::open(live.path(), Options::default()).expect("open");
         let mut ends = vec![written(&journal(live.path()))];
@@ -32,7 +37,7 @@ impl Crashed {
             ends.push(written(&journal(live.path())));
         }
         copy_without_journal(live.path(), dir.path());
-        store.commit(&numbered(ACKNOWLEDGED + 1)).expect("commit");
+        store.commit(last).expect("commit");
         let mut journal = fs::read(journal(live.path())).expect("read the journal");
         journal.truncate(written(&self::journal(live.path())));
         Crashed { dir, journal, ends }
@@ -40,10 +45,14 @@ impl Crashed {
 
     /// The store with a journal that ends after `length` bytes, or goes on with zeros.
     fn cut(&self, length: usize, padded: bool) -> TempDir {
+        self.with_journal(&self.journal[..length], padded)
+    }
+
+    fn with_journal(&self, bytes: &[u8], padded: bool) -> TempDir {
         let dir = tempfile::tempdir().expect("a directory");
         copy_without_journal(self.dir.path(), dir.path());
         let path = journal(dir.path());
-        fs::write(&path, &self.journal[..length]).expect("write the journal");
+        fs::write(&path, bytes).expect("write the journal");
         if padded {
             fs::File::options().write(true).open(&path).and_then(|file| file.set_len(JOURNAL_BYTES)).expect("pad");
         }
@@ -84,7 +93,7 @@ fn spread(from: usize, to: usize, count: usize) -> impl Iterator<Item = usize> {
 
 #[test]
 fn a_batch_that_was_not_acknowledged_vanishes_whole() {
-    let crashed = Crashed::new();
+    let crashed = Crashed::in_the_middle_of(&numbered(ACKNOWLEDGED + 1));
     let expect = expected(ACKNOWLEDGED);
     let (from, to) = (crashed.ends[ACKNOWLEDGED as usize], crashed.journal.len());
     for (n, length) in spread(from, to, CUTS).enumerate() {
@@ -98,9 +107,42 @@ fn a_batch_that_was_not_acknowledged_vanishes_whole() {
     }
 }
 
+/// After a loss of power: the end of the batch reached the disk, a page before it did not.
+#[test]
+fn a_batch_with_a_hole_vanishes_whole() {
+    let noise: Vec<u8> = (0..30_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8 | 1).collect();
+    let site = numbered(1).sites.remove(0).site;
+    let answer = RobotsAnswer::Status { code: 200, body: noise.into() };
+    let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer });
+    let sites = vec![SiteRecord { robots, ..SiteRecord::new(site) }];
+    let crashed = Crashed::in_the_middle_of(&Batch { sites, ..Batch::default() });
+    let expect = expected(ACKNOWLEDGED);
+    let first = crashed.ends[ACKNOWLEDGED as usize].next_multiple_of(PAGE_BYTES);
+    for hole in (first..crashed.journal.len() - PAGE_BYTES).step_by(PAGE_BYTES) {
+        let mut bytes = crashed.journal.clone();
+        bytes[hole..hole + PAGE_BYTES].fill(0);
+        let store = open(crashed.with_journal(&bytes, true).path()).expect("open");
+        assert!(content(&store) == expect, "a hole at {hole}");
+    }
+}
+
+/// A wrong byte in a batch that was acknowledged is no torn end: the store stays closed and as it is.
+#[test]
+fn a_damaged_batch_in_the_middle_is_noticed() {
+    let crashed = Crashed::in_the_middle_of(&numbered(ACKNOWLEDGED + 1));
+    let mut bytes = crashed.journal.clone();
+    bytes[crashed.ends[4] - 20] ^= 1;
+    let dir = crashed.with_journal(&bytes, false);
+    for _ in 0..2 {
+        let error = open(dir.path()).err().expect("not to open");
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        assert_eq!(fs::read(journal(dir.path())).expect("read the journal"), bytes);
+    }
+}
+
 #[test]
 fn the_loss_of_acknowledged_batches_is_noticed() {
-    let crashed = Crashed::new();
+    let crashed = Crashed::in_the_middle_of(&numbered(ACKNOWLEDGED + 1));
     let (from, to) = (crashed.ends[0], crashed.ends[ACKNOWLEDGED as usize]);
     for length in spread(from, to, 5) {
         let dir = crashed.cut(length, true);
