@@ -1,1 +1,25 @@
-//! The argiope binary, and the library people embed.
+//! Argiope: a polite, fast, crash-safe web crawler.
+//!
+//! This crate is the command line and what people embed: [`options`] as given, [`plan`] as checked, [`crawl_dir`] as it
+//! lies on the disk, and [`commands`], one module each. It is the only place that chooses a store and wires the stages.
+
+pub mod cli;
+pub mod commands;
+pub mod crawl_dir;
+pub mod options;
+pub mod plan;
+pub mod progress;
+pub mod summary;
+pub mod units;
+
+/// Exit codes, the same for every command.
+pub mod exit {
+    /// The command did what it was asked.
+    pub const DONE: u8 = 0;
+    /// It failed; the error is on standard error.
+    pub const FAILED: u8 = 1;
+    /// The command line or a configuration file is wrong.
+    pub const USAGE: u8 = 2;
+    /// It was stopped early, with work left.
+    pub const STOPPED: u8 = 3;
+}

@@ -1,0 +1,79 @@
+//! The command line: commands, errors as one line, exit codes.
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::{commands, exit};
+
+/// A polite, fast, crash-safe web crawler.
+#[derive(Parser, Debug)]
+#[command(name = "argiope", version, about, max_term_width = 120)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Crawl, or resume what the directory holds
+    Crawl(Box<commands::crawl::CrawlArgs>),
+    /// Serve a web to try the crawler on
+    Testweb(commands::testweb::TestwebArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// An error of usage: it ends the program with exit code 2.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// An error of usage as an `anyhow` error.
+pub fn usage(message: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(Usage(message.into()))
+}
+
+/// Reads the command line, runs the command, and says how it went.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli.command) {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("argiope: {error:#}");
+            ExitCode::from(if error.is::<Usage>() { exit::USAGE } else { exit::FAILED })
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Crawl(args) => commands::crawl::run(*args),
+        Command::Testweb(args) => commands::testweb::run(args),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "argiope", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Who reads our output may stop reading at any time, as in `| head`: that is no failure.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

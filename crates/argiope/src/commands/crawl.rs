@@ -1,0 +1,224 @@
+//! `argiope crawl`: crawl, or resume what the directory holds.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use engine::archive::Archive;
+use engine::clock::Clock;
+use engine::{End, Recorder, Shell};
+use fetch::Fetcher;
+use store::Store;
+use weburl::CanonicalUrl;
+
+use crate::cli::usage;
+use crate::crawl_dir::CrawlDir;
+use crate::exit;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::progress::{Printer, Show};
+use crate::summary::Summary;
+
+/// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
+const FIXED: [&str; 12] = [
+    "depth",
+    "scope",
+    "include",
+    "exclude",
+    "exclude-file",
+    "no-archive",
+    "max-url-bytes",
+    "sort-query",
+    "strip-session-ids",
+    "strip-tracking",
+    "collapse-slashes",
+    "strip-www",
+];
+
+/// Seeds read from a file or from standard input, at most, in bytes.
+const SEEDS_BYTES_MAX: u64 = 1 << 30;
+
+/// The arguments of `argiope crawl`.
+#[derive(Args, Debug)]
+pub struct CrawlArgs {
+    /// Where to begin: URLs
+    #[arg(value_name = "SEED")]
+    pub seed: Vec<String>,
+    /// The directory of the crawl; one that holds a crawl is resumed [default: crawl-HOST of the first seed]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// A file of settings, such as the crawl.toml of another crawl
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// A file of seeds, one a line; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub seeds: Option<PathBuf>,
+    /// How progress is shown
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub progress: Show,
+    /// Print the summary as one JSON object on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// The settings of the crawl.
+    #[command(flatten)]
+    pub options: Options,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Wrong arguments, a directory that cannot be used, or a disk that fails.
+pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
+    let texts = seed_texts(&args)?;
+    let dir = directory(&args, &texts)?;
+    let given = match &args.config {
+        Some(path) => args.options.over(&Options::read(path)?)?,
+        None => args.options.clone(),
+    };
+    let plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
+    let seeds = plan.seeds(&texts)?;
+    let (end, summary) = crawl(&dir, plan, seeds, args.progress)?;
+    if args.json {
+        println!("{}", summary.to_json()?);
+    } else {
+        print!("{}", summary.to_text());
+    }
+    let code = match end {
+        End::Done => exit::DONE,
+        End::Limit(name) => {
+            eprintln!("argiope: --{name} reached, {} URLs are left in the frontier", summary.frontier);
+            exit::DONE
+        }
+        End::Stopped => {
+            eprintln!("argiope: stopped; the same command goes on where this one ended");
+            exit::STOPPED
+        }
+    };
+    Ok(ExitCode::from(code))
+}
+
+/// Crawls into a directory to the end, or until the user wants it to stop.
+///
+/// # Errors
+/// The directory cannot be used, or recording fails.
+pub fn crawl(dir: &CrawlDir, plan: Plan, seeds: Vec<CanonicalUrl>, show: Show) -> anyhow::Result<(End, Summary)> {
+    dir.create()?;
+    let store: Arc<dyn Store> = Arc::new(dir.open_store()?);
+    dir.write_options(&plan.options)?;
+    let known = store.seeds()?;
+    if seeds.is_empty() && known.is_empty() {
+        bail!(usage("no seeds: give URLs, or --seeds FILE"));
+    }
+    let fresh: Vec<CanonicalUrl> = seeds.into_iter().filter(|seed| !known.contains(seed)).collect();
+    let archive = open_archive(dir, &plan, store.as_ref())?;
+    let clock = Clock::start();
+    let fetcher = Fetcher::new(plan.fetch, Arc::new(move || clock.now()))?;
+    let recorder = Recorder::new(store.clone(), archive);
+    let shell = Shell { settings: plan.settings, fetcher: Arc::new(fetcher), recorder, clock };
+    let mut printer = Printer::new(show);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let began = clock.now();
+    let ended = runtime.block_on(async {
+        let interrupted = stop_signal()?;
+        Ok::<_, anyhow::Error>(shell.run(fresh, interrupted, |progress| printer.show(progress)).await?)
+    });
+    runtime.shutdown_background();
+    printer.end();
+    let end = ended?;
+    let (name, limit) = match &end {
+        End::Done => ("done", None),
+        End::Limit(name) => ("limit", Some((*name).to_owned())),
+        End::Stopped => ("stopped", None),
+    };
+    let seconds = Some(clock.now().since(began).as_secs_f64());
+    let summary = Summary { limit, seconds, ..Summary::new(name, &store.totals()?, dir.root()) };
+    Ok((end, summary))
+}
+
+/// What resolves when the user or the system wants an end: SIGINT or SIGTERM. A second one ends at once.
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            std::process::exit(i32::from(exit::STOPPED));
+        });
+    })
+}
+
+fn open_archive(dir: &CrawlDir, plan: &Plan, store: &dyn Store) -> anyhow::Result<Option<Archive>> {
+    if !plan.archive {
+        return Ok(None);
+    }
+    let settings = plan.options.to_toml("")?;
+    let in_force = settings.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let info = vec![
+        ("software".to_owned(), format!("argiope/{}", env!("CARGO_PKG_VERSION"))),
+        ("format".to_owned(), "WARC File Format 1.1".to_owned()),
+        (
+            "conformsTo".to_owned(),
+            "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/".to_owned(),
+        ),
+        ("robots".to_owned(), plan.options.robots.clone().unwrap_or_default()),
+        ("http-header-user-agent".to_owned(), plan.options.user_agent.clone().unwrap_or_default()),
+        ("argiope-settings".to_owned(), in_force.collect::<Vec<_>>().join("; ")),
+    ];
+    Ok(Some(Archive::open(&dir.archive(), &store.segments()?, info, plan.segment_bytes_max)?))
+}
+
+/// The plan of a crawl that goes on: its own options, with what is given now on top.
+fn resumed_plan(dir: &CrawlDir, given: &Options) -> anyhow::Result<Plan> {
+    let stored = dir.options()?;
+    let plan = Plan::new(&given.over(&stored)?)?;
+    let before = Plan::new(&stored)?;
+    let changed: Vec<String> =
+        plan.options.differing_keys(&before.options)?.into_iter().filter(|key| FIXED.contains(&key.as_str())).collect();
+    if !changed.is_empty() {
+        bail!(usage(format!(
+            "{} holds a crawl with other settings of {}, which cannot change in mid-crawl: choose another directory with -o",
+            dir.root().display(),
+            changed.join(", ")
+        )));
+    }
+    Ok(plan)
+}
+
+fn seed_texts(args: &CrawlArgs) -> anyhow::Result<Vec<String>> {
+    let mut texts = args.seed.clone();
+    if let Some(path) = &args.seeds {
+        let mut text = String::new();
+        let name = path.display();
+        if path.as_os_str() == "-" {
+            std::io::stdin().take(SEEDS_BYTES_MAX).read_to_string(&mut text).context("standard input")?;
+        } else {
+            let file = std::fs::File::open(path).map_err(|error| usage(format!("--seeds {name}: {error}")))?;
+            file.take(SEEDS_BYTES_MAX).read_to_string(&mut text).with_context(|| format!("--seeds {name}"))?;
+        }
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        texts.extend(lines.map(str::to_owned));
+    }
+    Ok(texts)
+}
+
+fn directory(args: &CrawlArgs, seeds: &[String]) -> anyhow::Result<CrawlDir> {
+    if let Some(output) = &args.output {
+        return Ok(CrawlDir::at(output));
+    }
+    let Some(first) = seeds.first() else { bail!(usage("no seeds: give URLs, or --seeds FILE, or -o DIR to resume")) };
+    let plan = Plan::new(&Options::default())?;
+    let seed = plan.seeds(std::slice::from_ref(first))?;
+    let host = seed.first().map(|url| url.host().trim_matches(['[', ']']).replace(':', "-")).unwrap_or_default();
+    Ok(CrawlDir::at(format!("crawl-{host}")))
+}

@@ -1,0 +1,99 @@
+//! `argiope inspect`: what the crawler makes of one input, without a crawl and without the network.
+//!
+//! Each form asks the very code that a crawl runs: `robots`, `weburl`, `extract`, `warc`, `frontier`. The answer goes out as
+//! aligned text or as JSON, whose keys `docs/inspect.md` promises to keep.
+
+mod batch;
+mod canonical_flags;
+mod html;
+mod input;
+mod output;
+mod printable;
+mod product_token;
+mod reference;
+mod request;
+mod robots;
+mod sitemap;
+mod url;
+mod warc;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use crate::cli::usage;
+use output::Output;
+
+const BATCH_HELP: &str = "\
+Batch mode:
+  argiope inspect --batch reads one JSON object a line from standard input and writes one JSON object a line to
+  standard output, in the same order, each flushed before the next request is read. Requests by form:
+
+    {\"inspect\":\"url\",     \"href\":\"../a?b#c\", \"base\":\"http://example.com/x/\", \"strip_www\":true}
+    {\"inspect\":\"robots\",  \"body\":\"User-agent: *\\nDisallow: /x\", \"url\":\"/x/y\", \"user_agent\":\"argiope\",
+                            \"match\":\"rfc9309\", \"status\":200}
+    {\"inspect\":\"html\",    \"file\":\"page.html\", \"url\":\"http://example.com/\", \"content_type\":\"text/html\"}
+    {\"inspect\":\"sitemap\", \"body_base64\":\"H4sI...\", \"url\":\"http://example.com/sitemap.xml.gz\"}
+    {\"inspect\":\"warc\",    \"file\":\"a.warc.gz\", \"offset\":1234}
+
+  The input of robots, html and sitemap is one of \"file\", \"body\" (text) or \"body_base64\". An \"id\" of any kind is
+  repeated in the answer. The answers are those of --json. A request that cannot be answered gives {\"error\":\"...\"} on
+  its line, and the next one is read. docs/inspect.md lists every key.";
+
+/// The arguments of `argiope inspect`.
+#[derive(Debug, Args)]
+#[command(after_long_help = BATCH_HELP)]
+pub struct InspectArgs {
+    /// Print JSON, one object a line
+    #[arg(long, global = true)]
+    json: bool,
+    /// Answer JSON requests from standard input, one a line (--help shows their form)
+    #[arg(long)]
+    batch: bool,
+    #[command(subcommand)]
+    form: Option<Form>,
+}
+
+/// What is inspected.
+#[derive(Debug, Subcommand)]
+enum Form {
+    /// May URLs be fetched by a robots.txt, and which line says so?
+    Robots(robots::RobotsArgs),
+    /// Canonical form, site, domain and key of a URL, or why it is not crawled
+    Url(url::UrlArgs),
+    /// Links, images and metadata of an HTML page
+    Html(html::HtmlArgs),
+    /// The URLs of a sitemap or feed
+    Sitemap(sitemap::SitemapArgs),
+    /// The records of a WARC file, or one of them in full
+    Warc(warc::WarcArgs),
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Wrong usage, an input that cannot be read, or standard output that cannot be written.
+pub fn run(args: InspectArgs) -> anyhow::Result<ExitCode> {
+    let mut output = Output::new(io::stdout().lock(), args.json);
+    match (args.batch, args.form) {
+        (true, None) => batch::run(io::stdin().lock(), &mut output)?,
+        (true, Some(_)) => return Err(usage("inspect --batch takes the form of each request from its \"inspect\" key")),
+        (false, None) => {
+            return Err(usage("inspect needs robots, url, html, sitemap or warc, or --batch; see argiope inspect --help"));
+        }
+        (false, Some(form)) => inspect(form, &mut output)?,
+    }
+    output.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn inspect(form: Form, output: &mut Output<impl io::Write>) -> anyhow::Result<()> {
+    match form {
+        Form::Robots(args) => robots::run(args, output),
+        Form::Url(args) => url::run(&args, output),
+        Form::Html(args) => html::run(args, output),
+        Form::Sitemap(args) => sitemap::run(args, output),
+        Form::Warc(args) => warc::run(&args, output),
+    }
+}

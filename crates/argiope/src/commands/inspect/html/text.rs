@@ -1,0 +1,71 @@
+//! The answer about a page as text.
+
+use std::io::{self, Write};
+
+use super::super::output::Output;
+use super::super::printable::Printable;
+use super::answer::{HtmlAnswer, ImageAnswer, ImagePlace, LinkAnswer};
+
+pub(super) fn write(answer: &HtmlAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
+    write_head(answer, output)?;
+    output.field("links", answer.links.len())?;
+    for link in &answer.links {
+        write_link(link, output)?;
+    }
+    output.field("images", answer.images.len())?;
+    for image in &answer.images {
+        write_image(image, output)?;
+    }
+    Ok(())
+}
+
+fn write_head(answer: &HtmlAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
+    output.field("url", Printable(&answer.url))?;
+    output.field("kind", answer.kind)?;
+    output.field("encoding", format_args!("{} ({})", answer.encoding, answer.encoding_source))?;
+    output.web_field("title", answer.title.as_deref())?;
+    output.web_field("lang", answer.lang.as_deref())?;
+    if let Some(base) = &answer.base {
+        output.field("base", base)?;
+    }
+    if let Some(canonical) = &answer.canonical {
+        output.field("canonical", canonical)?;
+    }
+    if let Some(refresh) = &answer.refresh {
+        match &refresh.target {
+            Some(target) => output.field("refresh", format_args!("after {} s: {target}", refresh.delay_s))?,
+            None => output.field("refresh", format_args!("after {} s: the page itself", refresh.delay_s))?,
+        }
+    }
+    output.words("meta robots", &answer.meta_robots)?;
+    output.words("ignored", &answer.ignored.counted())?;
+    output.field("text", format_args!("{} bytes", answer.text_bytes))?;
+    output.words("truncated", &answer.truncated)
+}
+
+fn write_link(link: &LinkAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
+    let rel = if link.rel.is_empty() { String::new() } else { format!("  [{}]", link.rel.join(" ")) };
+    output.line(format_args!("  {:<10} {}{}{rel}", link.kind, link.target, quoted(&link.text)))
+}
+
+fn write_image(image: &ImageAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
+    let size = match (image.width, image.height) {
+        (None, None) => String::new(),
+        (width, height) => format!("  {}x{}", or_question_mark(width), or_question_mark(height)),
+    };
+    let alt = quoted(&image.alt);
+    match &image.place {
+        ImagePlace::Url(target) => output.line(format_args!("  {:<10} {target}{alt}{size}", image.from)),
+        ImagePlace::Data { media_type, bytes } => {
+            output.line(format_args!("  {:<10} {bytes} bytes of {}{alt}{size}", "data", Printable(media_type)))
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("  \"{}\"", Printable(text)) }
+}
+
+fn or_question_mark(size: Option<u32>) -> String {
+    size.map_or_else(|| "?".to_owned(), |pixels| pixels.to_string())
+}

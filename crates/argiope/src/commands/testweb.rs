@@ -1,0 +1,65 @@
+//! `argiope testweb`: serve a web to try the crawler on.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use testweb::{Config, Server, Web, files::Files, synthetic};
+
+use crate::cli::usage;
+
+/// The arguments of `argiope testweb`.
+#[derive(Args, Debug)]
+pub struct TestwebArgs {
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// Serve the files of a directory as the site NAME
+    #[arg(long, value_name = "NAME=DIR")]
+    pub root: Vec<String>,
+    /// Serve a web computed from page names, under *.synthetic.test: any size, no stored data
+    #[arg(long, value_name = "SEED,SITES,PAGES,DEGREE")]
+    pub synthetic: Option<String>,
+    /// Write each request as a line of JSON to this file
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Write the certificate of the authority that signs the sites' certificates to this file, in PEM
+    #[arg(long, value_name = "FILE")]
+    pub ca_cert: Option<PathBuf>,
+}
+
+/// Runs the command until it is interrupted.
+///
+/// # Errors
+/// The address cannot be listened on, or a directory cannot be read.
+pub fn run(args: TestwebArgs) -> anyhow::Result<ExitCode> {
+    let mut web = Web::sandboxes();
+    let mut sites = vec!["simple.test".to_owned(), "advanced.test".to_owned(), "hostile.test".to_owned()];
+    for root in &args.root {
+        let (name, dir) = root.split_once('=').ok_or_else(|| usage(format!("--root `{root}` is not NAME=DIR")))?;
+        let files = Files::new(dir.as_ref()).map_err(|error| usage(format!("--root {dir}: {error}")))?;
+        web = web.site(name, files);
+        sites.push(name.to_owned());
+    }
+    if let Some(text) = &args.synthetic {
+        let settings: synthetic::Settings = text.parse().map_err(|error| usage(format!("--synthetic: {error}")))?;
+        let synthetic = synthetic::Synthetic::new(settings).map_err(|error| usage(format!("--synthetic: {error}")))?;
+        sites.push(synthetic.root().host());
+        web = web.site("*.synthetic.test", synthetic);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let config = Config { listen: vec![args.listen], log_file: args.log, log_entries_max: 0, ..Config::new(web) };
+        let server = Server::start(config).await?;
+        if let Some(path) = &args.ca_cert {
+            std::fs::write(path, server.ca_pem())?;
+        }
+        println!("listening on {}", server.address());
+        println!("sites: {}", sites.join(" "));
+        println!("try: argiope crawl http://simple.test/ --connect-to {}", server.connect_to());
+        tokio::signal::ctrl_c().await?;
+        server.shutdown().await;
+        Ok(ExitCode::SUCCESS)
+    })
+}

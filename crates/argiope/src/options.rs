@@ -1,0 +1,345 @@
+//! The options of a crawl as given: one struct for the command line and for `crawl.toml`.
+//!
+//! Every flag has a key of the same name. A switch may stand alone or have a value: `--head-first`, `--head-first=false`. Values are layered (what the crawl directory holds, then `--config`, then
+//! flags) and only then checked and completed by [`crate::plan`].
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, CommandFactory};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::usage;
+use crate::units::{Bytes, Span};
+
+/// The options. `None` and an empty list mean: not given.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Options {
+    // --- what to crawl ---
+    /// Links from a seed, at most
+    #[arg(long, value_name = "N", help_heading = "What to crawl")]
+    pub depth: Option<u32>,
+    /// How far to go from the seeds: site, host, domain, prefix, any, a host suffix such as .gov.si, or a wildcard pattern
+    #[arg(long, value_name = "SCOPE", help_heading = "What to crawl")]
+    pub scope: Option<String>,
+    /// Follow only URLs that match one of these wildcard patterns (http*://*/docs/*)
+    #[arg(long, value_name = "PATTERN", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<String>,
+    /// Never follow URLs that match one of these wildcard patterns (http*://*cgi-bin/*, *.pdf)
+    #[arg(long, value_name = "PATTERN", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+    /// A file of exclude patterns, one a line; lines that begin with # are comments
+    #[arg(long, value_name = "FILE", help_heading = "What to crawl")]
+    pub exclude_file: Option<PathBuf>,
+    /// Pages and documents fetched, at most
+    #[arg(long, value_name = "N", help_heading = "What to crawl")]
+    pub max_pages: Option<u64>,
+    /// Pages and documents fetched of one site, at most
+    #[arg(long, value_name = "N", help_heading = "What to crawl")]
+    pub max_pages_per_site: Option<u64>,
+    /// How long the crawl may take (30m, 2h)
+    #[arg(long, value_name = "D", help_heading = "What to crawl")]
+    pub max_time: Option<Span>,
+    /// How much to fetch, about (500MB, 2GB)
+    #[arg(long, value_name = "B", help_heading = "What to crawl")]
+    pub max_bytes: Option<Bytes>,
+    /// Read the sitemaps of each site (default: unless --depth is given)
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "What to crawl")]
+    pub sitemaps: Option<bool>,
+    /// Do not read sitemaps
+    #[arg(long, conflicts_with = "sitemaps", help_heading = "What to crawl")]
+    #[serde(skip)]
+    pub no_sitemaps: bool,
+    /// Follow links of pages that say nofollow
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "What to crawl")]
+    pub ignore_nofollow: Option<bool>,
+
+    // --- politeness ---
+    /// Wait at least this long between visits to a site
+    #[arg(long, value_name = "D", help_heading = "Politeness")]
+    pub delay: Option<Span>,
+    /// Wait at least this long between visits to an IP address; 0 switches it off
+    #[arg(long, value_name = "D", help_heading = "Politeness")]
+    pub ip_delay: Option<Span>,
+    /// Wait at least this many times the last response time; 0 switches it off
+    #[arg(long, value_name = "K", help_heading = "Politeness")]
+    pub delay_factor: Option<f64>,
+    /// Connections to a site at once; more than 1 needs --ip-delay 0
+    #[arg(long, value_name = "N", help_heading = "Politeness")]
+    pub connections_per_site: Option<usize>,
+    /// Fetches at once, over all sites
+    #[arg(long, value_name = "N", help_heading = "Politeness")]
+    pub concurrency: Option<usize>,
+    /// How robots.txt is read: rfc9309, first-match or ignore
+    #[arg(long, value_name = "HOW", help_heading = "Politeness")]
+    pub robots: Option<String>,
+    /// The longest Crawl-delay obeyed
+    #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
+    pub max_crawl_delay: Option<Span>,
+    /// The longest Retry-After obeyed
+    #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
+    pub max_retry_after: Option<Span>,
+    /// Wait after a first failure; it doubles with every further one in a row
+    #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
+    pub backoff: Option<Span>,
+    /// The longest wait after failures
+    #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
+    pub max_backoff: Option<Span>,
+    /// How often a URL is asked for before a temporary failure counts as final
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Politeness")]
+    pub max_attempts: Option<u8>,
+    /// Failures in a row after which a site is given up
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Politeness")]
+    pub max_failures_in_a_row: Option<u32>,
+
+    // --- fetching ---
+    /// The User-Agent sent; its product token is our name in robots.txt
+    #[arg(long, value_name = "S", help_heading = "Fetching")]
+    pub user_agent: Option<String>,
+    /// A page about this crawl, put into the default User-Agent
+    #[arg(long, value_name = "URL", help_heading = "Fetching")]
+    pub info_url: Option<String>,
+    /// A request header to send, as `Name: value`
+    #[arg(long, value_name = "HEADER", help_heading = "Fetching")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub header: Vec<String>,
+    /// Send HEAD first, and GET only for pages worth having
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
+    pub head_first: Option<bool>,
+    /// An HTTP proxy for all requests
+    #[arg(long, value_name = "URL", help_heading = "Fetching")]
+    pub proxy: Option<String>,
+    /// Use this address for a host and port, as curl does
+    #[arg(long, value_name = "HOST:PORT:ADDR", help_heading = "Fetching")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resolve: Vec<String>,
+    /// Connect to the second host and port instead of the first, as curl does
+    #[arg(long, value_name = "H1:P1:H2:P2", help_heading = "Fetching")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub connect_to: Vec<String>,
+    /// Trust the certificates in this PEM file too
+    #[arg(long, value_name = "FILE", help_heading = "Fetching")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ca_cert: Vec<PathBuf>,
+    /// Refuse addresses that are not globally routable
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
+    pub deny_private: Option<bool>,
+
+    // --- recording ---
+    /// Keep no WARC archive
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
+    pub no_archive: Option<bool>,
+    /// The size of a WARC segment
+    #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Recording")]
+    pub segment_size: Option<Bytes>,
+
+    // --- canonical URLs ---
+    /// Sort the parameters of a query
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Canonical URLs")]
+    pub sort_query: Option<bool>,
+    /// Remove session ids from URLs
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Canonical URLs")]
+    pub strip_session_ids: Option<bool>,
+    /// Remove tracking parameters from URLs (utm_source and the like)
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Canonical URLs")]
+    pub strip_tracking: Option<bool>,
+    /// Collapse // in paths to /
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Canonical URLs")]
+    pub collapse_slashes: Option<bool>,
+    /// Remove a leading www. from hosts
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Canonical URLs")]
+    pub strip_www: Option<bool>,
+
+    // --- limits ---
+    /// The longest URL followed, in bytes
+    #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
+    pub max_url_bytes: Option<Bytes>,
+    /// The largest body kept, after decoding
+    #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
+    pub max_body_bytes: Option<Bytes>,
+    /// How many bytes a compressed byte may become
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
+    pub max_decompression_ratio: Option<u32>,
+    /// The largest head of an answer
+    #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
+    pub max_header_bytes: Option<Bytes>,
+    /// Redirects in a row
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
+    pub max_redirects: Option<u8>,
+    /// Links taken from a page
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
+    pub max_links_per_page: Option<usize>,
+    /// Bodies held in memory at once, over all fetches
+    #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
+    pub max_in_flight_bytes: Option<Bytes>,
+    /// Sitemaps read of one site
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
+    pub max_sitemaps_per_site: Option<u32>,
+    /// Entries taken from one sitemap
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
+    pub max_sitemap_entries: Option<usize>,
+    /// Time to look up a name
+    #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
+    pub dns_timeout: Option<Span>,
+    /// Time to set up a connection, TLS included
+    #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
+    pub connect_timeout: Option<Span>,
+    /// Time from the request to the head of the answer
+    #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
+    pub first_byte_timeout: Option<Span>,
+    /// Time from the request to the end of the body
+    #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
+    pub total_timeout: Option<Span>,
+    /// Bytes a second that a body must bring
+    #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
+    pub min_transfer_rate: Option<Bytes>,
+
+    // --- traps ---
+    /// Segments of a path; 0 switches the rule off
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    pub max_path_depth: Option<usize>,
+    /// How often segments of a path may follow on themselves; 0 switches the rule off
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    pub max_repeated_segments: Option<usize>,
+    /// URLs fetched of a path with three or more parameters; 0 switches the rule off
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    pub max_queries_per_path: Option<u32>,
+    /// URLs fetched of a path with one or two parameters; 0 switches the rule off
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    pub max_simple_queries_per_path: Option<u32>,
+    /// URLs fetched that differ only in their dates; 0 switches the rule off
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    pub max_calendar_pages: Option<u32>,
+    /// URLs fetched that differ only in a session id; 0 switches the rule off
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    pub max_session_pages: Option<u32>,
+}
+
+impl Options {
+    /// Reads a configuration file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has an unknown key or a value of the wrong kind: the line is named.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        toml::from_str(&text).map_err(|error| usage(format!("{}: {}", path.display(), one_line(&error, &text))))
+    }
+
+    /// These options where they are given, else those of `below`.
+    ///
+    /// # Errors
+    /// Never in practice: options always have a form as a table.
+    pub fn over(&self, below: &Options) -> anyhow::Result<Options> {
+        let mut table = toml::Table::try_from(below)?;
+        table.extend(toml::Table::try_from(self)?);
+        if self.no_sitemaps {
+            table.insert("sitemaps".to_owned(), toml::Value::Boolean(false));
+        }
+        Ok(table.try_into()?)
+    }
+
+    /// The options as a configuration file: each key in the order of the help, with its help as a comment; keys that are
+    /// not given are commented out.
+    ///
+    /// # Errors
+    /// Never in practice: options always have a form as a table.
+    pub fn to_toml(&self, header: &str) -> anyhow::Result<String> {
+        let given = toml::Table::try_from(self)?;
+        let mut out: String = header.lines().map(|line| format!("# {line}\n")).collect();
+        let mut heading = String::new();
+        for (key, help, group) in keys() {
+            if group != heading {
+                out.push_str(&format!("\n## {group}\n"));
+                heading = group;
+            }
+            out.push_str(&format!("\n# {help}\n"));
+            match given.get(&key) {
+                Some(value) => out.push_str(&format!("{key} = {value}\n")),
+                None => out.push_str(&format!("# {key} =\n")),
+            }
+        }
+        Ok(out)
+    }
+
+    /// The keys whose values differ between these options and others.
+    ///
+    /// # Errors
+    /// Never in practice: options always have a form as a table.
+    pub fn differing_keys(&self, other: &Options) -> anyhow::Result<BTreeSet<String>> {
+        let (ours, theirs) = (toml::Table::try_from(self)?, toml::Table::try_from(other)?);
+        let keys = ours.keys().chain(theirs.keys()).filter(|key| ours.get(*key) != theirs.get(*key));
+        Ok(keys.cloned().collect())
+    }
+}
+
+/// The keys of a configuration file with their help and heading, in the order of the help.
+fn keys() -> Vec<(String, String, String)> {
+    #[derive(clap::Parser)]
+    struct Only {
+        #[command(flatten)]
+        _options: Options,
+    }
+    let command = Only::command();
+    let arguments = command.get_arguments().filter(|argument| argument.get_id() != "no_sitemaps");
+    arguments
+        .map(|argument| {
+            let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+            let heading = argument.get_help_heading().unwrap_or_default().to_owned();
+            (argument.get_id().as_str().replace('_', "-"), help, heading)
+        })
+        .collect()
+}
+
+/// A TOML error as one line that names the line of the file.
+fn one_line(error: &toml::de::Error, text: &str) -> String {
+    let message = error.message().lines().collect::<Vec<_>>().join(" ");
+    match error.span() {
+        Some(span) => {
+            let line = text.get(..span.start).unwrap_or_default().matches('\n').count() + 1;
+            format!("line {line}: {message}")
+        }
+        None => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_beat_the_file() {
+        let file: Options = toml::from_str("depth = 3\nscope = \"any\"\nexclude = [\"*.pdf\"]").expect("toml");
+        let flags = Options { depth: Some(5), ..Options::default() };
+        let both = flags.over(&file).expect("layered");
+        assert_eq!((both.depth, both.scope.as_deref(), both.exclude.len()), (Some(5), Some("any"), 1));
+        let none = Options { no_sitemaps: true, ..Options::default() };
+        assert_eq!(none.over(&Options { sitemaps: Some(true), ..file }).expect("layered").sitemaps, Some(false));
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let options = Options {
+            delay: Some(Span(std::time::Duration::from_millis(1500))),
+            exclude: vec!["*.pdf".to_owned(), "\"quoted\"".to_owned()],
+            delay_factor: Some(2.5),
+            head_first: Some(true),
+            ..Options::default()
+        };
+        let text = options.to_toml("a crawl\nof mine").expect("written");
+        assert_eq!(toml::from_str::<Options>(&text).expect("read"), options);
+        assert!(text.starts_with("# a crawl\n# of mine\n"), "{text}");
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_line() {
+        let text = "depth = 3\ndepht = 4\n";
+        let error = toml::from_str::<Options>(text).expect_err("unknown");
+        let line = one_line(&error, text);
+        assert!(line.starts_with("line 2: unknown field `depht`"), "{line}");
+        assert!(!line.contains('\n'));
+    }
+}

@@ -1,0 +1,371 @@
+//! The options of a crawl, checked and complete: nothing behind this asks whether a value was given.
+
+use std::time::Duration;
+
+use engine::Settings;
+use fetch::FetchConfig;
+use frontier::{Filter, Politeness, SiteRules, TrapRules};
+use model::Limits;
+use robots::Matching;
+use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind};
+
+use crate::cli::usage;
+use crate::options::Options;
+use crate::units::{Bytes, Span};
+
+/// Fetches at once unless told otherwise.
+const CONCURRENCY: usize = 128;
+
+/// Everything needed to run a crawl.
+pub struct Plan {
+    /// The options, with every default written out.
+    pub options: Options,
+    /// What the engine is subject to.
+    pub settings: Settings,
+    /// What the fetcher is told.
+    pub fetch: FetchConfig,
+    /// Keep a WARC archive.
+    pub archive: bool,
+    /// The size of a WARC segment, in bytes.
+    pub segment_bytes_max: u64,
+}
+
+impl Plan {
+    /// Checks the options and completes them.
+    ///
+    /// # Errors
+    /// A value that cannot be used; the message names the flag.
+    pub fn new(given: &Options) -> anyhow::Result<Self> {
+        let options = complete(given);
+        let scope = parsed("scope", options.scope.as_deref().unwrap_or_default(), |text| ScopeKind::parse(text))?;
+        let settings = Settings {
+            filter: Filter {
+                scope: Scope::new(scope),
+                include: patterns("include", &options.include)?,
+                exclude: excludes(&options)?,
+            },
+            site_rules: SiteRules {
+                politeness: politeness(&options)?,
+                traps: traps(&options),
+                matching: matching(&options)?,
+                pages_per_site_max: options.max_pages_per_site,
+                sitemaps_per_site_max: options.max_sitemaps_per_site.unwrap_or_default(),
+            },
+            canonical: canonical(&options),
+            limits: limits(&options),
+            product_token: product_token(options.user_agent.as_deref().unwrap_or_default())?,
+            depth_max: options.depth,
+            concurrency: options.concurrency.unwrap_or(CONCURRENCY).max(1),
+            pages_max: options.max_pages,
+            time_max: options.max_time.map(|span| span.0),
+            bytes_max: options.max_bytes.map(|bytes| bytes.0),
+            sitemaps: options.sitemaps == Some(true),
+            head_first: options.head_first == Some(true),
+            ignore_nofollow: options.ignore_nofollow == Some(true),
+        };
+        let fetch = fetch_config(&options, settings.limits.clone())?;
+        let segment_bytes_max = options.segment_size.map_or(warc::SEGMENT_BYTES_MAX, |bytes| bytes.0);
+        Ok(Plan { archive: options.no_archive != Some(true), segment_bytes_max, settings, fetch, options })
+    }
+
+    /// Reads seeds. A seed without a scheme is taken for http, as a browser does.
+    ///
+    /// # Errors
+    /// A text that is no URL; it is named.
+    pub fn seeds(&self, texts: &[String]) -> anyhow::Result<Vec<CanonicalUrl>> {
+        texts.iter().map(|text| seed(text, &self.settings.canonical)).collect()
+    }
+}
+
+fn seed(text: &str, rules: &CanonicalRules) -> anyhow::Result<CanonicalUrl> {
+    let text = text.trim();
+    let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    CanonicalUrl::parse(&with_scheme, rules).map_err(|error| usage(format!("seed `{text}`: {error}")))
+}
+
+/// Every option that has a default and is not given takes it. Those without one (budgets, the proxy) stay open.
+fn complete(given: &Options) -> Options {
+    let mut options = given.clone();
+    let (politeness, traps, limits) = (Politeness::default(), TrapRules::default(), Limits::default());
+    let span = |target: &mut Option<Span>, default: Duration| {
+        target.get_or_insert(Span(default));
+    };
+    let bytes = |target: &mut Option<Bytes>, default: u64| {
+        target.get_or_insert(Bytes(default));
+    };
+    options.scope.get_or_insert_with(|| "host".to_owned());
+    options.robots.get_or_insert_with(|| "rfc9309".to_owned());
+    let default_agent = default_user_agent(options.info_url.as_deref());
+    options.user_agent.get_or_insert(default_agent);
+    options.sitemaps.get_or_insert(given.depth.is_none() && !given.no_sitemaps);
+    for switch in [
+        &mut options.ignore_nofollow,
+        &mut options.head_first,
+        &mut options.deny_private,
+        &mut options.no_archive,
+        &mut options.sort_query,
+        &mut options.strip_session_ids,
+        &mut options.strip_tracking,
+        &mut options.collapse_slashes,
+        &mut options.strip_www,
+    ] {
+        switch.get_or_insert(false);
+    }
+    span(&mut options.delay, politeness.delay);
+    span(&mut options.ip_delay, politeness.ip_delay);
+    options.delay_factor.get_or_insert(politeness.delay_factor);
+    options.connections_per_site.get_or_insert(politeness.connections_per_site);
+    options.concurrency.get_or_insert(CONCURRENCY);
+    span(&mut options.max_crawl_delay, politeness.crawl_delay_max);
+    span(&mut options.max_retry_after, politeness.retry_after_max);
+    span(&mut options.backoff, politeness.backoff);
+    span(&mut options.max_backoff, politeness.backoff_max);
+    options.max_attempts.get_or_insert(politeness.attempts_max);
+    options.max_failures_in_a_row.get_or_insert(politeness.failures_in_a_row_max);
+    bytes(&mut options.segment_size, warc::SEGMENT_BYTES_MAX);
+    bytes(&mut options.max_url_bytes, weburl::URL_BYTES_MAX as u64);
+    bytes(&mut options.max_body_bytes, limits.body_bytes_max);
+    options.max_decompression_ratio.get_or_insert(limits.decompression_ratio_max);
+    bytes(&mut options.max_header_bytes, limits.header_bytes_max as u64);
+    options.max_redirects.get_or_insert(limits.redirects_max);
+    options.max_links_per_page.get_or_insert(limits.links_per_page_max);
+    bytes(&mut options.max_in_flight_bytes, limits.in_flight_bytes_max);
+    options.max_sitemaps_per_site.get_or_insert(limits.sitemaps_per_site_max);
+    options.max_sitemap_entries.get_or_insert(limits.sitemap_entries_max);
+    span(&mut options.dns_timeout, limits.dns_timeout);
+    span(&mut options.connect_timeout, limits.connect_timeout);
+    span(&mut options.first_byte_timeout, limits.first_byte_timeout);
+    span(&mut options.total_timeout, limits.total_timeout);
+    bytes(&mut options.min_transfer_rate, limits.transfer_rate_min);
+    options.max_path_depth.get_or_insert(traps.path_depth_max);
+    options.max_repeated_segments.get_or_insert(traps.repeated_segments_max);
+    options.max_queries_per_path.get_or_insert(traps.queries_per_path_max);
+    options.max_simple_queries_per_path.get_or_insert(traps.simple_queries_per_path_max);
+    options.max_calendar_pages.get_or_insert(traps.calendar_pages_max);
+    options.max_session_pages.get_or_insert(traps.session_pages_max);
+    options
+}
+
+/// `argiope/VERSION`, with the page that tells people about the crawl if one is given.
+fn default_user_agent(info_url: Option<&str>) -> String {
+    match info_url {
+        Some(url) => format!("argiope/{} (+{url})", env!("CARGO_PKG_VERSION")),
+        None => format!("argiope/{} (+URL to set)", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+/// Our name in robots.txt: what the User-Agent begins with, up to its version.
+fn product_token(user_agent: &str) -> anyhow::Result<String> {
+    let token = user_agent.split(['/', ' ', '\t']).next().unwrap_or_default();
+    let is_token =
+        !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    if is_token {
+        Ok(token.to_owned())
+    } else {
+        Err(usage(format!("--user-agent `{user_agent}` does not begin with a name such as `argiope/1.0`")))
+    }
+}
+
+fn politeness(options: &Options) -> anyhow::Result<Politeness> {
+    let default = Politeness::default();
+    let span = |given: Option<Span>, default: Duration| given.map_or(default, |span| span.0);
+    let politeness = Politeness {
+        delay: span(options.delay, default.delay),
+        ip_delay: span(options.ip_delay, default.ip_delay),
+        delay_factor: options.delay_factor.unwrap_or(default.delay_factor),
+        connections_per_site: options.connections_per_site.unwrap_or(default.connections_per_site),
+        crawl_delay_max: span(options.max_crawl_delay, default.crawl_delay_max),
+        retry_after_max: span(options.max_retry_after, default.retry_after_max),
+        backoff: span(options.backoff, default.backoff),
+        backoff_max: span(options.max_backoff, default.backoff_max),
+        attempts_max: options.max_attempts.unwrap_or(default.attempts_max).max(1),
+        failures_in_a_row_max: options.max_failures_in_a_row.unwrap_or(default.failures_in_a_row_max).max(1),
+    };
+    if !(0.0..=1_000_000.0).contains(&politeness.delay_factor) {
+        return Err(usage(format!("--delay-factor {} is not between 0 and 1000000", politeness.delay_factor)));
+    }
+    if politeness.connections_per_site > 1 && !politeness.ip_delay.is_zero() {
+        return Err(usage(
+            "--connections-per-site above 1 needs --ip-delay 0: the delay per address is between connections",
+        ));
+    }
+    Ok(politeness)
+}
+
+fn traps(options: &Options) -> TrapRules {
+    let default = TrapRules::default();
+    TrapRules {
+        path_depth_max: options.max_path_depth.unwrap_or(default.path_depth_max),
+        repeated_segments_max: options.max_repeated_segments.unwrap_or(default.repeated_segments_max),
+        queries_per_path_max: options.max_queries_per_path.unwrap_or(default.queries_per_path_max),
+        simple_queries_per_path_max: options.max_simple_queries_per_path.unwrap_or(default.simple_queries_per_path_max),
+        calendar_pages_max: options.max_calendar_pages.unwrap_or(default.calendar_pages_max),
+        session_pages_max: options.max_session_pages.unwrap_or(default.session_pages_max),
+    }
+}
+
+fn matching(options: &Options) -> anyhow::Result<Option<Matching>> {
+    match options.robots.as_deref() {
+        None | Some("rfc9309") => Ok(Some(Matching::LongestMatch)),
+        Some("first-match") => Ok(Some(Matching::FirstMatch)),
+        Some("ignore") => Ok(None),
+        Some(other) => Err(usage(format!("--robots `{other}` is not rfc9309, first-match or ignore"))),
+    }
+}
+
+fn canonical(options: &Options) -> CanonicalRules {
+    let on = |switch: Option<bool>| switch == Some(true);
+    CanonicalRules {
+        sort_query: on(options.sort_query),
+        strip_session_ids: on(options.strip_session_ids),
+        strip_tracking: on(options.strip_tracking),
+        collapse_slashes: on(options.collapse_slashes),
+        strip_www: on(options.strip_www),
+        url_bytes_max: options.max_url_bytes.map_or(weburl::URL_BYTES_MAX, |bytes| as_usize(bytes)),
+    }
+}
+
+fn limits(options: &Options) -> Limits {
+    let default = Limits::default();
+    let span = |given: Option<Span>, default: Duration| given.map_or(default, |span| span.0);
+    Limits {
+        body_bytes_max: options.max_body_bytes.map_or(default.body_bytes_max, |bytes| bytes.0),
+        decompression_ratio_max: options.max_decompression_ratio.unwrap_or(default.decompression_ratio_max),
+        header_bytes_max: options.max_header_bytes.map_or(default.header_bytes_max, as_usize),
+        redirects_max: options.max_redirects.unwrap_or(default.redirects_max),
+        links_per_page_max: options.max_links_per_page.unwrap_or(default.links_per_page_max),
+        dns_timeout: span(options.dns_timeout, default.dns_timeout),
+        connect_timeout: span(options.connect_timeout, default.connect_timeout),
+        first_byte_timeout: span(options.first_byte_timeout, default.first_byte_timeout),
+        total_timeout: span(options.total_timeout, default.total_timeout),
+        transfer_rate_min: options.min_transfer_rate.map_or(default.transfer_rate_min, |bytes| bytes.0),
+        in_flight_bytes_max: options.max_in_flight_bytes.map_or(default.in_flight_bytes_max, |bytes| bytes.0),
+        sitemap_entries_max: options.max_sitemap_entries.unwrap_or(default.sitemap_entries_max),
+        sitemaps_per_site_max: options.max_sitemaps_per_site.unwrap_or(default.sitemaps_per_site_max),
+        ..default
+    }
+}
+
+fn as_usize(bytes: Bytes) -> usize {
+    usize::try_from(bytes.0).unwrap_or(usize::MAX)
+}
+
+fn excludes(options: &Options) -> anyhow::Result<Vec<Pattern>> {
+    let mut all = patterns("exclude", &options.exclude)?;
+    if let Some(path) = &options.exclude_file {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| usage(format!("--exclude-file {}: {error}", path.display())))?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        all.extend(patterns("exclude-file", &lines.map(str::to_owned).collect::<Vec<_>>())?);
+    }
+    Ok(all)
+}
+
+fn patterns(flag: &str, texts: &[String]) -> anyhow::Result<Vec<Pattern>> {
+    texts.iter().map(|text| parsed(flag, text, Pattern::new)).collect()
+}
+
+/// Reads a value, with the flag in the error.
+fn parsed<'t, T, E: std::fmt::Display>(
+    flag: &str,
+    text: &'t str,
+    parse: impl Fn(&'t str) -> Result<T, E>,
+) -> anyhow::Result<T> {
+    parse(text).map_err(|error| usage(format!("--{flag} `{text}`: {error}")))
+}
+
+fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig> {
+    let mut config = FetchConfig {
+        limits,
+        user_agent: options.user_agent.clone().unwrap_or_default(),
+        deny_private: options.deny_private == Some(true),
+        ..FetchConfig::default()
+    };
+    for text in &options.header {
+        let (name, value) =
+            text.split_once(':').ok_or_else(|| usage(format!("--header `{text}` is not `Name: value`")))?;
+        config.headers.push((name.trim().to_owned(), value.trim().to_owned()));
+    }
+    if let Some(text) = &options.proxy {
+        config.proxy = Some(parsed("proxy", text, str::parse)?);
+    }
+    for text in &options.resolve {
+        config.resolve.push(parsed("resolve", text, str::parse)?);
+    }
+    for text in &options.connect_to {
+        config.connect_to.push(parsed("connect-to", text, str::parse)?);
+    }
+    for path in &options.ca_cert {
+        let pem = std::fs::read(path).map_err(|error| usage(format!("--ca-cert {}: {error}", path.display())))?;
+        config.ca_certs.push(pem);
+    }
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plan_writes_out_every_default_and_reads_the_same_again() {
+        let plan = Plan::new(&Options::default()).expect("a plan");
+        let text = plan.options.to_toml("").expect("written");
+        let again = Plan::new(&toml::from_str(&text).expect("read")).expect("a plan");
+        assert_eq!(again.options, plan.options);
+        let open: Vec<&str> = text.lines().filter(|line| line.starts_with("# ") && line.ends_with(" =")).collect();
+        let without_default = [
+            "# depth =",
+            "# include =",
+            "# exclude =",
+            "# exclude-file =",
+            "# max-pages =",
+            "# max-pages-per-site =",
+            "# max-time =",
+            "# max-bytes =",
+            "# info-url =",
+            "# header =",
+            "# proxy =",
+            "# resolve =",
+            "# connect-to =",
+            "# ca-cert =",
+        ];
+        assert_eq!(open, without_default);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named() {
+        let check = |options: Options, expect: &str| {
+            let error = Plan::new(&options).err().map(|error| error.to_string()).unwrap_or_default();
+            assert_eq!(error, expect);
+        };
+        let text = |text: &str| Some(text.to_owned());
+        check(
+            Options { robots: text("no"), ..Options::default() },
+            "--robots `no` is not rfc9309, first-match or ignore",
+        );
+        check(Options { exclude: vec![String::new()], ..Options::default() }, "--exclude ``: the pattern is empty");
+        check(Options { header: vec!["x".to_owned()], ..Options::default() }, "--header `x` is not `Name: value`");
+        check(
+            Options { user_agent: text("(me)"), ..Options::default() },
+            "--user-agent `(me)` does not begin with a name such as `argiope/1.0`",
+        );
+        check(
+            Options { connections_per_site: Some(2), ..Options::default() },
+            "--connections-per-site above 1 needs --ip-delay 0: the delay per address is between connections",
+        );
+    }
+
+    #[test]
+    fn seeds_may_lack_a_scheme() {
+        let plan = Plan::new(&Options::default()).expect("a plan");
+        let seeds = plan.seeds(&["example.com/a".to_owned(), "HTTPS://b.test".to_owned()]).expect("seeds");
+        assert_eq!(
+            seeds.iter().map(CanonicalUrl::as_str).collect::<Vec<_>>(),
+            ["http://example.com/a", "https://b.test/"]
+        );
+        assert_eq!(
+            plan.seeds(&["ftp://x/".to_owned()]).expect_err("no").to_string(),
+            "seed `ftp://x/`: the scheme is ftp, not http or https"
+        );
+    }
+}

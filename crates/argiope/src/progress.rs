@@ -1,0 +1,81 @@
+//! What a running crawl shows: one line that changes on a terminal, plain lines elsewhere.
+
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use engine::Progress;
+
+use crate::units::human_bytes;
+
+/// How often a plain line is printed.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Show {
+    /// A changing line on a terminal, plain lines elsewhere
+    #[default]
+    Auto,
+    /// Plain lines
+    Plain,
+    /// Nothing
+    None,
+}
+
+/// Prints progress on standard error.
+pub struct Printer {
+    changing: bool,
+    silent: bool,
+    last: Option<Progress>,
+    last_plain: Duration,
+    line_open: bool,
+}
+
+impl Printer {
+    /// A printer for standard error as it is.
+    #[must_use]
+    pub fn new(show: Show) -> Self {
+        let changing = show == Show::Auto && std::io::stderr().is_terminal();
+        Printer { changing, silent: show == Show::None, last: None, last_plain: Duration::ZERO, line_open: false }
+    }
+
+    /// Shows where the crawl stands.
+    pub fn show(&mut self, now: Progress) {
+        let due = self.changing || now.elapsed >= self.last_plain + PLAIN_EVERY;
+        if self.silent || !due {
+            return;
+        }
+        let line = line(self.last.as_ref(), &now);
+        self.last = Some(now);
+        self.last_plain = now.elapsed;
+        let mut out = std::io::stderr().lock();
+        // Progress that nobody can see is not worth an error.
+        let _ = if self.changing { write!(out, "\r\x1b[K{line}") } else { writeln!(out, "{line}") };
+        let _ = out.flush();
+        self.line_open = self.changing;
+    }
+
+    /// Ends the changing line, so that what follows stands on a line of its own.
+    pub fn end(&mut self) {
+        if std::mem::take(&mut self.line_open) {
+            eprintln!();
+        }
+    }
+}
+
+fn line(before: Option<&Progress>, now: &Progress) -> String {
+    let (pages, elapsed) = match before {
+        Some(before) => (now.pages - before.pages, now.elapsed.saturating_sub(before.elapsed)),
+        None => (0, Duration::ZERO),
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a rate is shown")]
+    let rate = if elapsed.is_zero() { 0.0 } else { pages as f64 / elapsed.as_secs_f64() };
+    format!(
+        "{:>6}s  {} pages  {rate:.1}/s  {}  {} fetching  {} sites waiting",
+        now.elapsed.as_secs(),
+        now.pages,
+        human_bytes(now.bytes),
+        now.in_flight,
+        now.sites_waiting
+    )
+}
