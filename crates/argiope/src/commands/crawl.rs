@@ -56,6 +56,9 @@ pub struct CrawlArgs {
     /// A file of seeds, one a line; - is standard input
     #[arg(long, value_name = "FILE")]
     pub seeds: Option<PathBuf>,
+    /// Crawl the built-in test web instead of the real one: simple.test, advanced.test, hostile.test
+    #[arg(long)]
+    pub sandbox: bool,
     /// How progress is shown
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub progress: Show,
@@ -78,8 +81,9 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         Some(path) => args.options.over(&Options::read(path)?)?,
         None => args.options.clone(),
     };
-    let plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
+    let mut plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
     let seeds = plan.seeds(&texts)?;
+    let _web = if args.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let (end, summary) = crawl(&dir, plan, seeds, args.progress)?;
     if args.json {
         println!("{}", summary.to_json()?);
@@ -98,6 +102,24 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         }
     };
     Ok(ExitCode::from(code))
+}
+
+/// The built-in test web, served while this lives.
+struct Sandbox {
+    _server: testweb::Server,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Sandbox {
+    /// Starts it on a free port of loopback, and leads all connections of the plan there.
+    fn start(plan: &mut Plan) -> anyhow::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let config = testweb::Config { log_entries_max: 0, ..testweb::Config::new(testweb::Web::sandboxes()) };
+        let server = runtime.block_on(testweb::Server::start(config))?;
+        plan.fetch.connect_to.insert(0, server.connect_to().parse()?);
+        plan.fetch.ca_certs.push(server.ca_pem().as_bytes().to_vec());
+        Ok(Sandbox { _server: server, _runtime: runtime })
+    }
 }
 
 /// Crawls into a directory to the end, or until the user wants it to stop.

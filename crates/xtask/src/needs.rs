@@ -1,0 +1,73 @@
+//! What the tests need besides a Rust toolchain: found, installed, or named.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::bail;
+
+use crate::workspace;
+
+/// Debian packages with the file by which each is known to be there.
+const PACKAGES: [(&str, &str); 3] = [
+    ("python3", "/usr/bin/python3"),
+    ("python3-doc", "/usr/share/doc/python3-doc/html/index.html"),
+    ("postgresql-doc-15", "/usr/share/doc/postgresql-doc-15/html/index.html"),
+];
+
+/// Sees to it that everything is there. Gives the directories to put in front of `PATH`.
+///
+/// # Errors
+/// Something is missing and cannot be installed from here; it is named, with the command that installs it.
+pub fn provide() -> anyhow::Result<Vec<PathBuf>> {
+    let missing: Vec<&str> =
+        PACKAGES.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package).collect();
+    if !missing.is_empty() {
+        install(&missing)?;
+    }
+    if succeeds(Command::new("python3").args(["-m", "warcio.cli", "--help"])) {
+        return Ok(Vec::new());
+    }
+    Ok(vec![warcio_environment()?])
+}
+
+fn install(packages: &[&str]) -> anyhow::Result<()> {
+    let command = format!("apt-get install -y {}", packages.join(" "));
+    let is_root = Path::new("/root").read_dir().is_ok();
+    if !is_root || !succeeds(Command::new("apt-get").arg("--version")) {
+        bail!("the tests need these Debian packages: {}\n  sudo {command}", packages.join(" "));
+    }
+    eprintln!("xtask: {command}");
+    let update = Command::new("apt-get").args(["update", "-q"]).stdout(Stdio::null()).status()?;
+    let install =
+        Command::new("apt-get").args(["install", "-y", "-q"]).args(packages).stdout(Stdio::null()).status()?;
+    if !update.success() || !install.success() {
+        bail!("{command} failed");
+    }
+    Ok(())
+}
+
+/// A Python environment with warcio, the external validator of WARC files, below the target directory.
+fn warcio_environment() -> anyhow::Result<PathBuf> {
+    let environment = workspace().join("target/python");
+    let bin = environment.join("bin");
+    if succeeds(Command::new(bin.join("python3")).args(["-m", "warcio.cli", "--help"])) {
+        return Ok(bin);
+    }
+    eprintln!("xtask: installing warcio into {}", environment.display());
+    let made = Command::new("python3").args(["-m", "venv"]).arg(&environment).status()?;
+    let installed = made.success()
+        && Command::new(bin.join("python3")).args(["-m", "pip", "install", "-q", "warcio"]).status()?.success();
+    if !installed {
+        bail!("the tests need warcio for Python: python3 -m pip install warcio");
+    }
+    Ok(bin)
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}

@@ -1,0 +1,43 @@
+//! `cargo xtask test`: all checks and all tests, as in CI.
+
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+
+use crate::{needs, tidy, workspace};
+
+/// Runs everything, and stops at the first thing that fails.
+///
+/// # Errors
+/// What failed, or what is missing.
+pub fn run() -> anyhow::Result<()> {
+    let mut path = needs::provide()?;
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    let path = std::env::join_paths(path)?;
+    tidy::run()?;
+    let has_nextest = Command::new("cargo").args(["nextest", "--version"]).output().is_ok_and(|o| o.status.success());
+    let tests: &[&str] = if has_nextest {
+        &["nextest", "run", "--workspace", "--no-fail-fast"]
+    } else {
+        &["test", "--workspace", "--all-targets", "--no-fail-fast"]
+    };
+    for arguments in [
+        &["fmt", "--all", "--check"],
+        &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
+        tests,
+        &["test", "--workspace", "--doc", "--quiet"],
+    ] as [&[&str]; 4]
+    {
+        let command = format!("cargo {}", arguments.join(" "));
+        eprintln!("xtask: {command}");
+        #[expect(clippy::disallowed_methods, reason = "how long a step took is shown to a person")]
+        let began = Instant::now();
+        let status = Command::new("cargo").args(arguments).current_dir(workspace()).env("PATH", &path).status();
+        if !status.with_context(|| command.clone())?.success() {
+            bail!("{command} failed");
+        }
+        eprintln!("xtask: {command} took {} s", began.elapsed().as_secs());
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! The house rules that the compiler does not know: which crate may use which, how files begin, how long they are.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::workspace;
+
+/// Lines of a file of the product, tests in it included.
+const SOURCE_LINES_MAX: usize = 700;
+
+/// Lines of a file of tests.
+const TEST_LINES_MAX: usize = 900;
+
+/// Bytes of a file in the repository.
+const FILE_BYTES_MAX: u64 = 1_000_000;
+
+/// Names that say nothing about what is in a module.
+const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
+
+/// Which crate may use which: an arrow points down (`ARCHITECTURE.md`). Test-only uses are not listed.
+const ARROWS: [(&str, &[&str]); 14] = [
+    ("weburl", &[]),
+    ("model", &["weburl"]),
+    ("robots", &[]),
+    ("extract", &[]),
+    ("warc", &[]),
+    ("store", &["model", "weburl"]),
+    ("store-embedded", &["model", "store", "weburl"]),
+    ("fetch", &["model", "weburl"]),
+    ("frontier", &["model", "robots", "weburl"]),
+    ("engine", &["extract", "fetch", "frontier", "model", "robots", "store", "warc", "weburl"]),
+    ("testweb", &[]),
+    ("sim", &["engine", "extract", "frontier", "model", "robots", "store", "store-embedded", "warc", "weburl"]),
+    (
+        "argiope",
+        &[
+            "engine",
+            "extract",
+            "fetch",
+            "frontier",
+            "model",
+            "robots",
+            "store",
+            "store-embedded",
+            "testweb",
+            "warc",
+            "weburl",
+        ],
+    ),
+    ("xtask", &[]),
+];
+
+/// Checks all rules.
+///
+/// # Errors
+/// The rules that are broken, and where.
+pub fn run() -> anyhow::Result<()> {
+    let mut problems = Vec::new();
+    check_arrows(&mut problems)?;
+    for file in tracked_files()? {
+        check_file(&file, &mut problems)?;
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    bail!("{} house rules are broken:\n  {}", problems.len(), problems.join("\n  "))
+}
+
+fn check_arrows(problems: &mut Vec<String>) -> anyhow::Result<()> {
+    for entry in workspace().join("crates").read_dir()? {
+        let dir = entry?.path();
+        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let manifest = std::fs::read_to_string(dir.join("Cargo.toml")).with_context(|| name.clone())?;
+        let manifest: toml::Table = manifest.parse()?;
+        let uses = manifest.get("dependencies").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+        let ours: BTreeSet<&str> = uses.keys().map(String::as_str).filter(|key| is_ours(key)).collect();
+        match ARROWS.iter().find(|(from, _)| *from == name) {
+            None => problems.push(format!("crates/{name}: its arrows are not listed in xtask/src/tidy.rs")),
+            Some((_, allowed)) => {
+                for to in ours.iter().filter(|to| !allowed.contains(to)) {
+                    problems.push(format!("crates/{name}: must not depend on {to}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_ours(name: &str) -> bool {
+    ARROWS.iter().any(|(ours, _)| *ours == name)
+}
+
+/// The files of the repository, as git knows them.
+fn tracked_files() -> anyhow::Result<Vec<PathBuf>> {
+    let output = std::process::Command::new("git").args(["ls-files", "-z"]).current_dir(workspace()).output()?;
+    let names = String::from_utf8(output.stdout)?;
+    Ok(names.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect())
+}
+
+fn check_file(file: &Path, problems: &mut Vec<String>) -> anyhow::Result<()> {
+    let path = workspace().join(file);
+    let Ok(metadata) = path.metadata() else { return Ok(()) };
+    if metadata.len() > FILE_BYTES_MAX {
+        problems.push(format!("{}: {} bytes, more than {FILE_BYTES_MAX}", file.display(), metadata.len()));
+    }
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    if file.extension().is_none_or(|extension| extension != "rs") {
+        return Ok(());
+    }
+    if FORBIDDEN_NAMES.contains(&&*stem) {
+        problems.push(format!("{}: `{stem}` says nothing about what is in it", file.display()));
+    }
+    let text = std::fs::read_to_string(&path)?;
+    if !text.starts_with("//!") {
+        problems.push(format!("{}: does not begin with //!, what it is and why", file.display()));
+    }
+    let is_test = file.components().any(|part| part.as_os_str() == "tests");
+    let (lines, max) = (text.lines().count(), if is_test { TEST_LINES_MAX } else { SOURCE_LINES_MAX });
+    if lines > max {
+        problems.push(format!("{}: {lines} lines, more than {max}", file.display()));
+    }
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim_start();
+        let switched_off = line.starts_with("#[allow(") || line.starts_with("#![allow(");
+        if switched_off || line.starts_with("#[ignore") {
+            problems.push(format!("{}:{}: {line}", file.display(), number + 1));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_house_rules_hold() {
+        if let Err(error) = super::run() {
+            panic!("{error}");
+        }
+    }
+}

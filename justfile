@@ -1,0 +1,34 @@
+# The menu. Each line is a plain command too.
+
+# All checks and all tests, as in CI
+test:
+    cargo xtask test
+
+# The tests of one crate: just t frontier
+t crate:
+    cargo nextest run -p {{crate}}
+
+# The house rules that the compiler does not know
+tidy:
+    cargo xtask tidy
+
+# Format and lint
+lint:
+    cargo fmt --all
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# One simulated crawl, with its trace
+sim seed:
+    cargo run -p sim -- --seed {{seed}} --trace
+
+# Speed and memory on the synthetic web
+bench *sizes:
+    cargo xtask bench {{sizes}}
+
+# Fuzz one target for ten minutes (docs/fuzzing.md)
+fuzz target:
+    cd fuzz && cargo +nightly fuzz run {{target}} -- -max_total_time=600
+
+# Serve the test web on 127.0.0.1:8080
+testweb:
+    cargo run --release -- testweb
