@@ -8,6 +8,7 @@ use model::{RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
 use store::{Batch, Store, StoreError};
 use store_embedded::{EmbeddedStore, Options};
 use tempfile::TempDir;
+use weburl::UrlKey;
 
 const ACKNOWLEDGED: u64 = 8;
 const CUTS: usize = 30;
@@ -110,7 +111,7 @@ fn a_batch_that_was_not_acknowledged_vanishes_whole() {
 /// After a loss of power: the end of the batch reached the disk, a page before it did not.
 #[test]
 fn a_batch_with_a_hole_vanishes_whole() {
-    let noise: Vec<u8> = (0..30_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8 | 1).collect();
+    let noise: Vec<u8> = (0..4_000u32).flat_map(|n| UrlKey::of("noise", &n.to_string()).url.to_le_bytes()).collect();
     let site = numbered(1).sites.remove(0).site;
     let answer = RobotsAnswer::Status { code: 200, body: noise.into() };
     let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer });
