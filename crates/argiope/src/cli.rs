@@ -20,6 +20,10 @@ pub struct Cli {
 pub enum Command {
     /// Crawl, or resume what the directory holds
     Crawl(Box<commands::crawl::CrawlArgs>),
+    /// Say where a crawl stands
+    Status(commands::status::StatusArgs),
+    /// Write a crawl's rows in another format
+    Export(commands::export::ExportArgs),
     /// Serve a web to try the crawler on
     Testweb(commands::testweb::TestwebArgs),
     /// Print a completion script for a shell
@@ -63,6 +67,8 @@ pub fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Crawl(args) => commands::crawl::run(*args),
+        Command::Status(args) => commands::status::run(args),
+        Command::Export(args) => commands::export::run(args),
         Command::Testweb(args) => commands::testweb::run(args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "argiope", &mut std::io::stdout());

@@ -1,4 +1,7 @@
 //! The commands, one module each.
 
 pub mod crawl;
+pub mod export;
+mod opened;
+pub mod status;
 pub mod testweb;

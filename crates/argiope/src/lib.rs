@@ -8,7 +8,9 @@ pub mod commands;
 pub mod crawl_dir;
 pub mod options;
 pub mod plan;
+pub mod printable;
 pub mod progress;
+pub mod rows;
 pub mod summary;
 pub mod units;
 

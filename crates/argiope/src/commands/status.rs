@@ -1,0 +1,98 @@
+//! `argiope status`: where a crawl stands.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use store::{Segment, Store};
+
+use super::opened::Opened;
+use crate::printable::write_json_line;
+use crate::summary::Summary;
+use crate::units::human_bytes;
+
+/// Seeds named in the text; all of them are in the JSON.
+const SEEDS_SHOWN: usize = 5;
+
+/// The arguments of `argiope status`.
+#[derive(Args, Debug)]
+pub struct StatusArgs {
+    /// The crawl's directory
+    pub dir: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is said of a crawl.
+#[derive(Debug, Serialize)]
+struct Status {
+    #[serde(flatten)]
+    summary: Summary,
+    seeds: Vec<String>,
+    segments: Vec<SegmentStatus>,
+    archive_bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct SegmentStatus {
+    name: String,
+    bytes: u64,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The directory holds no crawl, or a crawl is running in it.
+pub fn run(args: StatusArgs) -> anyhow::Result<ExitCode> {
+    let opened = Opened::new(&args.dir)?;
+    let status = Status::of(&opened)?;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        write_json_line(&mut out, &status)?;
+    } else {
+        out.write_all(status.to_text().as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Status {
+    fn of(opened: &Opened) -> anyhow::Result<Self> {
+        let totals = opened.store.totals()?;
+        let end = if totals.pending == 0 { "finished" } else { "pending" };
+        let segments = opened.store.segments()?;
+        Ok(Status {
+            summary: Summary::new(end, &totals, opened.dir.root()),
+            seeds: opened.store.seeds()?.iter().map(ToString::to_string).collect(),
+            archive_bytes: segments.iter().map(|segment| segment.length).sum(),
+            segments: segments
+                .into_iter()
+                .map(|Segment { name, length, .. }| SegmentStatus { name, bytes: length })
+                .collect(),
+        })
+    }
+
+    fn to_text(&self) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let _ = match self.summary.end.as_str() {
+            "finished" => writeln!(out, "finished: every URL found has its outcome"),
+            _ => writeln!(out, "pending: `argiope crawl -o {}` goes on", self.summary.directory),
+        };
+        out.push_str(&self.summary.to_text());
+        let shown = self.seeds.iter().take(SEEDS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
+        let more = if self.seeds.len() > SEEDS_SHOWN { " …" } else { "" };
+        let _ = writeln!(out, "{} {}: {shown}{more}", self.seeds.len(), plural(self.seeds.len(), "seed"));
+        let segments = self.segments.len();
+        let bytes = human_bytes(self.archive_bytes);
+        let _ = writeln!(out, "archive: {segments} {}, {bytes} compressed", plural(segments, "segment"));
+        out
+    }
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
+}

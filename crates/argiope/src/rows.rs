@@ -1,0 +1,140 @@
+//! The row of a URL: one vocabulary for every export and explanation, documented in `docs/rows.md`.
+
+use std::collections::HashMap;
+
+use model::{Purpose, Visit};
+use serde::Serialize;
+use store::{Entry, Segment, Store, StoreError};
+use weburl::UrlKey;
+
+/// URLs remembered by key while rows are made. What a page links to lies together, so that few are asked for twice.
+const NAMES_MAX: usize = 100_000;
+
+/// What is known of a URL. The fields are the columns, in this order; `None` is null: not known, or not to be had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The canonical URL.
+    pub url: String,
+    /// Scheme, host and port.
+    pub site: String,
+    /// Links from the nearest seed.
+    pub depth: u32,
+    /// What became of it, or `frontier`.
+    pub outcome: &'static str,
+    /// Why.
+    pub reason: Option<String>,
+    /// The HTTP status.
+    pub status: Option<u16>,
+    /// The media type as declared.
+    pub content_type: Option<String>,
+    /// Bytes of the payload as received.
+    pub length: Option<u64>,
+    /// The digest of the payload, `sha1:` and base32.
+    pub digest: Option<String>,
+    /// The URL that had the same payload first.
+    pub duplicate_of: Option<String>,
+    /// When, in UTC (RFC 3339).
+    pub fetched_at: Option<String>,
+    /// The URL on which it was found.
+    pub found_on: Option<String>,
+    /// The title of the page.
+    pub title: Option<String>,
+    /// The WARC file with the response.
+    pub warc_file: Option<String>,
+    /// Where the response begins in it, in bytes.
+    pub warc_offset: Option<u64>,
+    /// `page` or `sitemap`; only where sitemaps are wanted too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<&'static str>,
+}
+
+/// Makes rows of the entries of a store.
+pub struct Rows<'s> {
+    store: &'s dyn Store,
+    segments: HashMap<u32, String>,
+    names: HashMap<UrlKey, Option<String>>,
+    with_purpose: bool,
+}
+
+impl<'s> Rows<'s> {
+    /// For the entries of `store`; `with_purpose` adds the column of that name.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn new(store: &'s dyn Store, with_purpose: bool) -> Result<Self, StoreError> {
+        let segments = store.segments()?.into_iter().map(|Segment { serial, name, .. }| (serial, name)).collect();
+        Ok(Rows { store, segments, names: HashMap::new(), with_purpose })
+    }
+
+    /// The row of an entry.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn row(&mut self, entry: &Entry) -> Result<Row, StoreError> {
+        let candidate = &entry.candidate;
+        let visit = entry.visit.as_ref();
+        let location = visit.and_then(|visit| visit.location);
+        Ok(Row {
+            url: candidate.url.to_string(),
+            site: candidate.url.site().to_string(),
+            depth: candidate.depth,
+            outcome: visit.map_or(FRONTIER, |visit| visit.outcome.as_str()),
+            reason: visit.map(|visit| visit.reason.clone()).filter(|reason| !reason.is_empty()),
+            status: visit.map(|visit| visit.status).filter(|status| *status > 0),
+            content_type: visit.and_then(|visit| visit.content_type.clone()),
+            length: visit.filter(|visit| visit.status > 0).map(|visit| visit.length),
+            digest: visit.and_then(|visit| visit.digest).map(|digest| digest.to_string()),
+            duplicate_of: self.named(visit.and_then(|visit| visit.duplicate_of))?,
+            fetched_at: visit.filter(|visit| was_asked_for(visit)).map(|visit| visit.at.to_rfc3339()),
+            found_on: self.named(candidate.found_on)?,
+            title: visit.and_then(|visit| visit.title.clone()),
+            warc_file: location.and_then(|location| self.segments.get(&location.segment).cloned()),
+            warc_offset: location.map(|location| location.offset),
+            purpose: self.with_purpose.then_some(purpose_name(candidate.purpose)),
+        })
+    }
+
+    fn named(&mut self, key: Option<UrlKey>) -> Result<Option<String>, StoreError> {
+        let Some(key) = key else { return Ok(None) };
+        if let Some(name) = self.names.get(&key) {
+            return Ok(name.clone());
+        }
+        let name = name_of(self.store, key)?;
+        if self.names.len() >= NAMES_MAX {
+            self.names.clear();
+        }
+        self.names.insert(key, name.clone());
+        Ok(name)
+    }
+}
+
+/// The outcome of a URL before its visit.
+pub const FRONTIER: &str = "frontier";
+
+/// The URL with this key. A site's robots.txt, which names sitemaps, is known by its site alone.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn name_of(store: &dyn Store, key: UrlKey) -> Result<Option<String>, StoreError> {
+    if let Some(entry) = store.get(key)? {
+        return Ok(Some(entry.candidate.url.to_string()));
+    }
+    let Some(record) = store.site(key.site)? else { return Ok(None) };
+    let robots_txt = format!("{}/robots.txt", record.site);
+    Ok((UrlKey::of(record.site.as_str(), &robots_txt) == key).then_some(robots_txt))
+}
+
+/// What a URL is fetched for, in one word.
+#[must_use]
+pub fn purpose_name(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Page => "page",
+        Purpose::Sitemap => "sitemap",
+        Purpose::Robots => "robots",
+    }
+}
+
+/// False where the URL was judged without a request.
+fn was_asked_for(visit: &Visit) -> bool {
+    visit.attempts > 0
+}
