@@ -1,1 +1,245 @@
-//! Whole crawls in virtual time from one seed, with faults and an oracle.
+//! Whole crawls in virtual time from one seed, with faults, and an oracle.
+//!
+//! After TigerBeetle's VOPR: everything outside the crawler is simulated, all chance comes from one seed, and a failing
+//! seed can be replayed: `cargo run -p sim -- --seed N --trace`. What runs for real is `engine::State::step`, the
+//! recorder with the archive, `engine::look_into`, and the store.
+//!
+//! ```text
+//!  scenario ─▶ web, wishes, troubles
+//!  process:  step ─▶ commands ─▶ servers (network), writer (recorder, watched store, disk) ─▶ events, in virtual time
+//!  oracle:   sees each request at the servers, each batch acknowledged, and what is there after each crash
+//! ```
+//!
+//! - [`scenario`]: what is simulated, from the seed.
+//! - [`web`]: hosts, sites, pages, and how they misbehave; [`server`]: how they answer.
+//! - `process` and `writer`: one run of the crawler's program, till it ends or crashes.
+//! - [`disk`]: what a crash leaves; [`watched`]: the store as the crawler sees it.
+//! - [`oracle`]: whether all was right.
+//!
+//! Invariants: no clock, no thread of its own, no chance but the seed's; the oracle uses none of the crawler's rules.
+
+pub mod disk;
+pub mod oracle;
+pub mod rng;
+pub mod scenario;
+pub mod server;
+pub mod time;
+pub mod watched;
+pub mod web;
+
+mod process;
+mod world;
+mod writer;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::archive::Archive;
+use engine::{End, Recorder};
+
+pub use oracle::{Check, Violation};
+pub use scenario::{Sabotage, Scenario, StorageKind, Troubles, Wishes};
+pub use server::Served;
+
+use process::{Exit, Process, begin_event};
+use store::Store;
+use watched::Watched;
+use world::World;
+
+/// Bytes of a segment of the archive: few, so that there are several.
+const SEGMENT_BYTES_MAX: u64 = 20_000;
+
+/// Runs of the crawler in one simulation, at most.
+const RUNS_MAX: u32 = 100;
+
+/// What came of a simulation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The seed.
+    pub seed: u64,
+    /// Where the state was kept.
+    pub storage: StorageKind,
+    /// The rules that were broken.
+    pub violations: Vec<Violation>,
+    /// The hash of all that happened.
+    pub trace_hash: u64,
+    /// Runs of the crawler.
+    pub runs: u32,
+    /// Crashes.
+    pub crashes: u32,
+    /// Events.
+    pub steps: u64,
+    /// Requests that reached the servers.
+    pub requests: u64,
+    /// URLs in the store at the end.
+    pub urls: u64,
+    /// How long it took, in true time.
+    pub took: Duration,
+}
+
+impl Report {
+    /// True where this check noticed something.
+    #[must_use]
+    pub fn breaks(&self, check: Check) -> bool {
+        self.violations.iter().any(|violation| violation.check == check)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { seed, runs, crashes, steps, requests, urls, took, trace_hash, .. } = self;
+        writeln!(
+            f,
+            "seed {seed}: {urls} URLs, {requests} requests, {steps} events, {runs} runs, {crashes} crashes, \
+             {took:?}, trace {trace_hash:016x}"
+        )?;
+        for violation in &self.violations {
+            writeln!(f, "  {violation}")?;
+        }
+        if !self.violations.is_empty() {
+            let embedded = if self.storage == StorageKind::Embedded { " --embedded" } else { "" };
+            writeln!(f, "replay: cargo run -p sim -- --seed {seed}{embedded} --trace")?;
+        }
+        Ok(())
+    }
+}
+
+/// Simulates the crawl of this seed, with the state in memory.
+///
+/// # Errors
+/// The machine the simulator runs on fails, not the one it simulates.
+pub fn run(seed: u64) -> std::io::Result<Report> {
+    simulate(Scenario::from_seed(seed), false)
+}
+
+/// Simulates a crawl; `trace` prints all that happens.
+///
+/// # Errors
+/// The machine the simulator runs on fails, not the one it simulates.
+pub fn simulate(scenario: Scenario, trace: bool) -> std::io::Result<Report> {
+    let mut world = World::new(scenario, trace)?;
+    let mut runs = 0;
+    loop {
+        runs += 1;
+        let store = match world.disk.open() {
+            Ok(store) => store,
+            Err(error) => {
+                world.oracle.complain(Check::Durable, world.now, format!("the store does not open: {error}"));
+                break;
+            }
+        };
+        if !run_once(&mut world, store)? || runs >= RUNS_MAX {
+            break;
+        }
+    }
+    Ok(report(world, runs))
+}
+
+/// Runs the crawler's program once. True where it must be run again.
+fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
+    let watched = Arc::new(Watched::new(below.clone(), world.scenario.sabotage));
+    world.oracle.crawler_begins(&*below, world.now);
+    let archive = match open_archive(world, &*below) {
+        Ok(archive) => archive,
+        Err(error) => {
+            world.oracle.complain(Check::Archive, world.now, error);
+            return Ok(false);
+        }
+    };
+    let (begin, resumed) = match begin_event(world, &*below) {
+        Ok(begin) => begin,
+        Err(error) => {
+            world.oracle.complain(Check::Durable, world.now, error.to_string());
+            return Ok(false);
+        }
+    };
+    let recorder = Recorder::new(watched.clone(), archive);
+    let exit = Process::start(world, watched.clone(), recorder, resumed).run(begin);
+    match exit {
+        Exit::Finished(End::Stopped) => {
+            world.oracle.crawler_gone(world.now);
+            world.disk.close();
+            pass_time(world);
+            Ok(true)
+        }
+        Exit::Finished(_) => {
+            sabotage_archive(world)?;
+            let archive = world.disk.archive();
+            world.urls = below.totals().map_or(0, |totals| totals.urls);
+            world.oracle.crawler_begins(&*below, world.now);
+            world.oracle.judge_end(&world.scenario, &*below, archive.as_deref(), world.crashes, world.now);
+            Ok(false)
+        }
+        Exit::Crashed { torn } => {
+            world.crashes += 1;
+            world.note(format_args!("crash"));
+            world.oracle.crawler_gone(world.now);
+            world.disk.crash(&mut world.misfortune, torn, &watched.synced())?;
+            pass_time(world);
+            Ok(true)
+        }
+        Exit::Stuck => {
+            world.oracle.complain(Check::Ends, world.now, "the crawl does not end");
+            Ok(false)
+        }
+    }
+}
+
+fn open_archive(world: &World, store: &dyn Store) -> Result<Option<Archive>, String> {
+    let Some(dir) = world.disk.archive() else { return Ok(None) };
+    let segments = store.segments().map_err(|error| error.to_string())?;
+    let info = vec![("software".to_owned(), "sim".to_owned())];
+    Archive::open(&dir, &segments, info, SEGMENT_BYTES_MAX).map(Some).map_err(|error| error.to_string())
+}
+
+/// The time till the crawler is started again, in which its clock may be set.
+fn pass_time(world: &mut World) {
+    let millis = world.misfortune.pick(&[0, 10, 500, 5_000, 600_000]);
+    world.now = world.now + Duration::from_millis(world.misfortune.between(0, millis)) + Duration::from_micros(1);
+    if world.misfortune.chance(world.scenario.troubles.clock_chance) {
+        let by = Duration::from_secs(world.misfortune.pick(&[1, 60, 3_600, 30_000, 200_000]));
+        if world.misfortune.chance(500) {
+            world.note(format_args!("clock set forward by {by:?}"));
+            world.clock.set_forward(by);
+            world.oracle.clock_set_forward();
+        } else {
+            world.note(format_args!("clock set back by {by:?}"));
+            world.clock.set_back(by);
+        }
+    }
+}
+
+/// Changes a byte of the archive, where that is the sabotage.
+fn sabotage_archive(world: &World) -> std::io::Result<()> {
+    let Some(dir) = world.disk.archive().filter(|_| world.scenario.sabotage == Some(Sabotage::DamageArchive)) else {
+        return Ok(());
+    };
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "gz") {
+            let mut bytes = std::fs::read(&path)?;
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            std::fs::write(&path, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+fn report(mut world: World, runs: u32) -> Report {
+    let urls = world.urls;
+    world.note(format_args!("{urls} URLs"));
+    Report {
+        seed: world.scenario.seed,
+        storage: world.scenario.storage,
+        trace_hash: world.trace.hash(),
+        runs,
+        crashes: world.crashes,
+        steps: world.steps,
+        requests: world.requests,
+        urls,
+        took: world.now.since(time::TrueTime::default()),
+        violations: world.oracle.into_violations(),
+    }
+}

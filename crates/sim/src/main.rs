@@ -1,0 +1,58 @@
+//! Runs simulations by hand: one seed, with a trace if wanted, or a range of seeds.
+
+use std::process::ExitCode;
+
+use sim::{Scenario, StorageKind, simulate};
+
+const USAGE: &str = "usage: sim (--seed N | --seeds FROM..TO) [--embedded] [--trace]";
+
+/// What is asked for.
+struct Asked {
+    seeds: std::ops::Range<u64>,
+    storage: StorageKind,
+    trace: bool,
+}
+
+fn main() -> ExitCode {
+    let Some(asked) = read(std::env::args().skip(1)) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let mut code = ExitCode::SUCCESS;
+    for seed in asked.seeds {
+        match simulate(Scenario::from_seed(seed).on(asked.storage), asked.trace) {
+            Ok(report) => {
+                print!("{report}");
+                if !report.violations.is_empty() {
+                    code = ExitCode::FAILURE;
+                }
+            }
+            Err(error) => {
+                eprintln!("seed {seed}: {error}");
+                code = ExitCode::FAILURE;
+            }
+        }
+    }
+    code
+}
+
+fn read(mut words: impl Iterator<Item = String>) -> Option<Asked> {
+    let mut asked = Asked { seeds: 0..0, storage: StorageKind::Memory, trace: false };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--seed" => {
+                let seed = words.next()?.parse().ok()?;
+                asked.seeds = seed..seed + 1;
+            }
+            "--seeds" => {
+                let range = words.next()?;
+                let (from, to) = range.split_once("..")?;
+                asked.seeds = from.parse().ok()?..to.parse().ok()?;
+            }
+            "--embedded" => asked.storage = StorageKind::Embedded,
+            "--trace" => asked.trace = true,
+            _ => return None,
+        }
+    }
+    (!asked.seeds.is_empty()).then_some(asked)
+}

@@ -1,0 +1,225 @@
+//! The judge of a simulation: it sees what the servers see and what the store keeps, and knows the rules by itself.
+//!
+//! Invariant: no rule here is decided by code of the crawler. What the wishes say is taken as numbers; what follows from
+//! them is worked out anew, in the plainest way.
+
+mod archive;
+mod closure;
+mod complete;
+mod once;
+mod politeness;
+mod robots_txt;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use model::{Purpose, Timestamp};
+use store::{Batch, Store};
+use weburl::UrlKey;
+
+use crate::Scenario;
+use crate::server::Served;
+use crate::time::TrueTime;
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Check {
+    /// The delay between two visits of a site.
+    Delay,
+    /// The delay between two exchanges with an address.
+    AddressDelay,
+    /// Retry-After and back-off.
+    ComeLater,
+    /// Connections to a site or an address.
+    Connections,
+    /// robots.txt before anything else.
+    RobotsFirst,
+    /// robots.txt only once.
+    RobotsOnce,
+    /// What robots.txt forbids.
+    RobotsObeyed,
+    /// No URL is fetched again.
+    FetchedOnce,
+    /// No URL is recorded twice.
+    RecordedOnce,
+    /// What was acknowledged is there.
+    Durable,
+    /// Every URL that should be found is, and no other.
+    Complete,
+    /// Every URL has the depth it should have.
+    Depth,
+    /// Every URL has the outcome it should have.
+    Outcome,
+    /// Every payload has one holder.
+    Duplicates,
+    /// No more pages than asked for.
+    Budget,
+    /// The crawl comes to its end.
+    Ends,
+    /// Nothing grows without bound.
+    Bounded,
+    /// The archive is whole, and the state points to the right places.
+    Archive,
+}
+
+/// A broken rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The check that noticed.
+    pub check: Check,
+    /// When.
+    pub at: TrueTime,
+    /// What happened.
+    pub detail: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} at {}: {}", self.check, self.at, self.detail)
+    }
+}
+
+/// A request as a server sees it.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The URL's site, as text.
+    pub site: String,
+    /// The URL.
+    pub url: String,
+    /// Its key.
+    pub key: UrlKey,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The address asked.
+    pub address: Option<IpAddr>,
+    /// When it begins.
+    pub start: TrueTime,
+    /// What the crawler's clock shows then.
+    pub shown: Timestamp,
+}
+
+/// The end of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// What it came to.
+    pub served: Served,
+    /// When.
+    pub end: TrueTime,
+    /// What the crawler's clock shows then.
+    pub shown: Timestamp,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Violations kept; more say nothing new.
+const VIOLATIONS_MAX: usize = 50;
+
+/// The violations found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    all: Vec<Violation>,
+}
+
+impl Findings {
+    pub(crate) fn add(&mut self, check: Check, at: TrueTime, detail: impl Into<String>) {
+        // All checks that notice something are to be named, but none needs to say it often.
+        if self.all.len() < VIOLATIONS_MAX || !self.all.iter().any(|violation| violation.check == check) {
+            self.all.push(Violation { check, at, detail: detail.into() });
+        }
+    }
+}
+
+/// The judge.
+pub struct Oracle {
+    findings: Findings,
+    politeness: politeness::Judge,
+    robots_txt: robots_txt::Judge,
+    once: once::Judge,
+}
+
+impl Oracle {
+    /// A judge of this scenario.
+    #[must_use]
+    pub fn new(scenario: &Scenario) -> Self {
+        Oracle {
+            findings: Findings::default(),
+            politeness: politeness::Judge::new(&scenario.wishes),
+            robots_txt: robots_txt::Judge::default(),
+            once: once::Judge::new(scenario),
+        }
+    }
+
+    /// A request begins.
+    pub fn begins(&mut self, scenario: &Scenario, request: &Request) {
+        self.robots_txt.begins(&scenario.web, request, &mut self.findings);
+        self.once.begins(request, &mut self.findings);
+        self.politeness.begins(request, &mut self.findings);
+    }
+
+    /// A request ends.
+    pub fn ends(&mut self, scenario: &Scenario, request: &Request, ended: Ended) {
+        self.robots_txt.ends(request, ended);
+        self.once.ends(request, ended);
+        let crawl_delay = scenario.web.site_of(&request.url).and_then(|(_, site)| {
+            let rules = scenario.web.rules_of(site);
+            let says = matches!(site.robots.reply, crate::web::RobotsReply::Status(_));
+            rules.crawl_delay.filter(|_| !says).map(Duration::from_secs)
+        });
+        self.politeness.ends(request, ended, crawl_delay);
+    }
+
+    /// The store has acknowledged a batch.
+    pub fn acknowledged(&mut self, batch: &Batch, exchanges: &[(UrlKey, Timestamp)], now: TrueTime) {
+        self.once.acknowledged(batch, now, &mut self.findings);
+        self.robots_txt.acknowledged(batch);
+        self.politeness.acknowledged(exchanges);
+    }
+
+    /// The crawler is gone. Requests under way end now.
+    pub fn crawler_gone(&mut self, now: TrueTime) {
+        self.politeness.crawler_gone(now);
+    }
+
+    /// The crawler's clock was set forward, while it did not run.
+    pub fn clock_set_forward(&mut self) {
+        self.politeness.clock_set_forward();
+    }
+
+    /// A crawler begins with this store.
+    pub fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime) {
+        self.once.crawler_begins(store, now, &mut self.findings);
+        self.robots_txt.crawler_begins(store, now, &mut self.findings);
+    }
+
+    /// Something else than a check of its own went wrong.
+    pub fn complain(&mut self, check: Check, now: TrueTime, detail: impl Into<String>) {
+        self.findings.add(check, now, detail);
+    }
+
+    /// The crawl has ended by itself: judges what is in the store and in the archive.
+    pub fn judge_end(
+        &mut self,
+        scenario: &Scenario,
+        store: &dyn Store,
+        archive: Option<&Path>,
+        crashes: u32,
+        now: TrueTime,
+    ) {
+        self.once.judge_end(crashes, now, &mut self.findings);
+        let at_end = complete::AtEnd { scenario, store, crashes, now };
+        if let Err(error) = at_end.judge(&mut self.findings) {
+            self.findings.add(Check::Durable, now, format!("the store cannot be read: {error}"));
+        }
+        if let Some(archive) = archive {
+            archive::judge(archive, store, now, &mut self.findings);
+        }
+    }
+
+    /// The violations found.
+    #[must_use]
+    pub fn into_violations(self) -> Vec<Violation> {
+        self.findings.all
+    }
+}

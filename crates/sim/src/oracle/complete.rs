@@ -1,0 +1,155 @@
+//! Is everything found that should be, as near as it is, with the outcome it should have, and nothing else?
+
+use std::collections::BTreeMap;
+
+use model::{Outcome, Purpose};
+use store::{Entry, Store, StoreError};
+use weburl::UrlKey;
+
+use super::closure::{Expected, closure};
+use super::{Check, Findings};
+use crate::Scenario;
+use crate::time::TrueTime;
+use crate::web::{Reply, site_text};
+
+/// A page of a trap that was fetched is counted from this count on across restarts; below, it begins anew.
+const COUNTS_LOST_MAX: u32 = 8;
+
+/// The end of a crawl.
+pub(super) struct AtEnd<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) store: &'a dyn Store,
+    pub(super) crashes: u32,
+    pub(super) now: TrueTime,
+}
+
+impl AtEnd<'_> {
+    pub(super) fn judge(&self, findings: &mut Findings) -> Result<(), StoreError> {
+        let expected = closure(self.scenario);
+        let entries = self.store.scan(None, usize::MAX)?;
+        let found: BTreeMap<&str, &Entry> = entries.iter().map(|entry| (entry.candidate.url.as_str(), entry)).collect();
+        for (url, entry) in &found {
+            match expected.get(*url) {
+                None => findings.add(Check::Complete, self.now, format!("{url} should not be known")),
+                Some(expected) => self.judge_entry(url, entry, expected, findings),
+            }
+        }
+        if self.has_budget() {
+            self.judge_budget(&entries, findings);
+        } else {
+            for url in expected.keys().filter(|url| !found.contains_key(url.as_str())) {
+                // Where the calendar ends for the crawler is judged by its length.
+                if !expected[url].is_calendar {
+                    findings.add(Check::Complete, self.now, format!("{url} was not found"));
+                }
+            }
+            self.judge_calendar(&expected, &found, findings);
+        }
+        self.judge_duplicates(&entries, findings)
+    }
+
+    fn has_budget(&self) -> bool {
+        self.scenario.wishes.pages_max.is_some() || self.scenario.wishes.pages_per_site_max.is_some()
+    }
+
+    fn judge_entry(&self, url: &str, entry: &Entry, expected: &Expected, findings: &mut Findings) {
+        let candidate = &entry.candidate;
+        if (candidate.purpose == Purpose::Sitemap) != expected.is_sitemap {
+            findings.add(Check::Outcome, self.now, format!("{url} is known as a {:?}", candidate.purpose));
+        }
+        let distance = (candidate.depth, candidate.redirects);
+        let is_exact = self.scenario.wishes.depth_max.is_some() && !self.has_budget() && !expected.is_settled;
+        if is_exact && distance != expected.distance && !expected.is_sitemap {
+            let detail = format!("{url} has (links, redirects) {distance:?}, not {:?}", expected.distance);
+            findings.add(Check::Depth, self.now, detail);
+        }
+        let Some(visit) = &entry.visit else {
+            if !self.has_budget() {
+                findings.add(Check::Complete, self.now, format!("{url} has no outcome"));
+            }
+            return;
+        };
+        let is_right = match visit.outcome {
+            Outcome::Duplicate => matches!(expected.outcome, Outcome::Html | Outcome::Binary),
+            Outcome::Trap if expected.is_calendar => true,
+            outcome => outcome == expected.outcome,
+        };
+        if !is_right {
+            let detail = format!("{url} ended as {} ({}), not {}", visit.outcome, visit.reason, expected.outcome);
+            findings.add(Check::Outcome, self.now, detail);
+        }
+    }
+
+    /// Of a calendar so many pages are fetched as asked for, and the next one says why no more.
+    fn judge_calendar(
+        &self,
+        expected: &BTreeMap<String, Expected>,
+        found: &BTreeMap<&str, &Entry>,
+        findings: &mut Findings,
+    ) {
+        let reachable = expected.values().filter(|expected| expected.is_calendar);
+        let reachable = u32::try_from(reachable.filter(|expected| expected.outcome == Outcome::Html).count());
+        let max = self.scenario.wishes.calendar_pages_max.min(reachable.unwrap_or(u32::MAX));
+        let calendar = found.iter().filter(|(url, _)| expected.get(**url).is_some_and(|expected| expected.is_calendar));
+        let fetched = calendar.filter(|(_, entry)| entry.visit.as_ref().is_some_and(|visit| visit.status == 200));
+        let fetched = u32::try_from(fetched.count()).unwrap_or(u32::MAX);
+        let (least, most) = (max.saturating_sub(self.crashes), max.saturating_add(self.crashes * COUNTS_LOST_MAX));
+        if fetched < least || fetched > most {
+            findings.add(Check::Complete, self.now, format!("{fetched} pages of a calendar, not {least} to {most}"));
+        }
+    }
+
+    fn judge_budget(&self, entries: &[Entry], findings: &mut Findings) {
+        let mut by_site: BTreeMap<&str, u64> = BTreeMap::new();
+        let is_page = |outcome| matches!(outcome, Outcome::Html | Outcome::Binary | Outcome::Duplicate);
+        for entry in entries.iter().filter(|entry| entry.candidate.purpose == Purpose::Page) {
+            if entry.visit.as_ref().is_some_and(|visit| is_page(visit.outcome)) {
+                *by_site.entry(site_text(entry.candidate.url.as_str())).or_default() += 1;
+            }
+        }
+        let total = by_site.values().sum::<u64>();
+        let wishes = &self.scenario.wishes;
+        if wishes.pages_max.is_some_and(|max| total > max) {
+            findings.add(Check::Budget, self.now, format!("{total} pages, not {:?}", wishes.pages_max));
+        }
+        for (site, count) in by_site {
+            if wishes.pages_per_site_max.is_some_and(|max| count > max) {
+                findings.add(Check::Budget, self.now, format!("{count} pages of {site}"));
+            }
+        }
+    }
+
+    /// Of all URLs with one payload, one holds it, and the others name it.
+    fn judge_duplicates(&self, entries: &[Entry], findings: &mut Findings) -> Result<(), StoreError> {
+        let mut holders: BTreeMap<String, UrlKey> = BTreeMap::new();
+        let payload_of = |entry: &Entry| match &self.scenario.web.pages.get(entry.candidate.url.as_str())?.reply {
+            Reply::Html(html) => Some(format!("{html:?}")),
+            Reply::Document(content) => Some(format!("document {content}")),
+            Reply::Sitemap(urls) => Some(format!("sitemap {urls:?}")),
+            Reply::SitemapIndex(urls) => Some(format!("index {urls:?}")),
+            _ => None,
+        };
+        let fetched = |entry: &&Entry| entry.visit.as_ref().is_some_and(|visit| visit.status == 200);
+        let fetched: Vec<&Entry> = entries.iter().filter(fetched).collect();
+        for entry in &fetched {
+            let (Some(visit), Some(payload)) = (&entry.visit, payload_of(entry)) else { continue };
+            if visit.outcome != Outcome::Duplicate && holders.insert(payload, visit.key).is_some() {
+                findings.add(Check::Duplicates, self.now, format!("{} is a second holder", entry.candidate.url));
+            }
+        }
+        for entry in &fetched {
+            let (Some(visit), Some(payload)) = (&entry.visit, payload_of(entry)) else { continue };
+            if visit.outcome == Outcome::Duplicate && visit.duplicate_of != holders.get(&payload).copied() {
+                let detail = format!("{} names {:?} as holder", entry.candidate.url, visit.duplicate_of);
+                findings.add(Check::Duplicates, self.now, detail);
+            }
+            if let Some(digest) = visit.digest
+                && self.store.holder(digest)? != holders.get(&payload).copied()
+            {
+                let detail = format!("the store has another holder of {}'s payload", entry.candidate.url);
+                findings.add(Check::Duplicates, self.now, detail);
+            }
+        }
+        Ok(())
+    }
+}

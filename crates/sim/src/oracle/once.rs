@@ -1,0 +1,89 @@
+//! Is every URL fetched to its end once, recorded once, and never forgotten?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Outcome, Purpose};
+use store::{Batch, Store};
+use weburl::UrlKey;
+
+use super::{Check, Ended, Findings, Request};
+use crate::time::TrueTime;
+use crate::{Scenario, Served};
+
+pub(super) struct Judge {
+    attempts_max: u32,
+    /// The outcomes that the store has acknowledged or was found to have.
+    recorded: BTreeMap<UrlKey, Outcome>,
+    /// What this run of the crawler has had an answer for that will not change.
+    answered: BTreeSet<UrlKey>,
+    asked: BTreeMap<UrlKey, (u32, String)>,
+}
+
+impl Judge {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        Judge {
+            attempts_max: u32::from(scenario.wishes.politeness.attempts_max),
+            recorded: BTreeMap::new(),
+            answered: BTreeSet::new(),
+            asked: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn begins(&mut self, request: &Request, findings: &mut Findings) {
+        if request.purpose == Purpose::Robots {
+            return;
+        }
+        let (asked, _) = self.asked.entry(request.key).or_insert_with(|| (0, request.url.clone()));
+        *asked += 1;
+        if let Some(outcome) = self.recorded.get(&request.key) {
+            let detail = format!("{} is fetched again, though recorded as {outcome}", request.url);
+            findings.add(Check::FetchedOnce, request.start, detail);
+        }
+        if self.answered.contains(&request.key) {
+            let detail = format!("{} is fetched again, though answered in this run", request.url);
+            findings.add(Check::FetchedOnce, request.start, detail);
+        }
+    }
+
+    pub(super) fn ends(&mut self, request: &Request, ended: Ended) {
+        if ended.served == Served::Final && request.purpose != Purpose::Robots {
+            self.answered.insert(request.key);
+        }
+    }
+
+    pub(super) fn acknowledged(&mut self, batch: &Batch, now: TrueTime, findings: &mut Findings) {
+        for visit in &batch.visits {
+            if let Some(outcome) = self.recorded.insert(visit.key, visit.outcome) {
+                let detail = format!("URL {} is recorded as {} after {outcome}", visit.key, visit.outcome);
+                findings.add(Check::RecordedOnce, now, detail);
+            }
+        }
+    }
+
+    pub(super) fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime, findings: &mut Findings) {
+        self.answered.clear();
+        let found = outcomes(store);
+        for (key, outcome) in &self.recorded {
+            if found.get(key) != Some(outcome) {
+                let detail = format!("URL {key}: {outcome} was acknowledged, there is {:?}", found.get(key));
+                findings.add(Check::Durable, now, detail);
+            }
+        }
+        self.recorded = found;
+    }
+
+    /// Every crash may cost one attempt of what was in flight.
+    pub(super) fn judge_end(&self, crashes: u32, now: TrueTime, findings: &mut Findings) {
+        for (asked, url) in self.asked.values() {
+            if *asked > self.attempts_max + crashes {
+                findings.add(Check::FetchedOnce, now, format!("{url} was asked for {asked} times"));
+            }
+        }
+    }
+}
+
+/// The outcome of each URL that was visited; what was settled when it was found does not count.
+fn outcomes(store: &dyn Store) -> BTreeMap<UrlKey, Outcome> {
+    let entries = store.scan(None, usize::MAX).unwrap_or_default();
+    entries.into_iter().filter_map(|entry| entry.visit.map(|visit| (visit.key, visit.outcome))).collect()
+}

@@ -1,0 +1,177 @@
+//! Is the crawler polite? Measured in true time at the servers, across all runs of the crawler.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use frontier::Politeness;
+use model::{Purpose, Timestamp};
+use weburl::UrlKey;
+
+use super::{Check, Ended, Findings, Request};
+use crate::Served;
+use crate::scenario::Wishes;
+use crate::time::TrueTime;
+
+/// Watches all sites and addresses.
+pub(super) struct Judge {
+    wishes: Politeness,
+    sites: BTreeMap<String, SiteWatch>,
+    addresses: BTreeMap<IpAddr, AddressWatch>,
+}
+
+#[derive(Default)]
+struct SiteWatch {
+    in_flight: usize,
+    /// Some visit is or was under way; its Crawl-delay.
+    crawl_delay: Duration,
+    last_start: Option<TrueTime>,
+    waits: Vec<Wait>,
+    failures: u32,
+}
+
+/// A time before which nothing may be asked.
+struct Wait {
+    until: TrueTime,
+    check: Check,
+    /// robots.txt may be asked for all the same.
+    but_robots: bool,
+    /// It holds for another run of the crawler only if this exchange is recorded: nobody else knows of it.
+    known_by: KnownBy,
+}
+
+#[derive(PartialEq)]
+enum KnownBy {
+    Everyone,
+    Recorded,
+    ThisExchange(UrlKey, Timestamp),
+    Nobody,
+}
+
+#[derive(Default)]
+struct AddressWatch {
+    in_flight: usize,
+    quiet_until: TrueTime,
+}
+
+impl Judge {
+    pub(super) fn new(wishes: &Wishes) -> Self {
+        Judge { wishes: wishes.politeness.clone(), sites: BTreeMap::new(), addresses: BTreeMap::new() }
+    }
+
+    pub(super) fn begins(&mut self, request: &Request, findings: &mut Findings) {
+        self.address_begins(request, findings);
+        let is_robots = request.purpose == Purpose::Robots;
+        let site = self.sites.entry(request.site.clone()).or_default();
+        for wait in site.waits.iter().filter(|wait| wait.until > request.start && !(is_robots && wait.but_robots)) {
+            let detail = format!("{} asked for {:?} too early", request.url, wait.until.since(request.start));
+            findings.add(wait.check, request.start, detail);
+        }
+        site.waits.retain(|wait| wait.until > request.start);
+        if is_robots {
+            return;
+        }
+        let delay = self.wishes.delay.max(site.crawl_delay);
+        if let Some(last) = site.last_start
+            && request.start < last + delay
+        {
+            findings.add(Check::Delay, request.start, format!("{} begun too soon after another", request.url));
+        }
+        site.last_start = Some(request.start);
+        site.in_flight += 1;
+        if site.in_flight > self.wishes.connections_per_site {
+            let detail = format!("{} is visited {} times at once", request.site, site.in_flight);
+            findings.add(Check::Connections, request.start, detail);
+        }
+    }
+
+    fn address_begins(&mut self, request: &Request, findings: &mut Findings) {
+        let Some(address) = request.address.filter(|_| !self.wishes.ip_delay.is_zero()) else { return };
+        let watch = self.addresses.entry(address).or_default();
+        if watch.quiet_until > request.start || watch.in_flight > 0 {
+            let early = watch.quiet_until.since(request.start);
+            findings.add(
+                Check::AddressDelay,
+                request.start,
+                format!("{} asked of {address} {early:?} early", request.url),
+            );
+        }
+        watch.in_flight += 1;
+    }
+
+    pub(super) fn ends(&mut self, request: &Request, ended: Ended, crawl_delay: Option<Duration>) {
+        if let Some(watch) = request.address.and_then(|address| self.addresses.get_mut(&address)) {
+            watch.in_flight = watch.in_flight.saturating_sub(1);
+            watch.quiet_until = watch.quiet_until.max(ended.end + self.wishes.ip_delay);
+        }
+        let wishes = &self.wishes;
+        let site = self.sites.entry(request.site.clone()).or_default();
+        let mut wait = |after: Duration, check, but_robots, known_by| {
+            site.waits.push(Wait { until: ended.end + after, check, but_robots, known_by });
+        };
+        let is_robots = request.purpose == Purpose::Robots;
+        if let Served::Busy { retry_after: Some(asked) } = ended.served {
+            let known_by = KnownBy::ThisExchange(request.key, request.shown);
+            wait(asked.min(wishes.retry_after_max), Check::ComeLater, false, known_by);
+        }
+        if is_robots {
+            if ended.served == Served::Final {
+                site.crawl_delay = crawl_delay.unwrap_or_default().min(wishes.crawl_delay_max);
+            }
+            return;
+        }
+        match ended.served {
+            Served::Final => {
+                site.failures = 0;
+                wait(ended.took.mul_f64(wishes.delay_factor), Check::Delay, true, KnownBy::Nobody);
+            }
+            Served::Busy { retry_after: None } | Served::Failed => {
+                let doublings = site.failures.min(30);
+                let backoff = wishes.backoff.saturating_mul(1 << doublings).min(wishes.backoff_max);
+                wait(backoff, Check::ComeLater, false, KnownBy::Nobody);
+                site.failures += 1;
+            }
+            Served::Busy { .. } => site.failures += 1,
+        }
+        site.in_flight = site.in_flight.saturating_sub(1);
+        let delay = wishes.delay.max(site.crawl_delay);
+        site.waits.push(Wait {
+            until: ended.end + delay,
+            check: Check::Delay,
+            but_robots: true,
+            known_by: KnownBy::Everyone,
+        });
+    }
+
+    /// These exchanges are recorded: what they asked for must be known from now on.
+    pub(super) fn acknowledged(&mut self, exchanges: &[(UrlKey, Timestamp)]) {
+        for wait in self.sites.values_mut().flat_map(|site| &mut site.waits) {
+            if matches!(&wait.known_by, KnownBy::ThisExchange(key, start) if exchanges.contains(&(*key, *start))) {
+                wait.known_by = KnownBy::Recorded;
+            }
+        }
+    }
+
+    pub(super) fn crawler_gone(&mut self, now: TrueTime) {
+        for site in self.sites.values_mut() {
+            site.waits.retain(|wait| matches!(wait.known_by, KnownBy::Everyone | KnownBy::Recorded));
+            site.failures = 0;
+            if std::mem::take(&mut site.in_flight) > 0 {
+                let until = now + self.wishes.delay.max(site.crawl_delay);
+                site.waits.push(Wait { until, check: Check::Delay, but_robots: true, known_by: KnownBy::Everyone });
+            }
+        }
+        for address in self.addresses.values_mut() {
+            if std::mem::take(&mut address.in_flight) > 0 {
+                address.quiet_until = now + self.wishes.ip_delay;
+            }
+        }
+    }
+
+    /// To the crawler it seems that a long time has passed.
+    pub(super) fn clock_set_forward(&mut self) {
+        for site in self.sites.values_mut() {
+            site.waits.retain(|wait| wait.known_by == KnownBy::Everyone);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! robots.txt: first, once, obeyed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use model::{Purpose, RobotsAnswer, Timestamp};
+use store::{Batch, Store};
+use weburl::SiteKey;
+
+use super::{Check, Ended, Findings, Request};
+use crate::Served;
+use crate::time::TrueTime;
+use crate::web::{Robots, RobotsReply, Web, path_of};
+
+/// How long a robots.txt holds (RFC 9309 §2.4).
+const HOLDS: Duration = Duration::from_secs(24 * 3600);
+
+/// What the crawler has the right to know of robots.txt.
+#[derive(Default)]
+pub(super) struct Judge {
+    /// When the site's word was had, by the crawler's clock.
+    known: BTreeMap<SiteKey, Timestamp>,
+    in_flight: BTreeSet<SiteKey>,
+    acknowledged: BTreeSet<SiteKey>,
+}
+
+impl Judge {
+    pub(super) fn begins(&mut self, web: &Web, request: &Request, findings: &mut Findings) {
+        let known = self.known.get(&request.key.site);
+        let holds = known.is_some_and(|had| request.shown < *had + HOLDS);
+        if request.purpose == Purpose::Robots {
+            let is_new = self.in_flight.insert(request.key.site);
+            if holds || !is_new {
+                findings.add(Check::RobotsOnce, request.start, format!("{} is asked for again", request.url));
+            }
+            return;
+        }
+        if !holds {
+            findings.add(Check::RobotsFirst, request.start, format!("{} is visited without robots.txt", request.url));
+        }
+        if web.site_of(&request.url).is_some_and(|(_, site)| !allows(web, &site.robots, path_of(&request.url))) {
+            findings.add(Check::RobotsObeyed, request.start, format!("{} is forbidden", request.url));
+        }
+    }
+
+    pub(super) fn ends(&mut self, request: &Request, ended: Ended) {
+        if request.purpose == Purpose::Robots {
+            self.in_flight.remove(&request.key.site);
+            if ended.served == Served::Final {
+                self.known.insert(request.key.site, ended.shown);
+            }
+        }
+    }
+
+    pub(super) fn acknowledged(&mut self, batch: &Batch) {
+        let with_robots = batch.sites.iter().filter(|record| record.robots.is_some());
+        self.acknowledged.extend(with_robots.map(|record| record.site.key()));
+    }
+
+    /// Only what the store has is known to a new run.
+    pub(super) fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime, findings: &mut Findings) {
+        self.in_flight.clear();
+        self.known.clear();
+        for site in &self.acknowledged {
+            let robots = store.site(*site).ok().flatten().and_then(|record| record.robots);
+            match robots {
+                None => findings.add(Check::Durable, now, format!("the robots.txt of site {site} is lost")),
+                Some(robots) if is_final(&robots.answer) => {
+                    self.known.insert(*site, robots.fetched_at);
+                }
+                Some(_) => {}
+            }
+        }
+        // What is in the store without having been acknowledged is known too.
+        for record in store.sites(None, usize::MAX).unwrap_or_default() {
+            if let Some(robots) = record.robots.filter(|robots| is_final(&robots.answer)) {
+                self.known.insert(record.site.key(), robots.fetched_at);
+            }
+        }
+    }
+}
+
+fn is_final(answer: &RobotsAnswer) -> bool {
+    matches!(answer, RobotsAnswer::Status { code, .. } if (200..500).contains(code) && *code != 429)
+}
+
+/// The longest prefix decides; the one that allows, where both are of one length (RFC 9309 §2.2.2).
+pub(super) fn allows(web: &Web, robots: &Robots, path: &str) -> bool {
+    let rules = match &robots.reply {
+        RobotsReply::Status(status) => return *status < 500,
+        RobotsReply::Rules => robots,
+        RobotsReply::RedirectTo(other) => web.sites.get(other).map_or(robots, |site| &site.robots),
+    };
+    let longest = |prefixes: &[String]| {
+        prefixes.iter().filter(|prefix| path.starts_with(prefix.as_str())).map(String::len).max().unwrap_or(0)
+    };
+    let (forbidden, allowed) = (longest(&rules.disallow), longest(&rules.allow));
+    forbidden == 0 || allowed >= forbidden
+}

@@ -1,0 +1,318 @@
+//! One run of the crawler's program: another shell around `engine::State::step`, in virtual time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Command, End, Event, Fetch, Recorder, Settings, State, look_into};
+use model::{FetchOutcome, FetchTask, Purpose, TaskId};
+use store::Store;
+
+use crate::oracle::{Check, Ended, Request};
+use crate::scenario::Sabotage;
+use crate::server::Exchanged;
+use crate::time::TrueTime;
+use crate::watched::Watched;
+use crate::world::World;
+use crate::writer::{Order, Writer};
+
+/// Events of one simulation, at most: a crawl that needs more does not end.
+const STEPS_MAX: u64 = 300_000;
+
+/// How long a crawl may take.
+const TIME_MAX: Duration = Duration::from_secs(5 * 365 * 24 * 3600);
+
+/// How a run ends.
+#[derive(Debug)]
+pub(crate) enum Exit {
+    /// By itself.
+    Finished(End),
+    /// By a crash. `torn` says that a commit was under way.
+    Crashed { torn: bool },
+    /// Never.
+    Stuck,
+}
+
+/// What happens at some time.
+enum Happening {
+    Step(Event),
+    Fetched(TaskId),
+    WriterWorks,
+    Alarm(u64),
+}
+
+/// A request under way.
+struct UnderWay {
+    request: Request,
+    exchanged: Exchanged,
+}
+
+/// A running crawler.
+pub(crate) struct Process<'w> {
+    world: &'w mut World,
+    settings: Settings,
+    state: State,
+    writer: Writer,
+    agenda: BTreeMap<(TrueTime, u64), Happening>,
+    scheduled: u64,
+    under_way: BTreeMap<TaskId, UnderWay>,
+    alarm: u64,
+    /// The writer's answers come in their order.
+    last_answer: TrueTime,
+    end: Option<End>,
+}
+
+impl<'w> Process<'w> {
+    /// Starts the program on a store.
+    pub(crate) fn start(world: &'w mut World, store: Arc<Watched>, recorder: Recorder, resumed: bool) -> Self {
+        let settings = world.scenario.settings();
+        let state = State::new(settings.clone(), world.clock.at(world.now), resumed);
+        let last_answer = world.now;
+        let mut process = Process {
+            world,
+            settings,
+            state,
+            writer: Writer::new(store, recorder),
+            agenda: BTreeMap::new(),
+            scheduled: 0,
+            under_way: BTreeMap::new(),
+            alarm: 0,
+            last_answer,
+            end: None,
+        };
+        if process.world.scenario.troubles.stops > 0 {
+            process.world.scenario.troubles.stops -= 1;
+            let after = Duration::from_millis(process.world.misfortune.below(60_000));
+            process.schedule(process.world.now + after, Happening::Step(Event::Stop));
+        }
+        process
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(mut self, begin: Event) -> Exit {
+        let deadline = TrueTime::default() + TIME_MAX;
+        self.schedule(self.world.now, Happening::Step(begin));
+        while let Some(((at, _), happening)) = self.agenda.pop_first() {
+            self.world.now = at;
+            self.world.steps += 1;
+            if self.world.steps > STEPS_MAX || at > deadline {
+                return Exit::Stuck;
+            }
+            if let Err(exit) = self.happen(happening) {
+                return exit;
+            }
+            if let Some(end) = self.end.take() {
+                return self.finish(end);
+            }
+        }
+        Exit::Stuck
+    }
+
+    fn finish(mut self, end: End) -> Exit {
+        self.world.note(format_args!("finished: {end:?}"));
+        // What is ordered is still recorded.
+        while self.writer.has_orders() {
+            if let Err(exit) = self.work() {
+                return exit;
+            }
+        }
+        let finished = end != End::Stopped;
+        if let Err(error) = self.writer.close(finished) {
+            self.world.oracle.complain(Check::Archive, self.world.now, error.to_string());
+        }
+        Exit::Finished(end)
+    }
+
+    fn schedule(&mut self, at: TrueTime, happening: Happening) {
+        self.scheduled += 1;
+        self.agenda.insert((at, self.scheduled), happening);
+    }
+
+    fn happen(&mut self, happening: Happening) -> Result<(), Exit> {
+        match happening {
+            Happening::Step(event) => self.step(event),
+            Happening::Fetched(id) => match self.under_way.remove(&id) {
+                Some(under_way) => self.fetched(under_way),
+                None => Ok(()),
+            },
+            Happening::WriterWorks => self.work(),
+            Happening::Alarm(number) if number == self.alarm => self.step(Event::Wake),
+            Happening::Alarm(_) => Ok(()),
+        }
+    }
+
+    fn step(&mut self, event: Event) -> Result<(), Exit> {
+        self.world.note(format_args!("{}", brief(&event)));
+        let commands = self.state.step(self.world.clock.at(self.world.now), event);
+        self.check_bounds();
+        for command in commands {
+            self.maybe_crash()?;
+            self.carry_out(command)?;
+            self.maybe_crash()?;
+        }
+        Ok(())
+    }
+
+    fn maybe_crash(&mut self) -> Result<(), Exit> {
+        if self.world.strikes() { Err(Exit::Crashed { torn: false }) } else { Ok(()) }
+    }
+
+    fn check_bounds(&mut self) {
+        let concurrency = self.world.scenario.wishes.concurrency;
+        let (in_flight, waiting) = (self.state.fetches_in_flight(), self.state.sites_waiting());
+        if in_flight > concurrency || waiting > self.world.scenario.web.sites.len() + 1 {
+            let detail = format!("{in_flight} fetches, {waiting} sites waiting");
+            self.world.oracle.complain(Check::Bounded, self.world.now, detail);
+        }
+    }
+
+    fn carry_out(&mut self, command: Command) -> Result<(), Exit> {
+        match command {
+            Command::Fetch(task) => self.fetch(&task),
+            Command::Resolve(site) => {
+                let addresses = self.world.servers.resolve(&self.world.scenario.web, &site);
+                let after = Duration::from_micros(self.world.network.between(100, 300_000));
+                let event = Event::Resolved { site: site.key(), addresses };
+                self.schedule(self.world.now + after, Happening::Step(event));
+            }
+            Command::Record(record) => self.order(Order::Record(record)),
+            Command::Load { site, with_record, after, max } => {
+                if max > frontier::WINDOW_URLS {
+                    self.world.oracle.complain(Check::Bounded, self.world.now, format!("a window of {max} URLs"));
+                }
+                self.order(Order::Load { site, with_record, after, max });
+            }
+            Command::FindSites { after } => self.order(Order::FindSites { after }),
+            Command::WakeAt(at) => {
+                self.alarm += 1;
+                let at = self.world.clock.when(at).max(self.world.now);
+                self.schedule(at, Happening::Alarm(self.alarm));
+            }
+            Command::Abandon => {
+                self.under_way.clear();
+                self.world.oracle.crawler_gone(self.world.now);
+            }
+            Command::Finish(end) => self.end = Some(end),
+        }
+        Ok(())
+    }
+
+    fn order(&mut self, order: Order) {
+        if self.writer.add(order) {
+            let pause = self.pause();
+            self.schedule(self.world.now + pause, Happening::WriterWorks);
+        }
+    }
+
+    fn pause(&mut self) -> Duration {
+        let longest = u64::try_from(self.world.troubles().store_pause.as_micros()).unwrap_or(1);
+        Duration::from_micros(self.world.machine.between(1, longest.max(1)))
+    }
+
+    /// Lets the writer do what it does in one go.
+    fn work(&mut self) -> Result<(), Exit> {
+        let answers = self.writer.work(self.world)?;
+        for event in answers {
+            self.last_answer = self.last_answer.max(self.world.now) + Duration::from_micros(1);
+            self.schedule(self.last_answer, Happening::Step(event));
+        }
+        if self.writer.goes_on() {
+            let pause = self.pause();
+            self.schedule(self.world.now + pause, Happening::WriterWorks);
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self, task: &FetchTask) {
+        let request = self.request(task);
+        self.world.note(format_args!("fetch {} from {:?}", request.url, request.address));
+        self.begin(&request);
+        if self.world.scenario.sabotage == Some(Sabotage::AskTwice) && self.world.requests.is_multiple_of(5) {
+            let took = Duration::from_micros(1);
+            let ended = Ended {
+                served: crate::Served::Final,
+                end: self.world.now + took,
+                shown: self.world.clock.at(self.world.now + took),
+                took,
+            };
+            self.world.oracle.ends(&self.world.scenario, &request, ended);
+            self.begin(&request);
+        }
+        let World { servers, scenario, network, now, clock, .. } = &mut *self.world;
+        let exchanged = servers.fetch(&scenario.web, network, task, *now, *clock);
+        self.schedule(exchanged.end, Happening::Fetched(task.id));
+        self.under_way.insert(task.id, UnderWay { request, exchanged });
+    }
+
+    fn begin(&mut self, request: &Request) {
+        self.world.requests += 1;
+        self.world.oracle.begins(&self.world.scenario, request);
+    }
+
+    fn request(&self, task: &FetchTask) -> Request {
+        Request {
+            site: task.url.site().as_str().to_owned(),
+            url: task.url.as_str().to_owned(),
+            key: task.url.key(),
+            purpose: task.purpose,
+            address: task.address,
+            start: self.world.now,
+            shown: self.world.clock.at(self.world.now),
+        }
+    }
+
+    fn fetched(&mut self, under_way: UnderWay) -> Result<(), Exit> {
+        let UnderWay { request, exchanged: Exchanged { end, outcome, served } } = under_way;
+        let shown = self.world.clock.at(end);
+        let ended = Ended { served, end, shown, took: end.since(request.start) };
+        self.world.oracle.ends(&self.world.scenario, &request, ended);
+        self.maybe_crash()?;
+        let fetch = looked_into(outcome, request.purpose, &self.settings);
+        self.step(Event::Fetched(Box::new(fetch)))
+    }
+}
+
+/// As the shell does it: the body is gone afterwards, but for robots.txt.
+fn looked_into(mut outcome: FetchOutcome, purpose: Purpose, settings: &Settings) -> Fetch {
+    let content = look_into(&outcome, purpose, settings);
+    if let (model::Fetched::Response(response), false) = (&mut outcome.fetched, purpose == Purpose::Robots) {
+        response.body = bytes::Bytes::new();
+    }
+    Fetch { outcome, content }
+}
+
+/// An event in few words, the same in every run.
+fn brief(event: &Event) -> String {
+    match event {
+        Event::Begin { seeds, known_seeds, pages, bytes } => {
+            format!("begin: {} seeds, {} known, {pages} pages, {bytes} bytes", seeds.len(), known_seeds.len())
+        }
+        Event::SitesFound { sites, all } => format!("{} sites found, all {all}", sites.len()),
+        Event::Loaded { site, queue, all, .. } => format!("loaded {} of site {site}, all {all}", queue.len()),
+        Event::Resolved { site, addresses } => format!("resolved {site}: {addresses:?}"),
+        Event::Fetched(fetch) => {
+            let end = match &fetch.outcome.fetched {
+                model::Fetched::Response(response) => response.status.to_string(),
+                model::Fetched::Failed(failure) => format!("{:?}", failure.kind),
+            };
+            format!("fetched {}: {end}", fetch.outcome.url)
+        }
+        Event::Committed { records, committed } => {
+            let (fresh, relaxed) = (committed.fresh.len(), committed.relaxed.len());
+            format!("committed {}: {fresh} fresh, {relaxed} relaxed", records.len())
+        }
+        Event::Wake => "wake".to_owned(),
+        Event::Stop => "stop".to_owned(),
+    }
+}
+
+/// Reads what a new run must know, as the shell does.
+pub(crate) fn begin_event(world: &World, store: &dyn Store) -> Result<(Event, bool), store::StoreError> {
+    let totals = store.totals()?;
+    let known_seeds = store.seeds()?;
+    let rules = weburl::CanonicalRules::default();
+    let seeds = world.scenario.web.seeds.iter().filter_map(|seed| weburl::CanonicalUrl::parse(seed, &rules).ok());
+    let seeds = seeds.filter(|seed| !known_seeds.contains(seed)).collect();
+    let begin = Event::Begin { seeds, known_seeds, pages: totals.fetched(), bytes: totals.bytes };
+    Ok((begin, totals.urls > 0))
+}

@@ -1,0 +1,233 @@
+//! What is simulated: a web, what the user asks for, what goes wrong, and, to test the oracle itself, a broken rule.
+
+use std::time::Duration;
+
+use engine::Settings;
+use frontier::{Filter, Politeness, SiteRules, TrapRules};
+use model::Limits;
+use robots::Matching;
+use weburl::{CanonicalRules, Pattern, Scope, ScopeKind};
+
+use crate::rng::{Rng, mix};
+use crate::web::Web;
+
+/// One simulation, complete.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The seed that all of it comes from.
+    pub seed: u64,
+    /// The web.
+    pub web: Web,
+    /// What the user asks for.
+    pub wishes: Wishes,
+    /// What goes wrong around the crawler.
+    pub troubles: Troubles,
+    /// Where the state is kept.
+    pub storage: StorageKind,
+    /// An archive is written.
+    pub has_archive: bool,
+    /// The rule that is broken on purpose.
+    pub sabotage: Option<Sabotage>,
+}
+
+/// What the user asks for. The oracle holds the crawler to it.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    /// Politeness.
+    pub politeness: Politeness,
+    /// Fetches at once.
+    pub concurrency: usize,
+    /// Links from a seed, at most.
+    pub depth_max: Option<u32>,
+    /// URLs fetched with success, at most.
+    pub pages_max: Option<u64>,
+    /// URLs of a site fetched with success, at most.
+    pub pages_per_site_max: Option<u64>,
+    /// Only the hosts of the seeds; else everything.
+    pub seed_hosts_only: bool,
+    /// Sitemaps are read.
+    pub sitemaps: bool,
+    /// Files ending in `.pdf` and URLs with `/cgi-bin/` in them are excluded.
+    pub excludes: bool,
+    /// Pages of a calendar, at most.
+    pub calendar_pages_max: u32,
+}
+
+/// What goes wrong around the crawler.
+#[derive(Clone, Debug, Default)]
+pub struct Troubles {
+    /// Crashes and failed commits, at most.
+    pub crashes_max: u32,
+    /// In a million moments at which a crash is possible.
+    pub crash_chance: u64,
+    /// In a thousand restarts the clock was set meanwhile.
+    pub clock_chance: u64,
+    /// The user stops the crawl so often.
+    pub stops: u32,
+    /// The longest a commit or a read takes.
+    pub store_pause: Duration,
+}
+
+/// Where the state is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StorageKind {
+    /// In memory, which a crash leaves alone.
+    Memory,
+    /// In the embedded store, on a disk that loses what was not acknowledged.
+    Embedded,
+}
+
+/// A rule broken on purpose: the oracle must notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sabotage {
+    /// The crawler waits for nothing between two visits.
+    NoDelay,
+    /// The crawler knows no delay per address.
+    NoAddressDelay,
+    /// The crawler takes any Retry-After for zero.
+    NoRetryAfter,
+    /// The crawler opens one connection to a site too many.
+    MoreConnections,
+    /// The crawler ignores robots.txt.
+    NoRobots,
+    /// The crawler goes one link deeper than asked.
+    DepthOffByOne,
+    /// The crawler fetches more pages than asked.
+    NoBudget,
+    /// The store forgets some found URLs.
+    ForgetFound,
+    /// The store applies only half of some batches.
+    HalfBatches,
+    /// The store acknowledges before anything is kept, and a crash loses it.
+    ForgetAcknowledged,
+    /// The store forgets some outcomes, so that their URLs are fetched again.
+    ForgetVisits,
+    /// The store forgets what the delays of a site were.
+    ForgetSites,
+    /// The network sends some requests twice.
+    AskTwice,
+    /// A byte of the archive is changed.
+    DamageArchive,
+}
+
+impl Scenario {
+    /// The scenario of a seed.
+    #[must_use]
+    pub fn from_seed(seed: u64) -> Self {
+        let mut rng = Rng::new(mix(seed ^ 0xA5A5_5A5A));
+        let is_calm = rng.chance(200);
+        let web = Web::generate(&mut rng.fork(), is_calm);
+        let wishes = wishes(&mut rng, &web);
+        let troubles = if is_calm { Troubles::default() } else { troubles(&mut rng) };
+        Scenario {
+            seed,
+            web,
+            wishes,
+            troubles,
+            storage: StorageKind::Memory,
+            has_archive: rng.chance(100),
+            sabotage: None,
+        }
+    }
+
+    /// The same on another store.
+    #[must_use]
+    pub fn on(self, storage: StorageKind) -> Self {
+        Scenario { storage, ..self }
+    }
+
+    /// The same with a broken rule.
+    #[must_use]
+    pub fn broken_by(self, sabotage: Sabotage) -> Self {
+        Scenario { sabotage: Some(sabotage), ..self }
+    }
+
+    /// The settings given to the crawler: the wishes, unless sabotaged.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        let wishes = &self.wishes;
+        let mut settings = Settings {
+            filter: Filter {
+                scope: Scope::new(if wishes.seed_hosts_only { ScopeKind::Host } else { ScopeKind::Any }),
+                include: Vec::new(),
+                exclude: if wishes.excludes { patterns() } else { Vec::new() },
+            },
+            site_rules: SiteRules {
+                politeness: wishes.politeness.clone(),
+                traps: TrapRules { calendar_pages_max: wishes.calendar_pages_max, ..TrapRules::default() },
+                matching: Some(Matching::LongestMatch),
+                pages_per_site_max: wishes.pages_per_site_max,
+                sitemaps_per_site_max: Limits::default().sitemaps_per_site_max,
+            },
+            canonical: CanonicalRules::default(),
+            limits: Limits::default(),
+            product_token: "argiope".to_owned(),
+            depth_max: wishes.depth_max,
+            concurrency: wishes.concurrency,
+            pages_max: wishes.pages_max,
+            time_max: None,
+            bytes_max: None,
+            sitemaps: wishes.sitemaps,
+            head_first: false,
+            ignore_nofollow: false,
+        };
+        let politeness = &mut settings.site_rules.politeness;
+        match self.sabotage {
+            Some(Sabotage::NoDelay) => politeness.delay = Duration::ZERO,
+            Some(Sabotage::NoAddressDelay) => politeness.ip_delay = Duration::ZERO,
+            Some(Sabotage::NoRetryAfter) => politeness.retry_after_max = Duration::ZERO,
+            Some(Sabotage::MoreConnections) => {
+                politeness.connections_per_site += 1;
+                politeness.ip_delay = Duration::ZERO;
+            }
+            Some(Sabotage::NoRobots) => settings.site_rules.matching = None,
+            Some(Sabotage::DepthOffByOne) => settings.depth_max = settings.depth_max.map(|depth| depth + 1),
+            Some(Sabotage::NoBudget) => {
+                settings.pages_max = None;
+                settings.site_rules.pages_per_site_max = None;
+            }
+            _ => {}
+        }
+        settings
+    }
+}
+
+fn patterns() -> Vec<Pattern> {
+    ["*.pdf", "*/cgi-bin/*"].iter().filter_map(|text| Pattern::new(text).ok()).collect()
+}
+
+fn wishes(rng: &mut Rng, web: &Web) -> Wishes {
+    let delay = Duration::from_millis(rng.pick(&[0, 100, 1_000, 1_000, 7_000]));
+    let ip_delay = Duration::from_millis(rng.pick(&[0, 250, 250, 3_000]));
+    let politeness = Politeness {
+        delay,
+        ip_delay,
+        delay_factor: if rng.chance(150) { 3.0 } else { 0.0 },
+        connections_per_site: if ip_delay.is_zero() { rng.pick(&[1, 1, 3]) } else { 1 },
+        ..Politeness::default()
+    };
+    let budget = |rng: &mut Rng, chance: u64| rng.chance(chance).then(|| rng.between(1, 20));
+    // What a seed redirects to is in scope from then on only: with other seeds beside it, the order would count.
+    let seed_hosts_only = rng.chance(300) && web.seeds.iter().all(|seed| web.is_page(seed));
+    Wishes {
+        politeness,
+        concurrency: rng.pick(&[1, 3, 64]),
+        depth_max: rng.chance(600).then(|| u32::try_from(rng.below(6)).unwrap_or(0)),
+        pages_max: budget(rng, 60),
+        pages_per_site_max: budget(rng, 60),
+        seed_hosts_only,
+        sitemaps: rng.chance(300),
+        excludes: rng.chance(500),
+        calendar_pages_max: u32::try_from(rng.between(3, 20)).unwrap_or(3),
+    }
+}
+
+fn troubles(rng: &mut Rng) -> Troubles {
+    Troubles {
+        crashes_max: rng.pick(&[0, 1, 5, 12]),
+        crash_chance: rng.pick(&[500, 5_000, 20_000]),
+        clock_chance: rng.pick(&[0, 0, 500]),
+        stops: rng.pick(&[0, 0, 0, 1, 3]),
+        store_pause: Duration::from_millis(rng.pick(&[1, 20, 20, 5_000])),
+    }
+}

@@ -1,0 +1,327 @@
+//! The servers of the synthetic web and the network before them: a task goes in, its end comes out, with how long it took.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use model::{
+    Exchange, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Limits, Method, Purpose, Response,
+    Timestamp, Truncation,
+};
+use weburl::{CanonicalUrl, Site};
+
+use crate::rng::Rng;
+use crate::time::{SkewedClock, TrueTime};
+use crate::web::{AlwaysFails, Busy, Fault, Html, Name, Reach, Reply, Robots, RobotsReply, Web};
+
+/// The servers, with what they remember.
+#[derive(Debug, Default)]
+pub struct Servers {
+    requests: BTreeMap<String, usize>,
+    lookups: BTreeMap<String, u32>,
+}
+
+/// What a task came to, as the server sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Served {
+    /// An answer that will not change.
+    Final,
+    /// Busy: come again.
+    Busy {
+        /// After how long.
+        retry_after: Option<Duration>,
+    },
+    /// No answer; the next request may have one.
+    Failed,
+}
+
+/// An exchange that has been begun: its end lies in the future.
+#[derive(Debug)]
+pub struct Exchanged {
+    /// When it ends.
+    pub end: TrueTime,
+    /// What the crawler gets then.
+    pub outcome: FetchOutcome,
+    /// What it was.
+    pub served: Served,
+}
+
+/// A message before it has a time.
+enum Message {
+    Answer { status: u16, headers: Vec<(&'static str, String)>, body: Vec<u8>, breaks: bool },
+    Busy(Busy),
+    Fails(FailureKind, &'static str),
+}
+
+impl Servers {
+    /// The addresses of a site's name.
+    ///
+    /// # Errors
+    /// As the web has it.
+    pub fn resolve(&mut self, web: &Web, site: &Site) -> Result<Vec<std::net::IpAddr>, Failure> {
+        let failure = |kind, detail: &str| Failure { kind, detail: detail.to_owned() };
+        let Some(plan) = web.sites.get(site.as_str()) else {
+            return Err(failure(FailureKind::NameNotFound, "no such name"));
+        };
+        let lookups = self.lookups.entry(site.as_str().to_owned()).or_default();
+        *lookups += 1;
+        match plan.name {
+            Name::NotFound => Err(failure(FailureKind::NameNotFound, "no such name")),
+            Name::Found { failures_first } if *lookups > failures_first => Ok(plan.addresses.clone()),
+            Name::Found { .. } | Name::ServerFails => Err(failure(FailureKind::NameServer, "no answer")),
+        }
+    }
+
+    /// Begins the exchanges of a task.
+    pub fn fetch(
+        &mut self,
+        web: &Web,
+        rng: &mut Rng,
+        task: &FetchTask,
+        start: TrueTime,
+        clock: SkewedClock,
+    ) -> Exchanged {
+        let url = task.url.as_str();
+        let message = self.message(web, task);
+        let pace = web.site_of(url).map_or(1, |(_, site)| site.pace_ms);
+        let took = duration(rng, &message, pace);
+        let end = start + took;
+        let (started_at, finished_at) = (clock.at(start), clock.at(end));
+        let hop = robots_hop(web, task);
+        let answered = hop.as_ref().unwrap_or(&task.url);
+        let (fetched, exchange, served) = deliver(message, answered, task, started_at, finished_at);
+        let redirect = hop.as_ref().map(|to| robots_redirect(task, to, started_at));
+        let exchanges = match &exchange {
+            Some(_) => redirect.into_iter().chain(exchange).collect(),
+            None => Vec::new(),
+        };
+        let outcome = FetchOutcome {
+            id: task.id,
+            url: answered.clone(),
+            exchanges,
+            fetched,
+            started_at,
+            finished_at,
+            response_time: took,
+        };
+        Exchanged { end, outcome, served }
+    }
+
+    fn message(&mut self, web: &Web, task: &FetchTask) -> Message {
+        let url = task.url.as_str();
+        let Some((text, site)) = web.site_of(url) else { return Message::Fails(FailureKind::Connect, "no such host") };
+        match site.reach {
+            Reach::Refuses => return Message::Fails(FailureKind::Connect, "connect: refused"),
+            Reach::Silent => return Message::Fails(FailureKind::Timeout, "total timeout"),
+            Reach::Answers => {}
+        }
+        let seen = self.requests.entry(url.to_owned()).or_default();
+        *seen += 1;
+        let before = *seen - 1;
+        let page = web.pages.get(url);
+        let faults = match task.purpose {
+            Purpose::Robots => &site.robots.faults[..],
+            _ => page.map_or(&[][..], |page| &page.faults),
+        };
+        if let Some(fault) = faults.get(before) {
+            return match fault {
+                Fault::Lost => Message::Fails(FailureKind::Timeout, "total timeout"),
+                Fault::Broken => Message::Fails(FailureKind::Disconnected, "connection reset"),
+                Fault::Refused => Message::Fails(FailureKind::Connect, "connect: refused"),
+                Fault::Busy(busy) => Message::Busy(*busy),
+            };
+        }
+        match (task.purpose, page) {
+            (Purpose::Robots, _) => robots_message(web, text, &site.robots),
+            (_, None) => not_found(404),
+            (_, Some(page)) => page_message(&page.reply),
+        }
+    }
+}
+
+fn duration(rng: &mut Rng, message: &Message, pace_ms: u64) -> Duration {
+    if matches!(message, Message::Fails(FailureKind::Timeout, _)) {
+        return Limits::default().total_timeout;
+    }
+    let slowness = if rng.chance(20) { 20 } else { 1 };
+    Duration::from_micros(1 + rng.between(pace_ms * 500, pace_ms * 2_000) * slowness)
+        .min(Limits::default().total_timeout)
+}
+
+fn not_found(status: u16) -> Message {
+    let headers = vec![("Content-Type", "text/html".to_owned())];
+    Message::Answer { status, headers, body: b"<p>an error</p>".to_vec(), breaks: false }
+}
+
+fn robots_message(web: &Web, text: &str, robots: &Robots) -> Message {
+    let robots = match &robots.reply {
+        RobotsReply::Status(status) => return not_found(*status),
+        RobotsReply::Rules => robots,
+        RobotsReply::RedirectTo(other) => web.sites.get(other).map_or(robots, |site| &site.robots),
+    };
+    let mut body = format!("# {text}\nUser-agent: otherbot\nDisallow: /\n\nUser-agent: *\n");
+    let lines = robots.disallow.iter().map(|path| ("Disallow", path));
+    for (word, path) in lines.chain(robots.allow.iter().map(|path| ("Allow", path))) {
+        let _ = writeln!(body, "{word}: {path}");
+    }
+    if let Some(delay) = robots.crawl_delay {
+        let _ = writeln!(body, "Crawl-delay: {delay}");
+    }
+    for sitemap in &robots.sitemaps {
+        let _ = writeln!(body, "Sitemap: {sitemap}");
+    }
+    let headers = vec![("Content-Type", "text/plain".to_owned())];
+    Message::Answer { status: 200, headers, body: body.into_bytes(), breaks: false }
+}
+
+fn page_message(reply: &Reply) -> Message {
+    let of = |content_type: &str, body: Vec<u8>, breaks| Message::Answer {
+        status: 200,
+        headers: vec![("Content-Type", content_type.to_owned())],
+        body,
+        breaks,
+    };
+    match reply {
+        Reply::Html(html) => of("text/html; charset=utf-8", html_body(html), html.breaks_after.is_some()),
+        Reply::Document(content) => of("application/pdf", format!("%PDF-1.4 {content}").into_bytes(), false),
+        Reply::Redirect { status, to } => {
+            let headers = vec![("Location", to.href.clone())];
+            Message::Answer { status: *status, headers, body: Vec::new(), breaks: false }
+        }
+        Reply::RedirectNowhere => Message::Answer { status: 302, headers: Vec::new(), body: Vec::new(), breaks: false },
+        Reply::Status(status) => not_found(*status),
+        Reply::AlwaysBusy(busy) => Message::Busy(*busy),
+        Reply::AlwaysFails(AlwaysFails::Lost) => Message::Fails(FailureKind::Timeout, "total timeout"),
+        Reply::AlwaysFails(AlwaysFails::Broken) => Message::Fails(FailureKind::Disconnected, "connection reset"),
+        Reply::AlwaysFails(AlwaysFails::Garbage) => Message::Fails(FailureKind::Protocol, "not HTTP"),
+        Reply::AlwaysFails(AlwaysFails::HugeHead) => Message::Fails(FailureKind::HeadTooLarge, "head too large"),
+        Reply::Sitemap(urls) => of("application/xml", sitemap_body("urlset", "url", urls), false),
+        Reply::SitemapIndex(urls) => of("application/xml", sitemap_body("sitemapindex", "sitemap", urls), false),
+    }
+}
+
+fn html_body(html: &Html) -> Vec<u8> {
+    let mut body = format!("<!doctype html><html><head><title>Page {}</title>", html.text);
+    if html.nofollow {
+        body.push_str("<meta name=\"robots\" content=\"nofollow\">");
+    }
+    body.push_str("</head><body>");
+    for link in html.links_sent() {
+        let _ = write!(body, "<p><a href=\"{}\">a link</a>", link.href.replace('&', "&amp;"));
+    }
+    if html.breaks_after.is_none() {
+        body.push_str("</body></html>");
+    }
+    body.into_bytes()
+}
+
+fn sitemap_body(root: &str, entry: &str, urls: &[String]) -> Vec<u8> {
+    let mut body = format!("<?xml version=\"1.0\"?><{root} xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">");
+    for url in urls {
+        let _ = write!(body, "<{entry}><loc>{}</loc></{entry}>", url.replace('&', "&amp;"));
+    }
+    let _ = write!(body, "</{root}>");
+    body.into_bytes()
+}
+
+/// Where a robots.txt that redirects leads to: the fetch stage follows by itself.
+fn robots_hop(web: &Web, task: &FetchTask) -> Option<CanonicalUrl> {
+    if task.purpose != Purpose::Robots {
+        return None;
+    }
+    let (_, site) = web.site_of(task.url.as_str())?;
+    match &site.robots.reply {
+        RobotsReply::RedirectTo(other) => CanonicalUrl::from_canonical(&format!("{other}/robots.txt")),
+        _ => None,
+    }
+}
+
+fn robots_redirect(task: &FetchTask, to: &CanonicalUrl, at: Timestamp) -> Exchange {
+    exchange(task, &task.url, at, format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\n\r\n"), Bytes::new(), None)
+}
+
+fn deliver(
+    message: Message,
+    url: &CanonicalUrl,
+    task: &FetchTask,
+    started_at: Timestamp,
+    finished_at: Timestamp,
+) -> (Fetched, Option<Exchange>, Served) {
+    match message {
+        Message::Fails(kind, detail) => {
+            let served = match kind {
+                FailureKind::Protocol | FailureKind::HeadTooLarge => Served::Final,
+                _ => Served::Failed,
+            };
+            (Fetched::Failed(Failure { kind, detail: detail.to_owned() }), None, served)
+        }
+        Message::Busy(busy) => {
+            let (retry_after, field) = retry_after(busy, finished_at);
+            let headers = field.map(|value| ("Retry-After", value)).into_iter().collect();
+            let (response, exchange) = answer(url, task, started_at, busy.status, headers, Vec::new(), false);
+            (Fetched::Response(response), Some(exchange), Served::Busy { retry_after })
+        }
+        Message::Answer { status, headers, body, breaks } => {
+            let temporary = status >= 500 && task.purpose == Purpose::Robots;
+            let served = if temporary { Served::Busy { retry_after: None } } else { Served::Final };
+            let (response, exchange) = answer(url, task, started_at, status, headers, body, breaks);
+            (Fetched::Response(response), Some(exchange), served)
+        }
+    }
+}
+
+/// What is asked for, and the field that says so.
+fn retry_after(busy: Busy, now: Timestamp) -> (Option<Duration>, Option<String>) {
+    let Some(seconds) = busy.retry_after_s else { return (None, None) };
+    if !busy.as_date {
+        return (Some(Duration::from_secs(seconds)), Some(seconds.to_string()));
+    }
+    // Dates have whole seconds.
+    let date = Duration::from_secs(now.0 / 1_000_000 + seconds);
+    let text = httpdate::fmt_http_date(std::time::UNIX_EPOCH + date);
+    (Some((Timestamp::default() + date).since(now)), Some(text))
+}
+
+fn answer(
+    url: &CanonicalUrl,
+    task: &FetchTask,
+    at: Timestamp,
+    status: u16,
+    headers: Vec<(&'static str, String)>,
+    body: Vec<u8>,
+    breaks: bool,
+) -> (Response, Exchange) {
+    let mut head = format!("HTTP/1.1 {status} Whatever\r\n");
+    for (name, value) in &headers {
+        let _ = write!(head, "{name}: {value}\r\n");
+    }
+    head.push_str("\r\n");
+    let truncated = breaks.then_some(Truncation::Disconnect);
+    let body = Bytes::from(body);
+    let headers = Headers(headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
+    let exchange = exchange(task, url, at, head, body.clone(), truncated);
+    (Response { status, headers, body, truncated, note: None }, exchange)
+}
+
+fn exchange(
+    task: &FetchTask,
+    url: &CanonicalUrl,
+    at: Timestamp,
+    head: String,
+    payload: Bytes,
+    truncated: Option<Truncation>,
+) -> Exchange {
+    let port = url.site().port();
+    Exchange {
+        url: url.clone(),
+        method: Method::Get,
+        address: task.address.map(|address| SocketAddr::new(address, port)),
+        started_at: at,
+        request_head: format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", url.path_and_query(), url.host()).into(),
+        response_head: head.into(),
+        payload,
+        truncated,
+    }
+}

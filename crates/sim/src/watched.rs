@@ -1,0 +1,160 @@
+//! A store between the crawler and its store: it notes what was acknowledged, fails when told to, and lies when sabotaged.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::{PayloadDigest, Position, SiteRecord};
+use store::{Batch, Committed, Entry, Queued, Segment, Store, StoreError, Totals};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
+
+use crate::scenario::Sabotage;
+
+/// When a commit fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failing {
+    /// The archive was being written: how much of it is on disk is not known.
+    InTheArchive,
+    /// The archive is on disk, the state as before.
+    BeforeApplying,
+    /// All is applied, but nobody is told.
+    AfterApplying,
+}
+
+/// The store as the crawler sees it.
+pub struct Watched {
+    below: Arc<dyn Store>,
+    sabotage: Option<Sabotage>,
+    notes: Mutex<Notes>,
+}
+
+#[derive(Default)]
+struct Notes {
+    failing: Option<Failing>,
+    acknowledged: Vec<Batch>,
+    /// How far each segment of the archive is known to be on disk.
+    synced: BTreeMap<String, u64>,
+    commits: u64,
+}
+
+impl Watched {
+    /// Watches a store.
+    #[must_use]
+    pub fn new(below: Arc<dyn Store>, sabotage: Option<Sabotage>) -> Self {
+        let mut notes = Notes::default();
+        for segment in below.segments().unwrap_or_default() {
+            notes.synced.insert(segment.name, segment.length);
+        }
+        Watched { below, sabotage, notes: Mutex::new(notes) }
+    }
+
+    /// Lets the next commit fail.
+    pub fn fail_next(&self, failing: Failing) {
+        self.notes().failing = Some(failing);
+    }
+
+    /// The batches acknowledged since this was last asked.
+    #[must_use]
+    pub fn take_acknowledged(&self) -> Vec<Batch> {
+        std::mem::take(&mut self.notes().acknowledged)
+    }
+
+    /// How far each segment of the archive is known to be on disk.
+    #[must_use]
+    pub fn synced(&self) -> BTreeMap<String, u64> {
+        self.notes().synced.clone()
+    }
+
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Applies the batch, or what the sabotage leaves of it.
+    fn apply(&self, batch: &Batch, commits: u64) -> Result<Committed, StoreError> {
+        let mut batch = batch.clone();
+        match self.sabotage {
+            Some(Sabotage::ForgetFound) => {
+                let mut seen = commits;
+                batch.found.retain(|_| {
+                    seen += 1;
+                    !seen.is_multiple_of(7)
+                });
+            }
+            Some(Sabotage::HalfBatches) if commits.is_multiple_of(3) => {
+                batch.visits.truncate(batch.visits.len() / 2);
+                batch.found.truncate(batch.found.len() / 2);
+            }
+            Some(Sabotage::ForgetAcknowledged) if commits.is_multiple_of(3) => return Ok(Committed::default()),
+            Some(Sabotage::ForgetVisits) if commits.is_multiple_of(5) => batch.visits.clear(),
+            Some(Sabotage::ForgetSites) => batch.sites.clear(),
+            _ => {}
+        }
+        self.below.commit(&batch)
+    }
+}
+
+fn failed() -> StoreError {
+    StoreError::Backend { doing: "committing a batch", source: "input/output error".into() }
+}
+
+impl Store for Watched {
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+        let mut notes = self.notes();
+        let failing = notes.failing.take();
+        notes.commits += 1;
+        if failing == Some(Failing::InTheArchive) {
+            return Err(failed());
+        }
+        for segment in &batch.segments {
+            notes.synced.insert(segment.name.clone(), segment.length);
+        }
+        if failing == Some(Failing::BeforeApplying) {
+            return Err(failed());
+        }
+        let committed = self.apply(batch, notes.commits)?;
+        if failing == Some(Failing::AfterApplying) {
+            return Err(failed());
+        }
+        notes.acknowledged.push(batch.clone());
+        Ok(committed)
+    }
+
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        self.below.pending(site, after, max)
+    }
+
+    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
+        self.below.sites_with_pending(after, max)
+    }
+
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.below.get(key)
+    }
+
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.below.scan(after, max)
+    }
+
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.below.site(key)
+    }
+
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        self.below.sites(after, max)
+    }
+
+    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.below.holder(digest)
+    }
+
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        self.below.seeds()
+    }
+
+    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        self.below.segments()
+    }
+
+    fn totals(&self) -> Result<Totals, StoreError> {
+        self.below.totals()
+    }
+}
