@@ -61,6 +61,7 @@ impl Plan {
             bytes_max: options.max_bytes.map(|bytes| bytes.0),
             sitemaps: options.sitemaps == Some(true),
             head_first: options.head_first == Some(true),
+            sites_in_front_max: engine::settings::SITES_IN_FRONT_MAX,
             ignore_nofollow: options.ignore_nofollow == Some(true),
         };
         let fetch = fetch_config(&options, settings.limits.clone())?;

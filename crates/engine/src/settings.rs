@@ -6,6 +6,9 @@ use frontier::{Filter, SiteRules};
 use model::Limits;
 use weburl::CanonicalRules;
 
+/// Sites in memory at once, unless told otherwise.
+pub const SITES_IN_FRONT_MAX: usize = 50_000;
+
 /// The settings of one crawl.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -33,6 +36,8 @@ pub struct Settings {
     pub sitemaps: bool,
     /// Send HEAD before GET.
     pub head_first: bool,
+    /// Sites in memory at once. What belongs to further sites waits in the store.
+    pub sites_in_front_max: usize,
     /// Follow links although the page says nofollow.
     pub ignore_nofollow: bool,
 }

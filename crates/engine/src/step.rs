@@ -16,9 +16,6 @@ use weburl::{CanonicalUrl, SiteKey};
 
 use crate::{Command, End, Event, Record, Settings};
 
-/// Sites in memory at once. What belongs to further sites waits in the store.
-const SITES_IN_FRONT_MAX: usize = 50_000;
-
 /// Records on their way to the store, at most: beyond it nothing new is begun.
 const RECORDS_OPEN_MAX: usize = 2_048;
 
@@ -44,6 +41,8 @@ pub struct State {
     pages: u64,
     bytes: u64,
     started_at: Timestamp,
+    /// An earlier run may have visited sites just before this one began.
+    resumed: bool,
     ending: Option<End>,
     finished: bool,
     commands: Vec<Command>,
@@ -107,6 +106,7 @@ impl State {
             pages: 0,
             bytes: 0,
             started_at: now,
+            resumed,
             ending: None,
             finished: false,
             commands: Vec::new(),
@@ -190,20 +190,26 @@ impl State {
         if self.sites.contains_key(&site) {
             return;
         }
-        while self.sites.len() >= SITES_IN_FRONT_MAX {
-            let Some(parked) = self.parked.pop_front() else {
-                if self.search == SiteSearch::Exhausted {
-                    self.search = SiteSearch::Wanted(None);
-                }
-                return;
-            };
-            if matches!(self.sites.get(&parked), Some(Slot::Here(front)) if front.parked) {
-                self.sites.remove(&parked);
+        if !self.make_room(self.settings.sites_in_front_max) {
+            if self.search == SiteSearch::Exhausted {
+                self.search = SiteSearch::Wanted(None);
             }
+            return;
         }
         self.sites.insert(site, Slot::Loading);
         self.asked += 1;
         self.commands.push(Command::Load { site, with_record: true, after: None, max: WINDOW_URLS });
+    }
+
+    /// Lets parked sites leave memory until there are fewer sites than `max`. Tells whether that was possible.
+    fn make_room(&mut self, max: usize) -> bool {
+        while self.sites.len() >= max {
+            let Some(parked) = self.parked.pop_front() else { return false };
+            if matches!(self.sites.get(&parked), Some(Slot::Here(front)) if front.parked) {
+                self.sites.remove(&parked);
+            }
+        }
+        true
     }
 
     fn loaded(
@@ -232,7 +238,6 @@ impl State {
     /// A site as its record has it, or new. `None` where there is neither a record nor a URL to tell what site it is.
     fn new_front(&self, now: Timestamp, record: Option<Box<SiteRecord>>, url: Option<&CanonicalUrl>) -> Option<Front> {
         let politeness = &self.settings.site_rules.politeness;
-        let is_known = record.is_some();
         let record = match record {
             Some(record) => *record,
             None => SiteRecord::new(url?.site()),
@@ -240,7 +245,7 @@ impl State {
         let robots = robots_txt::restore(record.robots.as_ref(), &self.settings);
         let mut state = SiteState::new(record);
         state.robots = robots;
-        if is_known {
+        if self.resumed {
             // A visit of an earlier run may have ended just before this one began, unrecorded; and a clock may have
             // been set back.
             let latest = now + politeness.longest_wait();

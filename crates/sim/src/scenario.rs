@@ -169,6 +169,8 @@ impl Scenario {
             bytes_max: None,
             sitemaps: wishes.sitemaps,
             head_first: false,
+            // Few enough that sites have to wait in the store.
+            sites_in_front_max: 3,
             ignore_nofollow: false,
         };
         let politeness = &mut settings.site_rules.politeness;

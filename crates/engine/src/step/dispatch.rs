@@ -4,7 +4,7 @@ use frontier::{Group, Next, RobotsState, SiteState, WINDOW_URLS};
 use model::{FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
-use super::{Flight, Front, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SITES_IN_FRONT_MAX, SiteSearch, Slot, State};
+use super::{Flight, Front, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SiteSearch, Slot, State};
 use crate::{Command, End, Record};
 
 /// URLs settled without the network before another site has its turn.
@@ -48,8 +48,8 @@ impl State {
             self.check_limits(now);
         }
         if self.ending.is_none()
-            && self.sites.len() < SITES_IN_FRONT_MAX / 2
             && let SiteSearch::Wanted(after) = self.search
+            && self.make_room(self.settings.sites_in_front_max.div_ceil(2))
         {
             self.search = SiteSearch::Reading;
             self.asked += 1;
@@ -180,9 +180,9 @@ impl State {
     fn fetch(&mut self, now: Timestamp, site: SiteKey, group: Group, queued: Queued) {
         let politeness = &self.settings.site_rules.politeness;
         if politeness.connections_per_site > 1 {
-            let delay = politeness.delay;
+            let politeness = politeness.clone();
             if let Some(front) = self.front(site) {
-                front.state.wait_until(now + delay);
+                front.state.wait_until(now + front.state.delay(&politeness));
             }
         }
         let (url, purpose) = (queued.candidate.url.clone(), queued.candidate.purpose);
