@@ -20,7 +20,7 @@ mod step;
 
 pub use content::{Content, Finding, look_into};
 pub use event::{Command, End, Event, Fetch, Record};
-pub use recorder::{RecordError, Recorder};
+pub use recorder::{Observer, ObserverError, RecordError, Recorder};
 pub use settings::Settings;
 pub use shell::{CrawlError, Progress, Shell};
 pub use step::State;

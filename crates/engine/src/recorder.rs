@@ -14,9 +14,16 @@ use crate::archive::{Archive, ArchiveError, Original};
 pub struct Recorder {
     store: Arc<dyn Store>,
     archive: Option<Archive>,
+    observer: Option<Observer>,
 }
 
-/// What can go wrong while recording. The batch is not committed; what was committed before stays.
+/// Is told of each commit when it is durable, on the thread that commits. An error ends the crawl; the commit stays.
+pub type Observer = Box<dyn FnMut(&Batch, &Committed) -> Result<(), ObserverError> + Send>;
+
+/// Whatever an observer failed with.
+pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
+
+/// What can go wrong while recording. What was committed before stays.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -26,13 +33,22 @@ pub enum RecordError {
     /// The store failed.
     #[error("state: {0}")]
     Store(#[from] StoreError),
+    /// The observer failed, after the commit.
+    #[error(transparent)]
+    Observer(ObserverError),
 }
 
 impl Recorder {
     /// A recorder on a store and, unless the crawl keeps none, an archive.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, archive: Option<Archive>) -> Self {
-        Recorder { store, archive }
+        Recorder { store, archive, observer: None }
+    }
+
+    /// The same with an observer of its commits.
+    #[must_use]
+    pub fn observed_by(self, observer: Observer) -> Self {
+        Recorder { observer: Some(observer), ..self }
     }
 
     /// The store.
@@ -44,7 +60,7 @@ impl Recorder {
     /// Commits records, all or none, and says which they were and what the store found out.
     ///
     /// # Errors
-    /// Neither archive nor state count any of them as recorded.
+    /// Neither archive nor state count any of them as recorded, unless it is the observer that failed.
     pub fn commit(&mut self, records: Vec<Record>) -> Result<(Vec<(SiteKey, Option<u64>)>, Committed), RecordError> {
         let ends = records.iter().map(|record| (record.site, record.ends)).collect();
         let mut batch = Batch::default();
@@ -56,6 +72,9 @@ impl Recorder {
             batch.segments.extend(archive.sync()?);
         }
         let committed = self.store.commit(&batch)?;
+        if let Some(observer) = &mut self.observer {
+            observer(&batch, &committed).map_err(RecordError::Observer)?;
+        }
         Ok((ends, committed))
     }
 

@@ -129,13 +129,14 @@ impl Shell {
                     Event::Stop
                 }
                 permit = orders.reserve(), if !hands.waiting_orders.is_empty() => {
-                    // The writer ends early only when it failed: its error is taken below.
                     let Ok(permit) = permit else { break };
                     if let Some(order) = hands.waiting_orders.pop_front() {
                         permit.send(order);
                     }
                     continue;
                 }
+                // The writer ends early only when it failed: its error is taken below.
+                () = orders.closed() => break,
                 event = inbox.recv() => match event {
                     Some(event) => event,
                     None => break,

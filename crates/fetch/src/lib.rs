@@ -15,6 +15,7 @@ mod coding;
 mod config;
 mod connect;
 mod connection;
+mod decode;
 mod dns;
 mod exchange;
 mod failure;
@@ -31,6 +32,7 @@ mod tls;
 
 pub use address::is_globally_routable;
 pub use config::{ConfigError, FetchConfig};
+pub use decode::decode;
 pub(crate) use fetcher::Clock;
 pub use fetcher::{Fetcher, ROBOTS_REDIRECTS_MAX};
 pub use proxy::{ProxyUrl, ProxyUrlError};

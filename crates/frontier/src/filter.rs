@@ -43,24 +43,27 @@ impl Filter {
     /// The rule by which it does not belong to the crawl.
     pub fn judge(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
         self.judge_seed(url)?;
-        if !self.scope.contains(url) {
-            return Err(Excluded::OutOfScope(self.scope.kind().to_string()));
-        }
+        self.judge_scope(url)?;
         if !self.include.is_empty() && !self.include.iter().any(|pattern| pattern.matches(url.as_str())) {
             return Err(Excluded::NotIncluded);
         }
         Ok(())
     }
 
-    /// Judges a seed, or what a seed redirects to: only the exclude patterns count.
+    /// Judges a seed, or what a seed redirects to: only the exclude patterns count, and the scope if it is closed.
     ///
     /// # Errors
     /// The rule by which it does not belong to the crawl.
     pub fn judge_seed(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
         match self.exclude.iter().find(|pattern| pattern.matches(url.as_str())) {
             Some(pattern) => Err(Excluded::ByPattern(pattern.clone())),
+            None if self.scope.is_closed() => self.judge_scope(url),
             None => Ok(()),
         }
+    }
+
+    fn judge_scope(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
+        if self.scope.contains(url) { Ok(()) } else { Err(Excluded::OutOfScope(self.scope.kind().to_string())) }
     }
 }
 
@@ -100,5 +103,13 @@ mod tests {
     fn seeds_need_no_include_pattern_but_can_be_excluded() {
         assert!(filter().judge_seed(&url("http://z.test/other")).is_ok());
         assert!(filter().judge_seed(&url("http://z.test/x.pdf")).is_err());
+    }
+
+    #[test]
+    fn a_closed_scope_holds_for_seeds_too() {
+        let mut filter = filter();
+        filter.scope.close();
+        assert!(filter.judge_seed(&url("http://a.test/other")).is_ok());
+        assert_eq!(filter.judge_seed(&url("http://z.test/other")), Err(Excluded::OutOfScope("host".to_owned())));
     }
 }

@@ -62,13 +62,15 @@ pub struct Scope {
     kind: ScopeKind,
     /// What the seeds contribute: sites, hosts, domains or URL prefixes, as the kind asks.
     anchors: HashSet<String>,
+    /// Seeds no longer make it wider.
+    closed: bool,
 }
 
 impl Scope {
     /// A scope without seeds: it contains nothing yet, unless the kind needs no seeds.
     #[must_use]
     pub fn new(kind: ScopeKind) -> Self {
-        Scope { kind, anchors: HashSet::new() }
+        Scope { kind, anchors: HashSet::new(), closed: false }
     }
 
     /// The kind of scope.
@@ -77,8 +79,22 @@ impl Scope {
         &self.kind
     }
 
-    /// Lets the scope reach as far as it does from this seed. Tells whether that made it wider.
+    /// Leaves the scope as wide as it is: seeds added from now on do not make it wider.
+    pub fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// True where seeds do not make the scope wider any more.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Lets the scope reach as far as it does from this seed, unless it is closed. Tells whether that made it wider.
     pub fn add_seed(&mut self, seed: &CanonicalUrl) -> bool {
+        if self.closed {
+            return false;
+        }
         let anchor = match &self.kind {
             ScopeKind::Site => seed.site().as_str().to_owned(),
             ScopeKind::Host => seed.host().to_owned(),
@@ -165,6 +181,15 @@ mod tests {
         ] {
             check(".gov.si", "http://x.test/", &format!("http://{host}/"), expect);
         }
+    }
+
+    #[test]
+    fn a_closed_scope_does_not_grow() {
+        let mut scope = Scope::new(ScopeKind::Host);
+        assert!(scope.add_seed(&url("http://a.test/")));
+        scope.close();
+        assert!(!scope.add_seed(&url("http://b.test/")));
+        assert!(scope.contains(&url("http://a.test/x")) && !scope.contains(&url("http://b.test/x")));
     }
 
     #[test]
