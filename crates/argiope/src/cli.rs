@@ -22,6 +22,8 @@ pub enum Command {
     Crawl(Box<commands::crawl::CrawlArgs>),
     /// Say where a crawl stands
     Status(commands::status::StatusArgs),
+    /// Verify a crawl's archive and the state's pointers into it
+    Check(commands::check::CheckArgs),
     /// Write a crawl's rows in another format
     Export(commands::export::ExportArgs),
     /// Serve a web to try the crawler on
@@ -68,6 +70,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Crawl(args) => commands::crawl::run(*args),
         Command::Status(args) => commands::status::run(args),
+        Command::Check(args) => commands::check::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Testweb(args) => commands::testweb::run(args),
         Command::Completions { shell } => {

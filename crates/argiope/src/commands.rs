@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+pub mod check;
 pub mod crawl;
 pub mod export;
 mod opened;

@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod commands;
+pub mod counted;
 pub mod crawl_dir;
 pub mod options;
 pub mod plan;

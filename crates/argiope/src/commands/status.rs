@@ -10,6 +10,7 @@ use serde::Serialize;
 use store::{Segment, Store};
 
 use super::opened::Opened;
+use crate::counted::counted;
 use crate::printable::write_json_line;
 use crate::summary::Summary;
 use crate::units::human_bytes;
@@ -85,14 +86,9 @@ impl Status {
         out.push_str(&self.summary.to_text());
         let shown = self.seeds.iter().take(SEEDS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
         let more = if self.seeds.len() > SEEDS_SHOWN { " …" } else { "" };
-        let _ = writeln!(out, "{} {}: {shown}{more}", self.seeds.len(), plural(self.seeds.len(), "seed"));
-        let segments = self.segments.len();
-        let bytes = human_bytes(self.archive_bytes);
-        let _ = writeln!(out, "archive: {segments} {}, {bytes} compressed", plural(segments, "segment"));
+        let _ = writeln!(out, "{}: {shown}{more}", counted(self.seeds.len() as u64, "seed"));
+        let segments = counted(self.segments.len() as u64, "segment");
+        let _ = writeln!(out, "archive: {segments}, {}", human_bytes(self.archive_bytes));
         out
     }
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
 }

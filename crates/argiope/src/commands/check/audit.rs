@@ -1,0 +1,224 @@
+//! Reading everything: the records of each segment, the indexes, and the pointers of the state.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+use store::{Segment, Store};
+use warc::Problem;
+
+use super::archive::Archive;
+use super::pointers::Pointers;
+use crate::counted::counted;
+use crate::units::human_bytes;
+
+/// Findings kept; more are only counted.
+const FINDINGS_MAX: usize = 10_000;
+
+/// Entries read from the store at once.
+const ENTRIES_AT_ONCE: usize = 1_000;
+
+/// What was read, and what is wrong with it.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Audit {
+    /// Segments read.
+    segments: u64,
+    /// Whole records.
+    records: u64,
+    /// Bytes of the segments.
+    bytes: u64,
+    /// Whole records by type.
+    by_type: BTreeMap<&'static str, u64>,
+    /// Visits whose pointer was followed.
+    pub(super) pointers: u64,
+    pub(super) errors: u64,
+    pub(super) warnings: u64,
+    pub(super) findings: Vec<Finding>,
+    findings_left_out: u64,
+    /// Bytes lie behind a committed end.
+    #[serde(skip)]
+    has_tail: bool,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Serialize)]
+pub(super) struct Finding {
+    pub(super) severity: Severity,
+    /// The file it is in.
+    pub(super) file: Option<String>,
+    /// Where in the file, in bytes.
+    pub(super) offset: Option<u64>,
+    /// The URL it concerns.
+    pub(super) url: Option<String>,
+    pub(super) problem: String,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Severity {
+    /// Nothing is wrong.
+    Note,
+    /// The content can be relied on.
+    Warning,
+    /// Something is lost, or leads nowhere.
+    Error,
+}
+
+impl Audit {
+    /// Reads the archive, and follows every pointer of the state.
+    ///
+    /// # Errors
+    /// The state cannot be read, or the directory cannot be listed.
+    pub(super) fn of(store: &dyn Store, archive: &Archive) -> anyhow::Result<Self> {
+        let mut audit = Audit::default();
+        if archive.is_kept && archive.dir().is_dir() {
+            for name in archive.unknown_segments()? {
+                let problem = "is not known to the state: the next crawl in this directory removes it";
+                audit.add(Finding::in_file(Severity::Note, &name, None, problem));
+            }
+        }
+        for segment in archive.segments() {
+            audit.segment(archive, segment);
+        }
+        audit.pointers(store, archive)?;
+        Ok(audit)
+    }
+
+    /// True where `--repair` has something to do, or at least to try.
+    pub(super) fn wants_repair(&self) -> bool {
+        self.errors > 0 || self.has_tail
+    }
+
+    fn add(&mut self, finding: Finding) {
+        match finding.severity {
+            Severity::Note => {}
+            Severity::Warning => self.warnings += 1,
+            Severity::Error => self.errors += 1,
+        }
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(finding);
+        } else {
+            self.findings_left_out += 1;
+        }
+    }
+
+    fn segment(&mut self, archive: &Archive, segment: &Segment) {
+        let path = archive.path(segment);
+        self.segments += 1;
+        let report = match warc::check(&path) {
+            Ok(report) => report,
+            Err(_) if !path.exists() => {
+                return self.add(Finding::in_file(Severity::Error, &segment.name, None, "is missing"));
+            }
+            Err(error) => return self.add(Finding::in_file(Severity::Error, &segment.name, None, error)),
+        };
+        self.records += report.records;
+        self.bytes += report.file_bytes;
+        for (kind, count) in &report.records_by_type {
+            *self.by_type.entry(kind.as_str()).or_default() += count;
+        }
+        let mut is_damaged = self.length(segment, report.file_bytes);
+        for finding in report.findings.iter().filter(|finding| finding.offset < segment.length) {
+            is_damaged |= matches!(finding.problem, Problem::Damaged { .. });
+            let severity = if finding.severity == warc::Severity::Error { Severity::Error } else { Severity::Warning };
+            self.add(Finding::in_file(severity, &segment.name, Some(finding.offset), &finding.problem));
+        }
+        self.findings_left_out += report.findings_left_out;
+        if !is_damaged {
+            self.index(archive, segment, &path);
+        }
+    }
+
+    /// Compares the length of a segment with what is committed of it. Tells whether they differ.
+    fn length(&mut self, segment: &Segment, found: u64) -> bool {
+        let committed = segment.length;
+        let (severity, problem) = match found.checked_sub(committed) {
+            Some(0) => return false,
+            Some(tail) => {
+                self.has_tail = true;
+                (
+                    Severity::Note,
+                    format!("the last {tail} bytes are uncommitted: the next crawl or --repair cuts them off"),
+                )
+            }
+            None => (Severity::Error, format!("{} of {committed} committed bytes are missing", committed - found)),
+        };
+        self.add(Finding::in_file(severity, &segment.name, Some(committed.min(found)), problem));
+        true
+    }
+
+    /// Compares the index of a whole segment with a fresh one.
+    fn index(&mut self, archive: &Archive, segment: &Segment, path: &Path) {
+        let index = engine::archive::index_path(path);
+        let name = index.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let problem = match (index.exists(), archive.is_sealed(segment)) {
+            (true, _) => match is_fresh(&index, path) {
+                Ok(true) => return,
+                Ok(false) => "does not agree with its segment: --repair rebuilds it".to_owned(),
+                Err(error) => error.to_string(),
+            },
+            (false, true) => "is missing: --repair rebuilds it".to_owned(),
+            (false, false) => return,
+        };
+        self.add(Finding::in_file(Severity::Error, &name, None, problem));
+    }
+
+    fn pointers(&mut self, store: &dyn Store, archive: &Archive) -> anyhow::Result<()> {
+        let pointers = Pointers { store, archive };
+        let mut after = None;
+        loop {
+            let entries = store.scan(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = entries.last() else { return Ok(()) };
+            after = Some(last.candidate.url.key());
+            for entry in &entries {
+                let Some(visit) = &entry.visit else { continue };
+                self.pointers += u64::from(visit.location.is_some());
+                for problem in pointers.problems(entry, visit)? {
+                    let segment = visit.location.and_then(|location| archive.segment(location.segment));
+                    self.add(Finding {
+                        severity: Severity::Error,
+                        file: segment.map(|segment| segment.name.clone()),
+                        offset: visit.location.map(|location| location.offset),
+                        url: Some(entry.candidate.url.to_string()),
+                        problem,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The line that ends the report, without its verdict.
+    pub(super) fn totals(&self) -> String {
+        let types: Vec<String> = self.by_type.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        format!(
+            "{} ({}) in {}: {}; {} followed",
+            counted(self.records, "record"),
+            human_bytes(self.bytes),
+            counted(self.segments, "segment"),
+            if types.is_empty() { "none".to_owned() } else { types.join(", ") },
+            counted(self.pointers, "pointer")
+        )
+    }
+
+    pub(super) fn left_out(&self) -> u64 {
+        self.findings_left_out
+    }
+}
+
+impl Finding {
+    fn in_file(severity: Severity, name: &str, offset: Option<u64>, problem: impl ToString) -> Self {
+        Finding { severity, file: Some(name.to_owned()), offset, url: None, problem: problem.to_string() }
+    }
+}
+
+fn is_fresh(index: &Path, segment: &Path) -> anyhow::Result<bool> {
+    let mut lines: Vec<String> = warc::index(segment)?.iter().map(|line| format!("{line}\n")).collect();
+    lines.sort_unstable();
+    let bytes: usize = lines.iter().map(String::len).sum();
+    if fs::metadata(index)?.len() != bytes as u64 {
+        return Ok(false);
+    }
+    Ok(fs::read(index)? == lines.concat().as_bytes())
+}

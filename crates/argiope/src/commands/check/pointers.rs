@@ -1,0 +1,101 @@
+//! The pointers of the state: where a visit says its response lies, there it must lie.
+
+use model::{ArchiveLocation, PayloadDigest, Visit};
+use store::{Entry, Store};
+use warc::{Reader, RecordType};
+
+use super::archive::Archive;
+
+/// Follows pointers.
+pub(super) struct Pointers<'a> {
+    pub(super) store: &'a dyn Store,
+    pub(super) archive: &'a Archive,
+}
+
+impl Pointers<'_> {
+    /// What is wrong with the pointers of a visit.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn problems(&self, entry: &Entry, visit: &Visit) -> anyhow::Result<Vec<String>> {
+        if !self.archive.is_kept {
+            return Ok(Vec::new());
+        }
+        let mut problems = Vec::new();
+        problems.extend(self.problem_of_record(entry, visit));
+        problems.extend(self.problem_of_original(visit)?);
+        Ok(problems)
+    }
+
+    /// What is wrong with the pointer to the response.
+    pub(super) fn problem_of_record(&self, entry: &Entry, visit: &Visit) -> Option<String> {
+        match visit.location {
+            Some(location) => self.compare(entry, visit, location).err(),
+            None if visit.status > 0 => Some("its response is not in the archive".to_owned()),
+            None => None,
+        }
+    }
+
+    /// Compares a visit with the record at `location`.
+    ///
+    /// # Errors
+    /// What there is instead of its response, in words.
+    pub(super) fn compare(&self, entry: &Entry, visit: &Visit, location: ArchiveLocation) -> Result<(), String> {
+        let ArchiveLocation { segment, offset, length } = location;
+        let Some(segment) = self.archive.segment(segment) else {
+            return Err(format!("its response is in segment {segment}, which the state does not know"));
+        };
+        if offset.saturating_add(length) > segment.length {
+            return Err("its response lies behind the committed end of the segment".to_owned());
+        }
+        let not_there = |error: warc::ReadError| format!("its response cannot be read: {error}");
+        let mut reader = Reader::open(self.archive.path(segment), offset).map_err(not_there)?;
+        let Some(record) = reader.next_record().map_err(not_there)? else {
+            return Err("the file ends where its response should be".to_owned());
+        };
+        let header = record.header();
+        let expected = [
+            ("record type", type_of(visit).as_str().to_owned()),
+            ("URL", entry.candidate.url.to_string()),
+            ("date", visit.at.to_rfc3339()),
+        ];
+        let found = [header.record_type().map(|kind| kind.as_str()), header.target_uri(), header.date()];
+        for ((what, expected), found) in expected.into_iter().zip(found) {
+            differs(what, &expected, found)?;
+        }
+        if let Some(digest) = visit.digest {
+            differs("payload digest", &digest.to_string(), header.get("WARC-Payload-Digest"))?;
+        }
+        let found = record.finish().map_err(not_there)?;
+        differs("length", &length.to_string(), Some(&found.length.to_string()))
+    }
+
+    /// What is wrong with the URL that a duplicate repeats: its response is needed for both.
+    fn problem_of_original(&self, visit: &Visit) -> anyhow::Result<Option<String>> {
+        let (Some(holder), Some(digest)) = (visit.duplicate_of, visit.digest) else { return Ok(None) };
+        let entry = self.store.get(holder)?;
+        let Some(Entry { candidate, visit: Some(original), .. }) = entry else {
+            return Ok(Some("the URL that it repeats is not known".to_owned()));
+        };
+        Ok(problem_of_content(&original, digest).map(|problem| format!("it repeats {}, {problem}", candidate.url)))
+    }
+}
+
+fn problem_of_content(original: &Visit, digest: PayloadDigest) -> Option<&'static str> {
+    if original.digest != Some(digest) {
+        return Some("which has another payload");
+    }
+    original.location.is_none().then_some("whose response is not in the archive")
+}
+
+/// The type of the record that a visit points to.
+fn type_of(visit: &Visit) -> RecordType {
+    if visit.duplicate_of.is_some() { RecordType::Revisit } else { RecordType::Response }
+}
+
+fn differs(what: &str, expected: &str, found: Option<&str>) -> Result<(), String> {
+    match found {
+        Some(found) if found == expected => Ok(()),
+        found => Err(format!("the record there has {what} {}, not {expected}", found.unwrap_or("unknown"))),
+    }
+}
