@@ -1,6 +1,6 @@
 //! What came of asking for robots.txt.
 
-use frontier::RobotsState;
+use frontier::{RobotsState, Verdict, verdict};
 use model::{Candidate, Failure, FailureKind, FetchOutcome, Fetched, Purpose, RobotsAnswer, RobotsRecord, Via};
 use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
 use weburl::{CanonicalUrl, SiteKey};
@@ -16,8 +16,13 @@ impl State {
     /// Takes in the answer: the rules hold, or it is asked for again later, or the site cannot be crawled.
     pub(super) fn robots_fetched(&mut self, site: SiteKey, outcome: FetchOutcome) {
         let politeness = self.settings.site_rules.politeness.clone();
+        let retry_after = match verdict::judge(&outcome.fetched, outcome.finished_at) {
+            Verdict::Retry { retry_after, .. } => retry_after,
+            Verdict::Final { .. } => None,
+        };
         let answer = answer_of(outcome.fetched);
         let access = access_of(&answer, &self.settings.product_token);
+        let (resumed, started_at) = (self.resumed, self.started_at);
         let Some(front) = self.front(site) else { return };
         let earlier = match front.state.robots {
             RobotsState::InFlight { failed_tries } => failed_tries,
@@ -26,9 +31,16 @@ impl State {
         let failed_tries = if access.lifetime == Lifetime::Final { 0 } else { earlier + 1 };
         let record = RobotsRecord { fetched_at: outcome.finished_at, failed_tries, answer };
         front.state.robots = state_of(&record, access, politeness.attempts_max);
+        if let Some(asked) = retry_after {
+            front.state.wait_until(outcome.finished_at + politeness.backoff_after(failed_tries, Some(asked)));
+        }
         if matches!(front.state.robots, RobotsState::Unknown { .. }) {
-            front.state.wait_until(outcome.finished_at + politeness.backoff_after(failed_tries, None));
+            front.state.wait_until(outcome.finished_at + politeness.backoff_after(failed_tries, retry_after));
             front.state.try_next_address();
+        }
+        if resumed {
+            // An earlier run may have visited the site just before this one began, and the Crawl-delay is known only now.
+            front.state.wait_until(started_at + front.state.delay(&politeness));
         }
         let sitemaps = match &front.state.robots {
             RobotsState::Known { rules, failure: None, .. } if failed_tries == 0 => {
@@ -61,8 +73,9 @@ impl State {
     }
 }
 
-/// What is known of robots.txt from an earlier run.
-pub(super) fn restore(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
+/// What is known of a site's robots.txt by its record: what an earlier run left, and what a crawl goes by now.
+#[must_use]
+pub fn robots_state(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
     match record {
         None => RobotsState::Unknown { failed_tries: 0 },
         Some(record) => {
