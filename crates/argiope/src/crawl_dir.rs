@@ -35,14 +35,19 @@ impl CrawlDir {
         Ok(dir)
     }
 
-    /// Makes the directory, if it is not there.
+    /// Makes the directory, if it is not there. What a process left that was killed before it wrote `crawl.toml` is taken
+    /// over: nothing was crawled yet.
     ///
     /// # Errors
     /// It cannot be made or written to, or it holds something else than a crawl.
     pub fn create(&self) -> anyhow::Result<()> {
         std::fs::create_dir_all(&self.root).with_context(|| format!("cannot make {}", self.root.display()))?;
-        let mut entries = self.root.read_dir().with_context(|| format!("cannot read {}", self.root.display()))?;
-        if !self.holds_crawl() && entries.next().is_some() {
+        if self.holds_crawl() {
+            return Ok(());
+        }
+        let entries = self.root.read_dir().with_context(|| format!("cannot read {}", self.root.display()))?;
+        let ours = [self.state(), self.temporary_settings()];
+        if entries.map_while(Result::ok).any(|entry| !ours.contains(&entry.path())) {
             bail!("{}: is not empty and holds no crawl: choose another directory with -o", self.root.display());
         }
         Ok(())
@@ -58,6 +63,11 @@ impl CrawlDir {
     #[must_use]
     pub fn settings(&self) -> PathBuf {
         self.root.join("crawl.toml")
+    }
+
+    /// Where the settings are written before they get their name.
+    fn temporary_settings(&self) -> PathBuf {
+        self.root.join("crawl.toml.tmp")
     }
 
     /// The WARC segments and their indexes.
@@ -96,13 +106,14 @@ impl CrawlDir {
             env!("CARGO_PKG_VERSION")
         );
         let path = self.settings();
-        let temporary = path.with_extension("toml.tmp");
+        let temporary = self.temporary_settings();
         let write = || -> std::io::Result<()> {
             use std::io::Write;
             let mut file = std::fs::File::create(&temporary)?;
             file.write_all(options.to_toml(&header).map_err(std::io::Error::other)?.as_bytes())?;
             file.sync_all()?;
-            std::fs::rename(&temporary, &path)
+            std::fs::rename(&temporary, &path)?;
+            std::fs::File::open(&self.root)?.sync_all()
         };
         write().with_context(|| format!("cannot write {}", path.display()))
     }
