@@ -83,6 +83,12 @@ impl RobotsTxt {
         self.part()?.group.crawl_delay
     }
 
+    /// How many Allow and Disallow lines are for us.
+    #[must_use]
+    pub fn rule_count(&self) -> usize {
+        self.part().map_or(0, |part| part.group.rules.len())
+    }
+
     /// The values of the Sitemap lines, wherever they stand in the file, absolute or relative as
     /// they were written. At most [`SITEMAPS_MAX`](crate::SITEMAPS_MAX).
     #[must_use]

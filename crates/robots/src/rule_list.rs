@@ -38,6 +38,11 @@ impl RuleList {
         self.rules.push(Rule { pattern_start, line_start, line_end, line_number, allow });
     }
 
+    /// How many rules there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rules.len()
+    }
+
     /// Gives back what was allocated ahead.
     pub(crate) fn shrink(&mut self) {
         self.rules.shrink_to_fit();
