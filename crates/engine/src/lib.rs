@@ -23,4 +23,4 @@ pub use event::{Command, End, Event, Fetch, Record};
 pub use recorder::{Observer, ObserverError, RecordError, Recorder};
 pub use settings::Settings;
 pub use shell::{CrawlError, Progress, Shell};
-pub use step::State;
+pub use step::{State, robots_state};

@@ -6,6 +6,8 @@ mod fetched;
 mod links;
 mod robots_txt;
 
+pub use robots_txt::robots_state;
+
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
@@ -242,7 +244,7 @@ impl State {
             Some(record) => *record,
             None => SiteRecord::new(url?.site()),
         };
-        let robots = robots_txt::restore(record.robots.as_ref(), &self.settings);
+        let robots = robots_state(record.robots.as_ref(), &self.settings);
         let mut state = SiteState::new(record);
         state.robots = robots;
         if self.resumed {
