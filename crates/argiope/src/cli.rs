@@ -60,7 +60,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("argiope: {error:#}");
+            eprintln!("argiope: {}", one_line(&error));
             ExitCode::from(if error.is::<Usage>() { exit::USAGE } else { exit::FAILED })
         }
     }
@@ -80,9 +80,37 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// An error with its causes on one line. Some errors name their cause themselves: it is not said twice.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain() {
+        let text = cause.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        match line.is_empty() {
+            true => line = text,
+            false if line.contains(&text) => {}
+            false => line = format!("{line}: {text}"),
+        }
+    }
+    line
+}
+
 /// Who reads our output may stop reading at any time, as in `| head`: that is no failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_that_says_nothing_twice() {
+        let check = |error: anyhow::Error, expect: &str| assert_eq!(one_line(&error), expect);
+        let full = || std::io::Error::other("no space\n  left");
+        check(anyhow::Error::new(full()).context("cannot write x"), "cannot write x: no space left");
+        check(anyhow::Error::new(full()).context("x: no space left").context("archive"), "archive: x: no space left");
+        check(usage("no seeds"), "no seeds");
+    }
 }
