@@ -249,13 +249,17 @@ impl Archive {
         self.indexing.push(std::thread::spawn(move || write_index(&segment)));
     }
 
-    /// Ends the writing for now. `finished` says that the crawl has ended: then the last segment gets its index too. The
-    /// archive can be opened again and goes on in the same segment.
+    /// Ends the writing for now. `finished` says that the crawl has ended: then the last segment gets its index too, and
+    /// all indexes are waited for. Else the archive can be opened again and goes on in the same segment; an index that is
+    /// being made is left, so that nobody waits for it, and begun anew then.
     ///
     /// # Errors
     /// The segment cannot be synced or indexed.
     pub fn close(mut self, finished: bool) -> Result<(), ArchiveError> {
-        if let Some(current) = self.current.take().filter(|_| finished) {
+        if !finished {
+            return Ok(());
+        }
+        if let Some(current) = self.current.take() {
             self.seal(current)?;
         }
         for indexing in std::mem::take(&mut self.indexing) {
