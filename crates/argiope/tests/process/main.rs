@@ -1,0 +1,12 @@
+//! The real binary as a process: killed, interrupted, out of space, used wrongly, and let loose on real documents.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod binary;
+mod result;
+mod served;
+mod warcs;
+
+mod crash;
+mod disk_full;
+mod interrupt;
