@@ -39,6 +39,10 @@ pub struct State {
     /// Loads and name look-ups given out and not answered yet.
     asked: usize,
     search: SiteSearch,
+    /// What it has found: brought to front as there is room.
+    sites_found: VecDeque<SiteKey>,
+    /// Some site that got a URL found no room in front: when the search has come to its end it begins anew.
+    sites_missed: bool,
     /// URLs fetched with success, over all runs of this crawl.
     pages: u64,
     bytes: u64,
@@ -105,6 +109,8 @@ impl State {
             open_bytes: 0,
             asked: 0,
             search: SiteSearch::Exhausted,
+            sites_found: VecDeque::new(),
+            sites_missed: false,
             pages: 0,
             bytes: 0,
             started_at: now,
@@ -182,9 +188,7 @@ impl State {
     fn sites_found(&mut self, sites: &[SiteKey], all: bool) {
         self.asked -= 1;
         self.search = if all { SiteSearch::Exhausted } else { SiteSearch::Wanted(sites.last().copied()) };
-        for site in sites {
-            self.bring_to_front(*site);
-        }
+        self.sites_found.extend(sites);
     }
 
     /// Starts reading a site that is not in front. If there is no room it stays in the store.
@@ -193,9 +197,7 @@ impl State {
             return;
         }
         if !self.make_room(self.settings.sites_in_front_max) {
-            if self.search == SiteSearch::Exhausted {
-                self.search = SiteSearch::Wanted(None);
-            }
+            self.sites_missed = true;
             return;
         }
         self.sites.insert(site, Slot::Loading);
@@ -310,7 +312,11 @@ impl State {
     fn queue(&mut self, queued: Queued) -> SiteKey {
         let site = queued.candidate.url.key().site;
         match self.sites.get_mut(&site) {
-            Some(Slot::Here(front)) => front.state.insert(queued),
+            Some(Slot::Here(front)) => {
+                // It must not leave memory before it is prepared anew.
+                front.parked = false;
+                front.state.insert(queued);
+            }
             // What is being read now will be seen by that read, or come after it.
             Some(Slot::Loading) => {}
             None => self.bring_to_front(site),

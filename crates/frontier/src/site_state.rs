@@ -288,7 +288,13 @@ impl SiteState {
     /// True where there is nothing to do for it, now or in the store, and nothing under way.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.all_loaded && self.queue.is_empty() && self.in_flight == 0 && self.uncommitted == 0
+        self.all_loaded && self.queue.is_empty() && !self.is_under_way()
+    }
+
+    /// True where a visit or a record of it is under way.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        self.in_flight > 0 || self.uncommitted > 0
     }
 
     /// True where a URL waits in memory.

@@ -29,7 +29,8 @@ impl State {
         } else {
             self.bench.withdraw(site);
         }
-        let finished = front.state.is_finished() && !front.loading && !front.resolving;
+        let idle = front.state.is_finished() || (front.held && !front.state.is_under_way());
+        let finished = idle && !front.loading && !front.resolving;
         if finished && !front.parked {
             self.parked.push_back(site);
         }
@@ -47,16 +48,32 @@ impl State {
             self.visit(now, site, group);
             self.check_limits(now);
         }
-        if self.ending.is_none()
-            && let SiteSearch::Wanted(after) = self.search
+        if self.ending.is_none() {
+            self.search_sites();
+        }
+        self.set_alarm(now);
+        self.notice_end();
+    }
+
+    /// Brings to front what was found, as far as there is room, and looks for more.
+    fn search_sites(&mut self) {
+        while let Some(site) = self.sites_found.front().copied() {
+            if !self.sites.contains_key(&site) && !self.make_room(self.settings.sites_in_front_max) {
+                return;
+            }
+            self.sites_found.pop_front();
+            self.bring_to_front(site);
+        }
+        if self.search == SiteSearch::Exhausted && std::mem::take(&mut self.sites_missed) {
+            self.search = SiteSearch::Wanted(None);
+        }
+        if let SiteSearch::Wanted(after) = self.search
             && self.make_room(self.settings.sites_in_front_max.div_ceil(2))
         {
             self.search = SiteSearch::Reading;
             self.asked += 1;
             self.commands.push(Command::FindSites { after });
         }
-        self.set_alarm(now);
-        self.notice_end();
     }
 
     fn has_room(&self) -> bool {
@@ -94,6 +111,7 @@ impl State {
         let end = match &self.ending {
             Some(end) => end.clone(),
             None if self.asked > 0 || !self.bench.is_empty() || self.search != SiteSearch::Exhausted => return,
+            None if !self.sites_found.is_empty() => return,
             None => End::Done,
         };
         self.finished = true;
