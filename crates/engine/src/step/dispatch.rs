@@ -133,7 +133,9 @@ impl State {
             match self.next_of(site, now) {
                 Next::Settle(queued, outcome, reason) => self.settle(now, site, &queued, outcome, reason),
                 Next::JudgeAgain(queued) => self.judge_again(now, site, &queued),
-                Next::Robots => return self.ask_for_robots(site, group, now),
+                Next::Robots if self.is_of(site, group) => return self.ask_for_robots(site, group, now),
+                // A failure that settled URLs without the network has just expired: the address must be waited for.
+                Next::Robots => break,
                 Next::Fetch(queued) => return self.fetch(now, site, group, queued),
                 Next::Nothing => break,
                 Next::Held => {
@@ -146,6 +148,12 @@ impl State {
         }
         self.prepare(now, site);
         self.bench.end(group, now);
+    }
+
+    /// True where the site's network visits belong to this group.
+    fn is_of(&mut self, site: SiteKey, group: Group) -> bool {
+        let by_address = !self.settings.site_rules.politeness.ip_delay.is_zero();
+        self.front(site).is_some_and(|front| group_of(&front.state, by_address) == group)
     }
 
     fn next_of(&mut self, site: SiteKey, now: Timestamp) -> Next {
