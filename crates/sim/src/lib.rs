@@ -158,6 +158,7 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
     let exit = Process::start(world, watched.clone(), recorder, resumed).run(begin);
     match exit {
         Exit::Finished(End::Stopped) => {
+            world.interruptions += 1;
             world.oracle.crawler_gone(world.now);
             world.disk.close();
             pass_time(world);
@@ -168,11 +169,12 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
             let archive = world.disk.archive();
             world.urls = below.totals().map_or(0, |totals| totals.urls);
             world.oracle.crawler_begins(&*below, world.now);
-            world.oracle.judge_end(&world.scenario, &*below, archive.as_deref(), world.crashes, world.now);
+            world.oracle.judge_end(&world.scenario, &*below, archive.as_deref(), world.interruptions, world.now);
             Ok(false)
         }
         Exit::Crashed { torn } => {
             world.crashes += 1;
+            world.interruptions += 1;
             world.note(format_args!("crash"));
             world.oracle.crawler_gone(world.now);
             world.disk.crash(&mut world.misfortune, torn, &watched.synced())?;

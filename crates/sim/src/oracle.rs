@@ -204,11 +204,11 @@ impl Oracle {
         scenario: &Scenario,
         store: &dyn Store,
         archive: Option<&Path>,
-        crashes: u32,
+        interruptions: u32,
         now: TrueTime,
     ) {
-        self.once.judge_end(crashes, now, &mut self.findings);
-        let at_end = complete::AtEnd { scenario, store, crashes, now };
+        self.once.judge_end(interruptions, now, &mut self.findings);
+        let at_end = complete::AtEnd { scenario, store, interruptions, now };
         if let Err(error) = at_end.judge(&mut self.findings) {
             self.findings.add(Check::Durable, now, format!("the store cannot be read: {error}"));
         }

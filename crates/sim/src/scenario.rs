@@ -51,6 +51,8 @@ pub struct Wishes {
     pub excludes: bool,
     /// Pages of a calendar, at most.
     pub calendar_pages_max: u32,
+    /// Sites in memory at once.
+    pub sites_in_front_max: usize,
 }
 
 /// What goes wrong around the crawler.
@@ -169,8 +171,7 @@ impl Scenario {
             bytes_max: None,
             sitemaps: wishes.sitemaps,
             head_first: false,
-            // Few enough that sites have to wait in the store.
-            sites_in_front_max: 3,
+            sites_in_front_max: wishes.sites_in_front_max,
             ignore_nofollow: false,
         };
         let politeness = &mut settings.site_rules.politeness;
@@ -221,6 +222,8 @@ fn wishes(rng: &mut Rng, web: &Web) -> Wishes {
         sitemaps: rng.chance(300),
         excludes: rng.chance(500),
         calendar_pages_max: u32::try_from(rng.between(3, 20)).unwrap_or(3),
+        // Often few enough that sites have to wait in the store.
+        sites_in_front_max: rng.pick(&[1, 2, 3, 1_000]),
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct World {
     /// What goes wrong on it.
     pub(crate) misfortune: Rng,
     pub(crate) crashes: u32,
+    /// Crashes and stops.
+    pub(crate) interruptions: u32,
     pub(crate) steps: u64,
     pub(crate) requests: u64,
     /// URLs in the store at the end.
@@ -45,6 +47,7 @@ impl World {
             machine: rng.fork(),
             misfortune: rng.fork(),
             crashes: 0,
+            interruptions: 0,
             steps: 0,
             requests: 0,
             urls: 0,

@@ -24,7 +24,7 @@ pub(super) struct Expected {
     pub(super) is_settled: bool,
 }
 
-/// Works out what a crawl must find. Every way is followed in the order of its length, so the first to a URL is the shortest.
+/// Works out what a crawl must find: every way is followed, the shortest first, and again where a shorter one turns up.
 pub(super) fn closure(scenario: &Scenario) -> BTreeMap<String, Expected> {
     let mut search = Search { scenario, found: BTreeMap::new(), ways: BinaryHeap::new(), hosts: BTreeSet::new() };
     for seed in &scenario.web.seeds {
@@ -65,7 +65,9 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn follow(&mut self, way: &Way) {
-        if self.found.contains_key(&way.url) {
+        // A site's sitemaps turn up with its first URL and may make others nearer than they seemed.
+        let known = self.found.get(&way.url);
+        if known.is_some_and(|known| known.distance <= way.distance || known.is_sitemap || known.is_settled) {
             return;
         }
         let expected = self.expect(way);

@@ -19,7 +19,7 @@ const COUNTS_LOST_MAX: u32 = 8;
 pub(super) struct AtEnd<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) store: &'a dyn Store,
-    pub(super) crashes: u32,
+    pub(super) interruptions: u32,
     pub(super) now: TrueTime,
 }
 
@@ -93,7 +93,8 @@ impl AtEnd<'_> {
         let calendar = found.iter().filter(|(url, _)| expected.get(**url).is_some_and(|expected| expected.is_calendar));
         let fetched = calendar.filter(|(_, entry)| entry.visit.as_ref().is_some_and(|visit| visit.status == 200));
         let fetched = u32::try_from(fetched.count()).unwrap_or(u32::MAX);
-        let (least, most) = (max.saturating_sub(self.crashes), max.saturating_add(self.crashes * COUNTS_LOST_MAX));
+        let (least, most) =
+            (max.saturating_sub(self.interruptions), max.saturating_add(self.interruptions * COUNTS_LOST_MAX));
         if fetched < least || fetched > most {
             findings.add(Check::Complete, self.now, format!("{fetched} pages of a calendar, not {least} to {most}"));
         }

@@ -72,10 +72,10 @@ impl Judge {
         self.recorded = found;
     }
 
-    /// Every crash may cost one attempt of what was in flight.
-    pub(super) fn judge_end(&self, crashes: u32, now: TrueTime, findings: &mut Findings) {
+    /// Every crash and every stop may cost the attempts that were not committed yet.
+    pub(super) fn judge_end(&self, interruptions: u32, now: TrueTime, findings: &mut Findings) {
         for (asked, url) in self.asked.values() {
-            if *asked > self.attempts_max + crashes {
+            if *asked > self.attempts_max * (1 + interruptions) {
                 findings.add(Check::FetchedOnce, now, format!("{url} was asked for {asked} times"));
             }
         }

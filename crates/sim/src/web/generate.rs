@@ -49,7 +49,7 @@ struct Generator {
 
 impl Generator {
     fn sites(&mut self, rng: &mut Rng) {
-        let count = rng.between(1, 6);
+        let count = rng.between(1, 8);
         let addresses = rng.between(1, count);
         for n in 0..count {
             let text = match rng.below(10) {
@@ -142,7 +142,7 @@ impl Generator {
         let sites: Vec<String> = self.web.sites.keys().filter(|site| *site != NOWHERE).cloned().collect();
         for site in &sites {
             self.names.push(format!("{site}/"));
-            let pages = if rng.chance(20) { rng.between(200, 400) } else { rng.between(0, 14) };
+            let pages = if rng.chance(20) { rng.between(150, 400) } else { rng.between(0, 25) };
             for n in 0..pages {
                 let path = match rng.below(20) {
                     0 | 1 => format!("private/{n}"),
