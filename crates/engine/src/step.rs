@@ -163,8 +163,15 @@ impl State {
 
     fn stop(&mut self) {
         self.ending.get_or_insert(End::Stopped);
-        self.in_flight.clear();
-        self.commands.push(Command::Abandon);
+        self.abandon();
+    }
+
+    /// Drops the fetches under way. Their URLs stay in the store's queue.
+    fn abandon(&mut self) {
+        if !self.in_flight.is_empty() {
+            self.in_flight.clear();
+            self.commands.push(Command::Abandon);
+        }
     }
 
     fn front(&mut self, site: SiteKey) -> Option<&mut Front> {

@@ -10,6 +10,9 @@ use crate::{Command, End, Record};
 /// URLs settled without the network before another site has its turn.
 const SETTLED_AT_ONCE_MAX: usize = 64;
 
+/// The limit that does not wait for the fetches under way.
+const TIME_LIMIT: &str = "max-time";
+
 impl State {
     /// Sees to it that a site has what it needs: its queue read on, its place on the workbench, or its rest.
     pub(super) fn prepare(&mut self, now: Timestamp, site: SiteKey) {
@@ -88,10 +91,13 @@ impl State {
         let reached = [
             (settings.pages_max.is_some_and(|max| self.pages >= max), "max-pages"),
             (settings.bytes_max.is_some_and(|max| self.bytes >= max), "max-bytes"),
-            (settings.time_max.is_some_and(|max| now >= self.started_at + max), "max-time"),
+            (settings.time_max.is_some_and(|max| now >= self.started_at + max), TIME_LIMIT),
         ];
         if let Some((_, name)) = reached.into_iter().find(|(reached, _)| *reached) {
             self.ending.get_or_insert(End::Limit(name));
+            if name == TIME_LIMIT {
+                self.abandon();
+            }
         }
     }
 

@@ -11,6 +11,13 @@ use weburl::SiteKey;
 use super::{Flight, State};
 use crate::{Content, Fetch, Finding, Record};
 
+/// How the turn of a URL ended.
+struct Ended {
+    outcome: Outcome,
+    reason: String,
+    attempts: u8,
+}
+
 impl State {
     /// Takes in the end of a fetch: politeness first, then the outcome.
     pub(super) fn fetched(&mut self, now: Timestamp, fetch: Fetch) {
@@ -67,7 +74,10 @@ impl State {
         };
         front.state.wait_until(outcome.finished_at + wait);
         match ending {
-            Some((ended, reason)) => self.end_url(now, site, &queued, outcome, content, ended, reason, attempts),
+            Some((ended, reason)) => {
+                let ended = Ended { outcome: ended, reason, attempts };
+                self.end_url(now, site, &queued, outcome, content, ended);
+            }
             None => self.try_again(site, queued, outcome.exchanges, attempts),
         }
     }
@@ -83,7 +93,6 @@ impl State {
         self.record(record);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one visit, used once")]
     fn end_url(
         &mut self,
         now: Timestamp,
@@ -91,9 +100,7 @@ impl State {
         queued: &Queued,
         fetch: FetchOutcome,
         content: Content,
-        ended: Outcome,
-        reason: String,
-        attempts: u8,
+        ended: Ended,
     ) {
         let source = &queued.candidate;
         let mut record = Record::of(site);
@@ -104,9 +111,9 @@ impl State {
             length: content.length,
             digest: content.digest,
             at: fetched_at(&fetch),
-            attempts,
+            attempts: ended.attempts,
             judged_at: source.distance(),
-            ..Visit::without_fetch(source.url.key(), ended, reason, now)
+            ..Visit::without_fetch(source.url.key(), ended.outcome, ended.reason, now)
         };
         match content.finding {
             Finding::Nothing => {}
