@@ -21,7 +21,7 @@ pub struct Options {
     /// Links from a seed, at most
     #[arg(long, value_name = "N", help_heading = "What to crawl")]
     pub depth: Option<u32>,
-    /// How far to go from the seeds: site, host, domain, prefix, any, a host suffix such as .gov.si, or a wildcard pattern
+    /// How far to go from the seeds: site, host, domain, prefix, any, a host suffix such as .gov.si, or a wildcard pattern [default: host]
     #[arg(long, value_name = "SCOPE", help_heading = "What to crawl")]
     pub scope: Option<String>,
     /// Follow only URLs that match one of these wildcard patterns (http*://*/docs/*)
@@ -59,40 +59,40 @@ pub struct Options {
     pub ignore_nofollow: Option<bool>,
 
     // --- politeness ---
-    /// Wait at least this long between visits to a site
+    /// Wait at least this long between visits to a site [default: 1s]
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub delay: Option<Span>,
-    /// Wait at least this long between visits to an IP address; 0 switches it off
+    /// Wait at least this long between visits to an IP address; 0 switches it off [default: 250ms]
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub ip_delay: Option<Span>,
     /// Wait at least this many times the last response time; 0 switches it off
     #[arg(long, value_name = "K", help_heading = "Politeness")]
     pub delay_factor: Option<f64>,
-    /// Connections to a site at once; more than 1 needs --ip-delay 0
+    /// Connections to a site at once; more than 1 needs --ip-delay 0 [default: 1]
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub connections_per_site: Option<usize>,
-    /// Fetches at once, over all sites
+    /// Fetches at once, over all sites [default: 128]
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub concurrency: Option<usize>,
-    /// How robots.txt is read: rfc9309, first-match or ignore
+    /// How robots.txt is read: rfc9309, first-match or ignore [default: rfc9309]
     #[arg(long, value_name = "HOW", help_heading = "Politeness")]
     pub robots: Option<String>,
-    /// The longest Crawl-delay obeyed
+    /// The longest Crawl-delay obeyed [default: 5m]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_crawl_delay: Option<Span>,
-    /// The longest Retry-After obeyed
+    /// The longest Retry-After obeyed [default: 1day]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_retry_after: Option<Span>,
-    /// Wait after a first failure; it doubles with every further one in a row
+    /// Wait after a first failure; it doubles with every further one in a row [default: 1s]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub backoff: Option<Span>,
-    /// The longest wait after failures
+    /// The longest wait after failures [default: 5m]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_backoff: Option<Span>,
-    /// How often a URL is asked for before a temporary failure counts as final
+    /// How often a URL is asked for before a temporary failure counts as final [default: 4]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Politeness")]
     pub max_attempts: Option<u8>,
-    /// Failures in a row after which a site is given up
+    /// Failures in a row after which a site is given up [default: 20]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Politeness")]
     pub max_failures_in_a_row: Option<u32>,
 
@@ -133,7 +133,7 @@ pub struct Options {
     /// Keep no WARC archive
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub no_archive: Option<bool>,
-    /// The size of a WARC segment
+    /// The size of a WARC segment [default: 1GB]
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Recording")]
     pub segment_size: Option<Bytes>,
 
@@ -155,10 +155,10 @@ pub struct Options {
     pub strip_www: Option<bool>,
 
     // --- limits ---
-    /// The longest URL followed, in bytes
+    /// The longest URL followed, in bytes [default: 2KiB]
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_url_bytes: Option<Bytes>,
-    /// The largest body kept, after decoding
+    /// The largest body kept, after decoding [default: 10MB]
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_body_bytes: Option<Bytes>,
     /// How many bytes a compressed byte may become
@@ -167,10 +167,10 @@ pub struct Options {
     /// The largest head of an answer
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_header_bytes: Option<Bytes>,
-    /// Redirects in a row
+    /// Redirects in a row [default: 10]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
     pub max_redirects: Option<u8>,
-    /// Links taken from a page
+    /// Links taken from a page [default: 10000]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
     pub max_links_per_page: Option<usize>,
     /// Bodies held in memory at once, over all fetches
@@ -182,16 +182,16 @@ pub struct Options {
     /// Entries taken from one sitemap
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
     pub max_sitemap_entries: Option<usize>,
-    /// Time to look up a name
+    /// Time to look up a name [default: 10s]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
     pub dns_timeout: Option<Span>,
-    /// Time to set up a connection, TLS included
+    /// Time to set up a connection, TLS included [default: 10s]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
     pub connect_timeout: Option<Span>,
-    /// Time from the request to the head of the answer
+    /// Time from the request to the head of the answer [default: 30s]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
     pub first_byte_timeout: Option<Span>,
-    /// Time from the request to the end of the body
+    /// Time from the request to the end of the body [default: 2m]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
     pub total_timeout: Option<Span>,
     /// Bytes a second that a body must bring
@@ -297,6 +297,10 @@ fn keys() -> Vec<(String, String, String)> {
 /// A TOML error as one line that names the line of the file.
 fn one_line(error: &toml::de::Error, text: &str) -> String {
     let message = error.message().lines().collect::<Vec<_>>().join(" ");
+    let message = match message.strip_prefix("unknown field ").and_then(|rest| rest.split_once(',')) {
+        Some((key, _)) => format!("unknown key {key}: the keys are the names of the flags of `argiope crawl`"),
+        None => message,
+    };
     match error.span() {
         Some(span) => {
             let line = text.get(..span.start).unwrap_or_default().matches('\n').count() + 1;
@@ -339,7 +343,7 @@ mod tests {
         let text = "depth = 3\ndepht = 4\n";
         let error = toml::from_str::<Options>(text).expect_err("unknown");
         let line = one_line(&error, text);
-        assert!(line.starts_with("line 2: unknown field `depht`"), "{line}");
+        assert!(line.starts_with("line 2: unknown key `depht`: "), "{line}");
         assert!(!line.contains('\n'));
     }
 }
