@@ -8,7 +8,7 @@ use crate::{commands, exit};
 
 /// A polite, fast, crash-safe web crawler.
 #[derive(Parser, Debug)]
-#[command(name = "argiope", version, about, max_term_width = 120)]
+#[command(name = "argiope", version, max_term_width = 120)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -20,8 +20,19 @@ pub struct Cli {
 pub enum Command {
     /// Crawl, or resume what the directory holds
     Crawl(Box<commands::crawl::CrawlArgs>),
+    #[command(verbatim_doc_comment)]
+    /// Save the HTML pages of a site as numbered files
+    ///
+    /// seedURL        where to begin: a whole http or https URL
+    /// pageDirectory  where the pages go, as files named 0, 1, 2, ...: an existing, empty directory
+    /// maxDepth       links from the seed, at most: 0 is the seed alone
+    ///
+    /// A file has the URL of the page on its first line, the depth on the second, and then the HTML.
+    Pages(Box<commands::pages::PagesArgs>),
     /// Say where a crawl stands
     Status(commands::status::StatusArgs),
+    /// Tell the whole story of a URL, or why a site is slow or stopped
+    Explain(commands::explain::ExplainArgs),
     /// Verify a crawl's archive and the state's pointers into it
     Check(commands::check::CheckArgs),
     /// Write a crawl's rows in another format
@@ -69,7 +80,9 @@ pub fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Crawl(args) => commands::crawl::run(*args),
+        Command::Pages(args) => commands::pages::run(*args),
         Command::Status(args) => commands::status::run(args),
+        Command::Explain(args) => commands::explain::run(args),
         Command::Check(args) => commands::check::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Testweb(args) => commands::testweb::run(args),

@@ -2,7 +2,9 @@
 
 pub mod check;
 pub mod crawl;
+pub mod explain;
 pub mod export;
 mod opened;
+pub mod pages;
 pub mod status;
 pub mod testweb;

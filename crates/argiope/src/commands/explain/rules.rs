@@ -1,0 +1,72 @@
+//! What the rules say of a URL now: scope and patterns, traps, robots.txt.
+
+use engine::Settings;
+use frontier::RobotsState;
+use serde::Serialize;
+use weburl::CanonicalUrl;
+
+use super::standing::Standing;
+
+/// What one rule says.
+#[derive(Debug, Serialize)]
+pub(super) struct Rule {
+    /// `scope`, `trap` or `robots`.
+    pub(super) rule: &'static str,
+    /// `null`: it cannot be told yet.
+    pub(super) allows: Option<bool>,
+    /// The line, pattern or limit that decides.
+    pub(super) by: String,
+}
+
+/// What each rule says, in the order in which a crawl asks them.
+pub(super) fn judge(url: &CanonicalUrl, is_seed: bool, standing: &Standing<'_>, settings: &Settings) -> Vec<Rule> {
+    vec![scope(url, is_seed, settings), trap(url, standing, settings), robots(url, standing, settings)]
+}
+
+fn scope(url: &CanonicalUrl, is_seed: bool, settings: &Settings) -> Rule {
+    let filter = &settings.filter;
+    let verdict = if is_seed { filter.judge_seed(url) } else { filter.judge(url) };
+    let included = filter.include.iter().find(|pattern| pattern.matches(url.as_str()));
+    let by = match (&verdict, included) {
+        (Err(rule), _) => rule.to_string(),
+        (Ok(()), _) if is_seed => "a seed, or what one redirects to".to_owned(),
+        (Ok(()), Some(pattern)) => format!("scope {}, include {pattern}", filter.scope.kind()),
+        (Ok(()), None) => format!("scope {}", filter.scope.kind()),
+    };
+    Rule { rule: "scope", allows: Some(verdict.is_ok()), by }
+}
+
+fn trap(url: &CanonicalUrl, standing: &Standing<'_>, settings: &Settings) -> Rule {
+    let traps = &settings.site_rules.traps;
+    let verdict = |allows, by| Rule { rule: "trap", allows: Some(allows), by };
+    if let Some(broken) = traps.broken_by(url) {
+        return verdict(false, broken);
+    }
+    let Some((shape, rule)) = traps.shape(url) else {
+        return verdict(true, "not of a kind that is counted".to_owned());
+    };
+    let Some(max) = traps.fetched_max(rule) else { return verdict(true, "the rule is switched off".to_owned()) };
+    let known = standing.record.shapes.iter().find(|(known, _)| *known == shape);
+    match known.map_or(0, |(_, count)| *count) {
+        count if count >= max => verdict(false, traps.reason(rule)),
+        0 => verdict(true, format!("few URLs like it were fetched; {max} may be")),
+        count => verdict(true, format!("{count} URLs like it were fetched; {max} may be")),
+    }
+}
+
+fn robots(url: &CanonicalUrl, standing: &Standing<'_>, settings: &Settings) -> Rule {
+    let verdict = |allows, by| Rule { rule: "robots", allows, by };
+    let Some(matching) = settings.site_rules.matching else {
+        return verdict(Some(true), "ignored: --robots ignore".to_owned());
+    };
+    match &standing.robots {
+        RobotsState::Known { rules, .. } => {
+            let decision = rules.decide(url.path_and_query(), matching);
+            let by = decision.rule.map_or_else(|| decision.reason.to_string(), |line| line.to_string());
+            verdict(Some(decision.allowed), by)
+        }
+        RobotsState::Unknown { .. } | RobotsState::InFlight { .. } => {
+            verdict(None, format!("robots.txt: {}", standing.robots_answer()))
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The story of a host: each of its sites, and why it is slow or stopped.
+
+use std::collections::BTreeMap;
+
+use frontier::RobotsState;
+use model::{Failure, SiteRecord};
+use serde::Serialize;
+use store::Store;
+use weburl::{CanonicalUrl, Site, SiteKey};
+
+use super::crawl::Crawl;
+use super::standing::Standing;
+use super::survey::{NearLimit, Survey};
+use super::target::Host;
+use crate::rows::FRONTIER;
+
+/// Site records read at once: each may hold a large robots.txt.
+const SITES_AT_ONCE: usize = 100;
+
+/// URLs at the head of the queue that are named.
+const NEXT_SHOWN: usize = 3;
+
+/// Everything there is to say of a host.
+#[derive(Debug, Serialize)]
+pub(super) struct HostStory {
+    /// As it was asked for.
+    pub(super) given: String,
+    pub(super) host: String,
+    pub(super) sites: Vec<SiteStory>,
+    /// Where no site is known: what would become of one.
+    pub(super) why: Vec<String>,
+}
+
+/// Everything there is to say of a site.
+#[derive(Debug, Serialize)]
+pub(super) struct SiteStory {
+    pub(super) site: String,
+    /// The address it is pinned to.
+    pub(super) address: Option<String>,
+    pub(super) robots: RobotsStory,
+    /// No visit before this time.
+    pub(super) due_at: Option<String>,
+    /// Seconds between visits, and why.
+    pub(super) delay_s: f64,
+    pub(super) delay_why: String,
+    /// Seconds between visits to the address.
+    pub(super) ip_delay_s: f64,
+    /// Seconds that the last answer took.
+    pub(super) response_time_s: f64,
+    pub(super) failures_in_a_row: u32,
+    /// Why the site is given up.
+    pub(super) given_up: Option<String>,
+    pub(super) pages_fetched: u64,
+    /// `--max-pages-per-site`.
+    pub(super) pages_max: Option<u64>,
+    pub(super) sitemaps_read: u32,
+    /// URLs by outcome.
+    pub(super) outcomes: BTreeMap<&'static str, u64>,
+    /// There are more URLs than were counted.
+    pub(super) counted_in_part: bool,
+    /// The head of the queue.
+    pub(super) next: Vec<String>,
+    /// Kinds of URLs of which a trap rule lets no more, or soon no more, be fetched.
+    pub(super) near_limits: Vec<NearLimit>,
+    /// Why it is slow or stopped.
+    pub(super) why: Vec<String>,
+}
+
+/// What is known of a site's robots.txt.
+#[derive(Debug, Serialize)]
+pub(super) struct RobotsStory {
+    /// What came of asking for it.
+    pub(super) answer: String,
+    pub(super) asked_at: Option<String>,
+    /// When it is to be asked for again.
+    pub(super) expires_at: Option<String>,
+    /// How often in a row it could not be had.
+    pub(super) failed_tries: u32,
+    /// Allow and Disallow lines for us.
+    pub(super) rules: Option<usize>,
+    pub(super) crawl_delay_s: Option<f64>,
+    pub(super) sitemaps: usize,
+    /// `--robots ignore`.
+    pub(super) ignored: bool,
+}
+
+impl HostStory {
+    /// The story of a host.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn of(crawl: &Crawl, given: &str, host: &Host) -> anyhow::Result<Self> {
+        let mut sites = Vec::new();
+        for (site, record) in sites_of(crawl.store(), host)? {
+            sites.push(SiteStory::of(crawl, &site, record)?);
+        }
+        let why = if sites.is_empty() { unknown(crawl, host) } else { Vec::new() };
+        Ok(HostStory { given: given.to_owned(), host: host.name.clone(), sites, why })
+    }
+}
+
+/// The known sites of a host, in the order of their text: those that had a turn, and those that wait for their first.
+fn sites_of(store: &dyn Store, host: &Host) -> anyhow::Result<Vec<(Site, Option<SiteRecord>)>> {
+    let mut found: BTreeMap<Site, Option<SiteRecord>> = BTreeMap::new();
+    for site in host.usual_sites() {
+        if Survey::has_urls(store, site.key())? {
+            found.insert(site, None);
+        }
+    }
+    let mut after: Option<SiteKey> = None;
+    loop {
+        let records = store.sites(after, SITES_AT_ONCE)?;
+        let Some(last) = records.last() else { return Ok(found.into_iter().collect()) };
+        after = Some(last.site.key());
+        for record in records.into_iter().filter(|record| host.includes(&record.site)) {
+            found.insert(record.site.clone(), Some(record));
+        }
+    }
+}
+
+fn unknown(crawl: &Crawl, host: &Host) -> Vec<String> {
+    let mut why = vec!["no URL of this host was found so far".to_owned()];
+    for site in host.usual_sites() {
+        let Some(root) = CanonicalUrl::from_canonical(&format!("{site}/")) else { continue };
+        why.push(match crawl.settings.filter.judge(&root) {
+            Ok(()) => format!("{root} would be fetched if it were found"),
+            Err(rule) => format!("{root} would be excluded: {rule}"),
+        });
+    }
+    why
+}
+
+impl SiteStory {
+    fn of(crawl: &Crawl, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
+        let settings = &crawl.settings;
+        let standing = Standing::new(site, record, settings, crawl.now);
+        let survey = Survey::of(crawl.store(), &standing.record, &settings.site_rules.traps)?;
+        let queue = survey.outcomes.get(FRONTIER).copied().unwrap_or(0);
+        let mut why = standing.reasons(queue);
+        if queue > 0 {
+            why.push(format!("no crawl is running now: `{}` goes on", crawl.resume_command()));
+        }
+        let next = crawl.store().pending(site.key(), None, NEXT_SHOWN)?;
+        let delay = standing.delay();
+        let robots = RobotsStory::of(&standing, settings.site_rules.matching.is_none());
+        let record = standing.record;
+        Ok(SiteStory {
+            site: site.to_string(),
+            address: record.address.map(|address| address.to_string()),
+            robots,
+            due_at: (record.due_at.0 > 0).then(|| record.due_at.to_rfc3339()),
+            delay_s: delay.wait.as_secs_f64(),
+            delay_why: delay.why,
+            ip_delay_s: settings.site_rules.politeness.ip_delay.as_secs_f64(),
+            response_time_s: record.response_time.as_secs_f64(),
+            failures_in_a_row: record.failures_in_a_row,
+            given_up: record.given_up.map(|Failure { detail, .. }| detail),
+            pages_fetched: record.pages_fetched,
+            pages_max: settings.site_rules.pages_per_site_max,
+            sitemaps_read: record.sitemaps_read,
+            outcomes: survey.outcomes,
+            counted_in_part: survey.in_part,
+            next: next.into_iter().map(|queued| queued.candidate.url.to_string()).collect(),
+            near_limits: survey.near_limits,
+            why,
+        })
+    }
+}
+
+impl RobotsStory {
+    fn of(standing: &Standing<'_>, ignored: bool) -> Self {
+        let record = standing.record.robots.as_ref();
+        let (rules, expires_at) = match &standing.robots {
+            RobotsState::Known { rules, expires_at, .. } => (Some(rules), Some(expires_at.to_rfc3339())),
+            RobotsState::Unknown { .. } | RobotsState::InFlight { .. } => (None, None),
+        };
+        RobotsStory {
+            answer: standing.robots_answer(),
+            asked_at: record.map(|record| record.fetched_at.to_rfc3339()),
+            expires_at,
+            failed_tries: record.map_or(0, |record| record.failed_tries),
+            rules: rules.map(robots::RobotsTxt::rule_count),
+            crawl_delay_s: rules.and_then(robots::RobotsTxt::crawl_delay).map(|delay| delay.as_secs_f64()),
+            sitemaps: rules.map_or(0, |rules| rules.sitemaps().len()),
+            ignored,
+        }
+    }
+}

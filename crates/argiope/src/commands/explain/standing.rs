@@ -1,0 +1,144 @@
+//! How a site stands now: by its record, its robots.txt and the crawl's politeness.
+
+use std::time::Duration;
+
+use engine::Settings;
+use frontier::RobotsState;
+use model::{RobotsAnswer, SiteRecord, Timestamp};
+use robots::Reason;
+use weburl::Site;
+
+use crate::units::Span;
+
+/// A site as the crawl would find it if it went on now.
+pub(super) struct Standing<'a> {
+    pub(super) record: SiteRecord,
+    pub(super) robots: RobotsState,
+    settings: &'a Settings,
+    now: Timestamp,
+}
+
+/// A wait, and the rule that makes it that long.
+pub(super) struct Delay {
+    pub(super) wait: Duration,
+    pub(super) why: String,
+}
+
+impl<'a> Standing<'a> {
+    /// A site by its record; one without a record has not had a turn yet.
+    pub(super) fn new(site: &Site, record: Option<SiteRecord>, settings: &'a Settings, now: Timestamp) -> Self {
+        let record = record.unwrap_or_else(|| SiteRecord::new(site.clone()));
+        let robots = engine::robots_state(record.robots.as_ref(), settings);
+        Standing { record, robots, settings, now }
+    }
+
+    /// How long the site asks to wait between visits.
+    pub(super) fn crawl_delay(&self) -> Option<Duration> {
+        match (&self.robots, self.settings.site_rules.matching) {
+            (RobotsState::Known { rules, .. }, Some(_)) => rules.crawl_delay(),
+            _ => None,
+        }
+    }
+
+    /// The delay between visits, and why it is that long.
+    pub(super) fn delay(&self) -> Delay {
+        let politeness = &self.settings.site_rules.politeness;
+        let response_time = self.record.response_time;
+        let wait = politeness.delay_after(self.crawl_delay(), response_time);
+        let asked = self.crawl_delay().unwrap_or_default();
+        let why = if wait <= politeness.delay {
+            "--delay".to_owned()
+        } else if asked == wait {
+            "Crawl-delay in robots.txt".to_owned()
+        } else if asked > politeness.crawl_delay_max && wait == politeness.crawl_delay_max {
+            format!("Crawl-delay {} in robots.txt, cut to --max-crawl-delay", shown(asked))
+        } else {
+            format!("--delay-factor {} times the last response time {}", politeness.delay_factor, shown(response_time))
+        };
+        Delay { wait, why }
+    }
+
+    /// What came of asking for robots.txt, in words.
+    pub(super) fn robots_answer(&self) -> String {
+        match self.record.robots.as_ref().map(|robots| &robots.answer) {
+            None => "not asked for yet".to_owned(),
+            Some(RobotsAnswer::Status { code, .. }) => format!("status {code}"),
+            Some(RobotsAnswer::Failed(failure)) => failure.detail.clone(),
+        }
+    }
+
+    /// Why the site is slow or stopped, with `queue` URLs left to visit. Nothing where there is no reason.
+    pub(super) fn reasons(&self, queue: u64) -> Vec<String> {
+        if let Some(failure) = &self.record.given_up {
+            return vec![format!("the site is given up: {}", failure.detail)];
+        }
+        if queue == 0 {
+            return vec!["nothing is left to do here".to_owned()];
+        }
+        let mut reasons: Vec<String> =
+            [self.robots_reason(), self.budget_reason(), self.failures_reason()].into_iter().flatten().collect();
+        if self.record.due_at > self.now {
+            let wait = shown(self.record.due_at.since(self.now));
+            reasons.push(format!("not due before {}, in {wait}", self.record.due_at));
+        }
+        let Delay { wait, why } = self.delay();
+        if !wait.is_zero() {
+            let whole = wait.saturating_mul(u32::try_from(queue).unwrap_or(u32::MAX));
+            reasons.push(format!(
+                "one visit every {} ({why}): {queue} URLs take {} at least",
+                shown(wait),
+                shown(whole)
+            ));
+        }
+        reasons
+    }
+
+    fn robots_reason(&self) -> Option<String> {
+        self.settings.site_rules.matching?;
+        let tries = self.record.robots.as_ref().map_or(0, |robots| robots.failed_tries);
+        let answer = self.robots_answer();
+        match &self.robots {
+            RobotsState::Known { expires_at, .. } if *expires_at <= self.now => {
+                Some("robots.txt has expired and is asked for again first".to_owned())
+            }
+            RobotsState::Known { failure: Some(_), expires_at, .. } => {
+                Some(format!("robots.txt could not be had ({answer}): until {expires_at} its URLs end with that"))
+            }
+            RobotsState::Known { rules, expires_at, .. } => {
+                let decision = rules.decide("/", Default::default());
+                matches!(decision.reason, Reason::Undefined(_)).then(|| {
+                    format!(
+                        "robots.txt could not be had ({answer}, {tries} tries): until {expires_at} all is disallowed"
+                    )
+                })
+            }
+            RobotsState::Unknown { failed_tries: 0 } => Some("robots.txt is asked for first".to_owned()),
+            RobotsState::Unknown { failed_tries } | RobotsState::InFlight { failed_tries } => {
+                let max = self.settings.site_rules.politeness.attempts_max;
+                Some(format!("robots.txt could not be had yet ({answer}; {failed_tries} of {max} tries)"))
+            }
+        }
+    }
+
+    fn budget_reason(&self) -> Option<String> {
+        let max = self.settings.site_rules.pages_per_site_max?;
+        let fetched = self.record.pages_fetched;
+        (fetched >= max).then(|| format!("its budget is spent: {fetched} pages fetched, --max-pages-per-site {max}"))
+    }
+
+    fn failures_reason(&self) -> Option<String> {
+        let max = self.settings.site_rules.politeness.failures_in_a_row_max;
+        let failures = self.record.failures_in_a_row;
+        (failures > 0).then(|| format!("{failures} failures in a row make it wait longer; at {max} it is given up"))
+    }
+}
+
+/// A duration for people: no finer than milliseconds, and seconds where it is long.
+pub(super) fn shown(duration: Duration) -> String {
+    if !duration.is_zero() && duration < Duration::from_millis(1) {
+        return "less than 1ms".to_owned();
+    }
+    let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let rounded = if millis >= 10_000 { millis / 1000 * 1000 } else { millis };
+    Span(Duration::from_millis(rounded)).to_string()
+}

@@ -1,0 +1,117 @@
+//! The story of a URL for people.
+
+use std::fmt::{self, Write as _};
+
+use super::found::Step;
+use super::rules::Rule;
+use super::url::{UrlStory, is_redirect};
+use crate::counted::counted;
+use crate::printable::Printable;
+use crate::rows::{FRONTIER, Row};
+
+/// The width of the labels, in characters.
+const LABEL_WIDTH: usize = 13;
+
+/// Steps of a way shown at its beginning and at its end; what lies between is counted.
+const STEPS_SHOWN: usize = 10;
+
+impl UrlStory {
+    /// The story, a label and a value a line. Writing to a string cannot fail.
+    pub(super) fn to_text(&self) -> String {
+        let mut out = String::new();
+        let Some(url) = &self.url else {
+            line(&mut out, "url", Printable(&self.given));
+            line(&mut out, "not crawled", Printable(self.not_crawlable.as_deref().unwrap_or_default()));
+            return out;
+        };
+        line(&mut out, "url", Printable(url));
+        if *url != self.given {
+            line(&mut out, "given as", Printable(&self.given));
+        }
+        match &self.row {
+            Some(row) => self.tell(&mut out, row),
+            None => line(&mut out, "outcome", "unknown: not found so far"),
+        }
+        for (label, why) in labelled("because", &self.why) {
+            line(&mut out, label, Printable(why));
+        }
+        out.push_str("\nRules now\n");
+        for Rule { rule, allows, by } in &self.rules {
+            let word = match allows {
+                Some(true) => "allows",
+                Some(false) => "refuses",
+                None => "unknown",
+            };
+            let _ = writeln!(out, "  {rule:<8}{word:<9}{}", Printable(by));
+        }
+        out
+    }
+
+    fn tell(&self, out: &mut String, row: &Row) {
+        line(out, "outcome", row.outcome);
+        optional(out, "reason", row.reason.as_deref());
+        if row.purpose == Some("sitemap") {
+            line(out, "purpose", "a sitemap, read for its URLs");
+        }
+        if let Some(target) = &self.target {
+            let label = if is_redirect(row) { "redirects to" } else { "canonical" };
+            let outcome = target.outcome.unwrap_or("not in the crawl");
+            line(out, label, format_args!("{} ({outcome})", Printable(&target.url)));
+        }
+        optional(out, "duplicate of", row.duplicate_of.as_deref());
+        if let Some(status) = row.status {
+            line(out, "status", status);
+        }
+        optional(out, "type", row.content_type.as_deref());
+        if let Some(length) = row.length {
+            line(out, "size", counted(length, "byte"));
+        }
+        optional(out, "digest", row.digest.as_deref());
+        optional(out, "title", row.title.as_deref());
+        if let Some(at) = &self.at {
+            let label = match (self.attempts, row.status) {
+                (0, _) => "judged",
+                (_, None) => "last tried",
+                (_, Some(_)) => "fetched",
+            };
+            line(out, label, at);
+        }
+        if self.attempts > 1 || (self.attempts > 0 && row.outcome == FRONTIER) {
+            line(out, "requests", self.attempts);
+        }
+        if let Some(record) = &self.record {
+            let path = record.path.display();
+            line(out, "stored", format_args!("{path} at {}, {}", record.offset, counted(record.length, "byte")));
+            line(out, "", format_args!("argiope inspect warc {path}:{}", record.offset));
+        } else if self.record_is_missing {
+            line(out, "stored", "no: the archive has lost it");
+        }
+        out.push_str("\nFound\n");
+        let hidden = self.found.len().saturating_sub(2 * STEPS_SHOWN);
+        for (at, Step { url, via, depth }) in self.found.iter().enumerate() {
+            if hidden > 0 && at == STEPS_SHOWN {
+                let _ = writeln!(out, "  … {hidden} more");
+            }
+            if hidden == 0 || !(STEPS_SHOWN..STEPS_SHOWN + hidden).contains(&at) {
+                let depth = depth.map_or_else(String::new, |depth| format!("depth {depth}"));
+                let _ = writeln!(out, "  {depth:<10}{via:<12}{}", Printable(url));
+            }
+        }
+    }
+}
+
+/// The label for the first, none for the others.
+fn labelled<'a>(label: &'a str, lines: &'a [String]) -> impl Iterator<Item = (&'a str, &'a str)> {
+    lines.iter().enumerate().map(move |(at, text)| (if at == 0 { label } else { "" }, text.as_str()))
+}
+
+/// A label and its value.
+pub(super) fn line(out: &mut String, label: &str, value: impl fmt::Display) {
+    let _ = writeln!(out, "{label:<LABEL_WIDTH$} {value}");
+}
+
+fn optional(out: &mut String, label: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        line(out, label, Printable(value));
+    }
+}
