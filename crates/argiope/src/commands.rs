@@ -2,7 +2,6 @@
 
 pub mod check;
 pub mod crawl;
-pub mod explain;
 pub mod export;
 mod opened;
 pub mod pages;

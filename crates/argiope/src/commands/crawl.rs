@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use engine::archive::Archive;
 use engine::clock::Clock;
-use engine::{End, Recorder, Shell};
+use engine::{End, Observer, Recorder, Shell};
 use fetch::Fetcher;
 use store::Store;
 use weburl::CanonicalUrl;
@@ -78,11 +78,14 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let texts = seed_texts(&args)?;
     let dir = directory(&args, &texts)?;
     let given = match &args.config {
-        Some(path) => args.options.over(&Options::read(path)?)?,
+        Some(path) => args.options.over(&Options::read(path).map_err(|error| usage(format!("--config {error:#}")))?)?,
         None => args.options.clone(),
     };
     let mut plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
     let seeds = plan.seeds(&texts)?;
+    if seeds.is_empty() && !dir.holds_crawl() {
+        bail!(usage("no seeds: give URLs, or --seeds FILE"));
+    }
     let _web = if args.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let (end, summary) = crawl(&dir, plan, seeds, args.progress)?;
     if args.json {
@@ -128,7 +131,22 @@ impl Sandbox {
 /// The directory cannot be used, or recording fails.
 pub fn crawl(dir: &CrawlDir, plan: Plan, seeds: Vec<CanonicalUrl>, show: Show) -> anyhow::Result<(End, Summary)> {
     dir.create()?;
-    let store: Arc<dyn Store> = Arc::new(dir.open_store()?);
+    let store = Arc::new(dir.open_store()?);
+    crawl_observed(dir, store, plan, seeds, show, None)
+}
+
+/// The same on the store of the directory, opened before, with an observer of what is recorded.
+///
+/// # Errors
+/// Recording or the observer fails.
+pub fn crawl_observed(
+    dir: &CrawlDir,
+    store: Arc<dyn Store>,
+    plan: Plan,
+    seeds: Vec<CanonicalUrl>,
+    show: Show,
+    observer: Option<Observer>,
+) -> anyhow::Result<(End, Summary)> {
     dir.write_options(&plan.options)?;
     let known = store.seeds()?;
     if seeds.is_empty() && known.is_empty() {
@@ -138,7 +156,10 @@ pub fn crawl(dir: &CrawlDir, plan: Plan, seeds: Vec<CanonicalUrl>, show: Show) -
     let archive = open_archive(dir, &plan, store.as_ref())?;
     let clock = Clock::start();
     let fetcher = Fetcher::new(plan.fetch, Arc::new(move || clock.now()))?;
-    let recorder = Recorder::new(store.clone(), archive);
+    let mut recorder = Recorder::new(store.clone(), archive);
+    if let Some(observer) = observer {
+        recorder = recorder.observed_by(observer);
+    }
     let shell = Shell { settings: plan.settings, fetcher: Arc::new(fetcher), recorder, clock };
     let mut printer = Printer::new(show);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -201,7 +222,10 @@ fn open_archive(dir: &CrawlDir, plan: &Plan, store: &dyn Store) -> anyhow::Resul
 }
 
 /// The plan of a crawl that goes on: its own options, with what is given now on top.
-fn resumed_plan(dir: &CrawlDir, given: &Options) -> anyhow::Result<Plan> {
+///
+/// # Errors
+/// What is given cannot be used, or changes what may not change.
+pub fn resumed_plan(dir: &CrawlDir, given: &Options) -> anyhow::Result<Plan> {
     let stored = dir.options()?;
     let plan = Plan::new(&given.over(&stored)?)?;
     let before = Plan::new(&stored)?;
@@ -226,7 +250,8 @@ fn seed_texts(args: &CrawlArgs) -> anyhow::Result<Vec<String>> {
             std::io::stdin().take(SEEDS_BYTES_MAX).read_to_string(&mut text).context("standard input")?;
         } else {
             let file = std::fs::File::open(path).map_err(|error| usage(format!("--seeds {name}: {error}")))?;
-            file.take(SEEDS_BYTES_MAX).read_to_string(&mut text).with_context(|| format!("--seeds {name}"))?;
+            let read = file.take(SEEDS_BYTES_MAX).read_to_string(&mut text);
+            read.map_err(|error| usage(format!("--seeds {name}: {error}")))?;
         }
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         texts.extend(lines.map(str::to_owned));

@@ -1,0 +1,220 @@
+//! `argiope pages`: save the HTML pages of a site as numbered files, as a course on search engines wants them.
+
+mod archived;
+mod arguments;
+mod page_dir;
+mod printed;
+mod saver;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use engine::End;
+use model::Outcome;
+use store::Store;
+use weburl::CanonicalUrl;
+
+use self::arguments::Arguments;
+use self::page_dir::PageDir;
+use self::printed::shown_url;
+use self::saver::Saver;
+use crate::cli::usage;
+use crate::commands::crawl::{crawl_observed, resumed_plan};
+use crate::crawl_dir::CrawlDir;
+use crate::exit;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::printable::Printable;
+use crate::progress::Show;
+use crate::units::Span;
+
+/// The pause between fetches unless told otherwise.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The arguments of `argiope pages`. The three that must be there are counted by ourselves, so that the error is one
+/// line that says what is wrong.
+#[derive(Args, Debug)]
+#[command(override_usage = "argiope pages [OPTIONS] seedURL pageDirectory maxDepth")]
+pub struct PagesArgs {
+    /// `seedURL`, `pageDirectory`, `maxDepth`.
+    #[arg(hide = true, allow_negative_numbers = true)]
+    pub arguments: Vec<OsString>,
+    /// What is internal: URLs that begin with PREFIX [default: those of the host of seedURL]
+    #[arg(long, value_name = "PREFIX")]
+    pub internal: Option<String>,
+    /// Where the state of the crawl is kept [default: pageDirectory with .crawl at the end of its name]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// The settings of the crawl.
+    #[command(flatten)]
+    pub options: Options,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Wrong arguments, a seed that cannot be fetched, a directory that cannot be used, or a disk that fails.
+pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::read(&args.arguments)?;
+    let given = options(&args, &arguments)?;
+    let page_dir = PageDir::open(arguments.page_directory.clone())?;
+    let dir = state_dir(args.output.as_deref(), &page_dir)?;
+    let is_resumed = dir.holds_crawl();
+    let mut plan = if is_resumed { resumed(&dir, &given)? } else { fresh(&page_dir, &given)? };
+    let seed = internal_seed(&arguments, &mut plan)?;
+    let body_bytes_max = plan.settings.limits.body_bytes_max;
+
+    dir.create()?;
+    let store: Arc<dyn Store> = Arc::new(dir.open_store()?);
+    refuse_other_seed(&dir, store.as_ref(), &seed)?;
+    let open_saver = || Saver::open(store.clone(), &dir, page_dir.clone(), body_bytes_max);
+    let mut saver = open_saver()?;
+    if is_resumed {
+        tell_of_resumption(&saver, &page_dir, store.as_ref())?;
+    }
+    let observer = Box::new(move |batch: &_, committed: &_| Ok(saver.committed(batch, committed)?));
+    let (end, _) = crawl_observed(&dir, store.clone(), plan, vec![seed.clone()], Show::None, Some(observer))?;
+
+    let saved = open_saver()?.saved();
+    if end == End::Done && saved == 0 {
+        let reason = why_none(store.as_ref(), &seed)?;
+        drop(store);
+        if !is_resumed {
+            // Nothing is kept of it, so that the same command tries again.
+            std::fs::remove_dir_all(dir.root()).with_context(|| format!("cannot remove {}", dir.root().display()))?;
+        }
+        bail!("seedURL {reason}");
+    }
+    println!("{saved} pages saved in {page_dir}; the state of the crawl is in {}", dir.root().display());
+    Ok(ExitCode::from(tell_end(&end)))
+}
+
+/// The options as given, with what the arguments say.
+fn options(args: &PagesArgs, arguments: &Arguments) -> anyhow::Result<Options> {
+    if args.options.depth.is_some() {
+        bail!(usage("--depth: maxDepth says how deep to go"));
+    }
+    if args.options.no_archive == Some(true) {
+        bail!(usage("--no-archive: the page files are written from the archive"));
+    }
+    let mut options = args.options.clone();
+    options.depth = Some(arguments.max_depth);
+    if let Some(prefix) = &args.internal {
+        if options.scope.is_some() {
+            bail!(usage("--internal and --scope both say what is internal: give one of them"));
+        }
+        options.scope = Some(format!("{}*", arguments::internal_prefix(prefix)?));
+    }
+    Ok(options)
+}
+
+/// The plan of a new crawl: what this command has other defaults for than `crawl` lies below what is given.
+fn fresh(page_dir: &PageDir, given: &Options) -> anyhow::Result<Plan> {
+    if !page_dir.is_empty()? {
+        bail!(usage(format!("pageDirectory {page_dir} is not empty: choose an empty directory")));
+    }
+    let defaults = Options {
+        delay: Some(Span(PAUSE)),
+        // One machine may serve the host under several ports and schemes.
+        ip_delay: Some(given.delay.unwrap_or(Span(PAUSE))),
+        concurrency: Some(1),
+        collapse_slashes: Some(true),
+        ..Options::default()
+    };
+    Plan::new(&given.over(&defaults)?)
+}
+
+/// The plan of a crawl that goes on.
+fn resumed(dir: &CrawlDir, given: &Options) -> anyhow::Result<Plan> {
+    let before = dir.options()?.depth;
+    if before != given.depth {
+        let depth = before.map_or_else(|| "no".to_owned(), |depth| depth.to_string());
+        bail!(usage(format!(
+            "{} holds a crawl with maxDepth {depth}: remove it and the pages, or choose another pageDirectory",
+            dir.root().display()
+        )));
+    }
+    resumed_plan(dir, given)
+}
+
+/// Where the state is kept: not in the page directory, which holds nothing but pages.
+fn state_dir(given: Option<&Path>, page_dir: &PageDir) -> anyhow::Result<CrawlDir> {
+    let Some(given) = given else { return Ok(CrawlDir::at(page_dir.sibling(".crawl")?)) };
+    if page_dir.contains(given)? {
+        bail!(usage(format!("-o {}: lies in pageDirectory, which is for pages alone", given.display())));
+    }
+    Ok(CrawlDir::at(given))
+}
+
+/// Reads the seed, and draws the line around what is internal: not even a redirect of the seed moves it.
+fn internal_seed(arguments: &Arguments, plan: &mut Plan) -> anyhow::Result<CanonicalUrl> {
+    let seed = arguments.seed(&plan.settings.canonical)?;
+    let scope = &mut plan.settings.filter.scope;
+    scope.add_seed(&seed);
+    scope.close();
+    if !scope.contains(&seed) {
+        bail!(usage(format!("seedURL {seed} is not internal: it is not in {}", scope.kind())));
+    }
+    Ok(seed)
+}
+
+fn refuse_other_seed(dir: &CrawlDir, store: &dyn Store, seed: &CanonicalUrl) -> anyhow::Result<()> {
+    match store.seeds()?.first() {
+        Some(first) if first != seed => bail!(usage(format!(
+            "{} holds the crawl of {first}: remove it and the pages, or choose another pageDirectory",
+            dir.root().display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn tell_of_resumption(saver: &Saver, page_dir: &PageDir, store: &dyn Store) -> anyhow::Result<()> {
+    let saved = saver.saved();
+    if store.totals()?.pending > 0 {
+        eprintln!("argiope: going on with {saved} pages in {page_dir}");
+    } else if saved > 0 {
+        eprintln!("argiope: this crawl has ended before; its {saved} pages are in {page_dir}");
+    }
+    Ok(())
+}
+
+/// Why there is not a single page: what became of the seed, or of what it redirects to.
+fn why_none(store: &dyn Store, seed: &CanonicalUrl) -> anyhow::Result<String> {
+    let mut url = seed.clone();
+    let mut way = url.to_string();
+    for _ in 0..=u8::MAX {
+        let visit = store.get(url.key())?.and_then(|entry| entry.visit);
+        let Some(visit) = visit else { break };
+        let target = visit.target.as_deref().and_then(CanonicalUrl::from_canonical);
+        match target {
+            Some(target) if visit.outcome == Outcome::Redirect && target != url => {
+                way.push_str(&format!(" redirects to {target}, which"));
+                url = target;
+            }
+            _ => {
+                let (word, remark) = shown_url(&visit, false);
+                return Ok(format!("{way}: {word}{}", Printable(&remark)));
+            }
+        }
+    }
+    Ok(format!("{way}: no page came of it"))
+}
+
+fn tell_end(end: &End) -> u8 {
+    match end {
+        End::Done => exit::DONE,
+        End::Limit(name) => {
+            eprintln!("argiope: --{name} reached; not all pages are there");
+            exit::DONE
+        }
+        End::Stopped => {
+            eprintln!("argiope: stopped; the same command goes on where this one ended");
+            exit::STOPPED
+        }
+    }
+}

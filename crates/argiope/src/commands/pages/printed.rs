@@ -1,0 +1,93 @@
+//! The progress as the course wants it: each URL explored and each URL found, indented by depth.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use model::{Outcome, Visit};
+use weburl::CanonicalUrl;
+
+use crate::printable::Printable;
+
+/// The deepest indentation, in levels.
+const LEVELS_MAX: u32 = 40;
+
+/// One line: a depth, a word, a URL and maybe a remark.
+pub(super) struct Line<'a> {
+    pub(super) depth: u32,
+    /// It is about a URL found on a page, not about the page.
+    pub(super) found: bool,
+    pub(super) word: &'static str,
+    pub(super) url: &'a CanonicalUrl,
+    /// What stands behind the URL, with its separator.
+    pub(super) remark: String,
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let indent = 2 * (self.depth.min(LEVELS_MAX) + u32::from(self.found)) as usize;
+        let Line { depth, word, url, remark, .. } = self;
+        write!(f, "{depth:<2} {:indent$}{word}: {url}{}", "", Printable(remark))
+    }
+}
+
+/// Prints lines on standard output at once.
+pub(super) fn print(lines: &[Line<'_>]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    out.flush()
+}
+
+/// The word for what became of a URL, and the remark. `is_page` says that it is saved as a page.
+pub(super) fn shown_url(visit: &Visit, is_page: bool) -> (&'static str, String) {
+    let in_brackets = |text: &str| if text.is_empty() { String::new() } else { format!(" ({text})") };
+    match visit.outcome {
+        _ if is_page => ("Fetched", in_brackets(&visit.reason)),
+        Outcome::Html | Outcome::Binary | Outcome::Duplicate => {
+            ("NotHTML", in_brackets(visit.content_type.as_deref().unwrap_or_default()))
+        }
+        Outcome::Redirect => {
+            let target = visit.target.as_ref().map(|target| format!(" -> {target}")).unwrap_or_default();
+            ("Redirect", target + &in_brackets(&visit.reason))
+        }
+        Outcome::Disallowed => ("Disallowed", in_brackets(&visit.reason)),
+        Outcome::Excluded if visit.reason.starts_with("out of scope") => ("External", String::new()),
+        Outcome::Excluded => ("Excluded", in_brackets(&visit.reason)),
+        Outcome::Trap => ("Trap", in_brackets(&visit.reason)),
+        _ if visit.status != 0 && visit.reason.is_empty() => ("Failed", format!(" (status {})", visit.status)),
+        _ => ("Failed", in_brackets(&visit.reason)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Timestamp;
+    use weburl::CanonicalRules;
+
+    use super::*;
+
+    fn check(outcome: Outcome, reason: &str, status: u16, expect: &str) {
+        let url = CanonicalUrl::parse("http://a.test/x", &CanonicalRules::default()).expect("a URL");
+        let visit = Visit {
+            status,
+            target: Some("http://a.test/y".to_owned()),
+            content_type: Some("application/pdf".to_owned()),
+            ..Visit::without_fetch(url.key(), outcome, reason.to_owned(), Timestamp::default())
+        };
+        let (word, remark) = shown_url(&visit, outcome == Outcome::Html);
+        let line = Line { depth: 1, found: outcome == Outcome::Excluded, word, url: &url, remark };
+        assert_eq!(line.to_string(), expect);
+    }
+
+    #[test]
+    fn lines() {
+        check(Outcome::Html, "", 200, "1    Fetched: http://a.test/x");
+        check(Outcome::Html, "truncated: size limit", 200, "1    Fetched: http://a.test/x (truncated: size limit)");
+        check(Outcome::Binary, "", 200, "1    NotHTML: http://a.test/x (application/pdf)");
+        check(Outcome::Redirect, "", 301, "1    Redirect: http://a.test/x -> http://a.test/y");
+        check(Outcome::Disallowed, "line 3", 0, "1    Disallowed: http://a.test/x (line 3)");
+        check(Outcome::Excluded, "out of scope host", 0, "1      External: http://a.test/x");
+        check(Outcome::Excluded, "exclude *x", 0, "1      Excluded: http://a.test/x (exclude *x)");
+        check(Outcome::HttpError, "", 404, "1    Failed: http://a.test/x (status 404)");
+        check(Outcome::DomainError, "\u{1b}[2J", 0, "1    Failed: http://a.test/x (\\u{1b}[2J)");
+    }
+}
