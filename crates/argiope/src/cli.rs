@@ -8,7 +8,7 @@ use crate::{commands, exit};
 
 /// A polite, fast, crash-safe web crawler.
 #[derive(Parser, Debug)]
-#[command(name = "argiope", version, about, max_term_width = 120)]
+#[command(name = "argiope", version, max_term_width = 120)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -31,6 +31,8 @@ pub enum Command {
     Pages(Box<commands::pages::PagesArgs>),
     /// Say where a crawl stands
     Status(commands::status::StatusArgs),
+    /// Tell the whole story of a URL, or why a site is slow or stopped
+    Explain(commands::explain::ExplainArgs),
     /// Verify a crawl's archive and the state's pointers into it
     Check(commands::check::CheckArgs),
     /// Write a crawl's rows in another format
@@ -80,6 +82,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Crawl(args) => commands::crawl::run(*args),
         Command::Pages(args) => commands::pages::run(*args),
         Command::Status(args) => commands::status::run(args),
+        Command::Explain(args) => commands::explain::run(args),
         Command::Check(args) => commands::check::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Testweb(args) => commands::testweb::run(args),

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod crawl;
+pub mod explain;
 pub mod export;
 mod opened;
 pub mod pages;
