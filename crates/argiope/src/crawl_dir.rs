@@ -41,6 +41,9 @@ impl CrawlDir {
     /// # Errors
     /// It cannot be made or written to, or it holds something else than a crawl.
     pub fn create(&self) -> anyhow::Result<()> {
+        if self.root.exists() && !self.root.is_dir() {
+            bail!("{}: is not a directory", self.root.display());
+        }
         std::fs::create_dir_all(&self.root).with_context(|| format!("cannot make {}", self.root.display()))?;
         if self.holds_crawl() {
             return Ok(());

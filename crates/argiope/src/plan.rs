@@ -37,7 +37,8 @@ impl Plan {
     /// A value that cannot be used; the message names the flag.
     pub fn new(given: &Options) -> anyhow::Result<Self> {
         let options = complete(given);
-        let scope = parsed("scope", options.scope.as_deref().unwrap_or_default(), |text| ScopeKind::parse(text))?;
+        check_counts(&options)?;
+        let scope = scope(options.scope.as_deref().unwrap_or_default())?;
         let settings = Settings {
             filter: Filter {
                 scope: Scope::new(scope),
@@ -55,7 +56,7 @@ impl Plan {
             limits: limits(&options),
             product_token: product_token(options.user_agent.as_deref().unwrap_or_default())?,
             depth_max: options.depth,
-            concurrency: options.concurrency.unwrap_or(CONCURRENCY).max(1),
+            concurrency: options.concurrency.unwrap_or(CONCURRENCY),
             pages_max: options.max_pages,
             time_max: options.max_time.map(|span| span.0),
             bytes_max: options.max_bytes.map(|bytes| bytes.0),
@@ -78,9 +79,45 @@ impl Plan {
     }
 }
 
+fn scope(text: &str) -> anyhow::Result<ScopeKind> {
+    match parsed("scope", text, ScopeKind::parse)? {
+        // It would match one URL at most: a word mistyped.
+        ScopeKind::Matching(pattern) if !pattern.as_str().contains('*') => Err(usage(format!(
+            "--scope `{text}` is not site, host, domain, prefix, any, a host suffix such as .gov.si, or a pattern with *"
+        ))),
+        kind => Ok(kind),
+    }
+}
+
+/// What makes no crawl at all when it is zero.
+fn check_counts(options: &Options) -> anyhow::Result<()> {
+    let is_zero = |bytes: Option<Bytes>| bytes == Some(Bytes(0));
+    let zero = [
+        ("concurrency", options.concurrency == Some(0)),
+        ("connections-per-site", options.connections_per_site == Some(0)),
+        ("max-attempts", options.max_attempts == Some(0)),
+        ("max-failures-in-a-row", options.max_failures_in_a_row == Some(0)),
+        ("max-decompression-ratio", options.max_decompression_ratio == Some(0)),
+        ("max-in-flight-bytes", is_zero(options.max_in_flight_bytes)),
+        ("max-body-bytes", is_zero(options.max_body_bytes)),
+        ("max-header-bytes", is_zero(options.max_header_bytes)),
+        ("max-url-bytes", is_zero(options.max_url_bytes)),
+        ("segment-size", is_zero(options.segment_size)),
+    ];
+    match zero.into_iter().find(|(_, is_zero)| *is_zero) {
+        Some((flag, _)) => Err(usage(format!("--{flag} must be at least 1"))),
+        None => Ok(()),
+    }
+}
+
 fn seed(text: &str, rules: &CanonicalRules) -> anyhow::Result<CanonicalUrl> {
     let text = text.trim();
-    let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    let authority = text.split(['/', '?', '#']).next().unwrap_or_default();
+    // Neither `https:` nor `mailto:someone@example.com` is a host.
+    let has_scheme =
+        text.strip_prefix(authority).is_some_and(|rest| authority.ends_with(':') && rest.starts_with("//"))
+            || authority.contains('@');
+    let with_scheme = if has_scheme { text.to_owned() } else { format!("http://{text}") };
     CanonicalUrl::parse(&with_scheme, rules).map_err(|error| usage(format!("seed `{text}`: {error}")))
 }
 
@@ -179,8 +216,8 @@ fn politeness(options: &Options) -> anyhow::Result<Politeness> {
         retry_after_max: span(options.max_retry_after, default.retry_after_max),
         backoff: span(options.backoff, default.backoff),
         backoff_max: span(options.max_backoff, default.backoff_max),
-        attempts_max: options.max_attempts.unwrap_or(default.attempts_max).max(1),
-        failures_in_a_row_max: options.max_failures_in_a_row.unwrap_or(default.failures_in_a_row_max).max(1),
+        attempts_max: options.max_attempts.unwrap_or(default.attempts_max),
+        failures_in_a_row_max: options.max_failures_in_a_row.unwrap_or(default.failures_in_a_row_max),
     };
     if !(0.0..=1_000_000.0).contains(&politeness.delay_factor) {
         return Err(usage(format!("--delay-factor {} is not between 0 and 1000000", politeness.delay_factor)));
@@ -359,10 +396,11 @@ mod tests {
     #[test]
     fn seeds_may_lack_a_scheme() {
         let plan = Plan::new(&Options::default()).expect("a plan");
-        let seeds = plan.seeds(&["example.com/a".to_owned(), "HTTPS://b.test".to_owned()]).expect("seeds");
+        let texts = ["example.com/a", "HTTPS://b.test", "b.test:81?u=ftp://c/"].map(str::to_owned);
+        let seeds = plan.seeds(&texts).expect("seeds");
         assert_eq!(
             seeds.iter().map(CanonicalUrl::as_str).collect::<Vec<_>>(),
-            ["http://example.com/a", "https://b.test/"]
+            ["http://example.com/a", "https://b.test/", "http://b.test:81/?u=ftp://c/"]
         );
         assert_eq!(
             plan.seeds(&["ftp://x/".to_owned()]).expect_err("no").to_string(),

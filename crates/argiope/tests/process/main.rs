@@ -10,3 +10,5 @@ mod warcs;
 mod crash;
 mod disk_full;
 mod interrupt;
+mod settings;
+mod usage;

@@ -1,0 +1,107 @@
+//! Where seeds and settings come from: files, standard input, `--config`, the crawl.toml of another crawl.
+
+use std::path::Path;
+
+use testweb::Web;
+
+use crate::binary::{self, Ended};
+use crate::result::{Row, assert_same, entries, rows};
+use crate::served::Served;
+
+/// Runs `crawl` with arguments split at spaces and the flags that lead to the server.
+fn crawl(served: &Served, dir: &Path, arguments: &str, input: &str) -> Ended {
+    let text = format!("crawl -o {} {arguments} {}", dir.display(), served.flags().join(" "));
+    let arguments: Vec<&str> = text.split(' ').filter(|argument| !argument.is_empty()).collect();
+    binary::run_with_input(&arguments, input.as_bytes())
+}
+
+/// The URLs with their outcomes, of which there are so many.
+fn check(dir: &Path, content: usize) -> std::collections::BTreeMap<String, Row> {
+    let rows = rows(&entries(dir));
+    assert_eq!(rows.values().filter(|row| row.outcome == "content").count(), content, "{rows:?}");
+    rows
+}
+
+#[test]
+fn seeds_come_from_arguments_a_file_and_standard_input_alike() {
+    let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
+    let list = "# the sandbox\n\n  http://simple.test/  \n";
+    let file = dirs.path().join("seeds");
+    std::fs::write(&file, list).unwrap();
+    let crawl = |name: &str, seeds: &str, input: &str| {
+        let dir = dirs.path().join(name);
+        crawl(&served, &dir, &format!("--delay 0 --ip-delay 0 {seeds}"), input).expect_code(0);
+        check(&dir, 10)
+    };
+    let expect = crawl("argument", "http://simple.test/", "");
+    assert_same(&crawl("file", &format!("--seeds {}", file.display()), ""), &expect);
+    assert_same(&crawl("input", "--seeds -", list), &expect);
+    assert_same(&crawl("both", "simple.test --seeds -", list), &expect);
+}
+
+#[test]
+fn further_seeds_can_be_given_to_a_crawl_that_is_done() {
+    let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
+    let crawl = |seed: &str| crawl(&served, dirs.path(), &format!("--delay 0 --ip-delay 0 --depth 0 {seed}"), "");
+    crawl("http://simple.test/").expect_code(0);
+    check(dirs.path(), 1);
+    crawl("").expect_code(0);
+    crawl("http://hostile.test/").expect_code(0);
+    check(dirs.path(), 2);
+}
+
+/// Each kind of value: number, text, list, file, size, duration as text and as number, switch, fraction.
+const SETTINGS: &str = r#"
+depth = 5
+scope = "host"
+exclude = ["*/page-none*", "*.pdf"]
+max-bytes = "100MB"
+max-url-bytes = 2000
+delay = 0
+ip-delay = 0.0
+backoff = "10ms"
+delay-factor = 0.5
+head-first = true
+no-archive = true
+header = ["X-Test: yes"]
+sitemaps = false
+"#;
+
+#[test]
+fn a_settings_file_takes_each_kind_of_value_and_flags_beat_it() {
+    let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
+    let (file, dir) = (dirs.path().join("settings"), dirs.path().join("crawl"));
+    std::fs::write(&file, SETTINGS).unwrap();
+    let arguments = format!("http://simple.test/ --config {} --no-archive=false --delay 1ms", file.display());
+    crawl(&served, &dir, &arguments, "").expect_code(0);
+    check(&dir, 10);
+    assert!(served.log().iter().any(|entry| entry.method == "HEAD"), "head-first = true");
+    assert!(served.log().iter().all(|entry| entry.target != "/sitemap.xml"), "sitemaps = false");
+    assert!(dir.join("archive").exists(), "--no-archive=false");
+    let written = std::fs::read_to_string(dir.join("crawl.toml")).unwrap();
+    for line in [
+        "depth = 5",
+        "exclude = [\"*/page-none*\", \"*.pdf\"]",
+        "delay = \"1ms\"",
+        "ip-delay = \"0s\"",
+        "delay-factor = 0.5",
+        "max-bytes = \"100MB\"",
+        "max-url-bytes = \"2KB\"",
+        "no-archive = false",
+        "header = [\"X-Test: yes\"]",
+    ] {
+        assert!(written.lines().any(|have| have == line), "{line} is not in\n{written}");
+    }
+}
+
+#[test]
+fn the_settings_of_a_finished_crawl_make_the_same_crawl_again() {
+    let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
+    let (first, second) = (dirs.path().join("first"), dirs.path().join("second"));
+    crawl(&served, &first, "http://simple.test/ --delay 0 --ip-delay 0 --depth 2 --exclude *.pdf", "").expect_code(0);
+    let settings = std::fs::read_to_string(first.join("crawl.toml")).unwrap();
+    let arguments = format!("http://simple.test/ --config {}", first.join("crawl.toml").display());
+    crawl(&served, &second, &arguments, "").expect_code(0);
+    assert_same(&rows(&entries(&second)), &rows(&entries(&first)));
+    assert_eq!(std::fs::read_to_string(second.join("crawl.toml")).unwrap(), settings);
+}

@@ -1,0 +1,170 @@
+//! Wrong arguments, directories and files: one clear line, exit code 2 for what was asked, 1 for what cannot be done.
+
+use std::path::Path;
+
+use testweb::Web;
+
+use crate::binary::{self, Running};
+use crate::served::Served;
+
+const USAGE: i32 = 2;
+const FAILED: i32 = 1;
+
+/// Runs `crawl` in `dir` (arguments are split at spaces, DIR stands for it) and compares the line on standard error.
+fn check(dir: &Path, arguments: &str, code: i32, expect: &str) {
+    let here = dir.to_str().unwrap();
+    let arguments: Vec<String> = arguments.split(' ').map(|argument| argument.replace("DIR", here)).collect();
+    let ended = binary::run(&[vec!["crawl".to_owned()], arguments.clone()].concat());
+    let said = ended.stderr.replace(here, "DIR");
+    assert_eq!(said.trim_end(), format!("argiope: {expect}"), "{arguments:?}");
+    assert_eq!((ended.status.code(), ended.stdout.as_str()), (Some(code), ""), "{arguments:?}");
+}
+
+/// The same for what the parser of the command line refuses: its first line, without a usage that may follow.
+fn check_refused(arguments: &str, expect: &str) {
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let ended = binary::run(&arguments).expect_code(USAGE);
+    assert_eq!(ended.stderr.lines().next(), Some(expect), "{arguments:?}");
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+}
+
+#[test]
+fn what_the_command_line_does_not_know_is_named() {
+    check_refused("crawll", "error: unrecognized subcommand 'crawll'");
+    check_refused("crawl http://a.test/ --frobnicate", "error: unexpected argument '--frobnicate' found");
+    check_refused(
+        "crawl http://a.test/ --depth many",
+        "error: invalid value 'many' for '--depth <N>': invalid digit found in string",
+    );
+    check_refused(
+        "crawl http://a.test/ --delay soon",
+        "error: invalid value 'soon' for '--delay <D>': `soon` is no duration such as 250ms, 1s or `1m 30s`",
+    );
+    check_refused(
+        "crawl http://a.test/ --max-bytes 1.5MB",
+        "error: invalid value '1.5MB' for '--max-bytes <B>': `1.5mb` is no size such as 10MB, 500KiB or 10000000",
+    );
+    check_refused("crawl http://a.test/ --progress loud", "error: invalid value 'loud' for '--progress <HOW>'");
+    check_refused(
+        "crawl http://a.test/ --sitemaps --no-sitemaps",
+        "error: the argument '--sitemaps[=<BOOL>]' cannot be used with '--no-sitemaps'",
+    );
+}
+
+#[test]
+fn values_that_cannot_be_used_are_named() {
+    let dirs = tempfile::tempdir().unwrap();
+    let check = |flags: &str, expect: &str| {
+        check(dirs.path(), &format!("http://a.test/ -o DIR/new {flags}"), USAGE, expect);
+        assert!(!dirs.path().join("new").exists(), "{flags} made the directory");
+    };
+    check("--robots no", "--robots `no` is not rfc9309, first-match or ignore");
+    check("--proxy nope", "--proxy `nope`: the proxy is not a URL: relative URL without a base");
+    check("--resolve a", "--resolve `a`: `a` is not of the form HOST:PORT:ADDR[,ADDR]");
+    check("--connect-to a", "--connect-to `a`: `a` is not of the form HOST1:PORT1:HOST2:PORT2");
+    check("--header x", "--header `x` is not `Name: value`");
+    check("--user-agent (x)", "--user-agent `(x)` does not begin with a name such as `argiope/1.0`");
+    check("--delay-factor=-1", "--delay-factor -1 is not between 0 and 1000000");
+    check("--delay-factor NaN", "--delay-factor NaN is not between 0 and 1000000");
+    check("--concurrency 0", "--concurrency must be at least 1");
+    check("--segment-size 0", "--segment-size must be at least 1");
+    check(
+        "--connections-per-site 2",
+        "--connections-per-site above 1 needs --ip-delay 0: the delay per address is between connections",
+    );
+    check(
+        "--scope hots",
+        "--scope `hots` is not site, host, domain, prefix, any, a host suffix such as .gov.si, or a pattern with *",
+    );
+    check("--ca-cert DIR/none", "--ca-cert DIR/none: No such file or directory (os error 2)");
+    check("--exclude-file DIR/none", "--exclude-file DIR/none: No such file or directory (os error 2)");
+    check("--config DIR/none", "--config DIR/none: No such file or directory (os error 2)");
+    check("--seeds DIR/none", "--seeds DIR/none: No such file or directory (os error 2)");
+    check("--seeds DIR", "--seeds DIR: Is a directory (os error 21)");
+}
+
+#[test]
+fn seeds_that_are_no_urls_are_named_and_no_seeds_are_noticed() {
+    let dirs = tempfile::tempdir().unwrap();
+    let check = |arguments: &str, expect: &str| {
+        check(dirs.path(), arguments, USAGE, expect);
+        assert!(!dirs.path().join("new").exists(), "{arguments} made the directory");
+    };
+    std::fs::write(dirs.path().join("empty"), "# nothing\n\n").unwrap();
+    std::fs::write(dirs.path().join("mixed"), "http://a.test/\nmailto:a@b.test\n").unwrap();
+    std::fs::write(dirs.path().join("latin"), b"http://caf\xe9.test/\n").unwrap();
+    check("-o DIR/new ftp://a.test/", "seed `ftp://a.test/`: the scheme is ftp, not http or https");
+    check("-o DIR/new http://[::1/", "seed `http://[::1/`: not a URL: invalid IPv6 address");
+    check("-o DIR/new", "no seeds: give URLs, or --seeds FILE");
+    check("--delay 1", "no seeds: give URLs, or --seeds FILE, or -o DIR to resume");
+    check("-o DIR/new --seeds DIR/empty", "no seeds: give URLs, or --seeds FILE");
+    check("-o DIR/new --seeds -", "no seeds: give URLs, or --seeds FILE");
+    check("-o DIR/new --seeds DIR/mixed", "seed `mailto:a@b.test`: the scheme is mailto, not http or https");
+    check("-o DIR/new --seeds DIR/latin", "--seeds DIR/latin: stream did not contain valid UTF-8");
+}
+
+#[test]
+fn a_wrong_settings_file_is_named_with_its_line() {
+    let dirs = tempfile::tempdir().unwrap();
+    let check = |text: &str, expect: &str| {
+        std::fs::write(dirs.path().join("settings"), text).unwrap();
+        let expect = format!("--config DIR/settings: {expect}");
+        check(dirs.path(), "http://a.test/ -o DIR/new --config DIR/settings", USAGE, &expect);
+    };
+    check("depht = 3", "line 1: unknown key `depht`: the keys are the names of the flags of `argiope crawl`");
+    check(
+        "scope = 'any'\n[crawl]\n",
+        "line 2: unknown key `crawl`: the keys are the names of the flags of `argiope crawl`",
+    );
+    check("scope = 'any'\ndepth = '3'", "line 2: invalid type: string \"3\", expected u32");
+    check("delay = true", "line 1: invalid type: boolean `true`, expected a duration such as \"250ms\", or seconds");
+    check("delay = 'soon'", "line 1: `soon` is no duration such as 250ms, 1s or `1m 30s`");
+    check("exclude = [", "line 1: unclosed array, expected `]`");
+    check("depth = -1", "line 1: invalid value: integer `-1`, expected u32");
+}
+
+#[test]
+fn a_directory_that_cannot_be_used_is_named() {
+    let dirs = tempfile::tempdir().unwrap();
+    std::fs::write(dirs.path().join("file"), "").unwrap();
+    std::fs::create_dir(dirs.path().join("full")).unwrap();
+    std::fs::write(dirs.path().join("full/thesis.tex"), "").unwrap();
+    let check = |arguments: &str, expect: &str| check(dirs.path(), arguments, FAILED, expect);
+    check("http://a.test/ -o DIR/file", "DIR/file: is not a directory");
+    check("http://a.test/ -o DIR/file/below", "cannot make DIR/file/below: Not a directory (os error 20)");
+    // Root, too, may not make anything there.
+    check("http://a.test/ -o /proc/new", "cannot make /proc/new: No such file or directory (os error 2)");
+    let full = "DIR/full: is not empty and holds no crawl: choose another directory with -o";
+    check("http://a.test/ -o DIR/full", full);
+    assert_eq!(dirs.path().join("full").read_dir().unwrap().count(), 1);
+}
+
+#[test]
+fn a_directory_in_use_is_left_alone() {
+    let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().to_str().unwrap();
+    let text = format!("crawl http://simple.test/ --delay 1h -o {dir} {}", served.flags().join(" "));
+    let running: Running = binary::start(&text.split(' ').collect::<Vec<_>>());
+    while served.requests() == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    check(dirs.path(), "http://simple.test/ -o DIR", FAILED, "DIR/state is in use by another process");
+    assert!(running.kill(), "the first goes on");
+}
+
+#[test]
+fn what_makes_another_crawl_cannot_change_and_the_rest_can() {
+    let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().to_str().unwrap();
+    let flags = served.flags().join(" ");
+    let crawl = |more: &str| {
+        let text = format!("crawl http://simple.test/ --delay 0 --ip-delay 0 --depth 1 -o {dir} {flags} {more}");
+        binary::run(&text.trim().split(' ').collect::<Vec<_>>())
+    };
+    crawl("").expect_code(0);
+    let fixed = "DIR holds a crawl with other settings of depth, scope, which cannot change in mid-crawl: \
+                 choose another directory with -o";
+    check(dirs.path(), "http://simple.test/ -o DIR --depth 2 --scope any", USAGE, fixed);
+    crawl("--concurrency 3 --max-body-bytes 5MB").expect_code(0);
+    assert!(std::fs::read_to_string(dirs.path().join("crawl.toml")).unwrap().contains("\nconcurrency = 3\n"));
+}
