@@ -22,6 +22,9 @@ const ENTRIES_AT_ONCE: usize = 1_000;
 /// What was read, and what is wrong with it.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Audit {
+    /// False for a crawl with `--no-archive`: there is nothing to check.
+    #[serde(rename = "archive")]
+    is_kept: bool,
     /// Segments read.
     segments: u64,
     /// Whole records.
@@ -72,7 +75,7 @@ impl Audit {
     /// # Errors
     /// The state cannot be read, or the directory cannot be listed.
     pub(super) fn of(store: &dyn Store, archive: &Archive) -> anyhow::Result<Self> {
-        let mut audit = Audit::default();
+        let mut audit = Audit { is_kept: archive.is_kept, ..Audit::default() };
         if archive.is_kept && archive.dir().is_dir() {
             for name in archive.unknown_segments()? {
                 let problem = "is not known to the state: the next crawl in this directory removes it";
@@ -191,6 +194,9 @@ impl Audit {
 
     /// The line that ends the report, without its verdict.
     pub(super) fn totals(&self) -> String {
+        if !self.is_kept {
+            return "this crawl keeps no archive".to_owned();
+        }
         let types: Vec<String> = self.by_type.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
         format!(
             "{} ({}) in {}: {}; {} followed",

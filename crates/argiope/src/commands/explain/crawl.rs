@@ -33,8 +33,8 @@ impl Crawl {
         &self.opened.store
     }
 
-    /// The command by which the crawl goes on.
-    pub(super) fn resume_command(&self) -> String {
-        format!("argiope crawl -o {}", self.opened.dir.root().display())
+    /// Nothing moves while the store is open here.
+    pub(super) fn resume_advice(&self) -> String {
+        format!("no crawl is running now: `argiope crawl -o {}` goes on", self.opened.dir.root().display())
     }
 }

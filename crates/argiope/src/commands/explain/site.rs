@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use frontier::RobotsState;
-use model::{Failure, SiteRecord};
+use model::{Failure, RobotsAnswer, SiteRecord};
 use serde::Serialize;
 use store::Store;
 use weburl::{CanonicalUrl, Site, SiteKey};
@@ -76,7 +76,9 @@ pub(super) struct RobotsStory {
     pub(super) expires_at: Option<String>,
     /// How often in a row it could not be had.
     pub(super) failed_tries: u32,
-    /// Allow and Disallow lines for us.
+    /// What that means.
+    pub(super) meaning: Option<String>,
+    /// Allow and Disallow lines for us; `null` while the file could not be had.
     pub(super) rules: Option<usize>,
     pub(super) crawl_delay_s: Option<f64>,
     pub(super) sitemaps: usize,
@@ -137,8 +139,8 @@ impl SiteStory {
         let survey = Survey::of(crawl.store(), &standing.record, &settings.site_rules.traps)?;
         let queue = survey.outcomes.get(FRONTIER).copied().unwrap_or(0);
         let mut why = standing.reasons(queue);
-        if queue > 0 {
-            why.push(format!("no crawl is running now: `{}` goes on", crawl.resume_command()));
+        if queue > 0 && standing.spent_budget().is_none() {
+            why.push(crawl.resume_advice());
         }
         let next = crawl.store().pending(site.key(), None, NEXT_SHOWN)?;
         let delay = standing.delay();
@@ -174,12 +176,15 @@ impl RobotsStory {
             RobotsState::Known { rules, expires_at, .. } => (Some(rules), Some(expires_at.to_rfc3339())),
             RobotsState::Unknown { .. } | RobotsState::InFlight { .. } => (None, None),
         };
+        let has_file =
+            record.is_some_and(|record| matches!(record.answer, RobotsAnswer::Status { code: 200..=299, .. }));
         RobotsStory {
             answer: standing.robots_answer(),
             asked_at: record.map(|record| record.fetched_at.to_rfc3339()),
             expires_at,
             failed_tries: record.map_or(0, |record| record.failed_tries),
-            rules: rules.map(robots::RobotsTxt::rule_count),
+            meaning: standing.robots_meaning(),
+            rules: rules.filter(|_| has_file).map(robots::RobotsTxt::rule_count),
             crawl_delay_s: rules.and_then(robots::RobotsTxt::crawl_delay).map(|delay| delay.as_secs_f64()),
             sitemaps: rules.map_or(0, |rules| rules.sitemaps().len()),
             ignored,

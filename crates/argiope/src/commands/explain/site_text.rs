@@ -42,9 +42,6 @@ impl SiteStory {
         if self.response_time_s > 0.0 {
             line(out, "last answer", format_args!("took {}", seconds(self.response_time_s)));
         }
-        if let Some(due_at) = &self.due_at {
-            line(out, "due at", due_at);
-        }
         if self.failures_in_a_row > 0 {
             line(out, "failures", format_args!("{} in a row", self.failures_in_a_row));
         }
@@ -88,10 +85,10 @@ impl RobotsStory {
         };
         let at = self.asked_at.as_ref().map_or_else(String::new, |at| format!(", {at}"));
         line(out, "robots.txt", format_args!("{}{at}{tries}", Printable(&self.answer)));
-        if let Some(rules) = self.rules {
-            let mut words = vec![format!("{} for us", counted(rules as u64, "rule"))];
-            words.extend(self.crawl_delay_s.map(|delay| format!("Crawl-delay {}", seconds(delay))));
-            words.push(counted(self.sitemaps as u64, "sitemap"));
+        let mut words: Vec<String> = self.meaning.iter().cloned().collect();
+        words.extend(self.crawl_delay_s.map(|delay| format!("Crawl-delay {}", seconds(delay))));
+        words.extend((self.sitemaps > 0).then(|| counted(self.sitemaps as u64, "sitemap")));
+        if !words.is_empty() {
             line(out, "", words.join(", "));
         }
         if let Some(expires_at) = &self.expires_at {

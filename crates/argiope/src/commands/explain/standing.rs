@@ -5,9 +5,10 @@ use std::time::Duration;
 use engine::Settings;
 use frontier::RobotsState;
 use model::{RobotsAnswer, SiteRecord, Timestamp};
-use robots::Reason;
+use robots::{Matching, Reason};
 use weburl::Site;
 
+use crate::counted::counted;
 use crate::units::Span;
 
 /// A site as the crawl would find it if it went on now.
@@ -67,6 +68,16 @@ impl<'a> Standing<'a> {
         }
     }
 
+    /// What the answer means, in words.
+    pub(super) fn robots_meaning(&self) -> Option<String> {
+        let RobotsState::Known { rules, .. } = &self.robots else { return None };
+        Some(match rules.decide("/", Matching::default()).reason {
+            Reason::NoRobotsTxt => "there is none: all is allowed".to_owned(),
+            Reason::Undefined(_) => "all is disallowed meanwhile".to_owned(),
+            _ => format!("{} for us", counted(rules.rule_count() as u64, "rule")),
+        })
+    }
+
     /// Why the site is slow or stopped, with `queue` URLs left to visit. Nothing where there is no reason.
     pub(super) fn reasons(&self, queue: u64) -> Vec<String> {
         if let Some(failure) = &self.record.given_up {
@@ -75,8 +86,10 @@ impl<'a> Standing<'a> {
         if queue == 0 {
             return vec!["nothing is left to do here".to_owned()];
         }
-        let mut reasons: Vec<String> =
-            [self.robots_reason(), self.budget_reason(), self.failures_reason()].into_iter().flatten().collect();
+        if let Some(spent) = self.spent_budget() {
+            return vec![spent];
+        }
+        let mut reasons: Vec<String> = self.robots_reason().into_iter().chain(self.failures_reason()).collect();
         if self.record.due_at > self.now {
             let wait = shown(self.record.due_at.since(self.now));
             reasons.push(format!("not due before {}, in {wait}", self.record.due_at));
@@ -85,8 +98,9 @@ impl<'a> Standing<'a> {
         if !wait.is_zero() {
             let whole = wait.saturating_mul(u32::try_from(queue).unwrap_or(u32::MAX));
             reasons.push(format!(
-                "one visit every {} ({why}): {queue} URLs take {} at least",
+                "one visit every {} ({why}): {} take {} at least",
                 shown(wait),
+                counted(queue, "URL"),
                 shown(whole)
             ));
         }
@@ -105,7 +119,7 @@ impl<'a> Standing<'a> {
                 Some(format!("robots.txt could not be had ({answer}): until {expires_at} its URLs end with that"))
             }
             RobotsState::Known { rules, expires_at, .. } => {
-                let decision = rules.decide("/", Default::default());
+                let decision = rules.decide("/", Matching::default());
                 matches!(decision.reason, Reason::Undefined(_)).then(|| {
                     format!(
                         "robots.txt could not be had ({answer}, {tries} tries): until {expires_at} all is disallowed"
@@ -120,10 +134,15 @@ impl<'a> Standing<'a> {
         }
     }
 
-    fn budget_reason(&self) -> Option<String> {
+    /// Why the site gets nothing more, if its budget is spent.
+    pub(super) fn spent_budget(&self) -> Option<String> {
         let max = self.settings.site_rules.pages_per_site_max?;
         let fetched = self.record.pages_fetched;
-        (fetched >= max).then(|| format!("its budget is spent: {fetched} pages fetched, --max-pages-per-site {max}"))
+        (fetched >= max).then(|| {
+            format!(
+                "its budget is spent: {fetched} pages fetched; a larger --max-pages-per-site than {max} lets it go on"
+            )
+        })
     }
 
     fn failures_reason(&self) -> Option<String> {

@@ -170,6 +170,7 @@ fn what_it_waits_for(crawl: &Crawl, entry: &Entry, standing: &Standing<'_>) -> a
     let before = place_in_queue(crawl.store(), key)?;
     let mut why = vec![match before {
         Some(0) => "it is the next of its site".to_owned(),
+        Some(1) => "one URL of its site comes before it".to_owned(),
         Some(before) => format!("{before} URLs of its site come before it"),
         None => format!("more than {QUEUE_LOOKED_AT_MAX} URLs of its site come before it"),
     }];
@@ -178,7 +179,7 @@ fn what_it_waits_for(crawl: &Crawl, entry: &Entry, standing: &Standing<'_>) -> a
         why.push(format!("it was asked for {} times of {max}, and is to be tried again", entry.attempts));
     }
     why.extend(standing.reasons(before.unwrap_or(QUEUE_LOOKED_AT_MAX as u64) + 1));
-    why.push(format!("no crawl is running now: `{}` goes on", crawl.resume_command()));
+    why.extend(standing.spent_budget().is_none().then(|| crawl.resume_advice()));
     Ok(why)
 }
 

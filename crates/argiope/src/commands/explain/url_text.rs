@@ -30,10 +30,10 @@ impl UrlStory {
         }
         match &self.row {
             Some(row) => self.tell(&mut out, row),
-            None => line(&mut out, "outcome", "unknown: not found so far"),
-        }
-        for (label, why) in labelled("because", &self.why) {
-            line(&mut out, label, Printable(why));
+            None => {
+                line(&mut out, "outcome", "unknown: not found so far");
+                self.tell_why(&mut out, "because");
+            }
         }
         out.push_str("\nRules now\n");
         for Rule { rule, allows, by } in &self.rules {
@@ -49,6 +49,7 @@ impl UrlStory {
 
     fn tell(&self, out: &mut String, row: &Row) {
         line(out, "outcome", row.outcome);
+        self.tell_why(out, "waits");
         optional(out, "reason", row.reason.as_deref());
         if row.purpose == Some("sitemap") {
             line(out, "purpose", "a sitemap, read for its URLs");
@@ -86,6 +87,17 @@ impl UrlStory {
         } else if self.record_is_missing {
             line(out, "stored", "no: the archive has lost it");
         }
+        self.tell_way(out);
+    }
+
+    /// The label for the first line, none for the others.
+    fn tell_why(&self, out: &mut String, label: &str) {
+        for (at, why) in self.why.iter().enumerate() {
+            line(out, if at == 0 { label } else { "" }, Printable(why));
+        }
+    }
+
+    fn tell_way(&self, out: &mut String) {
         out.push_str("\nFound\n");
         let hidden = self.found.len().saturating_sub(2 * STEPS_SHOWN);
         for (at, Step { url, via, depth }) in self.found.iter().enumerate() {
@@ -98,11 +110,6 @@ impl UrlStory {
             }
         }
     }
-}
-
-/// The label for the first, none for the others.
-fn labelled<'a>(label: &'a str, lines: &'a [String]) -> impl Iterator<Item = (&'a str, &'a str)> {
-    lines.iter().enumerate().map(move |(at, text)| (if at == 0 { label } else { "" }, text.as_str()))
 }
 
 /// A label and its value.
