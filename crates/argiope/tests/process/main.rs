@@ -5,10 +5,12 @@
 mod binary;
 mod result;
 mod served;
+mod walker;
 mod warcs;
 
 mod crash;
 mod disk_full;
 mod interrupt;
+mod real_documents;
 mod settings;
 mod usage;
