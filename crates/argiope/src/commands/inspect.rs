@@ -27,19 +27,22 @@ use output::Output;
 
 const BATCH_HELP: &str = "\
 Batch mode:
-  argiope inspect --batch reads one JSON object a line from standard input and writes one JSON object a line to
-  standard output, in the same order, each flushed before the next request is read. Requests by form:
+  argiope inspect --batch reads one JSON object a line from standard input and writes one JSON object a line to standard \
+output, in the same order, each flushed before the next request is read. Requests by form:
 
-    {\"inspect\":\"url\",     \"href\":\"../a?b#c\", \"base\":\"http://example.com/x/\", \"strip_www\":true}
-    {\"inspect\":\"robots\",  \"body\":\"User-agent: *\\nDisallow: /x\", \"url\":\"/x/y\", \"user_agent\":\"argiope\",
-                            \"match\":\"rfc9309\", \"status\":200}
-    {\"inspect\":\"html\",    \"file\":\"page.html\", \"url\":\"http://example.com/\", \"content_type\":\"text/html\"}
-    {\"inspect\":\"sitemap\", \"body_base64\":\"H4sI...\", \"url\":\"http://example.com/sitemap.xml.gz\"}
-    {\"inspect\":\"warc\",    \"file\":\"a.warc.gz\", \"offset\":1234}
+    {\"inspect\":\"url\", \"href\":\"../a?b\", \"base\":\"http://example.com/x/\", \"strip_www\":true}
+    {\"inspect\":\"robots\", \"body\":\"User-agent: *\\nDisallow: /x\", \"url\":\"/x/y\"}
+    {\"inspect\":\"html\", \"file\":\"page.html\", \"url\":\"http://example.com/\"}
+    {\"inspect\":\"sitemap\", \"body_base64\":\"H4sI...\"}
+    {\"inspect\":\"warc\", \"file\":\"a.warc.gz\", \"offset\":1234}
 
-  The input of robots, html and sitemap is one of \"file\", \"body\" (text) or \"body_base64\". An \"id\" of any kind is
-  repeated in the answer. The answers are those of --json. A request that cannot be answered gives {\"error\":\"...\"} on
-  its line, and the next one is read. docs/inspect.md lists every key.";
+  The input of robots, html and sitemap is one of \"file\", \"body\" (text) and \"body_base64\". The other keys are those of \
+the flags: robots has \"user_agent\", \"match\" and \"status\", html has \"content_type\", sitemap has \"url\", and url, \
+html and sitemap have \"sort_query\", \"strip_session_ids\", \"strip_tracking\", \"collapse_slashes\" and \"strip_www\". \
+An \"id\" of any kind is repeated in the answer.
+
+  The answers are those of --json. A request that cannot be answered gives {\"error\":\"...\"} on its line, and the next one \
+is read. docs/inspect.md describes every key of the answers.";
 
 /// The arguments of `argiope inspect`.
 #[derive(Debug, Args)]
@@ -78,9 +81,13 @@ pub fn run(args: InspectArgs) -> anyhow::Result<ExitCode> {
     let mut output = Output::new(io::stdout().lock(), args.json);
     match (args.batch, args.form) {
         (true, None) => batch::run(io::stdin().lock(), &mut output)?,
-        (true, Some(_)) => return Err(usage("inspect --batch takes the form of each request from its \"inspect\" key")),
+        (true, Some(_)) => {
+            return Err(usage("inspect --batch takes the form of each request from its \"inspect\" key"));
+        }
         (false, None) => {
-            return Err(usage("inspect needs robots, url, html, sitemap or warc, or --batch; see argiope inspect --help"));
+            return Err(usage(
+                "inspect needs robots, url, html, sitemap or warc, or --batch; see argiope inspect --help",
+            ));
         }
         (false, Some(form)) => inspect(form, &mut output)?,
     }

@@ -63,7 +63,8 @@ fn read_line(requests: &mut impl BufRead) -> io::Result<Option<anyhow::Result<Ve
 
 fn answer(line: anyhow::Result<Vec<u8>>, id: &mut Option<Value>) -> anyhow::Result<Answer> {
     let line = line?;
-    let keys: Map<String, Value> = serde_json::from_slice(&line).map_err(|error| anyhow!("not a JSON object: {error}"))?;
+    let keys: Map<String, Value> =
+        serde_json::from_slice(&line).map_err(|error| anyhow!("not a JSON object: {error}"))?;
     drop(line);
     let mut request = Request::new(keys);
     *id = request.value("id");

@@ -43,7 +43,11 @@ struct PageArgs {
 
 pub(super) fn run(args: HtmlArgs, output: &mut Output<impl Write>) -> anyhow::Result<()> {
     let answer = inspect(&args.page, &read(Input::named(args.file))?);
-    if output.is_json() { output.json(&answer)? } else { text::write(&answer, output)? }
+    if output.is_json() {
+        output.json(&answer)?
+    } else {
+        text::write(&answer, output)?
+    }
     Ok(())
 }
 
@@ -65,16 +69,13 @@ fn read(input: Input) -> anyhow::Result<Content> {
 /// Reads the page within the limits of a crawl.
 fn inspect(args: &PageArgs, content: &Content) -> HtmlAnswer {
     let limits = model::Limits::default();
-    let limits = Limits {
-        links_max: limits.links_per_page_max,
-        text_bytes_max: limits.text_bytes_max,
-        ..Limits::default()
-    };
+    let limits =
+        Limits { links_max: limits.links_per_page_max, text_bytes_max: limits.text_bytes_max, ..Limits::default() };
     let rules = args.flags.rules();
     let content_type = args.content_type.as_deref();
     let url = by_rules(&args.url, &rules);
     let extension = url.path().rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
-    let kind = media_type::sniff(&content.bytes, content_type, extension);
+    let kind = media_type::sniff(&content.bytes, content_type, extension).kind;
     let page = extract::html::extract(&content.bytes, content_type, &limits);
     let base = page.base_href.as_deref().and_then(|href| url.join(href, &rules).ok());
     let resolver = Resolver::new(Some(base.unwrap_or_else(|| url.clone())), &rules).with_encoding(page.encoding);

@@ -32,18 +32,12 @@ impl Input {
 
     /// Reads `bytes_max` bytes at most.
     pub(super) fn read(self, bytes_max: u64) -> anyhow::Result<Content> {
-        let content = match self {
-            Input::Stdin => cut(io::stdin().lock(), bytes_max).map_err(|error| unreadable("standard input", &error)),
-            Input::File(path) => open(&path)
-                .and_then(|file| cut(file, bytes_max).map_err(|error| unreadable(&path.display().to_string(), &error))),
-            Input::Inline(mut bytes) => {
-                let kept = usize::try_from(bytes_max).unwrap_or(usize::MAX);
-                let is_cut = bytes.len() > kept;
-                bytes.truncate(kept);
-                Ok(Content { bytes, is_cut })
-            }
+        let (name, source): (String, Box<dyn Read>) = match self {
+            Input::Stdin => ("standard input".to_owned(), Box::new(io::stdin().lock())),
+            Input::File(path) => (path.display().to_string(), Box::new(open(&path)?)),
+            Input::Inline(bytes) => ("body".to_owned(), Box::new(io::Cursor::new(bytes))),
         };
-        content
+        cut(source, bytes_max).map_err(|error| unreadable(&name, &error))
     }
 }
 
@@ -77,7 +71,10 @@ mod tests {
         for (bytes, is_cut) in [("", false), ("abc", false), ("abcd", true), ("abcdef", true)] {
             let read = [cut(bytes.as_bytes(), 3).unwrap(), Input::Inline(bytes.into()).read(3).unwrap()];
             for content in read {
-                assert_eq!((content.bytes.as_slice(), content.is_cut), (&bytes.as_bytes()[..bytes.len().min(3)], is_cut));
+                assert_eq!(
+                    (content.bytes.as_slice(), content.is_cut),
+                    (&bytes.as_bytes()[..bytes.len().min(3)], is_cut)
+                );
             }
         }
     }

@@ -46,7 +46,8 @@ struct Question {
 }
 
 /// How the rules of a group are weighed.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
 enum MatchRule {
     /// The longest rule that matches (RFC 9309)
     Rfc9309,
@@ -55,11 +56,13 @@ enum MatchRule {
 }
 
 /// How the server answered.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "kebab-case")]
 enum Answered {
-    Status(u16),
     TooManyRedirects,
     Unreachable,
+    #[serde(untagged)]
+    Status(u16),
 }
 
 /// What the file says about one URL, or in general.
@@ -73,8 +76,8 @@ pub(super) struct RobotsAnswer {
     line: Option<String>,
     product_token: String,
     #[serde(rename = "match")]
-    matching: String,
-    status: String,
+    matching: MatchRule,
+    status: Answered,
     access: &'static str,
     lifetime: &'static str,
     crawl_delay_s: Option<f64>,
@@ -150,8 +153,8 @@ impl<'a> Asked<'a> {
             line_number: line.as_ref().map(|line| line.line_number),
             line: line.map(|line| line.text),
             product_token: product_token(&self.question.user_agent).to_owned(),
-            matching: self.question.matching.to_string(),
-            status: self.question.status.to_string(),
+            matching: self.question.matching,
+            status: self.question.status,
             access: self.access(),
             lifetime: match self.lifetime {
                 Lifetime::Final => "final",
@@ -187,7 +190,7 @@ impl<'a> Asked<'a> {
 
     fn write_text(&self, output: &mut Output<impl Write>) -> io::Result<()> {
         let about = self.answer(None);
-        output.field("for", Printable(&about.product_token))?;
+        output.field("agent", Printable(&about.product_token))?;
         output.field("match", about.matching)?;
         output.field("access", format_args!("{}, {} (status {})", about.access, about.lifetime, about.status))?;
         match about.crawl_delay_s {

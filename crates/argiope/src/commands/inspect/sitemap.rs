@@ -64,7 +64,11 @@ struct FlawsAnswer {
 
 pub(super) fn run(args: SitemapArgs, output: &mut Output<impl Write>) -> anyhow::Result<()> {
     let answer = inspect(&args.place, &read(Input::named(args.file))?);
-    if output.is_json() { output.json(&answer)? } else { answer.write_text(output)? }
+    if output.is_json() {
+        output.json(&answer)?
+    } else {
+        answer.write_text(output)?
+    }
     Ok(())
 }
 

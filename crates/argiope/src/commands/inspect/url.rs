@@ -60,7 +60,11 @@ struct Parts {
 
 pub(super) fn run(args: &UrlArgs, output: &mut Output<impl Write>) -> anyhow::Result<()> {
     let answer = answer(args);
-    if output.is_json() { output.json(&answer)? } else { answer.write_text(output)? }
+    if output.is_json() {
+        output.json(&answer)?
+    } else {
+        answer.write_text(output)?
+    }
     Ok(())
 }
 

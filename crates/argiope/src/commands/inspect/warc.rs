@@ -37,7 +37,11 @@ pub(super) fn run(args: &WarcArgs, output: &mut Output<impl Write>) -> anyhow::R
         (Some(offset), true) => payload::write(&place, offset, output),
         (Some(offset), false) => {
             let answer = record::load(&place, offset)?;
-            if output.is_json() { output.json(&answer)? } else { answer.write_text(output)? }
+            if output.is_json() {
+                output.json(&answer)?
+            } else {
+                answer.write_text(output)?
+            }
             Ok(())
         }
     }
@@ -53,11 +57,17 @@ pub(super) fn answer_request(mut request: Request) -> anyhow::Result<RecordAnswe
 /// Lists the records until the end of the file or the first damage.
 fn list(place: &Place, output: &mut Output<impl Write>) -> anyhow::Result<()> {
     let mut reader = Reader::new(place.open(0)?, 0);
-    if !output.is_json() {
-        output.line(format_args!("{}", record::LISTING_HEAD))?;
-    }
+    let mut is_first = true;
     while let Some(summary) = record::next(&mut reader).map_err(|error| failed(place, error))? {
-        if output.is_json() { output.json(&summary)? } else { output.line(format_args!("{summary}"))? }
+        if output.is_json() {
+            output.json(&summary)?;
+            continue;
+        }
+        if is_first {
+            output.line(format_args!("{}", record::LISTING_HEAD))?;
+            is_first = false;
+        }
+        output.line(format_args!("{summary}"))?;
     }
     Ok(())
 }

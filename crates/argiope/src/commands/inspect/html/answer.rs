@@ -151,7 +151,9 @@ impl Ignored {
     }
 }
 
-fn directives(RobotsDirectives { noindex, nofollow, noarchive, nosnippet, noimageindex }: RobotsDirectives) -> Vec<&'static str> {
+fn directives(
+    RobotsDirectives { noindex, nofollow, noarchive, nosnippet, noimageindex }: RobotsDirectives,
+) -> Vec<&'static str> {
     set([
         ("noindex", noindex),
         ("nofollow", nofollow),

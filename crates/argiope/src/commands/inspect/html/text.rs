@@ -21,7 +21,10 @@ pub(super) fn write(answer: &HtmlAnswer, output: &mut Output<impl Write>) -> io:
 
 fn write_head(answer: &HtmlAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
     output.field("url", Printable(&answer.url))?;
-    output.field("kind", answer.kind)?;
+    match answer.kind {
+        "html" | "xhtml" => output.field("kind", answer.kind)?,
+        other => output.field("kind", format_args!("{other}: in a crawl no links are taken from it"))?,
+    }
     output.field("encoding", format_args!("{} ({})", answer.encoding, answer.encoding_source))?;
     output.web_field("title", answer.title.as_deref())?;
     output.web_field("lang", answer.lang.as_deref())?;

@@ -20,15 +20,15 @@ enum State {
     Ended,
 }
 
+/// Whether these bytes begin a chunk. Some archives remove the coding but keep the field that names it.
+pub(super) fn begins_chunk(bytes: &[u8]) -> bool {
+    let line = bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+    line.ends_with(b"\n") && size(line).is_some()
+}
+
 impl<R: BufRead> Chunked<R> {
     pub(super) fn new(source: R) -> Self {
         Chunked { source, left: 0, state: State::First }
-    }
-
-    /// Whether these bytes begin a chunk. Some archives remove the coding but keep the field that names it.
-    pub(super) fn begins(bytes: &[u8]) -> bool {
-        let line = bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
-        line.ends_with(b"\n") && size(line).is_some()
     }
 
     /// Goes to the next chunk. What follows the last one is not looked at.
@@ -69,7 +69,8 @@ impl<R: BufRead> Read for Chunked<R> {
 /// The size in the line above a chunk.
 fn size(line: &[u8]) -> Option<u64> {
     let digits = line.split(|byte| matches!(byte, b';' | b'\r' | b'\n' | b' ' | b'\t')).next()?;
-    let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    let digits =
+        std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     u64::from_str_radix(digits, 16).ok()
 }
 
@@ -78,10 +79,14 @@ mod tests {
     use super::*;
 
     fn check(coded: &str, expect: Result<&str, &str>) {
-        assert_eq!(Chunked::<&[u8]>::begins(coded.as_bytes()), expect != Err("no chunk begins here"), "{coded:?}");
+        assert_eq!(begins_chunk(coded.as_bytes()), expect != Err("no chunk begins here"), "{coded:?}");
         let mut out = String::new();
         let read = Chunked::new(coded.as_bytes()).read_to_string(&mut out);
-        assert_eq!(read.map(|_| out.as_str()).map_err(|error| error.to_string()), expect.map_err(str::to_owned), "{coded:?}");
+        assert_eq!(
+            read.map(|_| out.as_str()).map_err(|error| error.to_string()),
+            expect.map_err(str::to_owned),
+            "{coded:?}"
+        );
     }
 
     #[test]

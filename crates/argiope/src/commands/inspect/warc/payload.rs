@@ -6,7 +6,7 @@ use ::warc::{HttpHead, Reader};
 use anyhow::anyhow;
 
 use super::super::output::Output;
-use super::chunked::Chunked;
+use super::chunked::{Chunked, begins_chunk};
 use super::place::{Place, failed};
 use super::record::{http_head, no_record};
 
@@ -53,7 +53,7 @@ fn copy(payload: &mut dyn Read, place: &Place, output: &mut Output<impl Write>) 
 fn decoded<'r>(payload: impl BufRead + 'r, head: Option<&HttpHead>) -> io::Result<Box<dyn BufRead + 'r>> {
     let names = |field| head.and_then(|head: &HttpHead| head.get(field)).unwrap_or_default().to_ascii_lowercase();
     let mut payload: Box<dyn BufRead + 'r> = Box::new(payload);
-    if names("Transfer-Encoding").contains("chunked") && Chunked::begins(payload.fill_buf()?) {
+    if names("Transfer-Encoding").contains("chunked") && begins_chunk(payload.fill_buf()?) {
         payload = Box::new(BufReader::new(Chunked::new(payload)));
     }
     // They are named in the order in which they were applied.

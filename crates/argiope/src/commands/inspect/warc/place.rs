@@ -20,7 +20,9 @@ impl Place {
     pub(super) fn of(text: &Path) -> Self {
         let whole = || Place { file: text.to_owned(), offset: None };
         match text.to_str().and_then(|text| text.rsplit_once(':')) {
-            Some((file, digits)) if !file.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && !text.exists() => {
+            Some((file, digits))
+                if !file.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && !text.exists() =>
+            {
                 digits.parse().map_or_else(|_| whole(), |offset| Place { file: file.into(), offset: Some(offset) })
             }
             _ => whole(),

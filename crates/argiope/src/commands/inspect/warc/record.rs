@@ -141,7 +141,8 @@ impl Summary {
 /// The line of the listing. The columns are as wide as what is usual in them; a longer value moves the rest.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |text: &Option<String>| text.as_deref().map_or_else(|| "-".to_owned(), |text| Printable(text).to_string());
+        let shown =
+            |text: &Option<String>| text.as_deref().map_or_else(|| "-".to_owned(), |text| Printable(text).to_string());
         let Summary { offset, length, .. } = self;
         let (kind, mime, date) = (shown(&self.kind), shown(&self.mime), shown(&self.date));
         let status = self.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
