@@ -100,7 +100,7 @@ pub enum Command {
     Record(Box<Record>),
     /// Send [`Event::Wake`] at this time, instead of at any time given before.
     WakeAt(Timestamp),
-    /// Drop all fetches under way.
+    /// Drop all fetches under way, and all reads: the crawl ends, and nobody waits for their answers.
     Abandon,
     /// The crawl has ended.
     Finish(End),

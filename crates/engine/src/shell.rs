@@ -114,6 +114,7 @@ impl Shell {
             fetches: JoinSet::new(),
             waiting_orders: VecDeque::new(),
             alarm: None,
+            abandoned: false,
             end: None,
         };
         let begin = Event::Begin { seeds, known_seeds: store.seeds()?, pages: totals.fetched(), bytes: totals.bytes };
@@ -190,6 +191,8 @@ struct Hands {
     /// Orders that the writer has no room for yet; bounded by the records that the step has open.
     waiting_orders: VecDeque<Order>,
     alarm: Option<Timestamp>,
+    /// Only records are written from now on: a read would make each commit wait for the one before.
+    abandoned: bool,
     end: Option<End>,
 }
 
@@ -201,15 +204,22 @@ impl Hands {
                 Command::Fetch(task) => self.fetch(task),
                 Command::Resolve(site) => self.resolve(site),
                 Command::Record(record) => self.waiting_orders.push_back(Order::Record(record)),
+                Command::Load { .. } | Command::FindSites { .. } if self.abandoned => {}
                 Command::Load { site, with_record, after, max } => {
                     self.waiting_orders.push_back(Order::Load { site, with_record, after, max });
                 }
                 Command::FindSites { after } => self.waiting_orders.push_back(Order::FindSites { after }),
                 Command::WakeAt(at) => self.alarm = Some(at),
-                Command::Abandon => self.fetches.abort_all(),
+                Command::Abandon => self.abandon(),
                 Command::Finish(end) => self.end = Some(end),
             }
         }
+    }
+
+    fn abandon(&mut self) {
+        self.fetches.abort_all();
+        self.abandoned = true;
+        self.waiting_orders.retain(|order| matches!(order, Order::Record(_)));
     }
 
     fn fetch(&mut self, task: FetchTask) {
