@@ -84,10 +84,9 @@ impl Generator {
     fn break_redirect_chains(&mut self, texts: &[String]) {
         for text in texts {
             let RobotsReply::RedirectTo(other) = self.web.sites[text].robots.reply.clone() else { continue };
-            if other == *text || self.web.sites[&other].robots.reply != RobotsReply::Rules {
-                if let Some(site) = self.web.sites.get_mut(text) {
-                    site.robots.reply = RobotsReply::Rules;
-                }
+            let leads_on = other == *text || self.web.sites[&other].robots.reply != RobotsReply::Rules;
+            if let Some(site) = self.web.sites.get_mut(text).filter(|_| leads_on) {
+                site.robots.reply = RobotsReply::Rules;
             }
         }
     }
