@@ -1,0 +1,204 @@
+//! `argiope explain`.
+
+use serde_json::{Value, json};
+
+use crate::crawled::{Crawled, Ran, small_site};
+use testweb::{Reply, Web, from_fn};
+
+/// The value of a label; what follows without a label belongs to it too.
+fn values<'t>(text: &'t str, label: &str) -> Vec<&'t str> {
+    let mut lines = text.lines().skip_while(|line| line.split("  ").next() != Some(label));
+    let first = lines.next().map(|line| line[label.len()..].trim());
+    first.into_iter().chain(lines.take_while(|line| line.starts_with("              ")).map(str::trim)).collect()
+}
+
+fn rule(story: &Value, name: &str) -> (Value, String) {
+    let rules = story["rules"].as_array().expect("rules");
+    let rule = rules.iter().find(|rule| rule["rule"] == name).expect(name);
+    (rule["allows"].clone(), rule["by"].as_str().expect("words").to_owned())
+}
+
+fn text(crawled: &Crawled, what: &str) -> String {
+    let Ran { code, stdout, stderr } = crawled.run("explain", &[what]);
+    assert_eq!((code, stderr.as_str()), (0, ""), "{what}");
+    stdout
+}
+
+#[test]
+fn a_page_is_told_from_the_seed_to_its_record() {
+    let crawled = Crawled::small();
+    let told = text(&crawled, "HTTP://small.test:80/./copy#part");
+    assert_eq!(values(&told, "url"), ["http://small.test/copy"]);
+    assert_eq!(values(&told, "given as"), ["HTTP://small.test:80/./copy#part"]);
+    assert_eq!(values(&told, "outcome"), ["duplicate"]);
+    assert_eq!(values(&told, "duplicate of"), ["http://small.test/a"]);
+    assert_eq!(values(&told, "status"), ["200"]);
+    assert_eq!(values(&told, "size"), ["42 bytes"]);
+    assert_eq!(values(&told, "title"), ["Twice"]);
+    let segment = crawled.segments()[0].display().to_string();
+    assert!(values(&told, "stored")[0].starts_with(&format!("{segment} at ")), "{told}");
+    let found = "\nFound\n  depth 0   seed        http://small.test/\n  depth 1   link        http://small.test/a\n  \
+                 depth 2   link        http://small.test/copy\n";
+    assert!(told.contains(found), "{told}");
+    let rules = "\nRules now\n  scope   allows   scope host\n  trap    allows   not of a kind that is counted\n  \
+                 robots  allows   no rule of robots.txt matches\n";
+    assert!(told.ends_with(rules), "{told}");
+}
+
+#[test]
+fn the_record_is_where_explain_says() {
+    let crawled = Crawled::small();
+    let (path, offset, length) = crawled.record("/b");
+    let record = warc::read_at(path, offset, 1 << 20).expect("a record");
+    assert_eq!(record.header.target_uri(), Some("http://small.test/b"));
+    assert_eq!(record.location.length, length);
+}
+
+#[test]
+fn json_has_every_key_always() {
+    let crawled = Crawled::small();
+    let keys = [
+        "given",
+        "url",
+        "not_crawlable",
+        "known",
+        "row",
+        "found",
+        "attempts",
+        "at",
+        "target",
+        "record",
+        "record_is_missing",
+        "rules",
+        "why",
+    ];
+    for what in ["http://small.test/", "http://small.test/never-heard-of", "mailto:me@small.test"] {
+        let story = crawled.run("explain", &[what, "--json"]).json();
+        assert_eq!(story.as_object().expect("an object").keys().collect::<Vec<_>>(), keys, "{what}");
+        assert_eq!(story["given"], what);
+    }
+}
+
+#[test]
+fn redirects_and_refusals_name_what_decided() {
+    let crawled = Crawled::small();
+    let target = json!({"url": "http://small.test/target", "outcome": "html"});
+    assert_eq!(crawled.explain("/b")["target"], target);
+    let private = crawled.explain("/private/x");
+    assert_eq!(rule(&private, "robots"), (json!(false), "line 2: Disallow: /private/".to_owned()));
+    assert_eq!(private["record"], Value::Null);
+    let trap = crawled.explain("/x/x/x/x/x");
+    assert_eq!(rule(&trap, "trap"), (json!(false), "segments of the path repeat more than 3 times".to_owned()));
+    let other = crawled.run("explain", &["http://other.test/", "--json"]).json();
+    assert_eq!(other["row"]["outcome"], "excluded");
+    assert_eq!(rule(&other, "scope"), (json!(false), "out of scope host".to_owned()));
+    assert_eq!(rule(&crawled.explain("/"), "scope"), (json!(true), "a seed, or what one redirects to".to_owned()));
+}
+
+#[test]
+fn an_unknown_url_is_told_what_would_become_of_it() {
+    let crawled = Crawled::with(&["--depth", "3", "--exclude", "*.pdf"]);
+    let never = crawled.explain("/never");
+    let unknown = "no page, redirect or sitemap that was read leads to it";
+    let depth = "links of pages at depth 3 are not followed (--depth 3)";
+    assert_eq!(never["known"], false);
+    assert_eq!(never["why"], json!([unknown, depth, "if it were found, it would be fetched"]));
+    let refused = crawled.explain("/private/never.pdf");
+    assert_eq!(refused["why"][2], "if it were found, it would not be fetched, because of: scope, robots");
+    assert_eq!(rule(&refused, "scope").1, "exclude *.pdf");
+    let mail = text(&crawled, "mailto:me@small.test");
+    assert_eq!(values(&mail, "not crawled"), ["the scheme is mailto, not http or https"]);
+}
+
+#[test]
+fn a_url_in_the_frontier_says_what_it_waits_for() {
+    let crawled = Crawled::with(&["--max-pages", "1", "--no-sitemaps"]);
+    let story = crawled.explain("/a");
+    assert_eq!(story["row"]["outcome"], "frontier");
+    let why: Vec<&str> = story["why"].as_array().expect("reasons").iter().filter_map(Value::as_str).collect();
+    assert!(why[0].ends_with("before it") || why[0] == "it is the next of its site", "{why:?}");
+    assert_eq!(
+        *why.last().expect("a reason"),
+        format!("no crawl is running now: `argiope crawl -o {}` goes on", crawled.dir())
+    );
+    let next = crawled.run("explain", &["small.test", "--json"]).json()["sites"][0]["next"][0].clone();
+    let next = crawled.run("explain", &[next.as_str().expect("a URL"), "--json"]).json();
+    assert_eq!(next["why"][0], "it is the next of its site");
+}
+
+#[test]
+fn text_from_the_web_cannot_command_the_terminal() {
+    let crawled = Crawled::small();
+    for arguments in [&["http://small.test/"][..], &["http://small.test/", "--json"], &["http://x/\u{1b}[31m"]] {
+        let told = crawled.run("explain", arguments).stdout;
+        assert!(!told.contains(['\u{1b}', '\u{202e}']), "{told:?}");
+    }
+    assert_eq!(values(&text(&crawled, "small.test/"), "title"), [r"\u{1b}[31mred\u{202e} title"]);
+}
+
+#[test]
+fn a_host_is_told_site_by_site() {
+    let crawled = Crawled::small();
+    let told = text(&crawled, "small.test");
+    assert_eq!(values(&told, "site"), ["http://small.test"]);
+    assert_eq!(values(&told, "now"), ["nothing is left to do here"]);
+    assert_eq!(values(&told, "address"), ["127.0.0.1"]);
+    let robots = values(&told, "robots.txt");
+    assert!(robots[0].starts_with("status 200, 20"), "{told}");
+    assert_eq!(robots[1], "1 rule for us, Crawl-delay 7s");
+    assert_eq!(values(&told, "delay"), ["0s (--delay)"], "--max-crawl-delay 0 is in force");
+    assert_eq!(values(&told, "fetched"), ["6 pages", "1 sitemap"]);
+    let expect = "binary 1, disallowed 1, duplicate 1, html 4, http_error 1, redirect 1, trap 1";
+    assert_eq!(values(&told, "URLs"), [expect]);
+
+    let other = crawled.run("explain", &["other.test", "--json"]).json();
+    assert_eq!(other["sites"][0]["outcomes"], json!({"excluded": 1}));
+    assert_eq!(other["sites"][0]["robots"]["answer"], "not asked for yet");
+    let nowhere = crawled.run("explain", &["https://nowhere.test", "--json"]).json();
+    assert_eq!(nowhere["sites"], json!([]));
+    let why = ["no URL of this host was found so far", "https://nowhere.test/ would be excluded: out of scope host"];
+    assert_eq!(nowhere["why"], json!(why));
+}
+
+#[test]
+fn a_crawl_delay_and_a_spent_budget_hold_a_site_up() {
+    let crawled = Crawled::with(&["--max-pages-per-site", "2", "--max-crawl-delay", "20ms"]);
+    let site = crawled.run("explain", &["http://small.test", "--json"]).json()["sites"][0].clone();
+    assert_eq!(
+        site["why"],
+        json!(["its budget is spent: 2 pages fetched; a larger --max-pages-per-site than 2 lets it go on"])
+    );
+    assert_eq!(site["delay_s"], 0.02);
+    assert_eq!(site["delay_why"], "Crawl-delay 7s in robots.txt, cut to --max-crawl-delay");
+    assert_eq!((&site["pages_fetched"], &site["pages_max"]), (&json!(2), &json!(2)));
+}
+
+#[test]
+fn a_site_without_robots_txt_to_be_had_says_so() {
+    let web = Web::new().site("small.test", from_fn(|_| Reply::error(503, "/robots.txt")));
+    let crawled = Crawled::of(web, "http://small.test/", &[]);
+    let told = text(&crawled, "small.test");
+    let robots = values(&told, "robots.txt");
+    assert!(robots[0].starts_with("status 503, 20") && robots[0].ends_with(", 4 requests in a row failed"), "{told}");
+    assert_eq!(robots[1], "all is disallowed meanwhile");
+    let url = crawled.explain("/");
+    assert_eq!(url["row"]["outcome"], "disallowed");
+    assert_eq!(rule(&url, "robots"), (json!(false), "robots.txt answered with status 503".to_owned()));
+}
+
+#[test]
+fn trap_rules_near_their_limits_are_shown() {
+    let site = small_site().html("/", (0..9).map(|n| format!("<a href=/list?page={n}>{n}</a>")).collect::<String>());
+    let list = |n: u32| (format!("/list?page={n}"), format!("page {n}"));
+    let site = (0..9).map(list).fold(site, |site, (target, body)| site.html(target, body));
+    let crawled =
+        Crawled::of(Web::new().site("small.test", site), "http://small.test/", &["--max-simple-queries-per-path", "8"]);
+    let site = crawled.run("explain", &["small.test", "--json"]).json()["sites"][0].clone();
+    let near = &site["near_limits"][0];
+    assert_eq!(
+        (&near["fetched"], &near["max"], &near["rule"]),
+        (&json!(8), &json!(8), &json!("more than 8 queries on one path"))
+    );
+    let refused = crawled.explain("/list?page=77");
+    assert_eq!(rule(&refused, "trap"), (json!(false), "more than 8 queries on one path".to_owned()));
+}
