@@ -52,7 +52,10 @@ enum Story {
 pub fn run(args: ExplainArgs) -> anyhow::Result<ExitCode> {
     let crawl = Crawl::new(Opened::new(&args.dir)?)?;
     let story = match Target::parse(&args.what, &crawl.settings.canonical) {
-        Target::Url(url) => Story::Url(Box::new(UrlStory::of(&crawl, &args.what, &url)?)),
+        Target::Url(url) => {
+            let url = crawl.by_known_scheme(&args.what, url)?;
+            Story::Url(Box::new(UrlStory::of(&crawl, &args.what, &url)?))
+        }
         Target::NotCrawlable(rejected) => Story::Url(Box::new(UrlStory::not_crawlable(&args.what, &rejected))),
         Target::Host(host) => Story::Host(HostStory::of(&crawl, &args.what, &host)?),
     };

@@ -129,6 +129,17 @@ fn an_index_that_is_missing_or_wrong_is_noticed() {
 }
 
 #[test]
+fn an_index_that_the_crawl_would_still_write_is_no_error() {
+    let crawled = Crawled::with(&["--max-pages", "5", "--segment-size", "2KB"]);
+    let index = engine::archive::index_path(&crawled.segments()[0]);
+    std::fs::remove_file(&index).expect("removed");
+    let note = "note: is not written yet: the next crawl or --repair writes it";
+    assert_eq!(checked(&crawled), (0, vec![note.to_owned()]));
+    assert_eq!(crawled.run("check", &["--repair"]).code, 0);
+    assert!(index.exists());
+}
+
+#[test]
 fn what_lies_behind_the_committed_end_is_no_error() {
     let crawled = Crawled::small();
     let segment = crawled.segments().remove(0);

@@ -106,6 +106,10 @@ fn an_unknown_url_is_told_what_would_become_of_it() {
     let refused = crawled.explain("/private/never.pdf");
     assert_eq!(refused["why"][2], "if it were found, it would not be fetched, because of: scope, robots");
     assert_eq!(rule(&refused, "scope").1, "exclude *.pdf");
+    assert_eq!(
+        crawled.run("explain", &["https://www.small.test/a/", "--json"]).json()["why"][1],
+        "known is http://small.test/a"
+    );
     let mail = text(&crawled, "mailto:me@small.test");
     assert_eq!(values(&mail, "not crawled"), ["the scheme is mailto, not http or https"]);
 }

@@ -1,5 +1,7 @@
 //! The commands over a crawl directory, run as people run them: `status`, `explain`, `check`, `export`.
 
+#![expect(clippy::expect_used, reason = "a test may panic")]
+
 mod check;
 mod crawled;
 mod explain;

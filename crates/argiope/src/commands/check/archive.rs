@@ -13,8 +13,8 @@ pub(super) struct Archive {
     segments: BTreeMap<u32, Segment>,
     /// False for a crawl with `--no-archive`.
     pub(super) is_kept: bool,
-    /// The last segment is still written to: it has no index yet.
-    is_open: bool,
+    /// The crawl goes on, and then writes the indexes that are missing.
+    pub(super) is_pending: bool,
 }
 
 impl Archive {
@@ -28,7 +28,7 @@ impl Archive {
             dir: opened.dir.archive(),
             segments: segments.into_iter().map(|segment| (segment.serial, segment)).collect(),
             is_kept: opened.options()?.no_archive != Some(true),
-            is_open: opened.store.totals()?.pending > 0,
+            is_pending: opened.store.totals()?.pending > 0,
         })
     }
 
@@ -52,9 +52,9 @@ impl Archive {
         self.dir.join(&segment.name)
     }
 
-    /// True where a segment must have an index: when nothing is written to it any more.
-    pub(super) fn is_sealed(&self, segment: &Segment) -> bool {
-        !self.is_open || self.segments.last_key_value().is_some_and(|(serial, _)| *serial != segment.serial)
+    /// True for the segment that is still written to, which has no index yet.
+    pub(super) fn is_written_to(&self, segment: &Segment) -> bool {
+        self.is_pending && self.segments.last_key_value().is_some_and(|(serial, _)| *serial == segment.serial)
     }
 
     /// Segments in the directory that the state does not know: the next crawl removes them.

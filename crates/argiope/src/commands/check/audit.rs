@@ -39,9 +39,9 @@ pub(super) struct Audit {
     pub(super) warnings: u64,
     pub(super) findings: Vec<Finding>,
     findings_left_out: u64,
-    /// Bytes lie behind a committed end.
+    /// Something is not as it should be in the end, although it is no error.
     #[serde(skip)]
-    has_tail: bool,
+    can_be_mended: bool,
 }
 
 /// One thing that is wrong.
@@ -91,7 +91,7 @@ impl Audit {
 
     /// True where `--repair` has something to do, or at least to try.
     pub(super) fn wants_repair(&self) -> bool {
-        self.errors > 0 || self.has_tail
+        self.errors > 0 || self.can_be_mended
     }
 
     fn add(&mut self, finding: Finding) {
@@ -140,7 +140,7 @@ impl Audit {
         let (severity, problem) = match found.checked_sub(committed) {
             Some(0) => return false,
             Some(tail) => {
-                self.has_tail = true;
+                self.can_be_mended = true;
                 (
                     Severity::Note,
                     format!("the last {tail} bytes are uncommitted: the next crawl or --repair cuts them off"),
@@ -156,16 +156,20 @@ impl Audit {
     fn index(&mut self, archive: &Archive, segment: &Segment, path: &Path) {
         let index = engine::archive::index_path(path);
         let name = index.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let problem = match (index.exists(), archive.is_sealed(segment)) {
-            (true, _) => match is_fresh(&index, path) {
+        let (severity, problem) = match index.exists() {
+            true => match is_fresh(&index, path) {
                 Ok(true) => return,
-                Ok(false) => "does not agree with its segment: --repair rebuilds it".to_owned(),
-                Err(error) => error.to_string(),
+                Ok(false) => (Severity::Error, "does not agree with its segment: --repair rebuilds it".to_owned()),
+                Err(error) => (Severity::Error, error.to_string()),
             },
-            (false, true) => "is missing: --repair rebuilds it".to_owned(),
-            (false, false) => return,
+            false if archive.is_written_to(segment) => return,
+            false if archive.is_pending => {
+                (Severity::Note, "is not written yet: the next crawl or --repair writes it".to_owned())
+            }
+            false => (Severity::Error, "is missing: --repair rebuilds it".to_owned()),
         };
-        self.add(Finding::in_file(Severity::Error, &name, None, problem));
+        self.can_be_mended = true;
+        self.add(Finding::in_file(severity, &name, None, problem));
     }
 
     fn pointers(&mut self, store: &dyn Store, archive: &Archive) -> anyhow::Result<()> {

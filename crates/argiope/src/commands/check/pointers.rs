@@ -59,7 +59,7 @@ impl Pointers<'_> {
             ("URL", entry.candidate.url.to_string()),
             ("date", visit.at.to_rfc3339()),
         ];
-        let found = [header.record_type().map(|kind| kind.as_str()), header.target_uri(), header.date()];
+        let found = [header.record_type().map(RecordType::as_str), header.target_uri(), header.date()];
         for ((what, expected), found) in expected.into_iter().zip(found) {
             differs(what, &expected, found)?;
         }

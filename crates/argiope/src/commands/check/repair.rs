@@ -160,7 +160,7 @@ impl Repair {
             let path = archive.path(segment);
             let index = engine::archive::index_path(&path);
             let before = fs::read(&index).ok();
-            if before.is_none() && !archive.is_sealed(segment) {
+            if before.is_none() && archive.is_written_to(segment) {
                 continue;
             }
             match engine::archive::write_index(&path) {

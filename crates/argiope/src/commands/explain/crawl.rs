@@ -4,6 +4,7 @@ use engine::Settings;
 use engine::clock::Clock;
 use model::Timestamp;
 use store::Store;
+use weburl::CanonicalUrl;
 
 use crate::commands::opened::Opened;
 use crate::plan::Plan;
@@ -31,6 +32,42 @@ impl Crawl {
 
     pub(super) fn store(&self) -> &dyn Store {
         &self.opened.store
+    }
+
+    /// The https form of a URL that was given without a scheme, if the crawl knows that one alone.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn by_known_scheme(&self, given: &str, url: CanonicalUrl) -> anyhow::Result<CanonicalUrl> {
+        if given.contains("://") || self.store().get(url.key())?.is_some() {
+            return Ok(url);
+        }
+        let secure = self.known(&url.as_str().replacen("http://", "https://", 1))?;
+        Ok(secure.unwrap_or(url))
+    }
+
+    /// URLs that the crawl knows and that differ from one it does not know in scheme, `www.` or a final slash.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn similar(&self, url: &CanonicalUrl) -> anyhow::Result<Vec<CanonicalUrl>> {
+        let text = url.as_str();
+        let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
+        let schemes = [scheme, if scheme == "http" { "https" } else { "http" }];
+        let hosts = [rest.to_owned(), rest.strip_prefix("www.").map_or(format!("www.{rest}"), str::to_owned)];
+        let mut similar = Vec::new();
+        for (scheme, rest) in schemes.iter().flat_map(|scheme| hosts.iter().map(move |rest| (scheme, rest))) {
+            for rest in [rest.clone(), rest.strip_suffix('/').map_or(format!("{rest}/"), str::to_owned)] {
+                similar.extend(self.known(&format!("{scheme}://{rest}"))?);
+            }
+        }
+        similar.retain(|known| known != url);
+        Ok(similar)
+    }
+
+    fn known(&self, text: &str) -> anyhow::Result<Option<CanonicalUrl>> {
+        let Ok(url) = CanonicalUrl::parse(text, &self.settings.canonical) else { return Ok(None) };
+        Ok(self.store().get(url.key())?.map(|_| url))
     }
 
     /// Nothing moves while the store is open here.

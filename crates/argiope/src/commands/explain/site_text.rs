@@ -50,7 +50,7 @@ impl SiteStory {
         }
         match self.pages_max {
             Some(max) => {
-                line(out, "fetched", format_args!("{} of {max} pages (--max-pages-per-site)", self.pages_fetched))
+                line(out, "fetched", format_args!("{} of {max} pages (--max-pages-per-site)", self.pages_fetched));
             }
             None => line(out, "fetched", counted(self.pages_fetched, "page")),
         }

@@ -102,7 +102,7 @@ impl UrlStory {
         story.url = Some(url.to_string());
         story.rules = rules::judge(url, is_seed, &standing, &crawl.settings);
         match &entry {
-            None => story.why = story.what_would_be(crawl),
+            None => story.why = story.what_would_be(crawl, &crawl.similar(url)?),
             Some(entry) => {
                 story.learn(crawl, entry)?;
                 if entry.visit.is_none() {
@@ -129,8 +129,9 @@ impl UrlStory {
     }
 
     /// What would become of a URL that was not found.
-    fn what_would_be(&self, crawl: &Crawl) -> Vec<String> {
+    fn what_would_be(&self, crawl: &Crawl, similar: &[CanonicalUrl]) -> Vec<String> {
         let mut why = vec!["no page, redirect or sitemap that was read leads to it".to_owned()];
+        why.extend(similar.iter().map(|url| format!("known is {url}")));
         if let Some(max) = crawl.settings.depth_max {
             why.push(format!("links of pages at depth {max} are not followed (--depth {max})"));
         }
