@@ -8,7 +8,6 @@ mod canonical_flags;
 mod html;
 mod input;
 mod output;
-mod printable;
 mod product_token;
 mod reference;
 mod request;

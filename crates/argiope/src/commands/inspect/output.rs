@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
-use super::printable::{Printable, PrintableJson};
+use crate::printable::{Printable, write_json_line};
 
 /// The width of the labels in text, in characters.
 const LABEL_WIDTH: usize = 12;
@@ -28,8 +28,7 @@ impl<W: Write> Output<W> {
 
     /// Writes one object on a line of its own.
     pub(super) fn json(&mut self, answer: &impl Serialize) -> io::Result<()> {
-        answer.serialize(&mut serde_json::Serializer::with_formatter(&mut self.out, PrintableJson))?;
-        self.out.write_all(b"\n")
+        write_json_line(&mut self.out, answer)
     }
 
     /// Writes a label and a value that came from us.

@@ -12,7 +12,7 @@ use weburl::{CanonicalRules, CanonicalUrl};
 
 use super::input::{Content, Input};
 use super::output::Output;
-use super::printable::Printable;
+use crate::printable::Printable;
 use super::product_token::product_token;
 use super::request::Request;
 

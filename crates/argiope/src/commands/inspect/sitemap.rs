@@ -11,7 +11,7 @@ use weburl::CanonicalUrl;
 use super::canonical_flags::{CanonicalFlags, by_rules, page_url};
 use super::input::{Content, Input};
 use super::output::Output;
-use super::printable::Printable;
+use crate::printable::Printable;
 use super::reference::{Reference, Resolver};
 use super::request::Request;
 

@@ -9,7 +9,7 @@ use weburl::CanonicalUrl;
 
 use super::canonical_flags::{CanonicalFlags, by_rules, page_url};
 use super::output::Output;
-use super::printable::Printable;
+use crate::printable::Printable;
 use super::reference::Resolver;
 use super::request::Request;
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::output::Output;
-use super::super::printable::Printable;
+use crate::printable::Printable;
 use super::answer::{HtmlAnswer, ImageAnswer, ImagePlace, LinkAnswer};
 
 pub(super) fn write(answer: &HtmlAnswer, output: &mut Output<impl Write>) -> io::Result<()> {

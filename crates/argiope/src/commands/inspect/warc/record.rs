@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use serde::Serialize;
 
 use super::super::output::Output;
-use super::super::printable::Printable;
+use crate::printable::Printable;
 use super::place::{Place, failed};
 
 /// The block of a record that describes something is shown up to this many bytes.
