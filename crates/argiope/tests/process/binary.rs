@@ -14,7 +14,7 @@ use model::Timestamp;
 pub const BINARY: &str = env!("CARGO_BIN_EXE_argiope");
 
 /// After this a process counts as hung: far more than any of them needs on a busy machine.
-const DEADLINE: Duration = Duration::from_secs(150);
+const DEADLINE: Duration = Duration::from_secs(240);
 
 /// How often it is asked whether a process has ended.
 const POLL: Duration = Duration::from_millis(2);

@@ -1,4 +1,5 @@
-//! Checks the archive of a crawl: by our own reader, by the archive world's validator, and against the state.
+//! Checks the archive of a crawl: by our own reader, by the archive world's validator, by `argiope check`, and against the
+//! state.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,6 +7,8 @@ use std::process::Command;
 
 use store::Entry;
 use warc::{Reader, RecordType};
+
+use crate::binary;
 
 const INSTALL: &str = "This test needs the WARC validator warcio for python3.\n\
     Install it: `pip install warcio`\n\
@@ -21,6 +24,8 @@ pub fn check(dir: &Path, entries: &[Entry]) {
         assert!(report.findings.is_empty(), "{}: {:?}", segment.display(), report.findings);
     }
     check_by_warcio(&segments);
+    let checked = binary::run(&["check", dir.to_str().unwrap()]).expect_code(0);
+    assert_eq!(checked.stderr, "", "argiope check");
     let responses = responses(&segments);
     for entry in entries {
         check_entry(entry, &responses, &segments);
