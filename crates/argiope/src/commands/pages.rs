@@ -15,13 +15,13 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::Args;
 use engine::End;
-use model::Outcome;
+use model::{Outcome, Visit};
 use store::Store;
 use weburl::CanonicalUrl;
 
 use self::arguments::Arguments;
 use self::page_dir::PageDir;
-use self::printed::shown_url;
+use self::printed::{failure, is_external};
 use self::saver::Saver;
 use crate::cli::usage;
 use crate::commands::crawl::{crawl_observed, resumed_plan};
@@ -75,7 +75,7 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
     let open_saver = || Saver::open(store.clone(), &dir, page_dir.clone(), body_bytes_max);
     let mut saver = open_saver()?;
     if is_resumed {
-        tell_of_resumption(&saver, &page_dir, store.as_ref())?;
+        tell_of_resumption(&saver, &page_dir, &dir, store.as_ref())?;
     }
     let observer = Box::new(move |batch: &_, committed: &_| Ok(saver.committed(batch, committed)?));
     let (end, _) = crawl_observed(&dir, store.clone(), plan, vec![seed.clone()], Show::None, Some(observer))?;
@@ -88,7 +88,7 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
             // Nothing is kept of it, so that the same command tries again.
             std::fs::remove_dir_all(dir.root()).with_context(|| format!("cannot remove {}", dir.root().display()))?;
         }
-        bail!("seedURL {reason}");
+        bail!(reason);
     }
     println!("{saved} pages saved in {page_dir}; the state of the crawl is in {}", dir.root().display());
     Ok(ExitCode::from(tell_end(&end)))
@@ -173,36 +173,47 @@ fn refuse_other_seed(dir: &CrawlDir, store: &dyn Store, seed: &CanonicalUrl) -> 
     }
 }
 
-fn tell_of_resumption(saver: &Saver, page_dir: &PageDir, store: &dyn Store) -> anyhow::Result<()> {
-    let saved = saver.saved();
+fn tell_of_resumption(saver: &Saver, page_dir: &PageDir, dir: &CrawlDir, store: &dyn Store) -> anyhow::Result<()> {
     if store.totals()?.pending > 0 {
-        eprintln!("argiope: going on with {saved} pages in {page_dir}");
-    } else if saved > 0 {
-        eprintln!("argiope: this crawl has ended before; its {saved} pages are in {page_dir}");
+        eprintln!("argiope: going on behind the {} pages in {page_dir}", saver.saved());
+    } else {
+        let root = dir.root().display();
+        eprintln!("argiope: this crawl has ended before: to crawl anew, remove {root} and the pages in {page_dir}");
     }
     Ok(())
 }
 
 /// Why there is not a single page: what became of the seed, or of what it redirects to.
 fn why_none(store: &dyn Store, seed: &CanonicalUrl) -> anyhow::Result<String> {
-    let mut url = seed.clone();
-    let mut way = url.to_string();
+    let (mut url, mut way) = (seed.clone(), format!("seedURL {seed}"));
+    // The target of the last redirect may be one of those before.
     for _ in 0..=u8::MAX {
-        let visit = store.get(url.key())?.and_then(|entry| entry.visit);
-        let Some(visit) = visit else { break };
-        let target = visit.target.as_deref().and_then(CanonicalUrl::from_canonical);
-        match target {
-            Some(target) if visit.outcome == Outcome::Redirect && target != url => {
+        let Some(visit) = store.get(url.key())?.and_then(|entry| entry.visit) else { break };
+        match visit.target.as_deref().and_then(CanonicalUrl::from_canonical) {
+            Some(target) if visit.outcome == Outcome::Redirect && visit.reason.is_empty() => {
                 way.push_str(&format!(" redirects to {target}, which"));
                 url = target;
             }
-            _ => {
-                let (word, remark) = shown_url(&visit, false);
-                return Ok(format!("{way}: {word}{}", Printable(&remark)));
-            }
+            _ => return Ok(format!("{way} {}", Printable(&why_no_page(&visit)))),
         }
     }
-    Ok(format!("{way}: no page came of it"))
+    Ok(format!("{way} redirects without end"))
+}
+
+fn why_no_page(visit: &Visit) -> String {
+    let what = match visit.outcome {
+        Outcome::Html | Outcome::Binary | Outcome::Duplicate => "is no HTML page",
+        Outcome::Excluded if is_external(visit) => return "is not internal".to_owned(),
+        Outcome::Excluded => "is excluded",
+        Outcome::Disallowed => "is disallowed by robots.txt",
+        _ => "cannot be fetched",
+    };
+    let why = match visit.outcome {
+        Outcome::Html | Outcome::Binary | Outcome::Duplicate => visit.content_type.clone().unwrap_or_default(),
+        Outcome::Excluded | Outcome::Disallowed | Outcome::Redirect => visit.reason.clone(),
+        _ => failure(visit),
+    };
+    if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") }
 }
 
 fn tell_end(end: &End) -> u8 {

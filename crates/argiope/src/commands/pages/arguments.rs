@@ -26,7 +26,7 @@ impl Arguments {
             bail!(usage(format!("pages takes exactly three arguments, seedURL pageDirectory maxDepth: {count} given")));
         };
         if page_directory.is_empty() {
-            bail!(usage("pageDirectory is empty"));
+            bail!(usage("pageDirectory has no name"));
         }
         let arguments = Arguments {
             seed_url: seed_url.to_string_lossy().into_owned(),
@@ -39,17 +39,21 @@ impl Arguments {
 
     /// The seed in the canonical form of these rules.
     pub(super) fn seed(&self, rules: &CanonicalRules) -> anyhow::Result<CanonicalUrl> {
-        let text = &self.seed_url;
-        CanonicalUrl::parse(text, rules)
-            .map_err(|error| usage(format!("seedURL `{text}`: {error}; give one such as http://example.com/")))
+        whole_url("seedURL", &self.seed_url, rules)
     }
 }
 
 /// The canonical form of what internal URLs begin with.
 pub(super) fn internal_prefix(text: &str) -> anyhow::Result<CanonicalUrl> {
     let rules = CanonicalRules { collapse_slashes: true, ..CanonicalRules::default() };
-    CanonicalUrl::parse(text, &rules)
-        .map_err(|error| usage(format!("--internal `{text}`: {error}; give one such as http://example.com/")))
+    whole_url("--internal", text, &rules)
+}
+
+fn whole_url(name: &str, text: &str, rules: &CanonicalRules) -> anyhow::Result<CanonicalUrl> {
+    if !text.contains("://") {
+        bail!(usage(format!("{name} `{text}` does not begin with http:// or https://")));
+    }
+    CanonicalUrl::parse(text, rules).map_err(|error| usage(format!("{name} `{text}`: {error}")))
 }
 
 fn depth(text: &OsStr) -> anyhow::Result<u32> {

@@ -21,6 +21,9 @@ impl PageDir {
     pub(super) fn open(root: PathBuf) -> anyhow::Result<Self> {
         let dir = PageDir { root };
         match dir.root.metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                bail!(usage(format!("pageDirectory {dir} does not exist")))
+            }
             Err(error) => bail!(usage(format!("pageDirectory {dir}: {}", shown(&error)))),
             Ok(metadata) if !metadata.is_dir() => bail!(usage(format!("pageDirectory {dir} is not a directory"))),
             Ok(_) => {}
@@ -56,7 +59,8 @@ impl PageDir {
     pub(super) fn contains(&self, path: &Path) -> anyhow::Result<bool> {
         let root = self.root.canonicalize().with_context(|| self.to_string())?;
         let path = std::path::absolute(path).with_context(|| path.display().to_string())?;
-        Ok(path.ancestors().any(|above| above.canonicalize().is_ok_and(|above| above == root)))
+        let existing = path.ancestors().find_map(|above| above.canonicalize().ok());
+        Ok(existing.is_some_and(|existing| existing.starts_with(root)))
     }
 
     /// The ids of the pages that are there.
@@ -126,12 +130,7 @@ fn write(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
 
 /// What the system says, without the number and the path that libraries add.
 fn shown(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "no such directory".to_owned(),
-        ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        ErrorKind::ReadOnlyFilesystem => "read-only file system".to_owned(),
-        _ => error.to_string(),
-    }
+    io::Error::from(error.kind()).to_string()
 }
 
 #[cfg(test)]
@@ -171,7 +170,7 @@ mod tests {
     fn what_lies_in_the_directory_is_known_by_any_path() {
         let root = tempfile::tempdir().expect("a directory");
         let dir = PageDir::open(root.path().to_owned()).expect("usable");
-        for (path, expect) in [("", true), ("x/y", true), ("../x", false)] {
+        for (path, expect) in [("", true), ("x/y", true), ("../x", false), ("..", false)] {
             assert_eq!(dir.contains(&root.path().join(path)).expect("read"), expect, "{path}");
         }
     }

@@ -50,12 +50,25 @@ pub(super) fn shown_url(visit: &Visit, is_page: bool) -> (&'static str, String) 
             ("Redirect", target + &in_brackets(&visit.reason))
         }
         Outcome::Disallowed => ("Disallowed", in_brackets(&visit.reason)),
-        Outcome::Excluded if visit.reason.starts_with("out of scope") => ("External", String::new()),
+        Outcome::Excluded if is_external(visit) => ("External", String::new()),
         Outcome::Excluded => ("Excluded", in_brackets(&visit.reason)),
         Outcome::Trap => ("Trap", in_brackets(&visit.reason)),
-        _ if visit.status != 0 && visit.reason.is_empty() => ("Failed", format!(" (status {})", visit.status)),
-        _ => ("Failed", in_brackets(&visit.reason)),
+        _ => ("Failed", in_brackets(&failure(visit))),
     }
+}
+
+/// Why a URL could not be fetched: the status, the reason, or both.
+pub(super) fn failure(visit: &Visit) -> String {
+    match (visit.status, visit.reason.as_str()) {
+        (0, reason) => reason.to_owned(),
+        (status, "") => format!("status {status}"),
+        (status, reason) => format!("status {status}, {reason}"),
+    }
+}
+
+/// Whether a URL was left alone because it is not internal.
+pub(super) fn is_external(visit: &Visit) -> bool {
+    visit.outcome == Outcome::Excluded && visit.reason.starts_with("out of scope")
 }
 
 #[cfg(test)]
@@ -88,6 +101,12 @@ mod tests {
         check(Outcome::Excluded, "out of scope host", 0, "1      External: http://a.test/x");
         check(Outcome::Excluded, "exclude *x", 0, "1      Excluded: http://a.test/x (exclude *x)");
         check(Outcome::HttpError, "", 404, "1    Failed: http://a.test/x (status 404)");
+        check(
+            Outcome::HttpError,
+            "after 4 attempts",
+            503,
+            "1    Failed: http://a.test/x (status 503, after 4 attempts)",
+        );
         check(Outcome::DomainError, "\u{1b}[2J", 0, "1    Failed: http://a.test/x (\\u{1b}[2J)");
     }
 }

@@ -61,6 +61,11 @@ impl Saver {
     /// Saves the pages among what was committed, and prints it.
     pub(super) fn committed(&mut self, batch: &Batch, committed: &Committed) -> anyhow::Result<()> {
         let fresh: HashSet<UrlKey> = committed.fresh.iter().map(|candidate| candidate.url.key()).collect();
+        for (key, attempts) in &batch.attempts {
+            if let Some(entry) = self.store.get(*key)? {
+                self.print(&entry, "Retry", format!(" (attempt {attempts} failed)"))?;
+            }
+        }
         for visit in &batch.visits {
             let Some(entry) = self.store.get(visit.key)? else { continue };
             let is_page = self.write(self.saved, &entry)?;
@@ -72,11 +77,6 @@ impl Saver {
         for (key, _) in &batch.judged_again {
             if let Some(entry) = self.store.get(*key)? {
                 self.print_found(&entry, batch, &fresh)?;
-            }
-        }
-        for (key, attempts) in &batch.attempts {
-            if let Some(entry) = self.store.get(*key)? {
-                self.print(&entry, "Retry", format!(" (attempt {attempts} failed)"))?;
             }
         }
         Ok(())
