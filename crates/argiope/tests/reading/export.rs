@@ -92,7 +92,7 @@ fn sitemaps_are_rows_only_where_all_is_asked_for() {
     assert_eq!(rows.len(), 12);
     assert_eq!(rows["http://small.test/sitemap.xml"]["purpose"], "sitemap");
     for (url, row) in &rows {
-        assert_eq!(row.keys().last().expect("columns"), "purpose", "{url}");
+        assert_eq!(row.keys().next_back().expect("columns"), "purpose", "{url}");
     }
 }
 
