@@ -23,7 +23,7 @@ pub struct CanonicalRules {
     pub strip_tracking: bool,
     /// Collapse `//` in the path to `/`.
     pub collapse_slashes: bool,
-    /// Remove a leading `www.` of the host.
+    /// Remove every leading `www.` of the host.
     pub strip_www: bool,
     /// The longest canonical URL accepted, in bytes.
     pub url_bytes_max: usize,
@@ -210,7 +210,9 @@ fn canonical_host(url: &mut url::Url, rules: &CanonicalRules) -> Result<(), Reje
     let Some(host) = url.host_str() else { return Err(Rejected::Syntax("empty host".to_owned())) };
     let mut wanted = host.trim_end_matches('.');
     if rules.strip_www {
-        wanted = wanted.strip_prefix("www.").filter(|rest| rest.contains('.')).unwrap_or(wanted);
+        while let Some(rest) = wanted.strip_prefix("www.").filter(|rest| rest.contains('.')) {
+            wanted = rest;
+        }
     }
     if wanted.is_empty() {
         return Err(Rejected::Syntax("empty host".to_owned()));
@@ -224,13 +226,14 @@ fn canonical_host(url: &mut url::Url, rules: &CanonicalRules) -> Result<(), Reje
 
 fn canonical_path(url: &mut url::Url, rules: &CanonicalRules) {
     let mut path = percent::normalise(url.path());
-    if rules.collapse_slashes && path.contains("//") {
-        path = Cow::Owned(collapse_slashes(&path));
-    }
     if rules.strip_session_ids
         && let Some(shorter) = query::without_session_path(&path)
     {
         path = Cow::Owned(shorter);
+    }
+    // Last: a session id may have stood between two slashes.
+    if rules.collapse_slashes && path.contains("//") {
+        path = Cow::Owned(collapse_slashes(&path));
     }
     if let Cow::Owned(path) = path {
         url.set_path(&path);

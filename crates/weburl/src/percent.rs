@@ -3,18 +3,22 @@
 use std::borrow::Cow;
 
 /// Decodes what encodes an unreserved character and writes the hexadecimal digits of the rest in upper case.
-/// A `%` that no two hexadecimal digits follow is left alone.
+/// A `%` that no two hexadecimal digits follow is left alone, and what encodes a digit right behind it stays encoded:
+/// `%%341` is not `%41`, and must not become it.
 pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
+    // The end of the last `%` that was left alone.
+    let mut lone = None;
     while let Some(at) = rest.find('%') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
+        let behind_lone = lone.is_some_and(|end| out.len() < end + 2);
         match encoded_byte(rest.as_bytes()) {
-            Some(byte) if is_unreserved(byte) => {
+            Some(byte) if is_unreserved(byte) && !(behind_lone && byte.is_ascii_hexdigit()) => {
                 out.push(char::from(byte));
                 rest = &rest[3..];
             }
@@ -24,6 +28,7 @@ pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
             }
             None => {
                 out.push('%');
+                lone = Some(out.len());
                 rest = &rest[1..];
             }
         }
@@ -55,11 +60,18 @@ mod tests {
             ("/%2f%3f", "/%2F%3F"),
             ("/100%", "/100%"),
             ("/%zz%4", "/%zz%4"),
-            ("/%%41", "/%A"),
+            ("/%%41", "/%%41"),
+            ("/%%341", "/%%341"),
+            ("/%%34%31", "/%%341"),
+            ("/%6%31", "/%6%31"),
+            ("/%6a%31", "/j1"),
+            ("/%%7e%31", "/%~%31"),
+            ("/%%7ea%31", "/%~a1"),
             ("/%2541", "/%2541"),
             ("/ž%c5", "/ž%C5"),
         ] {
             assert_eq!(normalise(input), expect, "{input}");
+            assert_eq!(normalise(expect), expect, "once more");
         }
     }
 }

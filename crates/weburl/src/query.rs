@@ -36,10 +36,15 @@ pub(crate) fn rewrite(query: &str, sort: bool, drop: impl Fn(&str) -> bool) -> O
     (!joined.is_empty()).then_some(joined)
 }
 
-/// The path without `;jsessionid=…`.
+/// The path without any `;jsessionid=…`. `None` if it has none.
 pub(crate) fn without_session_path(path: &str) -> Option<String> {
-    let at = path.to_ascii_lowercase().find(SESSION_PATH)?;
-    let value = at + SESSION_PATH.len();
-    let end = path[value..].find(['/', ';']).map_or(path.len(), |length| value + length);
-    Some(format!("{}{}", &path[..at], &path[end..]))
+    let lower = path.to_ascii_lowercase();
+    let mut out = String::new();
+    let mut kept = 0;
+    while let Some(at) = lower[kept..].find(SESSION_PATH) {
+        out.push_str(&path[kept..kept + at]);
+        let value = kept + at + SESSION_PATH.len();
+        kept = path[value..].find(['/', ';']).map_or(path.len(), |length| value + length);
+    }
+    (kept > 0).then(|| out + &path[kept..])
 }

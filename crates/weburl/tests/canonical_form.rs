@@ -107,13 +107,23 @@ fn optional_rules_do_what_their_names_say_and_only_when_on() {
             "http://a.test/p/q?x=2",
         ),
         (rule(|r| r.strip_session_ids = true), "http://a.test/?sid=1", "http://a.test/"),
+        (rule(|r| r.strip_session_ids = true), "http://a.test/p;jsessionid=1;JSESSIONID=2;x/q", "http://a.test/p;x/q"),
         (rule(|r| r.strip_tracking = true), "http://a.test/?utm_source=x&id=7&fbclid=y", "http://a.test/?id=7"),
         (rule(|r| r.collapse_slashes = true), "http://a.test//x///y/?u=//", "http://a.test/x/y/?u=//"),
         (rule(|r| r.strip_www = true), "http://www.a.test/", "http://a.test/"),
+        (rule(|r| r.strip_www = true), "http://www.www.a.test/", "http://a.test/"),
         (rule(|r| r.strip_www = true), "http://www.com/", "http://www.com/"),
     ] {
         assert_eq!(CanonicalUrl::parse(input, &rules).expect(input).as_str(), expect, "{input}");
     }
+}
+
+/// Found by fuzzing: without the session id there are two slashes more.
+#[test]
+fn slashes_around_a_session_id_are_collapsed_too() {
+    let rules = CanonicalRules { strip_session_ids: true, collapse_slashes: true, ..CanonicalRules::default() };
+    let url = CanonicalUrl::parse("http://a.test/;jsessionid=1//b", &rules).expect("a URL");
+    assert_eq!(url.as_str(), "http://a.test/b");
 }
 
 #[test]
