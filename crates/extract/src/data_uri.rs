@@ -2,10 +2,13 @@
 
 use data_encoding::{BASE64, BASE64_NOPAD, Encoding};
 
+/// The longest media type kept, in bytes: two names of 127 characters (RFC 6838, section 4.2) and a slash.
+const MEDIA_TYPE_BYTES_MAX: usize = 255;
+
 /// A decoded `data:` URI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataUri {
-    /// Lower case, without parameters; `text/plain` when the URI names none.
+    /// Lower case, without parameters; `text/plain` when the URI names none, or one longer than any real one.
     pub media_type: String,
     /// The content.
     pub bytes: Vec<u8>,
@@ -42,7 +45,8 @@ fn is_base64(head: &str) -> bool {
 
 fn media_type(head: &str) -> String {
     let essence = head.split(';').next().unwrap_or(head).trim();
-    if essence.contains('/') { essence.to_ascii_lowercase() } else { "text/plain".to_owned() }
+    let is_one = essence.contains('/') && essence.len() <= MEDIA_TYPE_BYTES_MAX;
+    if is_one { essence.to_ascii_lowercase() } else { "text/plain".to_owned() }
 }
 
 /// Forgiving base64: white space is ignored, padding is optional.
@@ -92,6 +96,7 @@ mod tests {
         check("data:image/gif;base64,A A%45C", Ok(("image/gif", &[0, 1, 2])));
         check("data:image/svg+xml,<a/>#x", Ok(("image/svg+xml", b"<a/>")));
         check("data:;base64,", Ok(("text/plain", b"")));
+        check(&format!("data:image/{},x", "y".repeat(1_000)), Ok(("text/plain", b"x")));
     }
 
     #[test]

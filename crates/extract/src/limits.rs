@@ -14,7 +14,7 @@ pub struct Limits {
     pub title_bytes_max: usize,
     /// Anchor text (and an image's `alt`) kept, each, in bytes of UTF-8.
     pub link_text_bytes_max: usize,
-    /// The longest `href` or `src` kept, in bytes of UTF-8; a longer one is counted, never cut.
+    /// The longest URL kept (link, image, `base`, refresh), in bytes of UTF-8; a longer one is left out, never cut.
     pub href_bytes_max: usize,
     /// The largest image in a `data:` URI that is decoded, in bytes after decoding.
     pub data_image_bytes_max: usize,

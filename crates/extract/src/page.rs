@@ -12,9 +12,9 @@ pub struct HtmlPage {
     pub encoding_source: EncodingSource,
     /// Text of the first `title` element, white space collapsed.
     pub title: Option<String>,
-    /// `href` of the first `base` element that has one, cleaned, not resolved.
+    /// `href` of the first `base` element that has one of a length within the limit, cleaned, not resolved.
     pub base_href: Option<String>,
-    /// `lang` of the `html` element, as written.
+    /// `lang` of the `html` element, as written; `None` if it is longer than a language tag can sensibly be.
     pub lang: Option<String>,
     /// Links in the order of the document, with repeats.
     pub links: Vec<Link>,
@@ -186,7 +186,7 @@ pub struct Truncated {
     pub title: bool,
     /// An anchor or alt text longer than `link_text_bytes_max`.
     pub link_text: bool,
-    /// A link or image URL longer than `href_bytes_max` was left out.
+    /// A URL longer than `href_bytes_max` was left out.
     pub href: bool,
     /// An image in a `data:` URI was left out for its size.
     pub data_images: bool,

@@ -53,6 +53,22 @@ fn a_long_href_is_counted_and_never_cut() {
     assert!(page.truncated.href);
 }
 
+/// Found by fuzzing: these were kept at any length.
+#[test]
+fn a_long_base_refresh_or_language_is_left_out() {
+    let long = "x".repeat(200);
+    let page = page(
+        &format!(
+            "<html lang={long}><base href={long}><base href=/b><meta http-equiv=refresh content='0; url={long}'>\
+             <meta http-equiv=refresh content='0; url=/r'>"
+        ),
+        &small(),
+    );
+    assert_eq!((page.lang, page.base_href.as_deref()), (None, Some("/b")));
+    assert_eq!(page.refresh.and_then(|refresh| refresh.url).as_deref(), Some("/r"));
+    assert!(page.truncated.href);
+}
+
 #[test]
 fn large_data_images_are_left_out_and_told() {
     let image = |content: &str| format!("<img src=data:image/x,{content}>");

@@ -11,6 +11,10 @@ use crate::onclick;
 use crate::page::{HtmlPage, IgnoredLinks, Link, LinkKind, Rel, Truncated, has_token};
 use crate::refresh;
 use crate::robots_tag::{self, RobotsDirectives};
+use std::borrow::Cow;
+
+/// The longest `lang` kept, in bytes. Language tags (RFC 5646, section 4.4.1) need 35 bytes, rarely more.
+const LANG_BYTES_MAX: usize = 128;
 
 /// The page as far as it has been read.
 #[derive(Debug)]
@@ -84,11 +88,12 @@ impl<'l> Collector<'l> {
             b"link" => self.link_element(attributes),
             b"meta" => self.meta(attributes),
             b"base" if !self.in_noscript && self.page.base_href.is_none() => {
-                let href = attributes.get(Key::Href);
-                self.page.base_href = href.map(|href| href::clean(href).into_owned());
+                let href = attributes.get(Key::Href).map(href::clean);
+                self.page.base_href = href.filter(|href| self.fits(href)).map(Cow::into_owned);
             }
             b"html" if self.page.lang.is_none() => {
-                self.page.lang = attributes.non_empty(Key::Lang).map(str::to_owned);
+                let lang = attributes.non_empty(Key::Lang).filter(|lang| lang.len() <= LANG_BYTES_MAX);
+                self.page.lang = lang.map(str::to_owned);
             }
             // A cell ends the anchors opened in the one before.
             b"td" | b"th" | b"caption" => self.close_anchor(),
@@ -175,7 +180,8 @@ impl<'l> Collector<'l> {
             if let Some(url) = &refresh.url {
                 self.link(LinkKind::Refresh, url, "", Rel::default());
             }
-            if !self.in_noscript && self.page.refresh.is_none() {
+            let fits = refresh.url.as_ref().is_none_or(|url| self.fits(url));
+            if fits && !self.in_noscript && self.page.refresh.is_none() {
                 self.page.refresh = Some(refresh);
             }
         }
@@ -195,6 +201,13 @@ impl<'l> Collector<'l> {
         self.page.truncated.link_text |= cut;
         self.page.links.push(Link { href: href.into_owned(), text, kind, rel });
         Some(self.page.links.len() - 1)
+    }
+
+    /// Whether a URL is short enough to be kept, and says so if it is not.
+    fn fits(&mut self, url: &str) -> bool {
+        let fits = url.len() <= self.limits.href_bytes_max;
+        self.page.truncated.href |= !fits;
+        fits
     }
 
     /// Counts the ones that are not.
