@@ -90,7 +90,7 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
         }
         bail!(reason);
     }
-    println!("{saved} pages saved in {page_dir}; the state of the crawl is in {}", dir.root().display());
+    println!("{} saved in {page_dir}; the state of the crawl is in {}", counted(saved), dir.root().display());
     Ok(ExitCode::from(tell_end(&end)))
 }
 
@@ -175,7 +175,7 @@ fn refuse_other_seed(dir: &CrawlDir, store: &dyn Store, seed: &CanonicalUrl) -> 
 
 fn tell_of_resumption(saver: &Saver, page_dir: &PageDir, dir: &CrawlDir, store: &dyn Store) -> anyhow::Result<()> {
     if store.totals()?.pending > 0 {
-        eprintln!("argiope: going on behind the {} pages in {page_dir}", saver.saved());
+        eprintln!("argiope: going on behind {} in {page_dir}", counted(saver.saved()));
     } else {
         let root = dir.root().display();
         eprintln!("argiope: this crawl has ended before: to crawl anew, remove {root} and the pages in {page_dir}");
@@ -214,6 +214,10 @@ fn why_no_page(visit: &Visit) -> String {
         _ => failure(visit),
     };
     if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") }
+}
+
+fn counted(pages: u64) -> String {
+    format!("{pages} page{}", if pages == 1 { "" } else { "s" })
 }
 
 fn tell_end(end: &End) -> u8 {

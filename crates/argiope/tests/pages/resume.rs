@@ -69,7 +69,7 @@ fn interrupted_it_stops_with_code_3_and_goes_on() {
     let begun = course.pages("data").len();
     assert!((3..10).contains(&begun), "{begun} pages");
     let output = course.run(&ARGUMENTS);
-    assert_eq!(text(&output.stderr), format!("argiope: going on behind the {begun} pages in data\n"));
+    assert_eq!(text(&output.stderr), format!("argiope: going on behind {begun} pages in data\n"));
     assert_eq!(output.status.code(), Some(0));
     assert!(is_whole(course.pages("data")));
 }
