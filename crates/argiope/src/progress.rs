@@ -41,11 +41,12 @@ impl Printer {
 
     /// Shows where the crawl stands.
     pub fn show(&mut self, now: Progress) {
+        let before = *self.last.get_or_insert(now);
         let due = self.changing || now.elapsed >= self.last_plain + PLAIN_EVERY;
         if self.silent || !due {
             return;
         }
-        let line = line(self.last.as_ref(), &now);
+        let line = line(&before, &now);
         self.last = Some(now);
         self.last_plain = now.elapsed;
         let mut out = std::io::stderr().lock();
@@ -63,11 +64,8 @@ impl Printer {
     }
 }
 
-fn line(before: Option<&Progress>, now: &Progress) -> String {
-    let (pages, elapsed) = match before {
-        Some(before) => (now.pages - before.pages, now.elapsed.saturating_sub(before.elapsed)),
-        None => (0, Duration::ZERO),
-    };
+fn line(before: &Progress, now: &Progress) -> String {
+    let (pages, elapsed) = (now.pages - before.pages, now.elapsed.saturating_sub(before.elapsed));
     #[expect(clippy::cast_precision_loss, reason = "a rate is shown")]
     let rate = if elapsed.is_zero() { 0.0 } else { pages as f64 / elapsed.as_secs_f64() };
     format!(
