@@ -10,7 +10,7 @@ use crate::result::{assert_same, entries, rows};
 use crate::served::Served;
 use crate::warcs;
 
-const DOCUMENTS: u64 = 100;
+const DOCUMENTS: u64 = 90;
 /// So that all of them need more than either limit below.
 const DOCUMENT_BYTES: u64 = 1_000_000;
 /// More than the state's journal takes from the start, less than the documents.
@@ -86,13 +86,21 @@ fn a_crawl_on_a_full_file_system_ends_with_one_line_and_can_be_resumed() {
     let Some(launcher) = mounter() else {
         return println!("not run: this user may not mount a file system, not even in a namespace");
     };
-    let (served, dirs) = (serve(), tempfile::tempdir().unwrap());
+    let served = serve();
+    // Full from the start, full while the crawl begins, full in its midst.
+    for size in ["4k", "100k", "20m"] {
+        fill(&launcher, &served, size);
+    }
+}
+
+fn fill(launcher: &[&str], served: &Served, size: &str) {
+    let dirs = tempfile::tempdir().unwrap();
     let (disk, copy) = (dirs.path().join("disk"), dirs.path().join("copy"));
     std::fs::create_dir(&disk).unwrap();
-    let arguments = crawl(&served, &disk.join("crawl"));
+    let arguments = crawl(served, &disk.join("crawl"));
     let script = format!(
         "set -u
-        mount -t tmpfs -o size=20m tmpfs {disk} || exit 90
+        mount -t tmpfs -o size={size} tmpfs {disk} || exit 90
         \"$@\" >{copy}.out 2>{copy}.1; test $? = 1 || exit 91
         \"$@\" >{copy}.out 2>{copy}.2; test $? = 1 || exit 92
         mount -o remount,size=1000m {disk} || exit 93
@@ -101,12 +109,12 @@ fn a_crawl_on_a_full_file_system_ends_with_one_line_and_can_be_resumed() {
         disk = disk.display(),
         copy = copy.display()
     );
-    let ended = shell(&launcher, &script, &arguments);
+    let ended = shell(launcher, &script, &arguments);
     let said = |run: u8| std::fs::read_to_string(path_with(&copy, run)).unwrap_or_default();
-    assert!(ended.status.success(), "{}: {}{}{}{}", ended.status, ended.stderr, said(1), said(2), said(3));
+    assert!(ended.status.success(), "{size}: {}: {}{}{}{}", ended.status, ended.stderr, said(1), said(2), said(3));
     check_message(&said(1), &disk);
     check_message(&said(2), &disk);
-    check_nothing_lost(&served, &copy, &dirs.path().join("undisturbed"));
+    check_nothing_lost(served, &copy, &dirs.path().join("undisturbed"));
 }
 
 fn path_with(path: &Path, run: u8) -> PathBuf {
