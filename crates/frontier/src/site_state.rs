@@ -1,6 +1,6 @@
 //! One site in front: the head of its queue, its robots rules, its counters, and what it wants next.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -94,12 +94,14 @@ pub struct SiteState {
     /// Records on their way to the store.
     pub uncommitted: usize,
     queue: BTreeMap<Position, Queued>,
-    /// URLs taken from the queue whose end is not committed yet.
-    taken: HashSet<u64>,
+    /// URLs taken from the queue whose end is not committed yet, with their new entry where they were moved meanwhile.
+    taken: HashMap<u64, Option<Queued>>,
     /// All of the store's queue up to here is in memory or taken.
     loaded_to: Option<Position>,
     /// There is nothing in the store's queue beyond what is in memory or taken.
     all_loaded: bool,
+    /// The window was cut since the queue was read last: what is being read now may lie behind a gap.
+    cut: bool,
     shapes: HashMap<u64, u32>,
 }
 
@@ -114,9 +116,10 @@ impl SiteState {
             in_flight: 0,
             uncommitted: 0,
             queue: BTreeMap::new(),
-            taken: HashSet::new(),
+            taken: HashMap::new(),
             loaded_to: None,
             all_loaded: false,
+            cut: false,
             shapes: record.shapes.iter().copied().collect(),
             record,
         }
@@ -242,11 +245,15 @@ impl SiteState {
 
     /// Takes in what was read of the store's queue from behind [`SiteState::loaded_to`]; `all` says that there is no more.
     pub fn loaded(&mut self, entries: Vec<Queued>, all: bool) {
+        if std::mem::take(&mut self.cut) {
+            // It must be read anew from behind the cut.
+            return;
+        }
         self.all_loaded = all;
         for waiting in entries {
             let position = waiting.candidate.position();
             self.loaded_to = self.loaded_to.max(Some(position));
-            if !self.taken.contains(&position.url) {
+            if !self.taken.contains_key(&position.url) {
                 self.queue.insert(position, waiting);
             }
         }
@@ -255,7 +262,11 @@ impl SiteState {
     /// Takes in a URL that was put into the store's queue. It stays out of memory if it lies beyond what is loaded.
     pub fn insert(&mut self, waiting: Queued) {
         let position = waiting.candidate.position();
-        if self.taken.contains(&position.url) || !(self.all_loaded || Some(position) <= self.loaded_to) {
+        if let Some(moved) = self.taken.get_mut(&position.url) {
+            *moved = Some(waiting);
+            return;
+        }
+        if !self.all_loaded && Some(position) > self.loaded_to {
             return;
         }
         self.queue.insert(position, waiting);
@@ -265,6 +276,7 @@ impl SiteState {
             }
             self.loaded_to = self.queue.last_key_value().map(|(position, _)| *position);
             self.all_loaded = false;
+            self.cut = true;
         }
     }
 
@@ -273,11 +285,14 @@ impl SiteState {
         self.queue.remove(&position);
     }
 
-    /// Puts a URL back that was taken by [`SiteState::next`]: it is to be asked for again.
+    /// Puts a URL back that was taken by [`SiteState::next`]: it is to be asked for again, in its new place if it was
+    /// moved meanwhile.
     pub fn put_back(&mut self, waiting: Queued) {
-        let position = waiting.candidate.position();
-        self.taken.remove(&position.url);
-        self.queue.insert(position, waiting);
+        let moved = self.taken.remove(&waiting.candidate.position().url).flatten();
+        self.insert(match moved {
+            Some(moved) => Queued { attempts: waiting.attempts, ..moved },
+            None => waiting,
+        });
     }
 
     /// The end of a URL taken by [`SiteState::next`] is committed.
@@ -327,7 +342,7 @@ impl SiteState {
             }
         }
         let Some((position, waiting)) = self.queue.pop_first() else { return Next::Nothing };
-        self.taken.insert(position.url);
+        self.taken.insert(position.url, None);
         if waiting.visited.is_some() {
             return Next::JudgeAgain(waiting);
         }
@@ -388,140 +403,4 @@ fn given_up_outcome(failure: &Failure) -> Outcome {
 }
 
 #[cfg(test)]
-mod tests {
-    use model::{Candidate, FailureKind};
-    use weburl::{CanonicalRules, CanonicalUrl, Site};
-
-    use super::*;
-
-    fn state() -> SiteState {
-        SiteState::new(SiteRecord::new(Site::from_text("http://a.test").expect("a site")))
-    }
-
-    fn waiting(path: &str, depth: u32) -> Queued {
-        let url = CanonicalUrl::parse(&format!("http://a.test{path}"), &CanonicalRules::default()).expect(path);
-        Queued { candidate: Candidate { depth, ..Candidate::seed(url) }, attempts: 0, visited: None }
-    }
-
-    fn rules() -> SiteRules {
-        SiteRules {
-            politeness: Politeness::default(),
-            traps: TrapRules::default(),
-            matching: Some(Matching::LongestMatch),
-            pages_per_site_max: None,
-            sitemaps_per_site_max: 1,
-        }
-    }
-
-    fn known(robots_txt: &str) -> RobotsState {
-        let rules = RobotsTxt::parse(robots_txt.as_bytes(), "argiope");
-        RobotsState::Known { rules, expires_at: Timestamp(u64::MAX), failure: None }
-    }
-
-    #[test]
-    fn robots_txt_comes_before_everything_and_expires() {
-        let mut site = state();
-        site.loaded(vec![waiting("/", 0)], true);
-        assert_eq!(site.next(&rules(), Timestamp(0)), Next::Robots);
-        site.robots = RobotsState::InFlight { failed_tries: 0 };
-        assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing);
-        site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10), failure: None };
-        assert_eq!(site.next(&rules(), Timestamp(10)), Next::Robots);
-        site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10), failure: None };
-        assert_eq!(site.next(&rules(), Timestamp(9)), Next::Fetch(waiting("/", 0)));
-    }
-
-    #[test]
-    fn a_disallowed_url_is_settled_with_the_line() {
-        let mut site = state();
-        site.robots = known("User-agent: *\nDisallow: /private");
-        site.loaded(vec![waiting("/private/x", 0)], true);
-        let Next::Settle(_, outcome, reason) = site.next(&rules(), Timestamp(0)) else { panic!("settled") };
-        assert_eq!((outcome, reason.as_str()), (Outcome::Disallowed, "robots.txt line 2: Disallow: /private"));
-    }
-
-    #[test]
-    fn a_site_given_up_ends_all_its_urls_without_asking_for_robots_txt() {
-        for (kind, expect) in [
-            (FailureKind::NameNotFound, Outcome::DomainError),
-            (FailureKind::Connect, Outcome::GivenUp),
-            (FailureKind::Tls, Outcome::TlsError),
-        ] {
-            let mut site = state();
-            site.give_up(Failure { kind, detail: "why".to_owned() });
-            site.loaded(vec![waiting("/", 0)], true);
-            assert_eq!(site.next(&rules(), Timestamp(0)), Next::Settle(waiting("/", 0), expect, "why".to_owned()));
-        }
-    }
-
-    #[test]
-    fn the_budget_counts_what_is_in_flight() {
-        let mut site = state();
-        site.robots = known("");
-        site.loaded(vec![waiting("/1", 0), waiting("/2", 0)], true);
-        let rules = SiteRules { pages_per_site_max: Some(1), ..rules() };
-        assert!(matches!(site.next(&rules, Timestamp(0)), Next::Fetch(_)));
-        site.in_flight = 1;
-        assert_eq!(site.next(&rules, Timestamp(0)), Next::Held);
-        site.in_flight = 0;
-        site.count_page();
-        assert_eq!(site.next(&rules, Timestamp(0)), Next::Held);
-    }
-
-    #[test]
-    fn a_shape_has_its_share_and_no_more() {
-        let mut site = state();
-        site.robots = known("");
-        let rules = SiteRules { traps: TrapRules { calendar_pages_max: 3, ..TrapRules::default() }, ..rules() };
-        site.loaded((2000..2010).map(|year| waiting(&format!("/cal/{year}/1/"), 0)).collect(), true);
-        let ends: Vec<Next> = (0..10).map(|_| site.next(&rules, Timestamp(0))).collect();
-        assert_eq!(ends.iter().filter(|next| matches!(next, Next::Fetch(_))).count(), 3);
-        assert_eq!(ends.iter().filter(|next| matches!(next, Next::Settle(_, Outcome::Trap, _))).count(), 7);
-    }
-
-    #[test]
-    fn memory_holds_a_window_of_the_queue_and_reads_on_behind_it() {
-        let mut site = state();
-        site.robots = known("");
-        site.loaded(vec![], true);
-        let mut all: Vec<Queued> = (0..1000).map(|n| waiting(&format!("/{n}"), n % 5)).collect();
-        for waiting in &all {
-            site.insert(waiting.clone());
-            assert!(site.queue.len() <= WINDOW_URLS * 2);
-        }
-        all.sort_by_key(|waiting| waiting.candidate.position());
-        let mut out = Vec::new();
-        loop {
-            if site.wants_load() {
-                let behind: Vec<Queued> = all
-                    .iter()
-                    .filter(|waiting| Some(waiting.candidate.position()) > site.loaded_to())
-                    .cloned()
-                    .collect();
-                let window: Vec<Queued> = behind.iter().take(WINDOW_URLS).cloned().collect();
-                site.loaded(window, behind.len() <= WINDOW_URLS);
-            }
-            match site.next(&rules(), Timestamp(0)) {
-                Next::Fetch(waiting) => out.push(waiting),
-                _ => break,
-            }
-        }
-        assert_eq!(out, all, "each URL once, in order, though nothing was committed meanwhile");
-    }
-
-    #[test]
-    fn a_url_taken_is_not_taken_again_until_its_end_is_committed() {
-        let mut site = state();
-        site.robots = known("");
-        site.loaded(vec![waiting("/1", 1)], true);
-        let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
-        site.insert(waiting("/1", 0));
-        assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing, "relaxed while in flight");
-        site.committed(taken.candidate.position().url);
-        site.insert(Queued {
-            visited: Some(model::Visited { outcome: Outcome::Html, outlinks: vec![] }),
-            ..waiting("/1", 0)
-        });
-        assert!(matches!(site.next(&rules(), Timestamp(0)), Next::JudgeAgain(_)));
-    }
-}
+mod tests;

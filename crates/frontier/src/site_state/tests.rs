@@ -1,0 +1,193 @@
+//! The behaviour of one site in front.
+
+use model::{Candidate, FailureKind};
+use weburl::{CanonicalRules, CanonicalUrl, Site};
+
+use super::*;
+
+fn state() -> SiteState {
+    SiteState::new(SiteRecord::new(Site::from_text("http://a.test").expect("a site")))
+}
+
+fn waiting(path: &str, depth: u32) -> Queued {
+    let url = CanonicalUrl::parse(&format!("http://a.test{path}"), &CanonicalRules::default()).expect(path);
+    Queued { candidate: Candidate { depth, ..Candidate::seed(url) }, attempts: 0, visited: None }
+}
+
+fn rules() -> SiteRules {
+    SiteRules {
+        politeness: Politeness::default(),
+        traps: TrapRules::default(),
+        matching: Some(Matching::LongestMatch),
+        pages_per_site_max: None,
+        sitemaps_per_site_max: 1,
+    }
+}
+
+fn known(robots_txt: &str) -> RobotsState {
+    let rules = RobotsTxt::parse(robots_txt.as_bytes(), "argiope");
+    RobotsState::Known { rules, expires_at: Timestamp(u64::MAX), failure: None }
+}
+
+#[test]
+fn robots_txt_comes_before_everything_and_expires() {
+    let mut site = state();
+    site.loaded(vec![waiting("/", 0)], true);
+    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Robots);
+    site.robots = RobotsState::InFlight { failed_tries: 0 };
+    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing);
+    site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10), failure: None };
+    assert_eq!(site.next(&rules(), Timestamp(10)), Next::Robots);
+    site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10), failure: None };
+    assert_eq!(site.next(&rules(), Timestamp(9)), Next::Fetch(waiting("/", 0)));
+}
+
+#[test]
+fn a_disallowed_url_is_settled_with_the_line() {
+    let mut site = state();
+    site.robots = known("User-agent: *\nDisallow: /private");
+    site.loaded(vec![waiting("/private/x", 0)], true);
+    let Next::Settle(_, outcome, reason) = site.next(&rules(), Timestamp(0)) else { panic!("settled") };
+    assert_eq!((outcome, reason.as_str()), (Outcome::Disallowed, "robots.txt line 2: Disallow: /private"));
+}
+
+#[test]
+fn a_site_given_up_ends_all_its_urls_without_asking_for_robots_txt() {
+    for (kind, expect) in [
+        (FailureKind::NameNotFound, Outcome::DomainError),
+        (FailureKind::Connect, Outcome::GivenUp),
+        (FailureKind::Tls, Outcome::TlsError),
+    ] {
+        let mut site = state();
+        site.give_up(Failure { kind, detail: "why".to_owned() });
+        site.loaded(vec![waiting("/", 0)], true);
+        assert_eq!(site.next(&rules(), Timestamp(0)), Next::Settle(waiting("/", 0), expect, "why".to_owned()));
+    }
+}
+
+#[test]
+fn the_budget_counts_what_is_in_flight() {
+    let mut site = state();
+    site.robots = known("");
+    site.loaded(vec![waiting("/1", 0), waiting("/2", 0)], true);
+    let rules = SiteRules { pages_per_site_max: Some(1), ..rules() };
+    assert!(matches!(site.next(&rules, Timestamp(0)), Next::Fetch(_)));
+    site.in_flight = 1;
+    assert_eq!(site.next(&rules, Timestamp(0)), Next::Held);
+    site.in_flight = 0;
+    site.count_page();
+    assert_eq!(site.next(&rules, Timestamp(0)), Next::Held);
+}
+
+#[test]
+fn a_shape_has_its_share_and_no_more() {
+    let mut site = state();
+    site.robots = known("");
+    let rules = SiteRules { traps: TrapRules { calendar_pages_max: 3, ..TrapRules::default() }, ..rules() };
+    site.loaded((2000..2010).map(|year| waiting(&format!("/cal/{year}/1/"), 0)).collect(), true);
+    let ends: Vec<Next> = (0..10).map(|_| site.next(&rules, Timestamp(0))).collect();
+    assert_eq!(ends.iter().filter(|next| matches!(next, Next::Fetch(_))).count(), 3);
+    assert_eq!(ends.iter().filter(|next| matches!(next, Next::Settle(_, Outcome::Trap, _))).count(), 7);
+}
+
+#[test]
+fn memory_holds_a_window_of_the_queue_and_reads_on_behind_it() {
+    let mut site = state();
+    site.robots = known("");
+    site.loaded(vec![], true);
+    let mut all: Vec<Queued> = (0..1000).map(|n| waiting(&format!("/{n}"), n % 5)).collect();
+    for waiting in &all {
+        site.insert(waiting.clone());
+        assert!(site.queue.len() <= WINDOW_URLS * 2);
+    }
+    all.sort_by_key(|waiting| waiting.candidate.position());
+    let mut out = Vec::new();
+    loop {
+        if site.wants_load() {
+            let behind: Vec<Queued> =
+                all.iter().filter(|waiting| Some(waiting.candidate.position()) > site.loaded_to()).cloned().collect();
+            let window: Vec<Queued> = behind.iter().take(WINDOW_URLS).cloned().collect();
+            site.loaded(window, behind.len() <= WINDOW_URLS);
+        }
+        match site.next(&rules(), Timestamp(0)) {
+            Next::Fetch(waiting) => out.push(waiting),
+            _ => break,
+        }
+    }
+    assert_eq!(out, all, "each URL once, in order, though nothing was committed meanwhile");
+}
+
+#[test]
+fn a_url_taken_is_not_taken_again_until_its_end_is_committed() {
+    let mut site = state();
+    site.robots = known("");
+    site.loaded(vec![waiting("/1", 1)], true);
+    let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
+    site.insert(waiting("/1", 0));
+    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing, "relaxed while in flight");
+    site.committed(taken.candidate.position().url);
+    site.insert(Queued {
+        visited: Some(model::Visited { outcome: Outcome::Html, outlinks: vec![] }),
+        ..waiting("/1", 0)
+    });
+    assert!(matches!(site.next(&rules(), Timestamp(0)), Next::JudgeAgain(_)));
+}
+
+/// A site whose queue holds so many URLs at a depth, with the first window of them in memory and all but the last few
+/// given out.
+fn running_low(all: &[Queued]) -> SiteState {
+    let mut site = state();
+    site.robots = known("");
+    site.loaded(all[..WINDOW_URLS].to_vec(), false);
+    while !site.wants_load() {
+        site.next(&rules(), Timestamp(0));
+    }
+    site
+}
+
+fn in_order(depth: u32, count: usize) -> Vec<Queued> {
+    let mut all: Vec<Queued> = (0..count).map(|n| waiting(&format!("/{depth}/{n}"), depth)).collect();
+    all.sort_by_key(|waiting| waiting.candidate.position());
+    all
+}
+
+#[test]
+fn what_was_read_before_the_window_was_cut_leaves_no_gap() {
+    let far = in_order(5, WINDOW_URLS + 10);
+    let mut site = running_low(&far);
+    let asked_from = site.loaded_to();
+    for near in in_order(2, WINDOW_URLS * 2) {
+        site.insert(near);
+    }
+    assert!(site.loaded_to() < asked_from, "the window was cut");
+    site.loaded(far[WINDOW_URLS..].to_vec(), true);
+    assert!(!site.all_loaded && site.loaded_to() < asked_from, "what was cut off must be read again");
+}
+
+#[test]
+fn a_url_moved_while_in_flight_is_put_back_in_its_new_place_only() {
+    let mut site = state();
+    site.robots = known("");
+    site.loaded(vec![waiting("/1", 5)], true);
+    let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
+    site.insert(waiting("/1", 2));
+    site.put_back(Queued { attempts: 1, ..taken });
+    let Next::Fetch(again) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
+    assert_eq!((again.candidate.depth, again.attempts), (2, 1));
+    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing);
+}
+
+#[test]
+fn a_url_put_back_behind_a_cut_waits_in_the_store() {
+    let far = in_order(5, WINDOW_URLS + 10);
+    let mut site = running_low(&far);
+    for near in in_order(2, WINDOW_URLS * 2) {
+        site.insert(near);
+    }
+    let loaded_to = site.loaded_to();
+    site.put_back(far[0].clone());
+    for near in in_order(1, WINDOW_URLS * 2) {
+        site.insert(near);
+    }
+    assert!(site.loaded_to() <= loaded_to, "nothing between the window and it may be taken for read");
+}
