@@ -77,8 +77,11 @@ impl Connector {
         })
     }
 
-    /// The addresses that connections for `site` may go to. Never empty.
+    /// The addresses that connections for `site` may go to: none behind a proxy, which resolves by itself; else never empty.
     pub(crate) async fn resolve(&self, site: &Site) -> Result<Vec<IpAddr>, Failure> {
+        if self.proxy.is_some() {
+            return Ok(Vec::new());
+        }
         let elsewhere = self.routes.elsewhere(site.host(), site.port());
         let (host, port) = elsewhere.unwrap_or_else(|| (site.host().to_owned(), site.port()));
         let mut addresses = self.lookup(&host, port).await?;

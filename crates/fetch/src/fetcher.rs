@@ -66,7 +66,8 @@ impl Fetcher {
     }
 
     /// The addresses that connections for `site` may go to, never none: what `--connect-to`, `--resolve` and DNS say, the
-    /// ones that `deny_private` refuses left out. IPv4 addresses come alone where there are any.
+    /// ones that `deny_private` refuses left out. IPv4 addresses come alone where there are any. Behind a proxy, which
+    /// resolves by itself, there are none.
     ///
     /// # Errors
     /// [`model::FailureKind::NameNotFound`], [`model::FailureKind::NameServer`] or [`model::FailureKind::AddressDenied`].

@@ -4,7 +4,7 @@ use fetch::{FetchConfig, Fetcher};
 use model::{FailureKind, FetchTask};
 use tokio::net::TcpStream;
 
-use crate::client::{assert_failed, fetcher, page, response, text};
+use crate::client::{assert_failed, fetcher, page, response, text, url};
 use crate::server::{Server, answers, answers_once, serve};
 use crate::tls::Authority;
 
@@ -71,6 +71,14 @@ async fn https_goes_through_a_tunnel() {
                    Proxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n\r\n";
     assert_eq!(proxy.requests(), [connect]);
     assert!(!server.requests()[0].contains("Proxy-Authorization"));
+}
+
+/// The proxy may know names that we do not.
+#[tokio::test]
+async fn no_name_is_resolved_behind_a_proxy() {
+    let proxy = answers(OK).await;
+    let fetcher = by(&proxy, FetchConfig::default());
+    assert_eq!(fetcher.resolve(&url("http://known-to-the-proxy.invalid/").site()).await, Ok(Vec::new()));
 }
 
 #[tokio::test]
