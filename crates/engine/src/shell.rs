@@ -102,7 +102,9 @@ impl Shell {
         let store = recorder.store().clone();
         let totals = store.totals()?;
         let began = clock.now();
-        let mut state = State::new(settings.clone(), began, totals.sites > 0);
+        // Seeds are committed before anything is asked of a site: where there are none, no run came so far.
+        let known_seeds = store.seeds()?;
+        let mut state = State::new(settings.clone(), began, !known_seeds.is_empty());
         let (events, mut inbox) = mpsc::channel(EVENTS_MAX);
         let (orders, orders_inbox) = mpsc::channel(ORDERS_MAX);
         let writer_events = events.clone();
@@ -117,7 +119,7 @@ impl Shell {
             abandoned: false,
             end: None,
         };
-        let begin = Event::Begin { seeds, known_seeds: store.seeds()?, pages: totals.fetched(), bytes: totals.bytes };
+        let begin = Event::Begin { seeds, known_seeds, pages: totals.fetched(), bytes: totals.bytes };
         hands.carry_out(state.step(clock.now(), begin));
         let mut ticks = tokio::time::interval(PROGRESS_EVERY);
         tokio::pin!(stop);
