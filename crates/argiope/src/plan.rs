@@ -259,7 +259,7 @@ fn canonical(options: &Options) -> CanonicalRules {
         strip_tracking: on(options.strip_tracking),
         collapse_slashes: on(options.collapse_slashes),
         strip_www: on(options.strip_www),
-        url_bytes_max: options.max_url_bytes.map_or(weburl::URL_BYTES_MAX, |bytes| as_usize(bytes)),
+        url_bytes_max: options.max_url_bytes.map_or(weburl::URL_BYTES_MAX, as_usize),
     }
 }
 

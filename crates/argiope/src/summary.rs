@@ -82,7 +82,7 @@ impl Summary {
         }
         out.push('\n');
         for (outcome, count) in &self.outcomes {
-            let _ = writeln!(out, "  {:<17} {:>9}", outcome, count);
+            let _ = writeln!(out, "  {outcome:<17} {count:>9}");
         }
         if self.frontier > 0 {
             let _ = writeln!(out, "  {:<17} {:>9}   not visited yet", "frontier", self.frontier);

@@ -62,7 +62,7 @@ impl FromStr for Bytes {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = UNITS.iter().filter(|(_, factor)| self.0 > 0 && *factor > 1 && self.0 % factor == 0);
+        let unit = UNITS.iter().filter(|(_, factor)| self.0 > 0 && *factor > 1 && self.0.is_multiple_of(*factor));
         match unit.max_by_key(|(_, factor)| *factor) {
             Some((name, factor)) => write!(f, "{}{}", self.0 / factor, name.to_uppercase().replace('I', "i")),
             None => write!(f, "{}", self.0),
@@ -144,7 +144,7 @@ mod tests {
     fn sizes() {
         for (text, bytes, shown) in [
             ("10MB", 10_000_000, "10MB"),
-            ("500 KiB", 512_000, "512KB"),
+            ("500 KiB", 512_000, "500KiB"),
             ("1gib", 1 << 30, "1GiB"),
             ("77", 77, "77"),
             ("0", 0, "0"),

@@ -174,7 +174,8 @@ struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     fn new(base: CanonicalUrl, html: &HtmlPage, settings: &'a Settings) -> Self {
-        let encoding = encoding_rs::Encoding::for_label(html.encoding.as_bytes()).map(|e| e.output_encoding());
+        let encoding =
+            encoding_rs::Encoding::for_label(html.encoding.as_bytes()).map(encoding_rs::Encoding::output_encoding);
         Resolver { base, settings, encoding: encoding.filter(|e| *e != encoding_rs::UTF_8), rejected: 0 }
     }
 

@@ -38,6 +38,9 @@ pub enum RecordError {
     Observer(ObserverError),
 }
 
+/// The site of each record of a commit and, where the record ended a URL's turn, the URL.
+pub type Ended = Vec<(SiteKey, Option<u64>)>;
+
 impl Recorder {
     /// A recorder on a store and, unless the crawl keeps none, an archive.
     #[must_use]
@@ -61,7 +64,7 @@ impl Recorder {
     ///
     /// # Errors
     /// Neither archive nor state count any of them as recorded, unless it is the observer that failed.
-    pub fn commit(&mut self, records: Vec<Record>) -> Result<(Vec<(SiteKey, Option<u64>)>, Committed), RecordError> {
+    pub fn commit(&mut self, records: Vec<Record>) -> Result<(Ended, Committed), RecordError> {
         let ends = records.iter().map(|record| (record.site, record.ends)).collect();
         let mut batch = Batch::default();
         let mut first_holders: HashMap<PayloadDigest, Original> = HashMap::new();
