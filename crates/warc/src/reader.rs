@@ -30,6 +30,9 @@ pub struct Reader<R> {
     stream: Stream<R>,
     open: Option<Open>,
     failed: bool,
+    /// What was wrong with the block of the open record: said again whenever more of it is wanted, because what the
+    /// stream would say the second time is another thing.
+    damage: Option<Damage>,
 }
 
 /// The record that is being read.
@@ -56,7 +59,7 @@ impl Reader<BufReader<File>> {
 impl<R: BufRead> Reader<R> {
     /// Reads from `input`, whose next byte is the one at `offset` in its file.
     pub fn new(input: R, offset: u64) -> Reader<R> {
-        Reader { stream: Stream::new(input, offset), open: None, failed: false }
+        Reader { stream: Stream::new(input, offset), open: None, failed: false, damage: None }
     }
 
     /// The next record; nothing at the end of the file. What the caller left unread of the record
@@ -143,20 +146,35 @@ impl<R: BufRead> Reader<R> {
 
     /// The next bytes of the block, none at its end.
     fn fill_block(&mut self) -> io::Result<&[u8]> {
+        match self.ready_bytes() {
+            Ok(0) => Ok(&[]),
+            Ok(len) => Ok(&self.stream.fill_buf()?[..len]),
+            Err(error) => {
+                self.damage = Damage::in_io(&error).cloned();
+                self.failed |= self.damage.is_some();
+                Err(error)
+            }
+        }
+    }
+
+    /// How many bytes of the block are in the buffer, none at its end.
+    fn ready_bytes(&mut self) -> io::Result<usize> {
+        if let Some(damage) = &self.damage {
+            return Err(damage.clone().into());
+        }
         let Some(Open { declared, left, .. }) = self.open.filter(|open| open.left > 0) else {
-            return Ok(&[]);
+            return Ok(0);
         };
         let form = self.stream.form();
-        let available = self.stream.fill_buf()?;
-        if available.is_empty() {
+        let available = self.stream.fill_buf()?.len();
+        if available == 0 {
             return Err(match form {
                 Form::Plain => Damage::Truncated,
                 Form::Gzip => Damage::BlockShort { declared, missing: left },
             }
             .into());
         }
-        let len = usize::try_from(left).map_or(available.len(), |left| left.min(available.len()));
-        Ok(&available[..len])
+        Ok(usize::try_from(left).map_or(available, |left| left.min(available)))
     }
 
     fn consume_block(&mut self, amount: usize) {

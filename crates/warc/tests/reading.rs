@@ -226,3 +226,23 @@ fn an_error_of_the_disk_is_not_taken_for_damage() {
     let error = reader.next_record().err().unwrap();
     assert!(matches!(&error, ReadError::Io(e) if e.kind() == io::ErrorKind::ConnectionReset), "{error}");
 }
+
+/// Found by fuzzing: who met the damage in the block was told something else by `finish`, and again by `next_record`.
+#[test]
+fn damage_in_a_block_is_told_the_same_by_each_call_and_ends_the_file() {
+    let mut bytes = gzip(b"WARC/1.1\r\nContent-Length: 100\r\n\r\nshort");
+    let checksum = bytes.len() - 8;
+    bytes[checksum] ^= 0xff;
+    let mut reader = Reader::new(&bytes[..], 0);
+    let mut record = reader.next_record().unwrap().unwrap();
+    let read = record.read_to_end(&mut Vec::new()).unwrap_err();
+    assert_eq!(read.to_string(), Damage::Checksum.to_string());
+    let again = record.finish().unwrap_err();
+    assert!(matches!(again, ReadError::Damaged { offset: 0, damage: Damage::Checksum }), "{again}");
+    assert!(reader.next_record().unwrap().is_none());
+
+    let mut reader = Reader::new(&bytes[..], 0);
+    let mut record = reader.next_record().unwrap().unwrap();
+    assert!(record.read_http_head().is_err());
+    assert!(reader.next_record().unwrap().is_none());
+}
