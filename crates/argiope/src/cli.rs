@@ -37,6 +37,8 @@ pub enum Command {
     Check(commands::check::CheckArgs),
     /// Write a crawl's rows in another format
     Export(commands::export::ExportArgs),
+    /// Show what the crawler makes of one input
+    Inspect(commands::inspect::InspectArgs),
     /// Serve a web to try the crawler on
     Testweb(commands::testweb::TestwebArgs),
     /// Print a completion script for a shell
@@ -85,6 +87,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Explain(args) => commands::explain::run(args),
         Command::Check(args) => commands::check::run(args),
         Command::Export(args) => commands::export::run(args),
+        Command::Inspect(args) => commands::inspect::run(args),
         Command::Testweb(args) => commands::testweb::run(args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "argiope", &mut std::io::stdout());

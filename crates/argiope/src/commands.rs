@@ -4,6 +4,7 @@ pub mod check;
 pub mod crawl;
 pub mod explain;
 pub mod export;
+pub mod inspect;
 mod opened;
 pub mod pages;
 pub mod status;
