@@ -1,0 +1,129 @@
+//! A crawl of a served web: its command line, and what it leaves behind.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use argiope::crawl_dir::CrawlDir;
+use model::{Purpose, Visit};
+use store::{Entry, Store};
+use tempfile::TempDir;
+use testweb::{Config, Server, Web};
+
+use crate::binary::{Ended, Running};
+
+/// Entries read from the store at once.
+const SCAN_MAX: usize = 1_000;
+
+/// Serves a web on a free port.
+pub async fn serve(web: Web) -> Server {
+    Server::start(Config::new(web)).await.expect("a free port")
+}
+
+/// A crawl into a directory of its own. Unless told otherwise it waits for nothing.
+pub struct Crawl {
+    home: TempDir,
+    arguments: Vec<String>,
+}
+
+impl Crawl {
+    /// A crawl from these seeds, with every connection led to the server.
+    pub fn of(server: &Server, seeds: &[&str]) -> Self {
+        Crawl::routed(seeds).with(&["--connect-to", &server.connect_to()])
+    }
+
+    /// A crawl that is told elsewhere where its connections go.
+    pub fn routed(seeds: &[&str]) -> Self {
+        let home = tempfile::tempdir().expect("a directory");
+        let output = home.path().join("crawl").display().to_string();
+        let crawl = Crawl { home, arguments: vec!["crawl".to_owned()] };
+        crawl.with(seeds).with(&["-o", &output, "--progress", "none"])
+    }
+
+    /// The same with more arguments.
+    pub fn with(mut self, arguments: &[&str]) -> Self {
+        self.arguments.extend(arguments.iter().map(|&argument| argument.to_owned()));
+        self
+    }
+
+    /// The same without any wait between visits.
+    pub fn at_once(self) -> Self {
+        self.with(&["--delay", "0", "--ip-delay", "0", "--backoff", "5ms", "--max-backoff", "20ms"])
+    }
+
+    /// A file beside the crawl's directory.
+    pub fn file(&self, name: &str, content: &str) -> String {
+        let path = self.home.path().join(name);
+        std::fs::write(&path, content).expect("written");
+        path.display().to_string()
+    }
+
+    /// Begins it, or goes on with it.
+    pub fn begin(&self) -> Running {
+        Running::begin(&self.arguments, &self.output())
+    }
+
+    /// Runs it to its end, which must be a good one.
+    pub async fn run(&self) -> Ended {
+        let ended = self.begin().end().await;
+        assert_eq!(ended.code, Some(0), "{}", self.said());
+        ended
+    }
+
+    /// What all its runs have said.
+    pub fn said(&self) -> String {
+        std::fs::read_to_string(self.output()).unwrap_or_default()
+    }
+
+    fn output(&self) -> PathBuf {
+        self.home.path().join("output")
+    }
+
+    /// What its store knows now that no run is under way. It is opened once and kept: the lock of a store that was closed
+    /// may live on for a moment in a process that another thread is just about to start.
+    pub fn found(&self) -> Found {
+        let dir = CrawlDir::existing(&self.home.path().join("crawl")).expect("a crawl");
+        let store = dir.open_store().expect("a store nobody uses");
+        let mut entries: Vec<Entry> = Vec::new();
+        loop {
+            let after = entries.last().map(|entry| entry.candidate.url.key());
+            let more = store.scan(after, SCAN_MAX).expect("a store that can be read");
+            if more.is_empty() {
+                break;
+            }
+            entries.extend(more);
+        }
+        let (pages, sitemaps): (Vec<Entry>, Vec<Entry>) =
+            entries.into_iter().partition(|entry| entry.candidate.purpose == Purpose::Page);
+        Found { pages: by_url(pages), sitemaps: by_url(sitemaps) }
+    }
+}
+
+/// What a crawl knows, by URL.
+pub struct Found {
+    /// Its pages and documents.
+    pub pages: BTreeMap<String, Entry>,
+    /// Its sitemaps.
+    pub sitemaps: BTreeMap<String, Entry>,
+}
+
+impl Found {
+    /// The outcome of each page.
+    pub fn outcomes(&self) -> BTreeMap<&str, &str> {
+        self.pages.iter().map(|(url, entry)| (url.as_str(), outcome(entry))).collect()
+    }
+
+    /// The visit of a page that must have been visited.
+    pub fn visit(&self, url: &str) -> &Visit {
+        let entry = self.pages.get(url).unwrap_or_else(|| panic!("{url} is not known"));
+        entry.visit.as_ref().unwrap_or_else(|| panic!("{url} was not visited"))
+    }
+}
+
+/// The outcome of an entry in words, `frontier` where there is none.
+pub fn outcome(entry: &Entry) -> &'static str {
+    entry.visit.as_ref().map_or("frontier", |visit| visit.outcome.as_str())
+}
+
+fn by_url(entries: Vec<Entry>) -> BTreeMap<String, Entry> {
+    entries.into_iter().map(|entry| (entry.candidate.url.to_string(), entry)).collect()
+}

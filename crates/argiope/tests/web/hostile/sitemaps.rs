@@ -1,0 +1,42 @@
+//! Sitemaps far past their limits.
+
+use testweb::hostile::SITEMAP_BOMB_HOST;
+
+use super::{crawl, sandbox};
+use crate::crawl::{Crawl, Found, outcome};
+
+async fn bombed(options: &[&str]) -> Found {
+    let server = sandbox().await;
+    let seed = format!("http://{SITEMAP_BOMB_HOST}/");
+    crawl(Crawl::of(&server, &[&seed]).with(options)).await
+}
+
+fn count(found: &Found, prefix: &str, wanted: &str) -> usize {
+    let entries = found.pages.iter().chain(&found.sitemaps);
+    let prefix = format!("http://{SITEMAP_BOMB_HOST}{prefix}");
+    entries.filter(|(url, entry)| url.starts_with(&prefix) && outcome(entry) == wanted).count()
+}
+
+/// The first so many entries of each sitemap count: the index has 100,000, the list 1,000,000, the bomb the same one
+/// again and again.
+#[tokio::test(flavor = "multi_thread")]
+async fn entries_and_nesting_are_bounded() {
+    let found = bombed(&["--max-sitemap-entries", "60"]).await;
+    assert_eq!(count(&found, "/child/", "binary"), 60);
+    assert_eq!(count(&found, "/page/", "html"), 60);
+    assert_eq!(count(&found, "/again.html", "html"), 1);
+    assert_eq!(count(&found, "/nested/", "binary"), 4, "three indexes above a sitemap");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sitemaps_of_a_site_are_bounded() {
+    let found = bombed(&["--max-sitemap-entries", "60", "--max-sitemaps-per-site", "10"]).await;
+    let read = found.sitemaps.values().filter(|entry| outcome(entry) == "binary").count();
+    assert_eq!(read, 10);
+    let told = found
+        .sitemaps
+        .values()
+        .filter_map(|entry| entry.visit.as_ref())
+        .filter(|visit| visit.reason == "more than 10 sitemaps");
+    assert_eq!(told.count(), found.sitemaps.len() - 10);
+}

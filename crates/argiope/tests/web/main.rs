@@ -1,0 +1,14 @@
+//! The whole program against webs of our own: the real binary crawls a test web, and what it leaves behind is judged,
+//! together with the server's log.
+//!
+//! One program for all of them, so that they share the modules that begin a crawl and read its results.
+
+#![expect(clippy::expect_used, reason = "a test's own servers and processes may panic: that is how it fails")]
+
+mod binary;
+mod crawl;
+
+mod depth;
+mod hostile;
+mod politeness;
+mod sandboxes;
