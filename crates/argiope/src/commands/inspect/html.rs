@@ -44,9 +44,9 @@ struct PageArgs {
 pub(super) fn run(args: HtmlArgs, output: &mut Output<impl Write>) -> anyhow::Result<()> {
     let answer = inspect(&args.page, &read(Input::named(args.file))?);
     if output.is_json() {
-        output.json(&answer)?
+        output.json(&answer)?;
     } else {
-        text::write(&answer, output)?
+        text::write(&answer, output)?;
     }
     Ok(())
 }

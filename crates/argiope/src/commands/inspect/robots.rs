@@ -12,9 +12,9 @@ use weburl::{CanonicalRules, CanonicalUrl};
 
 use super::input::{Content, Input};
 use super::output::Output;
-use crate::printable::Printable;
 use super::product_token::product_token;
 use super::request::Request;
+use crate::printable::Printable;
 
 const USER_AGENT_DEFAULT: &str = extract::robots_tag::PRODUCT_TOKEN;
 

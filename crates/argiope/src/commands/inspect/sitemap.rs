@@ -11,9 +11,9 @@ use weburl::CanonicalUrl;
 use super::canonical_flags::{CanonicalFlags, by_rules, page_url};
 use super::input::{Content, Input};
 use super::output::Output;
-use crate::printable::Printable;
 use super::reference::{Reference, Resolver};
 use super::request::Request;
+use crate::printable::Printable;
 
 /// The arguments of `argiope inspect sitemap`.
 #[derive(Debug, Args)]
@@ -65,9 +65,9 @@ struct FlawsAnswer {
 pub(super) fn run(args: SitemapArgs, output: &mut Output<impl Write>) -> anyhow::Result<()> {
     let answer = inspect(&args.place, &read(Input::named(args.file))?);
     if output.is_json() {
-        output.json(&answer)?
+        output.json(&answer)?;
     } else {
-        answer.write_text(output)?
+        answer.write_text(output)?;
     }
     Ok(())
 }

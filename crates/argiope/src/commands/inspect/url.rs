@@ -9,9 +9,9 @@ use weburl::CanonicalUrl;
 
 use super::canonical_flags::{CanonicalFlags, by_rules, page_url};
 use super::output::Output;
-use crate::printable::Printable;
 use super::reference::Resolver;
 use super::request::Request;
+use crate::printable::Printable;
 
 /// The arguments of `argiope inspect url`.
 #[derive(Debug, Args)]
@@ -61,9 +61,9 @@ struct Parts {
 pub(super) fn run(args: &UrlArgs, output: &mut Output<impl Write>) -> anyhow::Result<()> {
     let answer = answer(args);
     if output.is_json() {
-        output.json(&answer)?
+        output.json(&answer)?;
     } else {
-        answer.write_text(output)?
+        answer.write_text(output)?;
     }
     Ok(())
 }

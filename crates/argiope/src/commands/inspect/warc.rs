@@ -38,9 +38,9 @@ pub(super) fn run(args: &WarcArgs, output: &mut Output<impl Write>) -> anyhow::R
         (Some(offset), false) => {
             let answer = record::load(&place, offset)?;
             if output.is_json() {
-                output.json(&answer)?
+                output.json(&answer)?;
             } else {
-                answer.write_text(output)?
+                answer.write_text(output)?;
             }
             Ok(())
         }

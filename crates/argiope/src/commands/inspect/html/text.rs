@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::super::output::Output;
-use crate::printable::Printable;
 use super::answer::{HtmlAnswer, ImageAnswer, ImagePlace, LinkAnswer};
+use crate::printable::Printable;
 
 pub(super) fn write(answer: &HtmlAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
     write_head(answer, output)?;

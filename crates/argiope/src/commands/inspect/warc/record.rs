@@ -8,8 +8,8 @@ use anyhow::anyhow;
 use serde::Serialize;
 
 use super::super::output::Output;
-use crate::printable::Printable;
 use super::place::{Place, failed};
+use crate::printable::Printable;
 
 /// The block of a record that describes something is shown up to this many bytes.
 const FIELDS_SHOWN_BYTES_MAX: u64 = 64 << 10;
