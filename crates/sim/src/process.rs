@@ -313,6 +313,7 @@ pub(crate) fn begin_event(world: &World, store: &dyn Store) -> Result<(Event, bo
     let rules = weburl::CanonicalRules::default();
     let seeds = world.scenario.web.seeds.iter().filter_map(|seed| weburl::CanonicalUrl::parse(seed, &rules).ok());
     let seeds = seeds.filter(|seed| !known_seeds.contains(seed)).collect();
+    let resumed = !known_seeds.is_empty();
     let begin = Event::Begin { seeds, known_seeds, pages: totals.fetched(), bytes: totals.bytes };
-    Ok((begin, totals.urls > 0))
+    Ok((begin, resumed))
 }
