@@ -1,0 +1,11 @@
+//! The stored inputs of the fuzz target `robots`, with the properties it asserts (`docs/fuzzing.md`).
+
+#[path = "../../../fuzz/properties/robots.rs"]
+mod properties;
+#[path = "../../../fuzz/properties/replay.rs"]
+mod replay;
+
+#[test]
+fn stored_fuzz_inputs_keep_their_properties() {
+    replay::replay("robots", properties::hold);
+}

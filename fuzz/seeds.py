@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Writes the seed corpora, seeds/<target>/: small inputs of our own, one for each thing a reader has to understand.
+
+Run it in this directory after a change here. The files are committed, because compressed ones may come out
+differently with another zlib.
+"""
+
+import base64
+import gzip
+import hashlib
+import pathlib
+
+SEEDS = pathlib.Path(__file__).parent / "seeds"
+
+
+def write(target, name, content):
+    directory = SEEDS / target
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def url(name, base, scope, reference):
+    write("url", name, f"{base}\n{scope}\n{reference}")
+
+
+def robots(name, path, body):
+    write("robots", name, path.encode() + b"\n" + (body if isinstance(body, bytes) else body.encode()))
+
+
+def html(name, content_type, page):
+    write("html", name, content_type.encode() + b"\n" + (page if isinstance(page, bytes) else page.encode()))
+
+
+def member(content):
+    return gzip.compress(content, mtime=0)
+
+
+def urls():
+    url("relative", "http://example.com/a/b/c?q", "domain", "../d/./e?x=1#top")
+    url("host", "https://WWW.Example.CO.UK:443", ".co.uk", "//xn--maana-pta.example:8080/ñ?ü=%fc")
+    url("addresses", "http://[2001:DB8::1]:81/", "host", "http://0x7f.1./a")
+    url("userinfo", "http://user:pass@a.test/%7euser/%2e%2E/%2f", "prefix", "?b=2&a=1&&a=%41")
+    url("sessions", "http://www.a.test//x//p;jsessionid=1/q", "site", "p;jsessionid=1A?sid=2&utm_source=z&id=3")
+    url("pattern", "http://a.test/cgi-bin/x", "http*://*cgi-bin/*", "http://a.test/y/cgi-bin/x.pdf")
+    url("idna", "http://faß.example/", "any", "http://ｅｘａｍｐｌｅ。com/\u3002")
+    url("percent", "http://a.test/100%/%zz%4", "*.pdf", "/%%41%2541%e3%83%84")
+    url("schemes", "https:a.test", "..", "javascript:void(0)")
+    url("space", "  http://a.test/\ta", " *a*b* ", "\\\\b.test\\c d\r\n")
+
+
+def robots_files():
+    robots("groups", "/private/a.html", """\ufeff# for everybody
+User-agent: *
+Disallow: /
+User-agent: Argiope/1.0
+User-agent: other
+Disallow: /private/
+Allow: /private/*.html$ # but these
+Crawl-delay: 1.5
+Sitemap: https://example.com/sitemap.xml
+""")
+    robots("slips", "/a?b=c%2fd", "useragent argiope\r\ndisalow /a\r\ncrawl delay: 2,5s\r\nsite-map: /s.xml\r\rAllow: /a?*d$\r")
+    robots("escapes", "/%7Eu/ツ?u=https%3A%2F%2Fb", "User-agent: *\nDisallow: /~u/%E3%83%84?u=https://b\nAllow: /*%2f$\n")
+    robots("wildcards", "/aaaaaaaaaaaaaaaaaaaaaa", "User-agent: *\nDisallow: /*a*a*a*a*a*b\nAllow: /**a$$\nDisallow: *\nDisallow:\n")
+    robots("delays", "/", "User-agent: a\nCrawl-delay: 9\nUser-agent: argiope\nCrawl-delay: 99999999\nUser-agent: *\nCrawl-delay: .5\n")
+    robots("page", "/robots.txt", "<!DOCTYPE html><title>Not found</title><a href=\"http://x/\">x</a>\n")
+    robots("bytes", "/\x00", b"\xff\xfeU\x00s\x00\nUser-agent: *\nDisallow: /\xc3\xa9\x00\nAllow: /\xe9\n")
+
+
+def pages():
+    html("page", "text/html; charset=utf-8", """<!DOCTYPE html><html lang=sl><head><title> A  page &amp; more </title>
+<base href="/base/"><meta name=robots content="noindex, nofollow"><meta http-equiv=refresh content="5; url='/next'">
+<link rel=canonical href=/canonical><link rel="alternate next" href=n><link rel=prev href=p></head>
+<body><a href=" /a b&#x20;" rel="nofollow ugc">anchor <b>text</b><img src=i.png alt=image width=1 height=2px></a>
+<area href=area><iframe src=frame></iframe><p onclick="window.location.href = '/click\\u0041'">click</p></body></html>""")
+    html("images", "", "<img srcset='a 1x, b 2x,c' src=data:image/gif;base64,R0lGODlh><picture><source srcset='d, e 3w'></picture><img src=data:,%41>")
+    html("raw", "", "<title>a</titl</title><script><!--<script></script>--></script><style></style><textarea><a href=x></textarea><noscript><a href=n>n</a><img src=s></noscript><template><a href=t></template><xmp><a></xmp><plaintext><a href=p>")
+    html("foreign", "", "<svg><a xlink:href=s>text<title>t</title></a><script>x</script><foreignObject><a href=f></svg><math><mi><![CDATA[<a href=c>]]></math><svg/><p>")
+    html("broken", "", "</p><a href=1<a href=2 href=3 a=\"b'>c&lt&#0;&#x110000;&notit;&copy</a x=y><!-->--!><!DOCTYPE><?pi><a\0href=z>")
+    html("latin2", "text/html; charset=iso-8859-2", "<a href=\"/č?č=č\">čšž</a>".encode("iso-8859-2"))
+    html("meta", "", "<meta http-equiv=content-type content='text/html; charset=shift_jis'><a href=/x>テスト</a>".encode("shift_jis"))
+    html("bom", "text/html; charset=x", "\ufeff<a href=/x>tesť</a>".encode("utf-16-le"))
+    html("detect", "", "<p>Привет, мир, это страница</p>".encode("windows-1251"))
+    html("ignored", "text/html", "<a href=mailto:a@b>m</a><a href='java\nscript:x'>j</a><a href=tel:1><a href=data:,x><a href=ftp://x/><a href=#top></a><a href><frame src=f>")
+    html("refresh", "multipart/x;charset=\"utf-8", "5; url=\"/a\"")
+    html("robots", "", "otherbot: noindex, argiope: nofollow, unavailable_after: 25 Jun 2010 15:00:00 PST, none")
+    html("data", "", "data:image/PNG;charset=x; base64 ,iVBORw0%4bGgo=#x")
+
+
+def sitemaps():
+    urlset = """<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<url><loc> https://example.com/?a=1&amp;b=2 </loc><lastmod>2026-11-21</lastmod><image:image><image:loc>/i</image:loc></image:image></url>
+<url><loc><![CDATA[https://example.com/]]></loc><priority>1</priority></url><url></url></urlset>"""
+    write("sitemap", "urlset", urlset)
+    write("sitemap", "urlset.gz", member(urlset.encode()))
+    write("sitemap", "two-members.gz", member(b"http://a.test/1\n") + member(b"http://a.test/2\n"))
+    write("sitemap", "index", "<sm:sitemapindex><sm:sitemap><sm:loc>https://example.com/s.xml.gz</sm:loc></sm:sitemap><sitemap><loc>&#x2f;x</loc>")
+    write("sitemap", "text", "\ufeffhttp://a.test/1\r\n  HTTPS://a.test/2 \n\nnot a url\n/3")
+    write("sitemap", "rss", "<rss><channel><link>c</link><item><link>/i</link><pubDate>Sat, 21 Nov 2026</pubDate></item><item><guid>g</guid><dc:date>d</dc:date></item></channel></rss>")
+    write("sitemap", "rdf", "<rdf:RDF><item rdf:about='a'><link>http://a.test/r</link></item></rdf:RDF>")
+    write("sitemap", "atom", "<feed><link href='/self' rel=self/><entry><link rel='alternate' href='/e?a&amp;b'/><updated>2026</updated></entry><entry><link href=x></link></entry></feed>")
+    write("sitemap", "broken", "<!DOCTYPE urlset [<!ENTITY x 'y'>]><urlset><url><loc>http://a.test/&x;&bad &#xZ;</loc></url><url><loc>http://a.test/2<url><loc>3</loc><!-- -- --></x></urlset")
+    write("sitemap", "page", "<!DOCTYPE html><html><body><url><loc>x</loc></url></body></html>")
+    write("sitemap", "utf16", urlset.replace("UTF-8", "UTF-16").encode("utf-16"))
+    write("sitemap", "latin1", b"<urlset><url><loc>http://a.test/\xe9</loc></url></urlset>")
+
+
+def sha1(content):
+    return "sha1:" + base64.b32encode(hashlib.sha1(content).digest()).decode()
+
+
+def record(kind, number, block, *fields):
+    identity = f"<urn:uuid:00000000-0000-4000-8000-{number:012}>"
+    head = [f"WARC-Type: {kind}", f"WARC-Record-ID: {identity}", "WARC-Date: 2026-11-21T01:02:03Z", *fields]
+    head = "\r\n".join(["WARC/1.1", *head, f"Content-Length: {len(block)}", "", ""])
+    return head.encode() + block + b"\r\n\r\n"
+
+
+def warcs():
+    uri = "WARC-Target-URI: http://example.com/a?b=c"
+    body = b"<p>hello"
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + body
+    response_type = "Content-Type: application/http; msgtype=response"
+    records = [
+        record("warcinfo", 1, b"software: x\r\n", "Content-Type: application/warc-fields", "WARC-Filename: x.warc.gz"),
+        record("response", 2, http, uri, response_type, f"WARC-Block-Digest: {sha1(http)}", f"WARC-Payload-Digest: {sha1(body)}"),
+        record("request", 3, b"GET /a?b=c HTTP/1.1\r\nHost: example.com\r\n\r\n", uri, "Content-Type: application/http; msgtype=request",
+               "WARC-Concurrent-To: <urn:uuid:00000000-0000-4000-8000-000000000002>"),
+        record("revisit", 4, b"HTTP/1.1 304 Not Modified\r\n\r\n", uri, response_type,
+               "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest", f"WARC-Payload-Digest: {sha1(body)}"),
+        record("resource", 5, b"x", "WARC-Target-URI: <dns:example.com>", "Content-Type: text/dns"),
+        record("metadata", 6, b"fetchTimeMs: 5\r\n", uri, "WARC-Concurrent-To: <urn:x:elsewhere>"),
+    ]
+    write("warc", "plain", b"".join(records))
+    write("warc", "members.gz", b"".join(map(member, records)))
+    write("warc", "one.gz", member(records[1]))
+    write("warc", "cut.gz", b"".join(map(member, records[:3]))[:-9])
+    write("warc", "hole.gz", member(records[0]) + bytes(40) + member(records[1])[:60] + member(records[4]))
+    write("warc", "hole", records[0] + b"rubbish\r\n\r\n" + records[4] + records[5][:-4] + records[1])
+    write("warc", "one-member.gz", member(b"".join(records[:3])))
+    write("warc", "mixed", records[0] + member(records[1]))
+    write("warc", "archived-archive", record("resource", 7, b"".join(records[4:]), "WARC-Target-URI: http://a.test/x.warc", "Content-Type: text/x;y"))
+    write("warc", "old", b"WARC/1.0\nwarc-type: RESPONSE\nwarc-target-uri: <http://a.test/>\nX-Long: a\n  b\nContent-Length:3\n\nabc\r\n\r\n")
+    write("warc", "chunked", record("response", 8, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", uri, response_type, f"WARC-Payload-Digest: {sha1(b'x')}"))
+    write("warc", "length", records[4].replace(b"Content-Length: 1", b"Content-Length: 18446744073709551615"))
+
+
+urls()
+robots_files()
+pages()
+sitemaps()
+warcs()

@@ -1,0 +1,8 @@
+//! The fuzz target `url`: `properties/url.rs` under libFuzzer, and a bound on its memory.
+#![no_main]
+
+mod memory;
+#[path = "../properties/url.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| memory::bounded(input, properties::hold, 256, 64 << 10));
