@@ -1,5 +1,6 @@
 //! `argiope crawl`: crawl, or resume what the directory holds.
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,6 +20,7 @@ use crate::crawl_dir::CrawlDir;
 use crate::exit;
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::printable::Printable;
 use crate::progress::{Printer, Show};
 use crate::summary::Summary;
 
@@ -93,6 +95,9 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     } else {
         print!("{}", summary.to_text());
     }
+    if summary.fetched == 0 && end == End::Done {
+        tell_why_nothing_came(&dir)?;
+    }
     let code = match end {
         End::Done => exit::DONE,
         End::Limit(name) => {
@@ -105,6 +110,19 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         }
     };
     Ok(ExitCode::from(code))
+}
+
+/// Says what became of the first seeds.
+fn tell_why_nothing_came(dir: &CrawlDir) -> anyhow::Result<()> {
+    const SEEDS_SHOWN_MAX: usize = 5;
+    let store = dir.open_store()?;
+    for seed in store.seeds()?.into_iter().take(SEEDS_SHOWN_MAX) {
+        let Some(visit) = store.get(seed.key())?.and_then(|entry| entry.visit) else { continue };
+        let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
+        let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
+        eprintln!("argiope: {seed}: {}{status}{}", visit.outcome, Printable(&reason));
+    }
+    Ok(())
 }
 
 /// The built-in test web, served while this lives.
@@ -148,7 +166,7 @@ pub fn crawl_observed(
     observer: Option<Observer>,
 ) -> anyhow::Result<(End, Summary)> {
     dir.write_options(&plan.options)?;
-    let known = store.seeds()?;
+    let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
     if seeds.is_empty() && known.is_empty() {
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
     }
