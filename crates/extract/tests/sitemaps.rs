@@ -142,6 +142,12 @@ fn empty_and_long_urls_are_counted() {
 }
 
 #[test]
+fn padding_of_any_amount_is_no_part_of_a_url() {
+    let padding = "<![CDATA[ \n]]>&#32;".repeat(Limits::default().url_bytes_max);
+    check(&format!("<urlset><url><loc>{padding}http://x/a </loc></url></urlset>"), Kind::UrlSet, &["http://x/a"]);
+}
+
+#[test]
 fn a_wrongly_declared_encoding_is_tolerated() {
     check(
         "<?xml version='1.0' encoding='UTF-16'?><urlset><url><loc>http://x/č</loc></url></urlset>",
@@ -213,6 +219,8 @@ fn deep_and_endless_documents_are_linear() {
         "&amp;",
         "&x",
         "<![CDATA[",
+        "<![CDATA[ ]]>",
+        "&#32;",
         "<!--",
         "<!DOCTYPE x [",
         "<item><link>",

@@ -155,9 +155,11 @@ impl Items<'_> {
 
     fn text(&mut self, text: &str) {
         let wanted = self.too_deep == 0 && matches!(self.open.last(), Some(Tag::Loc | Tag::Date));
-        // One byte over the limit is enough to see that it is over; the padding is trimmed later.
-        if wanted && self.text.trim_start().len() <= self.limits.url_bytes_max {
-            self.text.push_str(text);
+        // One byte over the limit is enough to see that it is over; padding in front must not count, nor be kept, for
+        // there may be any amount of it.
+        if wanted && self.text.len() <= self.limits.url_bytes_max {
+            let is_first = self.text.is_empty();
+            self.text.push_str(if is_first { text.trim_start_matches(|c| c <= ' ') } else { text });
         }
     }
 
