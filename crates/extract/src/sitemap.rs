@@ -94,8 +94,8 @@ pub struct Flaws {
     pub too_long: u32,
 }
 
-/// Reads a sitemap or feed. Memory is bounded by `decoded_bytes_max` (three times that in the worst
-/// case, when it is not UTF-8) plus the entries.
+/// Reads a sitemap or feed. Memory is bounded by a small multiple of `decoded_bytes_max` (three times
+/// when it is not UTF-8, and twice more for a URL that is all of it) plus the entries.
 ///
 /// ```
 /// let sitemap = extract::sitemap::parse(b"https://example.com/a\n", &Default::default());

@@ -147,6 +147,14 @@ fn padding_of_any_amount_is_no_part_of_a_url() {
     check(&format!("<urlset><url><loc>{padding}http://x/a </loc></url></urlset>"), Kind::UrlSet, &["http://x/a"]);
 }
 
+/// Found by fuzzing: the second piece was dropped.
+#[test]
+fn a_url_with_a_long_gap_is_too_long_and_never_cut() {
+    let gap = " ".repeat(Limits::default().url_bytes_max);
+    let sitemap = read(&format!("<urlset><url><loc>http://x/a{gap}&amp;b</loc></url></urlset>"));
+    assert_eq!((sitemap.entries.len(), sitemap.flaws.too_long), (0, 1));
+}
+
 #[test]
 fn a_wrongly_declared_encoding_is_tolerated() {
     check(

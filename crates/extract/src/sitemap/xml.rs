@@ -155,9 +155,9 @@ impl Items<'_> {
 
     fn text(&mut self, text: &str) {
         let wanted = self.too_deep == 0 && matches!(self.open.last(), Some(Tag::Loc | Tag::Date));
-        // One byte over the limit is enough to see that it is over; padding in front must not count, nor be kept, for
-        // there may be any amount of it.
-        if wanted && self.text.len() <= self.limits.url_bytes_max {
+        if wanted {
+            // There may be any amount of padding in front. The rest is kept to the end, whatever its length: only then
+            // is it known how much is padding, and a URL that is too long is never cut.
             let is_first = self.text.is_empty();
             self.text.push_str(if is_first { text.trim_start_matches(|c| c <= ' ') } else { text });
         }
