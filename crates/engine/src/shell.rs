@@ -80,8 +80,13 @@ pub enum CrawlError {
 /// What the writer thread is asked to do, in this order.
 enum Order {
     Record(Box<Record>),
-    Load { site: SiteKey, with_record: bool, after: Option<model::Position>, max: usize },
-    FindSites { after: Option<SiteKey> },
+    Read(Read),
+}
+
+/// What is to be read from the store.
+enum Read {
+    Queue { site: SiteKey, with_record: bool, after: Option<model::Position>, max: usize },
+    Sites { after: Option<SiteKey> },
 }
 
 /// What ends the writer thread.
@@ -208,9 +213,9 @@ impl Hands {
                 Command::Record(record) => self.waiting_orders.push_back(Order::Record(record)),
                 Command::Load { .. } | Command::FindSites { .. } if self.abandoned => {}
                 Command::Load { site, with_record, after, max } => {
-                    self.waiting_orders.push_back(Order::Load { site, with_record, after, max });
+                    self.waiting_orders.push_back(Order::Read(Read::Queue { site, with_record, after, max }));
                 }
-                Command::FindSites { after } => self.waiting_orders.push_back(Order::FindSites { after }),
+                Command::FindSites { after } => self.waiting_orders.push_back(Order::Read(Read::Sites { after })),
                 Command::WakeAt(at) => self.alarm = Some(at),
                 Command::Abandon => self.abandon(),
                 Command::Finish(end) => self.end = Some(end),
@@ -265,9 +270,11 @@ async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, settings: A
     Some(fetch)
 }
 
-/// The writer thread: commits records in batches and answers reads, in the order of the orders.
+/// The writer thread: commits records in batches, and answers reads behind the commit of every record ordered before
+/// them. Reads wait for the batch to fill or for the orders to pause, so that many of them cost one commit.
 fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mpsc::Sender<Event>) -> WriterEnd {
     let mut batch: Vec<Record> = Vec::new();
+    let mut reads: Vec<Read> = Vec::new();
     while let Some(order) = orders.blocking_recv() {
         let mut next = Some(order);
         let mut lingered = false;
@@ -277,18 +284,10 @@ fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mps
                     batch.push(*record);
                     if batch.len() >= COMMIT_RECORDS_MAX {
                         commit(&mut recorder, &mut batch, events)?;
+                        answer(&recorder, &mut reads, events)?;
                     }
                 }
-                Some(Order::Load { site, with_record, after, max }) => {
-                    commit(&mut recorder, &mut batch, events)?;
-                    send(events, load(&recorder, site, with_record, after, max)?);
-                }
-                Some(Order::FindSites { after }) => {
-                    commit(&mut recorder, &mut batch, events)?;
-                    let sites = recorder.store().sites_with_pending(after, SITES_FOUND_MAX)?;
-                    let all = sites.len() < SITES_FOUND_MAX;
-                    send(events, Event::SitesFound { sites, all });
-                }
+                Some(Order::Read(read)) => reads.push(read),
                 None if !lingered && !batch.is_empty() => {
                     lingered = true;
                     std::thread::sleep(COMMIT_LINGER);
@@ -297,8 +296,8 @@ fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mps
             }
         }
         commit(&mut recorder, &mut batch, events)?;
+        answer(&recorder, &mut reads, events)?;
     }
-    commit(&mut recorder, &mut batch, events)?;
     Ok(recorder)
 }
 
@@ -308,6 +307,22 @@ fn commit(recorder: &mut Recorder, batch: &mut Vec<Record>, events: &mpsc::Sende
     }
     let (records, committed) = recorder.commit(std::mem::take(batch))?;
     send(events, Event::Committed { records, committed });
+    Ok(())
+}
+
+fn answer(recorder: &Recorder, reads: &mut Vec<Read>, events: &mpsc::Sender<Event>) -> Result<(), StoreError> {
+    for read in reads.drain(..) {
+        match read {
+            Read::Queue { site, with_record, after, max } => {
+                send(events, load(recorder, site, with_record, after, max)?);
+            }
+            Read::Sites { after } => {
+                let sites = recorder.store().sites_with_pending(after, SITES_FOUND_MAX)?;
+                let all = sites.len() < SITES_FOUND_MAX;
+                send(events, Event::SitesFound { sites, all });
+            }
+        }
+    }
     Ok(())
 }
 

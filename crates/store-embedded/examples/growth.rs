@@ -1,4 +1,4 @@
-//! Measures a store that grows like one of a crawl: `load DIR [URLS] [BATCHES_PER_SECOND]`.
+//! Measures a store that grows like one of a crawl: `growth DIR [URLS] [BATCHES_PER_SECOND]`.
 //!
 //! Each batch finds 2,000 URLs: 400 new ones, 800 among the newest 200,000 and 800 anywhere; it ends the visits of 100
 //! and writes the records of their sites. It prints a line for every tenth of URLS.
