@@ -289,8 +289,7 @@ fn reopen(path: &Path, segment: &Segment) -> Result<Current, ArchiveError> {
 /// The segment cannot be read to its end, or the index cannot be written.
 pub fn write_index(segment: &Path) -> Result<(), ArchiveError> {
     let failed = |detail: String| ArchiveError::Index { path: segment.display().to_string(), detail };
-    let lines = warc::index(segment).map_err(|error| failed(error.to_string()))?;
-    warc::write_sorted(index_path(segment), lines).map_err(|error| failed(error.to_string()))
+    warc::write_index(segment, index_path(segment)).map_err(|error| failed(error.to_string()))
 }
 
 /// Where the index of a segment lies: `NAME.cdxj` beside `NAME.warc.gz`.

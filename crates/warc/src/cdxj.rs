@@ -9,6 +9,7 @@ use crate::http::media_type;
 use crate::reader::{Location, Reader};
 use crate::record_types::RecordType;
 use crate::replace::write_atomically;
+use crate::sort::Sorter;
 use crate::surt::surt;
 use std::fmt;
 use std::io;
@@ -59,10 +60,28 @@ fn json(text: &str) -> serde_json::Value {
 /// The lines of all responses, revisits and resources of a file, in the order of the file. Fails
 /// at the first damage: [`repair`](crate::repair()) the file first.
 pub fn index(path: impl AsRef<Path>) -> Result<Vec<CdxLine>, ReadError> {
-    let path = path.as_ref();
+    let mut lines = Vec::new();
+    for_each_line(path.as_ref(), |line| lines.push(line))?;
+    Ok(lines)
+}
+
+/// Writes the index of the file `segment` to `index`, as [`write_sorted`] does, in memory that does
+/// not grow with it. Fails as [`index`] does; then `index` is as before.
+pub fn write_index(segment: impl AsRef<Path>, index: impl AsRef<Path>) -> Result<(), ReadError> {
+    let index = index.as_ref();
+    let mut sorter = Sorter::beside(index);
+    let mut pushed = Ok(());
+    for_each_line(segment.as_ref(), |line| {
+        if pushed.is_ok() {
+            pushed = sorter.push(line.to_string());
+        }
+    })?;
+    pushed.and_then(|()| write_atomically(index, |out| sorter.write_to(out))).map_err(ReadError::Io)
+}
+
+fn for_each_line(path: &Path, mut take: impl FnMut(CdxLine)) -> Result<(), ReadError> {
     let filename = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut reader = Reader::open(path, 0)?;
-    let mut lines = Vec::new();
     while let Some(mut record) = reader.next_record()? {
         let header = record.header();
         let Some(mut line) = line_of_header(header, &filename) else {
@@ -75,9 +94,9 @@ pub fn index(path: impl AsRef<Path>) -> Result<Vec<CdxLine>, ReadError> {
             line.mime = line.mime.or(head.media_type().map(str::to_owned));
         }
         line.location = record.finish()?;
-        lines.push(line);
+        take(line);
     }
-    Ok(lines)
+    Ok(())
 }
 
 /// What the record's header tells of the line. Records without target or date are not indexed.

@@ -51,12 +51,13 @@ mod repair;
 mod replace;
 mod resync;
 mod segment;
+mod sort;
 mod stream;
 mod surt;
 mod surt_session;
 mod walk;
 
-pub use cdxj::{CdxLine, index, write_sorted};
+pub use cdxj::{CdxLine, index, write_index, write_sorted};
 pub use check::check;
 pub use date::{timestamp14, warc_date};
 pub use digest::Digest;
