@@ -80,7 +80,13 @@ impl Connector {
     /// The addresses that connections for `site` may go to: none behind a proxy, which resolves by itself; else never empty.
     pub(crate) async fn resolve(&self, site: &Site) -> Result<Vec<IpAddr>, Failure> {
         if self.proxy.is_some() {
-            return Ok(Vec::new());
+            // A name is the proxy's to resolve; an address can be judged here.
+            return match literal_address(site.host()) {
+                Some(address) if self.deny_private && !is_globally_routable(address) => {
+                    Err(denied_address(site.host(), address))
+                }
+                _ => Ok(Vec::new()),
+            };
         }
         let elsewhere = self.routes.elsewhere(site.host(), site.port());
         let (host, port) = elsewhere.unwrap_or_else(|| (site.host().to_owned(), site.port()));
