@@ -27,7 +27,7 @@ bench *sizes:
 
 # Fuzz one target for ten minutes (docs/fuzzing.md)
 fuzz target:
-    cd fuzz && cargo +nightly fuzz run {{target}} -- -max_total_time=600
+    fuzz/run.sh {{target}} 600
 
 # Serve the test web on 127.0.0.1:8080
 testweb:
