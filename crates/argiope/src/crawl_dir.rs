@@ -1,4 +1,4 @@
-//! A crawl's directory: `crawl.toml`, `archive/`, `state/`.
+//! A crawl's directory: `crawl.toml`, `archive/`, `state/`, `dataset/`.
 
 use std::path::{Path, PathBuf};
 
@@ -77,6 +77,12 @@ impl CrawlDir {
     #[must_use]
     pub fn archive(&self) -> PathBuf {
         self.root.join("archive")
+    }
+
+    /// The Parquet tables.
+    #[must_use]
+    pub fn dataset(&self) -> PathBuf {
+        self.root.join("dataset")
     }
 
     /// The store.

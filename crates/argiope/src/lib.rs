@@ -9,11 +9,12 @@ pub mod counted;
 pub mod crawl_dir;
 pub mod options;
 pub mod plan;
-pub mod printable;
 pub mod progress;
-pub mod rows;
 pub mod summary;
 pub mod units;
+
+pub use dataset::rows;
+pub use export::printable;
 
 /// Exit codes, the same for every command.
 pub mod exit {

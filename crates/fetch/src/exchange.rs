@@ -134,7 +134,7 @@ fn heads(connection: &Connection, answer: &HttpResponse<Incoming>, written: Opti
     let (request, response) = connection
         .take_heads()
         .unwrap_or_else(|| (written.unwrap_or_default(), head::written_response(answer.status(), answer.headers())));
-    let fields = head::fields(&response);
+    let fields = head::parse_fields(&response);
     Heads { request: without_proxy_authorization(request), response, status, fields }
 }
 

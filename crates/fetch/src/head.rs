@@ -27,14 +27,16 @@ impl EndOfHead {
 }
 
 /// The status in the first line of an answer's head.
-pub(crate) fn status(head: &[u8]) -> Option<u16> {
+#[must_use]
+pub fn parse_status(head: &[u8]) -> Option<u16> {
     let text = head.trim_ascii_start().strip_prefix(b"HTTP/")?;
     let space = text.iter().position(|byte| *byte == b' ')?;
     std::str::from_utf8(text.get(space + 1..space + 4)?).ok()?.parse().ok()
 }
 
 /// The fields of a head as text, in order. Continued lines are joined (RFC 9112 §5.2); lines without a colon are left out.
-pub(crate) fn fields(head: &[u8]) -> Headers {
+#[must_use]
+pub fn parse_fields(head: &[u8]) -> Headers {
     let mut fields: Vec<(String, String)> = Vec::new();
     let lines = head.trim_ascii_start().split(|byte| *byte == b'\n').skip(1);
     for line in lines.take_while(|line| !line.trim_ascii().is_empty()) {
@@ -115,7 +117,7 @@ mod tests {
             ("ICY 200 OK\r\n", None),
             ("HTTP/1.1 2", None),
         ] {
-            assert_eq!(status(head.as_bytes()), expect, "{head:?}");
+            assert_eq!(parse_status(head.as_bytes()), expect, "{head:?}");
         }
     }
 
@@ -124,7 +126,7 @@ mod tests {
         let head = b"HTTP/1.1 200 OK\r\nX-MiXed: 1\r\nset-cookie: a\r\nnonsense\r\nSet-Cookie:b\r\nLong: x\r\n  y\r\n\r\nNot: this";
         let expect = [("X-MiXed", "1"), ("set-cookie", "a"), ("Set-Cookie", "b"), ("Long", "x y")];
         let expect = expect.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(fields(head).0, expect);
-        assert_eq!(fields(b"HTTP/1.1 200 OK\r\nA: caf\xe9\r\n\r\n").get("a"), Some("caf\u{fffd}"));
+        assert_eq!(parse_fields(head).0, expect);
+        assert_eq!(parse_fields(b"HTTP/1.1 200 OK\r\nA: caf\xe9\r\n\r\n").get("a"), Some("caf\u{fffd}"));
     }
 }

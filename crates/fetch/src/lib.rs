@@ -35,5 +35,6 @@ pub use config::{ConfigError, FetchConfig};
 pub use decode::decode;
 pub(crate) use fetcher::Clock;
 pub use fetcher::{Fetcher, ROBOTS_REDIRECTS_MAX};
+pub use head::{parse_fields, parse_status};
 pub use proxy::{ProxyUrl, ProxyUrlError};
 pub use route::{ConnectTo, Resolve, RouteError};

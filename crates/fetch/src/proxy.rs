@@ -78,7 +78,7 @@ impl ProxyUrl {
         let lost = |error: std::io::Error| of_proxy(FailureKind::Connect, error.to_string());
         stream.write_all(request.as_bytes()).await.map_err(lost)?;
         let answer = read_head(stream, head_bytes_max).await.map_err(lost)?;
-        match head::status(&answer) {
+        match head::parse_status(&answer) {
             Some(200..=299) => Ok(()),
             Some(_) => {
                 let line = String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned();

@@ -107,7 +107,7 @@ impl Kept {
 
 /// 1xx comes before the answer proper, but 101 is the last that is HTTP (RFC 9110 §15.2).
 fn is_interim(head: &[u8]) -> bool {
-    head::status(head).is_some_and(|status| (100..200).contains(&status) && status != 101)
+    head::parse_status(head).is_some_and(|status| (100..200).contains(&status) && status != 101)
 }
 
 /// A stream with a tap on it.

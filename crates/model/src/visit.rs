@@ -38,6 +38,8 @@ pub struct Visit {
     pub target: Option<String>,
     /// The title of the page.
     pub title: Option<String>,
+    /// How many URLs that the crawl may fetch an HTML page links to, each counted once, itself not.
+    pub out_degree: Option<u32>,
     /// When the fetch ended, or the URL was judged without a fetch.
     pub at: Timestamp,
     /// How many times it was asked for.
@@ -66,6 +68,7 @@ impl Visit {
             duplicate_of: None,
             target: None,
             title: None,
+            out_degree: None,
             at,
             attempts: 0,
             location: None,

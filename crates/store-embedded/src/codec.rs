@@ -143,6 +143,7 @@ const HAS_DUPLICATE_OF: u8 = 1 << 2;
 const HAS_TARGET: u8 = 1 << 3;
 const HAS_TITLE: u8 = 1 << 4;
 const HAS_LOCATION: u8 = 1 << 5;
+const HAS_OUT_DEGREE: u8 = 1 << 6;
 
 /// Without the key, which is that of the table, and without the outlinks, which have their own.
 pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
@@ -151,7 +152,8 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
         | flag(visit.duplicate_of.is_some(), HAS_DUPLICATE_OF)
         | flag(visit.target.is_some(), HAS_TARGET)
         | flag(visit.title.is_some(), HAS_TITLE)
-        | flag(visit.location.is_some(), HAS_LOCATION);
+        | flag(visit.location.is_some(), HAS_LOCATION)
+        | flag(visit.out_degree.is_some(), HAS_OUT_DEGREE);
     let mut to = Encoder::new(RECORD_VERSION);
     to.byte(flags).byte(visit.outcome.code()).byte(visit.attempts);
     to.varint(u64::from(visit.status)).varint(visit.length).varint(visit.at.0);
@@ -174,6 +176,9 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
     if let Some(location) = visit.location {
         to.varint(u64::from(location.segment)).varint(location.offset).varint(location.length);
     }
+    if let Some(out_degree) = visit.out_degree {
+        to.varint(u64::from(out_degree));
+    }
     to.finish()
 }
 
@@ -193,6 +198,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
     let location = optional(flags, HAS_LOCATION, || {
         Ok(ArchiveLocation { segment: from.narrow()?, offset: from.varint()?, length: from.varint()? })
     })?;
+    let out_degree = optional(flags, HAS_OUT_DEGREE, || from.narrow())?;
     from.finish()?;
     Ok(Visit {
         key,
@@ -205,6 +211,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         duplicate_of,
         target,
         title,
+        out_degree,
         at,
         attempts,
         location,

@@ -262,6 +262,7 @@ fn records_round_trip(fixture: &dyn Fixture) {
         duplicate_of: Some(UrlKey::of("http://x.test", "http://x.test/")),
         target: Some("http://y.test/".to_owned()),
         title: Some(String::new()),
+        out_degree: Some(300),
         at: Timestamp(u64::MAX),
         attempts: 255,
         location: Some(model::ArchiveLocation { segment: u32::MAX, offset: u64::MAX, length: 1 }),

@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
 /// Which crate may use which: an arrow points down (`ARCHITECTURE.md`). Test-only uses are not listed.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("weburl", &[]),
     ("model", &["weburl"]),
     ("robots", &[]),
@@ -31,16 +31,22 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("fetch", &["model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),
     ("engine", &["extract", "fetch", "frontier", "model", "robots", "store", "warc", "weburl"]),
+    ("replay", &["fetch", "model", "store", "warc", "weburl"]),
+    ("dataset", &["model", "store", "weburl"]),
+    ("export", &["dataset", "model", "replay", "store", "warc", "weburl"]),
     ("testweb", &[]),
     ("sim", &["engine", "extract", "frontier", "model", "robots", "store", "store-embedded", "warc", "weburl"]),
     (
         "argiope",
         &[
+            "dataset",
             "engine",
+            "export",
             "extract",
             "fetch",
             "frontier",
             "model",
+            "replay",
             "robots",
             "store",
             "store-embedded",

@@ -1,22 +1,16 @@
-//! `argiope export`: a crawl's rows in other formats.
+//! `argiope export`: a crawl in the formats that other tools read.
 
-mod target;
-
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use model::Purpose;
-use store::Store;
+use dataset::Layout;
+use export::{Crawl, Filter, PendingFile, jsonl};
 
 use super::opened::Opened;
-use crate::printable::write_json_line;
-use crate::rows::Rows;
-use target::Target;
-
-/// Entries read from the store at once.
-const ENTRIES_AT_ONCE: usize = 1_000;
+use crate::cli::usage;
+use crate::plan::Plan;
 
 /// The arguments of `argiope export`.
 #[derive(Args, Debug)]
@@ -25,10 +19,22 @@ pub struct ExportArgs {
     pub dir: PathBuf,
     /// The format
     pub format: Format,
-    /// Write to this file, whole or not at all, instead of standard output
-    #[arg(short, long, value_name = "FILE")]
+    /// Where to: a file or directory that is there whole or not at all. Formats of one text may go to standard output, which is the default
+    #[arg(short, long, value_name = "TARGET")]
     pub output: Option<PathBuf>,
-    /// Sitemaps too; a column `purpose` then tells them from pages
+    /// Only URLs of this site (https://example.com) or host (example.com); may be repeated
+    #[arg(long, value_name = "SITE", help_heading = "Only some rows")]
+    pub site: Vec<String>,
+    /// Only URLs with this outcome (docs/rows.md); may be repeated
+    #[arg(long, value_name = "OUTCOME", help_heading = "Only some rows")]
+    pub outcome: Vec<String>,
+    /// Only answers declared as this media type (text/html, image/*); may be repeated
+    #[arg(long, value_name = "TYPE", help_heading = "Only some rows")]
+    pub content_type: Vec<String>,
+    /// Only what was fetched at this date or time (UTC) or later
+    #[arg(long, value_name = "TIME", help_heading = "Only some rows")]
+    pub since: Option<String>,
+    /// jsonl: sitemaps too; a column `purpose` then tells them from pages
     #[arg(long)]
     pub all: bool,
 }
@@ -43,27 +49,77 @@ pub enum Format {
 /// Runs the command.
 ///
 /// # Errors
-/// The directory holds no crawl, a crawl is running in it, or the file cannot be written.
+/// The directory holds no crawl, a crawl is running in it, or the target cannot be written.
 pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
+    let filter = Filter::new(&args.site, &args.outcome, &args.content_type, args.since.as_deref())
+        .map_err(|error| usage(error.to_string()))?;
     let opened = Opened::new(&args.dir)?;
-    let mut target = Target::open(args.output.as_deref())?;
+    let plan = Plan::new(&opened.options()?)?;
+    let crawl = Crawl {
+        store: &opened.store,
+        archive: opened.dir.archive(),
+        dataset: Layout::at(opened.dir.dataset()),
+        body_bytes_max: plan.settings.limits.body_bytes_max,
+    };
+    let mut told = Told::new(args.format);
+    let mut progress = |done| told.show(done);
     match args.format {
-        Format::Jsonl => write_rows(&opened.store, args.all, &mut target)?,
+        Format::Jsonl => text(args.output.as_deref(), |target, out| {
+            jsonl::write(&crawl, &filter, args.all, target, out, &mut progress)
+        })?,
     }
-    target.finish()?;
+    told.end();
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the rows in the order of their keys: the URLs of a site lie together.
-fn write_rows(store: &dyn Store, all: bool, out: &mut impl Write) -> anyhow::Result<()> {
-    let mut rows = Rows::new(store, all)?;
-    let mut after = None;
-    loop {
-        let entries = store.scan(after, ENTRIES_AT_ONCE)?;
-        let Some(last) = entries.last() else { return Ok(()) };
-        after = Some(last.candidate.url.key());
-        for entry in entries.iter().filter(|entry| all || entry.candidate.purpose == Purpose::Page) {
-            write_json_line(out, &rows.row(entry)?)?;
+/// Writes a text to a file, whole or not at all, or to standard output.
+fn text<E>(output: Option<&Path>, write: impl FnOnce(&Path, &mut dyn Write) -> Result<(), E>) -> anyhow::Result<()>
+where
+    anyhow::Error: From<E>,
+{
+    match output.filter(|path| path.as_os_str() != "-") {
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            write(Path::new("standard output"), &mut out)?;
+            Ok(out.flush()?)
         }
+        Some(path) => {
+            let mut file = PendingFile::create(path)?;
+            write(path, &mut file)?;
+            Ok(file.finish()?)
+        }
+    }
+}
+
+/// Progress on standard error where somebody looks at it: one line, rewritten.
+struct Told {
+    format: Format,
+    shows: bool,
+    shown: u64,
+}
+
+impl Told {
+    /// Rows between two reports.
+    const EVERY: u64 = 10_000;
+
+    fn new(format: Format) -> Self {
+        Told { format, shows: io::stderr().is_terminal(), shown: 0 }
+    }
+
+    fn show(&mut self, done: u64) {
+        if self.shows && done >= self.shown + Self::EVERY {
+            self.shown = done;
+            eprint!("\rargiope: {}: {done} rows", self.name());
+        }
+    }
+
+    fn end(&self) {
+        if self.shown > 0 {
+            eprintln!();
+        }
+    }
+
+    fn name(&self) -> String {
+        self.format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }

@@ -34,6 +34,7 @@ fn full_visit() -> Visit {
         duplicate_of: Some(UrlKey { site: SiteKey(3), url: 4 }),
         target: Some("http://b.test/".to_owned()),
         title: Some(String::new()),
+        out_degree: Some(300),
         at: Timestamp(5),
         attempts: 6,
         location: Some(ArchiveLocation { segment: 7, offset: 200, length: 9 }),
@@ -84,6 +85,12 @@ fn golden_bytes() {
     check(encode_url(&plain), "01 00 00 00 00 0e 687474703a2f2f612e746573742f");
     check(
         encode_visit(&full_visit()),
+        "01 7f 03 06 9403 01 05 0a 0b 03 776879 09 746578742f68746d6c 0707070707070707070707070707070707070707 \
+         0000000000000003 0000000000000004 0e 687474703a2f2f622e746573742f 00 07 c801 09 ac02",
+    );
+    // As it was written before there was an out-degree: that still reads.
+    check(
+        encode_visit(&Visit { out_degree: None, ..full_visit() }),
         "01 3f 03 06 9403 01 05 0a 0b 03 776879 09 746578742f68746d6c 0707070707070707070707070707070707070707 \
          0000000000000003 0000000000000004 0e 687474703a2f2f622e746573742f 00 07 c801 09",
     );

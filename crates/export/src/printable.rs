@@ -55,7 +55,7 @@ fn is_harmful(character: char) -> bool {
 ///
 /// # Errors
 /// As writing to `out`.
-pub fn write_json_line(out: &mut impl io::Write, value: &impl serde::Serialize) -> io::Result<()> {
+pub fn write_json_line(out: &mut (impl io::Write + ?Sized), value: &impl serde::Serialize) -> io::Result<()> {
     value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, PrintableJson))?;
     out.write_all(b"\n")
 }

@@ -1,9 +1,9 @@
-//! The row of a URL: one vocabulary for every export and explanation, documented in `docs/rows.md`.
+//! The row of a URL: one vocabulary for every table, export and explanation, documented in `docs/rows.md`.
 
 use std::collections::HashMap;
 
-use model::{Purpose, Visit};
-use serde::Serialize;
+use model::{ArchiveLocation, Candidate, Outcome, Purpose, Timestamp, Visit};
+use serde::{Serialize, Serializer};
 use store::{Entry, Segment, Store, StoreError};
 use weburl::UrlKey;
 
@@ -34,7 +34,8 @@ pub struct Row {
     /// The URL that had the same payload first.
     pub duplicate_of: Option<String>,
     /// When, in UTC (RFC 3339).
-    pub fetched_at: Option<String>,
+    #[serde(rename = "fetched_at", serialize_with = "rfc3339")]
+    pub at: Option<Timestamp>,
     /// The URL on which it was found.
     pub found_on: Option<String>,
     /// The title of the page.
@@ -43,6 +44,20 @@ pub struct Row {
     pub warc_file: Option<String>,
     /// Where the response begins in it, in bytes.
     pub warc_offset: Option<u64>,
+    /// The length of the response's record in it, compressed, in bytes.
+    pub warc_length: Option<u64>,
+    /// The registrable domain of its host.
+    pub domain: String,
+    /// How it was found: `seed`, `link`, `redirect`, `sitemap`.
+    pub via: &'static str,
+    /// How often it was asked for.
+    pub attempts: u8,
+    /// Where it redirects to.
+    pub redirect_to: Option<String>,
+    /// The canonical URL that the page names, if it is another.
+    pub canonical: Option<String>,
+    /// How many URLs of the crawl's scope an HTML page links to, each counted once.
+    pub out_degree: Option<u32>,
     /// `page` or `sitemap`; only where sitemaps are wanted too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purpose: Option<&'static str>,
@@ -62,7 +77,7 @@ impl<'s> Rows<'s> {
     /// # Errors
     /// The store cannot be read.
     pub fn new(store: &'s dyn Store, with_purpose: bool) -> Result<Self, StoreError> {
-        let segments = store.segments()?.into_iter().map(|Segment { serial, name, .. }| (serial, name)).collect();
+        let segments = names_of(store.segments()?);
         Ok(Rows { store, segments, names: HashMap::new(), with_purpose })
     }
 
@@ -71,8 +86,14 @@ impl<'s> Rows<'s> {
     /// # Errors
     /// The store cannot be read.
     pub fn row(&mut self, entry: &Entry) -> Result<Row, StoreError> {
-        let candidate = &entry.candidate;
-        let visit = entry.visit.as_ref();
+        self.of(&entry.candidate, entry.attempts, entry.visit.as_ref())
+    }
+
+    /// The row of a URL with a visit that may not be in the store yet.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn of(&mut self, candidate: &Candidate, attempts: u8, visit: Option<&Visit>) -> Result<Row, StoreError> {
         let location = visit.and_then(|visit| visit.location);
         Ok(Row {
             url: candidate.url.to_string(),
@@ -85,13 +106,29 @@ impl<'s> Rows<'s> {
             length: visit.filter(|visit| visit.status > 0).map(|visit| visit.length),
             digest: visit.and_then(|visit| visit.digest).map(|digest| digest.to_string()),
             duplicate_of: self.named(visit.and_then(|visit| visit.duplicate_of))?,
-            fetched_at: visit.filter(|visit| was_asked_for(visit)).map(|visit| visit.at.to_rfc3339()),
+            at: visit.filter(|visit| was_asked_for(visit)).map(|visit| visit.at),
             found_on: self.named(candidate.found_on)?,
             title: visit.and_then(|visit| visit.title.clone()),
-            warc_file: location.and_then(|location| self.segments.get(&location.segment).cloned()),
+            warc_file: self.segment(location)?,
             warc_offset: location.map(|location| location.offset),
+            warc_length: location.map(|location| location.length),
+            domain: candidate.url.domain().to_owned(),
+            via: candidate.via.as_str(),
+            attempts: visit.map_or(attempts, |visit| visit.attempts),
+            redirect_to: target_of(visit, |outcome| outcome == Outcome::Redirect),
+            canonical: target_of(visit, |outcome| outcome != Outcome::Redirect),
+            out_degree: visit.and_then(|visit| visit.out_degree),
             purpose: self.with_purpose.then_some(purpose_name(candidate.purpose)),
         })
+    }
+
+    /// The file of a record. Segments come to be while rows are made.
+    fn segment(&mut self, location: Option<ArchiveLocation>) -> Result<Option<String>, StoreError> {
+        let Some(ArchiveLocation { segment, .. }) = location else { return Ok(None) };
+        if !self.segments.contains_key(&segment) {
+            self.segments = names_of(self.store.segments()?);
+        }
+        Ok(self.segments.get(&segment).cloned())
     }
 
     fn named(&mut self, key: Option<UrlKey>) -> Result<Option<String>, StoreError> {
@@ -132,6 +169,19 @@ pub fn purpose_name(purpose: Purpose) -> &'static str {
         Purpose::Sitemap => "sitemap",
         Purpose::Robots => "robots",
     }
+}
+
+fn names_of(segments: Vec<Segment>) -> HashMap<u32, String> {
+    segments.into_iter().map(|Segment { serial, name, .. }| (serial, name)).collect()
+}
+
+fn target_of(visit: Option<&Visit>, wanted: fn(Outcome) -> bool) -> Option<String> {
+    visit.filter(|visit| wanted(visit.outcome)).and_then(|visit| visit.target.clone())
+}
+
+#[expect(clippy::ref_option, reason = "serde calls it so")]
+fn rfc3339<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    at.map(Timestamp::to_rfc3339).serialize(serializer)
 }
 
 /// False where the URL was judged without a request.

@@ -1,0 +1,30 @@
+//! What a crawl saw, as tables: Parquet files in `DIR/dataset/`, which DuckDB, pandas, Polars and Spark read as they lie.
+//!
+//! ```text
+//! DIR/dataset/pages/SEGMENT.parquet    a row for every URL that was visited
+//! DIR/dataset/links/SEGMENT.parquet    a row for every link of a page, and for every redirect
+//! DIR/dataset/images/SEGMENT.parquet   a row for every image of a page
+//! DIR/dataset/pages/unrecorded.parquet URLs that ended without a record in the archive (disallowed, excluded, no answer)
+//! ```
+//!
+//! SEGMENT is the name of the WARC segment whose records the rows are about. A file is there whole or not at all, and says
+//! in its metadata how far into the segment it reaches, so that what is missing can be derived from the archive again. The
+//! columns are in [`schema`] and, for people, in `docs/dataset.md`.
+//!
+//! Invariant: a row is a function of the state and the archive alone; writing it while the crawl runs and deriving it later
+//! give the same row.
+
+mod error;
+mod layout;
+mod read;
+pub mod rows;
+pub mod schema;
+mod tables;
+mod write;
+
+pub use error::DatasetError;
+pub use layout::{Layout, UNRECORDED};
+pub use read::{Batches, Column};
+pub use rows::{Row, Rows};
+pub use tables::{ImageRow, LinkRow, PageContent, PageRow, Written};
+pub use write::SegmentTables;

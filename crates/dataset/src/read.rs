@@ -1,0 +1,153 @@
+//! Reading the tables: only the columns that are asked for, a batch at a time.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array, RecordBatch};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use weburl::UrlKey;
+
+use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
+use crate::{DatasetError, Layout};
+
+/// Rows read at once.
+const BATCH_ROWS: usize = 4_096;
+
+/// The batches of a table, file by file.
+pub struct Batches {
+    files: VecDeque<PathBuf>,
+    columns: Vec<String>,
+    current: Option<(PathBuf, ParquetRecordBatchReader)>,
+}
+
+impl Layout {
+    /// Reads these columns of a table; all of them where none is named.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn batches(&self, table: Table, columns: &[&str]) -> Result<Batches, DatasetError> {
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        Ok(Batches { files: self.files(table)?.into(), columns, current: None })
+    }
+}
+
+impl Batches {
+    /// Reads one file.
+    #[must_use]
+    pub fn of_file(path: &Path, columns: &[&str]) -> Self {
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        Batches { files: VecDeque::from([path.to_owned()]), columns, current: None }
+    }
+
+    fn open(&self, path: &Path) -> Result<ParquetRecordBatchReader, DatasetError> {
+        let builder = builder(path)?;
+        let mask = match self.columns.is_empty() {
+            true => ProjectionMask::all(),
+            false => ProjectionMask::columns(builder.parquet_schema(), self.columns.iter().map(String::as_str)),
+        };
+        let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
+        reader.map_err(|error| DatasetError::format(path, error))
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, DatasetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some((path, reader)) = &mut self.current {
+                if let Some(batch) = reader.next() {
+                    return Some(batch.map_err(|error| DatasetError::format(path, error)));
+                }
+                self.current = None;
+            }
+            let path = self.files.pop_front()?;
+            match self.open(&path) {
+                Ok(reader) => self.current = Some((path, reader)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, DatasetError> {
+    let file = File::open(path).map_err(|error| DatasetError::io(path, error))?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| DatasetError::format(path, error))?;
+    match metadata(&builder, VERSION_KEY) {
+        Some(version) if version == VERSION.to_string() => Ok(builder),
+        found => Err(DatasetError::Version {
+            path: path.display().to_string(),
+            found: found.unwrap_or_else(|| "none".to_owned()),
+            expected: VERSION,
+        }),
+    }
+}
+
+fn metadata(builder: &ParquetRecordBatchReaderBuilder<File>, key: &str) -> Option<String> {
+    let pairs = builder.metadata().file_metadata().key_value_metadata()?;
+    pairs.iter().find(|pair| pair.key == key)?.value.clone()
+}
+
+/// How far into its segment a file reaches, in bytes; `None` where there is no such file.
+///
+/// # Errors
+/// The file is not one of ours.
+pub(crate) fn covered(path: &Path) -> Result<Option<u64>, DatasetError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    Ok(metadata(&builder(path)?, COVERED_KEY).and_then(|value| value.parse().ok()))
+}
+
+/// The values of a column by row; `None` is null, and so is every value of a column that was not asked for or has
+/// another type.
+pub trait Column {
+    /// A text.
+    fn text(&self, column: &str, row: usize) -> Option<&str>;
+    /// Bytes.
+    fn bytes(&self, column: &str, row: usize) -> Option<&[u8]>;
+    /// A key.
+    fn key(&self, column: &str, row: usize) -> Option<UrlKey>;
+    /// A number.
+    fn number(&self, column: &str, row: usize) -> Option<i64>;
+    /// True or false.
+    fn flag(&self, column: &str, row: usize) -> Option<bool>;
+}
+
+impl Column for RecordBatch {
+    fn text(&self, column: &str, row: usize) -> Option<&str> {
+        let values = self.column_by_name(column)?.as_string_opt::<i32>()?;
+        values.is_valid(row).then(|| values.value(row))
+    }
+
+    fn bytes(&self, column: &str, row: usize) -> Option<&[u8]> {
+        let values = self.column_by_name(column)?.as_binary_opt::<i32>()?;
+        values.is_valid(row).then(|| values.value(row))
+    }
+
+    fn key(&self, column: &str, row: usize) -> Option<UrlKey> {
+        let values = self.column_by_name(column)?.as_fixed_size_binary_opt()?;
+        let bytes = values.is_valid(row).then(|| values.value(row))?;
+        Some(UrlKey::from_bytes(bytes.try_into().ok()?))
+    }
+
+    fn number(&self, column: &str, row: usize) -> Option<i64> {
+        let values = self.column_by_name(column)?;
+        if values.is_null(row) {
+            return None;
+        }
+        let narrow = values.as_primitive_opt::<Int32Type>().map(|values| i64::from(values.value(row)));
+        let wide = || values.as_primitive_opt::<Int64Type>().map(|values| values.value(row));
+        let time = || values.as_primitive_opt::<TimestampMicrosecondType>().map(|values| values.value(row));
+        narrow.or_else(wide).or_else(time)
+    }
+
+    fn flag(&self, column: &str, row: usize) -> Option<bool> {
+        let values = self.column_by_name(column)?.as_boolean_opt()?;
+        values.is_valid(row).then(|| values.value(row))
+    }
+}

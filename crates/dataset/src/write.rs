@@ -1,0 +1,210 @@
+//! Writing the tables of one segment.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
+
+use crate::read::covered;
+use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
+use crate::tables::{images, links, pages};
+use crate::{Batches, DatasetError, ImageRow, Layout, LinkRow, PageRow, Written};
+
+/// Rows turned into columns at once.
+const ROWS_AT_ONCE: usize = 1_024;
+/// Text waiting to be turned into columns, in bytes.
+const WAITING_BYTES_MAX: usize = 2 << 20;
+/// A row group is closed when it takes this much memory, in bytes.
+const ROW_GROUP_BYTES: usize = 8 << 20;
+/// A dictionary that grows beyond this is given up, in bytes.
+const DICTIONARY_BYTES: usize = 256 << 10;
+/// The size of a data page, in bytes.
+const PAGE_BYTES: usize = 128 << 10;
+/// The extension of a file that is being written.
+const UNFINISHED: &str = "unfinished";
+
+/// The three files of one segment while they are written. What is dropped unfinished leaves no file that a reader takes
+/// for one.
+pub struct SegmentTables {
+    segment: String,
+    pages: TableFile,
+    links: TableFile,
+    images: TableFile,
+    waiting: Waiting,
+}
+
+#[derive(Default)]
+struct Waiting {
+    pages: Vec<PageRow>,
+    links: Vec<LinkRow>,
+    images: Vec<ImageRow>,
+    /// Text among them, in bytes.
+    bytes: usize,
+}
+
+impl SegmentTables {
+    /// Begins the files of a segment. Rows that finished files of it hold already are taken over, so that writing goes on
+    /// behind them.
+    ///
+    /// # Errors
+    /// The files cannot be read or written.
+    pub fn begin(layout: &Layout, segment: &str) -> Result<Self, DatasetError> {
+        let keep = covered_bytes(layout, segment)?.is_some_and(|bytes| bytes > 0);
+        let open = |table| TableFile::begin(table, layout.file(table, segment), keep);
+        Ok(SegmentTables {
+            segment: segment.to_owned(),
+            pages: open(Table::Pages)?,
+            links: open(Table::Links)?,
+            images: open(Table::Images)?,
+            waiting: Waiting::default(),
+        })
+    }
+
+    /// The segment.
+    #[must_use]
+    pub fn segment(&self) -> &str {
+        &self.segment
+    }
+
+    /// Adds the rows of a visit.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn push(&mut self, written: Written) -> Result<(), DatasetError> {
+        let Written { page, links, images } = written;
+        self.waiting.bytes += page.content.as_ref().and_then(|content| content.text.as_ref()).map_or(0, String::len);
+        self.waiting.bytes += images.iter().filter_map(|image| image.data.as_ref()).map(Vec::len).sum::<usize>();
+        self.waiting.pages.push(page);
+        self.waiting.links.extend(links);
+        self.waiting.images.extend(images);
+        let Waiting { pages, links, images, bytes } = &self.waiting;
+        let rows = pages.len().max(links.len()).max(images.len());
+        if rows >= ROWS_AT_ONCE || *bytes >= WAITING_BYTES_MAX { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), DatasetError> {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.pages.write(pages(&waiting.pages))?;
+        self.links.write(links(&waiting.links))?;
+        self.images.write(images(&waiting.images))
+    }
+
+    /// Ends the files, which hold everything up to `covered_bytes` of the segment, and gives them their names.
+    ///
+    /// # Errors
+    /// The files cannot be written: then those that were there before stay.
+    pub fn finish(mut self, covered_bytes: u64) -> Result<(), DatasetError> {
+        self.flush()?;
+        let SegmentTables { pages, links, images, .. } = self;
+        let ended = [images.end(covered_bytes)?, links.end(covered_bytes)?, pages.end(covered_bytes)?];
+        ended.into_iter().try_for_each(Ended::publish)
+    }
+}
+
+/// How far into its segment all three files of it reach, in bytes. `None` where one is missing, or where they do not agree:
+/// then they are to be made anew.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn covered_bytes(layout: &Layout, segment: &str) -> Result<Option<u64>, DatasetError> {
+    let mut all = Vec::new();
+    for table in Table::ALL {
+        match covered(&layout.file(table, segment)) {
+            Ok(bytes) => all.push(bytes),
+            Err(DatasetError::Format { .. } | DatasetError::Version { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(all[0].filter(|_| all.iter().all(|bytes| *bytes == all[0])))
+}
+
+/// One file on its way.
+struct TableFile {
+    table: Table,
+    writer: ArrowWriter<File>,
+    path: PathBuf,
+    unfinished: PathBuf,
+}
+
+/// A file that is whole but has not its name yet.
+struct Ended {
+    path: PathBuf,
+    unfinished: PathBuf,
+}
+
+impl TableFile {
+    fn begin(table: Table, path: PathBuf, keep: bool) -> Result<Self, DatasetError> {
+        let unfinished = path.with_extension(UNFINISHED);
+        let dir = path.parent().unwrap_or(Path::new(""));
+        std::fs::create_dir_all(dir).map_err(|error| DatasetError::io(dir, error))?;
+        let file = File::create(&unfinished).map_err(|error| DatasetError::io(&unfinished, error))?;
+        let writer = ArrowWriter::try_new(file, table.schema(), Some(properties(table)))
+            .map_err(|error| DatasetError::format(&unfinished, error))?;
+        let mut file = TableFile { table, writer, path, unfinished };
+        if keep {
+            for batch in Batches::of_file(&file.path, &[]) {
+                file.write(Ok(batch?))?;
+            }
+        }
+        Ok(file)
+    }
+
+    fn write(&mut self, batch: Result<RecordBatch, ArrowError>) -> Result<(), DatasetError> {
+        let batch = batch.map_err(|error| DatasetError::format(&self.unfinished, error))?;
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        debug_assert_eq!(batch.schema().fields(), self.table.schema().fields());
+        let mut written = self.writer.write(&batch);
+        if self.writer.in_progress_size() >= ROW_GROUP_BYTES {
+            written = written.and_then(|()| self.writer.flush());
+        }
+        written.map_err(|error| self.failed(error))
+    }
+
+    fn end(mut self, covered_bytes: u64) -> Result<Ended, DatasetError> {
+        self.writer.append_key_value_metadata(KeyValue::new(COVERED_KEY.to_owned(), covered_bytes.to_string()));
+        let finished = self.writer.finish().map(|_| ());
+        finished.map_err(|error| self.failed(error))?;
+        let synced = self.writer.inner().sync_all();
+        synced.map_err(|error| DatasetError::io(&self.unfinished, error))?;
+        Ok(Ended { path: self.path, unfinished: self.unfinished })
+    }
+
+    fn failed(&self, error: ParquetError) -> DatasetError {
+        match error {
+            ParquetError::External(source) => match source.downcast::<std::io::Error>() {
+                Ok(source) => DatasetError::io(&self.unfinished, *source),
+                Err(source) => DatasetError::format(&self.unfinished, source),
+            },
+            error => DatasetError::format(&self.unfinished, error),
+        }
+    }
+}
+
+impl Ended {
+    fn publish(self) -> Result<(), DatasetError> {
+        std::fs::rename(&self.unfinished, &self.path).map_err(|error| DatasetError::io(&self.path, error))
+    }
+}
+
+fn properties(table: Table) -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_created_by(format!("argiope {}", env!("CARGO_PKG_VERSION")))
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_dictionary_enabled(false)
+        .set_dictionary_page_size_limit(DICTIONARY_BYTES)
+        .set_data_page_size_limit(PAGE_BYTES)
+        .set_key_value_metadata(Some(vec![KeyValue::new(VERSION_KEY.to_owned(), VERSION.to_string())]));
+    for column in table.repetitive() {
+        properties = properties.set_column_dictionary_enabled(ColumnPath::from(*column), true);
+    }
+    properties.build()
+}

@@ -1,0 +1,91 @@
+//! The crawl that is exported: its state, its archive, its dataset.
+
+use std::path::PathBuf;
+
+use dataset::{Layout, Row, Rows};
+use model::Purpose;
+use replay::{Answer, Replay};
+use store::{Entry, Store};
+use weburl::UrlKey;
+
+use crate::{ExportError, Filter};
+
+/// Entries read from the store at once.
+const ENTRIES_AT_ONCE: usize = 1_000;
+
+/// A crawl opened to be read.
+#[derive(Clone)]
+pub struct Crawl<'s> {
+    /// Its state.
+    pub store: &'s dyn Store,
+    /// The directory of its WARC segments.
+    pub archive: PathBuf,
+    /// Its Parquet tables; there may be none.
+    pub dataset: Layout,
+    /// The greatest body of the crawl, in bytes: what was fetched is cut there.
+    pub body_bytes_max: u64,
+}
+
+/// A URL that the filter admits.
+#[derive(Debug)]
+pub struct Selected {
+    /// What the state knows.
+    pub entry: Entry,
+    /// Its row.
+    pub row: Row,
+}
+
+/// Is told, now and then, how many rows are done.
+pub type Progress<'p> = &'p mut dyn FnMut(u64);
+
+impl<'s> Crawl<'s> {
+    /// Calls `each` for every URL that the filter admits, in the order of the keys: the URLs of a site lie together.
+    /// Sitemaps are left out unless `sitemaps` is set; rows then have a column `purpose`.
+    ///
+    /// # Errors
+    /// The state cannot be read, or `each` fails.
+    pub fn select(
+        &self,
+        filter: &Filter,
+        sitemaps: bool,
+        progress: Progress<'_>,
+        mut each: impl FnMut(Selected) -> Result<(), ExportError>,
+    ) -> Result<(), ExportError> {
+        let mut rows = Rows::new(self.store, sitemaps)?;
+        let mut after: Option<UrlKey> = None;
+        let mut done = 0;
+        loop {
+            let entries = self.store.scan(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = entries.last() else { return Ok(()) };
+            after = Some(last.candidate.url.key());
+            for entry in entries {
+                if entry.candidate.purpose != Purpose::Page && !sitemaps {
+                    continue;
+                }
+                let row = rows.row(&entry)?;
+                if filter.admits(&row) {
+                    each(Selected { entry, row })?;
+                    done += 1;
+                }
+            }
+            progress(done);
+        }
+    }
+
+    /// What reads answers back from the archive.
+    #[must_use]
+    pub fn replay(&self) -> Replay<'s> {
+        Replay::new(self.store, &self.archive, self.body_bytes_max)
+    }
+}
+
+impl Selected {
+    /// The recorded answer; `None` where there is no record.
+    ///
+    /// # Errors
+    /// The record is lost or damaged.
+    pub fn answer(&self, replay: &mut Replay<'_>) -> Result<Option<Answer>, ExportError> {
+        let Some(visit) = &self.entry.visit else { return Ok(None) };
+        replay.answer(visit).map_err(|source| ExportError::Replay { url: self.row.url.clone(), source })
+    }
+}

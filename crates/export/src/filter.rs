@@ -1,0 +1,111 @@
+//! Which URLs an export is about.
+
+use dataset::Row;
+use model::{Outcome, Timestamp};
+use weburl::Site;
+
+/// A choice of rows: each list that is not empty must have a match.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    sites: Vec<String>,
+    outcomes: Vec<String>,
+    content_types: Vec<String>,
+    since: Option<Timestamp>,
+}
+
+/// A filter that cannot be used: what was given, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FilterError(String);
+
+impl Filter {
+    /// Reads a filter.
+    ///
+    /// - `sites`: a site (`https://example.com`, `http://example.com:8080`) or a host (`example.com`, whatever scheme and port).
+    /// - `outcomes`: words of `docs/rows.md`.
+    /// - `content_types`: media types without parameters; `image/*` stands for all of a kind.
+    /// - `since`: a date (`2026-11-21`) or a time (`2026-11-21T08:30:00Z`), UTC; what was fetched then or later.
+    ///
+    /// # Errors
+    /// One of them cannot be read; the message says which, and what could stand there.
+    pub fn new(
+        sites: &[String],
+        outcomes: &[String],
+        content_types: &[String],
+        since: Option<&str>,
+    ) -> Result<Self, FilterError> {
+        let sites = sites.iter().map(|site| read_site(site)).collect::<Result<_, _>>()?;
+        let outcomes = outcomes.iter().map(|outcome| read_outcome(outcome)).collect::<Result<_, _>>()?;
+        let content_types = content_types.iter().map(|text| read_content_type(text)).collect::<Result<_, _>>()?;
+        let since = since.map(read_time).transpose()?;
+        Ok(Filter { sites, outcomes, content_types, since })
+    }
+
+    /// True where nothing is left out.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        *self == Filter::default()
+    }
+
+    /// Whether a row is chosen.
+    #[must_use]
+    pub fn admits(&self, row: &Row) -> bool {
+        let host = row.site.split_once("://").map_or("", |(_, authority)| authority);
+        let host = if host.ends_with(']') { host } else { host.rsplit_once(':').map_or(host, |(host, _)| host) };
+        let essence = row.content_type.as_deref().map(essence).unwrap_or_default();
+        let has = |list: &[String], test: &dyn Fn(&str) -> bool| list.is_empty() || list.iter().any(|item| test(item));
+        has(&self.sites, &|site| site == row.site || site == host)
+            && has(&self.outcomes, &|outcome| outcome == row.outcome)
+            && has(&self.content_types, &|wanted| matches_type(wanted, &essence))
+            && self.since.is_none_or(|since| row.at.is_some_and(|at| at >= since))
+    }
+}
+
+/// A media type without its parameters, lower case.
+fn essence(content_type: &str) -> String {
+    content_type.split([';', ',']).next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn matches_type(wanted: &str, essence: &str) -> bool {
+    match wanted.strip_suffix("/*") {
+        Some(kind) => essence.split_once('/').is_some_and(|(found, _)| found == kind),
+        None => wanted == essence,
+    }
+}
+
+fn read_site(text: &str) -> Result<String, FilterError> {
+    if !text.contains("://") {
+        let host = text.trim_end_matches('/').to_ascii_lowercase();
+        let is_host = !host.is_empty() && !host.contains(['/', '?', '#', ' ']);
+        return if is_host { Ok(host) } else { Err(FilterError(format!("--site {text}: no host and no site"))) };
+    }
+    let url = weburl::CanonicalUrl::parse(text, &weburl::CanonicalRules::default());
+    let url = url.map_err(|error| FilterError(format!("--site {text}: {error}")))?;
+    if url.path_and_query() != "/" {
+        return Err(FilterError(format!("--site {text}: a site is scheme, host and port, without a path")));
+    }
+    let site: Site = url.site();
+    Ok(site.as_str().to_owned())
+}
+
+fn read_outcome(text: &str) -> Result<String, FilterError> {
+    let words: Vec<&str> =
+        Outcome::ALL.iter().map(|outcome| outcome.as_str()).chain([dataset::rows::FRONTIER]).collect();
+    if words.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    Err(FilterError(format!("--outcome {text}: is none of {}", words.join(", "))))
+}
+
+fn read_content_type(text: &str) -> Result<String, FilterError> {
+    let wanted = essence(text);
+    match wanted.split_once('/') {
+        Some((kind, subtype)) if !kind.is_empty() && !subtype.is_empty() => Ok(wanted),
+        _ => Err(FilterError(format!("--content-type {text}: is no media type such as text/html or image/*"))),
+    }
+}
+
+fn read_time(text: &str) -> Result<Timestamp, FilterError> {
+    Timestamp::from_rfc3339(text)
+        .ok_or_else(|| FilterError(format!("--since {text}: is no date such as 2026-11-21 or 2026-11-21T08:30:00Z")))
+}

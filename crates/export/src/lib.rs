@@ -1,0 +1,22 @@
+//! A crawl in the formats that other tools read.
+//!
+//! ```text
+//!  Crawl (state, archive, dataset) ──▶ Filter ──▶ one module a format ──▶ PendingFile (whole or not at all), PostgreSQL
+//! ```
+//!
+//! Every format streams: memory does not grow with the crawl. Every target is whole or not there: files and directories get
+//! their name when they are complete, tables are filled in one transaction.
+//!
+//! Invariant: a format knows no other format, and nothing here writes to the crawl's directory.
+
+mod crawl;
+mod error;
+mod filter;
+pub mod jsonl;
+mod pending;
+pub mod printable;
+
+pub use crawl::{Crawl, Progress, Selected};
+pub use error::ExportError;
+pub use filter::{Filter, FilterError};
+pub use pending::PendingFile;

@@ -1,0 +1,77 @@
+//! A file that is there whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::ExportError;
+
+/// A file that is written under another name first (`NAME.tmp` beside it). What is dropped unfinished is removed.
+pub struct PendingFile {
+    out: BufWriter<File>,
+    /// Where it is written, if that is not its place; taken when it is finished.
+    temporary: Option<PathBuf>,
+    path: PathBuf,
+}
+
+impl PendingFile {
+    /// Begins to write to `path`. A pipe or a device is written to as it is: there is nothing to rename.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub fn create(path: &Path) -> Result<Self, ExportError> {
+        let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        let temporary = (!is_special).then(|| temporary(path));
+        let out = match &temporary {
+            Some(temporary) => File::create(temporary),
+            None => File::options().write(true).open(path),
+        };
+        let out = out.map_err(|error| ExportError::io(path, error))?;
+        Ok(PendingFile { out: BufWriter::new(out), temporary, path: path.to_owned() })
+    }
+
+    /// The file's place.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Ends the writing: the file takes its place.
+    ///
+    /// # Errors
+    /// What was written did not all get there.
+    pub fn finish(mut self) -> Result<(), ExportError> {
+        let finished = self.out.flush().and_then(|()| match &self.temporary {
+            Some(temporary) => self.out.get_ref().sync_all().and_then(|()| fs::rename(temporary, &self.path)),
+            None => Ok(()),
+        });
+        finished.map_err(|error| ExportError::io(&self.path, error))?;
+        self.temporary = None;
+        Ok(())
+    }
+}
+
+/// Where a file or directory is written before it gets its name.
+pub(crate) fn temporary(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".tmp");
+    path.with_file_name(name)
+}
+
+impl Drop for PendingFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+impl Write for PendingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,102 @@
+//! Recorded answers read back: from what the state points to in the archive to the answer as it was fetched.
+//!
+//! What came over the wire (head, payload with its content coding) is as it lies in the archive; a `revisit` is given the
+//! payload of its original. The body is the payload without its content coding, cut at the same limit as in the fetch.
+
+mod answer;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use model::{ArchiveLocation, Visit};
+use store::{Segment, Store, StoreError};
+use warc::{LoadedRecord, ReadError};
+use weburl::UrlKey;
+
+pub use answer::Answer;
+
+/// The greatest HTTP head that an archived block may have besides its payload, in bytes.
+const HEAD_BYTES_MAX: u64 = 16 << 20;
+
+/// Reads answers back.
+pub struct Replay<'s> {
+    store: &'s dyn Store,
+    dir: PathBuf,
+    segments: HashMap<u32, String>,
+    payload_bytes_max: u64,
+}
+
+/// Why an answer cannot be read back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The archive has it not, or has it damaged.
+    #[error("{path}: {source}")]
+    Archive {
+        /// The segment.
+        path: String,
+        /// What happened.
+        source: ReadError,
+    },
+    /// The state points to a segment that it does not know.
+    #[error("the state does not know segment {0} of the archive")]
+    Segment(u32),
+    /// The answer equals that of a URL of which there is no record.
+    #[error("there is no record of what it equals")]
+    Original,
+    /// The state cannot be read.
+    #[error("state: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl<'s> Replay<'s> {
+    /// Reads from the archive in `dir` what `store` points to; payloads of at most `payload_bytes_max` bytes.
+    #[must_use]
+    pub fn new(store: &'s dyn Store, dir: &Path, payload_bytes_max: u64) -> Self {
+        Replay { store, dir: dir.to_owned(), segments: HashMap::new(), payload_bytes_max }
+    }
+
+    /// The answer recorded of a visit; `None` where there is no record.
+    ///
+    /// # Errors
+    /// The record, or that of its original, is lost or damaged.
+    pub fn answer(&mut self, visit: &Visit) -> Result<Option<Answer>, ReplayError> {
+        let Some(location) = visit.location else { return Ok(None) };
+        let record = self.record(location)?;
+        self.answer_of(record, visit.duplicate_of).map(Some)
+    }
+
+    /// The answer in a record that was read already; `duplicate_of` names the URL whose payload it has, if it is a revisit.
+    ///
+    /// # Errors
+    /// The original is lost or damaged.
+    pub fn answer_of(&mut self, record: LoadedRecord, duplicate_of: Option<UrlKey>) -> Result<Answer, ReplayError> {
+        let Some(original) = duplicate_of else { return Ok(Answer::new(record, None)) };
+        let original = self.store.get(original)?.and_then(|entry| entry.visit?.location);
+        let original = self.record(original.ok_or(ReplayError::Original)?)?;
+        Ok(Answer::new(record, Some(original)))
+    }
+
+    /// The record at a place of the archive.
+    ///
+    /// # Errors
+    /// It is lost or damaged.
+    pub fn record(&mut self, location: ArchiveLocation) -> Result<LoadedRecord, ReplayError> {
+        let path = self.path(location.segment)?;
+        let bytes_max = self.payload_bytes_max.saturating_add(HEAD_BYTES_MAX);
+        warc::read_at(&path, location.offset, bytes_max)
+            .map_err(|source| ReplayError::Archive { path: path.display().to_string(), source })
+    }
+
+    /// The file of a segment.
+    ///
+    /// # Errors
+    /// The state does not know it.
+    pub fn path(&mut self, segment: u32) -> Result<PathBuf, ReplayError> {
+        if !self.segments.contains_key(&segment) {
+            let segments = self.store.segments()?;
+            self.segments = segments.into_iter().map(|Segment { serial, name, .. }| (serial, name)).collect();
+        }
+        self.segments.get(&segment).map(|name| self.dir.join(name)).ok_or(ReplayError::Segment(segment))
+    }
+}
