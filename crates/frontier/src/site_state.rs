@@ -93,7 +93,8 @@ pub struct SiteState {
     pub in_flight: usize,
     /// Records on their way to the store.
     pub uncommitted: usize,
-    queue: BTreeMap<Position, Queued>,
+    /// Boxed: a node of the tree has room for eleven entries, and about half of them are empty.
+    queue: BTreeMap<Position, Box<Queued>>,
     /// URLs taken from the queue whose end is not committed yet, with their new entry where they were moved meanwhile.
     taken: HashMap<u64, Option<Queued>>,
     /// All of the store's queue up to here is in memory or taken.
@@ -254,7 +255,7 @@ impl SiteState {
             let position = waiting.candidate.position();
             self.loaded_to = self.loaded_to.max(Some(position));
             if !self.taken.contains_key(&position.url) {
-                self.queue.insert(position, waiting);
+                self.queue.insert(position, Box::new(waiting));
             }
         }
     }
@@ -269,7 +270,7 @@ impl SiteState {
         if !self.all_loaded && Some(position) > self.loaded_to {
             return;
         }
-        self.queue.insert(position, waiting);
+        self.queue.insert(position, Box::new(waiting));
         if self.queue.len() > WINDOW_URLS * 2 {
             while self.queue.len() > WINDOW_URLS {
                 self.queue.pop_last();
@@ -342,6 +343,7 @@ impl SiteState {
             }
         }
         let Some((position, waiting)) = self.queue.pop_first() else { return Next::Nothing };
+        let waiting = *waiting;
         self.taken.insert(position.url, None);
         if waiting.visited.is_some() {
             return Next::JudgeAgain(waiting);

@@ -53,7 +53,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { cache_bytes: 32 << 20, write_buffer_bytes: 16 << 20, known_urls_max: 200_000 }
+        Options { cache_bytes: 16 << 20, write_buffer_bytes: 8 << 20, known_urls_max: 200_000 }
     }
 }
 

@@ -17,7 +17,7 @@ const JOURNALS_BYTES_MAX: u64 = 64 << 20;
 /// Open table files. The rest of the process's descriptors are for connections.
 const OPEN_FILES_MAX: usize = 128;
 /// Bytes kept in memory of each table but that of the URLs before they are written out.
-const SMALL_BUFFER_BYTES: u64 = 4 << 20;
+const SMALL_BUFFER_BYTES: u64 = 2 << 20;
 /// Block size of tables with long values.
 const LARGE_BLOCK_BYTES: u32 = 16 << 10;
 
