@@ -35,7 +35,9 @@ pub enum Command {
     Explain(commands::explain::ExplainArgs),
     /// Verify a crawl's archive and the state's pointers into it
     Check(commands::check::CheckArgs),
-    /// Write a crawl's rows in another format
+    /// Make a crawl's Parquet tables, or what is missing of them, from its archive
+    Derive(commands::derive::DeriveArgs),
+    /// Write a crawl in another format
     Export(commands::export::ExportArgs),
     /// Show what the crawler makes of one input
     Inspect(commands::inspect::InspectArgs),
@@ -86,6 +88,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Status(args) => commands::status::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Check(args) => commands::check::run(args),
+        Command::Derive(args) => commands::derive::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Testweb(args) => commands::testweb::run(args),

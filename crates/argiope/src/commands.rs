@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod crawl;
+pub mod derive;
 pub mod explain;
 pub mod export;
 pub mod inspect;

@@ -11,6 +11,7 @@ pub mod options;
 pub mod plan;
 pub mod progress;
 pub mod summary;
+pub mod tables;
 pub mod units;
 
 pub use dataset::rows;

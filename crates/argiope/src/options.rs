@@ -130,9 +130,12 @@ pub struct Options {
     pub deny_private: Option<bool>,
 
     // --- recording ---
-    /// Keep no WARC archive
+    /// Keep no WARC archive, and so no dataset, which is derived from it
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub no_archive: Option<bool>,
+    /// Write no dataset while crawling; `argiope derive` can make it later
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
+    pub no_dataset: Option<bool>,
     /// The size of a WARC segment [default: 1GB]
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Recording")]
     pub segment_size: Option<Bytes>,

@@ -26,6 +26,8 @@ pub struct Plan {
     pub fetch: FetchConfig,
     /// Keep a WARC archive.
     pub archive: bool,
+    /// Write the dataset.
+    pub dataset: bool,
     /// The size of a WARC segment, in bytes.
     pub segment_bytes_max: u64,
 }
@@ -39,6 +41,8 @@ impl Plan {
         let options = complete(given);
         check_counts(&options)?;
         let scope = scope(options.scope.as_deref().unwrap_or_default())?;
+        let archive = options.no_archive != Some(true);
+        let dataset = archive && options.no_dataset != Some(true);
         let settings = Settings {
             filter: Filter {
                 scope: Scope::new(scope),
@@ -64,10 +68,11 @@ impl Plan {
             head_first: options.head_first == Some(true),
             sites_in_front_max: engine::settings::SITES_IN_FRONT_MAX,
             ignore_nofollow: options.ignore_nofollow == Some(true),
+            details: dataset,
         };
         let fetch = fetch_config(&options, settings.limits.clone())?;
         let segment_bytes_max = options.segment_size.map_or(warc::SEGMENT_BYTES_MAX, |bytes| bytes.0);
-        Ok(Plan { archive: options.no_archive != Some(true), segment_bytes_max, settings, fetch, options })
+        Ok(Plan { archive, dataset, segment_bytes_max, settings, fetch, options })
     }
 
     /// Reads seeds. A seed without a scheme is taken for http, as a browser does.
@@ -141,6 +146,7 @@ fn complete(given: &Options) -> Options {
         &mut options.head_first,
         &mut options.deny_private,
         &mut options.no_archive,
+        &mut options.no_dataset,
         &mut options.sort_query,
         &mut options.strip_session_ids,
         &mut options.strip_tracking,

@@ -16,6 +16,8 @@
 
 mod error;
 mod layout;
+pub mod near;
+mod places;
 mod read;
 pub mod rows;
 pub mod schema;
@@ -24,7 +26,8 @@ mod write;
 
 pub use error::DatasetError;
 pub use layout::{Layout, UNRECORDED};
+pub use places::{Place, ReplaceError, replace_places};
 pub use read::{Batches, Column};
 pub use rows::{Row, Rows};
 pub use tables::{ImageRow, LinkRow, PageContent, PageRow, Written};
-pub use write::SegmentTables;
+pub use write::{SegmentTables, covered_bytes};

@@ -73,7 +73,7 @@ pub struct LinkRow {
     /// The page, and its key.
     pub source: (UrlKey, Arc<str>),
     /// Where the link leads, and the key of that.
-    pub target: (UrlKey, String),
+    pub target: (UrlKey, Arc<str>),
     /// Its anchor text, if it has any.
     pub text: Option<String>,
     /// The construct it comes from: `anchor`, `redirect` and so on.
@@ -88,7 +88,7 @@ pub struct ImageRow {
     /// The page, and its key.
     pub source: (UrlKey, Arc<str>),
     /// Where the image is; `None` for one in the page itself.
-    pub url: Option<(UrlKey, String)>,
+    pub url: Option<(UrlKey, Arc<str>)>,
     /// The digest of the bytes of an image in the page itself, `sha1:` and base32.
     pub digest: Option<String>,
     /// Its `alt` text, if it has any.

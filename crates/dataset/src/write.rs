@@ -56,8 +56,21 @@ impl SegmentTables {
     /// # Errors
     /// The files cannot be read or written.
     pub fn begin(layout: &Layout, segment: &str) -> Result<Self, DatasetError> {
-        let keep = covered_bytes(layout, segment)?.is_some_and(|bytes| bytes > 0);
-        let open = |table| TableFile::begin(table, layout.file(table, segment), keep);
+        let mut tables = SegmentTables::anew(layout, segment)?;
+        if covered_bytes(layout, segment)?.is_some() {
+            for file in [&mut tables.pages, &mut tables.links, &mut tables.images] {
+                file.take_over()?;
+            }
+        }
+        Ok(tables)
+    }
+
+    /// Begins the files of a segment; finished files of it are replaced.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn anew(layout: &Layout, segment: &str) -> Result<Self, DatasetError> {
+        let open = |table| TableFile::begin(table, layout.file(table, segment));
         Ok(SegmentTables {
             segment: segment.to_owned(),
             pages: open(Table::Pages)?,
@@ -126,7 +139,7 @@ pub fn covered_bytes(layout: &Layout, segment: &str) -> Result<Option<u64>, Data
 }
 
 /// One file on its way.
-struct TableFile {
+pub(crate) struct TableFile {
     table: Table,
     writer: ArrowWriter<File>,
     path: PathBuf,
@@ -134,29 +147,28 @@ struct TableFile {
 }
 
 /// A file that is whole but has not its name yet.
-struct Ended {
+pub(crate) struct Ended {
     path: PathBuf,
     unfinished: PathBuf,
 }
 
 impl TableFile {
-    fn begin(table: Table, path: PathBuf, keep: bool) -> Result<Self, DatasetError> {
+    pub(crate) fn begin(table: Table, path: PathBuf) -> Result<Self, DatasetError> {
         let unfinished = path.with_extension(UNFINISHED);
         let dir = path.parent().unwrap_or(Path::new(""));
         std::fs::create_dir_all(dir).map_err(|error| DatasetError::io(dir, error))?;
         let file = File::create(&unfinished).map_err(|error| DatasetError::io(&unfinished, error))?;
         let writer = ArrowWriter::try_new(file, table.schema(), Some(properties(table)))
             .map_err(|error| DatasetError::format(&unfinished, error))?;
-        let mut file = TableFile { table, writer, path, unfinished };
-        if keep {
-            for batch in Batches::of_file(&file.path, &[]) {
-                file.write(Ok(batch?))?;
-            }
-        }
-        Ok(file)
+        Ok(TableFile { table, writer, path, unfinished })
     }
 
-    fn write(&mut self, batch: Result<RecordBatch, ArrowError>) -> Result<(), DatasetError> {
+    /// Takes over the rows of the finished file that this one is to replace.
+    fn take_over(&mut self) -> Result<(), DatasetError> {
+        Batches::of_file(&self.path, &[]).try_for_each(|batch| self.write(Ok(batch?)))
+    }
+
+    pub(crate) fn write(&mut self, batch: Result<RecordBatch, ArrowError>) -> Result<(), DatasetError> {
         let batch = batch.map_err(|error| DatasetError::format(&self.unfinished, error))?;
         if batch.num_rows() == 0 {
             return Ok(());
@@ -169,7 +181,7 @@ impl TableFile {
         written.map_err(|error| self.failed(error))
     }
 
-    fn end(mut self, covered_bytes: u64) -> Result<Ended, DatasetError> {
+    pub(crate) fn end(mut self, covered_bytes: u64) -> Result<Ended, DatasetError> {
         self.writer.append_key_value_metadata(KeyValue::new(COVERED_KEY.to_owned(), covered_bytes.to_string()));
         let finished = self.writer.finish().map(|_| ());
         finished.map_err(|error| self.failed(error))?;
@@ -190,7 +202,7 @@ impl TableFile {
 }
 
 impl Ended {
-    fn publish(self) -> Result<(), DatasetError> {
+    pub(crate) fn publish(self) -> Result<(), DatasetError> {
         std::fs::rename(&self.unfinished, &self.path).map_err(|error| DatasetError::io(&self.path, error))
     }
 }

@@ -1,14 +1,16 @@
 //! What a fetched answer says: a pure function of its bytes, run beside the fetch, not in the step.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-use extract::{HtmlPage, LinkKind, html, media_type, robots_tag, sitemap};
+use extract::media_type::{self, MediaType};
+use extract::{HtmlPage, LinkKind, html, robots_tag, sitemap};
 use model::{Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, Response};
 use sha1::{Digest as _, Sha1};
 use weburl::{CanonicalUrl, QueryEncoder, Rejected};
 
 use crate::Settings;
+use crate::details::{self, Details, HtmlDetails};
 
 /// What is in an answer.
 #[derive(Debug, Default)]
@@ -23,6 +25,8 @@ pub struct Content {
     pub length: u64,
     /// References that are not followed because they are no http URL, are too long, or are broken.
     pub rejected: u32,
+    /// What the dataset keeps of it, if there is to be one.
+    pub details: Option<Box<Details>>,
 }
 
 /// What an answer turned out to be.
@@ -73,9 +77,13 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
     content.finding = match (response.status, purpose) {
         (301..=303 | 307 | 308, _) => Finding::Redirect(redirect_target(&outcome.url, response, settings)),
         (200..=299, Purpose::Sitemap) => look_into_sitemap(&outcome.url, response, settings, &mut content.rejected),
-        (200..=299, Purpose::Page) => look_into_document(outcome, response, settings, &mut content.rejected),
+        (200..=299, Purpose::Page) => look_into_document(outcome, response, settings, &mut content),
         _ => Finding::Nothing,
     };
+    if settings.details && purpose == Purpose::Page && content.details.is_none() {
+        let media = media_type(&outcome.url, response);
+        content.details = Some(Box::new(Details::new(response, media, None)));
+    }
     content
 }
 
@@ -96,32 +104,50 @@ fn shown(text: &str) -> String {
     text.chars().take(SHOWN_CHARS_MAX).collect()
 }
 
-fn look_into_document(outcome: &FetchOutcome, response: &Response, settings: &Settings, rejected: &mut u32) -> Finding {
+/// What kind of content an answer is: by its header, its first bytes, and the ending of the URL's path.
+fn media_type(url: &CanonicalUrl, response: &Response) -> MediaType {
+    let extension = url.path().rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
+    media_type::sniff(&response.body, response.headers.get("content-type"), extension)
+}
+
+fn look_into_document(
+    outcome: &FetchOutcome,
+    response: &Response,
+    settings: &Settings,
+    content: &mut Content,
+) -> Finding {
     let headed = outcome.exchanges.last().is_some_and(|exchange: &Exchange| exchange.method == Method::Head);
-    let content_type = response.headers.get("content-type");
-    let extension = outcome.url.path().rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
-    if headed || !media_type::sniff(&response.body, content_type, extension).is_html() {
+    let media = media_type(&outcome.url, response);
+    if headed || !media.is_html() {
         return Finding::Document;
     }
-    let limits = extract::Limits {
+    let mut limits = extract::Limits {
         links_max: settings.limits.links_per_page_max,
-        text_bytes_max: 0,
         href_bytes_max: settings.canonical.url_bytes_max * 4,
         ..extract::Limits::default()
     };
-    let html = html::extract(&response.body, content_type, &limits);
+    if !settings.details {
+        (limits.text_bytes_max, limits.images_max) = (0, 0);
+    }
+    let html = html::extract(&response.body, response.headers.get("content-type"), &limits);
     let header = robots_tag::x_robots_tag(response.headers.all("x-robots-tag"), &settings.product_token);
     let mut resolver = Resolver::new(base_of(&outcome.url, &html, settings), &html, settings);
-    let links = html.links.iter().filter(|link| leads_somewhere(link.kind)).map(|link| link.href.as_str());
-    let links = resolver.unique(links);
-    let canonical = html.canonical.as_deref().and_then(|href| resolver.join(href).ok());
-    *rejected = resolver.rejected;
-    Finding::Page(Page {
-        title: html.title,
-        links,
-        canonical,
+    let links = html.links.iter().filter(|link| leads_somewhere(link.kind));
+    let links: Vec<Option<usize>> = links.map(|link| resolver.place(&link.href)).collect();
+    content.rejected = resolver.rejected;
+    let page = Page {
+        title: html.title.clone(),
+        links: resolver.urls.clone(),
+        canonical: html.canonical.as_deref().and_then(|href| resolver.join(href).ok()),
         nofollow: (html.meta_robots.union(header)).nofollow && !settings.ignore_nofollow,
-    })
+    };
+    if settings.details {
+        let images = html.images.iter().map(|image| resolver.place(details::href_of(image)?)).collect();
+        let targets = std::mem::take(&mut resolver.urls);
+        let details = HtmlDetails::new(html, links, images, &targets);
+        content.details = Some(Box::new(Details::new(response, media, Some(details))));
+    }
+    Finding::Page(page)
 }
 
 /// All kinds of links are followed; the name of each is written out so that a new one must be decided about.
@@ -154,29 +180,41 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
         ..sitemap::Limits::default()
     };
     let sitemap = sitemap::parse(&response.body, &limits);
-    let mut resolver = Resolver { base: url.clone(), settings, encoding: None, rejected: 0 };
-    let urls = resolver.unique(sitemap.entries.iter().map(|entry| entry.loc.as_str()));
+    let mut resolver = Resolver::against(url.clone(), settings, None);
+    for entry in &sitemap.entries {
+        resolver.place(&entry.loc);
+    }
     *rejected = resolver.rejected;
     match sitemap.kind {
-        sitemap::Kind::Index => Finding::Sitemap { pages: Vec::new(), sitemaps: urls },
-        _ => Finding::Sitemap { pages: urls, sitemaps: Vec::new() },
+        sitemap::Kind::Index => Finding::Sitemap { pages: Vec::new(), sitemaps: resolver.urls },
+        _ => Finding::Sitemap { pages: resolver.urls, sitemaps: Vec::new() },
     }
 }
 
 /// Resolves the references of one document.
-struct Resolver<'a> {
+struct Resolver<'a, 'h> {
     base: CanonicalUrl,
     settings: &'a Settings,
     /// The document's encoding where it is not UTF-8: its queries are encoded by it.
     encoding: Option<&'static encoding_rs::Encoding>,
+    /// The URLs found, each once, in the order of the document.
+    urls: Vec<CanonicalUrl>,
+    /// Their places, by themselves and by the references that lead to them; `None` where a reference leads nowhere.
+    places: HashMap<CanonicalUrl, usize>,
+    references: HashMap<&'h str, Option<usize>>,
     rejected: u32,
 }
 
-impl<'a> Resolver<'a> {
+impl<'a, 'h> Resolver<'a, 'h> {
     fn new(base: CanonicalUrl, html: &HtmlPage, settings: &'a Settings) -> Self {
         let encoding =
             encoding_rs::Encoding::for_label(html.encoding.as_bytes()).map(encoding_rs::Encoding::output_encoding);
-        Resolver { base, settings, encoding: encoding.filter(|e| *e != encoding_rs::UTF_8), rejected: 0 }
+        Resolver::against(base, settings, encoding.filter(|e| *e != encoding_rs::UTF_8))
+    }
+
+    fn against(base: CanonicalUrl, settings: &'a Settings, encoding: Option<&'static encoding_rs::Encoding>) -> Self {
+        let (urls, places, references) = (Vec::new(), HashMap::new(), HashMap::new());
+        Resolver { base, settings, encoding, urls, places, references, rejected: 0 }
     }
 
     fn join(&self, href: &str) -> Result<CanonicalUrl, Rejected> {
@@ -189,20 +227,29 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn unique<'h>(&mut self, hrefs: impl Iterator<Item = &'h str>) -> Vec<CanonicalUrl> {
-        let mut seen_hrefs: HashSet<&str> = HashSet::new();
-        let mut seen: HashSet<CanonicalUrl> = HashSet::new();
-        let mut urls = Vec::new();
-        for href in hrefs.filter(|href| seen_hrefs.insert(href.split('#').next().unwrap_or(href))) {
-            match self.join(href) {
-                Ok(url) => {
-                    if seen.insert(url.clone()) {
-                        urls.push(url);
-                    }
-                }
-                Err(_) => self.rejected += 1,
-            }
+    /// The place of what a reference leads to among the URLs found. A fragment does not count.
+    fn place(&mut self, href: &'h str) -> Option<usize> {
+        let reference = href.split('#').next().unwrap_or(href);
+        if let Some(place) = self.references.get(reference) {
+            return *place;
         }
-        urls
+        let place = match self.join(href) {
+            Ok(url) => Some(self.place_of(url)),
+            Err(_) => {
+                self.rejected += 1;
+                None
+            }
+        };
+        self.references.insert(reference, place);
+        place
+    }
+
+    fn place_of(&mut self, url: CanonicalUrl) -> usize {
+        if let Some(place) = self.places.get(&url) {
+            return *place;
+        }
+        self.urls.push(url.clone());
+        self.places.insert(url, self.urls.len() - 1);
+        self.urls.len() - 1
     }
 }

@@ -8,7 +8,7 @@ use model::{
 use store::Committed;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
-use crate::Content;
+use crate::{Content, Details};
 
 /// Something that happened.
 #[derive(Debug)]
@@ -128,6 +128,8 @@ pub struct Record {
     pub exchanges: Vec<Exchange>,
     /// The outcome of a URL.
     pub visit: Option<Visit>,
+    /// How that URL was found, and what its answer says, for who observes the recorder.
+    pub visited: Option<Box<(Candidate, Option<Box<Details>>)>>,
     /// URLs found.
     pub found: Vec<Candidate>,
     /// URLs found and settled at once.
@@ -151,6 +153,7 @@ impl Record {
             ends: None,
             exchanges: Vec::new(),
             visit: None,
+            visited: None,
             found: Vec::new(),
             settled: Vec::new(),
             attempts: None,

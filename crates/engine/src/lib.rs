@@ -12,6 +12,7 @@
 pub mod archive;
 pub mod clock;
 pub mod content;
+pub mod details;
 pub mod event;
 pub mod recorder;
 pub mod settings;
@@ -19,8 +20,9 @@ pub mod shell;
 mod step;
 
 pub use content::{Content, Finding, look_into};
+pub use details::{Details, HtmlDetails, ImageDetails, LinkDetails};
 pub use event::{Command, End, Event, Fetch, Record};
-pub use recorder::{Observer, ObserverError, RecordError, Recorder};
+pub use recorder::{Observer, ObserverError, RecordError, Recorded, Recorder, Visited};
 pub use settings::Settings;
 pub use shell::{CrawlError, Progress, Shell};
 pub use step::{State, robots_state};

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::{Outcome, PayloadDigest, Visit};
+use model::{Candidate, Outcome, PayloadDigest, Visit};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
-use crate::Record;
 use crate::archive::{Archive, ArchiveError, Original};
+use crate::{Details, Record};
 
 /// Commits records in batches.
 pub struct Recorder {
@@ -18,7 +18,29 @@ pub struct Recorder {
 }
 
 /// Is told of each commit when it is durable, on the thread that commits. An error ends the crawl; the commit stays.
-pub type Observer = Box<dyn FnMut(&Batch, &Committed) -> Result<(), ObserverError> + Send>;
+pub type Observer = Box<dyn FnMut(Recorded<'_>) -> Result<(), ObserverError> + Send>;
+
+/// What was committed.
+#[derive(Debug)]
+pub struct Recorded<'a> {
+    /// The batch.
+    pub batch: &'a Batch,
+    /// What the store found out.
+    pub committed: &'a Committed,
+    /// The pages and documents visited, in the order of their records; only where details are wanted.
+    pub visited: Vec<Visited>,
+}
+
+/// A URL whose visit was committed.
+#[derive(Debug)]
+pub struct Visited {
+    /// The URL and how it was found.
+    pub candidate: Candidate,
+    /// Its visit.
+    pub visit: Visit,
+    /// What its answer says; `None` where there was none.
+    pub details: Option<Box<Details>>,
+}
 
 /// Whatever an observer failed with.
 pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
@@ -68,15 +90,17 @@ impl Recorder {
         let ends = records.iter().map(|record| (record.site, record.ends)).collect();
         let mut batch = Batch::default();
         let mut first_holders: HashMap<PayloadDigest, Original> = HashMap::new();
+        let mut visited = Vec::new();
         for record in records {
-            self.add(record, &mut batch, &mut first_holders)?;
+            visited.extend(self.add(record, &mut batch, &mut first_holders)?);
         }
         if let Some(archive) = &mut self.archive {
             batch.segments.extend(archive.sync()?);
         }
         let committed = self.store.commit(&batch)?;
         if let Some(observer) = &mut self.observer {
-            observer(&batch, &committed).map_err(RecordError::Observer)?;
+            let recorded = Recorded { batch: &batch, committed: &committed, visited };
+            observer(recorded).map_err(RecordError::Observer)?;
         }
         Ok((ends, committed))
     }
@@ -86,7 +110,7 @@ impl Recorder {
         record: Record,
         batch: &mut Batch,
         first_holders: &mut HashMap<PayloadDigest, Original>,
-    ) -> Result<(), RecordError> {
+    ) -> Result<Option<Visited>, RecordError> {
         let mut visit = record.visit;
         let original = match &mut visit {
             Some(visit) => self.recognise(visit, first_holders, batch)?,
@@ -105,6 +129,11 @@ impl Recorder {
                 visit.location = location;
             }
         }
+        let visited = record.visited.zip(visit.as_ref().filter(|_| self.observer.is_some()));
+        let visited = visited.map(|(found, visit)| {
+            let (candidate, details) = *found;
+            Visited { candidate, visit: visit.clone(), details }
+        });
         batch.visits.extend(visit);
         batch.found.extend(record.found);
         batch.settled.extend(record.settled);
@@ -112,7 +141,7 @@ impl Recorder {
         batch.judged_again.extend(record.judged_again);
         batch.sites.extend(record.site_record);
         batch.seeds.extend(record.seeds);
-        Ok(())
+        Ok(visited)
     }
 
     /// Finds the URL that had this payload first. Pages and documents are then marked as duplicates of it.

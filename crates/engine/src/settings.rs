@@ -40,4 +40,6 @@ pub struct Settings {
     pub sites_in_front_max: usize,
     /// Follow links although the page says nofollow.
     pub ignore_nofollow: bool,
+    /// Keep of each answer what the dataset wants ([`crate::Details`]).
+    pub details: bool,
 }

@@ -300,7 +300,7 @@ impl State {
         for candidate in committed.fresh {
             touched.push(self.queue(Queued { candidate, attempts: 0, visited: None }));
         }
-        for Relaxed { was, queued } in committed.relaxed {
+        for Relaxed { was, queued, .. } in committed.relaxed {
             let Some(queued) = queued else { continue };
             let site = queued.candidate.url.key().site;
             if let Some(front) = self.front(site) {

@@ -93,6 +93,8 @@ pub struct MediaType {
     pub declared: Option<Kind>,
     /// By the first bytes; `None` if they show nothing.
     pub sniffed: Option<Kind>,
+    /// By the ending of the URL's path; `None` if there is none, or it is not known.
+    pub extension: Option<Kind>,
     /// The verdict of the two, and of the URL's ending where they are silent.
     pub kind: Kind,
 }
@@ -112,9 +114,9 @@ pub fn sniff(bytes: &[u8], declared: Option<&str>, path_ext: Option<&str>) -> Me
     let essence = declared.and_then(essence);
     let declared = essence.as_deref().map(by_name);
     let sniffed = content::sniff(bytes);
-    let by_ext = || path_ext.and_then(by_ending);
+    let extension = path_ext.and_then(by_ending);
     let kind = match essence.as_deref() {
-        None | Some("application/octet-stream" | "application/zip") => sniffed.or_else(by_ext),
+        None | Some("application/octet-stream" | "application/zip") => sniffed.or(extension),
         Some("text/plain") => sniffed,
         Some("text/xml" | "application/xml") => match sniffed {
             Some(Kind::Html) => Some(Kind::Xhtml),
@@ -122,7 +124,7 @@ pub fn sniff(bytes: &[u8], declared: Option<&str>, path_ext: Option<&str>) -> Me
         },
         Some(_) => None,
     };
-    MediaType { declared, sniffed, kind: kind.or(declared).unwrap_or(Kind::Other) }
+    MediaType { declared, sniffed, extension, kind: kind.or(declared).unwrap_or(Kind::Other) }
 }
 
 /// The media type without its parameters, lower case; `None` if it says nothing.

@@ -41,6 +41,8 @@ pub struct Committed {
 /// A URL that turned out to be nearer to a seed than was known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relaxed {
+    /// The URL.
+    pub key: UrlKey,
     /// Its place in the queue before: the same as now where only its links are to be judged again.
     pub was: Position,
     /// Its entry in the queue now; `None` where it was visited and has no links to judge again.

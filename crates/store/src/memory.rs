@@ -164,7 +164,7 @@ impl State {
         }
         let links = entry.visit.as_ref().is_some_and(|visit| !visit.outlinks.is_empty());
         if links && entry.candidate.distance() < judged_at {
-            committed.relaxed.push(Relaxed { was: position, queued: Some(queued(entry)) });
+            committed.relaxed.push(Relaxed { key, was: position, queued: Some(queued(entry)) });
         } else {
             self.queue.remove(&(key.site, position));
         }
@@ -188,7 +188,7 @@ impl State {
         if again {
             self.queue.insert((key.site, candidate.position()));
         }
-        committed.relaxed.push(Relaxed { was, queued: again.then(|| queued(known)) });
+        committed.relaxed.push(Relaxed { key, was, queued: again.then(|| queued(known)) });
     }
 
     fn put_site(&mut self, record: &SiteRecord) {

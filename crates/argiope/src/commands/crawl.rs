@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use dataset::Layout;
 use engine::archive::Archive;
 use engine::clock::Clock;
 use engine::{End, Observer, Recorder, Shell};
@@ -16,6 +17,7 @@ use store::Store;
 use weburl::CanonicalUrl;
 
 use crate::cli::usage;
+use crate::counted::counted;
 use crate::crawl_dir::CrawlDir;
 use crate::exit;
 use crate::options::Options;
@@ -23,6 +25,7 @@ use crate::plan::Plan;
 use crate::printable::Printable;
 use crate::progress::{Printer, Show};
 use crate::summary::Summary;
+use crate::tables::{Writer, derive_missing};
 
 /// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
 const FIXED: [&str; 12] = [
@@ -153,7 +156,8 @@ pub fn crawl(dir: &CrawlDir, plan: Plan, seeds: Vec<CanonicalUrl>, show: Show) -
     crawl_observed(dir, store, plan, seeds, show, None)
 }
 
-/// The same on the store of the directory, opened before, with an observer of what is recorded.
+/// The same on the store of the directory, opened before, with an observer of what is recorded. It takes the place of the
+/// dataset's.
 ///
 /// # Errors
 /// Recording or the observer fails.
@@ -172,10 +176,11 @@ pub fn crawl_observed(
     }
     let fresh: Vec<CanonicalUrl> = seeds.into_iter().filter(|seed| !known.contains(seed)).collect();
     let archive = open_archive(dir, &plan, store.as_ref())?;
+    let tables = if plan.dataset { Some(open_tables(dir, &plan, store.clone())?) } else { None };
     let clock = Clock::start();
     let fetcher = Fetcher::new(plan.fetch, Arc::new(move || clock.now()))?;
     let mut recorder = Recorder::new(store.clone(), archive);
-    if let Some(observer) = observer {
+    if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
         recorder = recorder.observed_by(observer);
     }
     let shell = Shell { settings: plan.settings, fetcher: Arc::new(fetcher), recorder, clock };
@@ -188,6 +193,8 @@ pub fn crawl_observed(
     });
     runtime.shutdown_background();
     printer.end();
+    // If it is the dataset that failed, its own error says more than that of the crawl.
+    tables.map_or(Ok(()), Writer::finish)?;
     let end = ended?;
     let (name, limit) = match &end {
         End::Done => ("done", None),
@@ -237,6 +244,16 @@ fn open_archive(dir: &CrawlDir, plan: &Plan, store: &dyn Store) -> anyhow::Resul
         ("argiope-settings".to_owned(), in_force.collect::<Vec<_>>().join("; ")),
     ];
     Ok(Some(Archive::open(&dir.archive(), &store.segments()?, info, plan.segment_bytes_max)?))
+}
+
+/// Opens the dataset, which then reaches as far as the archive.
+fn open_tables(dir: &CrawlDir, plan: &Plan, store: Arc<dyn Store>) -> anyhow::Result<Writer> {
+    let layout = Layout::at(dir.dataset());
+    let derived = derive_missing(&layout, store.as_ref(), &dir.archive(), &plan.settings, &|_| ())?;
+    if derived.pages > 0 {
+        eprintln!("argiope: {} of the dataset derived from the archive", counted(derived.pages, "row"));
+    }
+    Writer::start(layout, store)
 }
 
 /// The plan of a crawl that goes on: its own options, with what is given now on top.

@@ -131,6 +131,7 @@ impl State {
             }
             Finding::Page(page) => {
                 visit.title = page.title;
+                visit.out_degree = Some(self.out_degree(&source.url, &page.links));
                 visit.target = page.canonical.filter(|url| *url != source.url).map(|url| url.to_string());
                 if page.nofollow {
                     push_reason(&mut visit.reason, "links not followed: nofollow");
@@ -145,6 +146,9 @@ impl State {
                 visit.outcome = Outcome::Binary;
                 self.judge_sitemap(now, source, pages, sitemaps, &mut record);
             }
+        }
+        if self.settings.details && source.purpose == Purpose::Page {
+            record.visited = Some(Box::new((source.clone(), content.details)));
         }
         self.count(site, source.purpose, &visit);
         record.exchanges = fetch.exchanges;

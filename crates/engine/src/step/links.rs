@@ -29,6 +29,13 @@ impl State {
         }
     }
 
+    /// How many of a page's links, each given once, lead to other URLs that the crawl may fetch.
+    pub(super) fn out_degree(&self, page: &CanonicalUrl, links: &[CanonicalUrl]) -> u32 {
+        let filter = &self.settings.filter;
+        let inside = links.iter().filter(|&url| url != page && filter.judge(url).is_ok()).count();
+        u32::try_from(inside).unwrap_or(u32::MAX)
+    }
+
     /// Judges the target of a redirect. It is no further from a seed than what redirects; what a seed redirects to is a
     /// seed.
     pub(super) fn judge_redirect(

@@ -102,7 +102,7 @@ impl<'a> Plan<'a> {
         let has_links = record.visit.is_some_and(|visit| visit.has_outlinks);
         if has_links && record.candidate.distance() < judged_at {
             let queued = Some(queued(view, &self.visits, key, record)?);
-            self.committed.relaxed.push(Relaxed { was: record.standing(key).position, queued });
+            self.committed.relaxed.push(Relaxed { key, was: record.standing(key).position, queued });
         } else {
             record.queued = false;
             url.changed = true;
@@ -125,7 +125,7 @@ impl<'a> Plan<'a> {
         record.queued = record.visit.is_none_or(|visit| visit.has_outlinks);
         url.changed = true;
         let queued = record.queued.then(|| queued(view, &self.visits, key, record)).transpose()?;
-        self.committed.relaxed.push(Relaxed { was, queued });
+        self.committed.relaxed.push(Relaxed { key, was, queued });
         Ok(())
     }
 

@@ -1,0 +1,65 @@
+//! `argiope derive`: the dataset again, from the archive.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use dataset::Layout;
+
+use super::opened::Opened;
+use crate::counted::counted;
+use crate::plan::Plan;
+use crate::tables::derive_missing;
+
+/// Rows between two lines of progress.
+const PROGRESS_ROWS: u64 = 10_000;
+
+/// The arguments of `argiope derive`.
+#[derive(Args, Debug)]
+pub struct DeriveArgs {
+    /// The crawl's directory
+    pub dir: PathBuf,
+    /// Make all of it anew, not only what is missing
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The directory holds no crawl, a crawl is running in it, its archive is damaged, or the dataset cannot be written.
+pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
+    let opened = Opened::new(&args.dir)?;
+    let mut plan = Plan::new(&opened.options()?)?;
+    if !plan.archive {
+        bail!("{}: the crawl keeps no archive (--no-archive), so there is nothing to derive from", args.dir.display());
+    }
+    plan.settings.details = true;
+    let root = opened.dir.dataset();
+    if args.all && root.exists() {
+        std::fs::remove_dir_all(&root).with_context(|| format!("cannot remove {}", root.display()))?;
+    }
+    let shows = io::stderr().is_terminal();
+    let progress = |rows: u64| {
+        if shows && rows.is_multiple_of(PROGRESS_ROWS) {
+            eprint!("\rargiope: {rows} rows derived");
+        }
+    };
+    let layout = Layout::at(&root);
+    let derived = derive_missing(&layout, &opened.store, &opened.dir.archive(), &plan.settings, &progress)?;
+    if shows && derived.pages >= PROGRESS_ROWS {
+        eprintln!();
+    }
+    match derived.segments {
+        0 => println!("{}: nothing is missing", root.display()),
+        segments => println!(
+            "{}: derived {} of {}",
+            root.display(),
+            counted(derived.pages, "page"),
+            counted(segments as u64, "segment")
+        ),
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,17 @@
+//! Writes a crawl's dataset: while it runs ([`Writer`]), and again from the archive ([`derive_missing`]).
+//!
+//! ```text
+//!  recorder ──▶ Visited ──▶ written() ──▶ SegmentTables          (the crawl, on a thread of its own)
+//!  archive ───▶ look_into ─▶ Visited ──▶ written() ──▶ SegmentTables    (derive)
+//! ```
+//!
+//! Both ways meet in [`engine::look_into`] and [`written`], so they give the same rows.
+
+mod derive;
+mod settle;
+mod writer;
+mod written;
+
+pub use derive::{Derived, derive_missing};
+pub use writer::Writer;
+pub use written::written;

@@ -1,0 +1,169 @@
+//! Derives what a dataset lacks from the archive.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Context, anyhow};
+use dataset::{Layout, Rows, SegmentTables, covered_bytes};
+use engine::{Settings, Visited, look_into};
+use model::{ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, TaskId, Visit};
+use replay::Replay;
+use store::{Entry, Segment, Store};
+use warc::{LoadedRecord, Reader, RecordType};
+use weburl::CanonicalUrl;
+
+use super::settle::{Stale, settle};
+use super::written;
+
+/// What was derived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Derived {
+    /// Segments that the dataset lacked, whole or in part.
+    pub segments: usize,
+    /// Page rows derived.
+    pub pages: u64,
+}
+
+/// Derives the rows of every segment that the dataset does not reach the end of, on all cores, and settles the rest. Does
+/// nothing where nothing is missing. `progress` is told how many rows are derived.
+///
+/// # Errors
+/// The archive is damaged, or the dataset cannot be written.
+pub fn derive_missing(
+    layout: &Layout,
+    store: &dyn Store,
+    archive: &Path,
+    settings: &Settings,
+    progress: &(dyn Fn(u64) + Sync),
+) -> anyhow::Result<Derived> {
+    let mut missing: Vec<Segment> = Vec::new();
+    for segment in store.segments()? {
+        if covered_bytes(layout, &segment.name)? != Some(segment.length) {
+            missing.push(segment);
+        }
+    }
+    let is_settled = layout.file(dataset::schema::Table::Pages, dataset::UNRECORDED).exists();
+    if missing.is_empty() && is_settled {
+        return Ok(Derived::default());
+    }
+    let derived = Derived { segments: missing.len(), pages: 0 };
+    let (pages, queue) = (AtomicU64::new(0), Mutex::new(missing.into_iter()));
+    let deriver = Deriver { layout, store, archive, settings, pages: &pages, progress };
+    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(derived.segments);
+    std::thread::scope(|scope| {
+        let work = || -> anyhow::Result<()> {
+            loop {
+                let next = queue.lock().map_err(|_| anyhow!("internal error: a derive thread panicked"))?.next();
+                let Some(segment) = next else { return Ok(()) };
+                deriver.segment(&segment).with_context(|| format!("dataset of {}", segment.name))?;
+            }
+        };
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let joined = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("internal error: a derive thread panicked"))));
+        joined.collect::<anyhow::Result<Vec<()>>>()
+    })?;
+    // What was not derived just now was settled when it was written.
+    settle(layout, store, &Stale::Some(Default::default()))?;
+    Ok(Derived { pages: pages.into_inner(), ..derived })
+}
+
+struct Deriver<'a> {
+    layout: &'a Layout,
+    store: &'a dyn Store,
+    archive: &'a Path,
+    settings: &'a Settings,
+    pages: &'a AtomicU64,
+    progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl Deriver<'_> {
+    /// Goes on behind what the files of a segment reach already.
+    fn segment(&self, segment: &Segment) -> anyhow::Result<()> {
+        let path = self.archive.join(&segment.name);
+        let body_bytes_max = self.settings.limits.body_bytes_max;
+        let mut replay = Replay::new(self.store, self.archive, body_bytes_max);
+        let mut rows = Rows::new(self.store, false)?;
+        let from = covered_bytes(self.layout, &segment.name)?.filter(|bytes| *bytes < segment.length).unwrap_or(0);
+        let mut tables = if from > 0 {
+            SegmentTables::begin(self.layout, &segment.name)?
+        } else {
+            SegmentTables::anew(self.layout, &segment.name)?
+        };
+        let mut reader = Reader::open(&path, from)?;
+        while let Some(mut record) = reader.next_record()? {
+            let offset = record.offset();
+            if offset >= segment.length {
+                break;
+            }
+            let header = record.header().clone();
+            let Some(entry) = self.entry_of(&header, segment.serial, offset)? else {
+                record.finish()?;
+                continue;
+            };
+            let mut block = Vec::new();
+            std::io::Read::read_to_end(&mut record, &mut block)?;
+            let record = LoadedRecord { location: record.finish()?, header, block };
+            tables.push(written(&mut rows, self.visited(entry, record, &mut replay)?)?)?;
+            (self.progress)(self.pages.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+        Ok(tables.finish(segment.length)?)
+    }
+
+    /// The URL whose visit points to the record at `offset`.
+    fn entry_of(&self, header: &warc::Header, serial: u32, offset: u64) -> anyhow::Result<Option<Entry>> {
+        if !matches!(header.record_type(), Some(RecordType::Response | RecordType::Revisit)) {
+            return Ok(None);
+        }
+        let Some(url) = header.target_uri().and_then(CanonicalUrl::from_canonical) else { return Ok(None) };
+        let entry = self.store.get(url.key())?.filter(|entry| entry.candidate.purpose == Purpose::Page);
+        Ok(entry.filter(|entry| {
+            let location = entry.visit.as_ref().and_then(|visit| visit.location);
+            location.is_some_and(|at: ArchiveLocation| at.segment == serial && at.offset == offset)
+        }))
+    }
+
+    /// The visit with what its answer says, as the crawl saw it.
+    fn visited(&self, entry: Entry, record: LoadedRecord, replay: &mut Replay<'_>) -> anyhow::Result<Visited> {
+        let Entry { candidate, visit, .. } = entry;
+        let visit = visit.ok_or_else(|| anyhow!("internal error: a record without a visit"))?;
+        // Without a status there was no answer in the end, whatever came before.
+        if visit.status == 0 {
+            return Ok(Visited { candidate, visit, details: None });
+        }
+        let answer = replay.answer_of(record, visit.duplicate_of)?;
+        let body_bytes_max = usize::try_from(self.settings.limits.body_bytes_max).unwrap_or(usize::MAX);
+        let response = answer.response(body_bytes_max);
+        let exchange = Exchange {
+            url: candidate.url.clone(),
+            method: method_of(&visit),
+            address: None,
+            started_at: visit.at,
+            request_head: Default::default(),
+            response_head: answer.head().to_vec().into(),
+            payload: answer.payload().to_vec().into(),
+            truncated: response.truncated,
+        };
+        let outcome = FetchOutcome {
+            id: TaskId(0),
+            url: candidate.url.clone(),
+            exchanges: vec![exchange],
+            fetched: Fetched::Response(response),
+            started_at: visit.at,
+            finished_at: visit.at,
+            response_time: Default::default(),
+        };
+        let content = look_into(&outcome, Purpose::Page, self.settings);
+        Ok(Visited { candidate, visit, details: content.details })
+    }
+}
+
+/// How the recorded answer was asked for: where a HEAD was enough, nothing was looked into.
+fn method_of(visit: &Visit) -> Method {
+    match visit.outcome {
+        Outcome::Binary if visit.length == 0 => Method::Head,
+        _ => Method::Get,
+    }
+}

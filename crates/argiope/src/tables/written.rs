@@ -1,0 +1,126 @@
+//! From a visit to its rows.
+
+use std::sync::Arc;
+
+use dataset::{ImageRow, LinkRow, PageContent, PageRow, Rows, Written};
+use engine::{Details, HtmlDetails, Visited};
+use extract::media_type::Kind;
+use extract::{ImageSource, Rel, RobotsDirectives, media_type};
+use model::{Outcome, PayloadDigest, Truncation};
+use sha1::{Digest, Sha1};
+use store::StoreError;
+use weburl::{CanonicalUrl, UrlKey};
+
+/// The kind of the link from a redirect to its target.
+const REDIRECT: &str = "redirect";
+
+/// The rows of a visit.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreError> {
+    let Visited { candidate, visit, details } = visited;
+    let row = rows.of(&candidate, visit.attempts, Some(&visit))?;
+    let key = candidate.url.key();
+    let source: (UrlKey, Arc<str>) = (key, candidate.url.as_str().into());
+    let is_duplicate = visit.outcome == Outcome::Duplicate;
+    let (mut links, mut images) = (Vec::new(), Vec::new());
+    if let Some(target) = row.redirect_to.as_deref().and_then(CanonicalUrl::from_canonical) {
+        let target = (target.key(), target.as_str().into());
+        links.push(LinkRow { source: source.clone(), target, text: None, kind: REDIRECT, rel: None });
+    }
+    let content = details.map(|details| {
+        let Details { media, fields, truncated, html } = *details;
+        let [server, last_modified, etag, content_encoding, content_language, cache_control, x_robots_tag] = fields;
+        let mut content = PageContent {
+            kind: media.kind.as_str(),
+            declared_kind: media.declared.map(Kind::as_str),
+            extension_kind: media.extension.map(Kind::as_str),
+            sniffed_kind: media.sniffed.map(Kind::as_str),
+            server,
+            last_modified,
+            etag,
+            content_encoding,
+            content_language,
+            cache_control,
+            x_robots_tag,
+            truncated: truncated.map(word_of),
+            ..PageContent::default()
+        };
+        if let Some(html) = html {
+            content.links = u32::try_from(html.links.len()).ok();
+            content.images = u32::try_from(html.images.len()).ok();
+            content.meta_robots = robots(html.meta_robots);
+            content.encoding = Some(html.encoding);
+            links.extend(link_rows(&source, &html));
+            content.language = html.language.clone();
+            if !is_duplicate {
+                content.simhash = Some(html.simhash);
+            }
+            let HtmlDetails { text, targets, images: found, .. } = html;
+            content.text = Some(text).filter(|_| !is_duplicate);
+            images.extend(found.into_iter().map(|image| image_row(&source, image, &targets)));
+        }
+        content
+    });
+    Ok(Written { page: PageRow { key, row, content }, links, images })
+}
+
+fn link_rows(source: &(UrlKey, Arc<str>), html: &HtmlDetails) -> Vec<LinkRow> {
+    let row = |link: &engine::LinkDetails| LinkRow {
+        source: source.clone(),
+        target: html.targets[link.target].clone(),
+        text: Some(link.text.clone()).filter(|text| !text.is_empty()),
+        kind: link.kind.as_str(),
+        rel: rel(link.rel),
+    };
+    html.links.iter().map(row).collect()
+}
+
+fn image_row(source: &(UrlKey, Arc<str>), found: engine::ImageDetails, targets: &[(UrlKey, Arc<str>)]) -> ImageRow {
+    let image = found.image;
+    let (declared_type, data) = match image.source {
+        ImageSource::Url(_) => (None, None),
+        ImageSource::Data { media_type, bytes } => (Some(media_type), Some(bytes)),
+    };
+    ImageRow {
+        source: source.clone(),
+        url: found.target.map(|target| targets[target].clone()),
+        digest: data.as_ref().map(|data| PayloadDigest(Sha1::digest(data).into()).to_string()),
+        alt: Some(image.alt).filter(|alt| !alt.is_empty()),
+        sniffed_kind: data.as_ref().and_then(|data| media_type::sniff(data, None, None).sniffed).map(Kind::as_str),
+        declared_type,
+        width: image.width,
+        height: image.height,
+        from_srcset: image.from_srcset,
+        data,
+    }
+}
+
+fn word_of(truncated: Truncation) -> &'static str {
+    match truncated {
+        Truncation::Length => "length",
+        Truncation::Time => "time",
+        Truncation::Disconnect => "disconnect",
+    }
+}
+
+fn rel(rel: Rel) -> Option<String> {
+    words([(rel.nofollow, "nofollow"), (rel.sponsored, "sponsored"), (rel.ugc, "ugc")], " ")
+}
+
+fn robots(robots: RobotsDirectives) -> Option<String> {
+    let words_of = [
+        (robots.noindex, "noindex"),
+        (robots.nofollow, "nofollow"),
+        (robots.noarchive, "noarchive"),
+        (robots.nosnippet, "nosnippet"),
+        (robots.noimageindex, "noimageindex"),
+    ];
+    words(words_of, ", ")
+}
+
+fn words<const N: usize>(words: [(bool, &str); N], separator: &str) -> Option<String> {
+    let set: Vec<&str> = words.into_iter().filter(|(is_set, _)| *is_set).map(|(_, word)| word).collect();
+    (!set.is_empty()).then(|| set.join(separator))
+}

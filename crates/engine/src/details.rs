@@ -1,0 +1,127 @@
+//! What an answer says beyond what the crawl itself needs: everything that the dataset keeps of it. A function of the answer's bytes, so
+//! that it can be derived again from the archive.
+
+use std::sync::Arc;
+
+use extract::media_type::{Kind, MediaType};
+use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives, simhash};
+use model::{Headers, Response, Truncation};
+use weburl::{CanonicalUrl, UrlKey};
+
+/// The longest value kept of a header field, in characters.
+const FIELD_CHARS_MAX: usize = 500;
+
+/// What an answer says.
+#[derive(Clone, Debug)]
+pub struct Details {
+    /// What kind of content it is, by everything that speaks for one.
+    pub media: MediaType,
+    /// The header fields named in [`FIELDS`], in that order.
+    pub fields: [Option<String>; FIELDS.len()],
+    /// Why the body is not whole.
+    pub truncated: Option<Truncation>,
+    /// What is on the page, if it is HTML.
+    pub html: Option<HtmlDetails>,
+}
+
+/// The header fields that are kept.
+pub const FIELDS: [&str; 7] =
+    ["server", "last-modified", "etag", "content-encoding", "content-language", "cache-control", "x-robots-tag"];
+
+/// What is on an HTML page.
+#[derive(Clone, Debug)]
+pub struct HtmlDetails {
+    /// `lang` of the `html` element.
+    pub language: Option<String>,
+    /// The encoding it was decoded with.
+    pub encoding: &'static str,
+    /// What its `meta` elements ask of robots.
+    pub meta_robots: RobotsDirectives,
+    /// Its visible text.
+    pub text: String,
+    /// The fingerprint of its text.
+    pub simhash: u64,
+    /// The URLs that its links and images lead to, each once.
+    pub targets: Vec<(UrlKey, Arc<str>)>,
+    /// Its links in the order of the page, with repeats.
+    pub links: Vec<LinkDetails>,
+    /// Its images in the order of the page, with repeats.
+    pub images: Vec<ImageDetails>,
+}
+
+/// A link of a page.
+#[derive(Clone, Debug)]
+pub struct LinkDetails {
+    /// Where it leads: an index into the page's targets.
+    pub target: usize,
+    /// Its text.
+    pub text: String,
+    /// The construct it comes from.
+    pub kind: LinkKind,
+    /// What its `rel` says about following it.
+    pub rel: Rel,
+}
+
+/// An image of a page.
+#[derive(Clone, Debug)]
+pub struct ImageDetails {
+    /// Where it is: an index into the page's targets; `None` for an image in the page itself.
+    pub target: Option<usize>,
+    /// As the page has it.
+    pub image: Image,
+}
+
+impl Details {
+    pub(crate) fn new(response: &Response, media: MediaType, html: Option<HtmlDetails>) -> Self {
+        let field = |name: &&str| joined(&response.headers, name);
+        Details { media, fields: FIELDS.each_ref().map(field), truncated: response.truncated, html }
+    }
+}
+
+impl HtmlDetails {
+    /// `links` and `images` give the places of the page's links and images among the targets; what has none leads nowhere.
+    pub(crate) fn new(
+        page: HtmlPage,
+        links: Vec<Option<usize>>,
+        images: Vec<Option<usize>>,
+        targets: &[CanonicalUrl],
+    ) -> Self {
+        let links = page.links.into_iter().zip(links).filter_map(|(link, target)| {
+            Some(LinkDetails { target: target?, text: link.text, kind: link.kind, rel: link.rel })
+        });
+        let images = page.images.into_iter().zip(images).filter_map(|(image, target)| {
+            (target.is_some() || href_of(&image).is_none()).then_some(ImageDetails { target, image })
+        });
+        HtmlDetails {
+            language: page.lang,
+            encoding: page.encoding,
+            meta_robots: page.meta_robots,
+            simhash: simhash::of_text(&page.text),
+            text: page.text,
+            targets: targets.iter().map(|url| (url.key(), url.as_str().into())).collect(),
+            links: links.collect(),
+            images: images.collect(),
+        }
+    }
+}
+
+/// The reference of an image that is not in the page itself.
+pub(crate) fn href_of(image: &Image) -> Option<&str> {
+    match &image.source {
+        ImageSource::Url(href) => Some(href),
+        ImageSource::Data { .. } => None,
+    }
+}
+
+/// The values of a field in one text, as RFC 9110 §5.3 joins them.
+fn joined(headers: &Headers, name: &str) -> Option<String> {
+    let values: Vec<&str> = headers.all(name).collect();
+    let value: String = values.join(", ").chars().take(FIELD_CHARS_MAX).collect();
+    (!value.is_empty()).then_some(value)
+}
+
+/// The kind of content in one word, as the dataset has it.
+#[must_use]
+pub fn kind_of(kind: Option<Kind>) -> Option<&'static str> {
+    kind.map(Kind::as_str)
+}

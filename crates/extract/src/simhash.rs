@@ -1,0 +1,160 @@
+//! The fingerprint of a text by which near duplicates are found: SimHash (Charikar, "Similarity Estimation Techniques from
+//! Rounding Algorithms", STOC 2002; for web pages: Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling",
+//! WWW 2007).
+//!
+//! The features of a text are its words, lower case, without punctuation. Each distinct word votes on every bit of the
+//! fingerprint by the bits of its hash, with the weight 1 + ln(occurrences). Single words and this weight were chosen by
+//! measurement on real documents (`docs/near-duplicates.md`): runs of words find fewer edited copies, plain counts take
+//! different pages of one manual for copies.
+
+use std::collections::HashMap;
+
+/// The fingerprint of a text. A text without words has 0.
+#[must_use]
+pub fn of_text(text: &str) -> u64 {
+    let mut occurrences: HashMap<u64, u32, BuildIdentity> = HashMap::default();
+    for_each_word(text, |word| *occurrences.entry(word).or_insert(0) += 1);
+    // A page has at most a million bytes of text, so no sum comes near the limit.
+    let mut votes = [0i32; 64];
+    for (word, count) in occurrences {
+        let weight = weight(count);
+        for (bit, votes) in votes.iter_mut().enumerate() {
+            let against = (word >> bit & 1) as i32 - 1;
+            *votes = votes.wrapping_add((weight ^ against) - against);
+        }
+    }
+    let mut fingerprint = 0;
+    for (bit, votes) in votes.iter().enumerate() {
+        fingerprint |= u64::from(*votes > 0) << bit;
+    }
+    fingerprint
+}
+
+/// 256 × (1 + ln `count`), in whole numbers so that it is the same on every machine: the logarithm to base 2 is taken as
+/// linear between powers of two.
+fn weight(count: u32) -> i32 {
+    /// 256 × ln 2.
+    const LN_2: i64 = 177;
+    let (count, power) = (i64::from(count.max(1)), count.max(1).ilog2());
+    let log_2 = i64::from(power) * 256 + ((count << 8 >> power) - 256);
+    i32::try_from(256 + log_2 * LN_2 / 256).unwrap_or(i32::MAX)
+}
+
+/// In how many bits two fingerprints differ (their Hamming distance).
+#[must_use]
+pub const fn distance(a: u64, b: u64) -> u32 {
+    (a ^ b).count_ones()
+}
+
+/// Calls `each` with the hash of every word: a run of letters and digits, lower case.
+fn for_each_word(text: &str, mut each: impl FnMut(u64)) {
+    let mut hash = SEED;
+    let mut is_word = false;
+    let mut add = |character: u32| hash_and_end(&mut hash, &mut is_word, character, &mut each);
+    for character in text.chars() {
+        // Most text is ASCII, for which no table is needed.
+        match character {
+            'a'..='z' | '0'..='9' => add(u32::from(character)),
+            'A'..='Z' => add(u32::from(character.to_ascii_lowercase())),
+            '\0'..='\x7f' => add(END),
+            _ if character.is_alphanumeric() => character.to_lowercase().for_each(|lower| add(u32::from(lower))),
+            _ => add(END),
+        }
+    }
+    add(END);
+}
+
+/// Stands for the end of a word: no character has this number.
+const END: u32 = u32::MAX;
+
+fn hash_and_end(hash: &mut u64, is_word: &mut bool, character: u32, each: &mut impl FnMut(u64)) {
+    if character != END {
+        *hash = (*hash ^ u64::from(character)).wrapping_mul(FACTOR);
+        *is_word = true;
+    } else if *is_word {
+        each(mix(*hash));
+        (*hash, *is_word) = (SEED, false);
+    }
+}
+
+/// The offset basis and the prime of FNV-1a for 64 bits (RFC 9923).
+const SEED: u64 = 0xcbf2_9ce4_8422_2325;
+const FACTOR: u64 = 0x0000_0100_0000_01b3;
+
+/// Spreads every bit over all: the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+fn mix(hash: u64) -> u64 {
+    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
+}
+
+/// The hashes are well mixed already. An adversary gains nothing by collisions but a wrong fingerprint of his own page.
+#[derive(Clone, Copy, Default)]
+struct BuildIdentity;
+
+struct Identity(u64);
+
+impl std::hash::BuildHasher for BuildIdentity {
+    type Hasher = Identity;
+
+    fn build_hasher(&self) -> Identity {
+        Identity(0)
+    }
+}
+
+impl std::hash::Hasher for Identity {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| mix(hash ^ u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_words_has_no_bits() {
+        for text in ["", " ", "… — !?"] {
+            assert_eq!(of_text(text), 0, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn case_space_and_punctuation_do_not_count() {
+        let text = "The spider writes: its web, in the middle of the garden.";
+        assert_eq!(of_text(text), of_text("the SPIDER writes its   web\nin the middle, of the garden"));
+        assert_eq!(of_text("spider"), of_text("Spider!"));
+        assert_ne!(of_text("spider"), of_text("garden"));
+    }
+
+    #[test]
+    fn weights_grow_like_the_logarithm() {
+        for count in [1u32, 2, 3, 5, 10, 100, 1_000, u32::MAX] {
+            let exact = 256.0 * (1.0 + f64::from(count).ln());
+            let difference = (f64::from(weight(count)) - exact).abs();
+            assert!(difference < 20.0, "{count}: {} instead of {exact}", weight(count));
+        }
+    }
+
+    /// The fingerprints are in files: they must not change unnoticed.
+    #[test]
+    fn golden_fingerprints() {
+        let text = "Argiope is the writing spider. This program crawls the web politely.";
+        assert_eq!(format!("{:016x}", of_text(text)), "30117067eb2b15f1");
+    }
+
+    #[test]
+    fn distance_counts_bits() {
+        assert_eq!(distance(0, 0), 0);
+        assert_eq!(distance(0b1011, 0b0010), 2);
+        assert_eq!(distance(0, u64::MAX), 64);
+    }
+}
