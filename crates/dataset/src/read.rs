@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, BooleanArray, RecordBatch};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowPredicateFn, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowFilter,
+};
+use parquet::file::metadata::RowGroupMetaData;
 use weburl::UrlKey;
 
 use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
@@ -21,6 +24,8 @@ const BATCH_ROWS: usize = 4_096;
 pub struct Batches {
     files: VecDeque<PathBuf>,
     columns: Vec<String>,
+    /// A column, and the key that rows must have in it.
+    only: Option<(&'static str, UrlKey)>,
     current: Option<(PathBuf, ParquetRecordBatchReader)>,
 }
 
@@ -31,7 +36,7 @@ impl Layout {
     /// The directory cannot be read.
     pub fn batches(&self, table: Table, columns: &[&str]) -> Result<Batches, DatasetError> {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
-        Ok(Batches { files: self.files(table)?.into(), columns, current: None })
+        Ok(Batches { files: self.files(table)?.into(), columns, only: None, current: None })
     }
 }
 
@@ -40,7 +45,14 @@ impl Batches {
     #[must_use]
     pub fn of_file(path: &Path, columns: &[&str]) -> Self {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
-        Batches { files: VecDeque::from([path.to_owned()]), columns, current: None }
+        Batches { files: VecDeque::from([path.to_owned()]), columns, only: None, current: None }
+    }
+
+    /// Leaves out rows that have another key in this column: groups of rows whose range does not include the key are passed
+    /// over, and of the others the remaining columns are read only where the key is.
+    #[must_use]
+    pub fn only(self, column: &'static str, key: UrlKey) -> Self {
+        Batches { only: Some((column, key)), ..self }
     }
 
     fn open(&self, path: &Path) -> Result<ParquetRecordBatchReader, DatasetError> {
@@ -48,6 +60,10 @@ impl Batches {
         let mask = match self.columns.is_empty() {
             true => ProjectionMask::all(),
             false => ProjectionMask::columns(builder.parquet_schema(), self.columns.iter().map(String::as_str)),
+        };
+        let builder = match self.only {
+            Some((column, key)) => filtered(builder, column, key),
+            None => builder,
         };
         let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
         reader.map_err(|error| DatasetError::format(path, error))
@@ -72,6 +88,30 @@ impl Iterator for Batches {
             }
         }
     }
+}
+
+fn filtered(
+    builder: ParquetRecordBatchReaderBuilder<File>,
+    column: &'static str,
+    key: UrlKey,
+) -> ParquetRecordBatchReaderBuilder<File> {
+    let groups = builder.metadata().row_groups().iter().enumerate();
+    let groups = groups.filter(|(_, group)| may_have(group, column, key)).map(|(at, _)| at).collect();
+    let mask = ProjectionMask::columns(builder.parquet_schema(), [column]);
+    let has_key = move |batch: RecordBatch| {
+        Ok((0..batch.num_rows()).map(|row| Some(batch.key(column, row) == Some(key))).collect::<BooleanArray>())
+    };
+    let filter = RowFilter::new(vec![Box::new(ArrowPredicateFn::new(mask, has_key))]);
+    builder.with_row_groups(groups).with_row_filter(filter)
+}
+
+/// False where the least and the greatest value of a column show that no row has the key.
+fn may_have(group: &RowGroupMetaData, column: &str, key: UrlKey) -> bool {
+    let chunk = group.columns().iter().find(|chunk| chunk.column_path().string() == column);
+    let Some(statistics) = chunk.and_then(|chunk| chunk.statistics()) else { return true };
+    let key = key.to_bytes();
+    statistics.min_bytes_opt().is_none_or(|min| min <= &key[..])
+        && statistics.max_bytes_opt().is_none_or(|max| &key[..] <= max)
 }
 
 fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, DatasetError> {

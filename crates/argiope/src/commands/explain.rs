@@ -2,6 +2,7 @@
 
 mod crawl;
 mod found;
+mod linked;
 mod rules;
 mod site;
 mod site_text;

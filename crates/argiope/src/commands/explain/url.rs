@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use dataset::Layout;
 use model::{Outcome, Purpose, Visit};
 use serde::Serialize;
 use store::{Entry, Store};
@@ -9,6 +10,7 @@ use weburl::{CanonicalUrl, Rejected, SiteKey, UrlKey};
 
 use super::crawl::Crawl;
 use super::found::{Step, way_to};
+use super::linked::LinkedAs;
 use super::rules::{self, Rule};
 use super::standing::Standing;
 use crate::rows::{Row, Rows};
@@ -33,6 +35,8 @@ pub(super) struct UrlStory {
     pub(super) row: Option<Row>,
     /// From a seed to it.
     pub(super) found: Vec<Step>,
+    /// What other pages call it.
+    pub(super) linked_as: LinkedAs,
     /// Requests made for it.
     pub(super) attempts: u8,
     /// When it was fetched, or judged without a fetch.
@@ -74,6 +78,7 @@ impl UrlStory {
             known: false,
             row: None,
             found: Vec::new(),
+            linked_as: LinkedAs::default(),
             attempts: 0,
             at: None,
             target: None,
@@ -92,7 +97,7 @@ impl UrlStory {
     /// The story of a URL.
     ///
     /// # Errors
-    /// The store cannot be read.
+    /// The store or the dataset cannot be read.
     pub(super) fn of(crawl: &Crawl, given: &str, url: &CanonicalUrl) -> anyhow::Result<Self> {
         let store = crawl.store();
         let entry = store.get(url.key())?;
@@ -100,6 +105,7 @@ impl UrlStory {
         let is_seed = store.seeds()?.contains(url);
         let mut story = UrlStory::new(given);
         story.url = Some(url.to_string());
+        story.linked_as = LinkedAs::of(&Layout::at(crawl.opened.dir.dataset()), url.key())?;
         story.rules = rules::judge(url, is_seed, &standing, &crawl.settings);
         match &entry {
             None => story.why = story.what_would_be(crawl, &crawl.similar(url)?),

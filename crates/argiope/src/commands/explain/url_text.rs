@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::found::Step;
+use super::linked::{LinkText, LinkedAs};
 use super::rules::Rule;
 use super::url::{UrlStory, is_redirect};
 use crate::counted::counted;
@@ -14,6 +15,9 @@ const LABEL_WIDTH: usize = 13;
 
 /// Steps of a way shown at its beginning and at its end; what lies between is counted.
 const STEPS_SHOWN: usize = 10;
+
+/// Texts of links shown; the rest is counted.
+const TEXTS_SHOWN: usize = 20;
 
 impl UrlStory {
     /// The story, a label and a value a line. Writing to a string cannot fail.
@@ -35,6 +39,7 @@ impl UrlStory {
                 self.tell_why(&mut out, "because");
             }
         }
+        self.tell_links(&mut out);
         out.push_str("\nRules now\n");
         for Rule { rule, allows, by } in &self.rules {
             let word = match allows {
@@ -94,6 +99,21 @@ impl UrlStory {
     fn tell_why(&self, out: &mut String, label: &str) {
         for (at, why) in self.why.iter().enumerate() {
             line(out, if at == 0 { label } else { "" }, Printable(why));
+        }
+    }
+
+    fn tell_links(&self, out: &mut String) {
+        let LinkedAs { count, texts } = &self.linked_as;
+        if texts.is_empty() {
+            return;
+        }
+        out.push_str("\nLinked as\n");
+        for LinkText { text, source } in texts.iter().take(TEXTS_SHOWN) {
+            let _ = writeln!(out, "  \"{}\" on {}", Printable(text), Printable(source));
+        }
+        let hidden = count.saturating_sub(TEXTS_SHOWN as u64);
+        if hidden > 0 {
+            let _ = writeln!(out, "  … {hidden} more");
         }
     }
 
