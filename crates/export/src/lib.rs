@@ -10,11 +10,15 @@
 //! Invariant: a format knows no other format, and nothing here writes to the crawl's directory.
 
 mod crawl;
+pub mod crawldb;
 mod error;
 mod filter;
 pub mod jsonl;
+pub mod kvs;
 mod pending;
 pub mod printable;
+pub mod sort;
+mod tables;
 
 pub use crawl::{Crawl, Progress, Selected};
 pub use error::ExportError;

@@ -8,10 +8,11 @@ use anyhow::bail;
 use crate::workspace;
 
 /// Debian packages with the file by which each is known to be there.
-const PACKAGES: [(&str, &str); 3] = [
+const PACKAGES: [(&str, &str); 4] = [
     ("python3", "/usr/bin/python3"),
     ("python3-doc", "/usr/share/doc/python3-doc/html/index.html"),
     ("postgresql-doc-15", "/usr/share/doc/postgresql-doc-15/html/index.html"),
+    ("postgresql-15", "/usr/lib/postgresql/15/bin/initdb"),
 ];
 
 /// Sees to it that everything is there. Gives the directories to put in front of `PATH`.

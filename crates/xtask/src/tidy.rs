@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
 /// Which crate may use which: an arrow points down (`ARCHITECTURE.md`). Test-only uses are not listed.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("weburl", &[]),
     ("model", &["weburl"]),
     ("robots", &[]),
@@ -33,7 +33,8 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("engine", &["extract", "fetch", "frontier", "model", "robots", "store", "warc", "weburl"]),
     ("replay", &["fetch", "model", "store", "warc", "weburl"]),
     ("dataset", &["model", "store", "weburl"]),
-    ("export", &["dataset", "model", "replay", "store", "warc", "weburl"]),
+    ("export", &["dataset", "extract", "model", "replay", "store", "warc", "weburl"]),
+    ("export-webgraph", &["dataset", "export", "weburl"]),
     ("testweb", &[]),
     ("sim", &["engine", "extract", "frontier", "model", "robots", "store", "store-embedded", "warc", "weburl"]),
     (
@@ -42,6 +43,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "dataset",
             "engine",
             "export",
+            "export-webgraph",
             "extract",
             "fetch",
             "frontier",

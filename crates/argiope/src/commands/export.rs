@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use dataset::Layout;
-use export::{Crawl, Filter, PendingFile, jsonl};
+use export::{Crawl, Filter, PendingFile, crawldb, jsonl, kvs};
 
 use super::opened::Opened;
 use crate::cli::usage;
@@ -44,6 +44,12 @@ pub struct ExportArgs {
 pub enum Format {
     /// A JSON object a line, one for each URL (docs/rows.md)
     Jsonl,
+    /// The table `crawl` of the key-value store of CIS 5550
+    Kvs,
+    /// The schema `crawldb` in PostgreSQL; -o is postgres://USER@HOST/DATABASE or "host=… dbname=…"
+    Crawldb,
+    /// The graph of links, compressed as WebGraph reads it; -o is what the names of its files begin with
+    Webgraph,
 }
 
 /// Runs the command.
@@ -67,9 +73,26 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         Format::Jsonl => text(args.output.as_deref(), |target, out| {
             jsonl::write(&crawl, &filter, args.all, target, out, &mut progress)
         })?,
+        Format::Kvs => {
+            text(args.output.as_deref(), |target, out| kvs::write(&crawl, &filter, target, out, &mut progress))?;
+        }
+        Format::Crawldb => crawldb::write(&crawl, &filter, database(args.output.as_deref())?, &mut progress)?,
+        Format::Webgraph => export_webgraph::write(&crawl, &filter, path(&args)?, &mut progress)?,
     }
     told.end();
     Ok(ExitCode::SUCCESS)
+}
+
+/// The file or directory that `-o` names.
+fn path(args: &ExportArgs) -> anyhow::Result<&Path> {
+    let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    output.ok_or_else(|| usage("this format needs a target: -o PATH"))
+}
+
+/// The database that `-o` names.
+fn database(output: Option<&Path>) -> anyhow::Result<&str> {
+    let text = output.and_then(Path::to_str);
+    text.ok_or_else(|| usage("crawldb needs a database: -o postgres://USER@HOST/DATABASE"))
 }
 
 /// Writes a text to a file, whole or not at all, or to standard output.

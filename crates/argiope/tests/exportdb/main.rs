@@ -1,0 +1,13 @@
+//! Exports into databases and graphs, by the real binary: `kvs`, `crawldb` (into a real PostgreSQL), `webgraph`; and the anchor
+//! texts that `explain` shows.
+
+#![expect(clippy::expect_used, reason = "a test may panic")]
+
+mod advanced;
+mod crawled;
+mod graph;
+mod kvs;
+mod linked;
+mod server;
+mod statistics;
+mod stopped;

@@ -1,0 +1,225 @@
+//! Sorting more records than memory should hold: sorted runs in files without a name, merged at the end.
+//!
+//! A record is bytes, and the order is that of the bytes; who sorts puts the key first. The files of the runs have no name, so
+//! that nothing stays behind, however the process ends.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use crate::ExportError;
+
+/// Memory of the records that wait to become a run, in bytes.
+const MEMORY_BYTES_MAX: usize = 32 << 20;
+/// Runs that are merged at once; so many of one size make one of the next.
+const RUNS_MAX: usize = 64;
+/// The greatest record, in bytes.
+const RECORD_BYTES_MAX: usize = 1 << 30;
+
+/// Takes records in any order.
+pub struct Sorter {
+    dir: PathBuf,
+    memory_bytes_max: usize,
+    /// The records that wait, one behind the other.
+    bytes: Vec<u8>,
+    /// Where each of them lies: its begin and its end.
+    spans: Vec<(usize, usize)>,
+    /// Runs by size: those of a level are made of `RUNS_MAX` of the one before.
+    levels: Vec<Vec<File>>,
+}
+
+/// Gives records back in order.
+pub struct Sorted {
+    dir: PathBuf,
+    runs: Vec<Run>,
+    heads: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
+}
+
+struct Run(BufReader<File>);
+
+impl Sorter {
+    /// A sorter whose files lie on the disk of `target`, or where the system keeps temporary files if nothing can be written
+    /// there.
+    #[must_use]
+    pub fn beside(target: &Path) -> Self {
+        let dir = target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let dir = if tempfile::tempfile_in(dir).is_ok() { dir.to_owned() } else { std::env::temp_dir() };
+        Sorter { dir, memory_bytes_max: MEMORY_BYTES_MAX, bytes: Vec::new(), spans: Vec::new(), levels: Vec::new() }
+    }
+
+    /// Takes a record that has these parts, one behind the other.
+    ///
+    /// # Errors
+    /// A run cannot be written.
+    pub fn push(&mut self, parts: &[&[u8]]) -> Result<(), ExportError> {
+        let begin = self.bytes.len();
+        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        self.spans.push((begin, self.bytes.len()));
+        if self.bytes.len() + size_of_val(&self.spans[..]) < self.memory_bytes_max {
+            return Ok(());
+        }
+        self.end_run().map_err(|error| ExportError::io(&self.dir, error))
+    }
+
+    /// Gives the records in order.
+    ///
+    /// # Errors
+    /// A run cannot be written or read.
+    pub fn sorted(mut self) -> Result<Sorted, ExportError> {
+        let dir = self.dir.clone();
+        self.end_run()
+            .and_then(|()| Sorted::merging(self.levels.into_iter().flatten().collect(), dir.clone()))
+            .map_err(|error| ExportError::io(&dir, error))
+    }
+
+    fn end_run(&mut self) -> io::Result<()> {
+        let bytes = &self.bytes;
+        self.spans.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
+        let records = self.spans.drain(..).map(|(begin, end)| Ok(&bytes[begin..end]));
+        let run = write_run(&self.dir, records)?;
+        self.bytes.clear();
+        self.add(run, 0)
+    }
+
+    /// Adds a run to its level; a level that is full becomes a run of the next.
+    fn add(&mut self, run: File, level: usize) -> io::Result<()> {
+        if self.levels.len() == level {
+            self.levels.push(Vec::new());
+        }
+        self.levels[level].push(run);
+        if self.levels[level].len() < RUNS_MAX {
+            return Ok(());
+        }
+        let runs = std::mem::take(&mut self.levels[level]);
+        let mut merging = Sorted::merging(runs, self.dir.clone())?;
+        let merged = write_run(&self.dir, std::iter::from_fn(|| merging.next_record().transpose()))?;
+        self.add(merged, level + 1)
+    }
+}
+
+fn write_run<R: AsRef<[u8]>>(dir: &Path, records: impl Iterator<Item = io::Result<R>>) -> io::Result<File> {
+    let mut out = BufWriter::new(tempfile::tempfile_in(dir)?);
+    for record in records {
+        let record = record?;
+        out.write_all(&(record.as_ref().len() as u64).to_le_bytes())?;
+        out.write_all(record.as_ref())?;
+    }
+    let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+impl Run {
+    fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut length = [0; 8];
+        match self.0.read_exact(&mut length) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
+        let length = usize::try_from(u64::from_le_bytes(length)).ok().filter(|length| *length <= RECORD_BYTES_MAX);
+        let mut record = vec![0; length.ok_or(io::ErrorKind::InvalidData)?];
+        self.0.read_exact(&mut record)?;
+        Ok(Some(record))
+    }
+}
+
+impl Sorted {
+    fn merging(files: Vec<File>, dir: PathBuf) -> io::Result<Self> {
+        let mut sorted = Sorted { dir, runs: Vec::new(), heads: BinaryHeap::new() };
+        for file in files {
+            sorted.runs.push(Run(BufReader::new(file)));
+            sorted.read_from(sorted.runs.len() - 1)?;
+        }
+        Ok(sorted)
+    }
+
+    fn read_from(&mut self, run: usize) -> io::Result<()> {
+        self.heads.extend(self.runs[run].next()?.map(|record| Reverse((record, run))));
+        Ok(())
+    }
+
+    fn next_record(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let Some(Reverse((record, run))) = self.heads.pop() else { return Ok(None) };
+        self.read_from(run)?;
+        Ok(Some(record))
+    }
+
+    /// The next record, without taking it.
+    #[must_use]
+    pub fn peek(&self) -> Option<&[u8]> {
+        self.heads.peek().map(|Reverse((record, _))| &record[..])
+    }
+
+    /// Takes the next record if it begins with `key`. Records with lesser keys are passed over.
+    ///
+    /// # Errors
+    /// A run cannot be read.
+    pub fn next_of(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, ExportError> {
+        while let Some(record) = self.peek() {
+            match record[..key.len().min(record.len())].cmp(key) {
+                std::cmp::Ordering::Less => drop(self.next().transpose()?),
+                std::cmp::Ordering::Equal => return self.next().transpose(),
+                std::cmp::Ordering::Greater => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for Sorted {
+    type Item = Result<Vec<u8>, ExportError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_record().map_err(|error| ExportError::io(&self.dir, error)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorter(memory_bytes_max: usize) -> (Sorter, tempfile::TempDir) {
+        let dir = tempfile::tempdir().unwrap();
+        let sorter = Sorter { memory_bytes_max, ..Sorter::beside(&dir.path().join("target")) };
+        (sorter, dir)
+    }
+
+    fn check(records: u32, memory_bytes_max: usize) {
+        let (mut sorter, dir) = sorter(memory_bytes_max);
+        let all: Vec<Vec<u8>> = (0..records).map(|n| format!("{} ž", (n * 7919) % 1009).into_bytes()).collect();
+        for record in &all {
+            let (a, b) = record.split_at(1);
+            sorter.push(&[a, b]).unwrap();
+        }
+        let sorted: Vec<Vec<u8>> = sorter.sorted().unwrap().map(Result::unwrap).collect();
+        let mut expect = all;
+        expect.sort_unstable();
+        assert!(sorted == expect, "{records} {memory_bytes_max}");
+        assert_eq!(dir.path().read_dir().unwrap().count(), 0, "no run has a name");
+    }
+
+    #[test]
+    fn records_come_back_in_order() {
+        for (records, memory_bytes_max) in [(0, 100), (1, 100), (10, 100), (500, 100), (500, 100_000), (5_000, 1)] {
+            check(records, memory_bytes_max);
+        }
+    }
+
+    #[test]
+    fn records_are_found_by_what_they_begin_with() {
+        let (mut sorter, _dir) = sorter(1);
+        for record in ["b1", "a1", "d", "b2", "", "e"] {
+            sorter.push(&[record.as_bytes()]).unwrap();
+        }
+        let mut sorted = sorter.sorted().unwrap();
+        let mut next_of = |key: &str| sorted.next_of(key.as_bytes()).unwrap().map(|r| String::from_utf8(r).unwrap());
+        assert_eq!(next_of("b").as_deref(), Some("b1"));
+        assert_eq!(next_of("b").as_deref(), Some("b2"));
+        assert_eq!(next_of("b"), None);
+        assert_eq!(next_of("c"), None);
+        assert_eq!(next_of("e").as_deref(), Some("e"));
+        assert_eq!(next_of("f"), None);
+    }
+}
