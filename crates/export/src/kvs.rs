@@ -42,7 +42,7 @@ pub fn write(
         let mut row = RowWriter::begin(&mut bytes, &with_port(&selected.entry.candidate.url));
         add_answer(&mut row, &selected, visit, &mut replay, body_bytes_max)?;
         out.write_all(&bytes).map_err(|error| ExportError::io(target, error))?;
-        anchors.write(selected.entry.candidate.url.key(), &mut |column, text| {
+        anchors.write(selected.entry.candidate.url.key(), |column, text| {
             bytes.clear();
             RowWriter(&mut bytes).column(column, text);
             out.write_all(&bytes).map_err(|error| ExportError::io(target, error))

@@ -62,7 +62,7 @@ impl Anchors {
     pub(super) fn write(
         &mut self,
         to: UrlKey,
-        each: &mut dyn FnMut(&str, &[u8]) -> Result<(), ExportError>,
+        mut each: impl FnMut(&str, &[u8]) -> Result<(), ExportError>,
     ) -> Result<(), ExportError> {
         let to = to.to_bytes();
         while let Some(record) = self.0.next_of(&to)? {
