@@ -8,11 +8,12 @@ use anyhow::bail;
 use crate::workspace;
 
 /// Debian packages with the file by which each is known to be there.
-const PACKAGES: [(&str, &str); 4] = [
+const PACKAGES: [(&str, &str); 5] = [
     ("python3", "/usr/bin/python3"),
     ("python3-doc", "/usr/share/doc/python3-doc/html/index.html"),
     ("postgresql-doc-15", "/usr/share/doc/postgresql-doc-15/html/index.html"),
     ("postgresql-15", "/usr/lib/postgresql/15/bin/initdb"),
+    ("chromium", "/usr/bin/chromium"),
 ];
 
 /// Sees to it that everything is there. Gives the directories to put in front of `PATH`.

@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
 /// Which crate may use which: an arrow points down (`ARCHITECTURE.md`). Test-only uses are not listed.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("weburl", &[]),
     ("model", &["weburl"]),
     ("robots", &[]),
@@ -35,6 +35,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("dataset", &["model", "store", "weburl"]),
     ("export", &["dataset", "extract", "model", "replay", "store", "warc", "weburl"]),
     ("export-webgraph", &["dataset", "export", "weburl"]),
+    ("report", &["dataset", "export", "model", "store", "weburl"]),
     ("testweb", &[]),
     ("sim", &["engine", "extract", "frontier", "model", "robots", "store", "store-embedded", "warc", "weburl"]),
     (

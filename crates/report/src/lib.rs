@@ -1,0 +1,37 @@
+//! What a crawl came to: how many pages of which type and site, images, links, duplicates, errors, speed.
+//!
+//! ```text
+//!  state ───▶ scan ──┐
+//!  dataset ─▶ graph ─┴─▶ Statistics ──▶ JSON as it is
+//!                             └───────▶ tables ──▶ text, page
+//! ```
+//!
+//! Everything is read once or twice from front to back and counted on the way. Memory grows with the distinct URLs linked to, with the
+//! originals of duplicates, and with nothing else: lists are cut at [`ROWS_MAX`].
+//!
+//! Invariant: nothing here writes to the crawl's directory, and no text from the web reaches a terminal or a page unescaped.
+
+mod both;
+mod error;
+mod graph;
+mod html;
+mod kinds;
+mod picture;
+mod scan;
+mod speed;
+mod statistics;
+mod tables;
+mod text;
+mod top;
+
+pub use both::Both;
+pub use error::ReportError;
+pub use html::html;
+pub use picture::{Line, PICTURE_PAGES_MAX, PageNode, Picture};
+pub use speed::{BUCKETS_MAX, Bucket, Speed};
+pub use statistics::{
+    Copied, Duplicates, Images, LinkedPage, Links, Most, Named, Overview, Ranked, Share, SiteErrors, SitePages,
+    SizedDocument, SlowSite, Statistics,
+};
+pub use text::text;
+pub use top::ROWS_MAX;

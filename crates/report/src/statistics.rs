@@ -1,0 +1,291 @@
+//! The statistics of a crawl as one value. Its JSON is what `argiope report --json` prints; `docs/report.md` defines each number.
+
+use dataset::Layout;
+use serde::Serialize;
+use store::Store;
+
+use crate::graph::{self, Graph};
+use crate::picture::Picture;
+use crate::scan::{self, Scanned};
+use crate::top::ROWS_MAX;
+use crate::{Both, ReportError, Speed, kinds};
+
+/// What a crawl came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Statistics {
+    /// The seeds, and URLs that seeds redirect to; at most [`ROWS_MAX`].
+    pub seeds: Vec<String>,
+    /// What cannot be told, and what to do about it; `None` where everything is told.
+    pub missing: Option<String>,
+    /// The crawl at a glance.
+    pub overview: Overview,
+    /// Pages by site.
+    pub sites: Ranked<SitePages>,
+    /// Pages by type: the outcomes, `frontier` and `excluded` among them.
+    pub types: Ranked<Named>,
+    /// Errors by kind.
+    pub errors_by_kind: Ranked<Named>,
+    /// Errors by site.
+    pub errors_by_site: Ranked<SiteErrors>,
+    /// Pages that robots.txt forbids, by site.
+    pub disallowed_by_site: Ranked<Share>,
+    /// Binary files by kind.
+    pub binary_by_type: Ranked<Named>,
+    /// Images; `None` without a dataset.
+    pub images: Option<Images>,
+    /// Links; `None` without a dataset.
+    pub links: Option<Links>,
+    /// Duplicates.
+    pub duplicates: Duplicates,
+    /// The last status by URL.
+    pub status_codes: Ranked<Named>,
+    /// Media types as declared, by URL.
+    pub content_types: Ranked<Named>,
+    /// Pages by links from the nearest seed.
+    pub depths: Vec<Named>,
+    /// The sites that took longest to answer.
+    pub slowest_sites: Ranked<SlowSite>,
+    /// The largest documents.
+    pub largest: Ranked<SizedDocument>,
+    /// Crawl speed over time.
+    pub speed: Speed,
+    /// The links between the most linked pages; `None` without a dataset.
+    pub picture: Option<Picture>,
+}
+
+/// Rows of a list, and how many there are in all.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ranked<T> {
+    /// Rows there are.
+    pub total: u64,
+    /// The first of them, at most [`ROWS_MAX`].
+    pub rows: Vec<T>,
+}
+
+/// A count with what is counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Named {
+    /// What.
+    pub name: String,
+    /// How many.
+    #[serde(flatten)]
+    pub count: Both<u64>,
+}
+
+/// The crawl at a glance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Overview {
+    /// Sites with a page below.
+    pub sites: Both<u64>,
+    /// URLs found, without those outside the crawl's scope.
+    pub pages: Both<u64>,
+    /// URLs that gave an answer.
+    pub fetched: Both<u64>,
+    /// HTML pages, without duplicates.
+    pub html_pages: Both<u64>,
+    /// Pages whose bytes equal those of another.
+    pub duplicates: Both<u64>,
+    /// Documents that are no HTML.
+    pub binary_files: Both<u64>,
+    /// Redirects.
+    pub redirects: Both<u64>,
+    /// Pages that ended with an error.
+    pub errors: Both<u64>,
+    /// Pages that robots.txt forbids.
+    pub disallowed: Both<u64>,
+    /// Pages not visited yet.
+    pub frontier: Both<u64>,
+    /// Payload bytes received.
+    pub bytes: Both<u64>,
+}
+
+/// The pages of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SitePages {
+    /// Scheme, host and port.
+    pub site: String,
+    /// True where a seed lies on it.
+    pub is_seed_site: bool,
+    /// URLs found.
+    pub pages: u64,
+    /// HTML pages, without duplicates.
+    pub html_pages: u64,
+    /// Documents that are no HTML.
+    pub binary_files: u64,
+    /// Duplicates.
+    pub duplicates: u64,
+    /// Errors.
+    pub errors: u64,
+    /// Pages not visited yet.
+    pub frontier: u64,
+}
+
+/// The errors of a site.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SiteErrors {
+    /// Scheme, host and port.
+    pub site: String,
+    /// Pages that ended with an error.
+    pub errors: u64,
+    /// The share of them among the site's pages that have ended, 0 to 1.
+    pub share: f64,
+}
+
+/// How many pages of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Share {
+    /// Scheme, host and port.
+    pub site: String,
+    /// How many.
+    pub pages: u64,
+}
+
+/// The most of something that one page has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Most {
+    /// How many.
+    pub count: u64,
+    /// The page.
+    pub url: Option<String>,
+}
+
+/// Images.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Images {
+    /// Non-error HTML pages, which the mean is over: those read, duplicates among them.
+    pub html_pages: Both<u64>,
+    /// Images of `img` elements, one each, with repeats.
+    pub images: Both<u64>,
+    /// More choices for the same images, from `srcset`.
+    pub srcset_candidates: Both<u64>,
+    /// Images for each non-error HTML page.
+    pub mean_per_page: Both<Option<f64>>,
+    /// Most images on one page.
+    pub most_on_a_page: Both<Option<u64>>,
+    /// That page, of all sites.
+    pub most: Option<Most>,
+}
+
+/// Links.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Links {
+    /// Non-error HTML pages, which the mean is over: those read, duplicates among them.
+    pub html_pages: Both<u64>,
+    /// Pairs of a page and another URL that it links to.
+    pub links: Both<u64>,
+    /// Links as they stand on the pages, repeats and links of a page to itself too.
+    pub with_repeats: Both<u64>,
+    /// Links for each non-error HTML page.
+    pub mean_per_page: Both<Option<f64>>,
+    /// Most links from one page.
+    pub most_from_a_page: Both<Option<u64>>,
+    /// Most links to one page; for the seed sites, to one of their pages.
+    pub most_to_a_page: Both<Option<u64>>,
+    /// The pages that most pages link to.
+    pub most_linked: Ranked<LinkedPage>,
+    /// The pages that link to most others.
+    pub most_linking: Ranked<Most>,
+}
+
+/// A page that others link to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LinkedPage {
+    /// The URL.
+    pub url: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// What became of it.
+    pub outcome: &'static str,
+    /// Pages that link to it.
+    pub links: u64,
+}
+
+/// Duplicates. Near duplicates will stand beside the exact ones.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Duplicates {
+    /// Pages and documents whose bytes equal those of another one.
+    pub exact: Both<u64>,
+    /// What was found most often under other URLs.
+    pub most_copied: Ranked<Copied>,
+}
+
+/// A page that has duplicates.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Copied {
+    /// The URL that had the bytes first.
+    pub url: String,
+    /// The duplicates.
+    pub copies: u64,
+}
+
+/// A site by how long it took to answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SlowSite {
+    /// Scheme, host and port.
+    pub site: String,
+    /// How long its last answer took, in milliseconds.
+    pub response_ms: u64,
+    /// Pages fetched.
+    pub fetched: u64,
+    /// Why it was given up, if it was.
+    pub given_up: Option<String>,
+}
+
+/// A document by its size.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SizedDocument {
+    /// The URL.
+    pub url: String,
+    /// The media type as declared.
+    pub content_type: Option<String>,
+    /// Bytes of the payload as received.
+    pub bytes: u64,
+}
+
+/// What is said where there is no dataset; `{}` stands for the directory.
+const MISSING: &str = "images, links and the picture of links are missing: there is no dataset; `argiope derive {}` makes it from \
+                       the archive, if there is one";
+
+impl Statistics {
+    /// Counts. `directory` names the crawl in advice.
+    ///
+    /// # Errors
+    /// The state or the dataset cannot be read.
+    pub fn of(store: &dyn Store, dataset: &Layout, directory: &str) -> Result<Self, ReportError> {
+        let seeds = store.seeds()?;
+        let seed_sites = seeds.iter().map(|seed| seed.key().site).collect();
+        let has_pages = store.totals()?.urls > 0;
+        let mut graph = if dataset.exists() { Some(Graph::read(dataset, &seed_sites)?) } else { None };
+        let Scanned { overview, lists, most_copied, popular } = scan::scan(store, &seed_sites, graph.as_ref())?;
+        let binary = graph.as_mut().map(|graph| std::mem::take(&mut graph.kinds));
+        let (images, links, picture) = match graph {
+            None => (None, None, None),
+            Some(graph) => {
+                let picture = graph::picture(dataset, popular)?;
+                let (images, links) = graph.finish(store, lists.most_linked)?;
+                (Some(images), Some(links), Some(picture))
+            }
+        };
+        Ok(Statistics {
+            seeds: seeds.iter().take(ROWS_MAX).map(ToString::to_string).collect(),
+            missing: (links.is_none() && has_pages).then(|| MISSING.replace("{}", directory)),
+            overview,
+            sites: lists.sites,
+            types: lists.types,
+            errors_by_kind: lists.errors_by_kind,
+            errors_by_site: lists.errors_by_site,
+            disallowed_by_site: lists.disallowed_by_site,
+            binary_by_type: binary.unwrap_or(lists.declared_kinds).ranked(&kinds::OFFICE),
+            images,
+            links,
+            duplicates: Duplicates { exact: overview.duplicates, most_copied },
+            status_codes: lists.status_codes,
+            content_types: lists.content_types,
+            depths: lists.depths,
+            slowest_sites: scan::slowest(store)?,
+            largest: lists.largest,
+            speed: lists.speed,
+            picture,
+        })
+    }
+}

@@ -1,0 +1,254 @@
+//! The statistics as tables, which text and page show alike.
+
+use export::printable::Printable;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::Both;
+use crate::statistics::{Named, Ranked, Statistics};
+
+/// A table.
+#[derive(Serialize)]
+pub(crate) struct Table {
+    /// Its name in the page.
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    /// What its numbers mean, where the title does not say it.
+    pub(crate) note: &'static str,
+    pub(crate) columns: Vec<Column>,
+    /// Strings, numbers, or null, as the columns say.
+    pub(crate) rows: Vec<Vec<Value>>,
+    /// Rows there are, of which these are the first.
+    pub(crate) total: u64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Column {
+    pub(crate) label: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// How a value is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    Text,
+    Url,
+    /// A count, or a mean where it is no whole number.
+    Number,
+    Bytes,
+    Milliseconds,
+    /// A share of 1.
+    Share,
+}
+
+use Kind::{Bytes, Milliseconds, Number, Share, Text, Url};
+
+/// All tables that have something to show, in the order of the report.
+pub(crate) fn tables(statistics: &Statistics) -> Vec<Table> {
+    let Statistics { images, links, .. } = statistics;
+    let all = [
+        Some(overview(statistics)),
+        Some(sites(statistics)),
+        Some(named("types", "Pages by type", "", "type", &statistics.types)),
+        Some(named("errors-by-kind", "Errors by kind", "", "kind", &statistics.errors_by_kind)),
+        Some(errors_by_site(statistics)),
+        Some(disallowed_by_site(statistics)),
+        Some(named("binary-by-type", "Binary files by type", "", "type", &statistics.binary_by_type)),
+        images.as_ref().map(images_table),
+        links.as_ref().map(links_table),
+        links.as_ref().map(most_linked),
+        links.as_ref().map(most_linking),
+        Some(most_copied(statistics)),
+        Some(named("status-codes", "Status codes", "", "status", &statistics.status_codes)),
+        Some(named(
+            "content-types",
+            "Content types",
+            "as declared by the servers",
+            "content type",
+            &statistics.content_types,
+        )),
+        Some(depths(statistics)),
+        Some(slowest_sites(statistics)),
+        Some(largest(statistics)),
+    ];
+    all.into_iter().flatten().filter(|table| !table.rows.is_empty()).collect()
+}
+
+const NAMES: [&str; 2] = ["seed sites", "all sites"];
+
+fn columns<const N: usize>(columns: [(&'static str, Kind); N]) -> Vec<Column> {
+    columns.into_iter().map(|(label, kind)| Column { label, kind }).collect()
+}
+
+/// A table of things counted for the seed sites and for all sites.
+fn measures(id: &'static str, title: &'static str, note: &'static str, rows: Vec<Vec<Value>>) -> Table {
+    let columns = columns([("measure", Text), (NAMES[0], Number), (NAMES[1], Number)]);
+    Table { id, title, note, columns, total: rows.len() as u64, rows }
+}
+
+fn measure(name: &str, value: Both<impl Serialize>) -> Vec<Value> {
+    vec![json!(name), json!(value.seed_sites), json!(value.all_sites)]
+}
+
+fn named(id: &'static str, title: &'static str, note: &'static str, what: &'static str, list: &Ranked<Named>) -> Table {
+    let columns = columns([(what, Text), (NAMES[0], Number), (NAMES[1], Number)]);
+    let rows = list.rows.iter().map(|row| measure(&shown(&row.name), row.count)).collect();
+    Table { id, title, note, columns, rows, total: list.total }
+}
+
+/// A text from the web without anything that a terminal would obey or that reads backwards.
+fn shown(text: &str) -> String {
+    Printable(text).to_string()
+}
+
+fn ranked<T, const N: usize>(
+    (id, title, note): (&'static str, &'static str, &'static str),
+    titles: [(&'static str, Kind); N],
+    list: &Ranked<T>,
+    row: impl Fn(&T) -> [Value; N],
+) -> Table {
+    let rows = list.rows.iter().map(|item| row(item).to_vec()).collect();
+    Table { id, title, note, columns: columns(titles), rows, total: list.total }
+}
+
+fn overview(statistics: &Statistics) -> Table {
+    let overview = &statistics.overview;
+    let mut rows = vec![
+        measure("sites", overview.sites),
+        measure("web pages (URLs found)", overview.pages),
+        measure("fetched", overview.fetched),
+        measure("HTML pages", overview.html_pages),
+        measure("duplicates", overview.duplicates),
+        measure("binary files", overview.binary_files),
+    ];
+    for kind in crate::kinds::OFFICE {
+        let count = statistics.binary_by_type.rows.iter().find(|row| row.name == kind);
+        rows.push(measure(&format!("{kind} documents"), count.map(|row| row.count).unwrap_or_default()));
+    }
+    if let Some(images) = &statistics.images {
+        rows.push(measure("images", images.images));
+        rows.push(measure("images a page, on average", images.mean_per_page));
+    }
+    if let Some(links) = &statistics.links {
+        rows.push(measure("links", links.links));
+        rows.push(measure("links a page, on average", links.mean_per_page));
+    }
+    rows.extend([
+        measure("redirects", overview.redirects),
+        measure("errors", overview.errors),
+        measure("disallowed by robots.txt", overview.disallowed),
+        measure("still in the frontier", overview.frontier),
+        measure("payload bytes received", overview.bytes),
+    ]);
+    measures("overview", "The crawl at a glance", "seed sites are those that a seed lies on", rows)
+}
+
+fn sites(statistics: &Statistics) -> Table {
+    let titles = [
+        ("site", Text),
+        ("seed", Text),
+        ("pages", Number),
+        ("HTML", Number),
+        ("binary", Number),
+        ("duplicates", Number),
+        ("errors", Number),
+        ("frontier", Number),
+    ];
+    ranked(("sites", "Pages by site", ""), titles, &statistics.sites, |row| {
+        [
+            json!(shown(&row.site)),
+            json!(if row.is_seed_site { "yes" } else { "" }),
+            json!(row.pages),
+            json!(row.html_pages),
+            json!(row.binary_files),
+            json!(row.duplicates),
+            json!(row.errors),
+            json!(row.frontier),
+        ]
+    })
+}
+
+fn errors_by_site(statistics: &Statistics) -> Table {
+    let names = ("errors-by-site", "Errors by site", "the share is that of the pages that have ended");
+    let titles = [("site", Text), ("errors", Number), ("share", Share)];
+    ranked(names, titles, &statistics.errors_by_site, |row| {
+        [json!(shown(&row.site)), json!(row.errors), json!(row.share)]
+    })
+}
+
+fn disallowed_by_site(statistics: &Statistics) -> Table {
+    let titles = [("site", Text), ("pages", Number)];
+    ranked(
+        ("disallowed-by-site", "Disallowed by site", "what robots.txt forbids"),
+        titles,
+        &statistics.disallowed_by_site,
+        |row| [json!(shown(&row.site)), json!(row.pages)],
+    )
+}
+
+fn images_table(images: &crate::Images) -> Table {
+    let rows = vec![
+        measure("non-error HTML pages", images.html_pages),
+        measure("number of images", images.images),
+        measure("average images per non-error HTML page", images.mean_per_page),
+        measure("most images on one page", images.most_on_a_page),
+        measure("more choices in srcset", images.srcset_candidates),
+    ];
+    measures("images", "Images", "of img elements, with repeats", rows)
+}
+
+fn links_table(links: &crate::Links) -> Table {
+    let rows = vec![
+        measure("non-error HTML pages", links.html_pages),
+        measure("number of links", links.links),
+        measure("average links per non-error HTML page", links.mean_per_page),
+        measure("most links from one page", links.most_from_a_page),
+        measure("most links to one page", links.most_to_a_page),
+        measure("links with repeats", links.with_repeats),
+    ];
+    measures("links", "Links", "from a page to another URL, each counted once a page", rows)
+}
+
+fn most_linked(links: &crate::Links) -> Table {
+    let titles = [("linked by", Number), ("page", Url), ("title", Text), ("type", Text)];
+    ranked(("most-linked", "Most linked pages", ""), titles, &links.most_linked, |row| {
+        [json!(row.links), json!(row.url), json!(row.title.as_deref().map(shown)), json!(row.outcome)]
+    })
+}
+
+fn most_linking(links: &crate::Links) -> Table {
+    let titles = [("links", Number), ("page", Url)];
+    ranked(("most-linking", "Pages with most links", ""), titles, &links.most_linking, |row| {
+        [json!(row.count), json!(row.url)]
+    })
+}
+
+fn most_copied(statistics: &Statistics) -> Table {
+    let titles = [("duplicates", Number), ("first seen as", Url)];
+    ranked(
+        ("duplicates", "Duplicates", "the same bytes under other URLs"),
+        titles,
+        &statistics.duplicates.most_copied,
+        |row| [json!(row.copies), json!(row.url)],
+    )
+}
+
+fn depths(statistics: &Statistics) -> Table {
+    let list = Ranked { total: statistics.depths.len() as u64, rows: statistics.depths.clone() };
+    named("depths", "Pages by depth", "links from the nearest seed", "depth", &list)
+}
+
+fn slowest_sites(statistics: &Statistics) -> Table {
+    let titles = [("site", Text), ("last answer took", Milliseconds), ("fetched", Number), ("given up", Text)];
+    ranked(("slowest-sites", "Slowest sites", ""), titles, &statistics.slowest_sites, |row| {
+        [json!(shown(&row.site)), json!(row.response_ms), json!(row.fetched), json!(row.given_up.as_deref().map(shown))]
+    })
+}
+
+fn largest(statistics: &Statistics) -> Table {
+    let titles = [("size", Bytes), ("document", Url), ("content type", Text)];
+    ranked(("largest", "Largest documents", ""), titles, &statistics.largest, |row| {
+        [json!(row.bytes), json!(row.url), json!(row.content_type.as_deref().map(shown))]
+    })
+}

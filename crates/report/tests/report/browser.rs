@@ -1,0 +1,259 @@
+//! A real browser: Chromium without a window, spoken to in its DevTools protocol over a pair of pipes.
+//!
+//! Every command is answered, so nothing here waits for a time to pass.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// What Chromium is started with. The shell gives it the pipes where it looks for them: descriptors 3 and 4.
+const START: &str = "exec chromium --remote-debugging-pipe \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
+
+const FLAGS: [&str; 13] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--disable-sync",
+    "--disable-breakpad",
+    "--hide-scrollbars",
+    "--force-color-profile=srgb",
+];
+
+/// A browser with one page. It ends with the value, whatever happens.
+pub struct Browser {
+    process: Child,
+    commands: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    session: Value,
+    next_id: u64,
+    /// Everything the browser said of its own accord.
+    events: Vec<Value>,
+    _profile: TempDir,
+}
+
+/// What a screenshot shows.
+pub struct Shot {
+    pub width: u32,
+    pub height: u32,
+    pixels: Vec<u8>,
+}
+
+impl Shot {
+    pub fn at(&self, x: u32, y: u32) -> [u8; 3] {
+        let at = (y as usize * self.width as usize + x as usize) * 3;
+        [self.pixels[at], self.pixels[at + 1], self.pixels[at + 2]]
+    }
+
+    /// The share of pixels of about this colour, in a rectangle.
+    pub fn share(&self, colour: [u8; 3], [left, top, width, height]: [u32; 4]) -> f64 {
+        let is_like = |pixel: [u8; 3]| pixel.iter().zip(colour).all(|(a, b)| a.abs_diff(b) < 12);
+        let places = (top..(top + height).min(self.height))
+            .flat_map(|y| (left..(left + width).min(self.width)).map(move |x| (x, y)));
+        let (mut like, mut all) = (0_u32, 0_u32);
+        for (x, y) in places {
+            all += 1;
+            like += u32::from(is_like(self.at(x, y)));
+        }
+        f64::from(like) / f64::from(all.max(1))
+    }
+}
+
+impl Browser {
+    /// Starts the browser.
+    pub fn start() -> Self {
+        let profile = TempDir::new().expect("a directory");
+        let mut process = Command::new("sh")
+            .args(["-c", START, "chromium"])
+            .args(FLAGS)
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .expect("a shell");
+        let commands = process.stdin.take().expect("piped");
+        let answers = BufReader::new(process.stdout.take().expect("piped"));
+        let (session, events) = (Value::Null, Vec::new());
+        let mut browser = Browser { process, commands, answers, session, next_id: 0, events, _profile: profile };
+        let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
+        let attached =
+            browser.call("Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }));
+        browser.session = attached["sessionId"].clone();
+        for domain in ["Page", "Runtime", "Network", "Log"] {
+            browser.call(&format!("{domain}.enable"), json!({}));
+        }
+        browser
+    }
+
+    /// Sends a command and gives its result.
+    pub fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.next_id += 1;
+        let id = self.next_id;
+        let mut command = json!({ "id": id, "method": method, "params": parameters });
+        if !self.session.is_null() {
+            command["sessionId"] = self.session.clone();
+        }
+        let sent = self.commands.write_all(format!("{command}\0").as_bytes());
+        sent.expect("chromium runs: the tests need the Debian package chromium (apt-get install chromium)");
+        loop {
+            let mut message = self.message();
+            if message["id"] == json!(id) {
+                assert!(message.get("error").is_none(), "{method}: {message}");
+                return message["result"].take();
+            }
+            self.events.push(message);
+        }
+    }
+
+    fn message(&mut self) -> Value {
+        let mut bytes = Vec::new();
+        self.answers.read_until(0, &mut bytes).expect("a pipe");
+        assert_eq!(
+            bytes.pop(),
+            Some(0),
+            "chromium ended: the tests need the Debian package chromium (apt-get install chromium)"
+        );
+        serde_json::from_slice(&bytes).expect("JSON")
+    }
+
+    fn wait_for(&mut self, method: &str) {
+        loop {
+            let message = self.message();
+            let found = message["method"] == method;
+            self.events.push(message);
+            if found {
+                return;
+            }
+        }
+    }
+
+    /// Shows a file in a window of this width, in CSS pixels, in the light or in the dark.
+    pub fn show(&mut self, file: &Path, width: u32, dark: bool) {
+        let scheme = if dark { "dark" } else { "light" };
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.call("Emulation.setEmulatedMedia", json!({ "features": features }));
+        let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
+        self.call("Emulation.setDeviceMetricsOverride", metrics);
+        self.events.clear();
+        self.call("Page.navigate", json!({ "url": format!("file://{}", file.display()) }));
+        self.wait_for("Page.loadEventFired");
+        self.settle();
+    }
+
+    /// Waits until what was changed is painted.
+    pub fn settle(&mut self) {
+        self.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))");
+    }
+
+    /// The value of an expression in the page; promises are waited for.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let mut result = self.call("Runtime.evaluate", parameters);
+        assert!(result.get("exceptionDetails").is_none(), "{expression}: {result}");
+        result["result"]["value"].take()
+    }
+
+    /// The text of an element.
+    pub fn text(&mut self, selector: &str) -> String {
+        let text = self.value(&format!("document.querySelector({}).innerText", json!(selector)));
+        text.as_str().unwrap_or_else(|| panic!("{selector} has no text")).to_owned()
+    }
+
+    /// The left, the top, the width and the height of an element in the window, after it was scrolled into it.
+    pub fn place(&mut self, selector: &str) -> [f64; 4] {
+        let selector = json!(selector);
+        let box_of = format!(
+            "(() => {{ const it = document.querySelector({selector}); it.scrollIntoView({{ block: 'center' }});
+              const box = it.getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; }})()"
+        );
+        let place = self.value(&box_of);
+        [0, 1, 2, 3].map(|at| place[at].as_f64().expect("a place"))
+    }
+
+    /// Clicks on the middle of an element.
+    pub fn click(&mut self, selector: &str) {
+        let [left, top, width, height] = self.place(selector);
+        for kind in ["mousePressed", "mouseReleased"] {
+            self.mouse(kind, left + width / 2.0, top + height / 2.0, json!({ "button": "left", "clickCount": 1 }));
+        }
+    }
+
+    /// Does something with the mouse.
+    pub fn mouse(&mut self, kind: &str, x: f64, y: f64, mut more: Value) {
+        (more["type"], more["x"], more["y"]) = (json!(kind), json!(x), json!(y));
+        self.call("Input.dispatchMouseEvent", more);
+        self.settle();
+    }
+
+    /// Presses a key that writes nothing, or enters a text.
+    pub fn key(&mut self, key: &str) {
+        for kind in ["keyDown", "keyUp"] {
+            let text = if key == "Enter" && kind == "keyDown" { "\r" } else { "" };
+            let code = if key == "Enter" { 13 } else { 0 };
+            self.call(
+                "Input.dispatchKeyEvent",
+                json!({ "type": kind, "key": key, "text": text, "windowsVirtualKeyCode": code }),
+            );
+        }
+        self.settle();
+    }
+
+    pub fn write(&mut self, text: &str) {
+        self.call("Input.insertText", json!({ "text": text }));
+        self.settle();
+    }
+
+    /// What the window shows; kept as a file too where `ARGIOPE_SCREENSHOTS` names a directory.
+    pub fn shot(&mut self, name: &str) -> Shot {
+        let data = self.call("Page.captureScreenshot", json!({ "format": "png" }));
+        let png = data_encoding::BASE64.decode(data["data"].as_str().expect("a picture").as_bytes()).expect("base64");
+        if let Some(dir) = std::env::var_os("ARGIOPE_SCREENSHOTS") {
+            std::fs::write(Path::new(&dir).join(format!("{name}.png")), &png).expect("a file");
+        }
+        let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
+        decoder.set_transformations(png::Transformations::STRIP_16);
+        let mut reader = decoder.read_info().expect("a PNG");
+        let mut pixels = vec![0; reader.output_buffer_size().expect("of a size")];
+        let info = reader.next_frame(&mut pixels).expect("a PNG");
+        let pixels = match info.color_type {
+            png::ColorType::Rgb => pixels,
+            png::ColorType::Rgba => pixels.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect(),
+            other => panic!("colours as {other:?}"),
+        };
+        Shot { width: info.width, height: info.height, pixels }
+    }
+
+    /// Fails if, since the page was shown, a script failed, the policy stopped something, or anything was asked for but the file itself.
+    pub fn assert_quiet(&self) {
+        for event in &self.events {
+            let method = event["method"].as_str().unwrap_or_default();
+            assert!(
+                !matches!(method, "Runtime.exceptionThrown" | "Log.entryAdded" | "Runtime.consoleAPICalled"),
+                "{event}"
+            );
+            if method == "Network.requestWillBeSent" {
+                let url = event["params"]["request"]["url"].as_str().unwrap_or_default();
+                assert!(url.starts_with("file:///") || url.starts_with("data:"), "{url} was asked for");
+            }
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The whole group: a browser is many processes.
+        let group = format!("-{}", self.process.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+        let _ = self.process.wait();
+    }
+}
