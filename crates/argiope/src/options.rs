@@ -130,6 +130,16 @@ pub struct Options {
     pub deny_private: Option<bool>,
 
     // --- recording ---
+    /// Of what is not HTML, XML or text keep PDF, Word and PowerPoint only, and what --content-types names; without these two everything is kept
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
+    pub documents: Option<bool>,
+    /// Of what is not HTML, XML or text keep these media types only (application/epub+zip, audio/*), and what --documents names
+    #[arg(long, value_name = "TYPE", value_delimiter = ',', help_heading = "Recording")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub content_types: Vec<String>,
+    /// Fetch the images that pages show, wherever they lie, and keep them
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
+    pub images: Option<bool>,
     /// Keep no WARC archive, and so no dataset, which is derived from it
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub no_archive: Option<bool>,

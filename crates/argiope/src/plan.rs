@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::Settings;
+use engine::{Keep, Settings};
 use fetch::FetchConfig;
 use frontier::{Filter, Politeness, SiteRules, TrapRules};
 use model::Limits;
@@ -68,9 +68,13 @@ impl Plan {
             head_first: options.head_first == Some(true),
             sites_in_front_max: engine::settings::SITES_IN_FRONT_MAX,
             ignore_nofollow: options.ignore_nofollow == Some(true),
+            keep: keep(&options)?,
+            images: options.images == Some(true),
             details: dataset,
         };
-        let fetch = fetch_config(&options, settings.limits.clone())?;
+        let mut fetch = fetch_config(&options, settings.limits.clone())?;
+        fetch.head_accepts = head_accepts(&settings);
+        fetch.media_wanted = settings.keep.as_ref().map(Keep::media_types);
         let segment_bytes_max = options.segment_size.map_or(warc::SEGMENT_BYTES_MAX, |bytes| bytes.0);
         Ok(Plan { archive, dataset, segment_bytes_max, settings, fetch, options })
     }
@@ -82,6 +86,28 @@ impl Plan {
     pub fn seeds(&self, texts: &[String]) -> anyhow::Result<Vec<CanonicalUrl>> {
         texts.iter().map(|text| seed(text, &self.settings.canonical)).collect()
     }
+}
+
+/// What is kept besides HTML, XML and text; `None` is everything.
+fn keep(options: &Options) -> anyhow::Result<Option<Keep>> {
+    for media_type in &options.content_types {
+        let is_type = media_type.split_once('/').is_some_and(|(kind, subtype)| !kind.is_empty() && !subtype.is_empty());
+        if !is_type || media_type.contains([';', ' ']) {
+            return Err(usage(format!(
+                "--content-types {media_type}: is no media type such as application/pdf or audio/*"
+            )));
+        }
+    }
+    let media_types = options.content_types.iter().map(|media_type| media_type.to_ascii_lowercase()).collect();
+    let documents = options.documents == Some(true);
+    let keep = Keep { documents, images: options.images == Some(true), media_types };
+    Ok((documents || !options.content_types.is_empty()).then_some(keep))
+}
+
+/// The media types for which a HEAD is followed by GET.
+fn head_accepts(settings: &Settings) -> Vec<String> {
+    let images = Keep { images: settings.images, ..Keep::default() };
+    settings.keep.as_ref().unwrap_or(&images).media_types()
 }
 
 fn scope(text: &str) -> anyhow::Result<ScopeKind> {
@@ -145,6 +171,8 @@ fn complete(given: &Options) -> Options {
         &mut options.ignore_nofollow,
         &mut options.head_first,
         &mut options.deny_private,
+        &mut options.documents,
+        &mut options.images,
         &mut options.no_archive,
         &mut options.no_dataset,
         &mut options.sort_query,

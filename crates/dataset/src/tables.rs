@@ -63,7 +63,7 @@ pub struct PageContent {
     pub cache_control: Option<String>,
     /// The header field of this name.
     pub x_robots_tag: Option<String>,
-    /// Why the body is not whole: `length`, `time`, `disconnect`.
+    /// Why the body is not whole: `length`, `time`, `disconnect`, `unwanted`.
     pub truncated: Option<&'static str>,
 }
 

@@ -15,7 +15,7 @@ use parquet::schema::types::ColumnPath;
 use crate::read::covered;
 use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
 use crate::tables::{images, links, pages};
-use crate::{Batches, DatasetError, ImageRow, Layout, LinkRow, PageRow, Written};
+use crate::{Batches, DatasetError, ImageRow, Layout, LinkRow, PageRow, UNRECORDED, Written};
 
 /// Rows turned into columns at once.
 const ROWS_AT_ONCE: usize = 1_024;
@@ -121,6 +121,62 @@ impl SegmentTables {
     }
 }
 
+/// The file of pages without a record, while it is written.
+pub struct UnrecordedPages {
+    file: TableFile,
+    waiting: Vec<PageRow>,
+}
+
+impl UnrecordedPages {
+    /// Begins the file; one that is there is replaced.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn begin(layout: &Layout) -> Result<Self, DatasetError> {
+        let file = TableFile::begin(Table::Pages, layout.file(Table::Pages, UNRECORDED))?;
+        Ok(UnrecordedPages { file, waiting: Vec::new() })
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn push(&mut self, page: PageRow) -> Result<(), DatasetError> {
+        self.waiting.push(page);
+        if self.waiting.len() >= ROWS_AT_ONCE { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), DatasetError> {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.file.write(pages(&waiting))
+    }
+
+    /// Ends the file, and gives it its name.
+    ///
+    /// # Errors
+    /// It cannot be written: then one that was there before stays.
+    pub fn finish(mut self) -> Result<(), DatasetError> {
+        self.flush()?;
+        self.file.end(0)?.publish()
+    }
+
+    /// True where the file is there, and is one of ours.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn are_written(layout: &Layout) -> Result<bool, DatasetError> {
+        Ok(sound(&layout.file(Table::Pages, UNRECORDED))?.is_some())
+    }
+}
+
+/// How far into its segment a file reaches; `None` where there is none that can be read.
+fn sound(path: &Path) -> Result<Option<u64>, DatasetError> {
+    match covered(path) {
+        Err(DatasetError::Format { .. } | DatasetError::Version { .. }) => Ok(None),
+        covered => covered,
+    }
+}
+
 /// How far into its segment all three files of it reach, in bytes. `None` where one is missing, or where they do not agree:
 /// then they are to be made anew.
 ///
@@ -129,11 +185,7 @@ impl SegmentTables {
 pub fn covered_bytes(layout: &Layout, segment: &str) -> Result<Option<u64>, DatasetError> {
     let mut all = Vec::new();
     for table in Table::ALL {
-        match covered(&layout.file(table, segment)) {
-            Ok(bytes) => all.push(bytes),
-            Err(DatasetError::Format { .. } | DatasetError::Version { .. }) => return Ok(None),
-            Err(error) => return Err(error),
-        }
+        all.push(sound(&layout.file(table, segment))?);
     }
     Ok(all[0].filter(|_| all.iter().all(|bytes| *bytes == all[0])))
 }

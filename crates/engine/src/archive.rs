@@ -181,6 +181,7 @@ impl Archive {
                 Truncation::Length => warc::Truncated::Length,
                 Truncation::Time => warc::Truncated::Time,
                 Truncation::Disconnect => warc::Truncated::Disconnect,
+                Truncation::Unwanted => warc::Truncated::Unspecified,
             });
         }
         let request = Record::request(request_id, at, url, &exchange.request_head, &[])

@@ -1,11 +1,11 @@
 //! What a fetched answer says: a pure function of its bytes, run beside the fetch, not in the step.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use extract::media_type::{self, MediaType};
 use extract::{HtmlPage, LinkKind, html, robots_tag, sitemap};
-use model::{Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, Response};
+use model::{Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, Response, Truncation};
 use sha1::{Digest as _, Sha1};
 use weburl::{CanonicalUrl, QueryEncoder, Rejected};
 
@@ -41,6 +41,8 @@ pub enum Finding {
     Page(Page),
     /// Something else.
     Document,
+    /// Something else, of which no content is kept; the words say what.
+    Unwanted(String),
     /// A sitemap or feed.
     Sitemap {
         /// Pages it lists.
@@ -57,6 +59,8 @@ pub struct Page {
     pub title: Option<String>,
     /// Where its links lead, each once, in the order of the page.
     pub links: Vec<CanonicalUrl>,
+    /// Where the images lie that it shows, if they are to be fetched.
+    pub images: Vec<CanonicalUrl>,
     /// The canonical URL that it names.
     pub canonical: Option<CanonicalUrl>,
     /// It asks that its links be not followed.
@@ -118,7 +122,13 @@ fn look_into_document(
 ) -> Finding {
     let headed = outcome.exchanges.last().is_some_and(|exchange: &Exchange| exchange.method == Method::Head);
     let media = media_type(&outcome.url, response);
-    if headed || !media.is_html() {
+    if !media.is_html() {
+        let content_type = response.headers.get("content-type");
+        let is_kept = headed || settings.keep.as_ref().is_none_or(|keep| keep.keeps(&media, content_type));
+        let is_read = response.truncated != Some(Truncation::Unwanted);
+        return if is_kept && is_read { Finding::Document } else { unwanted(outcome, response, settings, content) };
+    }
+    if headed {
         return Finding::Document;
     }
     let mut limits = extract::Limits {
@@ -127,7 +137,8 @@ fn look_into_document(
         ..extract::Limits::default()
     };
     if !settings.details {
-        (limits.text_bytes_max, limits.images_max) = (0, 0);
+        limits.text_bytes_max = 0;
+        limits.images_max = if settings.images { limits.images_max } else { 0 };
     }
     let html = html::extract(&response.body, response.headers.get("content-type"), &limits);
     let header = robots_tag::x_robots_tag(response.headers.all("x-robots-tag"), &settings.product_token);
@@ -135,19 +146,34 @@ fn look_into_document(
     let links = html.links.iter().filter(|link| leads_somewhere(link.kind));
     let links: Vec<Option<usize>> = links.map(|link| resolver.place(&link.href)).collect();
     content.rejected = resolver.rejected;
+    let link_urls = resolver.urls.clone();
+    let images: Vec<Option<usize>> = html.images.iter().map(|image| resolver.place(details::href_of(image)?)).collect();
+    let image_urls: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
     let page = Page {
         title: html.title.clone(),
-        links: resolver.urls.clone(),
+        links: link_urls,
+        images: image_urls.into_iter().map(|place| resolver.urls[place].clone()).collect(),
         canonical: html.canonical.as_deref().and_then(|href| resolver.join(href).ok()),
         nofollow: (html.meta_robots.union(header)).nofollow && !settings.ignore_nofollow,
     };
     if settings.details {
-        let images = html.images.iter().map(|image| resolver.place(details::href_of(image)?)).collect();
         let targets = std::mem::take(&mut resolver.urls);
         let details = HtmlDetails::new(html, links, images, &targets);
         content.details = Some(Box::new(Details::new(response, media, Some(details))));
     }
     Finding::Page(page)
+}
+
+/// Content that is not kept: what is said of it must be the same with its bytes and, derived from the archive, without.
+fn unwanted(outcome: &FetchOutcome, response: &Response, settings: &Settings, content: &mut Content) -> Finding {
+    let bare = Response { body: Default::default(), truncated: Some(Truncation::Unwanted), ..response.clone() };
+    if settings.details {
+        let media = media_type(&outcome.url, &bare);
+        content.details = Some(Box::new(Details::new(&bare, media, None)));
+    }
+    (content.digest, content.length) = (None, 0);
+    let declared = content.content_type.as_deref().unwrap_or("no media type");
+    Finding::Unwanted(response.note.clone().unwrap_or_else(|| format!("not kept: {}", shown(declared))))
 }
 
 /// All kinds of links are followed; the name of each is written out so that a new one must be decided about.

@@ -6,6 +6,8 @@ use frontier::{Filter, SiteRules};
 use model::Limits;
 use weburl::CanonicalRules;
 
+use crate::Keep;
+
 /// Sites in memory at once, unless told otherwise.
 pub const SITES_IN_FRONT_MAX: usize = 50_000;
 
@@ -40,6 +42,10 @@ pub struct Settings {
     pub sites_in_front_max: usize,
     /// Follow links although the page says nofollow.
     pub ignore_nofollow: bool,
+    /// What is kept besides HTML, XML and text; `None` keeps everything.
+    pub keep: Option<Keep>,
+    /// Fetch the images that pages show, wherever they lie.
+    pub images: bool,
     /// Keep of each answer what the dataset wants ([`crate::Details`]).
     pub details: bool,
 }

@@ -1,8 +1,9 @@
 //! What kind of content a response is.
 //!
-//! The declared type decides; only where it says nothing (missing, `application/octet-stream`,
-//! `text/plain`, a generic XML or zip type) the content does: a small part of the WHATWG MIME Sniffing
-//! Standard, plus the office formats. The name in the URL is asked last.
+//! The declared type decides; only where it says nothing (missing, `application/octet-stream` or another
+//! that only asks for a download, `text/plain`, a generic XML or zip type) the content does: a small part
+//! of the WHATWG MIME Sniffing Standard, plus the office formats. Content that begins like a document or
+//! an image is none of HTML, whatever is declared. The name in the URL is asked last.
 
 mod content;
 
@@ -79,6 +80,18 @@ impl Kind {
         matches!(self, Self::Html | Self::Xhtml)
     }
 
+    /// Whether it is a document as offices write them: PDF, Word, PowerPoint.
+    #[must_use]
+    pub const fn is_document(self) -> bool {
+        matches!(self, Self::Pdf | Self::Doc | Self::Docx | Self::Ppt | Self::Pptx)
+    }
+
+    /// Whether it is an image that is no markup.
+    #[must_use]
+    pub const fn is_raster_image(self) -> bool {
+        self.is_image() && !matches!(self, Self::Svg)
+    }
+
     /// Whether it is an image.
     #[must_use]
     pub const fn is_image(self) -> bool {
@@ -116,7 +129,20 @@ pub fn sniff(bytes: &[u8], declared: Option<&str>, path_ext: Option<&str>) -> Me
     let sniffed = content::sniff(bytes);
     let extension = path_ext.and_then(by_ending);
     let kind = match essence.as_deref() {
-        None | Some("application/octet-stream" | "application/zip") => sniffed.or(extension),
+        None
+        | Some(
+            "application/octet-stream"
+            | "binary/octet-stream"
+            | "application/zip"
+            | "application/x-zip-compressed"
+            | "application/download"
+            | "application/x-download"
+            | "application/force-download"
+            | "application/x-msdownload",
+        ) => sniffed.or(extension),
+        Some("text/html" | "application/xhtml+xml") => {
+            sniffed.filter(|kind| kind.is_document() || kind.is_raster_image())
+        }
         Some("text/plain") => sniffed,
         Some("text/xml" | "application/xml") => match sniffed {
             Some(Kind::Html) => Some(Kind::Xhtml),

@@ -51,6 +51,18 @@ pub(crate) struct Collected {
     pub(crate) notes: Vec<String>,
 }
 
+impl Collected {
+    /// A body that is not read; the note says why.
+    pub(crate) fn unwanted(note: String) -> Self {
+        Collected {
+            payload: Bytes::new(),
+            body: Bytes::new(),
+            truncated: Some(Truncation::Unwanted),
+            notes: vec![note],
+        }
+    }
+}
+
 impl Collector {
     /// `encodings` are the values of Content-Encoding; `bytes_max` bounds payload and body alike.
     pub(crate) fn new<'a>(

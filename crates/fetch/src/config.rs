@@ -30,6 +30,9 @@ pub struct FetchConfig {
     pub deny_private: bool,
     /// Media types besides HTML, XML and text for which a HEAD is followed by GET: `application/pdf`, `image/*`.
     pub head_accepts: Vec<String>,
+    /// Read no body that is declared as an image, sound, video or font, unless it is of these media types, or the ending of
+    /// its URL is that of a document. `None` reads all.
+    pub media_wanted: Option<Vec<String>>,
     /// Name servers to ask; none means the system's.
     pub name_servers: Vec<SocketAddr>,
 }
@@ -47,6 +50,7 @@ impl Default for FetchConfig {
             ca_certs: Vec::new(),
             deny_private: false,
             head_accepts: Vec::new(),
+            media_wanted: None,
             name_servers: Vec::new(),
         }
     }

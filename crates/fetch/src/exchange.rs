@@ -19,6 +19,7 @@ use crate::failure::{self, failure};
 use crate::pace::Pace;
 use crate::pool::Pool;
 use crate::request::{Requests, without_proxy_authorization};
+use crate::wanted::Wanted;
 use crate::{Clock, ConfigError, FetchConfig, head};
 
 /// All that exchanges share.
@@ -28,6 +29,7 @@ pub(crate) struct Exchanger {
     requests: Requests,
     budget: Arc<Budget>,
     limits: Limits,
+    wanted: Option<Wanted>,
     clock: Clock,
 }
 
@@ -62,6 +64,7 @@ impl Exchanger {
             requests: Requests::new(config)?,
             budget: Budget::new(config.limits.in_flight_bytes_max),
             limits: config.limits.clone(),
+            wanted: config.media_wanted.as_deref().map(Wanted::new),
             clock,
         })
     }
@@ -95,7 +98,12 @@ impl Exchanger {
             let detail = "answer is not HTTP: 101 Switching Protocols without being asked to";
             return Err(final_failure(failure(FailureKind::Protocol, detail)));
         }
-        let collected = self.body(&heads.fields, answer, ask.body_bytes_max, sent).await;
+        let unwanted =
+            self.wanted.as_ref().and_then(|wanted| wanted.reason_against(ask.url, heads.status, &heads.fields));
+        let collected = match unwanted.filter(|_| ask.method == Method::Get) {
+            Some(reason) => Collected::unwanted(reason),
+            None => self.body(&heads.fields, answer, ask.body_bytes_max, sent).await,
+        };
         let response_time = sent.elapsed();
         if collected.truncated.is_none() {
             self.pool.put(target.key.clone(), connection);

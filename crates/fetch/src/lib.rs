@@ -29,6 +29,7 @@ mod request;
 mod route;
 mod tap;
 mod tls;
+mod wanted;
 
 pub use address::is_globally_routable;
 pub use config::{ConfigError, FetchConfig};

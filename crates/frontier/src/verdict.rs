@@ -57,6 +57,7 @@ fn truncation(response: &Response) -> String {
         Some(Truncation::Length) => "size limit",
         Some(Truncation::Time) => "time limit",
         Some(Truncation::Disconnect) => "disconnected",
+        Some(Truncation::Unwanted) => return response.note.clone().unwrap_or_default(),
     };
     match &response.note {
         Some(note) => format!("truncated: {note}"),

@@ -25,6 +25,8 @@ pub enum Truncation {
     Time,
     /// The connection ended early.
     Disconnect,
+    /// The crawl keeps no content of this type.
+    Unwanted,
 }
 
 /// A request and its answer, byte for byte.

@@ -48,6 +48,7 @@ impl Answer {
         match self.original.as_ref().unwrap_or(&self.record).header.get("WARC-Truncated")? {
             "length" => Some(Truncation::Length),
             "time" => Some(Truncation::Time),
+            "unspecified" => Some(Truncation::Unwanted),
             _ => Some(Truncation::Disconnect),
         }
     }

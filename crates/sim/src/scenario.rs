@@ -173,6 +173,8 @@ impl Scenario {
             head_first: false,
             sites_in_front_max: wishes.sites_in_front_max,
             ignore_nofollow: false,
+            keep: None,
+            images: false,
             details: false,
         };
         let politeness = &mut settings.site_rules.politeness;

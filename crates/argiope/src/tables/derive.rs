@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, anyhow};
-use dataset::{Layout, Rows, SegmentTables, covered_bytes};
+use dataset::{Layout, Rows, SegmentTables, UnrecordedPages, covered_bytes};
 use engine::{Settings, Visited, look_into};
 use model::{ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, TaskId, Visit};
 use replay::Replay;
@@ -43,8 +43,7 @@ pub fn derive_missing(
             missing.push(segment);
         }
     }
-    let is_settled = layout.file(dataset::schema::Table::Pages, dataset::UNRECORDED).exists();
-    if missing.is_empty() && is_settled {
+    if missing.is_empty() && UnrecordedPages::are_written(layout)? {
         return Ok(Derived::default());
     }
     let derived = Derived { segments: missing.len(), pages: 0 };

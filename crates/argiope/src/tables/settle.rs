@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dataset::{Layout, PageRow, Place, Rows, SegmentTables, UNRECORDED, Written, replace_places};
+use dataset::{Layout, PageRow, Place, Rows, UnrecordedPages, replace_places};
 use model::Purpose;
 use store::{Store, StoreError};
 use weburl::UrlKey;
@@ -73,7 +73,7 @@ fn correct(layout: &Layout, store: &dyn Store, stale: &Stale) -> anyhow::Result<
 /// Writes the rows of URLs that ended without a record in the archive.
 fn write_unrecorded(layout: &Layout, store: &dyn Store) -> anyhow::Result<()> {
     let mut rows = Rows::new(store, false)?;
-    let mut tables = SegmentTables::anew(layout, UNRECORDED)?;
+    let mut pages = UnrecordedPages::begin(layout)?;
     let mut after = None;
     loop {
         let entries = store.scan(after, ENTRIES_AT_ONCE)?;
@@ -82,10 +82,9 @@ fn write_unrecorded(layout: &Layout, store: &dyn Store) -> anyhow::Result<()> {
         for entry in entries {
             let is_recorded = entry.visit.as_ref().is_none_or(|visit| visit.location.is_some());
             if !is_recorded && entry.candidate.purpose == Purpose::Page {
-                let page = PageRow { key: entry.candidate.url.key(), row: rows.row(&entry)?, content: None };
-                tables.push(Written { page, links: Vec::new(), images: Vec::new() })?;
+                pages.push(PageRow { key: entry.candidate.url.key(), row: rows.row(&entry)?, content: None })?;
             }
         }
     }
-    Ok(tables.finish(0)?)
+    Ok(pages.finish()?)
 }

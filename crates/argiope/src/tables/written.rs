@@ -102,6 +102,7 @@ fn word_of(truncated: Truncation) -> &'static str {
         Truncation::Length => "length",
         Truncation::Time => "time",
         Truncation::Disconnect => "disconnect",
+        Truncation::Unwanted => "unwanted",
     }
 }
 

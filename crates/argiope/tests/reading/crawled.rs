@@ -12,6 +12,8 @@ pub struct Crawled {
     root: TempDir,
     /// The site goes on being served, so that the crawl can be resumed.
     server: Server,
+    /// Which connections are led to it.
+    connect_to: Vec<String>,
     _runtime: tokio::runtime::Runtime,
 }
 
@@ -55,10 +57,20 @@ impl Crawled {
 
     /// A crawl from a seed.
     pub fn of(web: Web, seed: &str, arguments: &[&str]) -> Self {
+        Crawled::of_hosts(web, seed, &[""], arguments)
+    }
+
+    /// A crawl from a seed in a web that has these hosts and no others.
+    pub fn of_hosts(web: Web, seed: &str, hosts: &[&str], arguments: &[&str]) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let server = runtime.block_on(Server::start(Config::new(web))).expect("a free port");
-        let crawled = Crawled { root: TempDir::new().expect("a directory"), server, _runtime: runtime };
+        let led = |host: &&str| match *host {
+            "" => vec![server.connect_to()],
+            host => ["80", "443"].map(|port| format!("{host}:{port}:{}", server.address())).to_vec(),
+        };
+        let connect_to = hosts.iter().flat_map(led).collect();
+        let crawled = Crawled { root: TempDir::new().expect("a directory"), server, connect_to, _runtime: runtime };
         let ran = crawled.crawl(&[&[seed], arguments].concat());
         assert_eq!(ran.code, 0, "{ran:?}");
         crawled
@@ -66,11 +78,16 @@ impl Crawled {
 
     /// Begins the crawl, or goes on with it.
     pub fn crawl(&self, arguments: &[&str]) -> Ran {
-        let connect_to = self.server.connect_to();
+        let connect_to: Vec<&str> = self.connect_to.iter().flat_map(|rule| ["--connect-to", rule.as_str()]).collect();
         let fast = [["--delay", "0"], ["--ip-delay", "0"], ["--backoff", "1ms"], ["--max-crawl-delay", "0"]];
         let fast: Vec<&str> = fast.into_iter().filter(|[flag, _]| !arguments.contains(flag)).flatten().collect();
-        let fixed = ["crawl", "-o", self.dir(), "--connect-to", &connect_to, "--progress", "none"];
-        argiope(&[&fixed[..], &fast, arguments].concat())
+        let fixed = ["crawl", "-o", self.dir(), "--progress", "none"];
+        argiope(&[&fixed[..], &connect_to, &fast, arguments].concat())
+    }
+
+    /// What leads connections to the site.
+    pub fn connect_to(&self) -> String {
+        self.server.connect_to()
     }
 
     /// The directory of the crawl.

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use frontier::{Group, Verdict, verdict};
 use model::{
-    Exchange, Failure, FailureKind, FetchOutcome, Fetched, Method, Outcome, Purpose, Queued, Timestamp, Visit,
+    Exchange, Failure, FailureKind, FetchOutcome, Fetched, Method, Outcome, Purpose, Queued, Timestamp, Truncation,
+    Visit,
 };
 use weburl::SiteKey;
 
@@ -98,7 +100,7 @@ impl State {
         now: Timestamp,
         site: SiteKey,
         queued: &Queued,
-        fetch: FetchOutcome,
+        mut fetch: FetchOutcome,
         content: Content,
         ended: Ended,
     ) {
@@ -118,6 +120,12 @@ impl State {
         match content.finding {
             Finding::Nothing => {}
             Finding::Document => visit.outcome = Outcome::Binary,
+            Finding::Unwanted(reason) => {
+                (visit.outcome, visit.reason) = (Outcome::Binary, reason);
+                if let Some(exchange) = fetch.exchanges.last_mut() {
+                    (exchange.payload, exchange.truncated) = (Bytes::new(), Some(Truncation::Unwanted));
+                }
+            }
             Finding::Redirect(Err(problem)) => visit.reason = problem,
             Finding::Redirect(Ok(target)) => {
                 visit.target = Some(target.to_string());
@@ -133,6 +141,7 @@ impl State {
                 visit.title = page.title;
                 visit.out_degree = Some(self.out_degree(&source.url, &page.links));
                 visit.target = page.canonical.filter(|url| *url != source.url).map(|url| url.to_string());
+                self.judge_images(source, page.images, &mut record);
                 if page.nofollow {
                     push_reason(&mut visit.reason, "links not followed: nofollow");
                 } else {

@@ -29,6 +29,21 @@ impl State {
         }
     }
 
+    /// Judges the images that a page shows. They belong to the page, so they are as far from a seed as it is, and the scope
+    /// does not count: only the patterns by which the user excludes URLs, and the trap rules.
+    pub(super) fn judge_images(&self, page: &Candidate, images: Vec<CanonicalUrl>, record: &mut Record) {
+        let (filter, traps) = (&self.settings.filter, &self.settings.site_rules.traps);
+        let wanted = images.into_iter().filter(|url| filter.judge_seed(url).is_ok() && traps.broken_by(url).is_none());
+        record.found.extend(wanted.map(|url| Candidate {
+            url,
+            depth: page.depth,
+            redirects: 0,
+            via: Via::Link,
+            purpose: Purpose::Page,
+            found_on: Some(page.url.key()),
+        }));
+    }
+
     /// How many of a page's links, each given once, lead to other URLs that the crawl may fetch.
     pub(super) fn out_degree(&self, page: &CanonicalUrl, links: &[CanonicalUrl]) -> u32 {
         let filter = &self.settings.filter;

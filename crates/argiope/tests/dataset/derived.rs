@@ -1,0 +1,102 @@
+//! What is lost of a dataset is made again, the same.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use dataset::schema::Table;
+use testweb::Web;
+
+use crate::crawled::Crawled;
+use crate::tables::{Row, rows};
+use crate::webs::crawl_every_outcome;
+
+fn all_rows(dir: &str) -> [Vec<Row>; 3] {
+    Table::ALL.map(|table| rows(dir, table))
+}
+
+fn files(dir: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for table in Table::ALL {
+        let dir = PathBuf::from(dir).join("dataset").join(table.as_str());
+        files.extend(std::fs::read_dir(dir).expect("a table").map(|entry| entry.expect("an entry").path()));
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn a_dataset_that_was_deleted_is_derived_the_same() {
+    let crawled = crawl_every_outcome(&["--segment-size", "4KB"]);
+    assert!(crawled.segments().len() > 2, "several segments");
+    let (before, files_before) = (all_rows(crawled.dir()), files(crawled.dir()));
+    std::fs::remove_dir_all(PathBuf::from(crawled.dir()).join("dataset")).expect("removed");
+    let ran = crawled.run("derive", &[]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(all_rows(crawled.dir()), before);
+    assert_eq!(files(crawled.dir()), files_before);
+    assert!(crawled.run("derive", &[]).stdout.contains("nothing is missing"));
+}
+
+#[test]
+fn with_unwanted_content_too() {
+    let crawled = crawl_every_outcome(&["--documents", "--images"]);
+    let before = all_rows(crawled.dir());
+    assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+    assert_eq!(all_rows(crawled.dir()), before);
+}
+
+#[test]
+fn each_file_that_is_missing_or_damaged_is_made_again() {
+    let crawled = crawl_every_outcome(&["--segment-size", "4KB"]);
+    let before = all_rows(crawled.dir());
+    for (at, file) in files(crawled.dir()).into_iter().enumerate() {
+        match at % 3 {
+            0 => std::fs::remove_file(&file).expect("removed"),
+            1 => std::fs::write(&file, "PAR1 it is not").expect("written"),
+            _ => {
+                let bytes = std::fs::read(&file).expect("a file");
+                std::fs::write(&file, &bytes[..bytes.len() / 2]).expect("written");
+            }
+        }
+        let ran = crawled.run("derive", &[]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(all_rows(crawled.dir()), before, "{}", file.display());
+    }
+}
+
+#[test]
+fn a_crawl_that_goes_on_goes_on_with_its_dataset() {
+    let in_parts = Crawled::of(Web::sandboxes(), "http://advanced.test/", &["--max-pages", "7"]);
+    for _ in 0..3 {
+        let _ = in_parts.crawl(&["--max-pages", "14"]);
+    }
+    assert_eq!(in_parts.crawl(&["--max-pages", "100000"]).code, 0);
+    let ran = in_parts.run("status", &["--json"]);
+    assert_eq!(ran.json()["frontier"], 0, "{ran:?}");
+    let before = all_rows(in_parts.dir());
+    assert_eq!(in_parts.run("derive", &["--all"]).code, 0);
+    assert_eq!(all_rows(in_parts.dir()), before);
+    let at_once = Crawled::of(Web::sandboxes(), "http://advanced.test/", &[]);
+    // The traps are endless and cut somewhere.
+    let urls = |rows: &[Row]| {
+        let urls = rows.iter().map(|row| row["url"].clone());
+        urls.filter(|url| !url.contains("/traps/")).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(urls(&before[2]), urls(&all_rows(at_once.dir())[2]));
+}
+
+#[test]
+fn a_crawl_without_dataset_gets_one_when_asked() {
+    let crawled = crawl_every_outcome(&["--no-dataset"]);
+    assert!(!PathBuf::from(crawled.dir()).join("dataset").exists());
+    assert_eq!(crawled.run("derive", &[]).code, 0);
+    assert!(!rows(crawled.dir(), Table::Pages).is_empty());
+}
+
+#[test]
+fn without_an_archive_there_is_nothing_to_derive_from() {
+    let crawled = Crawled::with(&["--no-archive"]);
+    let ran = crawled.run("derive", &[]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("--no-archive"), "{ran:?}");
+}

@@ -1,0 +1,12 @@
+//! The dataset of a crawl: complete, the same when derived again, and in agreement with everything else that is kept.
+#![expect(clippy::expect_used, reason = "a test may fail loudly")]
+
+mod agreement;
+mod content;
+#[path = "../reading/crawled.rs"]
+mod crawled;
+mod derived;
+mod examples;
+mod kept;
+mod tables;
+mod webs;

@@ -1,0 +1,121 @@
+//! How well fingerprints find edited copies: a labelled set of real documents with edits. Prints its table, which is in
+//! `docs/near-duplicates.md`: `cargo nextest run -p extract --test near_duplicates --no-capture`.
+#![expect(clippy::expect_used, reason = "a test may fail loudly")]
+
+use std::path::{Path, PathBuf};
+
+use extract::simhash::{distance, of_text};
+
+/// Two fingerprints with no more different bits than this belong to near duplicates.
+const NEAR_BITS_MAX: u32 = 3;
+/// Every so many documents one is taken, so that the test of an unoptimised build takes seconds.
+const EVERY: usize = 5;
+/// Shorter texts are no documents but lists of links.
+const WORDS_MIN: usize = 100;
+
+fn walk(dir: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir)
+        .unwrap_or_else(|error| panic!("{}: {error}: install it, or run `cargo xtask test`", dir.display()))
+    {
+        let path = entry.expect("an entry").path();
+        match path.extension() {
+            _ if path.is_dir() => walk(&path, files),
+            Some(extension) if extension == "html" => files.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// The texts of real documents, as words.
+fn documents() -> Vec<Vec<String>> {
+    let mut files = Vec::new();
+    for package in ["python3-doc", "postgresql-doc-15"] {
+        walk(&Path::new("/usr/share/doc").join(package).join("html"), &mut files);
+    }
+    files.sort();
+    let texts = files.iter().step_by(EVERY).map(|file| {
+        let page = extract::html::extract(&std::fs::read(file).expect("a file"), None, &extract::Limits::default());
+        page.text.split_whitespace().map(str::to_owned).collect::<Vec<String>>()
+    });
+    texts.filter(|words| words.len() >= WORDS_MIN).collect()
+}
+
+/// Numbers that look random (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let hash = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        usize::try_from((hash ^ (hash >> 27)) % end as u64).expect("below the end")
+    }
+}
+
+fn with_words_changed(words: &[String], count: usize, random: &mut Random) -> Vec<String> {
+    let mut changed = words.to_vec();
+    for _ in 0..count {
+        let at = random.below(changed.len());
+        changed[at] = format!("changed{}", random.below(1_000_000));
+    }
+    changed
+}
+
+#[test]
+fn edited_copies_are_found_and_different_documents_are_not() {
+    let documents = documents();
+    assert!(documents.len() > 250, "{} documents", documents.len());
+    let prints: Vec<u64> = documents.iter().map(|words| of_text(&words.join(" "))).collect();
+    let mut random = Random(1);
+    let mut recall = |edit: &dyn Fn(&[String], &mut Random) -> Vec<String>| {
+        let found = documents
+            .iter()
+            .zip(&prints)
+            .filter(|(words, print)| distance(of_text(&edit(words, &mut random).join(" ")), **print) <= NEAR_BITS_MAX);
+        found.count() as f64 / documents.len() as f64
+    };
+    let share = |per_mille: usize| {
+        move |words: &[String], random: &mut Random| {
+            with_words_changed(words, (words.len() * per_mille / 1000).max(1), random)
+        }
+    };
+    let footer = |words: &[String], _: &mut Random| {
+        let footer = ["Last", "updated", "on", "Nov", "21", "2026"].map(str::to_owned);
+        [words, &footer].concat()
+    };
+    let moved = |words: &[String], random: &mut Random| {
+        let mut words = words.to_vec();
+        words.rotate_left(random.below(WORDS_MIN));
+        words
+    };
+    let rows = [
+        ("a date in the footer", recall(&footer)),
+        ("parts in another order", recall(&moved)),
+        ("one word changed", recall(&share(0))),
+        ("0.2 % of the words changed", recall(&share(2))),
+        ("0.5 % of the words changed", recall(&share(5))),
+        ("1 % of the words changed", recall(&share(10))),
+        ("2 % of the words changed", recall(&share(20))),
+        ("5 % of the words changed", recall(&share(50))),
+        ("half of the words changed", recall(&share(500))),
+    ];
+    let mut pairs = 0;
+    let mut mistaken = 0;
+    for (at, one) in prints.iter().enumerate() {
+        for other in &prints[..at] {
+            pairs += 1;
+            mistaken += u32::from(distance(*one, *other) <= NEAR_BITS_MAX);
+        }
+    }
+    for (edit, recall) in rows {
+        println!("{edit}: recall {recall:.3}");
+    }
+    // Of what is reported, with one edited copy (0.5 %) of every document among the documents.
+    let found = rows[4].1 * documents.len() as f64;
+    let precision = found / (found + f64::from(mistaken));
+    println!("{} documents, {pairs} pairs, {mistaken} mistaken; precision {precision:.4}", documents.len());
+    assert!(precision >= 0.99, "precision {precision}");
+    for (row, least) in [(0, 0.75), (1, 0.999), (2, 0.92), (3, 0.9), (4, 0.84)] {
+        assert!(rows[row].1 >= least, "{}: recall {}", rows[row].0, rows[row].1);
+    }
+    assert!(rows[8].1 < 0.01, "half a document changed is another document");
+}
