@@ -39,6 +39,8 @@ pub enum Command {
     Derive(commands::derive::DeriveArgs),
     /// Write a crawl in another format
     Export(commands::export::ExportArgs),
+    /// Count what a crawl came to: pages, errors, images, links, duplicates, speed
+    Report(commands::report::ReportArgs),
     /// Show what the crawler makes of one input
     Inspect(commands::inspect::InspectArgs),
     /// Serve a web to try the crawler on
@@ -90,6 +92,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Check(args) => commands::check::run(args),
         Command::Derive(args) => commands::derive::run(args),
         Command::Export(args) => commands::export::run(args),
+        Command::Report(args) => commands::report::run(args),
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Testweb(args) => commands::testweb::run(args),
         Command::Completions { shell } => {

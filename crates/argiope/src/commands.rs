@@ -8,5 +8,6 @@ pub mod export;
 pub mod inspect;
 mod opened;
 pub mod pages;
+pub mod report;
 pub mod status;
 pub mod testweb;

@@ -14,6 +14,7 @@
 //! Invariant: a row is a function of the state and the archive alone; writing it while the crawl runs and deriving it later
 //! give the same row.
 
+mod copy;
 mod error;
 mod layout;
 pub mod near;
@@ -24,10 +25,11 @@ pub mod schema;
 mod tables;
 mod write;
 
+pub use copy::copy_table;
 pub use error::DatasetError;
 pub use layout::{Layout, UNRECORDED};
 pub use places::{Place, ReplaceError, replace_places};
 pub use read::{Batches, Column};
 pub use rows::{Row, Rows};
 pub use tables::{ImageRow, LinkRow, PageContent, PageRow, Written};
-pub use write::{SegmentTables, covered_bytes};
+pub use write::{SegmentTables, UnrecordedPages, covered_bytes};

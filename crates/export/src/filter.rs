@@ -1,5 +1,7 @@
 //! Which URLs an export is about.
 
+use std::fmt;
+
 use dataset::Row;
 use model::{Outcome, Timestamp};
 use weburl::Site;
@@ -58,6 +60,17 @@ impl Filter {
             && has(&self.outcomes, &|outcome| outcome == row.outcome)
             && has(&self.content_types, &|wanted| matches_type(wanted, &essence))
             && self.since.is_none_or(|since| row.at.is_some_and(|at| at >= since))
+    }
+}
+
+/// The options that make it, for those who find what was made with it.
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of =
+            |flag: &str, values: &[String]| values.iter().map(|value| format!("--{flag} {value}")).collect::<Vec<_>>();
+        let since = self.since.map(|since| format!("--since {since}"));
+        let lists = [of("site", &self.sites), of("outcome", &self.outcomes), of("content-type", &self.content_types)];
+        f.write_str(&lists.into_iter().flatten().chain(since).collect::<Vec<_>>().join(" "))
     }
 }
 

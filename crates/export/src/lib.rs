@@ -9,18 +9,31 @@
 //!
 //! Invariant: a format knows no other format, and nothing here writes to the crawl's directory.
 
+mod archive;
+pub mod cdxj;
+mod copy;
 mod crawl;
 pub mod crawldb;
 mod error;
 mod filter;
+mod html_page;
 pub mod jsonl;
 pub mod kvs;
+pub mod markdown;
+pub mod page_files;
+pub mod parquet_copy;
 mod pending;
+mod pending_dir;
 pub mod printable;
 pub mod sort;
 mod tables;
+pub mod wacz;
+pub mod warc_copy;
 
+pub use copy::CopySettings;
 pub use crawl::{Crawl, Progress, Selected};
 pub use error::ExportError;
 pub use filter::{Filter, FilterError};
+pub use html_page::{HtmlPage, html_of, may_be_html};
 pub use pending::PendingFile;
+pub use pending_dir::PendingDir;

@@ -1,7 +1,7 @@
 //! A file that is there whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::ExportError;
@@ -58,6 +58,13 @@ pub(crate) fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// A file without a name on the disk of `target`, or where the system keeps temporary files if nothing can be written there:
+/// nothing of it stays behind, however the process ends.
+pub(crate) fn unnamed_file(target: &Path) -> Result<File, ExportError> {
+    let dir = target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    tempfile::tempfile_in(dir).or_else(|_| tempfile::tempfile()).map_err(|error| ExportError::io(target, error))
+}
+
 impl Drop for PendingFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
@@ -73,5 +80,12 @@ impl Write for PendingFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// A part that was written before may be corrected; a pipe cannot go back.
+impl Seek for PendingFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.out.seek(to)
     }
 }

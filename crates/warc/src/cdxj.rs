@@ -6,13 +6,13 @@
 use crate::error::ReadError;
 use crate::header::Header;
 use crate::http::media_type;
-use crate::reader::{Location, Reader};
+use crate::reader::{Location, Reader, StoredRecord};
 use crate::record_types::RecordType;
 use crate::replace::write_atomically;
 use crate::sort::Sorter;
 use crate::surt::surt;
 use std::fmt;
-use std::io;
+use std::io::{self, BufRead};
 use std::path::Path;
 
 /// A line of the index: one archived response, revisit or resource.
@@ -57,7 +57,8 @@ fn json(text: &str) -> serde_json::Value {
     serde_json::Value::from(text)
 }
 
-/// The lines of all responses, revisits and resources of a file, in the order of the file. Fails
+/// The lines of all responses, revisits and resources of a file, in the order of the file; answers
+/// to HEAD have none. Fails
 /// at the first damage: [`repair`](crate::repair()) the file first.
 pub fn index(path: impl AsRef<Path>) -> Result<Vec<CdxLine>, ReadError> {
     let mut lines = Vec::new();
@@ -80,23 +81,63 @@ pub fn write_index(segment: impl AsRef<Path>, index: impl AsRef<Path>) -> Result
 }
 
 fn for_each_line(path: &Path, mut take: impl FnMut(CdxLine)) -> Result<(), ReadError> {
-    let filename = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut indexer = Indexer::new(&path.file_name().unwrap_or_default().to_string_lossy());
     let mut reader = Reader::open(path, 0)?;
     while let Some(mut record) = reader.next_record()? {
-        let header = record.header();
-        let Some(mut line) = line_of_header(header, &filename) else {
-            record.finish()?;
-            continue;
-        };
-        if header.holds_http() {
-            let head = record.read_http_head()?;
-            line.status = head.status();
-            line.mime = line.mime.or(head.media_type().map(str::to_owned));
-        }
-        line.location = record.finish()?;
-        take(line);
+        indexer.begin(&mut record)?.into_iter().for_each(&mut take);
+        indexer.end(record.finish()?);
     }
+    indexer.finish().into_iter().for_each(take);
     Ok(())
+}
+
+/// Makes the lines of the records of a file, which it is shown one after the other.
+///
+/// The answer to a HEAD request has no payload and would hide the page from replay: it gets no
+/// line. Only the request tells, which stands behind the answer in the files that we write; so a
+/// record's line is given when the next record is shown.
+pub struct Indexer {
+    filename: String,
+    waiting: Option<CdxLine>,
+}
+
+impl Indexer {
+    /// For the records of the file of this name.
+    pub fn new(filename: &str) -> Indexer {
+        Indexer { filename: filename.to_owned(), waiting: None }
+    }
+
+    /// Looks at a record of which nothing was read yet; its HTTP head is taken. Gives the line of
+    /// the record before, if it has one.
+    pub fn begin<R: BufRead>(&mut self, record: &mut StoredRecord<'_, R>) -> Result<Option<CdxLine>, ReadError> {
+        let mut before = self.waiting.take();
+        let header = record.header();
+        let holds_http = header.holds_http();
+        if let Some(mut line) = line_of_header(header, &self.filename) {
+            if holds_http {
+                let head = record.read_http_head()?;
+                line.status = head.status();
+                line.mime = line.mime.or(head.media_type().map(str::to_owned));
+            }
+            self.waiting = Some(line);
+        } else if holds_http && before.as_ref().is_some_and(|before| header.target_uri() == Some(&before.url)) {
+            let head = record.read_http_head()?;
+            before = before.filter(|_| !head.start_line().starts_with("HEAD "));
+        }
+        Ok(before)
+    }
+
+    /// Says where the record lies that was shown last.
+    pub fn end(&mut self, location: Location) {
+        if let Some(line) = &mut self.waiting {
+            line.location = location;
+        }
+    }
+
+    /// The line of the last record, if it has one.
+    pub fn finish(self) -> Option<CdxLine> {
+        self.waiting
+    }
 }
 
 /// What the record's header tells of the line. Records without target or date are not indexed.

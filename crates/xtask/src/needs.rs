@@ -16,6 +16,16 @@ const PACKAGES: [(&str, &str); 5] = [
     ("chromium", "/usr/bin/chromium"),
 ];
 
+/// Packages for Python, with the module by which each is known to be there: the readers of what we write that are not ours.
+const PYTHON: [(&str, &str); 6] = [
+    ("warcio", "warcio"),
+    ("pyarrow", "pyarrow"),
+    ("duckdb", "duckdb"),
+    ("pywb", "pywb"),
+    ("wacz", "wacz"),
+    ("pyyaml", "yaml"),
+];
+
 /// Sees to it that everything is there. Gives the directories to put in front of `PATH`.
 ///
 /// # Errors
@@ -26,10 +36,17 @@ pub fn provide() -> anyhow::Result<Vec<PathBuf>> {
     if !missing.is_empty() {
         install(&missing)?;
     }
-    if succeeds(Command::new("python3").args(["-m", "warcio.cli", "--help"])) {
+    let python = Path::new("python3");
+    if has_modules(python) {
         return Ok(Vec::new());
     }
-    Ok(vec![warcio_environment()?])
+    Ok(vec![python_environment()?])
+}
+
+/// Whether a Python has all modules.
+fn has_modules(python: &Path) -> bool {
+    let modules: Vec<&str> = PYTHON.iter().map(|(_, module)| *module).collect();
+    succeeds(Command::new(python).args(["-c", &format!("import {}", modules.join(", "))]))
 }
 
 fn install(packages: &[&str]) -> anyhow::Result<()> {
@@ -48,19 +65,21 @@ fn install(packages: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A Python environment with warcio, the external validator of WARC files, below the target directory.
-fn warcio_environment() -> anyhow::Result<PathBuf> {
+/// A Python environment with what reads our files, below the target directory.
+fn python_environment() -> anyhow::Result<PathBuf> {
     let environment = workspace().join("target/python");
     let bin = environment.join("bin");
-    if succeeds(Command::new(bin.join("python3")).args(["-m", "warcio.cli", "--help"])) {
+    let python = bin.join("python3");
+    if has_modules(&python) {
         return Ok(bin);
     }
-    eprintln!("xtask: installing warcio into {}", environment.display());
+    let packages = PYTHON.map(|(package, _)| package);
+    eprintln!("xtask: installing {} into {}", packages.join(", "), environment.display());
     let made = Command::new("python3").args(["-m", "venv"]).arg(&environment).status()?;
-    let installed = made.success()
-        && Command::new(bin.join("python3")).args(["-m", "pip", "install", "-q", "warcio"]).status()?.success();
+    let installed =
+        made.success() && Command::new(&python).args(["-m", "pip", "install", "-q"]).args(packages).status()?.success();
     if !installed {
-        bail!("the tests need warcio for Python: python3 -m pip install warcio");
+        bail!("the tests need packages for Python: python3 -m pip install {}", packages.join(" "));
     }
     Ok(bin)
 }

@@ -50,6 +50,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "frontier",
             "model",
             "replay",
+            "report",
             "robots",
             "store",
             "store-embedded",

@@ -6,7 +6,11 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use dataset::Layout;
-use export::{Crawl, Filter, PendingFile, crawldb, jsonl, kvs};
+use engine::clock::Clock;
+use export::{
+    CopySettings, Crawl, Filter, PendingFile, cdxj, crawldb, jsonl, kvs, markdown, page_files, parquet_copy, wacz,
+    warc_copy,
+};
 
 use super::opened::Opened;
 use crate::cli::usage;
@@ -44,6 +48,18 @@ pub struct ExportArgs {
 pub enum Format {
     /// A JSON object a line, one for each URL (docs/rows.md)
     Jsonl,
+    /// The sorted index of the archive, in one file
+    Cdxj,
+    /// A copy of the archive: -o is one NAME.warc.gz, or a directory for several
+    Warc,
+    /// The archive, its index and its pages in one file for replay tools
+    Wacz,
+    /// The dataset, or some of its rows; -o is a directory
+    Parquet,
+    /// Numbered files with URL, depth and HTML, as `argiope pages` saves them; -o is a directory
+    Pages,
+    /// A file of text for each HTML page; -o is a directory
+    Markdown,
     /// The table `crawl` of the key-value store of CIS 5550
     Kvs,
     /// The schema `crawldb` in PostgreSQL; -o is postgres://USER@HOST/DATABASE or "host=… dbname=…"
@@ -59,6 +75,7 @@ pub enum Format {
 pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     let filter = Filter::new(&args.site, &args.outcome, &args.content_type, args.since.as_deref())
         .map_err(|error| usage(error.to_string()))?;
+    refuse_own_directory(&args)?;
     let opened = Opened::new(&args.dir)?;
     let plan = Plan::new(&opened.options()?)?;
     let crawl = Crawl {
@@ -67,12 +84,21 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         dataset: Layout::at(opened.dir.dataset()),
         body_bytes_max: plan.settings.limits.body_bytes_max,
     };
+    let copying = CopySettings { now: Clock::start().now(), segment_bytes_max: plan.segment_bytes_max };
     let mut told = Told::new(args.format);
     let mut progress = |done| told.show(done);
     match args.format {
         Format::Jsonl => text(args.output.as_deref(), |target, out| {
             jsonl::write(&crawl, &filter, args.all, target, out, &mut progress)
         })?,
+        Format::Cdxj => {
+            text(args.output.as_deref(), |target, out| cdxj::write(&crawl, &filter, target, out, &mut progress))?;
+        }
+        Format::Warc => warc_copy::write(&crawl, &filter, copying, path(&args)?, &mut progress)?,
+        Format::Wacz => wacz::write(&crawl, &filter, copying, path(&args)?, &mut progress)?,
+        Format::Parquet => parquet_copy::write(&crawl, &filter, path(&args)?, &mut progress)?,
+        Format::Pages => page_files::write(&crawl, &filter, path(&args)?, &mut progress)?,
+        Format::Markdown => markdown::write(&crawl, &filter, path(&args)?, &mut progress)?,
         Format::Kvs => {
             text(args.output.as_deref(), |target, out| kvs::write(&crawl, &filter, target, out, &mut progress))?;
         }
@@ -86,7 +112,22 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
 /// The file or directory that `-o` names.
 fn path(args: &ExportArgs) -> anyhow::Result<&Path> {
     let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
-    output.ok_or_else(|| usage("this format needs a target: -o PATH"))
+    output.ok_or_else(|| usage(format!("{} needs a target: -o PATH", name(args.format))))
+}
+
+/// Refuses what would be written into the directory of the crawl.
+fn refuse_own_directory(args: &ExportArgs) -> anyhow::Result<()> {
+    let output = args.output.as_deref().filter(|_| args.format != Format::Crawldb);
+    let existing = |path: &Path| path.ancestors().find_map(|above| above.canonicalize().ok());
+    let target = output.and_then(|path| existing(&std::path::absolute(path).ok()?));
+    let own = args.dir.canonicalize().ok();
+    match (output, target, own) {
+        (Some(output), Some(target), Some(own)) if target.starts_with(&own) => {
+            let (output, own) = (output.display(), args.dir.display());
+            Err(usage(format!("-o {output}: lies in the directory of the crawl, {own}: choose another place")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The database that `-o` names.
@@ -132,7 +173,7 @@ impl Told {
     fn show(&mut self, done: u64) {
         if self.shows && done >= self.shown + Self::EVERY {
             self.shown = done;
-            eprint!("\rargiope: {}: {done} rows", self.name());
+            eprint!("\rargiope: {}: {done} rows", name(self.format));
         }
     }
 
@@ -141,8 +182,8 @@ impl Told {
             eprintln!();
         }
     }
+}
 
-    fn name(&self) -> String {
-        self.format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-    }
+fn name(format: Format) -> String {
+    format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }

@@ -1,6 +1,5 @@
 //! `argiope pages`: save the HTML pages of a site as numbered files, as a course on search engines wants them.
 
-mod archived;
 mod arguments;
 mod page_dir;
 mod printed;
@@ -77,7 +76,8 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
     if is_resumed {
         tell_of_resumption(&saver, &page_dir, &dir, store.as_ref())?;
     }
-    let observer = Box::new(move |batch: &_, committed: &_| Ok(saver.committed(batch, committed)?));
+    let observer =
+        Box::new(move |recorded: engine::Recorded<'_>| Ok(saver.committed(recorded.batch, recorded.committed)?));
     let (end, _) = crawl_observed(&dir, store.clone(), plan, vec![seed.clone()], Show::None, Some(observer))?;
 
     let saved = open_saver()?.saved();
@@ -104,6 +104,7 @@ fn options(args: &PagesArgs, arguments: &Arguments) -> anyhow::Result<Options> {
     }
     let mut options = args.options.clone();
     options.depth = Some(arguments.max_depth);
+    options.no_dataset = Some(true);
     if let Some(prefix) = &args.internal {
         if options.scope.is_some() {
             bail!(usage("--internal and --scope both say what is internal: give one of them"));

@@ -4,6 +4,7 @@
 mod agreement;
 mod content;
 #[path = "../reading/crawled.rs"]
+#[expect(dead_code, reason = "some of it is for the tests of reading alone")]
 mod crawled;
 mod derived;
 mod examples;

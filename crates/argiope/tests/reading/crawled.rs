@@ -11,9 +11,9 @@ use testweb::{Config, Pages, Reply, Server, Web};
 pub struct Crawled {
     root: TempDir,
     /// The site goes on being served, so that the crawl can be resumed.
-    server: Server,
-    /// Which connections are led to it.
-    connect_to: Vec<String>,
+    _server: Server,
+    /// What leads connections to it.
+    pub connect_to: Vec<String>,
     _runtime: tokio::runtime::Runtime,
 }
 
@@ -70,7 +70,8 @@ impl Crawled {
             host => ["80", "443"].map(|port| format!("{host}:{port}:{}", server.address())).to_vec(),
         };
         let connect_to = hosts.iter().flat_map(led).collect();
-        let crawled = Crawled { root: TempDir::new().expect("a directory"), server, connect_to, _runtime: runtime };
+        let crawled =
+            Crawled { root: TempDir::new().expect("a directory"), _server: server, connect_to, _runtime: runtime };
         let ran = crawled.crawl(&[&[seed], arguments].concat());
         assert_eq!(ran.code, 0, "{ran:?}");
         crawled
@@ -83,11 +84,6 @@ impl Crawled {
         let fast: Vec<&str> = fast.into_iter().filter(|[flag, _]| !arguments.contains(flag)).flatten().collect();
         let fixed = ["crawl", "-o", self.dir(), "--progress", "none"];
         argiope(&[&fixed[..], &connect_to, &fast, arguments].concat())
-    }
-
-    /// What leads connections to the site.
-    pub fn connect_to(&self) -> String {
-        self.server.connect_to()
     }
 
     /// The directory of the crawl.

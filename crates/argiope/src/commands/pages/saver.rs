@@ -8,11 +8,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use model::{ArchiveLocation, Candidate, Via};
+use export::page_files::head;
+use export::{HtmlPage, html_of, may_be_html};
+use model::{ArchiveLocation, Candidate, Outcome, Via};
+use replay::Replay;
 use store::{Batch, Committed, Entry, Store};
 use weburl::UrlKey;
 
-use super::archived::Archived;
 use super::page_dir::PageDir;
 use super::printed::{self, Line, shown_url};
 use crate::crawl_dir::CrawlDir;
@@ -23,7 +25,8 @@ const SCAN_ENTRIES: usize = 4096;
 /// Saves pages, and prints what is going on.
 pub(super) struct Saver {
     store: Arc<dyn Store>,
-    archived: Archived,
+    archive: PathBuf,
+    body_bytes_max: u64,
     page_dir: PageDir,
     /// A page's file before it has its name.
     staging: PathBuf,
@@ -41,8 +44,8 @@ impl Saver {
         page_dir: PageDir,
         body_bytes_max: u64,
     ) -> anyhow::Result<Self> {
-        let archived = Archived::new(store.clone(), dir.archive(), body_bytes_max);
-        let mut saver = Saver { store, archived, page_dir, staging: dir.root().join("page.tmp"), saved: 0 };
+        let (archive, staging) = (dir.archive(), dir.root().join("page.tmp"));
+        let mut saver = Saver { store, archive, body_bytes_max, page_dir, staging, saved: 0 };
         let keys = saver.recorded_pages()?;
         for (id, key) in saver.stale(&keys)? {
             if let Some(entry) = saver.store.get(key)? {
@@ -93,7 +96,7 @@ impl Saver {
             for entry in &entries {
                 let location = entry.visit.as_ref().and_then(|visit| visit.location);
                 if let Some(location) = location
-                    && self.archived.is_html(entry)?
+                    && self.is_page(entry)?
                 {
                     pages.push((location, entry.candidate.url.key()));
                 }
@@ -136,9 +139,20 @@ impl Saver {
 
     /// Writes the file of a page. Tells whether it is one.
     fn write(&self, id: u64, entry: &Entry) -> anyhow::Result<bool> {
-        let Some(html) = self.archived.html(entry)? else { return Ok(false) };
-        self.page_dir.write(&self.staging, id, &[head(&entry.candidate).as_bytes(), &html])?;
+        let Some(html) = self.html(entry)? else { return Ok(false) };
+        self.page_dir.write(&self.staging, id, &[head(&entry.candidate).as_bytes(), &html.body])?;
         Ok(true)
+    }
+
+    fn html(&self, entry: &Entry) -> anyhow::Result<Option<HtmlPage>> {
+        let mut replay = Replay::new(self.store.as_ref(), &self.archive, self.body_bytes_max);
+        Ok(html_of(entry, &mut replay, self.body_bytes_max)?)
+    }
+
+    /// Whether a URL is a page, found out without reading where that is possible.
+    fn is_page(&self, entry: &Entry) -> anyhow::Result<bool> {
+        let outcome = entry.visit.as_ref().map(|visit| visit.outcome);
+        Ok(may_be_html(entry) && (outcome == Some(Outcome::Html) || self.html(entry)?.is_some()))
     }
 
     fn print(&self, entry: &Entry, word: &'static str, remark: String) -> anyhow::Result<()> {
@@ -163,11 +177,6 @@ impl Saver {
         }
         print(&lines)
     }
-}
-
-/// The first two lines of a page's file.
-fn head(candidate: &Candidate) -> String {
-    format!("{}\n{}\n", candidate.url, candidate.depth)
 }
 
 fn print(lines: &[Line<'_>]) -> anyhow::Result<()> {

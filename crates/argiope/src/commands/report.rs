@@ -1,0 +1,54 @@
+//! `argiope report`: what a crawl came to, as text, as JSON, as a page.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+use dataset::Layout;
+use export::PendingFile;
+use report::Statistics;
+
+use super::opened::Opened;
+use crate::printable::write_json_line;
+
+/// The arguments of `argiope report`.
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// The crawl's directory
+    pub dir: PathBuf,
+    /// Print one JSON object (docs/report.md)
+    #[arg(long)]
+    pub json: bool,
+    /// Write a page that needs nothing from anywhere: tables, charts, the picture of links. Nothing is printed then, unless --json is given
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The directory holds no crawl, a crawl is running in it, or the page cannot be written.
+pub fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
+    let opened = Opened::new(&args.dir)?;
+    let dataset = Layout::at(opened.dir.dataset());
+    let statistics = Statistics::of(&opened.store, &dataset, &args.dir.display().to_string())?;
+    if let Some(path) = &args.html {
+        write_page(path, &statistics)?;
+    }
+    let mut out = std::io::stdout().lock();
+    match (args.json, &args.html) {
+        (true, _) => write_json_line(&mut out, &statistics)?,
+        (false, None) => out.write_all(report::text(&statistics).as_bytes())?,
+        (false, Some(_)) => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_page(path: &Path, statistics: &Statistics) -> anyhow::Result<()> {
+    let page = report::html(statistics)?;
+    let mut file = PendingFile::create(path)?;
+    file.write_all(&page).with_context(|| path.display().to_string())?;
+    Ok(file.finish()?)
+}

@@ -1,0 +1,226 @@
+//! `wacz`: what the web served comes back from pywb, byte for byte.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use testweb::{Pages, Reply, Web};
+
+use crate::crawled::Crawled;
+use crate::python::{python, runs, script};
+
+/// How often pywb is asked whether it serves already, ten times a second.
+const ASKED_MAX: u32 = 1_200;
+
+/// A document that is no text: bytes that do not compress (xorshift).
+fn binary(begin: &[u8], bytes: usize) -> Vec<u8> {
+    let mut state = 88_172_645_463_325_252_u64;
+    let noise = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[0]
+    });
+    begin.iter().copied().chain(noise.take(bytes)).collect()
+}
+
+/// What is served: path, media type, bytes.
+fn served() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let links = "<a href=/page?x=1&y=2>page</a><a href=/copy>copy</a><a href=/doc.pdf>pdf</a><a href=/old>old</a>";
+    let root = format!(
+        "<html><head><title>Root &amp; more</title></head><body>{links}<img src=/i.png><a href=/i.png>image</a>"
+    );
+    vec![
+        ("/", "text/html; charset=utf-8", root.into_bytes()),
+        ("/page?x=1&y=2", "text/html", "<title>Stran</title><p>Besedilo č š ž, in še".as_bytes().to_vec()),
+        ("/copy", "text/html", "<title>Stran</title><p>Besedilo č š ž, in še".as_bytes().to_vec()),
+        ("/doc.pdf", "application/pdf", binary(b"%PDF-1.7\n", 300_000)),
+        ("/i.png", "image/png", binary(b"\x89PNG\r\n\x1a\n", 5_000)),
+    ]
+}
+
+fn crawl(arguments: &[&str]) -> Crawled {
+    let pages = served().into_iter().fold(Pages::new(), |pages, (path, media, body)| {
+        pages.reply(path, Reply::new(200).header("Content-Type", media).body(body))
+    });
+    let pages = pages.reply("/old", Reply::redirect(301, "/")).text("/robots.txt", "User-agent: *\nDisallow: /x\n");
+    Crawled::of(Web::new().site("small.test", pages), "http://small.test/", arguments)
+}
+
+fn export(crawled: &Crawled, target: &Path, arguments: &[&str]) {
+    let ran = crawled.run("export", &[&["wacz", "-o", target.to_str().expect("UTF-8")], arguments].concat());
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+}
+
+/// The parts of the file, unpacked by Python's own reader of ZIP files, which verifies their checksums.
+fn unpacked(wacz: &Path) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    let unpack = "import sys, zipfile\n\
+        with zipfile.ZipFile(sys.argv[1]) as z:\n\
+        \x20   assert z.testzip() is None\n\
+        \x20   assert all(i.compress_type == zipfile.ZIP_STORED for i in z.infolist())\n\
+        \x20   z.extractall(sys.argv[2])\n";
+    script(&[], unpack, &[wacz.to_str().expect("UTF-8"), dir.path().to_str().expect("UTF-8")]);
+    dir
+}
+
+#[test]
+fn the_parts_are_what_the_specification_asks_for() {
+    let crawled = crawl(&["--segment-size", "100KB"]);
+    let dir = tempfile::tempdir().expect("a directory");
+    let wacz = dir.path().join("crawl.wacz");
+    export(&crawled, &wacz, &[]);
+    runs(python(&["wacz"]).args(["-m", "wacz.main", "validate", "-f"]).arg(&wacz));
+    let parts = unpacked(&wacz);
+    let text = |name: &str| std::fs::read_to_string(parts.path().join(name)).expect(name);
+    let package: Value = serde_json::from_str(&text("datapackage.json")).expect("JSON");
+    assert_eq!((&package["profile"], &package["wacz_version"]), (&"data-package".into(), &"1.1.1".into()));
+    assert_eq!(package["mainPageUrl"], "http://small.test/");
+    let resources = package["resources"].as_array().expect("a list");
+    let paths: Vec<&str> = resources.iter().filter_map(|resource| resource["path"].as_str()).collect();
+    assert!(paths.iter().filter(|path| path.starts_with("archive/")).count() > 1, "{paths:?}");
+    for path in ["indexes/index.cdx.gz", "indexes/index.idx", "pages/pages.jsonl"] {
+        assert!(paths.contains(&path), "{paths:?}");
+    }
+    paths
+        .iter()
+        .filter(|path| path.starts_with("archive/"))
+        .for_each(|path| crate::archive::check(&parts.path().join(path)));
+
+    let pages = text("pages/pages.jsonl");
+    let mut pages = pages.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    assert_eq!(pages.next().expect("a header")["format"], "json-pages-1.0");
+    let pages: Vec<Value> = pages.collect();
+    assert_eq!(pages.len(), 3, "{pages:?}");
+    for page in &pages {
+        let url = page["url"].as_str().expect("a URL");
+        assert_eq!(page["seed"] == true, url == "http://small.test/", "{url}");
+        let is_root = url == "http://small.test/";
+        assert_eq!(page["title"], if is_root { "Root & more" } else { "Stran" });
+        assert_eq!(page["text"], if is_root { "pagecopypdfoldimage" } else { "Besedilo č š ž, in še" });
+    }
+}
+
+#[test]
+fn the_index_leads_to_each_record() {
+    let crawled = crawl(&["--segment-size", "100KB"]);
+    let dir = tempfile::tempdir().expect("a directory");
+    let wacz = dir.path().join("crawl.wacz");
+    export(&crawled, &wacz, &[]);
+    let parts = unpacked(&wacz);
+    let packed = std::fs::read(parts.path().join("indexes/index.cdx.gz")).expect("an index");
+    let idx = std::fs::read_to_string(parts.path().join("indexes/index.idx")).expect("an index");
+    let mut members = idx.lines();
+    assert!(members.next().expect("a header").starts_with("!meta 0 {\"format\": \"cdxj-gzip-1.0\""));
+    let mut lines: Vec<String> = Vec::new();
+    for member in members {
+        let (key, json) = member.split_at(member.find(" {").expect("JSON"));
+        let json: Value = serde_json::from_str(json).expect("JSON");
+        let number = |key: &str| usize::try_from(json[key].as_u64().expect("a number")).expect("in memory");
+        let mut text = String::new();
+        let member = &packed[number("offset")..number("offset") + number("length")];
+        flate2::read::GzDecoder::new(member).read_to_string(&mut text).expect("gzip");
+        assert!(text.starts_with(&format!("{key} {{")), "{key}");
+        lines.extend(text.lines().map(str::to_owned));
+    }
+    assert!(lines.is_sorted());
+    // robots.txt, sitemap.xml, five documents, a redirect.
+    assert_eq!(lines.len(), 8, "{lines:?}");
+    for line in lines {
+        let json: Value = serde_json::from_str(&line[line.find('{').expect("JSON")..]).expect("JSON");
+        let text = |key: &str| json[key].as_str().expect("a text").to_owned();
+        let path = parts.path().join("archive").join(text("filename"));
+        let record = warc::read_at(&path, text("offset").parse().expect("a number"), 1 << 20).expect("a record");
+        assert_eq!(record.header.target_uri(), json["url"].as_str());
+        assert_eq!(record.location.length.to_string(), text("length"));
+    }
+}
+
+/// A pywb that is stopped when it is dropped.
+struct Pywb {
+    child: Child,
+    port: u16,
+}
+
+impl Drop for Pywb {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Pywb {
+    /// Adds the WACZ file, with the index in it, to a collection `it`, and serves that.
+    fn serve(home: &Path, wacz: &Path) -> Pywb {
+        let manager = "import sys; from pywb.manager.manager import main; main(sys.argv[1:])";
+        let manage = |arguments: &[&str]| {
+            runs(python(&["pywb"]).args(["-c", manager]).args(arguments).current_dir(home));
+        };
+        manage(&["init", "it"]);
+        manage(&["add", "it", wacz.to_str().expect("UTF-8"), "--unpack-wacz"]);
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
+        let serve = "import sys; from pywb.apps.cli import wayback; wayback(sys.argv[1:])";
+        let mut command: Command = python(&["pywb"]);
+        command.args(["-c", serve, "-b", "127.0.0.1", "-p", &port.to_string()]).current_dir(home);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("python3 starts");
+        let mut pywb = Pywb { child, port };
+        for _ in 0..ASKED_MAX {
+            assert!(pywb.child.try_wait().expect("a process").is_none(), "pywb has ended");
+            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                return pywb;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("pywb does not serve");
+    }
+
+    /// Status, head and body of a recorded answer as it was.
+    fn replay(&self, url: &str) -> (String, String, Vec<u8>) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("pywb listens");
+        let year = "2030";
+        write!(stream, "GET /it/{year}id_/{url} HTTP/1.0\r\nHost: 127.0.0.1:{}\r\n\r\n", self.port).expect("sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer");
+        let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head");
+        let body = answer.split_off(end + 4);
+        let head = String::from_utf8_lossy(&answer).into_owned();
+        (head.split(' ').nth(1).unwrap_or_default().to_owned(), head.to_ascii_lowercase(), body)
+    }
+}
+
+#[test]
+fn pywb_replays_pages_and_documents_byte_for_byte() {
+    let crawled = crawl(&["--segment-size", "100KB"]);
+    let dir = tempfile::tempdir().expect("a directory");
+    let wacz = dir.path().join("crawl.wacz");
+    export(&crawled, &wacz, &[]);
+    let pywb = Pywb::serve(dir.path(), &wacz);
+    for (path, media, body) in served() {
+        let (status, head, replayed) = pywb.replay(&format!("http://small.test{path}"));
+        assert_eq!(status, "200", "{path}: {head}");
+        assert!(head.contains(&format!("content-type: {media}")), "{path}: {head}");
+        assert!(replayed == body, "{path}: {} bytes of {}", replayed.len(), body.len());
+    }
+    let (status, head, _) = pywb.replay("http://small.test/old");
+    assert_eq!(status, "301", "{head}");
+    assert_eq!(pywb.replay("http://small.test/nowhere").0, "404");
+}
+
+#[test]
+fn a_filtered_file_stands_alone() {
+    let crawled = crawl(&[]);
+    let dir = tempfile::tempdir().expect("a directory");
+    let wacz = dir.path().join("crawl.wacz");
+    export(&crawled, &wacz, &["--outcome", "duplicate"]);
+    let pywb = Pywb::serve(dir.path(), &wacz);
+    let (duplicate, original) = match pywb.replay("http://small.test/copy").0.as_str() {
+        "200" => ("/copy", "/page?x=1&y=2"),
+        _ => ("/page?x=1&y=2", "/copy"),
+    };
+    let (status, _, replayed) = pywb.replay(&format!("http://small.test{duplicate}"));
+    assert_eq!((status.as_str(), replayed), ("200", served()[1].2.clone()), "its original is not there to be asked");
+    assert_eq!(pywb.replay(&format!("http://small.test{original}")).0, "404");
+}

@@ -1,0 +1,82 @@
+//! A crawl of a small web into a directory, by the binary.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use testweb::{Config, Server, Web};
+
+/// A directory with a crawl.
+pub struct Crawled {
+    root: TempDir,
+}
+
+/// How a run of the binary ended.
+#[derive(Debug, PartialEq)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs the binary.
+pub fn argiope(arguments: &[&str]) -> Ran {
+    let output = Command::new(env!("CARGO_BIN_EXE_argiope"))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is UTF-8");
+    Ran { code: output.status.code().expect("no signal"), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+impl Crawled {
+    /// A crawl from a seed, whatever comes of it.
+    pub fn of(web: Web, arguments: &[&str]) -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        let server = runtime.block_on(Server::start(Config::new(web))).expect("a free port");
+        let crawled = Crawled { root: TempDir::new().expect("a directory") };
+        let connect_to = server.connect_to();
+        let dir = crawled.dir();
+        let fixed = ["crawl", "-o", &dir, "--connect-to", &connect_to, "--progress", "none", "--delay", "0"];
+        let fast = ["--ip-delay", "0", "--backoff", "1ms", "--max-crawl-delay", "0"];
+        argiope(&[&fixed[..], &fast, arguments].concat());
+        crawled
+    }
+
+    /// The directory of the crawl.
+    pub fn dir(&self) -> String {
+        self.path("crawl").to_str().expect("a path in UTF-8").to_owned()
+    }
+
+    /// A path beside it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// Runs `argiope report`.
+    pub fn report(&self, arguments: &[&str]) -> Ran {
+        argiope(&[&["report", &self.dir()], arguments].concat())
+    }
+
+    /// What `argiope report --json` says.
+    pub fn json(&self) -> Value {
+        let ran = self.report(&["--json"]);
+        assert_eq!((ran.code, ran.stderr.as_str(), ran.stdout.lines().count()), (0, "", 1), "{ran:?}");
+        serde_json::from_str(&ran.stdout).expect("JSON")
+    }
+
+    /// What `argiope report` says.
+    pub fn text(&self) -> String {
+        let ran = self.report(&[]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+        ran.stdout
+    }
+}
+
+/// A text file.
+pub fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).expect("a file in UTF-8")
+}

@@ -1,0 +1,102 @@
+//! The records of the archive in the order in which they lie there, and which of them a filter admits.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use dataset::Rows;
+use model::Purpose;
+use store::{Entry, Segment};
+use warc::{ReadError, Reader};
+use weburl::CanonicalUrl;
+
+use crate::{Crawl, ExportError, Filter};
+
+/// Says of each URL that has a record whether the filter admits it.
+pub(crate) struct Admission<'a, 's> {
+    crawl: &'a Crawl<'s>,
+    filter: &'a Filter,
+    rows: Rows<'s>,
+    /// The URL that was asked for last: the records of a visit lie together.
+    last: Option<(String, Known)>,
+}
+
+/// What is known of the URL of a record.
+#[derive(Clone, Default)]
+pub(crate) struct Known {
+    /// Its entry; a site's robots.txt has none.
+    pub(crate) entry: Option<Entry>,
+    pub(crate) is_admitted: bool,
+}
+
+impl<'a, 's> Admission<'a, 's> {
+    pub(crate) fn new(crawl: &'a Crawl<'s>, filter: &'a Filter) -> Result<Self, ExportError> {
+        Ok(Admission { crawl, filter, rows: Rows::new(crawl.store, false)?, last: None })
+    }
+
+    /// What is known of a URL. Without a filter all are admitted, robots.txt and sitemaps too; a filter chooses pages.
+    pub(crate) fn of(&mut self, url: &str) -> Result<&Known, ExportError> {
+        let is_last = self.last.as_ref().is_some_and(|(last, _)| last == url);
+        if !is_last {
+            let known = self.look_up(url)?;
+            self.last = Some((url.to_owned(), known));
+        }
+        Ok(self.last.as_ref().map_or(const { &Known { entry: None, is_admitted: false } }, |(_, known)| known))
+    }
+
+    /// The same, without remembering it.
+    pub(crate) fn look_up(&mut self, url: &str) -> Result<Known, ExportError> {
+        let entry = match CanonicalUrl::from_canonical(url) {
+            Some(url) => self.crawl.store.get(url.key())?,
+            None => None,
+        };
+        let is_admitted = match &entry {
+            _ if self.filter.is_everything() => true,
+            Some(entry) => entry.candidate.purpose == Purpose::Page && self.filter.admits(&self.rows.row(entry)?),
+            None => false,
+        };
+        Ok(Known { entry, is_admitted })
+    }
+}
+
+/// A segment of the archive, as far as it is committed.
+pub(crate) struct OpenSegment {
+    pub(crate) path: PathBuf,
+    pub(crate) segment: Segment,
+    pub(crate) reader: Reader<BufReader<File>>,
+    /// Bytes of it that were read: where the next record begins.
+    pub(crate) read: u64,
+}
+
+impl Crawl<'_> {
+    /// The segments of the archive.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn segments(&self) -> Result<Vec<Segment>, ExportError> {
+        let segments = self.store.segments()?;
+        if segments.is_empty() {
+            let archive = self.archive.display();
+            return Err(ExportError::Other(format!(
+                "{archive}: there is no archive: the crawl was told to keep none (--no-archive), or has fetched nothing"
+            )));
+        }
+        Ok(segments)
+    }
+
+    /// Opens a segment.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn open_segment(&self, segment: Segment) -> Result<OpenSegment, ExportError> {
+        let path = self.archive.join(&segment.name);
+        let reader = Reader::open(&path, 0).map_err(|error| damaged(&path, &error))?;
+        Ok(OpenSegment { path, segment, reader, read: 0 })
+    }
+}
+
+/// The error of a segment that cannot be read to its end.
+pub(crate) fn damaged(path: &Path, error: &ReadError) -> ExportError {
+    let advice = if matches!(error, ReadError::Damaged { .. }) { " (`argiope check --repair` mends it)" } else { "" };
+    ExportError::Other(format!("{}: {error}{advice}", path.display()))
+}

@@ -1,0 +1,426 @@
+//! A copy of the archive that stands alone: the records of what the filter admits, and nothing that points elsewhere.
+//!
+//! Records are copied byte for byte. A `revisit` whose original is left out becomes a full response, with an id of its own
+//! and a request made anew, since that names the record it belongs to.
+
+use std::fs::File;
+use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
+use std::net::IpAddr;
+use std::path::Path;
+
+use model::{ArchiveLocation, Timestamp, Truncation};
+use replay::Replay;
+use sha1::{Digest as _, Sha1};
+use store::{Entry, Segment};
+use warc::{
+    CdxLine, Header, Indexer, Location, Reader, Record, RecordId, RecordType, SegmentFile, SegmentWriter, StoredRecord,
+    Truncated,
+};
+use weburl::{CanonicalUrl, UrlKey};
+
+use crate::archive::{Admission, OpenSegment, damaged};
+use crate::{Crawl, ExportError, Filter, Progress};
+
+/// Bytes copied at once.
+const COPY_BYTES: usize = 64 << 10;
+/// Records between two reports of progress.
+const REPORT_RECORDS: u64 = 1_000;
+
+/// What a copy needs to know besides the crawl.
+#[derive(Clone, Copy, Debug)]
+pub struct CopySettings {
+    /// When it is made.
+    pub now: Timestamp,
+    /// The size at which the next segment is begun, in bytes.
+    pub segment_bytes_max: u64,
+}
+
+/// What is written to.
+pub(crate) trait Target {
+    /// Begins a segment, and gives its file name.
+    fn begin(&mut self, serial: u32) -> Result<String, ExportError>;
+    /// Writes on to the segment.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), ExportError>;
+    /// Ends the segment.
+    fn end(&mut self) -> Result<(), ExportError>;
+    /// Takes a line of the index.
+    fn index(&mut self, _line: &CdxLine) -> Result<(), ExportError> {
+        Ok(())
+    }
+    /// Whether it wants to be told of answers.
+    fn wants_answers(&self) -> bool {
+        false
+    }
+    /// Is told of the answer that a URL ended with, and the date of its record.
+    fn answered(&mut self, _entry: &Entry, _date: &str) -> Result<(), ExportError> {
+        Ok(())
+    }
+}
+
+/// Copies what the filter admits into `target`.
+pub(crate) fn copy(
+    crawl: &Crawl<'_>,
+    filter: &Filter,
+    settings: CopySettings,
+    target: &mut dyn Target,
+    progress: Progress<'_>,
+) -> Result<(), ExportError> {
+    let segments = crawl.segments()?;
+    let about = about(&segments, filter);
+    let mut copier = Copier { settings, about, target, begun: 0, current: None };
+    copier.begin()?;
+    let mut source = Source {
+        admission: Admission::new(crawl, filter)?,
+        replay: crawl.replay(),
+        is_whole: filter.is_everything(),
+        warcinfo: None,
+        remade: None,
+    };
+    let mut done = 0;
+    for segment in segments {
+        let mut open = crawl.open_segment(segment)?;
+        let mut file = File::open(&open.path).map_err(|error| ExportError::io(&open.path, error))?;
+        while source.next(&mut open, &mut file, &mut copier)? {
+            done += 1;
+            if done % REPORT_RECORDS == 0 {
+                progress(done);
+            }
+        }
+    }
+    copier.end()
+}
+
+/// What the copy is, for its warcinfo records.
+fn about(segments: &[Segment], filter: &Filter) -> String {
+    let segments = match segments {
+        [] => String::new(),
+        [one] => one.name.clone(),
+        [first, .., last] => format!("{} segments, {} to {}", segments.len(), first.name, last.name),
+    };
+    match filter.is_everything() {
+        true => format!("a copy of all records of {segments}"),
+        false => format!("a copy of records of {segments}, {filter}"),
+    }
+}
+
+/// Reads the records of the archive, one after the other, and says what becomes of each.
+struct Source<'a, 's> {
+    admission: Admission<'a, 's>,
+    replay: Replay<'s>,
+    is_whole: bool,
+    /// The warcinfo record of the segment while nothing that it describes was copied.
+    warcinfo: Option<Location>,
+    /// The response that was made in place of a revisit: the id of the one and of the other.
+    remade: Option<(String, RecordId)>,
+}
+
+/// What becomes of a record.
+enum Fate {
+    Skip,
+    Copy,
+    /// A revisit that needs the payload of this URL.
+    Full(UrlKey),
+    /// A request whose response was made anew.
+    Request(RecordId),
+}
+
+impl Source<'_, '_> {
+    /// Handles the next record of a segment; false at its end.
+    fn next(&mut self, open: &mut OpenSegment, file: &mut File, copier: &mut Copier<'_>) -> Result<bool, ExportError> {
+        let OpenSegment { path, segment, reader, read } = open;
+        let failed = |error| damaged(path, &error);
+        if *read >= segment.length {
+            return Ok(false);
+        }
+        let Some(mut record) = reader.next_record().map_err(failed)? else { return Ok(false) };
+        let fate = self.fate(record.header())?;
+        let header = record.header().clone();
+        let kind = header.record_type();
+        if kind != Some(RecordType::Request) && !matches!(fate, Fate::Skip) {
+            copier.make_room()?;
+        }
+        if matches!(fate, Fate::Copy) {
+            copier.show(path, &mut record)?;
+        }
+        let location = record.finish().map_err(failed)?;
+        *read = location.offset + location.length;
+        match fate {
+            Fate::Skip if kind == Some(RecordType::Warcinfo) => self.warcinfo = Some(location),
+            Fate::Skip => {}
+            Fate::Copy if kind == Some(RecordType::Warcinfo) => copier.copy(path, file, location)?,
+            fate => {
+                if let Some(warcinfo) = self.warcinfo.take() {
+                    copier.copy_unseen(path, file, warcinfo)?;
+                }
+                match fate {
+                    Fate::Copy => copier.copy(path, file, location)?,
+                    Fate::Full(original) => self.full(&header, segment.serial, location, original, copier)?,
+                    Fate::Request(response) => self.request(&header, segment.serial, location, response, copier)?,
+                    Fate::Skip => {}
+                }
+            }
+        }
+        self.tell_of_answer(&header, segment.serial, location, copier)?;
+        Ok(true)
+    }
+
+    fn fate(&mut self, header: &Header) -> Result<Fate, ExportError> {
+        if self.is_whole {
+            return Ok(Fate::Copy);
+        }
+        let Some(url) = header.target_uri() else { return Ok(Fate::Skip) };
+        if !self.admission.of(url)?.is_admitted {
+            return Ok(Fate::Skip);
+        }
+        Ok(match header.record_type() {
+            Some(RecordType::Revisit) => match self.original_left_out(header)? {
+                Some(original) => Fate::Full(original),
+                None => Fate::Copy,
+            },
+            Some(RecordType::Request) => match &self.remade {
+                Some((of, response)) if header.get("WARC-Concurrent-To") == Some(of) => Fate::Request(*response),
+                _ => Fate::Copy,
+            },
+            _ => Fate::Copy,
+        })
+    }
+
+    /// The URL whose payload a revisit has, if the copy is not to have it.
+    fn original_left_out(&mut self, header: &Header) -> Result<Option<UrlKey>, ExportError> {
+        let Some(original) = header.get("WARC-Refers-To-Target-URI") else { return Ok(None) };
+        let Some(key) = CanonicalUrl::from_canonical(original).map(|url| url.key()) else { return Ok(None) };
+        let is_admitted = self.admission.look_up(original)?.is_admitted;
+        Ok(Some(key).filter(|_| !is_admitted))
+    }
+
+    /// Writes the response that a revisit stands for.
+    fn full(
+        &mut self,
+        header: &Header,
+        segment: u32,
+        Location { offset, length }: Location,
+        original: UrlKey,
+        copier: &mut Copier<'_>,
+    ) -> Result<(), ExportError> {
+        let url = header.target_uri().unwrap_or_default();
+        let error = |source| ExportError::Replay { url: url.to_owned(), source };
+        let revisit = self.replay.record(ArchiveLocation { segment, offset, length }).map_err(error)?;
+        let answer = self.replay.answer_of(revisit, Some(original)).map_err(error)?;
+        let of = header.record_id().unwrap_or_default();
+        let id = id_from(&["response for", of]);
+        let mut response = Record::response(id, date_of(header), url, answer.head(), answer.payload());
+        response = response.warcinfo_id(copier.warcinfo());
+        if let Some(address) = header.get("WARC-IP-Address").and_then(|address| address.parse::<IpAddr>().ok()) {
+            response = response.ip_address(address);
+        }
+        if let Some(truncation) = answer.truncated() {
+            response = response.truncated(match truncation {
+                Truncation::Length => Truncated::Length,
+                Truncation::Time => Truncated::Time,
+                Truncation::Disconnect => Truncated::Disconnect,
+                Truncation::Unwanted => Truncated::Unspecified,
+            });
+        }
+        self.remade = Some((of.to_owned(), id));
+        copier.add(&response)
+    }
+
+    /// Writes a request that names the response which was made.
+    fn request(
+        &mut self,
+        header: &Header,
+        segment: u32,
+        Location { offset, length }: Location,
+        response: RecordId,
+        copier: &mut Copier<'_>,
+    ) -> Result<(), ExportError> {
+        let url = header.target_uri().unwrap_or_default();
+        let error = |source| ExportError::Replay { url: url.to_owned(), source };
+        let request = self.replay.record(ArchiveLocation { segment, offset, length }).map_err(error)?;
+        let (head, body) = request.http_parts();
+        let id = id_from(&["request for", header.record_id().unwrap_or_default()]);
+        let record = Record::request(id, date_of(header), url, head, body);
+        copier.add(&record.warcinfo_id(copier.warcinfo()).concurrent_to(response))
+    }
+
+    /// Tells the target of the answer that a URL ended with.
+    fn tell_of_answer(
+        &mut self,
+        header: &Header,
+        segment: u32,
+        Location { offset, .. }: Location,
+        copier: &mut Copier<'_>,
+    ) -> Result<(), ExportError> {
+        let is_answer = matches!(header.record_type(), Some(RecordType::Response | RecordType::Revisit));
+        let (Some(url), Some(date)) = (header.target_uri().filter(|_| is_answer), header.date()) else { return Ok(()) };
+        if !copier.target.wants_answers() {
+            return Ok(());
+        }
+        let known = self.admission.of(url)?;
+        let Some(entry) = known.entry.as_ref().filter(|_| known.is_admitted) else { return Ok(()) };
+        match entry.visit.as_ref().and_then(|visit| visit.location) {
+            Some(last) if (last.segment, last.offset) == (segment, offset) => copier.target.answered(entry, date),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Writes the segments of the copy.
+struct Copier<'t> {
+    settings: CopySettings,
+    about: String,
+    target: &'t mut dyn Target,
+    /// Segments begun so far.
+    begun: u32,
+    current: Option<Current>,
+}
+
+/// The segment that is being written.
+struct Current {
+    length: u64,
+    warcinfo: RecordId,
+    indexer: Indexer,
+}
+
+impl Copier<'_> {
+    fn begin(&mut self) -> Result<(), ExportError> {
+        let name = self.target.begin(self.begun)?;
+        self.begun += 1;
+        let now = self.settings.now;
+        let warcinfo = id_from(&[&name, &self.about, &now.to_rfc3339()]);
+        self.current = Some(Current { length: 0, warcinfo, indexer: Indexer::new(&name) });
+        let software = format!("argiope/{}", env!("CARGO_PKG_VERSION"));
+        let about = self.about.clone();
+        let fields = [
+            ("software", software.as_str()),
+            ("format", "WARC File Format 1.1"),
+            ("conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+            ("description", &about),
+        ];
+        self.add(&Record::warcinfo(warcinfo, now.as_millis(), &name, &fields))
+    }
+
+    /// Begins the next segment if this one is full.
+    fn make_room(&mut self) -> Result<(), ExportError> {
+        if self.current.as_ref().is_some_and(|current| current.length < self.settings.segment_bytes_max) {
+            return Ok(());
+        }
+        self.end()?;
+        self.begin()
+    }
+
+    fn end(&mut self) -> Result<(), ExportError> {
+        let Some(current) = self.current.take() else { return Ok(()) };
+        if let Some(line) = current.indexer.finish() {
+            self.target.index(&line)?;
+        }
+        self.target.end()
+    }
+
+    /// The id of the segment's first record.
+    fn warcinfo(&self) -> RecordId {
+        self.current.as_ref().map_or(RecordId::new([0; 16]), |current| current.warcinfo)
+    }
+
+    /// Shows the indexer the record that is copied or added next.
+    fn show<R: BufRead>(&mut self, path: &Path, record: &mut StoredRecord<'_, R>) -> Result<(), ExportError> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        let before = current.indexer.begin(record).map_err(|error| damaged(path, &error))?;
+        before.map_or(Ok(()), |line| self.target.index(&line))
+    }
+
+    /// Copies the record that was shown last.
+    fn copy(&mut self, path: &Path, file: &mut File, location: Location) -> Result<(), ExportError> {
+        let length = location.length;
+        let offset = self.current.as_ref().map_or(0, |current| current.length);
+        self.copy_unseen(path, file, location)?;
+        self.tell_end(Location { offset, length });
+        Ok(())
+    }
+
+    /// Copies a record that the indexer need not see.
+    fn copy_unseen(&mut self, path: &Path, file: &mut File, at: Location) -> Result<(), ExportError> {
+        let failed = |error| ExportError::io(path, error);
+        file.seek(SeekFrom::Start(at.offset)).map_err(failed)?;
+        let mut buffer = vec![0; COPY_BYTES.min(usize::try_from(at.length).unwrap_or(COPY_BYTES))];
+        let mut left = at.length;
+        while left > 0 {
+            let part = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+            file.read_exact(&mut buffer[..part]).map_err(failed)?;
+            self.write(&buffer[..part])?;
+            left -= part as u64;
+        }
+        Ok(())
+    }
+
+    /// Writes a record that was made here.
+    fn add(&mut self, record: &Record<'_>) -> Result<(), ExportError> {
+        let mut member = Vec::new();
+        let written = SegmentWriter::new(Member(&mut member), 0).append(record);
+        written.map_err(|error| ExportError::Other(error.to_string()))?;
+        let mut reader = Reader::new(&member[..], 0);
+        let made = Path::new("a record that was made");
+        if let Some(mut record) = reader.next_record().map_err(|error| damaged(made, &error))? {
+            self.show(made, &mut record)?;
+        }
+        let offset = self.current.as_ref().map_or(0, |current| current.length);
+        self.write(&member)?;
+        self.tell_end(Location { offset, length: member.len() as u64 });
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), ExportError> {
+        self.target.write(bytes)?;
+        if let Some(current) = &mut self.current {
+            current.length += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn tell_end(&mut self, location: Location) {
+        if let Some(current) = &mut self.current {
+            current.indexer.end(location);
+        }
+    }
+}
+
+fn date_of(header: &Header) -> u64 {
+    header.date().and_then(Timestamp::from_rfc3339).unwrap_or_default().as_millis()
+}
+
+/// An id made from what it is about, so that the same copy has the same ids.
+fn id_from(parts: &[&str]) -> RecordId {
+    let mut hash = Sha1::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    let digest: [u8; 20] = hash.finalize().into();
+    let mut id = [0; 16];
+    id.copy_from_slice(&digest[..16]);
+    RecordId::new(id)
+}
+
+/// One record, in memory.
+struct Member<'b>(&'b mut Vec<u8>);
+
+impl Write for Member<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl SegmentFile for Member<'_> {
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.0.truncate(usize::try_from(len).unwrap_or(usize::MAX));
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! The HTML of a page as the server sent it, without the content coding.
+
+use extract::media_type;
+use model::{Outcome, Purpose};
+use replay::Replay;
+use store::Entry;
+
+use crate::ExportError;
+
+/// An HTML page.
+#[derive(Clone, Debug)]
+pub struct HtmlPage {
+    /// Its bytes.
+    pub body: Vec<u8>,
+    /// The Content-Type that it came with.
+    pub content_type: Option<String>,
+}
+
+/// The HTML of a URL; `None` where it is no page that was fetched with success. An exact duplicate of another page is a page
+/// of its own. Bodies are cut at `body_bytes_max`.
+///
+/// # Errors
+/// Its record is lost or damaged.
+pub fn html_of(entry: &Entry, replay: &mut Replay<'_>, body_bytes_max: u64) -> Result<Option<HtmlPage>, ExportError> {
+    let url = &entry.candidate.url;
+    let Some(visit) = entry.visit.as_ref().filter(|_| may_be_html(entry)) else { return Ok(None) };
+    let error = |source| ExportError::Replay { url: url.to_string(), source };
+    let Some(answer) = replay.answer(visit).map_err(error)? else { return Ok(None) };
+    let body = answer.body(usize::try_from(body_bytes_max).unwrap_or(usize::MAX));
+    let content_type = answer.headers().get("content-type").map(str::to_owned);
+    // The crawl does not keep of a duplicate what it is.
+    let extension = url.path().rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
+    let is_html =
+        visit.outcome == Outcome::Html || media_type::sniff(&body, content_type.as_deref(), extension).is_html();
+    Ok(is_html.then_some(HtmlPage { body, content_type }))
+}
+
+/// False where it is sure without reading that a URL is no HTML page.
+#[must_use]
+pub fn may_be_html(entry: &Entry) -> bool {
+    let outcome = entry.visit.as_ref().map(|visit| visit.outcome);
+    entry.candidate.purpose == Purpose::Page && matches!(outcome, Some(Outcome::Html | Outcome::Duplicate))
+}
