@@ -14,7 +14,7 @@ pub const PICTURE_PAGES_MAX: usize = 100;
 const STEPS: u32 = 400;
 
 /// How strongly pages are drawn to the middle, so that what nothing holds does not drift away.
-const GRAVITY: f64 = 0.35;
+const GRAVITY: f64 = 1.0;
 
 /// The pages and the links between them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -88,8 +88,7 @@ fn layout(count: usize, lines: &[Line]) -> Vec<Point> {
     }
     for step in 0..STEPS {
         let reach = 0.12 * (1.0 - f64::from(step) / f64::from(STEPS)) + 0.001;
-        let mut moves: Vec<Point> =
-            points.iter().map(|(x, y)| (-x * GRAVITY * spacing, -y * GRAVITY * spacing)).collect();
+        let mut moves: Vec<Point> = points.iter().map(|(x, y)| (-x * GRAVITY, -y * GRAVITY)).collect();
         for a in 0..count {
             for b in a + 1..count {
                 let ((dx, dy), distance) = between(points[a], points[b]);

@@ -1,4 +1,4 @@
-//! The report as text for a terminal: tables of at most 20 rows.
+//! The report as text for a terminal: tables of at most 25 rows.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::tables::{Column, Kind, Table, tables};
 use crate::{Speed, Statistics};
 
 /// Rows shown of a table.
-const ROWS_SHOWN: usize = 20;
+const ROWS_SHOWN: usize = 25;
 /// Seeds named.
 const SEEDS_SHOWN: usize = 5;
 /// The longest value shown whole, in characters.

@@ -32,17 +32,19 @@ pub fn argiope(arguments: &[&str]) -> Ran {
 }
 
 impl Crawled {
-    /// A crawl from a seed, whatever comes of it.
+    /// A crawl of a web, whatever comes of it.
     pub fn of(web: Web, arguments: &[&str]) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let server = runtime.block_on(Server::start(Config::new(web))).expect("a free port");
+        Crawled::alone(&[&["--connect-to", &server.connect_to()], arguments].concat())
+    }
+
+    /// A crawl of what is there, which need not be anything.
+    pub fn alone(arguments: &[&str]) -> Self {
         let crawled = Crawled { root: TempDir::new().expect("a directory") };
-        let connect_to = server.connect_to();
-        let dir = crawled.dir();
-        let fixed = ["crawl", "-o", &dir, "--connect-to", &connect_to, "--progress", "none", "--delay", "0"];
-        let fast = ["--ip-delay", "0", "--backoff", "1ms", "--max-crawl-delay", "0"];
-        argiope(&[&fixed[..], &fast, arguments].concat());
+        let fixed = ["crawl", "-o", &crawled.dir(), "--progress", "none", "--delay", "0", "--ip-delay", "0"];
+        argiope(&[&fixed[..], &["--backoff", "1ms", "--max-crawl-delay", "0"], arguments].concat());
         crawled
     }
 

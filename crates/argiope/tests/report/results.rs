@@ -1,5 +1,6 @@
 //! What the report says of real crawls, small and broken ones.
 
+
 use serde_json::{Value, json};
 use testweb::{Pages, Reply, Web};
 
@@ -102,14 +103,16 @@ fn a_crawl_without_an_archive_has_the_rest() {
 
 #[test]
 fn a_single_seed_that_failed() {
-    let crawled = Crawled::of(
-        Web::new(),
-        &["http://nowhere.invalid/", "--resolve", "nowhere.invalid:80:127.0.0.1", "--connect-to", "::127.0.0.1:1"],
-    );
+    // Nothing listens on a port that is bound, and nobody else can take it.
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
+    let port = socket.local_addr().expect("an address").port();
+    let seed = format!("http://127.0.0.1:{port}/");
+    let crawled = Crawled::alone(&[&seed, "--no-sitemaps"]);
     let report = crawled.json();
     assert_eq!(report["overview"]["pages"]["all_sites"], 1);
     assert_eq!(report["overview"]["errors"]["seed_sites"], 1);
-    assert_eq!(report["errors_by_site"]["rows"][0]["site"], "http://nowhere.invalid");
+    assert_eq!(report["errors_by_site"]["rows"][0]["site"], seed.trim_end_matches('/'));
     assert_eq!(report["speed"]["buckets"], json!([]));
     let path = crawled.path("report.html");
     assert_eq!(crawled.report(&["--html", path.to_str().expect("a path")]).code, 0);

@@ -8,7 +8,7 @@ function element(name, properties, ...children) {
   return made;
 }
 
-const ROWS_SHOWN = 20;
+const ROWS_SHOWN = 25;
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const MEAN = new Intl.NumberFormat("en", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
 const SHORT = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });

@@ -104,7 +104,7 @@ fn the_tables_are_filled_and_sort_by_click_and_by_key() {
         ("descending".to_owned(), "none".to_owned())
     );
     assert_eq!(column(&mut browser, "sites", 1), reversed);
-    assert_eq!(column(&mut browser, "most-linked", 1).len(), 20);
+    assert_eq!(column(&mut browser, "most-linked", 1).len(), 25);
     browser.click("#most-linked .more");
     assert!(column(&mut browser, "most-linked", 1).len() > 100);
     browser.assert_quiet();
@@ -127,7 +127,7 @@ fn charts_say_in_words_what_they_show() {
 fn the_picture_is_looked_at_with_mouse_keys_and_search() {
     let (mut browser, report) = (Browser::start(), report(&sites()));
     browser.show(&report.path, 1200, false);
-    assert_eq!(column(&mut browser, "picture", 1).len(), 20);
+    assert_eq!(column(&mut browser, "picture", 1).len(), 25);
     browser.value("document.querySelector('canvas').focus()");
     browser.key("ArrowRight");
     let about = browser.text(".about");
