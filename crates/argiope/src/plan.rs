@@ -400,6 +400,7 @@ mod tests {
             "# resolve =",
             "# connect-to =",
             "# ca-cert =",
+            "# content-types =",
         ];
         assert_eq!(open, without_default);
     }

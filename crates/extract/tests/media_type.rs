@@ -26,8 +26,21 @@ fn a_specific_header_decides() {
         ("text/css", Kind::Other),
         ("application/json", Kind::Other),
     ] {
-        check(b"%PDF-1.7", Some(declared), Some("png"), kind);
+        check(b"plain words", Some(declared), Some("png"), kind);
     }
+    check(b"%PDF-1.7", Some("image/jpg"), Some("pdf"), Kind::Jpeg);
+}
+
+#[test]
+fn what_begins_like_a_document_or_an_image_is_no_html() {
+    for declared in ["text/html; charset=utf-8", "application/xhtml+xml"] {
+        check(b"%PDF-1.7", Some(declared), None, Kind::Pdf);
+        check(b"PK\x03\x04ppt/presentation.xml", Some(declared), Some("html"), Kind::Pptx);
+        check(b"GIF89a", Some(declared), None, Kind::Gif);
+    }
+    // Markup is markup, and what is only compressed may still be a page.
+    check(b"<svg xmlns=x>", Some("text/html"), None, Kind::Html);
+    check(b"\x1f\x8b\x08", Some("text/html"), None, Kind::Html);
 }
 
 #[test]
@@ -85,5 +98,5 @@ fn the_name_is_asked_last() {
 fn both_opinions_are_told() {
     let media_type = sniff(b"%PDF-", Some("text/html"), None);
     assert_eq!((media_type.declared, media_type.sniffed), (Some(Kind::Html), Some(Kind::Pdf)));
-    assert!(media_type.is_html() && !Kind::Pdf.is_html() && Kind::Svg.is_image());
+    assert!(!media_type.is_html() && Kind::Html.is_html() && Kind::Svg.is_image());
 }

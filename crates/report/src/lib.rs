@@ -16,6 +16,7 @@ mod error;
 mod graph;
 mod html;
 mod kinds;
+mod near;
 mod picture;
 mod scan;
 mod speed;
@@ -30,8 +31,8 @@ pub use html::html;
 pub use picture::{Line, PICTURE_PAGES_MAX, PageNode, Picture};
 pub use speed::{BUCKETS_MAX, Bucket, Speed};
 pub use statistics::{
-    Copied, Duplicates, Images, LinkedPage, Links, Most, Named, Overview, Ranked, Share, SiteErrors, SitePages,
-    SizedDocument, SlowSite, Statistics,
+    Copied, Duplicates, Images, LinkedPage, Links, Most, Named, NearDuplicates, Overview, Ranked, Share, SiteErrors,
+    SitePages, SizedDocument, SlowSite, Statistics,
 };
 pub use text::text;
 pub use top::ROWS_MAX;

@@ -8,7 +8,7 @@ use crate::graph::{self, Graph};
 use crate::picture::Picture;
 use crate::scan::{self, Scanned};
 use crate::top::ROWS_MAX;
-use crate::{Both, ReportError, Speed, kinds};
+use crate::{Both, ReportError, Speed, kinds, near};
 
 /// What a crawl came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -200,13 +200,25 @@ pub struct LinkedPage {
     pub links: u64,
 }
 
-/// Duplicates. Near duplicates will stand beside the exact ones.
+/// Duplicates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Duplicates {
     /// Pages and documents whose bytes equal those of another one.
     pub exact: Both<u64>,
     /// What was found most often under other URLs.
     pub most_copied: Ranked<Copied>,
+    /// Near duplicates; `None` without a dataset.
+    #[serde(flatten)]
+    pub near: Option<NearDuplicates>,
+}
+
+/// Near duplicates: HTML pages whose text is almost that of another one (docs/near-duplicates.md).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NearDuplicates {
+    /// Pages whose text is almost that of a page fetched before; exact duplicates are not among them.
+    pub near: Both<u64>,
+    /// The pages that most others resemble.
+    pub most_resembled: Ranked<Most>,
 }
 
 /// A page that has duplicates.
@@ -254,6 +266,7 @@ impl Statistics {
     pub fn of(store: &dyn Store, dataset: &Layout, directory: &str) -> Result<Self, ReportError> {
         let seeds = store.seeds()?;
         let seed_sites = seeds.iter().map(|seed| seed.key().site).collect();
+        let near = if dataset.exists() { Some(near::near(dataset, store, &seed_sites)?) } else { None };
         let has_pages = store.totals()?.urls > 0;
         let mut graph = if dataset.exists() { Some(Graph::read(dataset, &seed_sites)?) } else { None };
         let Scanned { overview, lists, most_copied, popular } = scan::scan(store, &seed_sites, graph.as_ref())?;
@@ -278,7 +291,7 @@ impl Statistics {
             binary_by_type: binary.unwrap_or(lists.declared_kinds).ranked(&kinds::OFFICE),
             images,
             links,
-            duplicates: Duplicates { exact: overview.duplicates, most_copied },
+            duplicates: Duplicates { exact: overview.duplicates, most_copied, near },
             status_codes: lists.status_codes,
             content_types: lists.content_types,
             depths: lists.depths,

@@ -60,6 +60,7 @@ pub(crate) fn tables(statistics: &Statistics) -> Vec<Table> {
         links.as_ref().map(most_linked),
         links.as_ref().map(most_linking),
         Some(most_copied(statistics)),
+        statistics.duplicates.near.as_ref().map(most_resembled),
         Some(named("status-codes", "Status codes", "", "status", &statistics.status_codes)),
         Some(named(
             "content-types",
@@ -120,8 +121,11 @@ fn overview(statistics: &Statistics) -> Table {
         measure("fetched", overview.fetched),
         measure("HTML pages", overview.html_pages),
         measure("duplicates", overview.duplicates),
-        measure("binary files", overview.binary_files),
     ];
+    if let Some(near) = &statistics.duplicates.near {
+        rows.push(measure("near duplicates", near.near));
+    }
+    rows.push(measure("binary files", overview.binary_files));
     for kind in crate::kinds::OFFICE {
         let count = statistics.binary_by_type.rows.iter().find(|row| row.name == kind);
         rows.push(measure(&format!("{kind} documents"), count.map(|row| row.count).unwrap_or_default()));
@@ -232,6 +236,14 @@ fn most_copied(statistics: &Statistics) -> Table {
         &statistics.duplicates.most_copied,
         |row| [json!(row.copies), json!(row.url)],
     )
+}
+
+fn most_resembled(near: &crate::NearDuplicates) -> Table {
+    let titles = [("near duplicates", Number), ("page", Url)];
+    let about = "almost the same text as a page fetched before";
+    ranked(("near-duplicates", "Near duplicates", about), titles, &near.most_resembled, |row| {
+        [json!(row.count), json!(row.url)]
+    })
 }
 
 fn depths(statistics: &Statistics) -> Table {

@@ -29,7 +29,7 @@ impl EmbeddedStore {
         let lock = lock(dir)?;
         let (mut witness, acknowledged) = Witness::open(dir)?;
         let engine_dir = dir.join(ENGINE_DIR);
-        remove_unfinished(dir, &engine_dir)?;
+        remove_unfinished(dir, &engine_dir, acknowledged.is_some())?;
         let tables = Tables::open(dir, &engine_dir, &options)?;
         let progress = read_progress(&tables)?;
         check_complete(&tables, progress.as_ref().map_or(0, |progress| progress.sequence), acknowledged)?;
@@ -52,10 +52,15 @@ fn lock(dir: &Path) -> Result<File, StoreError> {
 
 /// Removes what a process left behind that was killed while it made the engine's files. The engine would stumble over
 /// them, and nothing was committed yet.
-fn remove_unfinished(dir: &Path, engine_dir: &Path) -> Result<(), StoreError> {
+fn remove_unfinished(dir: &Path, engine_dir: &Path, is_begun: bool) -> Result<(), StoreError> {
     let failed = |error| error::system(dir, "looking for the engine's files", error);
     let is_there = engine_dir.try_exists().map_err(failed)?;
-    if is_there && !engine_dir.join(ENGINE_MARKER).try_exists().map_err(failed)? {
+    let marker = engine_dir.join(ENGINE_MARKER);
+    let is_marked = marker.try_exists().map_err(failed)?;
+    // It may have been killed between making the marker and writing it. Once something was acknowledged, an empty marker is
+    // damage, and nothing is removed.
+    let is_cut = is_marked && !is_begun && marker.metadata().map_err(failed)?.len() == 0;
+    if is_there && (!is_marked || is_cut) {
         fs::remove_dir_all(engine_dir).map_err(failed)?;
     }
     Ok(())

@@ -32,10 +32,13 @@ pub fn run(sizes: &[&str]) -> anyhow::Result<()> {
             .collect::<Result<_, _>>()?
     };
     let binary = build()?;
-    println!("| pages | seconds | pages/s | CPU s | pages/CPU-s | peak resident MB | state MB | archive MB |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!(
+        "| pages | dataset MB | seconds | pages/s | CPU s | pages/CPU-s | peak resident MB | state MB | archive MB |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
     for pages in sizes {
-        crawl(&binary, pages)?;
+        crawl(&binary, pages, Dataset::Written)?;
+        crawl(&binary, pages, Dataset::None)?;
     }
     Ok(())
 }
@@ -62,7 +65,14 @@ impl Drop for Server {
     }
 }
 
-fn crawl(binary: &Path, pages: u64) -> anyhow::Result<()> {
+/// Whether the dataset is written while crawling.
+#[derive(Clone, Copy, PartialEq)]
+enum Dataset {
+    Written,
+    None,
+}
+
+fn crawl(binary: &Path, pages: u64, dataset: Dataset) -> anyhow::Result<()> {
     let mut server = Command::new(binary)
         .args(["testweb", "--listen", "127.0.0.1:0", "--synthetic", &format!("1,{SITES},{pages},{DEGREE}")])
         .stdout(Stdio::piped())
@@ -77,6 +87,7 @@ fn crawl(binary: &Path, pages: u64) -> anyhow::Result<()> {
     let mut crawler = Command::new(binary)
         .args(["crawl", "http://s0000.synthetic.test/p/0", "--scope", "any", "--connect-to", &format!("::{address}")])
         .args(["--delay", "0", "--ip-delay", "0", "--no-sitemaps", "--max-simple-queries-per-path", "0"])
+        .args(if dataset == Dataset::None { &["--no-dataset"][..] } else { &[] })
         .args(["--progress", "none", "--json", "-o"])
         .arg(&dir)
         .stdout(Stdio::piped())
@@ -94,6 +105,10 @@ fn crawl(binary: &Path, pages: u64) -> anyhow::Result<()> {
     drop(server);
     let summary = std::io::read_to_string(crawler.stdout.take().context("no output")?)?;
     let (state, archive) = (size_of(&dir.join("state"))?, size_of(&dir.join("archive"))?);
+    let dataset = match dataset {
+        Dataset::Written => (size_of(&dir.join("dataset"))? / 1_000_000).to_string(),
+        Dataset::None => "none".to_owned(),
+    };
     std::fs::remove_dir_all(&dir)?;
     let fetched: u64 = number_after(&summary, "\"fetched\":").with_context(|| summary.clone())?;
     if !status.success() || fetched != pages {
@@ -102,7 +117,7 @@ fn crawl(binary: &Path, pages: u64) -> anyhow::Result<()> {
     #[expect(clippy::cast_precision_loss, reason = "rates are shown")]
     let pages_f = pages as f64;
     println!(
-        "| {pages} | {seconds:.0} | {:.0} | {cpu_seconds:.0} | {:.0} | {} | {} | {} |",
+        "| {pages} | {dataset} | {seconds:.0} | {:.0} | {cpu_seconds:.0} | {:.0} | {} | {} | {} |",
         pages_f / seconds,
         pages_f / cpu_seconds,
         peak_kb / 1000,

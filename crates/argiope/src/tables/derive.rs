@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 use dataset::{Layout, Rows, SegmentTables, UnrecordedPages, covered_bytes};
 use engine::{Settings, Visited, look_into};
 use model::{ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, TaskId, Visit};
-use replay::Replay;
+use replay::{Replay, ReplayError};
 use store::{Entry, Segment, Store};
 use warc::{LoadedRecord, Reader, RecordType};
 use weburl::CanonicalUrl;
@@ -132,7 +132,14 @@ impl Deriver<'_> {
         if visit.status == 0 {
             return Ok(Visited { candidate, visit, details: None });
         }
-        let answer = replay.answer_of(record, visit.duplicate_of)?;
+        let answer = match replay.answer_of(record, visit.duplicate_of) {
+            Ok(answer) => answer,
+            // A repair found the original lost: what is left to say of the duplicate is in the state.
+            Err(ReplayError::Original | ReplayError::Archive { .. }) => {
+                return Ok(Visited { candidate, visit, details: None });
+            }
+            Err(error) => return Err(error.into()),
+        };
         let body_bytes_max = usize::try_from(self.settings.limits.body_bytes_max).unwrap_or(usize::MAX);
         let response = answer.response(body_bytes_max);
         let exchange = Exchange {

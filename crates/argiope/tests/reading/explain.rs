@@ -64,6 +64,7 @@ fn json_has_every_key_always() {
         "known",
         "row",
         "found",
+        "linked_as",
         "attempts",
         "at",
         "target",

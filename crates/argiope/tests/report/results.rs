@@ -1,6 +1,5 @@
 //! What the report says of real crawls, small and broken ones.
 
-
 use serde_json::{Value, json};
 use testweb::{Pages, Reply, Web};
 

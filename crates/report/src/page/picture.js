@@ -246,7 +246,8 @@ function picture({ pages, lines }) {
     return element("li", {}, swatch, text);
   };
   legend.append(...named.map((site) => entry(`${site} (${sites.get(site)})`, colours.get(site))));
-  if (ranked.length > named.length) legend.append(entry(`${ranked.length - named.length} other sites`, OTHER_SITES));
+  const others = ranked.length - named.length;
+  if (others > 0) legend.append(entry(others === 1 ? `${ranked[named.length]} (${sites.get(ranked[named.length])})` : `${others} other sites`, OTHER_SITES));
 
   const table = {
     columns: [

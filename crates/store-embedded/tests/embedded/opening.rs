@@ -47,6 +47,16 @@ fn what_a_killed_first_start_left_behind_is_replaced() {
 }
 
 #[test]
+fn a_first_start_killed_within_the_marker_is_replaced_and_damage_is_not() {
+    let dir = tempfile::tempdir().expect("a directory");
+    drop(open(dir.path()).expect("open"));
+    fs::write(dir.path().join("engine/version"), b"").expect("write");
+    assert!(open(dir.path()).is_err(), "something was acknowledged");
+    fs::remove_file(dir.path().join("acknowledged")).expect("remove");
+    drop(open(dir.path()).expect("nothing was"));
+}
+
+#[test]
 fn an_engine_that_is_gone_is_noticed() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path()).expect("open");
