@@ -1,6 +1,6 @@
 //! Near duplicates: pages whose text is almost that of an earlier one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use dataset::near::nearest_earlier;
 use dataset::schema::Table;
@@ -31,7 +31,8 @@ pub(crate) fn near(
     pages.sort_unstable();
     let fingerprints: Vec<u64> = pages.iter().map(|(_, _, simhash)| *simhash).collect();
     let mut firsts: Vec<usize> = (0..pages.len()).collect();
-    let mut copies: HashMap<usize, u64> = HashMap::new();
+    // In order, so that the same crawl gives the same report.
+    let mut copies: BTreeMap<usize, u64> = BTreeMap::new();
     let mut count = Both::default();
     for (at, near) in nearest_earlier(&fingerprints).into_iter().enumerate() {
         let Some(near) = near else { continue };
