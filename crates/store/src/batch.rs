@@ -36,6 +36,8 @@ pub struct Committed {
     pub fresh: Vec<Candidate>,
     /// The found URLs that were known by a longer way, and visited URLs whose links were judged from too far away.
     pub relaxed: Vec<Relaxed>,
+    /// Visits of URLs that are known to be nearer by now than they were when they were taken from the queue.
+    pub outrun: Vec<UrlKey>,
 }
 
 /// A URL that turned out to be nearer to a seed than was known.

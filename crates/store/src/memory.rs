@@ -162,6 +162,9 @@ impl State {
         if !self.queue.contains(&(key.site, position)) {
             return;
         }
+        if entry.candidate.distance() < judged_at {
+            committed.outrun.push(key);
+        }
         let links = entry.visit.as_ref().is_some_and(|visit| !visit.outlinks.is_empty());
         if links && entry.candidate.distance() < judged_at {
             committed.relaxed.push(Relaxed { key, was: position, queued: Some(queued(entry)) });

@@ -50,7 +50,11 @@ impl Writer {
     pub fn observer(&self) -> Observer {
         let commits = self.commits.clone();
         Box::new(move |Recorded { visited, committed, .. }: Recorded<'_>| {
-            let relaxed = committed.relaxed.iter().map(|Relaxed { key, .. }| *key).collect();
+            // A URL that waits gets its row when it is visited.
+            let was_visited =
+                |relaxed: &&Relaxed| relaxed.queued.as_ref().is_none_or(|queued| queued.visited.is_some());
+            let relaxed = committed.relaxed.iter().filter(was_visited).map(|relaxed| relaxed.key);
+            let relaxed = relaxed.chain(committed.outrun.iter().copied()).collect();
             // The thread ends early only when it failed: `finish` has its error.
             commits.send(Commit { visited, relaxed }).map_err(|_| "the dataset could not be written".into())
         })

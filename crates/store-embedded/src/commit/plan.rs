@@ -99,6 +99,9 @@ impl<'a> Plan<'a> {
     fn leave_queue(&mut self, view: &View<'_>, key: UrlKey, judged_at: Distance) -> Result<(), StoreError> {
         let Some(url) = self.urls.get_mut(&key) else { return Ok(()) };
         let Some(record) = url.now.as_mut().filter(|record| record.queued) else { return Ok(()) };
+        if record.candidate.distance() < judged_at {
+            self.committed.outrun.push(key);
+        }
         let has_links = record.visit.is_some_and(|visit| visit.has_outlinks);
         if has_links && record.candidate.distance() < judged_at {
             let queued = Some(queued(view, &self.visits, key, record)?);
