@@ -110,8 +110,7 @@ fn shown(text: &str) -> String {
 
 /// What kind of content an answer is: by its header, its first bytes, and the ending of the URL's path.
 fn media_type(url: &CanonicalUrl, response: &Response) -> MediaType {
-    let extension = url.path().rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
-    media_type::sniff(&response.body, response.headers.get("content-type"), extension)
+    media_type::sniff(&response.body, response.headers.get("content-type"), url.path_extension())
 }
 
 fn look_into_document(
@@ -143,24 +142,28 @@ fn look_into_document(
     let html = html::extract(&response.body, response.headers.get("content-type"), &limits);
     let header = robots_tag::x_robots_tag(response.headers.all("x-robots-tag"), &settings.product_token);
     let mut resolver = Resolver::new(base_of(&outcome.url, &html, settings), &html, settings);
-    let links = html.links.iter().filter(|link| leads_somewhere(link.kind));
-    let links: Vec<Option<usize>> = links.map(|link| resolver.place(&link.href)).collect();
-    content.rejected = resolver.rejected;
-    let link_urls = resolver.urls.clone();
+    let leading = html.links.iter().map(|link| Some(link).filter(|link| leads_somewhere(link.kind)));
+    let links: Vec<Option<usize>> = leading.map(|link| resolver.place(&link?.href)).collect();
+    let (links_end, rejected) = (resolver.urls.len(), resolver.rejected);
     let images: Vec<Option<usize>> = html.images.iter().map(|image| resolver.place(details::href_of(image)?)).collect();
-    let image_urls: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
-    let page = Page {
+    let canonical = html.canonical.as_deref().and_then(|href| resolver.join(href).ok());
+    let mut urls = resolver.urls;
+    content.rejected = rejected;
+    let shown: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
+    let mut page = Page {
         title: html.title.clone(),
-        links: link_urls,
-        images: image_urls.into_iter().map(|place| resolver.urls[place].clone()).collect(),
-        canonical: html.canonical.as_deref().and_then(|href| resolver.join(href).ok()),
+        links: Vec::new(),
+        images: shown.into_iter().map(|place| urls[place].clone()).collect(),
+        canonical,
         nofollow: (html.meta_robots.union(header)).nofollow && !settings.ignore_nofollow,
     };
     if settings.details {
-        let targets = std::mem::take(&mut resolver.urls);
-        let details = HtmlDetails::new(html, links, images, &targets);
+        let details = HtmlDetails::new(html, links, images, &urls);
         content.details = Some(Box::new(Details::new(response, media, Some(details))));
     }
+    // What follows the links' URLs are those of images that no link leads to.
+    urls.truncate(links_end);
+    page.links = urls;
     Finding::Page(page)
 }
 

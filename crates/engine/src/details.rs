@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use extract::media_type::{Kind, MediaType};
+use extract::media_type::MediaType;
 use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives, simhash};
 use model::{Headers, Response, Truncation};
 use weburl::{CanonicalUrl, UrlKey};
@@ -118,10 +118,4 @@ fn joined(headers: &Headers, name: &str) -> Option<String> {
     let values: Vec<&str> = headers.all(name).collect();
     let value: String = values.join(", ").chars().take(FIELD_CHARS_MAX).collect();
     (!value.is_empty()).then_some(value)
-}
-
-/// The kind of content in one word, as the dataset has it.
-#[must_use]
-pub fn kind_of(kind: Option<Kind>) -> Option<&'static str> {
-    kind.map(Kind::as_str)
 }

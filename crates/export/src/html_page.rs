@@ -29,9 +29,8 @@ pub fn html_of(entry: &Entry, replay: &mut Replay<'_>, body_bytes_max: u64) -> R
     let body = answer.body(usize::try_from(body_bytes_max).unwrap_or(usize::MAX));
     let content_type = answer.headers().get("content-type").map(str::to_owned);
     // The crawl does not keep of a duplicate what it is.
-    let extension = url.path().rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
-    let is_html =
-        visit.outcome == Outcome::Html || media_type::sniff(&body, content_type.as_deref(), extension).is_html();
+    let media = || media_type::sniff(&body, content_type.as_deref(), url.path_extension());
+    let is_html = visit.outcome == Outcome::Html || media().is_html();
     Ok(is_html.then_some(HtmlPage { body, content_type }))
 }
 

@@ -147,6 +147,12 @@ impl CanonicalUrl {
         self.inner.path()
     }
 
+    /// The ending of the last part of the path, without its dot: `pdf` of `/a/report.pdf`.
+    #[must_use]
+    pub fn path_extension(&self) -> Option<&str> {
+        self.path().rsplit('/').next()?.rsplit_once('.').map(|(_, extension)| extension)
+    }
+
     /// The query without its `?`.
     #[must_use]
     pub fn query(&self) -> Option<&str> {

@@ -191,7 +191,7 @@ impl State {
         if *outcome == Outcome::Redirect {
             links.for_each(|target| self.judge_redirect(now, &queued.candidate, &target, &mut record));
         } else {
-            self.judge_links(now, &queued.candidate, links, &mut record);
+            self.judge_links(now, &queued.candidate, links, true, &mut record);
         }
         self.record(record);
     }

@@ -139,7 +139,6 @@ impl State {
             }
             Finding::Page(page) => {
                 visit.title = page.title;
-                visit.out_degree = Some(self.out_degree(&source.url, &page.links));
                 visit.target = page.canonical.filter(|url| *url != source.url).map(|url| url.to_string());
                 self.judge_images(source, page.images, &mut record);
                 if page.nofollow {
@@ -148,8 +147,9 @@ impl State {
                     if self.settings.depth_max.is_some() {
                         visit.outlinks = page.links.iter().map(ToString::to_string).collect();
                     }
-                    self.judge_links(now, source, page.links.into_iter(), &mut record);
                 }
+                let links = page.links.into_iter();
+                visit.out_degree = Some(self.judge_links(now, source, links, !page.nofollow, &mut record));
             }
             Finding::Sitemap { pages, sitemaps } => {
                 visit.outcome = Outcome::Binary;

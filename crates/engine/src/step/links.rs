@@ -1,5 +1,6 @@
 //! What is found on a page, judged: into the frontier, settled at once, or beyond the depth.
 
+use frontier::Excluded;
 use model::{Candidate, Outcome, Purpose, Timestamp, Via, Visit};
 use weburl::CanonicalUrl;
 
@@ -10,23 +11,32 @@ use crate::Record;
 const SITEMAP_PAGE_DEPTH: u32 = 1;
 
 impl State {
-    /// Judges the links of a page.
+    /// Judges the links of a page, each given once, and takes up those that lead on, unless `is_followed` is false. Gives the
+    /// page's out-degree: how many of them lead to other URLs that the crawl may fetch.
     pub(super) fn judge_links(
-        &mut self,
+        &self,
         now: Timestamp,
         source: &Candidate,
         links: impl Iterator<Item = CanonicalUrl>,
+        is_followed: bool,
         record: &mut Record,
-    ) {
+    ) -> u32 {
         let depth = source.depth.saturating_add(1);
-        if self.is_too_deep(depth) {
-            return;
-        }
+        let is_followed = is_followed && !self.is_too_deep(depth);
         let found_on = Some(source.url.key());
+        let mut out_degree: u32 = 0;
         for url in links {
-            let candidate = Candidate { url, depth, redirects: 0, via: Via::Link, purpose: Purpose::Page, found_on };
-            self.judge(now, candidate, record);
+            let verdict = self.settings.filter.judge(&url);
+            if verdict.is_ok() && url != source.url {
+                out_degree = out_degree.saturating_add(1);
+            }
+            if is_followed {
+                let purpose = Purpose::Page;
+                let candidate = Candidate { url, depth, redirects: 0, via: Via::Link, purpose, found_on };
+                self.take_up(now, candidate, verdict, record);
+            }
         }
+        out_degree
     }
 
     /// Judges the images that a page shows. They belong to the page, so they are as far from a seed as it is, and the scope
@@ -42,13 +52,6 @@ impl State {
             purpose: Purpose::Page,
             found_on: Some(page.url.key()),
         }));
-    }
-
-    /// How many of a page's links, each given once, lead to other URLs that the crawl may fetch.
-    pub(super) fn out_degree(&self, page: &CanonicalUrl, links: &[CanonicalUrl]) -> u32 {
-        let filter = &self.settings.filter;
-        let inside = links.iter().filter(|&url| url != page && filter.judge(url).is_ok()).count();
-        u32::try_from(inside).unwrap_or(u32::MAX)
     }
 
     /// Judges the target of a redirect. It is no further from a seed than what redirects; what a seed redirects to is a
@@ -111,8 +114,14 @@ impl State {
         self.settings.depth_max.is_some_and(|max| depth > max)
     }
 
-    fn judge(&mut self, now: Timestamp, candidate: Candidate, record: &mut Record) {
-        let settled = match self.settings.filter.judge(&candidate.url) {
+    fn judge(&self, now: Timestamp, candidate: Candidate, record: &mut Record) {
+        let verdict = self.settings.filter.judge(&candidate.url);
+        self.take_up(now, candidate, verdict, record);
+    }
+
+    /// Records what was found with the filter's verdict on it.
+    fn take_up(&self, now: Timestamp, candidate: Candidate, verdict: Result<(), Excluded>, record: &mut Record) {
+        let settled = match verdict {
             Err(rule) => Some((Outcome::Excluded, rule.to_string())),
             Ok(()) => self.settings.site_rules.traps.broken_by(&candidate.url).map(|rule| (Outcome::Trap, rule)),
         };

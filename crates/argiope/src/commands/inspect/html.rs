@@ -74,8 +74,7 @@ fn inspect(args: &PageArgs, content: &Content) -> HtmlAnswer {
     let rules = args.flags.rules();
     let content_type = args.content_type.as_deref();
     let url = by_rules(&args.url, &rules);
-    let extension = url.path().rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
-    let kind = media_type::sniff(&content.bytes, content_type, extension).kind;
+    let kind = media_type::sniff(&content.bytes, content_type, url.path_extension()).kind;
     let page = extract::html::extract(&content.bytes, content_type, &limits);
     let base = page.base_href.as_deref().and_then(|href| url.join(href, &rules).ok());
     let resolver = Resolver::new(Some(base.unwrap_or_else(|| url.clone())), &rules).with_encoding(page.encoding);
