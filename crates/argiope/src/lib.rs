@@ -15,7 +15,6 @@ pub mod tables;
 pub mod units;
 
 pub use dataset::rows;
-pub use export::printable;
 
 /// Exit codes, the same for every command.
 pub mod exit {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::{Keep, Settings};
 use fetch::FetchConfig;
 use frontier::{Filter, Politeness, SiteRules, TrapRules};
-use model::Limits;
+use model::{Limits, MediaRange};
 use robots::Matching;
 use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind};
 
@@ -74,7 +74,7 @@ impl Plan {
         };
         let mut fetch = fetch_config(&options, settings.limits.clone())?;
         fetch.head_accepts = head_accepts(&settings);
-        fetch.media_wanted = settings.keep.as_ref().map(Keep::media_types);
+        fetch.media_wanted = settings.keep.as_ref().map(Keep::declared_as);
         let segment_bytes_max = options.segment_size.map_or(warc::SEGMENT_BYTES_MAX, |bytes| bytes.0);
         Ok(Plan { archive, dataset, segment_bytes_max, settings, fetch, options })
     }
@@ -90,24 +90,20 @@ impl Plan {
 
 /// What is kept besides HTML, XML and text; `None` is everything.
 fn keep(options: &Options) -> anyhow::Result<Option<Keep>> {
-    for media_type in &options.content_types {
-        let is_type = media_type.split_once('/').is_some_and(|(kind, subtype)| !kind.is_empty() && !subtype.is_empty());
-        if !is_type || media_type.contains([';', ' ']) {
-            return Err(usage(format!(
-                "--content-types {media_type}: is no media type such as application/pdf or audio/*"
-            )));
-        }
-    }
-    let media_types = options.content_types.iter().map(|media_type| media_type.to_ascii_lowercase()).collect();
+    let range = |text: &String| {
+        let unusable = || usage(format!("--content-types {text}: is no media type such as application/pdf or audio/*"));
+        MediaRange::parse(text).ok_or_else(unusable)
+    };
+    let ranges = options.content_types.iter().map(range).collect::<anyhow::Result<_>>()?;
     let documents = options.documents == Some(true);
-    let keep = Keep { documents, images: options.images == Some(true), media_types };
+    let keep = Keep { documents, images: options.images == Some(true), ranges };
     Ok((documents || !options.content_types.is_empty()).then_some(keep))
 }
 
 /// The media types for which a HEAD is followed by GET.
-fn head_accepts(settings: &Settings) -> Vec<String> {
+fn head_accepts(settings: &Settings) -> Vec<MediaRange> {
     let images = Keep { images: settings.images, ..Keep::default() };
-    settings.keep.as_ref().unwrap_or(&images).media_types()
+    settings.keep.as_ref().unwrap_or(&images).declared_as()
 }
 
 fn scope(text: &str) -> anyhow::Result<ScopeKind> {

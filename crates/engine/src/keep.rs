@@ -1,6 +1,7 @@
 //! Which content is kept: everything, or what the user names.
 
 use extract::media_type::{Kind, MediaType};
+use model::{MediaRange, essence};
 
 /// What is kept besides HTML, XML and text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,33 +10,28 @@ pub struct Keep {
     pub documents: bool,
     /// Images.
     pub images: bool,
-    /// Media types; `type/*` stands for all of a type.
-    pub media_types: Vec<String>,
+    /// What is declared as one of these.
+    pub ranges: Vec<MediaRange>,
 }
 
 impl Keep {
     /// Whether content is kept: by what it is, by what its first bytes show, or by what it is declared as.
     #[must_use]
     pub fn keeps(&self, media: &MediaType, content_type: Option<&str>) -> bool {
-        let declared = content_type.unwrap_or_default().split([';', ',']).next().unwrap_or_default();
-        let declared = declared.trim().to_ascii_lowercase();
-        let (top, _) = declared.split_once('/').unwrap_or((&declared, ""));
+        let declared = essence(content_type.unwrap_or_default());
         let is_kept = |kind: Kind| match kind {
             Kind::Html | Kind::Xhtml | Kind::SitemapXml | Kind::Xml | Kind::Text => true,
             kind => (self.documents && kind.is_document()) || (self.images && kind.is_image()),
         };
         is_kept(media.kind)
             || media.sniffed.is_some_and(is_kept)
-            || top == "text"
-            || self
-                .media_types
-                .iter()
-                .any(|wanted| *wanted == declared || wanted.strip_suffix("/*").is_some_and(|wanted| wanted == top))
+            || declared.starts_with("text/")
+            || self.ranges.iter().any(|range| range.contains(&declared))
     }
 
     /// The media types that may be what is kept.
     #[must_use]
-    pub fn media_types(&self) -> Vec<String> {
+    pub fn declared_as(&self) -> Vec<MediaRange> {
         /// Documents, under their names and under those of anything that is to be downloaded.
         const DOCUMENTS: [&str; 11] = [
             "application/pdf",
@@ -50,14 +46,9 @@ impl Keep {
             "application/x-download",
             "application/force-download",
         ];
-        let mut all = self.media_types.clone();
-        if self.documents {
-            all.extend(DOCUMENTS.map(str::to_owned));
-        }
-        if self.images {
-            all.push("image/*".to_owned());
-        }
-        all
+        let documents = DOCUMENTS.iter().filter(|_| self.documents);
+        let named = documents.chain(["image/*"].iter().filter(|_| self.images));
+        self.ranges.iter().cloned().chain(named.filter_map(|name| MediaRange::parse(name))).collect()
     }
 }
 
@@ -84,8 +75,8 @@ mod tests {
         check(&documents, b"", "application/epub+zip", "epub", false);
         check(&documents, b"a,b", "text/csv", "csv", true);
         check(&documents, b"<p>", "text/html", "", true);
-        let types =
-            Keep { media_types: vec!["image/*".to_owned(), "application/epub+zip".to_owned()], ..Keep::default() };
+        let ranges = ["image/*", "application/epub+zip"].map(|range| MediaRange::parse(range).expect(range));
+        let types = Keep { ranges: ranges.to_vec(), ..Keep::default() };
         check(&types, b"", "application/epub+zip; x=y", "epub", true);
         check(&types, b"", "Image/AVIF", "", true);
         check(&types, b"%PDF-1.7", "application/pdf", "pdf", false);

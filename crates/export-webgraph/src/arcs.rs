@@ -4,8 +4,8 @@ use std::path::Path;
 
 use dataset::Column;
 use dataset::schema::Table;
-use export::sort::{Sorted, Sorter};
 use export::{Crawl, ExportError};
+use sort::{Sorted, Sorter};
 
 use crate::nodes::{KEY, Nodes};
 
@@ -32,7 +32,7 @@ fn by_source(crawl: &Crawl<'_>, target: &Path) -> Result<Sorted, ExportError> {
             }
         }
     }
-    sorter.sorted()
+    Ok(sorter.sorted()?)
 }
 
 /// Takes records that begin with a key: puts the number of its node behind the rest, and sorts them by that rest. Done with
@@ -48,7 +48,7 @@ fn numbered(mut records: Sorted, nodes: &Nodes, mut sorter: Sorter) -> Result<So
         }
         Ok(())
     })?;
-    sorter.sorted()
+    Ok(sorter.sorted()?)
 }
 
 struct Arcs {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use dataset::Column;
 use dataset::schema::Table;
-use export::sort::Sorter;
 use export::{Crawl, ExportError, Filter, Progress};
+use sort::Sorter;
 use weburl::UrlKey;
 
 /// Bytes of a key.
@@ -31,7 +31,7 @@ impl Nodes {
         let mut sorter = Sorter::beside(path);
         crawl.select(filter, false, progress, |selected| {
             let url = &selected.entry.candidate.url;
-            sorter.push(&[&url.key().to_bytes(), url.as_str().as_bytes()])
+            Ok(sorter.push(&[&url.key().to_bytes(), url.as_str().as_bytes()])?)
         })?;
         if filter.is_everything() {
             push_linked(crawl, &mut sorter)?;

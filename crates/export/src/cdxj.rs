@@ -5,11 +5,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use serde::Deserialize;
+use sort::Sorter;
 use store::Segment;
 use warc::Indexer;
 
 use crate::archive::{Admission, damaged};
-use crate::sort::Sorter;
 use crate::{Crawl, ExportError, Filter, Progress};
 
 /// Lines between two reports of progress.

@@ -8,13 +8,12 @@ use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 use std::net::IpAddr;
 use std::path::Path;
 
-use model::{ArchiveLocation, Timestamp, Truncation};
+use model::{ArchiveLocation, Timestamp};
 use replay::Replay;
 use sha1::{Digest as _, Sha1};
 use store::{Entry, Segment};
 use warc::{
     CdxLine, Header, Indexer, Location, Reader, Record, RecordId, RecordType, SegmentFile, SegmentWriter, StoredRecord,
-    Truncated,
 };
 use weburl::{CanonicalUrl, UrlKey};
 
@@ -213,13 +212,8 @@ impl Source<'_, '_> {
         if let Some(address) = header.get("WARC-IP-Address").and_then(|address| address.parse::<IpAddr>().ok()) {
             response = response.ip_address(address);
         }
-        if let Some(truncation) = answer.truncated() {
-            response = response.truncated(match truncation {
-                Truncation::Length => Truncated::Length,
-                Truncation::Time => Truncated::Time,
-                Truncation::Disconnect => Truncated::Disconnect,
-                Truncation::Unwanted => Truncated::Unspecified,
-            });
+        if let Some(truncated) = answer.warc_truncated() {
+            response = response.truncated(truncated);
         }
         self.remade = Some((of.to_owned(), id));
         copier.add(&response)

@@ -115,6 +115,12 @@ impl From<ExportError> for Failed {
     }
 }
 
+impl From<sort::SortError> for Failed {
+    fn from(error: sort::SortError) -> Self {
+        Failed::Export(error.into())
+    }
+}
+
 impl From<store::StoreError> for Failed {
     fn from(error: store::StoreError) -> Self {
         Failed::Export(error.into())

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use dataset::DatasetError;
 use replay::ReplayError;
+use sort::SortError;
 use store::StoreError;
 
 /// An error of an export; it says where.
@@ -24,6 +25,9 @@ pub enum ExportError {
     /// The dataset cannot be read.
     #[error("dataset: {0}")]
     Dataset(#[from] DatasetError),
+    /// What is sorted does not fit on the disk.
+    #[error("{0}")]
+    Sort(#[from] SortError),
     /// The target, or another file, cannot be read or written.
     #[error("{path}: {source}")]
     Io {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dataset::Row;
-use model::{Outcome, Timestamp};
+use model::{MediaRange, Outcome, Timestamp};
 use weburl::Site;
 
 /// A choice of rows: each list that is not empty must have a match.
@@ -11,7 +11,7 @@ use weburl::Site;
 pub struct Filter {
     sites: Vec<String>,
     outcomes: Vec<String>,
-    content_types: Vec<String>,
+    content_types: Vec<MediaRange>,
     since: Option<Timestamp>,
 }
 
@@ -25,7 +25,7 @@ impl Filter {
     ///
     /// - `sites`: a site (`https://example.com`, `http://example.com:8080`) or a host (`example.com`, whatever scheme and port).
     /// - `outcomes`: words of `docs/rows.md`.
-    /// - `content_types`: media types without parameters; `image/*` stands for all of a kind.
+    /// - `content_types`: media ranges.
     /// - `since`: a date (`2026-11-21`) or a time (`2026-11-21T08:30:00Z`), UTC; what was fetched then or later.
     ///
     /// # Errors
@@ -38,7 +38,12 @@ impl Filter {
     ) -> Result<Self, FilterError> {
         let sites = sites.iter().map(|site| read_site(site)).collect::<Result<_, _>>()?;
         let outcomes = outcomes.iter().map(|outcome| read_outcome(outcome)).collect::<Result<_, _>>()?;
-        let content_types = content_types.iter().map(|text| read_content_type(text)).collect::<Result<_, _>>()?;
+        let content_type = |text: &String| {
+            MediaRange::parse(text).ok_or_else(|| {
+                FilterError(format!("--content-type {text}: is no media type such as text/html or image/*"))
+            })
+        };
+        let content_types = content_types.iter().map(content_type).collect::<Result<_, _>>()?;
         let since = since.map(read_time).transpose()?;
         Ok(Filter { sites, outcomes, content_types, since })
     }
@@ -54,11 +59,11 @@ impl Filter {
     pub fn admits(&self, row: &Row) -> bool {
         let host = row.site.split_once("://").map_or("", |(_, authority)| authority);
         let host = if host.ends_with(']') { host } else { host.rsplit_once(':').map_or(host, |(host, _)| host) };
-        let essence = row.content_type.as_deref().map(essence).unwrap_or_default();
+        let content_type = row.content_type.as_deref().unwrap_or_default();
         let has = |list: &[String], test: &dyn Fn(&str) -> bool| list.is_empty() || list.iter().any(|item| test(item));
         has(&self.sites, &|site| site == row.site || site == host)
             && has(&self.outcomes, &|outcome| outcome == row.outcome)
-            && has(&self.content_types, &|wanted| matches_type(wanted, &essence))
+            && (self.content_types.is_empty() || self.content_types.iter().any(|range| range.contains(content_type)))
             && self.since.is_none_or(|since| row.at.is_some_and(|at| at >= since))
     }
 }
@@ -66,23 +71,11 @@ impl Filter {
 /// The options that make it, for those who find what was made with it.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of =
-            |flag: &str, values: &[String]| values.iter().map(|value| format!("--{flag} {value}")).collect::<Vec<_>>();
+        let sites = self.sites.iter().map(|site| format!("--site {site}"));
+        let outcomes = self.outcomes.iter().map(|outcome| format!("--outcome {outcome}"));
+        let content_types = self.content_types.iter().map(|range| format!("--content-type {range}"));
         let since = self.since.map(|since| format!("--since {since}"));
-        let lists = [of("site", &self.sites), of("outcome", &self.outcomes), of("content-type", &self.content_types)];
-        f.write_str(&lists.into_iter().flatten().chain(since).collect::<Vec<_>>().join(" "))
-    }
-}
-
-/// A media type without its parameters, lower case.
-fn essence(content_type: &str) -> String {
-    content_type.split([';', ',']).next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-fn matches_type(wanted: &str, essence: &str) -> bool {
-    match wanted.strip_suffix("/*") {
-        Some(kind) => essence.split_once('/').is_some_and(|(found, _)| found == kind),
-        None => wanted == essence,
+        f.write_str(&sites.chain(outcomes).chain(content_types).chain(since).collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -108,14 +101,6 @@ fn read_outcome(text: &str) -> Result<String, FilterError> {
         return Ok(text.to_owned());
     }
     Err(FilterError(format!("--outcome {text}: is none of {}", words.join(", "))))
-}
-
-fn read_content_type(text: &str) -> Result<String, FilterError> {
-    let wanted = essence(text);
-    match wanted.split_once('/') {
-        Some((kind, subtype)) if !kind.is_empty() && !subtype.is_empty() => Ok(wanted),
-        _ => Err(FilterError(format!("--content-type {text}: is no media type such as text/html or image/*"))),
-    }
 }
 
 fn read_time(text: &str) -> Result<Timestamp, FilterError> {

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::printable::write_json_line;
+use printable::write_json_line;
+
 use crate::{Crawl, ExportError, Filter, Progress};
 
 /// Writes the rows in the order of their keys; with `sitemaps` those of sitemaps too. `target` names what is written to, in

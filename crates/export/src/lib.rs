@@ -24,8 +24,6 @@ pub mod page_files;
 pub mod parquet_copy;
 mod pending;
 mod pending_dir;
-pub mod printable;
-pub mod sort;
 mod tables;
 pub mod wacz;
 pub mod warc_copy;

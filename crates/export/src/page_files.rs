@@ -6,10 +6,10 @@ use std::io::Write;
 use std::path::Path;
 
 use model::{ArchiveLocation, Candidate};
+use sort::Sorter;
 use store::Entry;
 use weburl::UrlKey;
 
-use crate::sort::Sorter;
 use crate::{Crawl, ExportError, Filter, PendingDir, Progress, html_of, may_be_html};
 
 /// Files between two reports of progress.
@@ -25,7 +25,7 @@ pub fn write(crawl: &Crawl<'_>, filter: &Filter, target: &Path, progress: Progre
     let mut replay = crawl.replay();
     let mut keys = Sorter::beside(dir.path());
     crawl.select(filter, false, &mut |_| {}, |selected| match place(&selected.entry) {
-        Some(place) => keys.push(&[&in_order(place), &selected.entry.candidate.url.key().to_bytes()]),
+        Some(place) => Ok(keys.push(&[&in_order(place), &selected.entry.candidate.url.key().to_bytes()])?),
         None => Ok(()),
     })?;
     let mut id = 0;

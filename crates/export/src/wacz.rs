@@ -19,12 +19,12 @@ mod zipnum;
 use std::io::{BufReader, BufWriter, Seek};
 use std::path::Path;
 
+use sort::Sorter;
 use store::Entry;
 use warc::CdxLine;
 
 use crate::copy::{CopySettings, Target, copy};
 use crate::pending::unnamed_file;
-use crate::sort::Sorter;
 use crate::{Crawl, ExportError, Filter, PendingFile, Progress};
 use package::Package;
 use pages::Pages;
@@ -87,7 +87,7 @@ impl Target for Parts<'_, '_> {
     }
 
     fn index(&mut self, line: &CdxLine) -> Result<(), ExportError> {
-        self.lines.push(&[line.to_string().as_bytes()])
+        Ok(self.lines.push(&[line.to_string().as_bytes()])?)
     }
 
     fn wants_answers(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use model::Limits;
+use model::{Limits, MediaRange};
 
 use crate::{ConnectTo, ProxyUrl, Resolve};
 
@@ -29,10 +29,10 @@ pub struct FetchConfig {
     /// The proxy's own address is not asked about; behind a proxy only hosts that are addresses can be judged.
     pub deny_private: bool,
     /// Media types besides HTML, XML and text for which a HEAD is followed by GET: `application/pdf`, `image/*`.
-    pub head_accepts: Vec<String>,
+    pub head_accepts: Vec<MediaRange>,
     /// Read no body that is declared as an image, sound, video or font, unless it is of these media types, or the ending of
     /// its URL is that of a document. `None` reads all.
-    pub media_wanted: Option<Vec<String>>,
+    pub media_wanted: Option<Vec<MediaRange>>,
     /// Name servers to ask; none means the system's.
     pub name_servers: Vec<SocketAddr>,
 }

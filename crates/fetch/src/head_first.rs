@@ -1,19 +1,18 @@
 //! HEAD, then GET only for a page worth having: the decision.
 
-use model::Response;
+use model::{MediaRange, Response, essence};
 
 /// What makes a page worth having.
 #[derive(Debug)]
 pub(crate) struct HeadFirst {
-    accepts: Vec<String>,
+    accepts: Vec<MediaRange>,
     body_bytes_max: u64,
 }
 
 impl HeadFirst {
-    /// `accepts` are media types taken besides HTML, XML and text; `type/*` takes all of a type.
-    pub(crate) fn new(accepts: &[String], body_bytes_max: u64) -> Self {
-        let accepts = accepts.iter().map(|media_type| media_type.trim().to_ascii_lowercase()).collect();
-        HeadFirst { accepts, body_bytes_max }
+    /// `accepts` are media types taken besides HTML, XML and text.
+    pub(crate) fn new(accepts: &[MediaRange], body_bytes_max: u64) -> Self {
+        HeadFirst { accepts: accepts.to_vec(), body_bytes_max }
     }
 
     /// Why the answer to a HEAD is not followed by GET; `None` if it is. A server that does not know HEAD is asked with GET.
@@ -24,7 +23,7 @@ impl HeadFirst {
             status => return Some(format!("status {status}")),
         }
         if let Some(value) = response.headers.get("content-type") {
-            let media_type = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+            let media_type = essence(value);
             if !media_type.is_empty() && !self.takes(&media_type) {
                 return Some(format!("content type {}", media_type.escape_debug()));
             }
@@ -39,9 +38,7 @@ impl HeadFirst {
         let (kind, subtype) = media_type.split_once('/').unwrap_or((media_type, ""));
         kind == "text"
             || (kind == "application" && (subtype == "xml" || subtype.ends_with("+xml")))
-            || self.accepts.iter().any(|accepted| {
-                accepted == media_type || accepted.strip_suffix("/*").is_some_and(|accepted| accepted == kind)
-            })
+            || self.accepts.iter().any(|accepted| accepted.contains(media_type))
     }
 }
 
@@ -57,7 +54,8 @@ mod tests {
         let fields = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
         let headers = Headers(fields.collect());
         let response = Response { status, headers, body: Bytes::new(), truncated: None, note: None };
-        let policy = HeadFirst::new(&["application/pdf".to_owned(), "Image/*".to_owned()], 1000);
+        let policy =
+            HeadFirst::new(&["application/pdf", "Image/*"].map(|range| MediaRange::parse(range).expect(range)), 1000);
         assert_eq!(policy.reason_against(&response).as_deref(), expect, "{status} {content_type:?} {content_length:?}");
     }
 

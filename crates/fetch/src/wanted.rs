@@ -1,6 +1,6 @@
 //! Which bodies are not worth reading: the decision by the head of an answer.
 
-use model::Headers;
+use model::{Headers, MediaRange, essence};
 use weburl::CanonicalUrl;
 
 /// Types of media whose declaration can be relied on; anything else is looked into.
@@ -12,27 +12,24 @@ const DOCUMENT_ENDINGS: [&str; 5] = ["pdf", "doc", "docx", "ppt", "pptx"];
 /// Which media are wanted.
 #[derive(Debug)]
 pub(crate) struct Wanted {
-    media_types: Vec<String>,
+    ranges: Vec<MediaRange>,
 }
 
 impl Wanted {
-    /// `media_types` are taken; `type/*` takes all of a type.
-    pub(crate) fn new(media_types: &[String]) -> Self {
-        Wanted { media_types: media_types.iter().map(|media_type| media_type.trim().to_ascii_lowercase()).collect() }
+    /// What is in `ranges` is taken.
+    pub(crate) fn new(ranges: &[MediaRange]) -> Self {
+        Wanted { ranges: ranges.to_vec() }
     }
 
     /// Why the body is not read; `None` if it is.
     pub(crate) fn reason_against(&self, url: &CanonicalUrl, status: u16, fields: &Headers) -> Option<String> {
         let declared = fields.get("content-type").filter(|_| (200..300).contains(&status))?;
-        let declared = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let declared = essence(declared);
         let (kind, _) = declared.split_once('/')?;
-        let name = url.path().rsplit('/').next().unwrap_or_default();
-        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
-        let is_wanted =
-            |wanted: &String| *wanted == declared || wanted.strip_suffix("/*").is_some_and(|wanted| wanted == kind);
+        let ending = url.path_extension().unwrap_or_default().to_ascii_lowercase();
         let is_unwanted = MEDIA.contains(&kind)
             && !DOCUMENT_ENDINGS.contains(&ending.as_str())
-            && !self.media_types.iter().any(is_wanted);
+            && !self.ranges.iter().any(|range| range.contains(&declared));
         is_unwanted.then(|| format!("not kept: {}", declared.escape_debug()))
     }
 }
@@ -46,7 +43,7 @@ mod tests {
     fn check(path: &str, status: u16, content_type: &str, expect: Option<&str>) {
         let url = CanonicalUrl::parse(&format!("http://a.test{path}"), &CanonicalRules::default()).expect(path);
         let fields = Headers(vec![("Content-Type".to_owned(), content_type.to_owned())]);
-        let wanted = Wanted::new(&["image/*".to_owned(), "Audio/ogg".to_owned()]);
+        let wanted = Wanted::new(&["image/*", "Audio/ogg"].map(|range| MediaRange::parse(range).expect(range)));
         assert_eq!(wanted.reason_against(&url, status, &fields).as_deref(), expect, "{path} {content_type}");
     }
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use model::{Headers, Response, Truncation};
-use warc::LoadedRecord;
+use warc::{LoadedRecord, Truncated};
 
 /// An answer from the archive.
 #[derive(Clone, Debug)]
@@ -45,12 +45,19 @@ impl Answer {
     /// Why the payload is not whole.
     #[must_use]
     pub fn truncated(&self) -> Option<Truncation> {
-        match self.original.as_ref().unwrap_or(&self.record).header.get("WARC-Truncated")? {
-            "length" => Some(Truncation::Length),
-            "time" => Some(Truncation::Time),
-            "unspecified" => Some(Truncation::Unwanted),
-            _ => Some(Truncation::Disconnect),
-        }
+        Some(match self.warc_truncated()? {
+            Truncated::Length => Truncation::Length,
+            Truncated::Time => Truncation::Time,
+            Truncated::Disconnect => Truncation::Disconnect,
+            Truncated::Unspecified => Truncation::Unwanted,
+        })
+    }
+
+    /// The same as the archive has it.
+    #[must_use]
+    pub fn warc_truncated(&self) -> Option<Truncated> {
+        let word = self.original.as_ref().unwrap_or(&self.record).header.get("WARC-Truncated")?;
+        Some(Truncated::parse(word).unwrap_or(Truncated::Unspecified))
     }
 
     /// The body: the payload without its content coding, at most `bytes_max` bytes.

@@ -7,7 +7,7 @@
 use std::io::Write as _;
 
 use data_encoding::BASE64;
-use export::printable::Printable;
+use printable::Printable;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 

@@ -15,7 +15,6 @@ mod both;
 mod error;
 mod graph;
 mod html;
-mod kinds;
 mod near;
 mod picture;
 mod scan;

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{Outcome, Purpose, Visit};
+use extract::media_type::sniff;
+use model::{Outcome, Purpose, Visit, essence};
 use store::{Entry, Store};
 use weburl::{SiteKey, UrlKey};
 
 use crate::graph::Graph;
-use crate::kinds::{declared_kind, essence};
 use crate::picture::{PICTURE_PAGES_MAX, PageNode};
 use crate::speed::{Speed, SpeedCounter};
 use crate::statistics::{
@@ -203,7 +203,8 @@ impl Counter {
         let declared = visit.content_type.as_deref().map(essence).unwrap_or_default();
         self.content_types.add(if declared.is_empty() { "(none)" } else { &declared }, is_seed_site);
         if visit.outcome == Outcome::Binary {
-            self.declared_kinds.add(&declared_kind(&declared, entry.candidate.url.path()), is_seed_site);
+            let media = sniff(b"", visit.content_type.as_deref(), entry.candidate.url.path_extension());
+            self.declared_kinds.add(media.kind.as_str(), is_seed_site);
         }
         if matches!(visit.outcome, Outcome::Html | Outcome::Binary) {
             self.largest.offer(visit.length, || SizedDocument {

@@ -1,6 +1,7 @@
 //! The statistics of a crawl as one value. Its JSON is what `argiope report --json` prints; `docs/report.md` defines each number.
 
 use dataset::Layout;
+use extract::media_type::Kind;
 use serde::Serialize;
 use store::Store;
 
@@ -8,7 +9,11 @@ use crate::graph::{self, Graph};
 use crate::picture::Picture;
 use crate::scan::{self, Scanned};
 use crate::top::ROWS_MAX;
-use crate::{Both, ReportError, Speed, kinds, near};
+use crate::{Both, ReportError, Speed, near};
+
+/// The kinds of documents that a report always names, since people ask for them.
+pub(crate) const DOCUMENT_KINDS: [&str; 5] =
+    [Kind::Pdf.as_str(), Kind::Doc.as_str(), Kind::Docx.as_str(), Kind::Ppt.as_str(), Kind::Pptx.as_str()];
 
 /// What a crawl came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -288,7 +293,7 @@ impl Statistics {
             errors_by_kind: lists.errors_by_kind,
             errors_by_site: lists.errors_by_site,
             disallowed_by_site: lists.disallowed_by_site,
-            binary_by_type: binary.unwrap_or(lists.declared_kinds).ranked(&kinds::OFFICE),
+            binary_by_type: binary.unwrap_or(lists.declared_kinds).ranked(&DOCUMENT_KINDS),
             images,
             links,
             duplicates: Duplicates { exact: overview.duplicates, most_copied, near },

@@ -1,6 +1,6 @@
 //! The statistics as tables, which text and page show alike.
 
-use export::printable::Printable;
+use printable::Printable;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -126,7 +126,7 @@ fn overview(statistics: &Statistics) -> Table {
         rows.push(measure("near duplicates", near.near));
     }
     rows.push(measure("binary files", overview.binary_files));
-    for kind in crate::kinds::OFFICE {
+    for kind in crate::statistics::DOCUMENT_KINDS {
         let count = statistics.binary_by_type.rows.iter().find(|row| row.name == kind);
         rows.push(measure(&format!("{kind} documents"), count.map(|row| row.count).unwrap_or_default()));
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use export::printable::Printable;
+use printable::Printable;
 use serde_json::Value;
 
 use crate::tables::{Column, Kind, Table, tables};

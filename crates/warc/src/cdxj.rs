@@ -3,17 +3,21 @@
 //! The form is the one of pywb and cdxj-indexer: the URL's [SURT key](crate::surt()), the date as
 //! 14 digits, and a JSON object whose values are all strings.
 
+use sort::Sorter;
+
 use crate::error::ReadError;
 use crate::header::Header;
 use crate::http::media_type;
 use crate::reader::{Location, Reader, StoredRecord};
 use crate::record_types::RecordType;
 use crate::replace::write_atomically;
-use crate::sort::Sorter;
 use crate::surt::surt;
 use std::fmt;
 use std::io::{self, BufRead};
 use std::path::Path;
+
+/// Memory of index lines that wait to be sorted, in bytes: an archive is indexed while the crawl runs.
+const SORT_MEMORY_BYTES_MAX: usize = 8 << 20;
 
 /// A line of the index: one archived response, revisit or resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,14 +74,22 @@ pub fn index(path: impl AsRef<Path>) -> Result<Vec<CdxLine>, ReadError> {
 /// not grow with it. Fails as [`index`] does; then `index` is as before.
 pub fn write_index(segment: impl AsRef<Path>, index: impl AsRef<Path>) -> Result<(), ReadError> {
     let index = index.as_ref();
-    let mut sorter = Sorter::beside(index);
+    let mut sorter = Sorter::beside(index).with_memory(SORT_MEMORY_BYTES_MAX);
     let mut pushed = Ok(());
     for_each_line(segment.as_ref(), |line| {
         if pushed.is_ok() {
-            pushed = sorter.push(line.to_string());
+            pushed = sorter.push(&[line.to_string().as_bytes()]);
         }
     })?;
-    pushed.and_then(|()| write_atomically(index, |out| sorter.write_to(out))).map_err(ReadError::Io)
+    let lines = pushed.and_then(|()| sorter.sorted()).map_err(|error| ReadError::Io(error.into()))?;
+    write_atomically(index, |out| {
+        for line in lines {
+            out.write_all(&line?)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    })
+    .map_err(ReadError::Io)
 }
 
 fn for_each_line(path: &Path, mut take: impl FnMut(CdxLine)) -> Result<(), ReadError> {

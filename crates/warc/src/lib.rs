@@ -51,7 +51,6 @@ mod repair;
 mod replace;
 mod resync;
 mod segment;
-mod sort;
 mod stream;
 mod surt;
 mod surt_session;

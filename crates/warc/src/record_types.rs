@@ -70,6 +70,13 @@ pub enum Truncated {
 }
 
 impl Truncated {
+    const ALL: [Truncated; 4] = [Truncated::Length, Truncated::Time, Truncated::Disconnect, Truncated::Unspecified];
+
+    /// Reads the word of WARC-Truncated.
+    pub fn parse(word: &str) -> Option<Truncated> {
+        Truncated::ALL.into_iter().find(|reason| reason.as_str().eq_ignore_ascii_case(word.trim()))
+    }
+
     /// The word in WARC-Truncated.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -20,12 +20,14 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
 /// Which crate may use which: an arrow points down (`ARCHITECTURE.md`). Test-only uses are not listed.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("weburl", &[]),
     ("model", &["weburl"]),
     ("robots", &[]),
     ("extract", &[]),
-    ("warc", &[]),
+    ("sort", &[]),
+    ("printable", &[]),
+    ("warc", &["sort"]),
     ("store", &["model", "weburl"]),
     ("store-embedded", &["model", "store", "weburl"]),
     ("fetch", &["model", "weburl"]),
@@ -33,9 +35,9 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("engine", &["extract", "fetch", "frontier", "model", "robots", "store", "warc", "weburl"]),
     ("replay", &["fetch", "model", "store", "warc", "weburl"]),
     ("dataset", &["model", "store", "weburl"]),
-    ("export", &["dataset", "extract", "model", "replay", "store", "warc", "weburl"]),
-    ("export-webgraph", &["dataset", "export", "weburl"]),
-    ("report", &["dataset", "export", "model", "store", "weburl"]),
+    ("export", &["dataset", "extract", "model", "printable", "replay", "sort", "store", "warc", "weburl"]),
+    ("export-webgraph", &["dataset", "export", "sort", "weburl"]),
+    ("report", &["dataset", "extract", "model", "printable", "store", "weburl"]),
     ("testweb", &[]),
     ("sim", &["engine", "extract", "frontier", "model", "robots", "store", "store-embedded", "warc", "weburl"]),
     (
@@ -49,6 +51,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "fetch",
             "frontier",
             "model",
+            "printable",
             "replay",
             "report",
             "robots",

@@ -14,10 +14,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use printable::write_json_line;
 
 use super::opened::Opened;
 use crate::exit;
-use crate::printable::write_json_line;
 use archive::Archive;
 use audit::Audit;
 use repair::Repair;

@@ -17,10 +17,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use printable::write_json_line;
 use serde::Serialize;
 
 use super::opened::Opened;
-use crate::printable::write_json_line;
 use crawl::Crawl;
 use site::HostStory;
 use target::Target;

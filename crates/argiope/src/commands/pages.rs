@@ -15,6 +15,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use engine::End;
 use model::{Outcome, Visit};
+use printable::Printable;
 use store::Store;
 use weburl::CanonicalUrl;
 
@@ -28,7 +29,6 @@ use crate::crawl_dir::CrawlDir;
 use crate::exit;
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::printable::Printable;
 use crate::progress::Show;
 use crate::units::Span;
 

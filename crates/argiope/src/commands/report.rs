@@ -8,10 +8,10 @@ use anyhow::Context;
 use clap::Args;
 use dataset::Layout;
 use export::PendingFile;
+use printable::write_json_line;
 use report::Statistics;
 
 use super::opened::Opened;
-use crate::printable::write_json_line;
 
 /// The arguments of `argiope report`.
 #[derive(Args, Debug)]

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use printable::write_json_line;
 use serde::Serialize;
 use store::{Segment, Store};
 
 use super::opened::Opened;
 use crate::counted::counted;
-use crate::printable::write_json_line;
 use crate::summary::Summary;
 use crate::units::human_bytes;
 

@@ -2,7 +2,7 @@
 
 use dataset::rows::FRONTIER;
 use extract::media_type::{Kind, sniff};
-use model::Outcome;
+use model::{Outcome, essence};
 use weburl::CanonicalUrl;
 
 /// The types of documents that the course names. Others are there by the name of their media type.
@@ -27,8 +27,7 @@ pub(super) fn page_type(outcome: &str) -> String {
 
 /// The code of a document.
 pub(super) fn data_type(url: &CanonicalUrl, content_type: Option<&str>, body: &[u8]) -> String {
-    let extension = url.path().rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending);
-    let code = match sniff(body, content_type, extension).kind {
+    let code = match sniff(body, content_type, url.path_extension()).kind {
         Kind::Pdf => DATA_TYPES[0],
         Kind::Doc => DATA_TYPES[1],
         Kind::Docx => DATA_TYPES[2],
@@ -41,10 +40,9 @@ pub(super) fn data_type(url: &CanonicalUrl, content_type: Option<&str>, body: &[
 
 /// The name of a media type without its parameters.
 fn named(content_type: Option<&str>) -> String {
-    let name = content_type.and_then(|text| text.split([';', ',']).next()).unwrap_or_default().trim();
-    match name {
+    match essence(content_type.unwrap_or_default()).as_str() {
         "" => UNKNOWN_DATA_TYPE.to_owned(),
-        name => super::storable(name).to_ascii_lowercase().chars().take(DATA_TYPE_CHARS_MAX).collect(),
+        name => super::storable(name).chars().take(DATA_TYPE_CHARS_MAX).collect(),
     }
 }
 

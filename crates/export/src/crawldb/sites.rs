@@ -7,11 +7,11 @@ use model::{Purpose, RobotsAnswer, RobotsRecord};
 use postgres::Transaction;
 use postgres::types::Type;
 use replay::Replay;
+use sort::{Sorted, Sorter};
 use weburl::{Site, SiteKey, UrlKey};
 
 use super::copy::Copy;
 use super::{Export, Failed, storable};
-use crate::sort::{Sorted, Sorter};
 use crate::{ExportError, Selected};
 
 /// What is kept of the sitemaps of a site, in bytes.
@@ -116,12 +116,12 @@ fn push(sorter: &mut Sorter, site: &Site, sitemap: Option<UrlKey>) -> Result<(),
     let text = site.as_str();
     let host = text.split_once("://").map_or(text, |(_, host)| host);
     let sitemap = sitemap.map(UrlKey::to_bytes);
-    sorter.push(&[
+    Ok(sorter.push(&[
         host.as_bytes(),
         &[END, u8::from(!site.is_https())],
         &site.key().to_bytes(),
         sitemap.as_ref().map_or(&[], |key| &key[..]),
-    ])
+    ])?)
 }
 
 impl Found {

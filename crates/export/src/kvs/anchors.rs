@@ -4,10 +4,10 @@ use std::path::Path;
 
 use dataset::Column;
 use dataset::schema::Table;
+use sort::{Sorted, Sorter};
 use weburl::UrlKey;
 
 use super::text_with_port;
-use crate::sort::{Sorted, Sorter};
 use crate::{Crawl, ExportError};
 
 /// The kind of link that has a text of its own.

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use sort::Sorted;
 
 use super::package::Package;
 use crate::ExportError;
-use crate::sort::Sorted;
 
 /// Lines in a member; what others write have 3,000 or 1,024.
 const MEMBER_LINES: usize = 1_024;

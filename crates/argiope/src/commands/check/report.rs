@@ -3,12 +3,12 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
+use printable::Printable;
 use serde::Serialize;
 
 use super::audit::{Audit, Finding, Severity};
 use super::repair::Repair;
 use crate::counted::counted;
-use crate::printable::Printable;
 
 /// Lines of one kind in the text.
 const LINES_MAX: usize = 100;

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use printable::Printable;
+
 use super::site::{HostStory, RobotsStory, SiteStory};
 use super::standing::shown;
 use super::survey::NearLimit;
 use super::url_text::line;
 use crate::counted::counted;
-use crate::printable::Printable;
 
 impl HostStory {
     /// The story, a label and a value a line, the sites one after the other.

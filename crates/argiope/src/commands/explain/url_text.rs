@@ -2,12 +2,13 @@
 
 use std::fmt::{self, Write as _};
 
+use printable::Printable;
+
 use super::found::Step;
 use super::linked::{LinkText, LinkedAs};
 use super::rules::Rule;
 use super::url::{UrlStory, is_redirect};
 use crate::counted::counted;
-use crate::printable::Printable;
 use crate::rows::{FRONTIER, Row};
 
 /// The width of the labels, in characters.

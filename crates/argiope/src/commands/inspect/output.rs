@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
-use crate::printable::{Printable, write_json_line};
+use printable::{Printable, write_json_line};
 
 /// The width of the labels in text, in characters.
 const LABEL_WIDTH: usize = 12;

@@ -7,7 +7,7 @@ use encoding_rs::Encoding;
 use serde::Serialize;
 use weburl::{CanonicalRules, CanonicalUrl, QueryEncoder, Rejected};
 
-use crate::printable::Printable;
+use printable::Printable;
 
 /// A reference as written, with the canonical URL that it leads to or the reason why it leads nowhere.
 #[derive(Debug, Serialize)]

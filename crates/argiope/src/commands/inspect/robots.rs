@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use ::robots::{Decision, Lifetime, Matching, Reason, RobotsFetch, RobotsTxt};
 use clap::{Args, ValueEnum};
+use printable::Printable;
 use serde::Serialize;
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -14,7 +15,6 @@ use super::input::{Content, Input};
 use super::output::Output;
 use super::product_token::product_token;
 use super::request::Request;
-use crate::printable::Printable;
 
 const USER_AGENT_DEFAULT: &str = extract::robots_tag::PRODUCT_TOKEN;
 

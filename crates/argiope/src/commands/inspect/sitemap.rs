@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use extract::sitemap::{Entry, Flaws, Kind, Limits, Sitemap, Truncated, parse};
+use printable::Printable;
 use serde::Serialize;
 use weburl::CanonicalUrl;
 
@@ -13,7 +14,6 @@ use super::input::{Content, Input};
 use super::output::Output;
 use super::reference::{Reference, Resolver};
 use super::request::Request;
-use crate::printable::Printable;
 
 /// The arguments of `argiope inspect sitemap`.
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use frontier::{ShapeRule, TrapRules};
+use printable::Printable;
 use serde::Serialize;
 use weburl::CanonicalUrl;
 
@@ -11,7 +12,6 @@ use super::canonical_flags::{CanonicalFlags, by_rules, page_url};
 use super::output::Output;
 use super::reference::Resolver;
 use super::request::Request;
-use crate::printable::Printable;
 
 /// The arguments of `argiope inspect url`.
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use model::{Outcome, Visit};
 use weburl::CanonicalUrl;
 
-use crate::printable::Printable;
+use printable::Printable;
 
 /// The deepest indentation, in levels.
 const LEVELS_MAX: u32 = 40;

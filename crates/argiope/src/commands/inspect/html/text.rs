@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use printable::Printable;
+
 use super::super::output::Output;
 use super::answer::{HtmlAnswer, ImageAnswer, ImagePlace, LinkAnswer};
-use crate::printable::Printable;
 
 pub(super) fn write(answer: &HtmlAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
     write_head(answer, output)?;

@@ -5,11 +5,11 @@ use std::io::{self, BufRead, Read, Write};
 
 use ::warc::{Header, HttpHead, ReadError, Reader, RecordType, StoredRecord};
 use anyhow::anyhow;
+use printable::Printable;
 use serde::Serialize;
 
 use super::super::output::Output;
 use super::place::{Place, failed};
-use crate::printable::Printable;
 
 /// The block of a record that describes something is shown up to this many bytes.
 const FIELDS_SHOWN_BYTES_MAX: u64 = 64 << 10;

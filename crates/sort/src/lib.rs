@@ -9,14 +9,27 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use crate::ExportError;
-
-/// Memory of the records that wait to become a run, in bytes.
+/// Memory of the records that wait to become a run, in bytes, unless it is set.
 const MEMORY_BYTES_MAX: usize = 32 << 20;
 /// Runs that are merged at once; so many of one size make one of the next.
 const RUNS_MAX: usize = 64;
 /// The greatest record, in bytes.
 const RECORD_BYTES_MAX: usize = 1 << 30;
+
+/// A run cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+#[error("sorting in {}: {source}", dir.display())]
+pub struct SortError {
+    /// Where the runs lie.
+    dir: PathBuf,
+    source: io::Error,
+}
+
+impl From<SortError> for io::Error {
+    fn from(error: SortError) -> Self {
+        io::Error::new(error.source.kind(), error)
+    }
+}
 
 /// Takes records in any order.
 pub struct Sorter {
@@ -49,29 +62,35 @@ impl Sorter {
         Sorter { dir, memory_bytes_max: MEMORY_BYTES_MAX, bytes: Vec::new(), spans: Vec::new(), levels: Vec::new() }
     }
 
+    /// The same with other memory for the records that wait to become a run, in bytes.
+    #[must_use]
+    pub fn with_memory(self, memory_bytes_max: usize) -> Self {
+        Sorter { memory_bytes_max, ..self }
+    }
+
     /// Takes a record that has these parts, one behind the other.
     ///
     /// # Errors
     /// A run cannot be written.
-    pub fn push(&mut self, parts: &[&[u8]]) -> Result<(), ExportError> {
+    pub fn push(&mut self, parts: &[&[u8]]) -> Result<(), SortError> {
         let begin = self.bytes.len();
         parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
         self.spans.push((begin, self.bytes.len()));
         if self.bytes.len() + size_of_val(&self.spans[..]) < self.memory_bytes_max {
             return Ok(());
         }
-        self.end_run().map_err(|error| ExportError::io(&self.dir, error))
+        self.end_run().map_err(|source| SortError { dir: self.dir.clone(), source })
     }
 
     /// Gives the records in order.
     ///
     /// # Errors
     /// A run cannot be written or read.
-    pub fn sorted(mut self) -> Result<Sorted, ExportError> {
+    pub fn sorted(mut self) -> Result<Sorted, SortError> {
         let dir = self.dir.clone();
         self.end_run()
             .and_then(|()| Sorted::merging(self.levels.into_iter().flatten().collect(), dir.clone()))
-            .map_err(|error| ExportError::io(&dir, error))
+            .map_err(|source| SortError { dir, source })
     }
 
     fn end_run(&mut self) -> io::Result<()> {
@@ -156,7 +175,7 @@ impl Sorted {
     ///
     /// # Errors
     /// A run cannot be read.
-    pub fn next_of(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, ExportError> {
+    pub fn next_of(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, SortError> {
         while let Some(record) = self.peek() {
             match record[..key.len().min(record.len())].cmp(key) {
                 std::cmp::Ordering::Less => drop(self.next().transpose()?),
@@ -169,10 +188,10 @@ impl Sorted {
 }
 
 impl Iterator for Sorted {
-    type Item = Result<Vec<u8>, ExportError>;
+    type Item = Result<Vec<u8>, SortError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_record().map_err(|error| ExportError::io(&self.dir, error)).transpose()
+        self.next_record().map_err(|source| SortError { dir: self.dir.clone(), source }).transpose()
     }
 }
 
@@ -182,7 +201,7 @@ mod tests {
 
     fn sorter(memory_bytes_max: usize) -> (Sorter, tempfile::TempDir) {
         let dir = tempfile::tempdir().unwrap();
-        let sorter = Sorter { memory_bytes_max, ..Sorter::beside(&dir.path().join("target")) };
+        let sorter = Sorter::beside(&dir.path().join("target")).with_memory(memory_bytes_max);
         (sorter, dir)
     }
 
