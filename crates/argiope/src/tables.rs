@@ -1,4 +1,4 @@
-//! Writes a crawl's dataset: while it runs ([`Writer`]), and again from the archive ([`derive_missing`]).
+//! Writes a crawl's dataset: while it runs ([`Writer`]), and again from the archive ([`derive`]).
 //!
 //! ```text
 //!  recorder ──▶ Visited ──▶ written() ──▶ SegmentTables          (the crawl, on a thread of its own)
@@ -12,6 +12,6 @@ mod settle;
 mod writer;
 mod written;
 
-pub use derive::{Derived, derive_missing};
+pub use derive::{Derived, derive, derive_segments};
 pub use writer::Writer;
 pub use written::written;

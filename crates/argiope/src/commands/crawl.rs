@@ -13,6 +13,7 @@ use engine::archive::Archive;
 use engine::clock::Clock;
 use engine::{End, Observer, Recorder, Shell};
 use fetch::Fetcher;
+use printable::Printable;
 use store::Store;
 use weburl::CanonicalUrl;
 
@@ -22,10 +23,9 @@ use crate::crawl_dir::CrawlDir;
 use crate::exit;
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::printable::Printable;
 use crate::progress::{Printer, Show};
 use crate::summary::Summary;
-use crate::tables::{Writer, derive_missing};
+use crate::tables::{Writer, derive_segments};
 
 /// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
 const FIXED: [&str; 12] = [
@@ -249,7 +249,7 @@ fn open_archive(dir: &CrawlDir, plan: &Plan, store: &dyn Store) -> anyhow::Resul
 /// Opens the dataset, which then reaches as far as the archive.
 fn open_tables(dir: &CrawlDir, plan: &Plan, store: Arc<dyn Store>) -> anyhow::Result<Writer> {
     let layout = Layout::at(dir.dataset());
-    let derived = derive_missing(&layout, store.as_ref(), &dir.archive(), &plan.settings, &|_| ())?;
+    let derived = derive_segments(&layout, store.as_ref(), &dir.archive(), &plan.settings, &|_| ())?;
     if derived.pages > 0 {
         eprintln!("argiope: {} of the dataset derived from the archive", counted(derived.pages, "row"));
     }

@@ -11,7 +11,7 @@ use dataset::Layout;
 use super::opened::Opened;
 use crate::counted::counted;
 use crate::plan::Plan;
-use crate::tables::derive_missing;
+use crate::tables;
 
 /// Rows between two lines of progress.
 const PROGRESS_ROWS: u64 = 10_000;
@@ -48,7 +48,7 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let layout = Layout::at(&root);
-    let derived = derive_missing(&layout, &opened.store, &opened.dir.archive(), &plan.settings, &progress)?;
+    let derived = tables::derive(&layout, &opened.store, &opened.dir.archive(), &plan.settings, &progress)?;
     if shows && derived.pages >= PROGRESS_ROWS {
         eprintln!();
     }

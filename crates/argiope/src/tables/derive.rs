@@ -13,7 +13,7 @@ use store::{Entry, Segment, Store};
 use warc::{LoadedRecord, Reader, RecordType};
 use weburl::CanonicalUrl;
 
-use super::settle::{Stale, settle};
+use super::settle::Unsettled;
 use super::written;
 
 /// What was derived.
@@ -25,27 +25,41 @@ pub struct Derived {
     pub pages: u64,
 }
 
-/// Derives the rows of every segment that the dataset does not reach the end of, on all cores, and settles the rest. Does
-/// nothing where nothing is missing. `progress` is told how many rows are derived.
+/// Derives what the dataset lacks, and settles it. Does nothing where nothing is missing. `progress` is told how many rows
+/// are derived.
 ///
 /// # Errors
 /// The archive is damaged, or the dataset cannot be written.
-pub fn derive_missing(
+pub fn derive(
     layout: &Layout,
     store: &dyn Store,
     archive: &Path,
     settings: &Settings,
     progress: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<Derived> {
-    let mut missing: Vec<Segment> = Vec::new();
-    for segment in store.segments()? {
-        if covered_bytes(layout, &segment.name)? != Some(segment.length) {
-            missing.push(segment);
-        }
-    }
-    if missing.is_empty() && UnrecordedPages::are_written(layout)? {
+    let missing = missing_segments(layout, store)?;
+    if missing.is_empty() && UnrecordedPages::are_written(layout)? && !Unsettled::is_marked(layout) {
         return Ok(Derived::default());
     }
+    let unsettled = Unsettled::begin(layout)?;
+    let derived = derive_segments(layout, store, archive, settings, progress)?;
+    unsettled.settle(store)?;
+    Ok(derived)
+}
+
+/// Derives the rows of every segment that the dataset does not reach the end of, on all cores. `progress` is told how many
+/// rows are derived.
+///
+/// # Errors
+/// The archive is damaged, or the dataset cannot be written.
+pub fn derive_segments(
+    layout: &Layout,
+    store: &dyn Store,
+    archive: &Path,
+    settings: &Settings,
+    progress: &(dyn Fn(u64) + Sync),
+) -> anyhow::Result<Derived> {
+    let missing = missing_segments(layout, store)?;
     let derived = Derived { segments: missing.len(), pages: 0 };
     let (pages, queue) = (AtomicU64::new(0), Mutex::new(missing.into_iter()));
     let deriver = Deriver { layout, store, archive, settings, pages: &pages, progress };
@@ -64,9 +78,18 @@ pub fn derive_missing(
             .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("internal error: a derive thread panicked"))));
         joined.collect::<anyhow::Result<Vec<()>>>()
     })?;
-    // What was not derived just now was settled when it was written.
-    settle(layout, store, &Stale::Some(Default::default()))?;
     Ok(Derived { pages: pages.into_inner(), ..derived })
+}
+
+/// The segments that the dataset does not reach the end of.
+fn missing_segments(layout: &Layout, store: &dyn Store) -> anyhow::Result<Vec<Segment>> {
+    let mut missing = Vec::new();
+    for segment in store.segments()? {
+        if covered_bytes(layout, &segment.name)? != Some(segment.length) {
+            missing.push(segment);
+        }
+    }
+    Ok(missing)
 }
 
 struct Deriver<'a> {

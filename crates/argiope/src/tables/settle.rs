@@ -1,7 +1,9 @@
 //! What can only be said at the end: the rows of URLs without a record, and of those whose shortest way was found later.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
+use anyhow::Context;
 use dataset::{Layout, PageRow, Place, Rows, UnrecordedPages, replace_places};
 use model::Purpose;
 use store::{Store, StoreError};
@@ -12,29 +14,63 @@ const ENTRIES_AT_ONCE: usize = 4_096;
 /// URLs remembered one by one; with more, all rows are looked at.
 const STALE_MAX: usize = 100_000;
 
+/// A dataset whose files are being written. A mark in its directory says so: who finds the mark knows that a process was cut
+/// off before it settled the dataset.
+pub(super) struct Unsettled<'a> {
+    layout: &'a Layout,
+    stale: Stale,
+}
+
 /// Rows that may not say any more how their URL is found by the shortest way.
-pub(super) enum Stale {
+enum Stale {
     /// Those of these URLs.
     Some(BTreeSet<UrlKey>),
     /// Any.
     All,
 }
 
-impl Stale {
-    pub(super) fn extend(&mut self, keys: Vec<UrlKey>) {
-        if let Stale::Some(stale) = self {
+impl<'a> Unsettled<'a> {
+    /// Whether a process was cut off.
+    pub(super) fn is_marked(layout: &Layout) -> bool {
+        mark_of(layout).exists()
+    }
+
+    /// Sets the mark. Rows are stale if it was set before.
+    ///
+    /// # Errors
+    /// The directory cannot be written to.
+    pub(super) fn begin(layout: &'a Layout) -> anyhow::Result<Self> {
+        let stale = if Self::is_marked(layout) { Stale::All } else { Stale::Some(BTreeSet::new()) };
+        std::fs::create_dir_all(layout.root()).with_context(|| layout.root().display().to_string())?;
+        let mark = mark_of(layout);
+        std::fs::File::create(&mark).with_context(|| mark.display().to_string())?;
+        Ok(Unsettled { layout, stale })
+    }
+
+    /// Says that rows of these URLs are stale.
+    pub(super) fn add_stale(&mut self, keys: Vec<UrlKey>) {
+        if let Stale::Some(stale) = &mut self.stale {
             stale.extend(keys);
             if stale.len() > STALE_MAX {
-                *self = Stale::All;
+                self.stale = Stale::All;
             }
         }
     }
+
+    /// Brings the dataset in line with the state, and removes the mark.
+    ///
+    /// # Errors
+    /// The state cannot be read, or the dataset cannot be written.
+    pub(super) fn settle(self, store: &dyn Store) -> anyhow::Result<()> {
+        correct(self.layout, store, &self.stale)?;
+        write_unrecorded(self.layout, store)?;
+        let mark = mark_of(self.layout);
+        std::fs::remove_file(&mark).with_context(|| mark.display().to_string())
+    }
 }
 
-/// Brings the dataset in line with the state.
-pub(super) fn settle(layout: &Layout, store: &dyn Store, stale: &Stale) -> anyhow::Result<()> {
-    correct(layout, store, stale)?;
-    write_unrecorded(layout, store)
+fn mark_of(layout: &Layout) -> PathBuf {
+    layout.root().join("unsettled")
 }
 
 /// Corrects how URLs are found in the rows that are stale.

@@ -1,7 +1,5 @@
 //! Writes the dataset while the crawl runs, on a thread of its own.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -12,7 +10,7 @@ use engine::{Observer, Recorded, Visited};
 use store::{Relaxed, Store};
 use weburl::UrlKey;
 
-use super::settle::{Stale, settle};
+use super::settle::Unsettled;
 use super::written;
 
 /// Commits waiting to be written. What one may hold is bounded by the bytes in flight.
@@ -32,16 +30,14 @@ struct Commit {
 }
 
 impl Writer {
-    /// Begins to write. The files reach as far as the archive already ([`super::derive_missing`]).
+    /// Begins to write. The files reach as far as the archive already ([`super::derive_segments`]).
     ///
     /// # Errors
-    /// The directory cannot be written to.
+    /// No thread can be started.
     pub fn start(layout: Layout, store: Arc<dyn Store>) -> anyhow::Result<Self> {
-        let was_cut_off = mark(&layout)?;
         let (commits, inbox) = sync_channel(COMMITS_WAITING_MAX);
         let thread = std::thread::Builder::new().name("dataset".to_owned());
-        let stale = if was_cut_off { Stale::All } else { Stale::Some(BTreeSet::new()) };
-        let thread = thread.spawn(move || write(&layout, store.as_ref(), &inbox, stale))?;
+        let thread = thread.spawn(move || write(&layout, store.as_ref(), &inbox))?;
         Ok(Writer { commits, thread })
     }
 
@@ -70,25 +66,12 @@ impl Writer {
     }
 }
 
-/// Where it is marked that a crawl writes the dataset: who finds the mark knows that it was cut off.
-fn mark_path(layout: &Layout) -> PathBuf {
-    layout.root().join("unfinished")
-}
-
-/// Sets the mark. Tells whether it was set before.
-fn mark(layout: &Layout) -> anyhow::Result<bool> {
-    let path = mark_path(layout);
-    std::fs::create_dir_all(layout.root()).with_context(|| layout.root().display().to_string())?;
-    let was_set = path.exists();
-    std::fs::File::create(&path).with_context(|| path.display().to_string())?;
-    Ok(was_set)
-}
-
-fn write(layout: &Layout, store: &dyn Store, inbox: &Receiver<Commit>, mut stale: Stale) -> anyhow::Result<()> {
+fn write(layout: &Layout, store: &dyn Store, inbox: &Receiver<Commit>) -> anyhow::Result<()> {
+    let mut unsettled = Unsettled::begin(layout)?;
     let mut rows = Rows::new(store, false)?;
     let mut current: Option<(u32, SegmentTables)> = None;
     while let Ok(Commit { visited, relaxed }) = inbox.recv() {
-        stale.extend(relaxed);
+        unsettled.add_stale(relaxed);
         for visited in visited {
             let Some(location) = visited.visit.location else { continue };
             let tables = match &mut current {
@@ -107,9 +90,7 @@ fn write(layout: &Layout, store: &dyn Store, inbox: &Receiver<Commit>, mut stale
     if let Some((serial, tables)) = current {
         tables.finish(length_of(store, serial)?)?;
     }
-    settle(layout, store, &stale)?;
-    let path = mark_path(layout);
-    std::fs::remove_file(&path).with_context(|| path.display().to_string())
+    unsettled.settle(store)
 }
 
 fn name_of(store: &dyn Store, serial: u32) -> anyhow::Result<String> {
