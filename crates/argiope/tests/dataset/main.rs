@@ -9,5 +9,7 @@ mod crawled;
 mod derived;
 mod examples;
 mod kept;
+#[path = "../binary/ran.rs"]
+mod ran;
 mod tables;
 mod webs;

@@ -9,6 +9,8 @@ mod crawled;
 mod filters;
 mod killed;
 mod python;
+#[path = "../binary/ran.rs"]
+mod ran;
 mod tables;
 mod targets;
 mod texts;

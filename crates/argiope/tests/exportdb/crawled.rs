@@ -13,6 +13,32 @@ const TRAP_LIMITS: [&str; 6] = ["--max-retry-after", "1ms", "--max-calendar-page
 /// The sandbox.
 pub const ADVANCED: &str = "http://advanced.test";
 
+/// Statuses of the sandbox's redirects, by the end of their path, from its definition.
+const REDIRECTS: [(u16, &[&str]); 5] = [
+    (301, &["301", "dots", "absolute", "self", "chain-1"]),
+    (
+        302,
+        &[
+            "302",
+            "relative",
+            "no-scheme",
+            "fragment",
+            "query",
+            "other-host",
+            "loop-a",
+            "loop-b",
+            "chain-2",
+            "to-disallowed",
+            "to-mailto",
+            "to-missing",
+            "no-location",
+        ],
+    ),
+    (303, &["303"]),
+    (307, &["307", "chain-3"]),
+    (308, &["308"]),
+];
+
 /// A directory with a crawl.
 pub struct Crawled {
     root: TempDir,
@@ -79,4 +105,18 @@ pub fn expected() -> BTreeMap<String, &'static str> {
 pub fn is_in_trap(url: &str) -> bool {
     let path = url.strip_prefix(ADVANCED).unwrap_or_default();
     TRAPS.iter().any(|trap| path.starts_with(trap.prefix))
+}
+
+/// The status that the sandbox answers a URL with; empty where it is not asked.
+pub fn status_of(url: &str, outcome: &str) -> String {
+    let last = url.rsplit('/').next().unwrap_or_default();
+    match outcome {
+        "html" | "binary" | "duplicate" => "200".to_owned(),
+        "http_error" => last.strip_suffix(".html").filter(|name| *name != "missing").unwrap_or("404").to_owned(),
+        "redirect" => {
+            let (status, _) = REDIRECTS.iter().find(|(_, names)| names.contains(&last)).expect("in the table");
+            status.to_string()
+        }
+        _ => String::new(),
+    }
 }

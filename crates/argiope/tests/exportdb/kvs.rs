@@ -4,35 +4,9 @@ use std::collections::BTreeMap;
 
 use sha1::{Digest, Sha1};
 
-use crate::crawled::{Crawled, expected, is_in_trap};
+use crate::crawled::{Crawled, expected, is_in_trap, status_of};
 
 type Row = BTreeMap<String, Vec<u8>>;
-
-/// Statuses of the sandbox's redirects, by the end of their path, from its definition.
-const REDIRECTS: [(u16, &[&str]); 5] = [
-    (301, &["301", "dots", "absolute", "self", "chain-1"]),
-    (
-        302,
-        &[
-            "302",
-            "relative",
-            "no-scheme",
-            "fragment",
-            "query",
-            "other-host",
-            "loop-a",
-            "loop-b",
-            "chain-2",
-            "to-disallowed",
-            "to-mailto",
-            "to-missing",
-            "no-location",
-        ],
-    ),
-    (303, &["303"]),
-    (307, &["307", "chain-3"]),
-    (308, &["308"]),
-];
 
 /// The ten ways in which `/links/spelling.html` names one page.
 const SPELLINGS: &str = "relative with a fragment capitals in scheme and host the default port without a scheme dot segments \
@@ -73,19 +47,6 @@ fn text(row: &Row, column: &str) -> String {
 
 fn with_port(url: &str) -> String {
     url.replacen(".test/", ".test:80/", 1)
-}
-
-fn status_of(url: &str, outcome: &str) -> String {
-    let last = url.rsplit('/').next().unwrap_or_default();
-    match outcome {
-        "html" | "binary" | "duplicate" => "200".to_owned(),
-        "http_error" => last.strip_suffix(".html").filter(|name| *name != "missing").unwrap_or("404").to_owned(),
-        "redirect" => {
-            let (status, _) = REDIRECTS.iter().find(|(_, names)| names.contains(&last)).expect("in the table");
-            status.to_string()
-        }
-        _ => String::new(),
-    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Exports into databases and graphs, by the real binary: `kvs`, `crawldb` (into a real PostgreSQL), `webgraph`; and the anchor
+//! Exports as rows and into databases and graphs, by the real binary: `jsonl`, `kvs`, `crawldb` (into a real PostgreSQL), `webgraph`; and the anchor
 //! texts that `explain` shows.
 
 #![expect(clippy::expect_used, reason = "a test may panic")]
@@ -8,6 +8,7 @@ mod crawled;
 mod graph;
 mod kvs;
 mod linked;
+mod rows;
 mod server;
 mod statistics;
 mod stopped;

@@ -1,11 +1,12 @@
 //! A small site that has something of everything, crawled into a directory by the binary.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 use testweb::{Config, Pages, Reply, Server, Web};
+
+use crate::ran::{Ran, argiope};
 
 /// A directory with a crawl.
 pub struct Crawled {
@@ -15,33 +16,6 @@ pub struct Crawled {
     /// What leads connections to it.
     pub connect_to: Vec<String>,
     _runtime: tokio::runtime::Runtime,
-}
-
-/// How a run of the binary ended.
-#[derive(Debug)]
-pub struct Ran {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
-}
-
-/// Runs the binary.
-pub fn argiope(arguments: &[&str]) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_argiope"))
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary starts");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is UTF-8");
-    Ran { code: output.status.code().expect("no signal"), stdout: text(output.stdout), stderr: text(output.stderr) }
-}
-
-impl Ran {
-    /// The one JSON object on standard output.
-    pub fn json(&self) -> Value {
-        assert_eq!(self.stdout.lines().count(), 1, "{self:?}");
-        serde_json::from_str(&self.stdout).expect("JSON")
-    }
 }
 
 impl Crawled {

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Map, Value, json};
 use testweb::Web;
 
-use crate::crawled::{Crawled, HOSTILE_TITLE, argiope};
+use crate::crawled::{Crawled, HOSTILE_TITLE};
+use crate::ran::argiope;
 
 const COLUMNS: [&str; 22] = [
     "url",

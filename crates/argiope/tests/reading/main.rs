@@ -6,5 +6,7 @@ mod check;
 mod crawled;
 mod explain;
 mod export;
+#[path = "../binary/ran.rs"]
+mod ran;
 mod repair;
 mod status;

@@ -3,4 +3,6 @@
 #![expect(clippy::expect_used, reason = "a test may fail loudly")]
 
 mod crawled;
+#[path = "../binary/ran.rs"]
+mod ran;
 mod results;

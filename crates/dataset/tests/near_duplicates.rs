@@ -1,13 +1,12 @@
 //! How well fingerprints find edited copies: a labelled set of real documents with edits. Prints its table, which is in
-//! `docs/near-duplicates.md`: `cargo nextest run -p extract --test near_duplicates --no-capture`.
+//! `docs/near-duplicates.md`: `cargo nextest run -p dataset --test near_duplicates --no-capture`.
 #![expect(clippy::expect_used, reason = "a test may fail loudly")]
 
 use std::path::{Path, PathBuf};
 
-use extract::simhash::{distance, of_text};
+use dataset::near::nearest_earlier;
+use extract::simhash::of_text;
 
-/// Two fingerprints with no more different bits than this belong to near duplicates.
-const NEAR_BITS_MAX: u32 = 3;
 /// Every so many documents one is taken, so that the test of an unoptimised build takes seconds.
 const EVERY: usize = 5;
 /// Shorter texts are no documents but lists of links.
@@ -67,11 +66,10 @@ fn edited_copies_are_found_and_different_documents_are_not() {
     let prints: Vec<u64> = documents.iter().map(|words| of_text(&words.join(" "))).collect();
     let mut random = Random(1);
     let mut recall = |edit: &dyn Fn(&[String], &mut Random) -> Vec<String>| {
-        let found = documents
-            .iter()
-            .zip(&prints)
-            .filter(|(words, print)| distance(of_text(&edit(words, &mut random).join(" ")), **print) <= NEAR_BITS_MAX);
-        found.count() as f64 / documents.len() as f64
+        let is_found = |(words, print): &(&Vec<String>, &u64)| {
+            nearest_earlier(&[**print, of_text(&edit(words, &mut random).join(" "))])[1].is_some()
+        };
+        documents.iter().zip(&prints).filter(is_found).count() as f64 / documents.len() as f64
     };
     let share = |per_mille: usize| {
         move |words: &[String], random: &mut Random| {
@@ -98,21 +96,14 @@ fn edited_copies_are_found_and_different_documents_are_not() {
         ("5 % of the words changed", recall(&share(50))),
         ("half of the words changed", recall(&share(500))),
     ];
-    let mut pairs = 0;
-    let mut mistaken = 0;
-    for (at, one) in prints.iter().enumerate() {
-        for other in &prints[..at] {
-            pairs += 1;
-            mistaken += u32::from(distance(*one, *other) <= NEAR_BITS_MAX);
-        }
-    }
+    let mistaken = nearest_earlier(&prints).iter().flatten().count();
     for (edit, recall) in rows {
         println!("{edit}: recall {recall:.3}");
     }
     // Of what is reported, with one edited copy (0.5 %) of every document among the documents.
     let found = rows[4].1 * documents.len() as f64;
-    let precision = found / (found + f64::from(mistaken));
-    println!("{} documents, {pairs} pairs, {mistaken} mistaken; precision {precision:.4}", documents.len());
+    let precision = found / (found + mistaken as f64);
+    println!("{} documents, {mistaken} mistaken for copies; precision {precision:.4}", documents.len());
     assert!(precision >= 0.99, "precision {precision}");
     for (row, least) in [(0, 0.75), (1, 0.999), (2, 0.92), (3, 0.9), (4, 0.84)] {
         assert!(rows[row].1 >= least, "{}: recall {}", rows[row].0, rows[row].1);
