@@ -41,6 +41,16 @@ pub enum Command {
     Export(commands::export::ExportArgs),
     /// Count what a crawl came to: pages, errors, images, links, duplicates, speed
     Report(commands::report::ReportArgs),
+    /// Tell the PageRank of a page, or the pages, sites or domains with the highest
+    Rank(commands::rank::RankArgs),
+    /// Count the links between two domains, from what is in reach of a page of each
+    Overlap(commands::overlap::OverlapArgs),
+    /// Find the pages that have a text
+    Search(commands::search::SearchArgs),
+    /// Show the links from a page and those to it, with their texts
+    Links(commands::links::LinksArgs),
+    /// Show the shortest way from one page to another by links
+    Path(commands::path::PathArgs),
     /// Show what the crawler makes of one input
     Inspect(commands::inspect::InspectArgs),
     /// Serve a web to try the crawler on
@@ -93,6 +103,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Derive(args) => commands::derive::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Report(args) => commands::report::run(args),
+        Command::Rank(args) => commands::rank::run(args),
+        Command::Overlap(args) => commands::overlap::run(args),
+        Command::Search(args) => commands::search::run(args),
+        Command::Links(args) => commands::links::run(args),
+        Command::Path(args) => commands::path::run(args),
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Testweb(args) => commands::testweb::run(args),
         Command::Completions { shell } => {

@@ -1,13 +1,19 @@
 //! The commands, one module each.
 
+mod asked;
 pub mod check;
 pub mod crawl;
 pub mod derive;
 pub mod explain;
 pub mod export;
 pub mod inspect;
+pub mod links;
 mod opened;
+pub mod overlap;
 pub mod pages;
+pub mod path;
+pub mod rank;
 pub mod report;
+pub mod search;
 pub mod status;
 pub mod testweb;

@@ -1,8 +1,9 @@
 //! Reading the tables: only the columns that are asked for, a batch at a time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
@@ -24,8 +25,10 @@ const BATCH_ROWS: usize = 4_096;
 pub struct Batches {
     files: VecDeque<PathBuf>,
     columns: Vec<String>,
-    /// A column, and the key that rows must have in it.
-    only: Option<(&'static str, UrlKey)>,
+    /// A column, and the keys of which rows must have one in it.
+    only: Option<(&'static str, Arc<BTreeSet<UrlKey>>)>,
+    /// Of so many readers, which one this is: each reads its share of the groups of rows.
+    share: Option<(usize, usize)>,
     current: Option<(PathBuf, ParquetRecordBatchReader)>,
 }
 
@@ -36,7 +39,7 @@ impl Layout {
     /// The directory cannot be read.
     pub fn batches(&self, table: Table, columns: &[&str]) -> Result<Batches, DatasetError> {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
-        Ok(Batches { files: self.files(table)?.into(), columns, only: None, current: None })
+        Ok(Batches { files: self.files(table)?.into(), columns, only: None, share: None, current: None })
     }
 }
 
@@ -45,14 +48,26 @@ impl Batches {
     #[must_use]
     pub fn of_file(path: &Path, columns: &[&str]) -> Self {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
-        Batches { files: VecDeque::from([path.to_owned()]), columns, only: None, current: None }
+        Batches { files: VecDeque::from([path.to_owned()]), columns, only: None, share: None, current: None }
     }
 
     /// Leaves out rows that have another key in this column: groups of rows whose range does not include the key are passed
     /// over, and of the others the remaining columns are read only where the key is.
     #[must_use]
     pub fn only(self, column: &'static str, key: UrlKey) -> Self {
-        Batches { only: Some((column, key)), ..self }
+        self.only_among(column, BTreeSet::from([key]))
+    }
+
+    /// The same with any of several keys.
+    #[must_use]
+    pub fn only_among(self, column: &'static str, keys: BTreeSet<UrlKey>) -> Self {
+        Batches { only: Some((column, Arc::new(keys))), ..self }
+    }
+
+    /// Reads one share of the rows: that of reader number `own`, where `readers` read a share each.
+    #[must_use]
+    pub fn share(self, own: usize, readers: usize) -> Self {
+        Batches { share: Some((own, readers)), ..self }
     }
 
     fn open(&self, path: &Path) -> Result<ParquetRecordBatchReader, DatasetError> {
@@ -61,8 +76,14 @@ impl Batches {
             true => ProjectionMask::all(),
             false => ProjectionMask::columns(builder.parquet_schema(), self.columns.iter().map(String::as_str)),
         };
-        let builder = match self.only {
-            Some((column, key)) => filtered(builder, column, key),
+        let is_wanted = |(at, group): &(usize, &RowGroupMetaData)| {
+            self.share.is_none_or(|(own, readers)| at % readers == own)
+                && self.only.as_ref().is_none_or(|(column, keys)| may_have(group, column, keys))
+        };
+        let groups = builder.metadata().row_groups().iter().enumerate().filter(is_wanted).map(|(at, _)| at).collect();
+        let builder = builder.with_row_groups(groups);
+        let builder = match &self.only {
+            Some((column, keys)) => filtered(builder, column, Arc::clone(keys)),
             None => builder,
         };
         let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
@@ -93,25 +114,26 @@ impl Iterator for Batches {
 fn filtered(
     builder: ParquetRecordBatchReaderBuilder<File>,
     column: &'static str,
-    key: UrlKey,
+    keys: Arc<BTreeSet<UrlKey>>,
 ) -> ParquetRecordBatchReaderBuilder<File> {
-    let groups = builder.metadata().row_groups().iter().enumerate();
-    let groups = groups.filter(|(_, group)| may_have(group, column, key)).map(|(at, _)| at).collect();
     let mask = ProjectionMask::columns(builder.parquet_schema(), [column]);
     let has_key = move |batch: RecordBatch| {
-        Ok((0..batch.num_rows()).map(|row| Some(batch.key(column, row) == Some(key))).collect::<BooleanArray>())
+        let is_one = |row| batch.key(column, row).is_some_and(|key| keys.contains(&key));
+        Ok((0..batch.num_rows()).map(|row| Some(is_one(row))).collect::<BooleanArray>())
     };
     let filter = RowFilter::new(vec![Box::new(ArrowPredicateFn::new(mask, has_key))]);
-    builder.with_row_groups(groups).with_row_filter(filter)
+    builder.with_row_filter(filter)
 }
 
-/// False where the least and the greatest value of a column show that no row has the key.
-fn may_have(group: &RowGroupMetaData, column: &str, key: UrlKey) -> bool {
+/// False where the least and the greatest value of a column show that no row has any of the keys.
+fn may_have(group: &RowGroupMetaData, column: &str, keys: &BTreeSet<UrlKey>) -> bool {
     let chunk = group.columns().iter().find(|chunk| chunk.column_path().string() == column);
     let Some(statistics) = chunk.and_then(|chunk| chunk.statistics()) else { return true };
-    let key = key.to_bytes();
-    statistics.min_bytes_opt().is_none_or(|min| min <= &key[..])
-        && statistics.max_bytes_opt().is_none_or(|max| &key[..] <= max)
+    let key_of = |bytes: Option<&[u8]>| Some(UrlKey::from_bytes(bytes?.try_into().ok()?));
+    match (key_of(statistics.min_bytes_opt()), key_of(statistics.max_bytes_opt())) {
+        (Some(min), Some(max)) if min <= max => keys.range(min..=max).next().is_some(),
+        _ => true,
+    }
 }
 
 fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, DatasetError> {

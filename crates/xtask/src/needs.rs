@@ -17,13 +17,15 @@ const PACKAGES: [(&str, &str); 5] = [
 ];
 
 /// Packages for Python, with the module by which each is known to be there: the readers of what we write that are not ours.
-const PYTHON: [(&str, &str); 6] = [
+const PYTHON: [(&str, &str); 8] = [
     ("warcio", "warcio"),
     ("pyarrow", "pyarrow"),
     ("duckdb", "duckdb"),
     ("pywb", "pywb"),
     ("wacz", "wacz"),
     ("pyyaml", "yaml"),
+    ("networkx", "networkx"),
+    ("scipy", "scipy"),
 ];
 
 /// Sees to it that everything is there. Gives the directories to put in front of `PATH`.

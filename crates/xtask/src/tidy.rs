@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
 /// Which crate may use which: an arrow points down (`ARCHITECTURE.md`). Test-only uses are not listed.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 22] = [
     ("weburl", &[]),
     ("model", &["weburl"]),
     ("robots", &[]),
@@ -36,6 +36,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("replay", &["fetch", "model", "store", "warc", "weburl"]),
     ("dataset", &["model", "store", "weburl"]),
     ("export", &["dataset", "extract", "model", "printable", "replay", "sort", "store", "warc", "weburl"]),
+    ("graph", &["dataset", "model", "weburl"]),
     ("export-webgraph", &["dataset", "export", "sort", "weburl"]),
     ("report", &["dataset", "extract", "model", "printable", "store", "weburl"]),
     ("testweb", &[]),
@@ -50,11 +51,13 @@ const ARROWS: [(&str, &[&str]); 21] = [
             "extract",
             "fetch",
             "frontier",
+            "graph",
             "model",
             "printable",
             "replay",
             "report",
             "robots",
+            "sort",
             "store",
             "store-embedded",
             "testweb",

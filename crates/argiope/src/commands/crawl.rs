@@ -253,7 +253,7 @@ fn open_tables(dir: &CrawlDir, plan: &Plan, store: Arc<dyn Store>) -> anyhow::Re
     if derived.pages > 0 {
         eprintln!("argiope: {} of the dataset derived from the archive", counted(derived.pages, "row"));
     }
-    Writer::start(layout, store)
+    Writer::start(dir.root(), layout, store)
 }
 
 /// The plan of a crawl that goes on: its own options, with what is given now on top.

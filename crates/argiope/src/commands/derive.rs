@@ -10,6 +10,7 @@ use dataset::Layout;
 
 use super::opened::Opened;
 use crate::counted::counted;
+use crate::crawl_dir::CrawlDir;
 use crate::plan::Plan;
 use crate::tables;
 
@@ -31,6 +32,11 @@ pub struct DeriveArgs {
 /// # Errors
 /// The directory holds no crawl, a crawl is running in it, its archive is damaged, or the dataset cannot be written.
 pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
+    if !args.all && CrawlDir::existing(&args.dir).is_ok() && tables::publish(&args.dir)? {
+        let root = CrawlDir::at(&args.dir).dataset();
+        println!("{}: complete as of now; the crawl is running", root.display());
+        return Ok(ExitCode::SUCCESS);
+    }
     let opened = Opened::new(&args.dir)?;
     let mut plan = Plan::new(&opened.options()?)?;
     if !plan.archive {

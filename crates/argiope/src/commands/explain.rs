@@ -8,7 +8,7 @@ mod site;
 mod site_text;
 mod standing;
 mod survey;
-mod target;
+pub(super) mod target;
 mod url;
 mod url_text;
 

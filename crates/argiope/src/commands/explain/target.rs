@@ -31,11 +31,7 @@ impl Target {
             None => (None, text),
         };
         let is_url = rest.contains(['/', '?', '#']) || (scheme.is_none() && has_another_scheme(rest));
-        let with_scheme = match scheme {
-            None if !has_another_scheme(rest) => format!("http://{text}"),
-            _ => text.to_owned(),
-        };
-        match CanonicalUrl::parse(&with_scheme, rules) {
+        match CanonicalUrl::parse(&with_scheme(text), rules) {
             Err(rejected) => Target::NotCrawlable(rejected),
             Ok(url) if is_url => Target::Url(url),
             Ok(url) => {
@@ -69,6 +65,14 @@ impl Host {
             }
         });
         texts.iter().filter_map(|text| Site::from_text(text)).filter(|site| self.includes(site)).collect()
+    }
+}
+
+/// A text with a scheme in front, if it has none.
+pub(in crate::commands) fn with_scheme(text: &str) -> String {
+    match text.contains("://") || has_another_scheme(text) {
+        true => text.to_owned(),
+        false => format!("http://{text}"),
     }
 }
 

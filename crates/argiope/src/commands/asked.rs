@@ -1,0 +1,127 @@
+//! A crawl that questions are put to: its dataset, complete as of the last commit, whether the crawl is running or not.
+
+use std::path::Path;
+
+use anyhow::bail;
+use dataset::Layout;
+use graph::{Crew, Graph, Vertex};
+use store::StoreError;
+use weburl::{CanonicalRules, CanonicalUrl};
+
+use super::explain::target::with_scheme;
+use crate::cli::usage;
+use crate::crawl_dir::CrawlDir;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::tables;
+
+/// A crawl with a dataset.
+pub(super) struct Asked {
+    pub(super) layout: Layout,
+    canonical: CanonicalRules,
+}
+
+impl Asked {
+    /// Opens the directory of a crawl, and completes its dataset: a running crawl does so itself, of any other what is missing
+    /// is derived from the archive.
+    ///
+    /// # Errors
+    /// The directory holds no crawl, or one without a dataset; the dataset cannot be completed.
+    pub(super) fn new(root: &Path) -> anyhow::Result<Self> {
+        let dir = CrawlDir::existing(root)?;
+        // Certificates are for fetching; that their file has gone is nobody's trouble here.
+        let mut plan = Plan::new(&Options { ca_cert: Vec::new(), ..dir.options()? })?;
+        plan.settings.details = true;
+        let layout = Layout::at(dir.dataset());
+        if !plan.archive {
+            bail!("{}: the crawl keeps no archive (--no-archive), and so no dataset to answer from", root.display());
+        }
+        if !plan.dataset && !layout.exists() {
+            bail!("{0}: the crawl writes no dataset (--no-dataset): `argiope derive {0}` makes it", root.display());
+        }
+        if plan.dataset && !tables::publish(root)? {
+            complete(&dir, &layout, &plan)?;
+        }
+        Ok(Asked { layout, canonical: plan.settings.canonical })
+    }
+
+    /// The link graph.
+    ///
+    /// # Errors
+    /// The dataset cannot be read.
+    pub(super) fn graph(&self) -> anyhow::Result<Graph> {
+        Ok(Graph::open(&self.layout)?)
+    }
+
+    /// A URL as the crawl writes it. Says so on standard error where that is another way than it was given.
+    ///
+    /// # Errors
+    /// It is none.
+    pub(super) fn url(&self, given: &str) -> anyhow::Result<CanonicalUrl> {
+        let url = CanonicalUrl::parse(&with_scheme(given), &self.canonical)
+            .map_err(|rejected| usage(format!("{given}: no URL of a crawl: {rejected}")))?;
+        if url.as_str() != given {
+            eprintln!("argiope: {given} is {url} in canonical form");
+        }
+        Ok(url)
+    }
+
+    /// The vertex of a URL. One that was given without a scheme is looked for with both.
+    ///
+    /// # Errors
+    /// The crawl does not know it.
+    pub(super) fn vertex(&self, graph: &Graph, given: &str) -> anyhow::Result<(CanonicalUrl, Vertex)> {
+        if !given.contains("://") {
+            let secure = CanonicalUrl::parse(&format!("https://{given}"), &self.canonical).ok();
+            if let Some(url) = secure
+                && let Some(vertex) = graph.vertex(url.key())
+                && graph.vertex(self.url(given)?.key()).is_none()
+            {
+                return Ok((url, vertex));
+            }
+        }
+        let url = self.url(given)?;
+        match graph.vertex(url.key()) {
+            Some(vertex) => Ok((url, vertex)),
+            None if graph.is_empty() => bail!("{url}: the crawl has no pages yet"),
+            None => bail!("{url}: the crawl knows no such URL, and no page links to it"),
+        }
+    }
+}
+
+fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> {
+    if !dir.state().is_dir() {
+        // A dataset alone answers as well.
+        return Ok(());
+    }
+    let store = match dir.open_store() {
+        Ok(store) => store,
+        Err(error) if matches!(error.downcast_ref(), Some(StoreError::InUse { .. })) => {
+            eprintln!(
+                "argiope: {} is in use by another command: the answer is as of when the dataset was last complete",
+                dir.root().display()
+            );
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    let derived = tables::derive(layout, &store, &dir.archive(), &plan.settings, &|_| ())?;
+    if derived.pages > 0 {
+        eprintln!("argiope: {} of the dataset derived from the archive", crate::counted::counted(derived.pages, "row"));
+    }
+    Ok(())
+}
+
+/// How many threads compute.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(super) struct Threads {
+    /// Threads that compute; without it as many as there are cores. The answer does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    pub(super) fn crew(self) -> Crew {
+        self.threads.map_or_else(Crew::all_cores, |threads| Crew::threads(usize::from(threads)))
+    }
+}

@@ -1,0 +1,75 @@
+//! `argiope search`: the pages that have a text.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use graph::{Found, Pattern, Search, search};
+use printable::{Printable, write_json_line};
+use serde_json::json;
+
+use super::asked::{Asked, Threads};
+use crate::cli::usage;
+use crate::counted::counted;
+
+/// Characters on either side of what was found.
+const CONTEXT_CHARS: usize = 60;
+
+/// The arguments of `argiope search`.
+#[derive(Args, Debug)]
+pub struct SearchArgs {
+    /// The crawl's directory
+    pub dir: PathBuf,
+    /// The text, as it stands on the pages, their tags aside
+    pub text: String,
+    /// Do not tell capitals from small letters
+    #[arg(long)]
+    ignore_case: bool,
+    /// The text is a regular expression
+    #[arg(long)]
+    regex: bool,
+    /// Show the first place where a page has it, with so many characters on either side
+    #[arg(long, value_name = "CHARS", num_args = 0..=1, default_missing_value = "60")]
+    context: Option<usize>,
+    /// How many pages are told; 0 tells all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The directory holds no crawl with a dataset, or the text cannot be searched for.
+pub fn run(args: SearchArgs) -> anyhow::Result<ExitCode> {
+    let pattern = match args.regex {
+        true => Pattern::regex(&args.text, args.ignore_case),
+        false => Pattern::text(&args.text, args.ignore_case),
+    };
+    let pattern = pattern.map_err(|error| usage(error.to_string()))?;
+    let asked = Asked::new(&args.dir)?;
+    let limit = (args.limit > 0).then_some(args.limit);
+    let context = args.context.or(args.json.then_some(CONTEXT_CHARS));
+    let Found { pages, occurrences, rows } =
+        search(&asked.layout, Search { pattern, limit, context }, args.threads.crew())?;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        write_json_line(&mut out, &json!({"pages": pages, "occurrences": occurrences, "rows": rows}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for row in &rows {
+        writeln!(out, "{:>7}  {}", row.occurrences, Printable(&row.url))?;
+        if let Some(context) = &row.context {
+            writeln!(out, "         {}", Printable(context))?;
+        }
+    }
+    out.flush()?;
+    let shown = if rows.len() as u64 == pages { String::new() } else { format!(", {} of them shown", rows.len()) };
+    eprintln!("argiope: {}, {}{shown}", counted(pages, "page"), counted(occurrences, "occurrence"));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,125 @@
+//! A running crawl's dataset for other processes: who connects to the socket in the crawl's directory is told when the files
+//! hold everything that was committed until then.
+
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The name of the socket.
+const SOCKET: &str = "live.socket";
+/// What is said when the files are complete.
+const PUBLISHED: &str = "published\n";
+/// The longest that a crawl may take to complete its files.
+const PUBLISH_TIME_MAX: Duration = Duration::from_secs(300);
+/// The longest answer that is read, in bytes.
+const ANSWER_BYTES_MAX: u64 = 4_096;
+
+/// Listens until it is dropped.
+pub(super) struct Live {
+    root: PathBuf,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Live {
+    /// Listens in a crawl's directory. `publish` completes the files. Where no socket can be made, as on some network file
+    /// systems, nobody is listened to: others then see the files as they lie.
+    pub(super) fn listen(root: &Path, publish: impl Fn() -> anyhow::Result<()> + Send + 'static) -> Option<Self> {
+        let listener = at_socket(root, |path| {
+            // What a process left that was killed; only one can have the crawl.
+            let _ = std::fs::remove_file(path);
+            UnixListener::bind(path)
+        });
+        let (listener, is_over) = (listener.ok()?, Arc::new(AtomicBool::new(false)));
+        let is_over_there = is_over.clone();
+        let serve = move || {
+            for asking in listener.incoming().map_while(Result::ok) {
+                if is_over_there.load(Ordering::Relaxed) {
+                    return;
+                }
+                answer(asking, &publish);
+            }
+        };
+        let thread = std::thread::Builder::new().name("live".to_owned()).spawn(serve).ok()?;
+        Some(Live { root: root.to_owned(), is_over, thread: Some(thread) })
+    }
+}
+
+fn answer(mut asking: UnixStream, publish: &impl Fn() -> anyhow::Result<()>) {
+    let said = match publish() {
+        Ok(()) => PUBLISHED.to_owned(),
+        Err(error) => format!("{error:#}\n"),
+    };
+    // Who has gone does not need the answer.
+    let _ = asking.set_write_timeout(Some(Duration::from_secs(1))).and_then(|()| asking.write_all(said.as_bytes()));
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // The thread waits for someone to connect.
+        let _ = at_socket(&self.root, |path| UnixStream::connect(path));
+        let _ = std::fs::remove_file(self.root.join(SOCKET));
+        if let Some(thread) = self.thread.take() {
+            // If it panicked, nobody is answered: that is all.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Has a running crawl complete the files of its dataset. False where no crawl is running.
+///
+/// # Errors
+/// The crawl could not complete them.
+pub fn publish(root: &Path) -> anyhow::Result<bool> {
+    let Ok(mut live) = at_socket(root, |path| UnixStream::connect(path)) else { return Ok(false) };
+    live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
+    let mut said = String::new();
+    (&mut live).take(ANSWER_BYTES_MAX).read_to_string(&mut said)?;
+    match said.as_str() {
+        PUBLISHED => Ok(true),
+        // It ended just now.
+        "" => Ok(false),
+        error => anyhow::bail!("the running crawl cannot complete its dataset: {}", error.trim_end()),
+    }
+}
+
+/// Does something with the path of the socket. The path of a socket is at most some hundred bytes, that of a directory is not:
+/// so the directory is named by its descriptor (proc(5)).
+fn at_socket<T>(root: &Path, act: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
+    let dir = std::fs::File::open(root)?;
+    act(&Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(SOCKET))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+
+    use super::*;
+
+    #[test]
+    fn who_asks_is_answered_when_the_files_are_complete() {
+        let root = tempfile::tempdir().expect("a directory");
+        let deep = root.path().join("x".repeat(200));
+        std::fs::create_dir(&deep).expect("a directory");
+        assert!(!publish(&deep).expect("nobody"), "nobody listens");
+        let asked = Arc::new(AtomicU32::new(0));
+        let counted = asked.clone();
+        let live = Live::listen(&deep, move || match counted.fetch_add(1, Ordering::Relaxed) {
+            0 => Ok(()),
+            _ => anyhow::bail!("the disk is full"),
+        });
+        assert!(publish(&deep).expect("an answer"));
+        let error = publish(&deep).expect_err("an error").to_string();
+        assert_eq!(error, "the running crawl cannot complete its dataset: the disk is full");
+        drop(live);
+        assert!(!publish(&deep).expect("nobody"));
+        assert_eq!(deep.read_dir().expect("a directory").count(), 0);
+        assert_eq!(asked.load(Ordering::Relaxed), 2);
+    }
+}

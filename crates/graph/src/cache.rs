@@ -1,0 +1,97 @@
+//! The parts of a dataset's graph, kept in `DIR/dataset/graph/`, one file a segment. A file that is missing, damaged or behind
+//! its segment is made anew from the tables.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use dataset::schema::Table;
+use dataset::{Layout, UNRECORDED, covered_bytes};
+
+use crate::GraphError;
+use crate::part::Part;
+
+/// The name of the file that who writes here holds a lock on.
+const LOCK: &str = "lock";
+
+/// The parts of all segments, and of the URLs without a record.
+pub(crate) fn parts(layout: &Layout) -> Result<Vec<Part>, GraphError> {
+    let dir = layout.root().join("graph");
+    let segments = layout.files(Table::Pages)?;
+    let segments = segments.iter().filter_map(|path| path.file_stem()?.to_str());
+    let queue = Mutex::new(segments.map(str::to_owned).collect::<Vec<_>>());
+    let cache = Cache::open(&dir);
+    let work = || -> Result<Vec<Part>, GraphError> {
+        let mut parts = Vec::new();
+        loop {
+            // A thread that panicked while it held the queue left nothing undone in it.
+            let next = queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
+            let Some(segment) = next else { return Ok(parts) };
+            parts.push(part(layout, &cache, &segment)?);
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let mut parts = Vec::new();
+        for thread in threads {
+            parts.extend(thread.join().map_err(|_| GraphError::Worker("reading the tables".to_owned()))??);
+        }
+        Ok(parts)
+    })
+}
+
+fn part(layout: &Layout, cache: &Cache, segment: &str) -> Result<Part, GraphError> {
+    // The URLs without a record are written anew each time, and have no links.
+    let covered = if segment == UNRECORDED { None } else { covered_bytes(layout, segment)? };
+    let Some(covered) = covered else { return Part::read(layout, segment) };
+    if let Some(part) = cache.get(segment, covered) {
+        return Ok(part);
+    }
+    let part = Part::read(layout, segment)?;
+    cache.put(segment, &part, covered);
+    Ok(part)
+}
+
+/// The directory of the files.
+struct Cache {
+    dir: PathBuf,
+    /// Held by who may write here. `None` where nothing can be written, or someone else is at it.
+    lock: Option<File>,
+}
+
+impl Cache {
+    fn open(dir: &Path) -> Self {
+        let lock = || -> io::Result<File> {
+            fs::create_dir_all(dir)?;
+            let file = File::create(dir.join(LOCK))?;
+            file.try_lock()?;
+            Ok(file)
+        };
+        // A cache that cannot be written to is no error: the tables are there.
+        Cache { dir: dir.to_owned(), lock: lock().ok() }
+    }
+
+    fn path(&self, segment: &str) -> PathBuf {
+        self.dir.join(format!("{segment}.part"))
+    }
+
+    fn get(&self, segment: &str, covered: u64) -> Option<Part> {
+        Part::from_bytes(&fs::read(self.path(segment)).ok()?, covered)
+    }
+
+    fn put(&self, segment: &str, part: &Part, covered: u64) {
+        if self.lock.is_none() {
+            return;
+        }
+        let path = self.path(segment);
+        let unfinished = path.with_extension("unfinished");
+        // Not synced: what a crash of the machine leaves of it has not its checksum.
+        let written = fs::write(&unfinished, part.to_bytes(covered)).and_then(|()| fs::rename(&unfinished, &path));
+        if written.is_err() {
+            // Not kept then; what there is of it would only take space.
+            let _ = fs::remove_file(&unfinished);
+        }
+    }
+}

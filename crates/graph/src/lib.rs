@@ -1,0 +1,38 @@
+//! Questions to the link graph of a crawl: PageRank, overlap, search, paths.
+//!
+//! ```text
+//!  dataset: pages, links ──▶ Part, one a segment (cached) ──▶ Graph ──▶ Shard, one a worker ──▶ rounds of a query ──▶ answer
+//! ```
+//!
+//! A vertex is a canonical URL that the crawl fetched, failed to fetch, or only saw a link to. An edge is a link from one to
+//! another, counted once however often the page repeats it; a redirect is an edge to its target, a page that links to itself
+//! has an edge to itself.
+//!
+//! PageRank, overlap and search are computed in rounds by workers that hold a part each ([`Crew`]): threads of one process, or
+//! of several that are connected. Their answers are the same to the last bit, whatever the number of workers.
+//!
+//! Only [`rounds`] knows the dataflow library.
+
+mod cache;
+mod error;
+mod groups;
+mod linking;
+mod names;
+mod overlap;
+mod pagerank;
+mod part;
+mod path;
+mod rounds;
+mod search;
+mod shard;
+mod web;
+
+pub use error::GraphError;
+pub use groups::{Grouped, Grouping};
+pub use names::names;
+pub use overlap::{Edge, Overlap, domain_of, overlap};
+pub use pagerank::{DAMPING, Definition, Ranks, pagerank};
+pub use path::shortest_path;
+pub use rounds::Crew;
+pub use search::{Found, FoundPage, Pattern, PatternError, Search, search};
+pub use web::{Graph, GraphBuilder, PageKind, Vertex};

@@ -1,0 +1,269 @@
+//! PageRank (Brin and Page, "The Anatomy of a Large-Scale Hypertextual Web Search Engine", 1998), in two definitions.
+//!
+//! Ranks are integers, units of a small power of two: sums of integers do not depend on their order, so that the answer is the
+//! same to the last bit however many workers compute it. A division rounds down, by less than a unit.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use weburl::UrlKey;
+
+use crate::linking::{Linked, Query};
+use crate::rounds::{Crew, Step, run};
+use crate::shard::{Ranges, Shard};
+use crate::{Graph, GraphError};
+
+/// The damping factor, as the paper has it.
+pub const DAMPING: f64 = DAMPING_PERCENT as f64 / 100.0;
+const DAMPING_PERCENT: u64 = 85;
+/// Ranks that do not settle are given as they are after so many rounds.
+const ROUNDS_MAX: u32 = 1_000;
+
+/// What a rank is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// `PR(A) = (1-d) + d (PR(T1)/C(T1) + … + PR(Tn)/C(Tn))` over the pages T that link to A and link to C(T) pages; every page
+    /// begins with 1. Computed until no rank changes by 0.01 or more. What was not crawled has none.
+    Original,
+    /// The same, divided by the number of vertices, with the rank of vertices without links spread over all: the chance to be
+    /// at a page, which sums to 1. Computed until all changes together are less than 1e-9. What was not crawled has one too.
+    Normalized,
+}
+
+/// The ranks of a graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranks {
+    /// The rank of each vertex, in order. In a process among others only those of its own workers.
+    pub values: Vec<(UrlKey, f64)>,
+    /// How many rounds it took.
+    pub rounds: u32,
+    /// Whether the ranks settled; where they did not, they are as after the last round.
+    pub is_settled: bool,
+}
+
+/// The ranks of the vertices of a graph.
+///
+/// # Errors
+/// A worker was lost.
+pub fn pagerank(graph: &Arc<Graph>, definition: Definition, crew: Crew) -> Result<Ranks, GraphError> {
+    let graph = Arc::clone(graph);
+    let answers = run(crew, move |own, peers| {
+        let ranges = Ranges::of(&graph, peers);
+        Linked::new(Shard::of(&graph, own, peers, |vertex| ranges.owner(vertex)), PageRank::new(definition))
+    })?;
+    let mut ranks = Ranks { values: Vec::new(), rounds: 0, is_settled: true };
+    for answer in answers {
+        ranks.values.extend(answer.ranks.into_iter().map(|(key, units)| (key, units as f64 / answer.units as f64)));
+        (ranks.rounds, ranks.is_settled) = (answer.rounds, answer.is_settled);
+    }
+    Ok(ranks)
+}
+
+/// What the numbers stand for.
+#[derive(Clone, Copy)]
+struct Scale {
+    definition: Definition,
+    /// Vertices of the whole graph.
+    vertices: u64,
+    /// The units of a rank of 1.
+    units: u64,
+}
+
+impl Scale {
+    fn of(definition: Definition, vertices: u64) -> Self {
+        /// The sum of all ranks is less than 2 to this power, so that no sum overflows.
+        const SUM_BITS: u32 = 62;
+        /// More is no gain.
+        const UNIT_BITS_MAX: u32 = 52;
+        let unit_bits = match definition {
+            Definition::Original => (SUM_BITS - (u64::BITS - vertices.leading_zeros())).min(UNIT_BITS_MAX),
+            Definition::Normalized => SUM_BITS,
+        };
+        Scale { definition, vertices: vertices.max(1), units: 1 << unit_bits }
+    }
+
+    /// The rank with which every vertex begins.
+    fn first(self) -> u64 {
+        match self.definition {
+            Definition::Original => self.units,
+            Definition::Normalized => self.units / self.vertices,
+        }
+    }
+
+    /// The rank of a vertex that is given so much, where vertices without links have so much together.
+    fn rank(self, given: u64, dangling: u64) -> u64 {
+        let base = self.first() / 100 * (100 - DAMPING_PERCENT) + self.first() % 100 * (100 - DAMPING_PERCENT) / 100;
+        let spread = match self.definition {
+            Definition::Original => 0,
+            Definition::Normalized => dangling / self.vertices,
+        };
+        let given = given + spread;
+        base + given / 100 * DAMPING_PERCENT + given % 100 * DAMPING_PERCENT / 100
+    }
+
+    /// Whether ranks have settled, by what changed.
+    fn is_settled(self, changes: impl Iterator<Item = u64>) -> bool {
+        match self.definition {
+            Definition::Original => changes.max().unwrap_or(0) < self.units / 100,
+            Definition::Normalized => changes.fold(0u64, u64::saturating_add) < self.units / 1_000_000_000,
+        }
+    }
+
+    /// The change of a vertex, joined to those of others.
+    fn join(self, changes: u64, change: u64) -> u64 {
+        match self.definition {
+            Definition::Original => changes.max(change),
+            Definition::Normalized => changes.saturating_add(change),
+        }
+    }
+}
+
+struct PageRank {
+    definition: Definition,
+    /// Known once all workers have said how many vertices they have.
+    scale: Option<Scale>,
+    /// Where the edges to a slot end among `sources`; empty before the first round.
+    ends: Vec<usize>,
+    /// The own vertices that edges come from, slot by slot.
+    sources: Vec<u32>,
+    degrees: Vec<u32>,
+    ranks: Vec<u64>,
+    /// What a vertex gives along each of its edges.
+    gives: Vec<u64>,
+    rounds: u32,
+}
+
+/// What a worker tells another.
+#[derive(Clone, Serialize, Deserialize)]
+enum Message {
+    /// How many vertices it has.
+    Vertices(u64),
+    /// What it gives.
+    Block(Block),
+}
+
+/// What the vertices of a worker give to those of another, slot by slot, of the ranks that they have; how these changed; what
+/// its vertices without links have.
+#[derive(Clone, Serialize, Deserialize)]
+struct Block {
+    gives: Vec<u64>,
+    change: u64,
+    dangling: u64,
+}
+
+struct Answer {
+    ranks: Vec<(UrlKey, u64)>,
+    units: u64,
+    rounds: u32,
+    is_settled: bool,
+}
+
+impl PageRank {
+    fn new(definition: Definition) -> Self {
+        let (ends, sources, degrees, ranks, gives) = Default::default();
+        PageRank { definition, scale: None, ends, sources, degrees, ranks, gives, rounds: 0 }
+    }
+
+    /// Turns the edges around: reading what is given, wherever it lies, is faster than writing there.
+    fn begin(&mut self, shard: &Shard, scale: Scale) {
+        let mut ends = vec![0; shard.slots()];
+        let mut sources = vec![0; shard.edges()];
+        for vertex in 0..shard.len() as u32 {
+            shard.targets(vertex).iter().for_each(|slot| ends[*slot as usize] += 1);
+        }
+        let mut begin = 0;
+        for end in &mut ends {
+            begin += std::mem::replace(end, begin);
+        }
+        for vertex in 0..shard.len() as u32 {
+            for slot in shard.targets(vertex) {
+                let next = &mut ends[*slot as usize];
+                sources[*next] = vertex;
+                *next += 1;
+            }
+        }
+        (self.ends, self.sources) = (ends, sources);
+        self.degrees = (0..shard.len() as u32).map(|vertex| shard.targets(vertex).len() as u32).collect();
+        self.ranks = vec![scale.first(); shard.len()];
+        self.gives = vec![0; shard.len()];
+    }
+
+    /// What is given to some slots.
+    fn given(&self, slots: Range<usize>) -> impl Iterator<Item = u64> {
+        let mut begin = slots.start.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.ends[slots].iter().map(move |end| {
+            let sources = &self.sources[begin..*end];
+            begin = *end;
+            sources.iter().map(|source| self.gives[*source as usize]).sum()
+        })
+    }
+
+    /// Takes what others give, and gives every vertex its new rank. Gives back how much changed.
+    fn update(&mut self, shard: &Shard, scale: Scale, inbox: &[Block]) -> u64 {
+        let dangling = inbox.iter().map(|block| block.dangling).sum();
+        let mut given: Vec<u64> = self.given(0..shard.len()).collect();
+        for (block, vertices) in inbox.iter().zip(&shard.incoming) {
+            for (gives, vertex) in block.gives.iter().zip(vertices) {
+                given[*vertex as usize] += gives;
+            }
+        }
+        let mut change = 0;
+        for (rank, given) in self.ranks.iter_mut().zip(given) {
+            let new = scale.rank(given, dangling);
+            change = scale.join(change, new.abs_diff(*rank));
+            *rank = new;
+        }
+        change
+    }
+
+    /// What each worker is told of the ranks as they are.
+    fn blocks(&mut self, shard: &Shard, change: u64) -> Vec<Message> {
+        let mut dangling = 0;
+        for ((gives, rank), degree) in self.gives.iter_mut().zip(&self.ranks).zip(&self.degrees) {
+            *gives = rank.checked_div(u64::from(*degree)).unwrap_or(0);
+            if *degree == 0 {
+                dangling += rank;
+            }
+        }
+        let behind_own = |others: &Range<usize>| shard.len() + others.start..shard.len() + others.end;
+        let block = |others| Block { gives: self.given(behind_own(others)).collect(), change, dangling };
+        shard.outgoing.iter().map(block).map(Message::Block).collect()
+    }
+}
+
+impl Query for PageRank {
+    type Message = Message;
+    type Answer = Answer;
+
+    fn round(&mut self, shard: &Shard, inbox: Vec<Message>) -> Step<Message, Answer> {
+        if inbox.is_empty() {
+            return Step::Send(vec![Message::Vertices(shard.len() as u64); shard.peers()]);
+        }
+        let Some(scale) = self.scale else {
+            let vertices = inbox.iter().map(|message| if let Message::Vertices(count) = message { *count } else { 0 });
+            let scale = Scale::of(self.definition, vertices.sum());
+            self.scale = Some(scale);
+            self.begin(shard, scale);
+            return Step::Send(self.blocks(shard, u64::MAX));
+        };
+        let blocks = inbox
+            .into_iter()
+            .filter_map(|message| if let Message::Block(block) = message { Some(block) } else { None });
+        let blocks: Vec<Block> = blocks.collect();
+        let is_settled = scale.is_settled(blocks.iter().map(|block| block.change));
+        if is_settled || self.rounds >= ROUNDS_MAX {
+            // What was not crawled has no rank by the original definition.
+            let ranked = shard.keys.iter().zip(&shard.kinds).zip(std::mem::take(&mut self.ranks));
+            let ranks = ranked.map(|((key, kind), rank)| match self.definition {
+                Definition::Original if !kind.is_crawled() => (*key, 0),
+                _ => (*key, rank),
+            });
+            let ranks = ranks.collect();
+            return Step::End(Answer { ranks, units: scale.units, rounds: self.rounds, is_settled });
+        }
+        let change = self.update(shard, scale, &blocks);
+        self.rounds += 1;
+        Step::Send(self.blocks(shard, change))
+    }
+}

@@ -1,0 +1,308 @@
+//! The link graph of a crawl in memory.
+
+use dataset::Layout;
+use model::Outcome;
+use weburl::UrlKey;
+
+use crate::part::{Part, PartBuilder};
+use crate::{GraphError, cache};
+
+/// The number of a vertex: its place in the order of the keys.
+pub type Vertex = u32;
+
+/// What is known of a vertex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PageKind {
+    /// A URL that pages link to, of which the crawl has no row.
+    Linked,
+    /// A URL that the crawl has no content of: it could not be fetched, or was not to be.
+    Failed,
+    /// A redirect; its edge leads to its target.
+    Redirect,
+    /// A page or document that was fetched.
+    Fetched,
+}
+
+impl PageKind {
+    const ALL: [PageKind; 4] = [PageKind::Linked, PageKind::Failed, PageKind::Redirect, PageKind::Fetched];
+
+    /// By the outcome of a page's row.
+    #[must_use]
+    pub fn of(outcome: &str) -> Self {
+        const FETCHED: [Outcome; 3] = [Outcome::Html, Outcome::Binary, Outcome::Duplicate];
+        match outcome {
+            _ if FETCHED.iter().any(|fetched| fetched.as_str() == outcome) => PageKind::Fetched,
+            _ if outcome == Outcome::Redirect.as_str() => PageKind::Redirect,
+            _ => PageKind::Failed,
+        }
+    }
+
+    /// Whether the crawl has it.
+    #[must_use]
+    pub fn is_crawled(self) -> bool {
+        self >= PageKind::Redirect
+    }
+
+    pub(crate) fn to_byte(self) -> u8 {
+        self as u8
+    }
+
+    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
+        PageKind::ALL.get(usize::from(byte)).copied()
+    }
+}
+
+/// The link graph of a crawl: 25 bytes a vertex, 4 bytes an edge.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Graph {
+    keys: Vec<UrlKey>,
+    kinds: Vec<PageKind>,
+    /// Where the edges of a vertex end; they begin where those of the one before end.
+    ends: Vec<u64>,
+    targets: Vec<Vertex>,
+}
+
+impl Graph {
+    /// The graph of a dataset. What segments tell is kept beside it, compressed, so that only what is new is read from the tables;
+    /// where nothing can be written it is read each time.
+    ///
+    /// # Errors
+    /// The dataset cannot be read.
+    pub fn open(layout: &Layout) -> Result<Self, GraphError> {
+        Graph::merge(cache::parts(layout)?)
+    }
+
+    /// One graph of several; a vertex may be in any number of them.
+    pub(crate) fn merge(mut parts: Vec<Part>) -> Result<Self, GraphError> {
+        let mut keys: Vec<UrlKey> = Vec::with_capacity(parts.iter().map(|part| part.keys.len()).sum());
+        parts.iter().for_each(|part| keys.extend_from_slice(&part.keys));
+        // Stable, since that sort goes by runs that are in order already.
+        keys.sort();
+        keys.dedup();
+        keys.shrink_to_fit();
+        if u32::try_from(keys.len()).is_err() {
+            return Err(GraphError::TooLarge);
+        }
+        let mut kinds = vec![PageKind::Linked; keys.len()];
+        let mut degrees = vec![0u64; keys.len()];
+        let mut is_split = false;
+        for part in &parts {
+            for (at, place) in Places::new(&keys, &part.keys).enumerate() {
+                kinds[place] = kinds[place].max(part.kinds[at]);
+                is_split |= degrees[place] > 0 && part.degrees[at] > 0;
+                degrees[place] += u64::from(part.degrees[at]);
+            }
+        }
+        // Where the next edge of a vertex goes; in the end, where its edges end.
+        let mut ends = degrees;
+        let mut edges = 0;
+        for end in &mut ends {
+            edges += std::mem::replace(end, edges);
+        }
+        let mut targets = vec![0; usize::try_from(edges).map_err(|_| GraphError::TooLarge)?];
+        for part in parts.drain(..) {
+            let places: Vec<Vertex> = Places::new(&keys, &part.keys).map(|place| place as Vertex).collect();
+            part.each_edge(|source, target| {
+                let next = &mut ends[places[source as usize] as usize];
+                targets[*next as usize] = places[target as usize];
+                *next += 1;
+            });
+        }
+        let mut graph = Graph { keys, kinds, ends, targets };
+        if is_split {
+            graph.drop_repeats();
+        }
+        Ok(graph)
+    }
+
+    /// Drops the repeats among the edges of a vertex, whose links came from several segments.
+    fn drop_repeats(&mut self) {
+        let (mut begin, mut kept) = (0, 0);
+        for end in &mut self.ends {
+            let of_vertex = begin..*end as usize;
+            begin = of_vertex.end;
+            self.targets[of_vertex.clone()].sort_unstable();
+            let first = kept;
+            for at in of_vertex {
+                let target = self.targets[at];
+                if kept == first || self.targets[kept - 1] != target {
+                    self.targets[kept] = target;
+                    kept += 1;
+                }
+            }
+            *end = kept as u64;
+        }
+        self.targets.truncate(kept);
+    }
+
+    /// How many vertices there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// How many edges there are.
+    #[must_use]
+    pub fn edges(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// All vertices, in order.
+    pub fn vertices(&self) -> impl Iterator<Item = Vertex> + use<> {
+        0..self.keys.len() as Vertex
+    }
+
+    /// The vertex of a URL.
+    #[must_use]
+    pub fn vertex(&self, key: UrlKey) -> Option<Vertex> {
+        self.keys.binary_search(&key).ok().map(|place| place as Vertex)
+    }
+
+    /// The keys of all vertices, in order.
+    #[must_use]
+    pub fn keys(&self) -> &[UrlKey] {
+        &self.keys
+    }
+
+    /// The key of a vertex.
+    #[must_use]
+    pub fn key(&self, vertex: Vertex) -> UrlKey {
+        self.keys[vertex as usize]
+    }
+
+    /// What is known of a vertex.
+    #[must_use]
+    pub fn kind(&self, vertex: Vertex) -> PageKind {
+        self.kinds[vertex as usize]
+    }
+
+    /// Where the edges of a vertex lead, in order.
+    #[must_use]
+    pub fn targets(&self, vertex: Vertex) -> &[Vertex] {
+        let vertex = vertex as usize;
+        let begin = vertex.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.targets[begin as usize..self.ends[vertex] as usize]
+    }
+
+    /// How many edges lead to each vertex, in order.
+    #[must_use]
+    pub fn in_degrees(&self) -> Vec<u32> {
+        let mut degrees = vec![0; self.len()];
+        self.targets.iter().for_each(|target| degrees[*target as usize] += 1);
+        degrees
+    }
+}
+
+/// Where some keys lie among all keys, both in order.
+struct Places<'a> {
+    all: &'a [UrlKey],
+    some: std::slice::Iter<'a, UrlKey>,
+    place: usize,
+}
+
+impl<'a> Places<'a> {
+    fn new(all: &'a [UrlKey], some: &'a [UrlKey]) -> Self {
+        Places { all, some: some.iter(), place: 0 }
+    }
+}
+
+impl Iterator for Places<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let key = self.some.next()?;
+        while self.all[self.place] < *key {
+            self.place += 1;
+        }
+        Some(self.place)
+    }
+}
+
+/// Makes a graph of pages and links in any order.
+#[derive(Default)]
+pub struct GraphBuilder(PartBuilder);
+
+impl GraphBuilder {
+    /// Adds a page.
+    ///
+    /// # Errors
+    /// There are more URLs than a graph can number.
+    pub fn page(&mut self, key: UrlKey, kind: PageKind) -> Result<(), GraphError> {
+        self.0.page(key, kind)
+    }
+
+    /// Adds a link.
+    ///
+    /// # Errors
+    /// There are more URLs than a graph can number.
+    pub fn link(&mut self, source: UrlKey, target: UrlKey) -> Result<(), GraphError> {
+        self.0.link(source, target)
+    }
+
+    /// The graph.
+    ///
+    /// # Errors
+    /// There are more URLs than a graph can number.
+    pub fn finish(self) -> Result<Graph, GraphError> {
+        Graph::merge(vec![self.0.finish()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weburl::SiteKey;
+
+    use super::*;
+
+    fn key(url: u64) -> UrlKey {
+        UrlKey { site: SiteKey(url % 2), url }
+    }
+
+    fn part(pages: &[(u64, PageKind)], links: &[(u64, u64)]) -> Part {
+        let mut part = PartBuilder::default();
+        pages.iter().for_each(|(url, kind)| part.page(key(*url), *kind).unwrap());
+        links.iter().for_each(|(source, target)| part.link(key(*source), key(*target)).unwrap());
+        part.finish()
+    }
+
+    #[test]
+    fn parts_become_one_graph() {
+        let graph = Graph::merge(vec![
+            part(&[(1, PageKind::Fetched), (2, PageKind::Failed)], &[(1, 2), (1, 3), (1, 7)]),
+            part(&[], &[]),
+            part(&[(3, PageKind::Redirect), (2, PageKind::Fetched)], &[(3, 1), (1, 3), (1, 5)]),
+        ]);
+        let graph = graph.unwrap();
+        let vertex = |url| graph.vertex(key(url)).unwrap();
+        let targets = |url| graph.targets(vertex(url)).iter().map(|target| graph.key(*target).url).collect::<Vec<_>>();
+        assert_eq!((graph.len(), graph.edges()), (5, 5));
+        assert_eq!((targets(1), targets(2), targets(3)), (vec![2, 3, 5, 7], vec![], vec![1]));
+        assert_eq!(graph.vertex(key(4)), None);
+        let kinds = [1, 2, 3, 5].map(|url| graph.kind(vertex(url)));
+        assert_eq!(kinds, [PageKind::Fetched, PageKind::Fetched, PageKind::Redirect, PageKind::Linked]);
+        assert_eq!(graph.in_degrees().iter().sum::<u32>(), 5);
+        assert!(Graph::merge(Vec::new()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn kinds_are_those_of_the_outcomes() {
+        for (outcome, kind) in [
+            ("html", PageKind::Fetched),
+            ("duplicate", PageKind::Fetched),
+            ("redirect", PageKind::Redirect),
+            ("http_error", PageKind::Failed),
+            ("disallowed", PageKind::Failed),
+        ] {
+            assert_eq!(PageKind::of(outcome), kind, "{outcome}");
+        }
+        for kind in PageKind::ALL {
+            assert_eq!(PageKind::from_byte(kind.to_byte()), Some(kind));
+        }
+    }
+}
