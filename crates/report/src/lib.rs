@@ -12,8 +12,8 @@
 //! Invariant: nothing here writes to the crawl's directory, and no text from the web reaches a terminal or a page unescaped.
 
 mod both;
+mod content;
 mod error;
-mod graph;
 mod html;
 mod near;
 mod picture;

@@ -8,7 +8,7 @@ use dataset::{Column, Layout};
 use store::Store;
 use weburl::{SiteKey, UrlKey};
 
-use crate::graph::named;
+use crate::content::named;
 use crate::statistics::NearDuplicates;
 use crate::top::{ROWS_MAX, Top};
 use crate::{Both, ReportError};

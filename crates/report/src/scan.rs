@@ -7,7 +7,7 @@ use model::{Outcome, Purpose, Visit, essence};
 use store::{Entry, Store};
 use weburl::{SiteKey, UrlKey};
 
-use crate::graph::Graph;
+use crate::content::Content;
 use crate::picture::{PICTURE_PAGES_MAX, PageNode};
 use crate::speed::{Speed, SpeedCounter};
 use crate::statistics::{
@@ -62,11 +62,11 @@ pub(crate) struct Lists {
     pub(crate) speed: Speed,
 }
 
-/// Reads all URLs. With a graph, those that most pages link to are found too.
+/// Reads all URLs. With what the dataset tells, those that most pages link to are found too.
 pub(crate) fn scan(
     store: &dyn Store,
     seed_sites: &HashSet<SiteKey>,
-    graph: Option<&Graph>,
+    content: Option<&Content>,
 ) -> Result<Scanned, ReportError> {
     let mut counter = Counter::new();
     let mut after = None;
@@ -75,7 +75,7 @@ pub(crate) fn scan(
         let Some(last) = entries.last() else { break };
         after = Some(last.candidate.url.key());
         for entry in entries.iter().filter(|entry| entry.candidate.purpose == Purpose::Page) {
-            counter.count(entry, seed_sites, graph);
+            counter.count(entry, seed_sites, content);
         }
     }
     counter.end_site();
@@ -132,13 +132,13 @@ impl Counter {
         }
     }
 
-    fn count(&mut self, entry: &Entry, seed_sites: &HashSet<SiteKey>, graph: Option<&Graph>) {
+    fn count(&mut self, entry: &Entry, seed_sites: &HashSet<SiteKey>, content: Option<&Content>) {
         let key = entry.candidate.url.key();
         let is_seed_site = seed_sites.contains(&key.site);
         let outcome = entry.visit.as_ref().map(|visit| visit.outcome);
         self.types.add(outcome.map_or(dataset::rows::FRONTIER, Outcome::as_str), is_seed_site);
-        if let Some(graph) = graph {
-            self.count_links(entry, key, graph);
+        if let Some(content) = content {
+            self.count_links(entry, key, content);
         }
         // What lies outside the scope is known only because something links to it.
         if outcome == Some(Outcome::Excluded) {
@@ -215,8 +215,8 @@ impl Counter {
         }
     }
 
-    fn count_links(&mut self, entry: &Entry, key: UrlKey, graph: &Graph) {
-        let links = graph.links_to(key);
+    fn count_links(&mut self, entry: &Entry, key: UrlKey, content: &Content) {
+        let links = content.links_to(key);
         let visit = entry.visit.as_ref();
         let title = || visit.and_then(|visit| visit.title.clone());
         self.most_linked.offer(links, || LinkedPage {

@@ -5,7 +5,7 @@ use extract::media_type::Kind;
 use serde::Serialize;
 use store::Store;
 
-use crate::graph::{self, Graph};
+use crate::content::Content;
 use crate::picture::Picture;
 use crate::scan::{self, Scanned};
 use crate::top::ROWS_MAX;
@@ -273,14 +273,14 @@ impl Statistics {
         let seed_sites = seeds.iter().map(|seed| seed.key().site).collect();
         let near = if dataset.exists() { Some(near::near(dataset, store, &seed_sites)?) } else { None };
         let has_pages = store.totals()?.urls > 0;
-        let mut graph = if dataset.exists() { Some(Graph::read(dataset, &seed_sites)?) } else { None };
-        let Scanned { overview, lists, most_copied, popular } = scan::scan(store, &seed_sites, graph.as_ref())?;
-        let binary = graph.as_mut().map(|graph| std::mem::take(&mut graph.kinds));
-        let (images, links, picture) = match graph {
+        let mut content = if dataset.exists() { Some(Content::read(dataset, &seed_sites)?) } else { None };
+        let Scanned { overview, lists, most_copied, popular } = scan::scan(store, &seed_sites, content.as_ref())?;
+        let binary = content.as_mut().map(|content| std::mem::take(&mut content.kinds));
+        let (images, links, picture) = match content {
             None => (None, None, None),
-            Some(graph) => {
-                let picture = graph::picture(dataset, popular)?;
-                let (images, links) = graph.finish(store, lists.most_linked)?;
+            Some(content) => {
+                let picture = content.picture(popular);
+                let (images, links) = content.finish(store, lists.most_linked)?;
                 (Some(images), Some(links), Some(picture))
             }
         };

@@ -38,7 +38,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
     ("export", &["dataset", "extract", "model", "printable", "replay", "sort", "store", "warc", "weburl"]),
     ("graph", &["dataset", "model", "weburl"]),
     ("export-webgraph", &["dataset", "export", "sort", "weburl"]),
-    ("report", &["dataset", "extract", "model", "printable", "store", "weburl"]),
+    ("report", &["dataset", "extract", "graph", "model", "printable", "store", "weburl"]),
     ("testweb", &[]),
     ("sim", &["engine", "extract", "frontier", "model", "robots", "store", "store-embedded", "warc", "weburl"]),
     (

@@ -1,10 +1,11 @@
-//! What the dataset tells: links, images, kinds of documents. Each table is read from front to back; the rows of a page lie
-//! together in it.
+//! What the dataset tells: links, images, kinds of documents. Links are those of the link graph, redirects and links from a page to
+//! itself left out.
 
 use std::collections::{HashMap, HashSet};
 
 use dataset::schema::Table;
 use dataset::{Column, Layout};
+use graph::{Graph, PageKind, Vertex};
 use model::Outcome;
 use store::Store;
 use weburl::{SiteKey, UrlKey};
@@ -14,20 +15,19 @@ use crate::statistics::{Images, LinkedPage, Links, Most, Ranked};
 use crate::top::{ROWS_MAX, Tally, Top};
 use crate::{Both, ReportError, picture};
 
-/// The kind of row that a redirect has in the table of links.
-const REDIRECT: &str = "redirect";
-
 /// What the dataset tells.
-pub(crate) struct Graph {
+pub(crate) struct Content {
     /// Binary files by kind.
     pub(crate) kinds: Tally,
-    /// How many pages link to a URL. The one thing here that grows with the crawl: at most about 60 bytes for each URL linked to.
-    links_to: HashMap<UrlKey, u32>,
+    graph: Graph,
+    /// How many pages link to each of its vertices.
+    links_to: Vec<u32>,
     html_pages: Both<u64>,
     links: Both<u64>,
     links_with_repeats: Both<u64>,
     most_to: Both<u64>,
-    linking: PerPage,
+    linking: Top<UrlKey>,
+    most_from: Both<u64>,
     images: Both<u64>,
     srcset_candidates: Both<u64>,
     illustrated: PerPage,
@@ -60,27 +60,27 @@ impl PerPage {
     }
 }
 
-impl Graph {
+impl Content {
     pub(crate) fn read(dataset: &Layout, seed_sites: &HashSet<SiteKey>) -> Result<Self, ReportError> {
-        let mut graph = Graph {
+        let graph = Graph::open(dataset)?;
+        let mut content = Content {
             kinds: Tally::default(),
-            links_to: HashMap::new(),
+            links_to: vec![0; graph.len()],
+            graph,
             html_pages: Both::default(),
             links: Both::default(),
             links_with_repeats: Both::default(),
             most_to: Both::default(),
-            linking: PerPage::new(ROWS_MAX),
+            linking: Top::new(ROWS_MAX),
+            most_from: Both::default(),
             images: Both::default(),
             srcset_candidates: Both::default(),
             illustrated: PerPage::new(1),
         };
-        graph.read_pages(dataset, seed_sites)?;
-        graph.read_links(dataset, seed_sites)?;
-        graph.read_images(dataset, seed_sites)?;
-        for (key, count) in &graph.links_to {
-            graph.most_to.update(seed_sites.contains(&key.site), |most| most.max(u64::from(*count)));
-        }
-        Ok(graph)
+        content.read_pages(dataset, seed_sites)?;
+        content.count_links(seed_sites);
+        content.read_images(dataset, seed_sites)?;
+        Ok(content)
     }
 
     fn read_pages(&mut self, dataset: &Layout, seed_sites: &HashSet<SiteKey>) -> Result<(), ReportError> {
@@ -89,8 +89,9 @@ impl Graph {
             for row in 0..batch.num_rows() {
                 let Some(key) = batch.key("url_key", row) else { continue };
                 let is_seed_site = seed_sites.contains(&key.site);
-                if batch.number("links", row).is_some() {
+                if let Some(links) = batch.number("links", row) {
                     self.html_pages.add(is_seed_site, 1);
+                    self.links_with_repeats.add(is_seed_site, u64::try_from(links).unwrap_or(0));
                 }
                 if batch.text("outcome", row) == Some(Outcome::Binary.as_str()) {
                     self.kinds.add(batch.text("kind", row).unwrap_or("other"), is_seed_site);
@@ -100,23 +101,23 @@ impl Graph {
         Ok(())
     }
 
-    fn read_links(&mut self, dataset: &Layout, seed_sites: &HashSet<SiteKey>) -> Result<(), ReportError> {
-        let mut seen = HashSet::new();
-        each_link(dataset, |source, target| {
-            let is_seed_site = seed_sites.contains(&source.site);
-            if self.linking.turn_to(Some(source), seed_sites) {
-                seen.clear();
+    fn count_links(&mut self, seed_sites: &HashSet<SiteKey>) {
+        for page in self.graph.vertices() {
+            let mut count = 0;
+            for target in links_of(&self.graph, page) {
+                let links_to = &mut self.links_to[target as usize];
+                *links_to = links_to.saturating_add(1);
+                count += 1;
             }
-            self.links_with_repeats.add(is_seed_site, 1);
-            if source != target && seen.insert(target) {
-                self.links.add(is_seed_site, 1);
-                self.linking.count += 1;
-                let count = self.links_to.entry(target).or_default();
-                *count = count.saturating_add(1);
-            }
-        })?;
-        self.linking.turn_to(None, seed_sites);
-        Ok(())
+            let key = self.graph.key(page);
+            let is_seed_site = seed_sites.contains(&key.site);
+            self.links.add(is_seed_site, count);
+            self.most_from.update(is_seed_site, |most| most.max(count));
+            self.linking.offer(count, || key);
+        }
+        for (key, links_to) in self.graph.keys().iter().zip(&self.links_to) {
+            self.most_to.update(seed_sites.contains(&key.site), |most| most.max(u64::from(*links_to)));
+        }
     }
 
     fn read_images(&mut self, dataset: &Layout, seed_sites: &HashSet<SiteKey>) -> Result<(), ReportError> {
@@ -140,7 +141,18 @@ impl Graph {
 
     /// How many pages link to a URL.
     pub(crate) fn links_to(&self, key: UrlKey) -> u64 {
-        self.links_to.get(&key).copied().map_or(0, u64::from)
+        self.graph.vertex(key).map_or(0, |page| u64::from(self.links_to[page as usize]))
+    }
+
+    /// The pages with the links between them, laid out.
+    pub(crate) fn picture(&self, popular: Vec<(UrlKey, PageNode)>) -> Picture {
+        let place = |(place, (key, _)): (usize, &(UrlKey, PageNode))| Some((self.graph.vertex(*key)?, place));
+        let places: HashMap<Vertex, usize> = popular.iter().enumerate().filter_map(place).collect();
+        let mut pairs = HashSet::new();
+        for (page, from) in &places {
+            pairs.extend(links_of(&self.graph, *page).filter_map(|target| Some((*from, *places.get(&target)?))));
+        }
+        picture::draw(popular.into_iter().map(|(_, page)| page).collect(), &pairs)
     }
 
     /// The numbers, with the names of the pages that have most.
@@ -163,10 +175,10 @@ impl Graph {
             links: self.links,
             with_repeats: self.links_with_repeats,
             mean_per_page: self.links.per(self.html_pages),
-            most_from_a_page: some(self.linking.most),
+            most_from_a_page: some(self.most_from),
             most_to_a_page: some(self.most_to),
             most_linked,
-            most_linking: named(store, self.linking.top)?,
+            most_linking: named(store, self.linking)?,
         };
         Ok((images, links))
     }
@@ -181,32 +193,8 @@ pub(crate) fn named(store: &dyn Store, top: Top<UrlKey>) -> Result<Ranked<Most>,
     Ok(Ranked { total, rows })
 }
 
-/// The pages with the links between them, laid out.
-pub(crate) fn picture(dataset: &Layout, popular: Vec<(UrlKey, PageNode)>) -> Result<Picture, ReportError> {
-    let places: HashMap<UrlKey, usize> = popular.iter().enumerate().map(|(at, (key, _))| (*key, at)).collect();
-    let mut pairs = HashSet::new();
-    each_link(dataset, |source, target| {
-        if source != target
-            && let (Some(from), Some(to)) = (places.get(&source), places.get(&target))
-        {
-            pairs.insert((*from, *to));
-        }
-    })?;
-    Ok(picture::draw(popular.into_iter().map(|(_, page)| page).collect(), &pairs))
-}
-
-/// Calls `each` with the source and the target of every link that is no redirect.
-fn each_link(dataset: &Layout, mut each: impl FnMut(UrlKey, UrlKey)) -> Result<(), ReportError> {
-    for batch in dataset.batches(Table::Links, &["source_key", "target_key", "kind"])? {
-        let batch = batch?;
-        for row in 0..batch.num_rows() {
-            if batch.text("kind", row) == Some(REDIRECT) {
-                continue;
-            }
-            if let (Some(source), Some(target)) = (batch.key("source_key", row), batch.key("target_key", row)) {
-                each(source, target);
-            }
-        }
-    }
-    Ok(())
+/// Where the links of a page lead, other than to itself; a redirect has none.
+fn links_of(graph: &Graph, page: Vertex) -> impl Iterator<Item = Vertex> {
+    let is_redirect = graph.kind(page) == PageKind::Redirect;
+    graph.targets(page).iter().copied().filter(move |target| *target != page && !is_redirect)
 }
