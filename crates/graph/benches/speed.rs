@@ -20,6 +20,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const DEGREE: u64 = 10;
 /// How often each is measured; the median counts.
 const RUNS: usize = 5;
+/// Workers that compute.
+const WORKERS: [usize; 3] = [1, 2, 4];
 /// Where the pages come from.
 const DOCUMENTS: &str = "/usr/share/doc/python3-doc/html";
 
@@ -36,11 +38,14 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (began.elapsed(), done)
 }
 
-/// The median of some runs.
+/// The median of some runs, in seconds.
 fn median(mut run: impl FnMut() -> Duration) -> f64 {
-    let mut times: Vec<f64> = (0..RUNS).map(|_| run().as_secs_f64()).collect();
-    times.sort_unstable_by(f64::total_cmp);
-    times[RUNS / 2]
+    middle((0..RUNS).map(|_| run().as_secs_f64()).collect())
+}
+
+fn middle(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
 }
 
 /// Numbers that look random (SplitMix64).
@@ -84,50 +89,49 @@ fn links(edges: u64) -> Result<Graph> {
     Ok(graph.finish()?)
 }
 
-/// The tightest plain loop: in-links as compressed rows, 32-bit numbers, one thread. Gives how long it takes to turn the links
-/// around, and how long the rounds.
-fn plain(graph: &Graph, rounds: u32) -> (f64, f64) {
-    let degrees: Vec<u32> = graph.vertices().map(|vertex| graph.targets(vertex).len() as u32).collect();
-    let mut ends = vec![0usize; graph.len()];
-    let mut sources = vec![0u32; graph.edges()];
-    let turning = median(|| {
-        let turn = || {
-            ends.fill(0);
-            graph.vertices().flat_map(|vertex| graph.targets(vertex)).for_each(|target| ends[*target as usize] += 1);
+/// The tightest plain loop: in-links as compressed rows, 32-bit numbers, one thread.
+struct Plain {
+    degrees: Vec<u32>,
+    ends: Vec<usize>,
+    sources: Vec<u32>,
+    ranks: Vec<f64>,
+    gives: Vec<f64>,
+}
+
+impl Plain {
+    fn new(graph: &Graph) -> Self {
+        let mut ends = vec![0usize; graph.len()];
+        graph.vertices().flat_map(|vertex| graph.targets(vertex)).for_each(|target| ends[*target as usize] += 1);
+        let mut begin = 0;
+        for end in &mut ends {
+            begin += std::mem::replace(end, begin);
+        }
+        let mut sources = vec![0u32; graph.edges()];
+        for vertex in graph.vertices() {
+            for target in graph.targets(vertex) {
+                sources[ends[*target as usize]] = vertex;
+                ends[*target as usize] += 1;
+            }
+        }
+        let degrees = graph.vertices().map(|vertex| graph.targets(vertex).len() as u32).collect();
+        Plain { degrees, ends, sources, ranks: vec![1.0; graph.len()], gives: vec![0.0; graph.len()] }
+    }
+
+    fn compute(&mut self, rounds: u32) {
+        self.ranks.fill(1.0);
+        for _ in 0..rounds {
+            for ((gives, rank), degree) in self.gives.iter_mut().zip(&self.ranks).zip(&self.degrees) {
+                *gives = rank / f64::from((*degree).max(1));
+            }
             let mut begin = 0;
-            for end in &mut ends {
-                begin += std::mem::replace(end, begin);
+            for (rank, end) in self.ranks.iter_mut().zip(&self.ends) {
+                let given: f64 = self.sources[begin..*end].iter().map(|source| self.gives[*source as usize]).sum();
+                *rank = 0.15 + 0.85 * given;
+                begin = *end;
             }
-            for vertex in graph.vertices() {
-                for target in graph.targets(vertex) {
-                    sources[ends[*target as usize]] = vertex;
-                    ends[*target as usize] += 1;
-                }
-            }
-        };
-        timed(turn).0
-    });
-    let mut ranks = vec![1.0f64; graph.len()];
-    let mut gives = vec![0.0f64; graph.len()];
-    let computing = median(|| {
-        let compute = || {
-            ranks.fill(1.0);
-            for _ in 0..rounds {
-                for ((gives, rank), degree) in gives.iter_mut().zip(&ranks).zip(&degrees) {
-                    *gives = rank / f64::from((*degree).max(1));
-                }
-                let mut begin = 0;
-                for (rank, end) in ranks.iter_mut().zip(&ends) {
-                    let given: f64 = sources[begin..*end].iter().map(|source| gives[*source as usize]).sum();
-                    *rank = 0.15 + 0.85 * given;
-                    begin = *end;
-                }
-            }
-        };
-        timed(compute).0
-    });
-    std::hint::black_box(ranks);
-    (turning, computing)
+        }
+        std::hint::black_box(&self.ranks);
+    }
 }
 
 fn ranks(edges: u64) -> Result<()> {
@@ -142,27 +146,39 @@ fn ranks(edges: u64) -> Result<()> {
         resident().saturating_sub(before) >> 20,
         (graph.len() * 25 + graph.edges() * 4) >> 20
     );
+    let cores = std::thread::available_parallelism()?.get();
     for definition in [Definition::Original, Definition::Normalized] {
         let rounds = pagerank(&graph, definition, Crew::threads(1))?.rounds;
-        let (turning, computing) = plain(&graph, rounds);
+        // In turn, since a machine is not equally fast all the time.
+        let mut times: [Vec<f64>; 5] = Default::default();
+        for _ in 0..RUNS {
+            let (turning, mut plain) = timed(|| Plain::new(&graph));
+            let (computing, ()) = timed(|| plain.compute(rounds));
+            times[0].push(turning.as_secs_f64());
+            times[1].push(computing.as_secs_f64());
+            drop(plain);
+            for (workers, times) in WORKERS.into_iter().zip(&mut times[2..]) {
+                let (time, ranks) = timed(|| pagerank(&graph, definition, Crew::threads(workers)));
+                assert!(ranks?.is_settled);
+                times.push(time.as_secs_f64());
+            }
+        }
+        let [turning, computing, ..] = times.each_ref().map(|times| middle(times.clone()));
         let visits = graph.edges() as f64 * f64::from(rounds) / 1e6;
         println!(
-            "{definition:?}, {rounds} rounds. A plain loop on one thread: {computing:.3} s, {:.0} million edges a second, \
-             after {turning:.3} s to turn the links around",
+            "{definition:?}, {rounds} rounds. A plain loop on one thread: {computing:.2} s, {:.0} million edges a second, after \
+             {turning:.2} s to turn the links around",
             visits / computing
         );
-        for workers in [1, 2, 4] {
-            let seconds = median(|| {
-                let (time, ranks) = timed(|| pagerank(&graph, definition, Crew::threads(workers)));
-                assert!(ranks.is_ok_and(|ranks| ranks.is_settled));
-                time
-            });
-            let cores = workers.min(std::thread::available_parallelism()?.get()) as f64;
+        for (workers, ours) in WORKERS.into_iter().zip(&times[2..]) {
+            let used = workers.min(cores) as f64;
+            let ratio =
+                |plain: &dyn Fn(usize) -> f64| middle((0..RUNS).map(|run| plain(run) / ours[run] / used).collect());
             println!(
-                "  {workers} workers, all included: {seconds:.3} s, per core used {:.2} of the plain loop's speed, {:.2} of it with \
-                 the turning",
-                computing / seconds / cores,
-                (turning + computing) / seconds / cores
+                "  {workers} workers, all included: {:.2} s, per core used {:.2} of the plain loop's speed, {:.2} of it with the turning",
+                middle(ours.clone()),
+                ratio(&|run| times[1][run]),
+                ratio(&|run| times[0][run] + times[1][run])
             );
         }
     }

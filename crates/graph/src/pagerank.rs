@@ -1,7 +1,8 @@
 //! PageRank (Brin and Page, "The Anatomy of a Large-Scale Hypertextual Web Search Engine", 1998), in two definitions.
 //!
 //! Ranks are integers, units of a small power of two: sums of integers do not depend on their order, so that the answer is the
-//! same to the last bit however many workers compute it. A division rounds down, by less than a unit.
+//! same to the last bit however many workers compute it. Divisions are multiplications by parts of 2^64, rounded to the nearest
+//! unit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,14 +18,17 @@ use crate::{Graph, GraphError};
 /// The damping factor, as the paper has it.
 pub const DAMPING: f64 = DAMPING_PERCENT as f64 / 100.0;
 const DAMPING_PERCENT: u64 = 85;
+/// The same as a part of 2^64.
+const DAMPING_PART: u64 = ((DAMPING_PERCENT as u128) << 64).div_ceil(100) as u64;
 /// Ranks that do not settle are given as they are after so many rounds.
 const ROUNDS_MAX: u32 = 1_000;
 
 /// What a rank is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Definition {
     /// `PR(A) = (1-d) + d (PR(T1)/C(T1) + … + PR(Tn)/C(Tn))` over the pages T that link to A and link to C(T) pages; every page
     /// begins with 1. Computed until no rank changes by 0.01 or more. What was not crawled has none.
+    #[default]
     Original,
     /// The same, divided by the number of vertices, with the rank of vertices without links spread over all: the chance to be
     /// at a page, which sums to 1. Computed until all changes together are less than 1e-9. What was not crawled has one too.
@@ -50,7 +54,10 @@ pub fn pagerank(graph: &Arc<Graph>, definition: Definition, crew: Crew) -> Resul
     let graph = Arc::clone(graph);
     let answers = run(crew, move |own, peers| {
         let ranges = Ranges::of(&graph, peers);
-        Linked::new(Shard::of(&graph, own, peers, |vertex| ranges.owner(vertex)), PageRank::new(definition))
+        Linked::new(
+            Shard::of(&graph, own, peers, |vertex| ranges.owner(vertex)),
+            PageRank { definition, ..PageRank::default() },
+        )
     })?;
     let mut ranks = Ranks { values: Vec::new(), rounds: 0, is_settled: true };
     for answer in answers {
@@ -91,15 +98,13 @@ impl Scale {
         }
     }
 
-    /// The rank of a vertex that is given so much, where vertices without links have so much together.
-    fn rank(self, given: u64, dangling: u64) -> u64 {
-        let base = self.first() / 100 * (100 - DAMPING_PERCENT) + self.first() % 100 * (100 - DAMPING_PERCENT) / 100;
+    /// What every vertex has besides what it is given, where vertices without links have so much together.
+    fn base(self, dangling: u64) -> u64 {
         let spread = match self.definition {
             Definition::Original => 0,
             Definition::Normalized => dangling / self.vertices,
         };
-        let given = given + spread;
-        base + given / 100 * DAMPING_PERCENT + given % 100 * DAMPING_PERCENT / 100
+        self.first() - part_of(self.first(), DAMPING_PART) + part_of(spread, DAMPING_PART)
     }
 
     /// Whether ranks have settled, by what changed.
@@ -119,18 +124,31 @@ impl Scale {
     }
 }
 
+/// A part of a number: `part` is in 2^64ths of it.
+fn part_of(number: u64, part: u64) -> u64 {
+    ((u128::from(number) * u128::from(part) + (1 << 63)) >> 64) as u64
+}
+
+#[derive(Default)]
 struct PageRank {
     definition: Definition,
     /// Known once all workers have said how many vertices they have.
     scale: Option<Scale>,
-    /// Where the edges to a slot end among `sources`; empty before the first round.
+    /// Where the edges to a slot end among `sources`.
     ends: Vec<usize>,
     /// The own vertices that edges come from, slot by slot.
     sources: Vec<u32>,
-    degrees: Vec<u32>,
+    /// What part of its rank a vertex gives along each of its edges, in 2^64ths; 0 where there is none.
+    parts: Vec<u64>,
     ranks: Vec<u64>,
     /// What a vertex gives along each of its edges.
     gives: Vec<u64>,
+    /// What it gives in the next round, while that is computed.
+    gives_next: Vec<u64>,
+    /// What is given by vertices of others; empty where there are no others.
+    arrived: Vec<u64>,
+    /// What vertices without links have.
+    dangling: u64,
     rounds: u32,
 }
 
@@ -160,11 +178,6 @@ struct Answer {
 }
 
 impl PageRank {
-    fn new(definition: Definition) -> Self {
-        let (ends, sources, degrees, ranks, gives) = Default::default();
-        PageRank { definition, scale: None, ends, sources, degrees, ranks, gives, rounds: 0 }
-    }
-
     /// Turns the edges around: reading what is given, wherever it lies, is faster than writing there.
     fn begin(&mut self, shard: &Shard, scale: Scale) {
         let mut ends = vec![0; shard.slots()];
@@ -184,51 +197,59 @@ impl PageRank {
             }
         }
         (self.ends, self.sources) = (ends, sources);
-        self.degrees = (0..shard.len() as u32).map(|vertex| shard.targets(vertex).len() as u32).collect();
+        let part = |vertex| u64::MAX.checked_div(shard.targets(vertex).len() as u64).unwrap_or(0);
+        self.parts = (0..shard.len() as u32).map(part).collect();
         self.ranks = vec![scale.first(); shard.len()];
-        self.gives = vec![0; shard.len()];
-    }
-
-    /// What is given to some slots.
-    fn given(&self, slots: Range<usize>) -> impl Iterator<Item = u64> {
-        let mut begin = slots.start.checked_sub(1).map_or(0, |before| self.ends[before]);
-        self.ends[slots].iter().map(move |end| {
-            let sources = &self.sources[begin..*end];
-            begin = *end;
-            sources.iter().map(|source| self.gives[*source as usize]).sum()
-        })
+        self.gives = self.parts.iter().map(|part| part_of(scale.first(), *part)).collect();
+        self.gives_next = vec![0; shard.len()];
+        self.arrived = vec![0; if shard.peers() > 1 { shard.len() } else { 0 }];
+        let dangling = self.parts.iter().filter(|part| **part == 0).count() as u64;
+        self.dangling = dangling * scale.first();
     }
 
     /// Takes what others give, and gives every vertex its new rank. Gives back how much changed.
     fn update(&mut self, shard: &Shard, scale: Scale, inbox: &[Block]) -> u64 {
-        let dangling = inbox.iter().map(|block| block.dangling).sum();
-        let mut given: Vec<u64> = self.given(0..shard.len()).collect();
+        self.arrived.fill(0);
         for (block, vertices) in inbox.iter().zip(&shard.incoming) {
             for (gives, vertex) in block.gives.iter().zip(vertices) {
-                given[*vertex as usize] += gives;
+                self.arrived[*vertex as usize] += gives;
             }
         }
-        let mut change = 0;
-        for (rank, given) in self.ranks.iter_mut().zip(given) {
-            let new = scale.rank(given, dangling);
+        let base = scale.base(inbox.iter().map(|block| block.dangling).sum());
+        let (mut change, mut dangling, mut begin) = (0, 0, 0);
+        let out = self.gives_next.iter_mut().zip(&mut self.ranks).zip(&self.parts);
+        for (vertex, ((gives, rank), part)) in out.enumerate() {
+            let end = self.ends[vertex];
+            let sources = self.sources[begin..end].iter();
+            let given: u64 = sources.map(|source| self.gives[*source as usize]).sum();
+            begin = end;
+            let given = given + self.arrived.get(vertex).copied().unwrap_or(0);
+            let new = base + part_of(given, DAMPING_PART);
             change = scale.join(change, new.abs_diff(*rank));
             *rank = new;
+            *gives = part_of(new, *part);
+            if *part == 0 {
+                dangling += new;
+            }
         }
+        std::mem::swap(&mut self.gives, &mut self.gives_next);
+        self.dangling = dangling;
         change
     }
 
     /// What each worker is told of the ranks as they are.
-    fn blocks(&mut self, shard: &Shard, change: u64) -> Vec<Message> {
-        let mut dangling = 0;
-        for ((gives, rank), degree) in self.gives.iter_mut().zip(&self.ranks).zip(&self.degrees) {
-            *gives = rank.checked_div(u64::from(*degree)).unwrap_or(0);
-            if *degree == 0 {
-                dangling += rank;
-            }
-        }
-        let behind_own = |others: &Range<usize>| shard.len() + others.start..shard.len() + others.end;
-        let block = |others| Block { gives: self.given(behind_own(others)).collect(), change, dangling };
-        shard.outgoing.iter().map(block).map(Message::Block).collect()
+    fn blocks(&self, shard: &Shard, change: u64) -> Vec<Message> {
+        let block = |others: &Range<usize>| {
+            let slots = shard.len() + others.start..shard.len() + others.end;
+            let mut begin = slots.start.checked_sub(1).map_or(0, |before| self.ends[before]);
+            let given = self.ends[slots].iter().map(|end| {
+                let sources = &self.sources[begin..*end];
+                begin = *end;
+                sources.iter().map(|source| self.gives[*source as usize]).sum()
+            });
+            Message::Block(Block { gives: given.collect(), change, dangling: self.dangling })
+        };
+        shard.outgoing.iter().map(block).collect()
     }
 }
 
