@@ -143,8 +143,6 @@ struct PageRank {
     ranks: Vec<u64>,
     /// What a vertex gives along each of its edges.
     gives: Vec<u64>,
-    /// What it gives in the next round, while that is computed.
-    gives_next: Vec<u64>,
     /// What is given by vertices of others; empty where there are no others.
     arrived: Vec<u64>,
     /// What vertices without links have.
@@ -200,11 +198,9 @@ impl PageRank {
         let part = |vertex| u64::MAX.checked_div(shard.targets(vertex).len() as u64).unwrap_or(0);
         self.parts = (0..shard.len() as u32).map(part).collect();
         self.ranks = vec![scale.first(); shard.len()];
-        self.gives = self.parts.iter().map(|part| part_of(scale.first(), *part)).collect();
-        self.gives_next = vec![0; shard.len()];
+        self.gives = vec![0; shard.len()];
         self.arrived = vec![0; if shard.peers() > 1 { shard.len() } else { 0 }];
-        let dangling = self.parts.iter().filter(|part| **part == 0).count() as u64;
-        self.dangling = dangling * scale.first();
+        self.give();
     }
 
     /// Takes what others give, and gives every vertex its new rank. Gives back how much changed.
@@ -216,25 +212,30 @@ impl PageRank {
             }
         }
         let base = scale.base(inbox.iter().map(|block| block.dangling).sum());
-        let (mut change, mut dangling, mut begin) = (0, 0, 0);
-        let out = self.gives_next.iter_mut().zip(&mut self.ranks).zip(&self.parts);
-        for (vertex, ((gives, rank), part)) in out.enumerate() {
-            let end = self.ends[vertex];
-            let sources = self.sources[begin..end].iter();
+        let (mut change, mut begin) = (0, 0);
+        // What is given is read all over the place: nothing else that this loop goes through may crowd it out of the cache.
+        for (vertex, (rank, end)) in self.ranks.iter_mut().zip(&self.ends).enumerate() {
+            let sources = self.sources[begin..*end].iter();
             let given: u64 = sources.map(|source| self.gives[*source as usize]).sum();
-            begin = end;
+            begin = *end;
             let given = given + self.arrived.get(vertex).copied().unwrap_or(0);
             let new = base + part_of(given, DAMPING_PART);
             change = scale.join(change, new.abs_diff(*rank));
             *rank = new;
-            *gives = part_of(new, *part);
+        }
+        self.give();
+        change
+    }
+
+    /// What every vertex gives of the rank that it has.
+    fn give(&mut self) {
+        self.dangling = 0;
+        for ((gives, rank), part) in self.gives.iter_mut().zip(&self.ranks).zip(&self.parts) {
+            *gives = part_of(*rank, *part);
             if *part == 0 {
-                dangling += new;
+                self.dangling += rank;
             }
         }
-        std::mem::swap(&mut self.gives, &mut self.gives_next);
-        self.dangling = dangling;
-        change
     }
 
     /// What each worker is told of the ranks as they are.

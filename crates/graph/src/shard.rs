@@ -47,10 +47,11 @@ impl Shard {
                 let slot = &mut slot_of[*target as usize];
                 if *slot == NONE {
                     *slot = SEEN;
-                    others.push(*target);
                 }
             }
-            others.sort_unstable_by_key(|vertex| (owner(*vertex), *vertex));
+            others.extend(graph.vertices().filter(|vertex| slot_of[*vertex as usize] == SEEN));
+            // Stable: those of an owner stay in the order of their keys.
+            others.sort_by_key(|vertex| owner(*vertex));
             for (slot, vertex) in (is_own.len() as u32..).zip(&others) {
                 slot_of[*vertex as usize] = slot;
             }
@@ -78,17 +79,28 @@ impl Shard {
         }
     }
 
-    /// Takes the keys that the slots of each worker stand for, in order. Vertices that this worker did not know become its own.
+    /// Takes the keys that the slots of each worker stand for, each worker's in order. Vertices that this worker did not know
+    /// become its own.
     pub(crate) fn link(&mut self, slots_of: Vec<Vec<UrlKey>>) {
-        let is_new = |key: &&UrlKey| self.keys.binary_search(key).is_err();
-        let mut new: Vec<UrlKey> = slots_of.iter().flatten().filter(is_new).copied().collect();
+        let mut new = Vec::new();
+        for keys in &slots_of {
+            new.extend(self.places(keys).zip(keys).filter(|(place, _)| place.is_none()).map(|(_, key)| *key));
+        }
         new.sort_unstable();
         new.dedup();
         if !new.is_empty() {
             self.insert(&new);
         }
-        let place = |key: &UrlKey| self.keys.partition_point(|own| own < key) as u32;
-        self.incoming = slots_of.iter().map(|keys| keys.iter().map(place).collect()).collect();
+        self.incoming = slots_of.iter().map(|keys| self.places(keys).flatten().collect()).collect();
+    }
+
+    /// Where keys, which are in order, lie among the worker's own; `None` for those that are none of them.
+    fn places(&self, keys: &[UrlKey]) -> impl Iterator<Item = Option<u32>> {
+        let mut place = 0;
+        keys.iter().map(move |key| {
+            place += self.keys[place..].iter().take_while(|own| *own < key).count();
+            (self.keys.get(place) == Some(key)).then_some(place as u32)
+        })
     }
 
     /// Adds vertices without edges, which are none of the known ones.
