@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
 /// Which crate may use which: an arrow points down (`ARCHITECTURE.md`). Test-only uses are not listed.
-const ARROWS: [(&str, &[&str]); 22] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     ("weburl", &[]),
     ("model", &["weburl"]),
     ("robots", &[]),
@@ -31,6 +31,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
     ("store", &["model", "weburl"]),
     ("store-embedded", &["model", "store", "weburl"]),
     ("fetch", &["model", "weburl"]),
+    ("render", &["model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),
     ("engine", &["extract", "fetch", "frontier", "model", "robots", "store", "warc", "weburl"]),
     ("replay", &["fetch", "model", "store", "warc", "weburl"]),

@@ -1,0 +1,149 @@
+//! A browser process, and its end.
+
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::process::{Pid, Signal, geteuid, kill_process_group};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use crate::connection::Connection;
+use crate::{BrowserError, RenderFailure, Settings};
+
+/// The shell puts the pipes where Chromium looks for them, at descriptors 3 and 4, and becomes Chromium.
+const START: &str = "exec \"$0\" --remote-debugging-pipe \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
+
+/// What keeps the browser from using the network by itself, and from doing anything that a page does not need. Whatever is not
+/// asked of the source would go to a proxy that is not there, under names that do not resolve.
+const FLAGS: [&str; 31] = [
+    "--headless",
+    "--proxy-server=http://127.0.0.1:1",
+    "--proxy-bypass-list=<-loopback>",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-client-side-phishing-detection",
+    "--disable-domain-reliability",
+    "--disable-default-apps",
+    "--disable-extensions",
+    "--disable-sync",
+    "--disable-breakpad",
+    "--disable-crash-reporter",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-search-engine-choice-screen",
+    "--disable-site-isolation-trials",
+    "--disable-features=IsolateOrigins,site-per-process,Translate,OptimizationHints,MediaRouter,ServiceWorkerPaymentApps,\
+     AutofillServerCommunication,CertificateTransparencyComponentUpdater,NetworkTimeServiceQuerying,HttpsUpgrades",
+    "--disable-background-timer-throttling",
+    "--disable-renderer-backgrounding",
+    "--disable-backgrounding-occluded-windows",
+    "--metrics-recording-only",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-pings",
+    "--mute-audio",
+    "--password-store=basic",
+    "--js-flags=--max-old-space-size=512",
+];
+
+/// A running browser. Its processes end with the value.
+pub(crate) struct Browser {
+    pub(crate) connection: Connection,
+    process: Child,
+    group: Option<Pid>,
+    /// Pages that were begun.
+    pages: AtomicU32,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// Starts a browser.
+    pub(crate) async fn start(settings: &Settings) -> Result<Self, RenderFailure> {
+        let failed = |detail: String| BrowserError::Start { browser: settings.browser.display().to_string(), detail };
+        let profile = TempDir::with_prefix("argiope-browser-").map_err(|error| failed(error.to_string()))?;
+        let mut process = Command::new("sh")
+            .args(["-c", START])
+            .arg(&settings.browser)
+            .args(FLAGS)
+            .args(is_sandbox_off().then_some("--no-sandbox"))
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| failed(error.to_string()))?;
+        let group = process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let (Some(stdin), Some(stdout)) = (process.stdin.take(), process.stdout.take()) else {
+            return Err(failed("no pipes".to_owned()).into());
+        };
+        let connection = Connection::new(stdin, stdout);
+        let browser = Browser { connection, process, group, pages: AtomicU32::new(0), _profile: profile };
+        let answered = browser.connection.call(None, "Browser.getVersion", json!({})).await;
+        answered.map_err(|_| failed("it ended at once".to_owned()))?;
+        Ok(browser)
+    }
+
+    /// Counts a page. Gives which it is, from 1.
+    pub(crate) fn begin_page(&self) -> u32 {
+        self.pages.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Memory of all processes of the browser, in bytes.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        let Some(group) = self.group.map(|group| group.as_raw_nonzero().get()) else { return 0 };
+        let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
+        let stats = processes.flatten().filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+        stats.filter_map(|stat| resident_of(&stat, group)).sum()
+    }
+
+    /// Ends the browser.
+    pub(crate) fn kill(&self) {
+        if let Some(group) = self.group {
+            // It may have ended by itself.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        self.kill();
+        // Takes the process off the list; the runtime does so later if it has not ended yet.
+        let _ = self.process.try_wait();
+    }
+}
+
+/// Memory of a process in bytes, if it is of a process group: proc(5), fields 5 and 24, behind a name that may hold anything.
+fn resident_of(stat: &str, group: i32) -> Option<u64> {
+    /// Of a page of memory, in bytes, as on all machines that Chromium runs on.
+    const PAGE_BYTES: u64 = 4_096;
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    let is_of_group = fields.nth(2)?.parse::<i32>().ok()? == group;
+    let pages: u64 = fields.nth(18)?.parse().ok()?;
+    is_of_group.then_some(pages * PAGE_BYTES)
+}
+
+/// Chromium does not start its sandbox as root.
+pub(crate) fn is_sandbox_off() -> bool {
+    geteuid().is_root()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_that_of_the_group() {
+        let stat =
+            "7 (a) b) S 1 42 42 0 -1 4194560 100 0 0 0 1 1 0 0 20 0 1 0 12345 1000000 250 18446744073709551615 1";
+        assert_eq!(resident_of(stat, 42), Some(250 * 4_096));
+        assert_eq!(resident_of(stat, 43), None);
+        assert_eq!(resident_of("", 42), None);
+    }
+}

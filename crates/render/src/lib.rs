@@ -1,0 +1,26 @@
+//! Pages in headless Chromium. The browser has no network of its own: whatever a page asks for is asked of a [`Source`], which
+//! fetches it, or refuses.
+//!
+//! ```text
+//!  Page ──▶ Renderer ──▶ Browser (a process, spoken to through pipes) ──▶ Tab (one page, once) ──▶ Rendered
+//!                                                                        ▲  │
+//!                                                              Served    │  ▼  Wanted
+//!                                                                       Source
+//! ```
+//!
+//! A page that hangs, crashes or takes all memory costs its own deadline and one retry; a browser that ends is started again.
+//! The pipes are what keeps the browser alive: when this process ends, however it does, the browser ends too.
+
+mod browser;
+mod connection;
+mod failure;
+mod renderer;
+mod settings;
+mod source;
+mod tab;
+
+pub use failure::{BrowserError, RenderFailure};
+pub use renderer::Renderer;
+pub use settings::{BROWSERS, Settings};
+pub use source::{Kind, Served, Source, Wanted};
+pub use tab::{Found, FoundBy, Page, Rendered};

@@ -1,0 +1,75 @@
+//! How pages are rendered.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::BrowserError;
+
+/// Where Chromium is looked for, in `PATH`, if none is named.
+pub const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+
+/// How pages are rendered.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The browser.
+    pub browser: PathBuf,
+    /// What pages are told that the browser is called.
+    pub user_agent: String,
+    /// Pages rendered at a time.
+    pub tabs: usize,
+    /// After this a page is given up.
+    pub page_time_max: Duration,
+    /// How far the page's clock is let run once it is loaded: what appears later is not seen. It runs fast wherever the page
+    /// only waits.
+    pub page_clock: Duration,
+    /// Things on a page that are clicked at most.
+    pub clicks_max: u32,
+    /// The greatest document that is taken, in bytes.
+    pub html_bytes_max: usize,
+    /// Things that a page may ask for.
+    pub requests_max: u32,
+    /// A browser is replaced after so many pages.
+    pub pages_per_browser: u32,
+    /// A browser is replaced when its processes have more than this resident, in bytes.
+    pub browser_bytes_max: u64,
+    /// Images, sound, video and fonts are asked for too.
+    pub media: bool,
+}
+
+impl Settings {
+    /// The usual settings with a browser.
+    #[must_use]
+    pub fn new(browser: PathBuf) -> Self {
+        Settings {
+            browser,
+            user_agent: String::new(),
+            tabs: 2,
+            page_time_max: Duration::from_secs(30),
+            page_clock: Duration::from_secs(5),
+            clicks_max: 100,
+            html_bytes_max: 16 << 20,
+            requests_max: 500,
+            pages_per_browser: 200,
+            browser_bytes_max: 2 << 30,
+            media: false,
+        }
+    }
+
+    /// The browser that is named, or else the first of [`BROWSERS`] that is in `PATH`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find_browser(named: Option<&Path>) -> Result<PathBuf, BrowserError> {
+        let is_program = |path: &Path| path.metadata().is_ok_and(|metadata| metadata.is_file());
+        if let Some(named) = named {
+            let found = is_program(named).then(|| named.to_owned());
+            return found.ok_or_else(|| BrowserError::Missing(format!("there is no {}", named.display())));
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        let mut candidates = BROWSERS.iter().flat_map(|name| dirs.iter().map(move |dir| dir.join(name)));
+        candidates
+            .find(|path| is_program(path))
+            .ok_or_else(|| BrowserError::Missing(format!("none of {} is in PATH", BROWSERS.join(", "))))
+    }
+}

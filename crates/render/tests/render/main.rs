@@ -1,0 +1,9 @@
+//! Pages in a real browser, which gets everything from the test.
+
+#![expect(clippy::expect_used, reason = "a test may panic")]
+
+mod contained;
+mod kinds;
+mod offline;
+mod shown;
+mod site;
