@@ -110,6 +110,19 @@ pub struct Options {
     /// Send HEAD first, and GET only for pages worth having
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
     pub head_first: Option<bool>,
+    /// Show pages in headless Chromium before their links are read: `never`, `auto` (those that show too little without their
+    /// scripts) or `always` [default: never]
+    #[arg(long, value_name = "WHEN", help_heading = "Fetching")]
+    pub render: Option<String>,
+    /// The Chromium to render with [default: the first of chromium, chromium-browser, google-chrome-stable, google-chrome in PATH]
+    #[arg(long, value_name = "PATH", hide_short_help = true, help_heading = "Fetching")]
+    pub browser: Option<PathBuf>,
+    /// Pages rendered at a time [default: 2]
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Fetching")]
+    pub render_tabs: Option<usize>,
+    /// After this a page is not rendered [default: 30s]
+    #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Fetching")]
+    pub render_time: Option<Span>,
     /// An HTTP proxy for all requests
     #[arg(long, value_name = "URL", help_heading = "Fetching")]
     pub proxy: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Keep, Settings};
+use engine::{Keep, RenderMode, Settings};
 use fetch::FetchConfig;
 use frontier::{Filter, Politeness, SiteRules, TrapRules};
 use model::{Limits, MediaRange};
@@ -24,6 +24,8 @@ pub struct Plan {
     pub settings: Settings,
     /// What the fetcher is told.
     pub fetch: FetchConfig,
+    /// Which pages are rendered, if any.
+    pub render: Option<RenderMode>,
     /// Keep a WARC archive.
     pub archive: bool,
     /// Write the dataset.
@@ -76,7 +78,8 @@ impl Plan {
         fetch.head_accepts = head_accepts(&settings);
         fetch.media_wanted = settings.keep.as_ref().map(Keep::declared_as);
         let segment_bytes_max = options.segment_size.map_or(warc::SEGMENT_BYTES_MAX, |bytes| bytes.0);
-        Ok(Plan { archive, dataset, segment_bytes_max, settings, fetch, options })
+        let render = render(options.render.as_deref().unwrap_or_default())?;
+        Ok(Plan { render, archive, dataset, segment_bytes_max, settings, fetch, options })
     }
 
     /// Reads seeds. A seed without a scheme is taken for http, as a browser does.
@@ -98,6 +101,16 @@ fn keep(options: &Options) -> anyhow::Result<Option<Keep>> {
     let documents = options.documents == Some(true);
     let keep = Keep { documents, images: options.images == Some(true), ranges };
     Ok((documents || !options.content_types.is_empty()).then_some(keep))
+}
+
+/// Which pages are rendered.
+fn render(when: &str) -> anyhow::Result<Option<RenderMode>> {
+    match when {
+        "never" => Ok(None),
+        "auto" => Ok(Some(RenderMode::Auto)),
+        "always" => Ok(Some(RenderMode::Always)),
+        other => Err(usage(format!("--render {other}: is none of never, auto, always"))),
+    }
 }
 
 /// The media types for which a HEAD is followed by GET.
@@ -160,6 +173,7 @@ fn complete(given: &Options) -> Options {
     };
     options.scope.get_or_insert_with(|| "host".to_owned());
     options.robots.get_or_insert_with(|| "rfc9309".to_owned());
+    options.render.get_or_insert_with(|| "never".to_owned());
     let default_agent = default_user_agent(options.info_url.as_deref());
     options.user_agent.get_or_insert(default_agent);
     options.sitemaps.get_or_insert(given.depth.is_none() && !given.no_sitemaps);

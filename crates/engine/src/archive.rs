@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-use model::{ArchiveLocation, Exchange, Method, PayloadDigest, Timestamp, Truncation};
+use model::{ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation};
 use store::Segment;
 use warc::{Record, RecordId, RefersTo, SegmentError, SegmentWriter};
 use weburl::CanonicalUrl;
@@ -76,6 +76,13 @@ pub enum ArchiveError {
         found: u64,
     },
 }
+
+/// The field of a rendering's metadata record that says why, and what it brought.
+pub const RENDERING: &str = "rendering";
+/// The field that says where the page went by itself.
+pub const REDIRECT: &str = "redirect";
+/// The field for each URL that the page's scripts lead to.
+pub const OUTLINK: &str = "outlink";
 
 /// The id of a record, made from what it is about, so that a revisit can name the record it refers to without looking
 /// it up: what was asked, how, and in which microsecond.
@@ -193,6 +200,46 @@ impl Archive {
         let place = written.map_err(|source| failed(&path, source))?;
         debug_assert!(exchange.method == Method::Get || exchange.payload.is_empty());
         Ok(ArchiveLocation { segment: serial, offset: place.offset, length: place.length })
+    }
+
+    /// Appends what a browser made of an answer that was appended before: in a metadata record why and where its scripts
+    /// lead, in a conversion record the page as it was seen, and what it asked for as it was answered.
+    ///
+    /// # Errors
+    /// The segment cannot be written; what was appended before stays whole.
+    pub fn append_rendering(&mut self, shown: &Exchange, rendering: &Rendering) -> Result<(), ArchiveError> {
+        let of = response_id(shown.method, &shown.url, shown.started_at);
+        let (url, at) = (shown.url.as_str(), rendering.at.as_millis());
+        let mut fields = vec![(RENDERING, rendering.note.clone())];
+        if let Some(document) = &rendering.document {
+            fields.extend(document.redirect.iter().map(|target| (REDIRECT, target.clone())));
+            fields.extend(document.outlinks.iter().map(|target| (OUTLINK, target.clone())));
+        }
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let fields = warc::warc_fields(&fields);
+        let id = record_id("rendering of", &of.to_string(), rendering.at);
+        self.append_record(rendering.at, Record::metadata(id, at, url, warc::WARC_FIELDS, &fields).refers_to(of))?;
+        if let Some(document) = &rendering.document {
+            let id = record_id("conversion of", &of.to_string(), rendering.at);
+            let seen = Record::conversion(id, at, url, RenderedDocument::CONTENT_TYPE, &document.html);
+            self.append_record(rendering.at, seen.refers_to(of))?;
+        }
+        for exchange in &rendering.resources {
+            self.append_exchange(exchange, None, None)?;
+        }
+        Ok(())
+    }
+
+    /// Appends to the segment that was written to last, however full it is: what belongs together stays together.
+    fn append_record(&mut self, at: Timestamp, record: Record<'_>) -> Result<(), ArchiveError> {
+        let mut current = match self.current.take() {
+            Some(current) => current,
+            None => self.writable(at)?,
+        };
+        let path = self.dir.join(&current.segment.name);
+        let written = current.writer.append(&record.warcinfo_id(current.warcinfo));
+        self.current = Some(current);
+        written.map(|_| ()).map_err(|source| failed(&path, source))
     }
 
     /// The segment to write to: a new one if there is none or it is full.

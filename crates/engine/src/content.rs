@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use extract::media_type::{self, MediaType};
-use extract::{HtmlPage, LinkKind, html, robots_tag, sitemap};
-use model::{Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, Response, Truncation};
+use extract::{HtmlPage, Link, LinkKind, Rel, html, robots_tag, sitemap};
+use model::{Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, RenderedDocument, Response, Truncation};
 use sha1::{Digest as _, Sha1};
 use weburl::{CanonicalUrl, QueryEncoder, Rejected};
 
@@ -139,7 +139,15 @@ fn look_into_document(
         limits.text_bytes_max = 0;
         limits.images_max = if settings.images { limits.images_max } else { 0 };
     }
-    let html = html::extract(&response.body, response.headers.get("content-type"), &limits);
+    let rendered = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref());
+    if let Some(target) = rendered.and_then(|document| document.redirect.as_deref()) {
+        let target = outcome.url.join(target, &settings.canonical);
+        return Finding::Redirect(target.map_err(|error| format!("a redirect by script: {error}")));
+    }
+    let html = match rendered {
+        Some(document) => seen(document, &limits),
+        None => html::extract(&response.body, response.headers.get("content-type"), &limits),
+    };
     let header = robots_tag::x_robots_tag(response.headers.all("x-robots-tag"), &settings.product_token);
     let mut resolver = Resolver::new(base_of(&outcome.url, &html, settings), &html, settings);
     let leading = html.links.iter().map(|link| Some(link).filter(|link| leads_somewhere(link.kind)));
@@ -196,6 +204,19 @@ fn leads_somewhere(kind: LinkKind) -> bool {
 }
 
 /// The URL against which the page's references are resolved (HTML, "document base URL").
+/// What is on a page as a browser showed it, with the URLs that its scripts lead to.
+fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
+    let mut page = html::extract(&document.html, Some(RenderedDocument::CONTENT_TYPE), limits);
+    let room = limits.links_max.saturating_sub(page.links.len());
+    page.links.extend(document.outlinks.iter().take(room).map(|url| Link {
+        href: url.clone(),
+        text: String::new(),
+        kind: LinkKind::Onclick,
+        rel: Rel::default(),
+    }));
+    page
+}
+
 fn base_of(url: &CanonicalUrl, html: &HtmlPage, settings: &Settings) -> CanonicalUrl {
     let base = html.base_href.as_deref().and_then(|href| url.join(href, &settings.canonical).ok());
     base.unwrap_or_else(|| url.clone())

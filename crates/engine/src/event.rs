@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 
 use model::{
-    Candidate, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Queued, SiteRecord, Timestamp, Visit,
+    Candidate, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Queued, Rendering, SiteRecord,
+    Timestamp, Visit,
 };
 use store::Committed;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
@@ -126,6 +127,8 @@ pub struct Record {
     pub ends: Option<u64>,
     /// What went over the wire.
     pub exchanges: Vec<Exchange>,
+    /// What a browser made of the answer.
+    pub rendering: Option<Box<Rendering>>,
     /// The outcome of a URL.
     pub visit: Option<Visit>,
     /// How that URL was found, and what its answer says, for who observes the recorder.
@@ -152,6 +155,7 @@ impl Record {
             site,
             ends: None,
             exchanges: Vec::new(),
+            rendering: None,
             visit: None,
             visited: None,
             found: Vec::new(),

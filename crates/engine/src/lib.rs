@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!            Command::Fetch ──▶ fetch ──▶ content::look_into ──▶ Event::Fetched
+//!                             │ browsing (if the crawl has a browser)
 //!  step ───▶ Command::Record ─▶ recorder: archive, then store ─▶ Event::Committed ──▶ step
 //!            Command::Load ───▶ store ──────────────────────────▶ Event::Loaded
 //! ```
@@ -10,6 +11,7 @@
 //! no store, only the trait. The [`shell`] is thin: it decides nothing. The simulator is another shell.
 
 pub mod archive;
+mod browsing;
 pub mod clock;
 pub mod content;
 pub mod details;
@@ -20,6 +22,7 @@ pub mod settings;
 pub mod shell;
 mod step;
 
+pub use browsing::{Browsing, RenderMode};
 pub use content::{Content, Finding, look_into};
 pub use details::{Details, HtmlDetails, ImageDetails, LinkDetails};
 pub use event::{Command, End, Event, Fetch, Record};

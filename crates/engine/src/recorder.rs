@@ -128,6 +128,9 @@ impl Recorder {
             if let Some(visit) = &mut visit {
                 visit.location = location;
             }
+            if let (Some(rendering), Some(shown)) = (&record.rendering, record.exchanges.last()) {
+                archive.append_rendering(shown, rendering)?;
+            }
         }
         let visited = record.visited.zip(visit.as_ref().filter(|_| self.observer.is_some()));
         let visited = visited.map(|(found, visit)| {

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use weburl::{Site, SiteKey};
 
 use crate::clock::Clock;
-use crate::{Command, End, Event, Fetch, Record, RecordError, Recorder, Settings, State, look_into};
+use crate::{Browsing, Command, End, Event, Fetch, Record, RecordError, Recorder, Settings, State, look_into};
 
 /// Events waiting for the step.
 const EVENTS_MAX: usize = 1_024;
@@ -41,6 +41,8 @@ pub struct Shell {
     pub settings: Settings,
     /// Fetches.
     pub fetcher: Arc<Fetcher>,
+    /// Shows pages in a browser, if the crawl has one.
+    pub browsing: Option<Arc<Browsing>>,
     /// Records.
     pub recorder: Recorder,
     /// Tells the time.
@@ -103,7 +105,7 @@ impl Shell {
         stop: impl Future<Output = ()>,
         mut report: impl FnMut(Progress),
     ) -> Result<End, CrawlError> {
-        let Shell { settings, fetcher, recorder, clock } = self;
+        let Shell { settings, fetcher, browsing, recorder, clock } = self;
         let store = recorder.store().clone();
         let totals = store.totals()?;
         let began = clock.now();
@@ -116,6 +118,7 @@ impl Shell {
         let writer = tokio::task::spawn_blocking(move || write(recorder, orders_inbox, &writer_events));
         let mut hands = Hands {
             fetcher,
+            browsing,
             settings: Arc::new(settings),
             events,
             fetches: JoinSet::new(),
@@ -192,6 +195,7 @@ async fn sleep_until(alarm: Option<Timestamp>, clock: Clock) {
 /// What carries out commands.
 struct Hands {
     fetcher: Arc<Fetcher>,
+    browsing: Option<Arc<Browsing>>,
     settings: Arc<Settings>,
     events: mpsc::Sender<Event>,
     fetches: JoinSet<()>,
@@ -231,10 +235,14 @@ impl Hands {
 
     fn fetch(&mut self, task: FetchTask) {
         let (fetcher, settings, events) = (self.fetcher.clone(), self.settings.clone(), self.events.clone());
+        let browsing = self.browsing.clone();
         self.fetches.spawn(async move {
             let (id, purpose) = (task.id, task.purpose);
-            let outcome = fetcher.fetch(task).await;
+            let mut outcome = fetcher.fetch(task).await;
             debug_assert_eq!(outcome.id, id);
+            if let Some(browsing) = browsing {
+                browsing.show(&mut outcome, purpose).await;
+            }
             let fetch = look_beside(outcome, purpose, settings).await;
             if let Some(fetch) = fetch {
                 // The receiver is gone only when the crawl has ended.

@@ -59,6 +59,7 @@ impl Fetcher {
             url: course.url,
             exchanges: course.exchanges,
             fetched,
+            rendering: None,
             started_at,
             finished_at: (self.clock)(),
             response_time: course.response_time,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use weburl::CanonicalUrl;
 
-use crate::{Exchange, Purpose, Timestamp, Truncation};
+use crate::{Exchange, Purpose, Rendering, Timestamp, Truncation};
 
 /// Names a task while it is in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,6 +38,8 @@ pub struct FetchOutcome {
     pub exchanges: Vec<Exchange>,
     /// The end of it.
     pub fetched: Fetched,
+    /// What a browser made of it, if it was shown in one.
+    pub rendering: Option<Box<Rendering>>,
     /// When the first request was sent, or the connection begun.
     pub started_at: Timestamp,
     /// When the last byte was received, or the attempt given up.

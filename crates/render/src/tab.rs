@@ -284,6 +284,7 @@ impl<'a> Tab<'a> {
     fn see(&mut self, url: String, by: FoundBy) {
         let found = Found { url, by };
         let is_http = found.url.starts_with("http://") || found.url.starts_with("https://");
+        let is_http = is_http && !found.url.contains(char::is_control);
         if is_http && self.seen.len() < FOUND_MAX && self.seen.insert(found.clone()) {
             self.rendered.found.push(found);
         }

@@ -102,6 +102,7 @@ impl Servers {
             url: answered.clone(),
             exchanges,
             fetched,
+            rendering: None,
             started_at,
             finished_at,
             response_time: took,

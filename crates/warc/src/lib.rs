@@ -67,7 +67,7 @@ pub use http::{HTTP_HEAD_BYTES_MAX, HttpHead, archived_head, split_http};
 pub use id::RecordId;
 pub use read_at::{LoadedRecord, read_at};
 pub use reader::{Location, Reader, StoredRecord};
-pub use record::{Record, RefersTo, warc_fields};
+pub use record::{Record, RefersTo, WARC_FIELDS, warc_fields};
 pub use record_types::{RecordType, Truncated};
 pub use repair::{Moved, Repair, RepairError, repair};
 pub use segment::{SEGMENT_BYTES_MAX, SegmentError, SegmentFile, SegmentWriter, segment_name};

@@ -13,7 +13,8 @@ use std::net::IpAddr;
 
 /// WARC 1.1 §6.7.2.
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
-const WARC_FIELDS: &str = "application/warc-fields";
+/// The media type of [`warc_fields`].
+pub const WARC_FIELDS: &str = "application/warc-fields";
 
 /// A record to be written (WARC 1.1). It borrows its block; nothing is copied until it is written.
 ///
@@ -102,6 +103,18 @@ impl<'a> Record<'a> {
         Record::new(RecordType::Metadata, id, date_ms, content_type, block).target(target_uri)
     }
 
+    /// A content that was made of another record's (§6.8); [`Record::refers_to`] names that one.
+    pub fn conversion(
+        id: RecordId,
+        date_ms: u64,
+        target_uri: &'a str,
+        content_type: &'a str,
+        payload: &'a [u8],
+    ) -> Record<'a> {
+        let payload = Cow::Borrowed(payload);
+        Record::new(RecordType::Conversion, id, date_ms, content_type, payload).target(target_uri)
+    }
+
     /// A content that came without a protocol's head (§6.4).
     pub fn resource(
         id: RecordId,
@@ -131,6 +144,11 @@ impl<'a> Record<'a> {
     /// Names another record of the same exchange (§5.7). May be called several times.
     pub fn concurrent_to(self, id: RecordId) -> Record<'a> {
         self.field("WARC-Concurrent-To", id.to_string())
+    }
+
+    /// Names the record that this one is about (§5.11).
+    pub fn refers_to(self, id: RecordId) -> Record<'a> {
+        self.field("WARC-Refers-To", id.to_string())
     }
 
     /// The address the content came from (§5.10).

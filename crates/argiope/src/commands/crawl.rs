@@ -11,9 +11,10 @@ use clap::Args;
 use dataset::Layout;
 use engine::archive::Archive;
 use engine::clock::Clock;
-use engine::{End, Observer, Recorder, Shell};
+use engine::{Browsing, End, Observer, Recorder, RenderMode, Settings, Shell};
 use fetch::Fetcher;
 use printable::Printable;
+use render::Renderer;
 use store::Store;
 use weburl::CanonicalUrl;
 
@@ -178,12 +179,16 @@ pub fn crawl_observed(
     let archive = open_archive(dir, &plan, store.as_ref())?;
     let tables = if plan.dataset { Some(open_tables(dir, &plan, store.clone())?) } else { None };
     let clock = Clock::start();
-    let fetcher = Fetcher::new(plan.fetch, Arc::new(move || clock.now()))?;
+    let fetcher = Arc::new(Fetcher::new(plan.fetch, Arc::new(move || clock.now()))?);
+    let browsing = match plan.render {
+        Some(mode) => Some(Arc::new(browsing(mode, &plan.options, &plan.settings, fetcher.clone(), clock)?)),
+        None => None,
+    };
     let mut recorder = Recorder::new(store.clone(), archive);
     if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
         recorder = recorder.observed_by(observer);
     }
-    let shell = Shell { settings: plan.settings, fetcher: Arc::new(fetcher), recorder, clock };
+    let shell = Shell { settings: plan.settings, fetcher, browsing, recorder, clock };
     let mut printer = Printer::new(show);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let began = clock.now();
@@ -204,6 +209,29 @@ pub fn crawl_observed(
     let seconds = Some(clock.now().since(began).as_secs_f64());
     let summary = Summary { limit, seconds, ..Summary::new(name, &store.totals()?, dir.root()) };
     Ok((end, summary))
+}
+
+/// A browser for the crawl.
+fn browsing(
+    mode: RenderMode,
+    options: &Options,
+    settings: &Settings,
+    fetcher: Arc<Fetcher>,
+    clock: Clock,
+) -> anyhow::Result<Browsing> {
+    let browser = render::Settings::find_browser(options.browser.as_deref())?;
+    let usual = render::Settings::new(browser);
+    let wanted = render::Settings {
+        user_agent: options.user_agent.clone().unwrap_or_default(),
+        tabs: options.render_tabs.unwrap_or(usual.tabs),
+        page_time_max: options.render_time.map_or(usual.page_time_max, |span| span.0),
+        media: settings.images,
+        ..usual
+    };
+    if Renderer::is_sandbox_off() {
+        eprintln!("argiope: Chromium runs without its sandbox, as it does for root");
+    }
+    Ok(Browsing::new(Renderer::new(wanted), mode, fetcher, Arc::new(settings.clone()), clock))
 }
 
 /// What resolves when the user or the system wants an end: SIGINT or SIGTERM. A second one ends at once.

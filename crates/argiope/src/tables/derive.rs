@@ -1,5 +1,6 @@
 //! Derives what a dataset lacks from the archive.
 
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Context, anyhow};
 use dataset::{Layout, Rows, SegmentTables, UnrecordedPages, covered_bytes};
 use engine::{Settings, Visited, look_into};
-use model::{ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, TaskId, Visit};
+use model::{
+    ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, RenderedDocument, Rendering, TaskId,
+    Timestamp, Visit,
+};
 use replay::{Replay, ReplayError};
 use store::{Entry, Segment, Store};
 use warc::{LoadedRecord, Reader, RecordType};
@@ -115,23 +119,48 @@ impl Deriver<'_> {
             SegmentTables::anew(self.layout, &segment.name)?
         };
         let mut reader = Reader::open(&path, from)?;
+        // A visit waits for what a browser made of it, which lies behind it.
+        let mut waiting: Option<Waiting> = None;
         while let Some(mut record) = reader.next_record()? {
             let offset = record.offset();
             if offset >= segment.length {
                 break;
             }
             let header = record.header().clone();
+            if let Some(waiting) = &mut waiting
+                && waiting.is_about(&header)
+            {
+                let mut block = Vec::new();
+                record.read_to_end(&mut block)?;
+                record.finish()?;
+                waiting.take(&header, block);
+                continue;
+            }
             let Some(entry) = self.entry_of(&header, segment.serial, offset)? else {
                 record.finish()?;
                 continue;
             };
             let mut block = Vec::new();
-            std::io::Read::read_to_end(&mut record, &mut block)?;
+            record.read_to_end(&mut block)?;
             let record = LoadedRecord { location: record.finish()?, header, block };
-            tables.push(written(&mut rows, self.visited(entry, record, &mut replay)?)?)?;
-            (self.progress)(self.pages.fetch_add(1, Ordering::Relaxed) + 1);
+            let ready = waiting.replace(Waiting { entry, record, seen: None, html: None });
+            self.push(ready, &mut rows, &mut replay, &mut tables)?;
         }
+        self.push(waiting, &mut rows, &mut replay, &mut tables)?;
         Ok(tables.finish(segment.length)?)
+    }
+
+    fn push(
+        &self,
+        ready: Option<Waiting>,
+        rows: &mut Rows<'_>,
+        replay: &mut Replay<'_>,
+        tables: &mut SegmentTables,
+    ) -> anyhow::Result<()> {
+        let Some(ready) = ready else { return Ok(()) };
+        tables.push(written(rows, self.visited(ready, replay)?)?)?;
+        (self.progress)(self.pages.fetch_add(1, Ordering::Relaxed) + 1);
+        Ok(())
     }
 
     /// The URL whose visit points to the record at `offset`.
@@ -148,7 +177,8 @@ impl Deriver<'_> {
     }
 
     /// The visit with what its answer says, as the crawl saw it.
-    fn visited(&self, entry: Entry, record: LoadedRecord, replay: &mut Replay<'_>) -> anyhow::Result<Visited> {
+    fn visited(&self, ready: Waiting, replay: &mut Replay<'_>) -> anyhow::Result<Visited> {
+        let Waiting { entry, record, seen, html } = ready;
         let Entry { candidate, visit, .. } = entry;
         let visit = visit.ok_or_else(|| anyhow!("internal error: a record without a visit"))?;
         // Without a status there was no answer in the end, whatever came before.
@@ -180,12 +210,58 @@ impl Deriver<'_> {
             url: candidate.url.clone(),
             exchanges: vec![exchange],
             fetched: Fetched::Response(response),
+            rendering: seen.map(|seen| Box::new(rendering(visit.at, seen, html))),
             started_at: visit.at,
             finished_at: visit.at,
             response_time: Default::default(),
         };
         let content = look_into(&outcome, Purpose::Page, self.settings);
         Ok(Visited { candidate, visit, details: content.details })
+    }
+}
+
+/// A visit whose record was read, and what lies behind it.
+struct Waiting {
+    entry: Entry,
+    record: LoadedRecord,
+    /// The fields of the metadata record about its rendering.
+    seen: Option<Vec<u8>>,
+    /// The page as it was seen.
+    html: Option<Vec<u8>>,
+}
+
+impl Waiting {
+    /// Whether a record is about the rendering of this one.
+    fn is_about(&self, header: &warc::Header) -> bool {
+        let is_kind = matches!(header.record_type(), Some(RecordType::Metadata | RecordType::Conversion));
+        is_kind && header.get("WARC-Refers-To").is_some_and(|id| Some(id) == self.record.header.get("WARC-Record-ID"))
+    }
+
+    fn take(&mut self, header: &warc::Header, block: Vec<u8>) {
+        match header.record_type() {
+            Some(RecordType::Conversion) => self.html = Some(block),
+            _ => self.seen = Some(block),
+        }
+    }
+}
+
+/// What a browser made of a page, by the records of it.
+fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Rendering {
+    let fields = String::from_utf8_lossy(&seen).into_owned();
+    let values = |name: &'static str| {
+        let fields = fields.lines().filter_map(|line| line.split_once(": "));
+        fields.filter(move |(field, _)| *field == name).map(|(_, value)| value.to_owned())
+    };
+    let document = html.map(|html| RenderedDocument {
+        html: html.into(),
+        outlinks: values(engine::archive::OUTLINK).collect(),
+        redirect: values(engine::archive::REDIRECT).next(),
+    });
+    Rendering {
+        at,
+        document,
+        note: values(engine::archive::RENDERING).next().unwrap_or_default(),
+        resources: Vec::new(),
     }
 }
 

@@ -128,6 +128,8 @@ impl State {
             }
             Finding::Redirect(Err(problem)) => visit.reason = problem,
             Finding::Redirect(Ok(target)) => {
+                // By its status, or by its scripts.
+                visit.outcome = Outcome::Redirect;
                 visit.target = Some(target.to_string());
                 visit.outlinks = vec![target.to_string()];
                 if source.redirects >= self.settings.limits.redirects_max {
@@ -156,11 +158,18 @@ impl State {
                 self.judge_sitemap(now, source, pages, sitemaps, &mut record);
             }
         }
+        if let Some(rendering) = &fetch.rendering {
+            push_reason(&mut visit.reason, &rendering.note);
+            if rendering.document.is_none() {
+                visit.outcome = Outcome::RenderError;
+            }
+        }
         if self.settings.details && source.purpose == Purpose::Page {
             record.visited = Some(Box::new((source.clone(), content.details)));
         }
         self.count(site, source.purpose, &visit);
         record.exchanges = fetch.exchanges;
+        record.rendering = fetch.rendering;
         record.visit = Some(visit);
         record.site_record = self.front(site).map(|front| front.state.record());
         self.record(record);

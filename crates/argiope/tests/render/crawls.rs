@@ -1,0 +1,203 @@
+//! What a crawl finds with a browser and without, and what it asks the server for.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use testweb::{Config, Files, Pages, Reply, Server, Web};
+
+use crate::python::{python, runs};
+use crate::ran::{Ran, argiope};
+
+/// What every page of the application runs: links by markup, by data, by a click; things that it may not have.
+const APP: &str = "\
+document.getElementById('app').innerHTML = '<a href=/one>one</a><p>Woven by a script.</p><p id=more>more</p>';
+document.getElementById('more').addEventListener('click', () => { location.href = '/two' });
+fetch('/api/list.json').then(answer => answer.json()).then(paths => paths.forEach(path => {
+  const link = document.createElement('a'); link.href = path; link.textContent = 'listed'; document.body.append(link) }));
+fetch('/private/data.json').then(() => document.body.append('secret'));
+fetch('http://cdn.test/excluded.json').then(() => document.body.append('excluded'));
+fetch('/api/list.json', { method: 'POST', body: 'x' });
+new Image().src = '/dot.png';
+";
+const SHELL: &str = "<!DOCTYPE html><title>App</title><div id=app></div><script src=/app.js></script>";
+
+fn web() -> Web {
+    let words = "Enough words to be read without any script at all. ".repeat(10);
+    let app = Pages::new()
+        .text("/robots.txt", "User-agent: *\nDisallow: /private/\n")
+        .html("/", SHELL)
+        .html("/three", SHELL)
+        .html(
+            "/one",
+            format!(
+                "<title>One</title>{words}<a href=/moves>moves</a><a href=/hangs>hangs</a><script src=/app.js></script>"
+            ),
+        )
+        .html("/two", format!("<title>Two</title>{words}"))
+        .html("/moves", "<title>Moves</title><script>location.replace('/two')</script>")
+        .html("/hangs", "<title>Hangs</title><a href=/four>four</a><script>while (true) {}</script>")
+        .html("/four", format!("<title>Four</title>{words}"))
+        .reply("/app.js", Reply::new(200).header("Content-Type", "text/javascript").body(APP))
+        .reply("/api/list.json", Reply::new(200).header("Content-Type", "application/json").body("[\"/three\"]"))
+        .reply("/private/data.json", Reply::new(200).body("{}"))
+        .reply("/dot.png", Reply::new(200).header("Content-Type", "image/png").body("x"));
+    Web::new().site("app.test", app).site("cdn.test", Pages::new().text("/excluded.json", "{}"))
+}
+
+/// A crawl, and what the server saw of it.
+struct Crawled {
+    root: TempDir,
+    asked: BTreeMap<String, u32>,
+}
+
+impl Crawled {
+    fn of(web: Web, seed: &str, arguments: &[&str]) -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+        let config = Config { log_entries_max: 100_000, ..Config::new(web) };
+        let server = runtime.block_on(Server::start(config)).expect("a free port");
+        let root = TempDir::new().expect("a directory");
+        let dir = root.path().join("crawl").display().to_string();
+        let fixed = ["crawl", seed, "-o", &dir, "--connect-to", &server.connect_to(), "--no-sitemaps"];
+        let fast = ["--progress", "none", "--delay", "0", "--ip-delay", "0", "--render-time", "3s"];
+        let ran = argiope(&[&fixed[..], &fast, arguments].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let mut asked = BTreeMap::new();
+        for entry in server.log() {
+            *asked.entry(format!("{} {}{}", entry.method, entry.host, entry.target)).or_default() += 1;
+        }
+        Crawled { root, asked }
+    }
+
+    fn dir(&self) -> String {
+        self.root.path().join("crawl").display().to_string()
+    }
+
+    fn run(&self, command: &str, arguments: &[&str]) -> Ran {
+        argiope(&[&[command, &self.dir()], arguments].concat())
+    }
+
+    /// The rows by path.
+    fn rows(&self) -> BTreeMap<String, Value> {
+        let ran = self.run("export", &["jsonl"]);
+        let rows = ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("an object a line"));
+        rows.map(|row| (row["url"].as_str().expect("a URL").replace("http://app.test", ""), row)).collect()
+    }
+
+    fn outcomes(&self) -> BTreeMap<String, String> {
+        self.rows().into_iter().map(|(path, row)| (path, row["outcome"].as_str().expect("a word").to_owned())).collect()
+    }
+}
+
+fn crawl(render: &str) -> Crawled {
+    Crawled::of(web(), "http://app.test/", &["--render", render, "--exclude", "*cdn.test*"])
+}
+
+fn expect(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(path, outcome)| ((*path).to_owned(), (*outcome).to_owned())).collect()
+}
+
+#[test]
+fn without_a_browser_an_application_is_empty() {
+    assert_eq!(crawl("never").outcomes(), expect(&[("/", "html")]));
+}
+
+#[test]
+fn with_a_browser_its_links_are_found() {
+    let all = [
+        ("/", "html"),
+        ("/one", "html"),
+        ("/two", "html"),
+        ("/three", "duplicate"),
+        ("/four", "html"),
+        ("/moves", "redirect"),
+        ("/hangs", "render_error"),
+    ];
+    for mode in ["auto", "always"] {
+        let crawled = crawl(mode);
+        assert_eq!(crawled.outcomes(), expect(&all), "{mode}");
+        let rows = crawled.rows();
+        assert_eq!(rows["/moves"]["redirect_to"], "http://app.test/two");
+        let reason = |path: &str| rows[path]["reason"].as_str().unwrap_or_default().to_owned();
+        let why = if mode == "auto" { "the empty root of an application" } else { "asked for" };
+        assert_eq!(reason("/"), format!("rendered ({why}): 3 links and 34 characters gained"));
+        assert!(reason("/hangs").ends_with("not rendered within 3 s"), "{}", reason("/hangs"));
+        assert_eq!(reason("/two").is_empty(), mode == "auto", "what shows enough without is not rendered");
+        let told = crawled.run("explain", &["http://app.test/"]).stdout;
+        assert!(told.contains("rendered ("), "{told}");
+
+        let asked = |what: &str| crawled.asked.get(what).copied().unwrap_or(0);
+        for once in ["GET app.test/robots.txt", "GET app.test/app.js", "GET app.test/", "GET app.test/one"] {
+            assert_eq!(asked(once), 1, "{once}: {:?}", crawled.asked);
+        }
+        let forbidden = ["/private/", "cdn.test", "POST", ".png"];
+        let wrong: Vec<&String> =
+            crawled.asked.keys().filter(|what| forbidden.iter().any(|part| what.contains(part))).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn what_was_seen_is_in_the_archive_and_the_dataset_is_derived_from_it() {
+    let crawled = crawl("always");
+    let answers = || {
+        let questions: [&[&str]; 4] = [
+            &["links", "http://app.test/", "--json"],
+            &["links", "http://app.test/moves", "--json"],
+            &["search", "Woven by a script", "--json"],
+            &["rank", "--json"],
+        ];
+        questions.map(|question| {
+            let ran = crawled.run(question[0], &question[1..]);
+            assert_eq!(ran.code, 0, "{ran:?}");
+            ran.stdout
+        })
+    };
+    let before = answers();
+    assert!(before[0].contains("http://app.test/two") && before[2].contains("http://app.test/three"), "{before:?}");
+    assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+    assert_eq!(answers(), before);
+    let checked = crawled.run("check", &[]);
+    assert_eq!(checked.code, 0, "{checked:?}");
+    let archive = Path::new(&crawled.dir()).join("archive");
+    let files = archive.read_dir().expect("an archive").map(|entry| entry.expect("an entry").path());
+    let warc = files.into_iter().find(|path| path.to_string_lossy().ends_with(".warc.gz")).expect("a segment");
+    runs(python(&["warcio"]).args(["-m", "warcio.cli", "check"]).arg(&warc));
+    let index =
+        runs(python(&["warcio"]).args(["-m", "warcio.cli", "index", "-f", "warc-type,warc-target-uri"]).arg(&warc));
+    for (kind, path) in
+        [("conversion", "/"), ("metadata", "/hangs"), ("response", "/app.js"), ("response", "/api/list.json")]
+    {
+        let line = format!("\"{kind}\", \"warc-target-uri\": \"http://app.test{path}\"");
+        assert!(index.contains(&line), "{line} is not in\n{index}");
+    }
+}
+
+#[test]
+fn documents_that_need_no_browser_get_none() {
+    const PYTHON: &str = "/usr/share/doc/python3-doc/html";
+    let files = Files::new(PYTHON.as_ref()).expect("`apt-get install python3-doc` brings the documents");
+    let arguments = ["--render", "auto", "--connections-per-site", "8", "--browser", "/bin/false"];
+    let crawled = Crawled::of(Web::new().site("python.test", files), "http://python.test/", &arguments);
+    let rows = crawled.rows();
+    let rendered: Vec<&Value> =
+        rows.values().filter(|row| row["reason"].as_str().is_some_and(|reason| reason.contains("render"))).collect();
+    assert!(rendered.is_empty() && rows.len() > 400, "{rendered:?}");
+}
+
+#[test]
+fn wrong_use_is_told() {
+    let wrong = argiope(&["crawl", "http://app.test/", "-o", "/nowhere/x", "--render", "sometimes"]);
+    assert_eq!(
+        (wrong.code, wrong.stderr.as_str()),
+        (2, "argiope: --render sometimes: is none of never, auto, always\n")
+    );
+    let dir = TempDir::new().expect("a directory");
+    let dir = dir.path().join("crawl").display().to_string();
+    let missing =
+        argiope(&["crawl", "http://app.test/", "-o", &dir, "--render", "auto", "--browser", "/nowhere/chromium"]);
+    let expect = "argiope: no Chromium found (there is no /nowhere/chromium): on Debian and Ubuntu `apt-get install chromium` installs it\n";
+    assert_eq!((missing.code, missing.stderr.as_str()), (1, expect));
+}
