@@ -78,6 +78,8 @@ impl Browsing {
         let at = self.clock.now();
         let got = Arc::new(PageResources::new(self.resources.clone()));
         let rendered = self.renderer.render(&page, got.clone() as Arc<dyn Source>).await;
+        // The visit lasts as long as the page asks for things: the delay is counted from their end.
+        outcome.finished_at = self.clock.now();
         let resources = std::mem::take(&mut *locked(&got.exchanges));
         let (document, note) = match rendered {
             Err(failure) => (None, format!("rendering ({why}): {failure}")),

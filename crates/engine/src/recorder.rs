@@ -112,13 +112,15 @@ impl Recorder {
         first_holders: &mut HashMap<PayloadDigest, Original>,
     ) -> Result<Option<Visited>, RecordError> {
         let mut visit = record.visit;
+        // Every page of an application may have the same payload: what a browser showed of it is what counts.
+        let is_rendered = record.rendering.as_ref().is_some_and(|rendering| rendering.document.is_some());
         let original = match &mut visit {
-            Some(visit) => self.recognise(visit, first_holders, batch)?,
-            None => None,
+            Some(visit) if !is_rendered => self.recognise(visit, first_holders, batch)?,
+            _ => None,
         };
         let digest = visit.as_ref().and_then(|visit| visit.digest);
         if let (Some(visit), Some(exchange)) = (&visit, record.exchanges.last())
-            && let (Some(digest), None, true) = (visit.digest, &original, has_content(visit))
+            && let (Some(digest), None, true) = (visit.digest, &original, has_content(visit) && !is_rendered)
         {
             batch.holders.push((digest, visit.key));
             first_holders.insert(digest, Original { url: exchange.url.clone(), at: exchange.started_at });
