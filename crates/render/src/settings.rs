@@ -22,6 +22,10 @@ pub struct Settings {
     /// How far the page's clock is let run once it is loaded: what appears later is not seen. It runs fast wherever the page
     /// only waits.
     pub page_clock: Duration,
+    /// A CSS selector: the page's clock is let run further until something matches it, or the page is given up.
+    pub wait_for: Option<String>,
+    /// Scroll to the end of the page, again while it grows.
+    pub scroll: bool,
     /// Things on a page that are clicked at most.
     pub clicks_max: u32,
     /// The greatest document that is taken, in bytes.
@@ -46,6 +50,8 @@ impl Settings {
             tabs: 2,
             page_time_max: Duration::from_secs(30),
             page_clock: Duration::from_secs(5),
+            wait_for: None,
+            scroll: false,
             clicks_max: 100,
             html_bytes_max: 16 << 20,
             requests_max: 500,

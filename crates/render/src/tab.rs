@@ -23,6 +23,10 @@ const BINDING: &str = "argiopeSaw";
 const FOUND_MAX: usize = 10_000;
 /// After clicks the page's clock runs this far.
 const CLOCK_AFTER_CLICKS: Duration = Duration::from_secs(2);
+/// Between two looks at a page that is waited for, and after scrolling, its clock runs this far.
+const CLOCK_OF_A_STEP: Duration = Duration::from_millis(500);
+/// A page that grows without end is scrolled so often.
+const SCROLLS_MAX: u32 = 50;
 /// Answers that are given to a page at a time.
 const ANSWERS_WAITING_MAX: usize = 64;
 
@@ -169,6 +173,10 @@ impl<'a> Tab<'a> {
         self.send_and_attend("Page.navigate", json!({"url": self.page.url.as_str()})).await?;
         // Not before: the clock of the empty page that is there at first would run out at once.
         self.run_clock(self.settings.page_clock).await?;
+        self.wait().await?;
+        if self.settings.scroll {
+            self.scroll().await?;
+        }
         let max = self.settings.html_bytes_max;
         let html = self.evaluate(&format!("window['{}'].html({max})", self.key)).await?;
         self.rendered.html = html.as_str().unwrap_or_default().to_owned();
@@ -179,6 +187,32 @@ impl<'a> Tab<'a> {
             self.click().await?;
         }
         Ok(std::mem::take(&mut self.rendered))
+    }
+
+    /// Waits for what is to be there. Where it never is, the page is given up by its deadline.
+    async fn wait(&mut self) -> Result<(), RenderFailure> {
+        let Some(selector) = &self.settings.wait_for else { return Ok(()) };
+        let is_there = format!("document.querySelector({}) !== null", json!(selector));
+        while self.evaluate(&is_there).await? != Value::Bool(true) {
+            self.run_clock(CLOCK_OF_A_STEP).await?;
+        }
+        Ok(())
+    }
+
+    /// Scrolls to the end, until there is no more.
+    async fn scroll(&mut self) -> Result<(), RenderFailure> {
+        const SCROLL: &str = "{ const end = document.scrollingElement ?? document.body; end.scrollTop = end.scrollHeight; \
+                              dispatchEvent(new Event('scroll')); end.scrollHeight }";
+        let mut height = Value::Null;
+        for _ in 0..SCROLLS_MAX {
+            let now = self.evaluate(SCROLL).await?;
+            if now == height {
+                break;
+            }
+            height = now;
+            self.run_clock(CLOCK_OF_A_STEP).await?;
+        }
+        Ok(())
     }
 
     /// Clicks what looks like it, and notes what links come of it.

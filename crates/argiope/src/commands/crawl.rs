@@ -27,6 +27,7 @@ use crate::plan::Plan;
 use crate::progress::{Printer, Show};
 use crate::summary::Summary;
 use crate::tables::{Writer, derive_segments};
+use crate::units::Span;
 
 /// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
 const FIXED: [&str; 12] = [
@@ -221,7 +222,12 @@ fn browsing(
 ) -> anyhow::Result<Browsing> {
     let browser = render::Settings::find_browser(options.browser.as_deref())?;
     let usual = render::Settings::new(browser);
+    let wait = options.render_wait.as_deref();
+    let clock_runs = wait.and_then(|wait| wait.parse::<Span>().ok());
     let wanted = render::Settings {
+        page_clock: clock_runs.map_or(usual.page_clock, |span| span.0),
+        wait_for: wait.filter(|_| clock_runs.is_none()).map(str::to_owned),
+        scroll: options.render_scroll == Some(true),
         user_agent: options.user_agent.clone().unwrap_or_default(),
         tabs: options.render_tabs.unwrap_or(usual.tabs),
         page_time_max: options.render_time.map_or(usual.page_time_max, |span| span.0),

@@ -9,6 +9,7 @@ mod crawled;
 mod filters;
 mod killed;
 mod python;
+mod pywb;
 #[path = "../binary/ran.rs"]
 mod ran;
 mod tables;

@@ -1,19 +1,14 @@
 //! `wacz`: what the web served comes back from pywb, byte for byte.
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 use testweb::{Pages, Reply, Web};
 
 use crate::crawled::Crawled;
 use crate::python::{python, runs, script};
-
-/// How often pywb is asked whether it serves already, ten times a second.
-const ASKED_MAX: u32 = 1_200;
+use crate::pywb::{Pywb, get};
 
 /// A document that is no text: bytes that do not compress (xorshift).
 fn binary(begin: &[u8], bytes: usize) -> Vec<u8> {
@@ -139,56 +134,9 @@ fn the_index_leads_to_each_record() {
     }
 }
 
-/// A pywb that is stopped when it is dropped.
-struct Pywb {
-    child: Child,
-    port: u16,
-}
-
-impl Drop for Pywb {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Pywb {
-    /// Adds the WACZ file, with the index in it, to a collection `it`, and serves that.
-    fn serve(home: &Path, wacz: &Path) -> Pywb {
-        let manager = "import sys; from pywb.manager.manager import main; main(sys.argv[1:])";
-        let manage = |arguments: &[&str]| {
-            runs(python(&["pywb"]).args(["-c", manager]).args(arguments).current_dir(home));
-        };
-        manage(&["init", "it"]);
-        manage(&["add", "it", wacz.to_str().expect("UTF-8"), "--unpack-wacz"]);
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
-        let serve = "import sys; from pywb.apps.cli import wayback; wayback(sys.argv[1:])";
-        let mut command: Command = python(&["pywb"]);
-        command.args(["-c", serve, "-b", "127.0.0.1", "-p", &port.to_string()]).current_dir(home);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("python3 starts");
-        let mut pywb = Pywb { child, port };
-        for _ in 0..ASKED_MAX {
-            assert!(pywb.child.try_wait().expect("a process").is_none(), "pywb has ended");
-            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                return pywb;
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        panic!("pywb does not serve");
-    }
-
-    /// Status, head and body of a recorded answer as it was.
-    fn replay(&self, url: &str) -> (String, String, Vec<u8>) {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("pywb listens");
-        let year = "2030";
-        write!(stream, "GET /it/{year}id_/{url} HTTP/1.0\r\nHost: 127.0.0.1:{}\r\n\r\n", self.port).expect("sent");
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).expect("an answer");
-        let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head");
-        let body = answer.split_off(end + 4);
-        let head = String::from_utf8_lossy(&answer).into_owned();
-        (head.split(' ').nth(1).unwrap_or_default().to_owned(), head.to_ascii_lowercase(), body)
-    }
+/// Status, head and body of a recorded answer as it was.
+fn replay(pywb: &Pywb, url: &str) -> (String, String, Vec<u8>) {
+    get(pywb.port, &format!("/it/2030id_/{url}"))
 }
 
 #[test]
@@ -199,14 +147,14 @@ fn pywb_replays_pages_and_documents_byte_for_byte() {
     export(&crawled, &wacz, &[]);
     let pywb = Pywb::serve(dir.path(), &wacz);
     for (path, media, body) in served() {
-        let (status, head, replayed) = pywb.replay(&format!("http://small.test{path}"));
+        let (status, head, replayed) = replay(&pywb, &format!("http://small.test{path}"));
         assert_eq!(status, "200", "{path}: {head}");
         assert!(head.contains(&format!("content-type: {media}")), "{path}: {head}");
         assert!(replayed == body, "{path}: {} bytes of {}", replayed.len(), body.len());
     }
-    let (status, head, _) = pywb.replay("http://small.test/old");
+    let (status, head, _) = replay(&pywb, "http://small.test/old");
     assert_eq!(status, "301", "{head}");
-    assert_eq!(pywb.replay("http://small.test/nowhere").0, "404");
+    assert_eq!(replay(&pywb, "http://small.test/nowhere").0, "404");
 }
 
 #[test]
@@ -216,11 +164,11 @@ fn a_filtered_file_stands_alone() {
     let wacz = dir.path().join("crawl.wacz");
     export(&crawled, &wacz, &["--outcome", "duplicate"]);
     let pywb = Pywb::serve(dir.path(), &wacz);
-    let (duplicate, original) = match pywb.replay("http://small.test/copy").0.as_str() {
+    let (duplicate, original) = match replay(&pywb, "http://small.test/copy").0.as_str() {
         "200" => ("/copy", "/page?x=1&y=2"),
         _ => ("/page?x=1&y=2", "/copy"),
     };
-    let (status, _, replayed) = pywb.replay(&format!("http://small.test{duplicate}"));
+    let (status, _, replayed) = replay(&pywb, &format!("http://small.test{duplicate}"));
     assert_eq!((status.as_str(), replayed), ("200", served()[1].2.clone()), "its original is not there to be asked");
-    assert_eq!(pywb.replay(&format!("http://small.test{original}")).0, "404");
+    assert_eq!(replay(&pywb, &format!("http://small.test{original}")).0, "404");
 }

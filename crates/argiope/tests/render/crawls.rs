@@ -16,8 +16,8 @@ document.getElementById('app').innerHTML = '<a href=/one>one</a><p>Woven by a sc
 document.getElementById('more').addEventListener('click', () => { location.href = '/two' });
 fetch('/api/list.json').then(answer => answer.json()).then(paths => paths.forEach(path => {
   const link = document.createElement('a'); link.href = path; link.textContent = 'listed'; document.body.append(link) }));
-fetch('/private/data.json').then(() => document.body.append('secret'));
-fetch('http://cdn.test/excluded.json').then(() => document.body.append('excluded'));
+fetch('/private/data.json').then(answer => answer.ok && document.body.append('secret'));
+fetch('http://cdn.test/excluded.json').then(answer => answer.ok && document.body.append('excluded'));
 fetch('/api/list.json', { method: 'POST', body: 'x' });
 new Image().src = '/dot.png';
 ";
@@ -47,7 +47,7 @@ fn web() -> Web {
 }
 
 /// A crawl, and what the server saw of it.
-struct Crawled {
+pub struct Crawled {
     root: TempDir,
     asked: BTreeMap<String, u32>,
 }
@@ -75,7 +75,7 @@ impl Crawled {
         self.root.path().join("crawl").display().to_string()
     }
 
-    fn run(&self, command: &str, arguments: &[&str]) -> Ran {
+    pub fn run(&self, command: &str, arguments: &[&str]) -> Ran {
         argiope(&[&[command, &self.dir()], arguments].concat())
     }
 
@@ -91,7 +91,7 @@ impl Crawled {
     }
 }
 
-fn crawl(render: &str) -> Crawled {
+pub fn crawl(render: &str) -> Crawled {
     Crawled::of(web(), "http://app.test/", &["--render", render, "--exclude", "*cdn.test*"])
 }
 

@@ -3,7 +3,11 @@
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
 mod crawls;
+mod killed;
 #[path = "../export/python.rs"]
 mod python;
+#[path = "../export/pywb.rs"]
+mod pywb;
 #[path = "../binary/ran.rs"]
 mod ran;
+mod replayed;

@@ -1,8 +1,9 @@
 //! What a page looks like after its scripts ran, and where it wants to go.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use render::Renderer;
+use render::{RenderFailure, Renderer, Settings};
 
 use crate::site::{Site, render, settings};
 
@@ -43,6 +44,33 @@ async fn going_away_by_itself_is_a_redirect() {
     {
         let rendered = render(&renderer, body, &Arc::new(Site::new())).await.expect(body);
         assert_eq!(rendered.redirect, None, "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_comes_late_can_be_waited_for() {
+    let late = "<p>here</p><script>setTimeout(() => document.body.innerHTML += '<b id=late>late</b>', 20000)</script>";
+    let site = Arc::new(Site::new());
+    let without = render(&Renderer::new(settings()), late, &site).await.expect("a page");
+    assert!(!without.html.contains("<b id=\"late\">"), "{}", without.html);
+    let wait = |selector: &str| Settings { wait_for: Some(selector.to_owned()), ..settings() };
+    let with = render(&Renderer::new(wait("#late")), late, &site).await.expect("a page");
+    assert!(with.html.contains("<b id=\"late\">late</b>"), "{}", with.html);
+    let never = Settings { page_time_max: Duration::from_secs(2), ..wait("#never") };
+    let failure = render(&Renderer::new(never), late, &site).await;
+    assert_eq!(failure, Err(RenderFailure::Timeout(Duration::from_secs(2))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_comes_by_scrolling_is_seen() {
+    let endless = "<body><div style='height:3000px'>0</div><script>let n = 0; addEventListener('scroll', () => {\
+                   if (n < 5 && scrollY + innerHeight > document.body.scrollHeight - 100) document.body.insertAdjacentHTML(\
+                   'beforeend', `<a href=/${++n} style='display:block;height:3000px'>x</a>`) })</script>";
+    let site = Arc::new(Site::new());
+    for (scroll, expect) in [(false, 0), (true, 5)] {
+        let renderer = Renderer::new(Settings { scroll, ..settings() });
+        let rendered = render(&renderer, endless, &site).await.expect("a page");
+        assert_eq!(rendered.html.matches("<a href=\"/").count(), expect, "{}", rendered.html);
     }
 }
 
