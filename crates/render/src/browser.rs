@@ -94,12 +94,14 @@ impl Browser {
         self.pages.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Memory of all processes of the browser, in bytes.
-    pub(crate) fn resident_bytes(&self) -> u64 {
+    /// Memory that the processes of the browser have each for itself, in bytes: what they share would be counted for each.
+    pub(crate) fn private_bytes(&self) -> u64 {
         let Some(group) = self.group.map(|group| group.as_raw_nonzero().get()) else { return 0 };
         let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
-        let stats = processes.flatten().filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
-        stats.filter_map(|stat| resident_of(&stat, group)).sum()
+        let read = |entry: &std::fs::DirEntry, name: &str| std::fs::read_to_string(entry.path().join(name)).ok();
+        let of_group =
+            processes.flatten().filter(|entry| read(entry, "stat").and_then(|stat| group_of(&stat)) == Some(group));
+        of_group.filter_map(|entry| private_of(&read(&entry, "statm")?)).sum()
     }
 
     /// Ends the browser.
@@ -119,14 +121,18 @@ impl Drop for Browser {
     }
 }
 
-/// Memory of a process in bytes, if it is of a process group: proc(5), fields 5 and 24, behind a name that may hold anything.
-fn resident_of(stat: &str, group: i32) -> Option<u64> {
+/// The group of a process: proc(5), field 5 of `stat`, behind a name that may hold anything.
+fn group_of(stat: &str) -> Option<i32> {
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(2)?.parse().ok()
+}
+
+/// The private memory of a process in bytes: what is resident of it, less what is shared (`statm`, proc(5)).
+fn private_of(statm: &str) -> Option<u64> {
     /// Of a page of memory, in bytes, as on all machines that Chromium runs on.
     const PAGE_BYTES: u64 = 4_096;
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    let is_of_group = fields.nth(2)?.parse::<i32>().ok()? == group;
-    let pages: u64 = fields.nth(18)?.parse().ok()?;
-    is_of_group.then_some(pages * PAGE_BYTES)
+    let mut fields = statm.split_ascii_whitespace().skip(1).map(|field| field.parse::<u64>().ok());
+    let (resident, shared) = (fields.next()??, fields.next()??);
+    Some(resident.saturating_sub(shared) * PAGE_BYTES)
 }
 
 /// Chromium does not start its sandbox as root.
@@ -139,11 +145,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_that_of_the_group() {
-        let stat =
-            "7 (a) b) S 1 42 42 0 -1 4194560 100 0 0 0 1 1 0 0 20 0 1 0 12345 1000000 250 18446744073709551615 1";
-        assert_eq!(resident_of(stat, 42), Some(250 * 4_096));
-        assert_eq!(resident_of(stat, 43), None);
-        assert_eq!(resident_of("", 42), None);
+    fn processes_are_read_as_the_system_writes_them() {
+        assert_eq!(group_of("7 (a) b) S 1 42 43 0 -1 4194560 100 0 0"), Some(42));
+        assert_eq!(group_of(""), None);
+        assert_eq!(private_of("1000 250 50 10 0 90 0\n"), Some(200 * 4_096));
+        assert_eq!(private_of("1000"), None);
     }
 }

@@ -91,7 +91,7 @@ impl Renderer {
     async fn outgrown(&self, browser: &Browser) {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            if browser.resident_bytes() > self.settings.browser_bytes_max {
+            if browser.private_bytes() > self.settings.browser_bytes_max {
                 return;
             }
         }

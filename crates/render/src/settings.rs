@@ -34,7 +34,7 @@ pub struct Settings {
     pub requests_max: u32,
     /// A browser is replaced after so many pages.
     pub pages_per_browser: u32,
-    /// A browser is replaced when its processes have more than this resident, in bytes.
+    /// A browser is replaced when its processes have more memory than this, in bytes, what they share not counted.
     pub browser_bytes_max: u64,
     /// Images, sound, video and fonts are asked for too.
     pub media: bool,
