@@ -183,6 +183,7 @@ fn complete(given: &Options) -> Options {
         &mut options.deny_private,
         &mut options.documents,
         &mut options.images,
+        &mut options.render_scroll,
         &mut options.no_archive,
         &mut options.no_dataset,
         &mut options.sort_query,
@@ -219,6 +220,10 @@ fn complete(given: &Options) -> Options {
     span(&mut options.first_byte_timeout, limits.first_byte_timeout);
     span(&mut options.total_timeout, limits.total_timeout);
     bytes(&mut options.min_transfer_rate, limits.transfer_rate_min);
+    let rendering = render::Settings::default();
+    options.render_tabs.get_or_insert(rendering.tabs);
+    span(&mut options.render_time, rendering.page_time_max);
+    options.render_wait.get_or_insert_with(|| Span(rendering.page_clock).to_string());
     options.max_path_depth.get_or_insert(traps.path_depth_max);
     options.max_repeated_segments.get_or_insert(traps.repeated_segments_max);
     options.max_queries_per_path.get_or_insert(traps.queries_per_path_max);
@@ -406,6 +411,7 @@ mod tests {
             "# max-bytes =",
             "# info-url =",
             "# header =",
+            "# browser =",
             "# proxy =",
             "# resolve =",
             "# connect-to =",

@@ -19,6 +19,12 @@
     return null;
   };
   window.print = () => {};
+  // Frames are painted when somebody looks: here nobody does, and a tab beside another may wait for ever.
+  const FRAME_MS = 16;
+  window.requestAnimationFrame = (callback) => setTimeout(() => callback(performance.now()), FRAME_MS);
+  window.cancelAnimationFrame = (id) => clearTimeout(id);
+  window.requestIdleCallback = (callback) => setTimeout(() => callback({ didTimeout: false, timeRemaining: () => 50 }), FRAME_MS);
+  window.cancelIdleCallback = (id) => clearTimeout(id);
   window.navigation?.addEventListener('navigate', (event) => {
     if (event.hashChange || event.navigationType === 'reload') return;
     if (event.destination.sameDocument) {

@@ -40,12 +40,11 @@ pub struct Settings {
     pub media: bool,
 }
 
-impl Settings {
-    /// The usual settings with a browser.
-    #[must_use]
-    pub fn new(browser: PathBuf) -> Self {
+impl Default for Settings {
+    /// The usual settings, with the first of [`BROWSERS`] by its name alone.
+    fn default() -> Self {
         Settings {
-            browser,
+            browser: PathBuf::from(BROWSERS[0]),
             user_agent: String::new(),
             tabs: 2,
             page_time_max: Duration::from_secs(30),
@@ -59,6 +58,14 @@ impl Settings {
             browser_bytes_max: 2 << 30,
             media: false,
         }
+    }
+}
+
+impl Settings {
+    /// The usual settings with a browser.
+    #[must_use]
+    pub fn new(browser: PathBuf) -> Self {
+        Settings { browser, ..Settings::default() }
     }
 
     /// The browser that is named, or else the first of [`BROWSERS`] that is in `PATH`.

@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | [`simple`] | `simple.test` | ten pages |
 //! | [`advanced`] | `advanced.test` | robots, redirects, errors, duplicates, sitemaps, traps, with a table of what a crawl must find |
+//! | [`scripted`] | `scripted.test` | pages whose links are made by scripts, each in another way |
 //! | [`hostile`] | `hostile.test` and others | one path for each way of hurting a crawler |
 //! | [`synthetic`] | `sNNNN.synthetic.test` | a web of any size, computed from the names of its pages |
 //! | [`files`] | any | a directory |
@@ -43,6 +44,7 @@ pub use faults::Faults;
 
 pub mod advanced;
 pub mod files;
+pub mod scripted;
 pub mod simple;
 pub use files::Files;
 pub mod hostile;

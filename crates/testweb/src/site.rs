@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::{Reply, Request, advanced, hostile, simple};
+use crate::{Reply, Request, advanced, hostile, scripted, simple};
 
 /// One site, or many under one rule: requests in, replies out. It does no input or output of its own on the
 /// network; what it remembers (how often a path was asked for) it guards itself.
@@ -38,6 +38,7 @@ impl Web {
     pub fn sandboxes() -> Self {
         let web = Web::new()
             .site(simple::HOST, simple::site())
+            .site(scripted::HOST, scripted::site())
             .site(advanced::HOST, advanced::site(advanced::CRAWL_DELAY_S))
             .site(advanced::OTHER_HOST, advanced::other_site());
         hostile::sites(web)

@@ -63,7 +63,7 @@ pub struct CrawlArgs {
     /// A file of seeds, one a line; - is standard input
     #[arg(long, value_name = "FILE")]
     pub seeds: Option<PathBuf>,
-    /// Crawl the built-in test web instead of the real one: simple.test, advanced.test, hostile.test
+    /// Crawl the built-in test web instead of the real one: simple.test, advanced.test, scripted.test, hostile.test
     #[arg(long)]
     pub sandbox: bool,
     /// How progress is shown

@@ -177,6 +177,23 @@ fn what_was_seen_is_in_the_archive_and_the_dataset_is_derived_from_it() {
 }
 
 #[test]
+fn all_links_of_the_scripted_sandbox_are_found() {
+    for mode in ["auto", "always"] {
+        let crawled = Crawled::of(Web::sandboxes(), "http://scripted.test/", &["--render", mode]);
+        let outcomes: BTreeMap<String, String> = crawled
+            .outcomes()
+            .into_iter()
+            .map(|(url, outcome)| (url.replace("http://scripted.test", ""), outcome))
+            .collect();
+        for (page, _, leads_to) in testweb::scripted::PAGES {
+            for path in [&[page], leads_to].concat() {
+                assert_eq!(outcomes.get(path).map(String::as_str), Some("html"), "{path}, {mode}: {outcomes:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn documents_that_need_no_browser_get_none() {
     const PYTHON: &str = "/usr/share/doc/python3-doc/html";
     let files = Files::new(PYTHON.as_ref()).expect("`apt-get install python3-doc` brings the documents");

@@ -23,7 +23,8 @@ pub(super) struct Worth {
     pub(super) text_chars: usize,
     /// Links that can be followed.
     pub(super) links: usize,
-    has_scripts: bool,
+    /// It has scripts, handlers of events, or documents within it that have no URL.
+    is_active: bool,
     is_shell: bool,
 }
 
@@ -37,7 +38,7 @@ pub(super) fn worth(body: &[u8], content_type: Option<&str>) -> Worth {
             .iter()
             .filter(|link| matches!(link.kind, LinkKind::Anchor | LinkKind::Area | LinkKind::Onclick))
             .count(),
-        has_scripts: source.contains("<script") || source.contains(" onclick="),
+        is_active: ["<script", " onclick=", " srcdoc="].iter().any(|sign| source.contains(sign)),
         is_shell: SHELLS.iter().any(|shell| source.contains(shell)),
     }
 }
@@ -46,7 +47,7 @@ impl Worth {
     /// What says that there is more than is seen; `None` where nothing does.
     pub(super) fn evidence(&self) -> Option<&'static str> {
         match self {
-            Worth { has_scripts: false, .. } => None,
+            Worth { is_active: false, .. } => None,
             Worth { is_shell: true, .. } => Some("the empty root of an application"),
             Worth { text_chars: 0, .. } => Some("nothing but scripts"),
             Worth { text_chars, .. } if *text_chars < TEXT_CHARS_MIN => Some("scripts and little text"),
@@ -69,6 +70,7 @@ mod tests {
         check("<p>short", None);
         check("<script src=/app.js></script>", Some("nothing but scripts"));
         check("<p>Loading</p><script>x()</script>", Some("scripts and little text"));
+        check("<iframe srcdoc='<a href=/x>x</a>'></iframe>", Some("nothing but scripts"));
         check("<p onclick=\"location='/x'\">go</p>", Some("scripts and little text"));
         check(&format!("<script src=/doctools.js></script><p>{long}"), None);
         check(
