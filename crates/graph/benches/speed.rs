@@ -1,7 +1,8 @@
 //! How fast questions are answered: PageRank against a plain loop over arrays on one thread, the memory of a graph, and search
 //! through text.
 //!
-//! `cargo bench -p graph -- [EDGES] [TEXT_BYTES]`, without them 20,000,000 edges and 1,000,000,000 bytes of text.
+//! `cargo bench -p graph -- [LINKS] [TEXT_BYTES]`, without them 21,600,000 links, of which 20 million differ, and
+//! 1,000,000,000 bytes of text.
 
 use std::error::Error;
 use std::path::Path;
@@ -27,7 +28,7 @@ const DOCUMENTS: &str = "/usr/share/doc/python3-doc/html";
 
 fn main() -> Result<()> {
     let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    ranks(numbers.first().copied().unwrap_or(20_000_000))?;
+    ranks(numbers.first().copied().unwrap_or(21_600_000))?;
     texts(numbers.get(1).copied().unwrap_or(1_000_000_000))
 }
 
