@@ -1,4 +1,4 @@
-//! Writes a crawl's dataset: while it runs ([`Writer`]), and again from the archive ([`derive`]).
+//! Writes a crawl's dataset: while it runs ([`Writer`]), and again from the archive ([`Deriver`]).
 //!
 //! ```text
 //!  recorder ──▶ Visited ──▶ written() ──▶ SegmentTables          (the crawl, on a thread of its own)
@@ -15,7 +15,7 @@ mod settle;
 mod writer;
 mod written;
 
-pub use derive::{Derived, derive, derive_segments};
+pub use derive::{Derived, Deriver};
 pub use live::publish;
 pub use writer::Writer;
 pub use written::written;

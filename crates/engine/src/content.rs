@@ -140,9 +140,11 @@ fn look_into_document(
         limits.images_max = if settings.images { limits.images_max } else { 0 };
     }
     let rendered = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref());
-    if let Some(target) = rendered.and_then(|document| document.redirect.as_deref()) {
-        let target = outcome.url.join(target, &settings.canonical);
-        return Finding::Redirect(target.map_err(|error| format!("a redirect by script: {error}")));
+    let target =
+        rendered.and_then(|document| outcome.url.join(document.redirect.as_deref()?, &settings.canonical).ok());
+    // A page that leads nowhere else is a page.
+    if let Some(target) = target.filter(|target| *target != outcome.url) {
+        return Finding::Redirect(Ok(target));
     }
     let html = match rendered {
         Some(document) => seen(document, &limits),

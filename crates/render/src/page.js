@@ -148,9 +148,9 @@
     return count;
   };
 
-  // For the crawler alone: under a name that the page cannot guess, given by who adds this script.
-  Object.defineProperty(window, 'ARGIOPE_KEY', {
-    value: {
+  // What the crawler calls. A page may call it too: it learns nothing of others by it.
+  Object.defineProperty(window, 'argiopeCrawler', {
+    value: Object.freeze({
       html: (max) => {
         const out = [];
         serialize(document, out, max);
@@ -158,7 +158,6 @@
       },
       links,
       click,
-      title: () => document.title,
-    },
+    }),
   });
 })();

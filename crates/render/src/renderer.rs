@@ -1,7 +1,6 @@
 //! Pages to browsers: so many at a time, each within its deadline, a browser replaced before it grows.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Mutex, Semaphore};
@@ -22,7 +21,6 @@ pub struct Renderer {
     settings: Settings,
     tabs: Semaphore,
     current: Mutex<Option<Arc<Browser>>>,
-    pages: AtomicU64,
 }
 
 impl Renderer {
@@ -30,7 +28,7 @@ impl Renderer {
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let tabs = Semaphore::new(settings.tabs.max(1));
-        Renderer { settings, tabs, current: Mutex::new(None), pages: AtomicU64::new(0) }
+        Renderer { settings, tabs, current: Mutex::new(None) }
     }
 
     /// Whether the browser's own sandbox is off, as it is for root.
@@ -56,14 +54,9 @@ impl Renderer {
 
     async fn attempt(&self, page: &Page, source: Arc<dyn Source>) -> Result<Rendered, RenderFailure> {
         let browser = self.browser().await?;
-        let key = format!(
-            "argiope-{:x}-{}",
-            page.url.key().url ^ u64::from(std::process::id()),
-            self.pages.fetch_add(1, Ordering::Relaxed)
-        );
         let limit = self.settings.page_time_max;
         let work = async {
-            let mut tab = Tab::open(&browser, &self.settings, page, source, key).await?;
+            let mut tab = Tab::open(&browser, &self.settings, page, source).await?;
             let rendered = tokio::time::timeout(limit, tab.render()).await;
             // What does not answer is not waited for; it ends with its browser, if not before.
             let closed = tokio::time::timeout(CLOSE_TIME_MAX, tab.close()).await;

@@ -89,8 +89,6 @@ pub(crate) struct Tab<'a> {
     session: String,
     frame: String,
     events: Events,
-    /// The name of the crawler's functions in the page.
-    key: String,
     answers: (mpsc::Sender<Answer>, mpsc::Receiver<Answer>),
     seen: HashSet<Found>,
     rendered: Rendered,
@@ -112,7 +110,6 @@ impl<'a> Tab<'a> {
         settings: &'a Settings,
         page: &'a Page,
         source: Arc<dyn Source>,
-        key: String,
     ) -> Result<Self, RenderFailure> {
         let connection = browser.connection.clone();
         let context = connection.call(None, "Target.createBrowserContext", json!({"disposeOnDetach": true})).await?;
@@ -135,7 +132,6 @@ impl<'a> Tab<'a> {
             target,
             session,
             events,
-            key,
             answers: mpsc::channel(ANSWERS_WAITING_MAX),
             seen: HashSet::new(),
             rendered: Rendered::default(),
@@ -148,14 +144,13 @@ impl<'a> Tab<'a> {
     }
 
     async fn prepare(&self) -> Result<(), RenderFailure> {
-        let script = SCRIPT.replace("ARGIOPE_KEY", &self.key);
         self.call("Page.enable", json!({})).await?;
         self.call("Runtime.enable", json!({})).await?;
         self.call("Inspector.enable", json!({})).await?;
         self.call("Network.enable", json!({})).await?;
         self.call("Network.setBypassServiceWorker", json!({"bypass": true})).await?;
         self.call("Runtime.addBinding", json!({"name": BINDING})).await?;
-        self.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": script})).await?;
+        self.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": SCRIPT})).await?;
         if !self.settings.user_agent.is_empty() {
             let agent = json!({"userAgent": self.settings.user_agent});
             self.call("Emulation.setUserAgentOverride", agent).await?;
@@ -178,7 +173,7 @@ impl<'a> Tab<'a> {
             self.scroll().await?;
         }
         let max = self.settings.html_bytes_max;
-        let html = self.evaluate(&format!("window['{}'].html({max})", self.key)).await?;
+        let html = self.evaluate(&format!("argiopeCrawler.html({max})")).await?;
         self.rendered.html = html.as_str().unwrap_or_default().to_owned();
         if self.rendered.html.len() > max {
             return Err(RenderFailure::TooLarge(max));
@@ -217,14 +212,13 @@ impl<'a> Tab<'a> {
 
     /// Clicks what looks like it, and notes what links come of it.
     async fn click(&mut self) -> Result<(), RenderFailure> {
-        let links = format!("window['{}'].links()", self.key);
-        let before: HashSet<String> = strings(self.evaluate(&links).await?);
-        let clicks = self.evaluate(&format!("window['{}'].click({})", self.key, self.settings.clicks_max)).await?;
+        let before: HashSet<String> = strings(self.evaluate("argiopeCrawler.links()").await?);
+        let clicks = self.evaluate(&format!("argiopeCrawler.click({})", self.settings.clicks_max)).await?;
         if clicks.as_u64().unwrap_or(0) == 0 {
             return Ok(());
         }
         self.run_clock(CLOCK_AFTER_CLICKS).await?;
-        let after = strings(self.evaluate(&links).await?);
+        let after = strings(self.evaluate("argiopeCrawler.links()").await?);
         let mut new: Vec<String> = after.difference(&before).cloned().collect();
         new.sort_unstable();
         new.into_iter().for_each(|url| self.see(url, FoundBy::Click));

@@ -99,8 +99,7 @@ impl<'a> Record<'a> {
         content_type: &'a str,
         block: &'a [u8],
     ) -> Record<'a> {
-        let block = Cow::Borrowed(block);
-        Record::new(RecordType::Metadata, id, date_ms, content_type, block).target(target_uri)
+        Record::new(RecordType::Metadata, id, date_ms, content_type, Cow::Borrowed(block)).target(target_uri)
     }
 
     /// A content that was made of another record's (§6.8); [`Record::refers_to`] names that one.
@@ -111,8 +110,7 @@ impl<'a> Record<'a> {
         content_type: &'a str,
         payload: &'a [u8],
     ) -> Record<'a> {
-        let payload = Cow::Borrowed(payload);
-        Record::new(RecordType::Conversion, id, date_ms, content_type, payload).target(target_uri)
+        Record::new(RecordType::Conversion, id, date_ms, content_type, Cow::Borrowed(payload)).target(target_uri)
     }
 
     /// A content that came without a protocol's head (§6.4).
@@ -123,8 +121,7 @@ impl<'a> Record<'a> {
         content_type: &'a str,
         payload: &'a [u8],
     ) -> Record<'a> {
-        let payload = Cow::Borrowed(payload);
-        Record::new(RecordType::Resource, id, date_ms, content_type, payload).target(target_uri)
+        Record::new(RecordType::Resource, id, date_ms, content_type, Cow::Borrowed(payload)).target(target_uri)
     }
 
     fn new(kind: RecordType, id: RecordId, date_ms: u64, content_type: &'a str, payload: Cow<'a, [u8]>) -> Record<'a> {

@@ -13,7 +13,7 @@ use crate::cli::usage;
 use crate::crawl_dir::CrawlDir;
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::tables;
+use crate::tables::{self, Deriver};
 
 /// A crawl with a dataset.
 pub(super) struct Asked {
@@ -60,10 +60,7 @@ impl Asked {
     pub(super) fn url(&self, given: &str) -> anyhow::Result<CanonicalUrl> {
         let url = CanonicalUrl::parse(&with_scheme(given), &self.canonical)
             .map_err(|rejected| usage(format!("{given}: no URL of a crawl: {rejected}")))?;
-        if url.as_str() != given {
-            eprintln!("argiope: {given} is {url} in canonical form");
-        }
-        Ok(url)
+        Ok(said(given, url))
     }
 
     /// The vertex of a URL. One that was given without a scheme is looked for with both.
@@ -72,12 +69,13 @@ impl Asked {
     /// The crawl does not know it.
     pub(super) fn vertex(&self, graph: &Graph, given: &str) -> anyhow::Result<(CanonicalUrl, Vertex)> {
         if !given.contains("://") {
-            let secure = CanonicalUrl::parse(&format!("https://{given}"), &self.canonical).ok();
+            let parse = |text: String| CanonicalUrl::parse(&text, &self.canonical).ok();
+            let (plain, secure) = (parse(format!("http://{given}")), parse(format!("https://{given}")));
             if let Some(url) = secure
                 && let Some(vertex) = graph.vertex(url.key())
-                && graph.vertex(self.url(given)?.key()).is_none()
+                && plain.is_none_or(|plain| graph.vertex(plain.key()).is_none())
             {
-                return Ok((url, vertex));
+                return Ok((said(given, url), vertex));
             }
         }
         let url = self.url(given)?;
@@ -87,6 +85,14 @@ impl Asked {
             None => bail!("{url}: the crawl knows no such URL, and no page links to it"),
         }
     }
+}
+
+/// Says which URL is meant, where it was given in another form.
+fn said(given: &str, url: CanonicalUrl) -> CanonicalUrl {
+    if url.as_str() != given {
+        eprintln!("argiope: {given} is {url} in canonical form");
+    }
+    url
 }
 
 fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> {
@@ -105,10 +111,8 @@ fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> 
         }
         Err(error) => return Err(error),
     };
-    let derived = tables::derive(layout, &store, &dir.archive(), &plan.settings, &|_| ())?;
-    if derived.pages > 0 {
-        eprintln!("argiope: {} of the dataset derived from the archive", crate::counted::counted(derived.pages, "row"));
-    }
+    let deriver = Deriver { layout, store: &store, archive: &dir.archive(), settings: &plan.settings };
+    deriver.derive(&|_| ())?.tell();
     Ok(())
 }
 

@@ -19,14 +19,13 @@ use store::Store;
 use weburl::CanonicalUrl;
 
 use crate::cli::usage;
-use crate::counted::counted;
 use crate::crawl_dir::CrawlDir;
 use crate::exit;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::progress::{Printer, Show};
 use crate::summary::Summary;
-use crate::tables::{Writer, derive_segments};
+use crate::tables::{Deriver, Writer};
 use crate::units::Span;
 
 /// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
@@ -178,13 +177,14 @@ pub fn crawl_observed(
     }
     let fresh: Vec<CanonicalUrl> = seeds.into_iter().filter(|seed| !known.contains(seed)).collect();
     let archive = open_archive(dir, &plan, store.as_ref())?;
-    let tables = if plan.dataset { Some(open_tables(dir, &plan, store.clone())?) } else { None };
     let clock = Clock::start();
-    let fetcher = Arc::new(Fetcher::new(plan.fetch, Arc::new(move || clock.now()))?);
+    let fetcher = Arc::new(Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.now()))?);
     let browsing = match plan.render {
         Some(mode) => Some(Arc::new(browsing(mode, &plan.options, &plan.settings, fetcher.clone(), clock)?)),
         None => None,
     };
+    // Begun last: from here on nothing fails but the crawl itself, whose end completes the files.
+    let tables = if plan.dataset { Some(open_tables(dir, &plan, store.clone())?) } else { None };
     let mut recorder = Recorder::new(store.clone(), archive);
     if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
         recorder = recorder.observed_by(observer);
@@ -283,10 +283,9 @@ fn open_archive(dir: &CrawlDir, plan: &Plan, store: &dyn Store) -> anyhow::Resul
 /// Opens the dataset, which then reaches as far as the archive.
 fn open_tables(dir: &CrawlDir, plan: &Plan, store: Arc<dyn Store>) -> anyhow::Result<Writer> {
     let layout = Layout::at(dir.dataset());
-    let derived = derive_segments(&layout, store.as_ref(), &dir.archive(), &plan.settings, &|_| ())?;
-    if derived.pages > 0 {
-        eprintln!("argiope: {} of the dataset derived from the archive", counted(derived.pages, "row"));
-    }
+    let (archive, settings) = (dir.archive(), &plan.settings);
+    let deriver = Deriver { layout: &layout, store: store.as_ref(), archive: &archive, settings };
+    deriver.derive_segments()?.tell();
     Writer::start(dir.root(), layout, store)
 }
 

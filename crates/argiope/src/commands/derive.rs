@@ -12,7 +12,7 @@ use super::opened::Opened;
 use crate::counted::counted;
 use crate::crawl_dir::CrawlDir;
 use crate::plan::Plan;
-use crate::tables;
+use crate::tables::{self, Deriver};
 
 /// Rows between two lines of progress.
 const PROGRESS_ROWS: u64 = 10_000;
@@ -54,7 +54,8 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let layout = Layout::at(&root);
-    let derived = tables::derive(&layout, &opened.store, &opened.dir.archive(), &plan.settings, &progress)?;
+    let (archive, settings) = (opened.dir.archive(), &plan.settings);
+    let derived = Deriver { layout: &layout, store: &opened.store, archive: &archive, settings }.derive(&progress)?;
     if shows && derived.pages >= PROGRESS_ROWS {
         eprintln!();
     }

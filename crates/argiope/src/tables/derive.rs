@@ -19,6 +19,7 @@ use weburl::CanonicalUrl;
 
 use super::settle::Unsettled;
 use super::written;
+use crate::counted::counted;
 
 /// What was derived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,85 +30,88 @@ pub struct Derived {
     pub pages: u64,
 }
 
-/// Derives what the dataset lacks, and settles it. Does nothing where nothing is missing. `progress` is told how many rows
-/// are derived.
-///
-/// # Errors
-/// The archive is damaged, or the dataset cannot be written.
-pub fn derive(
-    layout: &Layout,
-    store: &dyn Store,
-    archive: &Path,
-    settings: &Settings,
-    progress: &(dyn Fn(u64) + Sync),
-) -> anyhow::Result<Derived> {
-    let missing = missing_segments(layout, store)?;
-    if missing.is_empty() && UnrecordedPages::are_written(layout)? && !Unsettled::is_marked(layout) {
-        return Ok(Derived::default());
-    }
-    let unsettled = Unsettled::begin(layout)?;
-    let derived = derive_segments(layout, store, archive, settings, progress)?;
-    unsettled.settle(store)?;
-    Ok(derived)
-}
-
-/// Derives the rows of every segment that the dataset does not reach the end of, on all cores. `progress` is told how many
-/// rows are derived.
-///
-/// # Errors
-/// The archive is damaged, or the dataset cannot be written.
-pub fn derive_segments(
-    layout: &Layout,
-    store: &dyn Store,
-    archive: &Path,
-    settings: &Settings,
-    progress: &(dyn Fn(u64) + Sync),
-) -> anyhow::Result<Derived> {
-    let missing = missing_segments(layout, store)?;
-    let derived = Derived { segments: missing.len(), pages: 0 };
-    let (pages, queue) = (AtomicU64::new(0), Mutex::new(missing.into_iter()));
-    let deriver = Deriver { layout, store, archive, settings, pages: &pages, progress };
-    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(derived.segments);
-    std::thread::scope(|scope| {
-        let work = || -> anyhow::Result<()> {
-            loop {
-                let next = queue.lock().map_err(|_| anyhow!("internal error: a derive thread panicked"))?.next();
-                let Some(segment) = next else { return Ok(()) };
-                deriver.segment(&segment).with_context(|| format!("dataset of {}", segment.name))?;
-            }
-        };
-        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let joined = threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("internal error: a derive thread panicked"))));
-        joined.collect::<anyhow::Result<Vec<()>>>()
-    })?;
-    Ok(Derived { pages: pages.into_inner(), ..derived })
-}
-
-/// The segments that the dataset does not reach the end of.
-fn missing_segments(layout: &Layout, store: &dyn Store) -> anyhow::Result<Vec<Segment>> {
-    let mut missing = Vec::new();
-    for segment in store.segments()? {
-        if covered_bytes(layout, &segment.name)? != Some(segment.length) {
-            missing.push(segment);
+impl Derived {
+    /// Says on standard error that rows were derived, if any were: for commands that were asked for something else.
+    pub fn tell(self) {
+        if self.pages > 0 {
+            eprintln!("argiope: {} of the dataset derived from the archive", counted(self.pages, "row"));
         }
     }
-    Ok(missing)
 }
 
-struct Deriver<'a> {
-    layout: &'a Layout,
-    store: &'a dyn Store,
-    archive: &'a Path,
-    settings: &'a Settings,
-    pages: &'a AtomicU64,
-    progress: &'a (dyn Fn(u64) + Sync),
+/// Derives what a dataset lacks.
+pub struct Deriver<'a> {
+    /// The dataset.
+    pub layout: &'a Layout,
+    /// The state of the crawl.
+    pub store: &'a dyn Store,
+    /// The directory of its archive.
+    pub archive: &'a Path,
+    /// Its settings; `details` must be set.
+    pub settings: &'a Settings,
 }
 
 impl Deriver<'_> {
+    /// Derives what is missing, and settles the dataset. Does nothing where nothing is missing. `progress` is told how many rows
+    /// are derived.
+    ///
+    /// # Errors
+    /// The archive is damaged, or the dataset cannot be written.
+    pub fn derive(&self, progress: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Derived> {
+        let missing = self.missing()?;
+        if missing.is_empty() && UnrecordedPages::are_written(self.layout)? && !Unsettled::is_marked(self.layout) {
+            return Ok(Derived::default());
+        }
+        let unsettled = Unsettled::begin(self.layout)?;
+        let derived = self.rows_of(missing, progress)?;
+        unsettled.settle(self.store)?;
+        Ok(derived)
+    }
+
+    /// Derives the rows of every segment that the dataset does not reach the end of, and leaves the rest to who writes next.
+    ///
+    /// # Errors
+    /// The archive is damaged, or the dataset cannot be written.
+    pub fn derive_segments(&self) -> anyhow::Result<Derived> {
+        self.rows_of(self.missing()?, &|_| ())
+    }
+
+    /// The segments that the dataset does not reach the end of.
+    fn missing(&self) -> anyhow::Result<Vec<Segment>> {
+        let mut missing = Vec::new();
+        for segment in self.store.segments()? {
+            if covered_bytes(self.layout, &segment.name)? != Some(segment.length) {
+                missing.push(segment);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Derives the rows of segments, on all cores.
+    fn rows_of(&self, missing: Vec<Segment>, progress: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Derived> {
+        let derived = Derived { segments: missing.len(), pages: 0 };
+        let (pages, queue) = (AtomicU64::new(0), Mutex::new(missing.into_iter()));
+        let count = || progress(pages.fetch_add(1, Ordering::Relaxed) + 1);
+        let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(derived.segments);
+        std::thread::scope(|scope| {
+            let work = || -> anyhow::Result<()> {
+                loop {
+                    let next = queue.lock().map_err(|_| anyhow!("internal error: a derive thread panicked"))?.next();
+                    let Some(segment) = next else { return Ok(()) };
+                    self.segment(&segment, &count).with_context(|| format!("dataset of {}", segment.name))?;
+                }
+            };
+            let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            let joined = threads.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|_| Err(anyhow!("internal error: a derive thread panicked")))
+            });
+            joined.collect::<anyhow::Result<Vec<()>>>()
+        })?;
+        Ok(Derived { pages: pages.into_inner(), ..derived })
+    }
+
     /// Goes on behind what the files of a segment reach already.
-    fn segment(&self, segment: &Segment) -> anyhow::Result<()> {
+    fn segment(&self, segment: &Segment, count: &dyn Fn()) -> anyhow::Result<()> {
         let path = self.archive.join(&segment.name);
         let body_bytes_max = self.settings.limits.body_bytes_max;
         let mut replay = Replay::new(self.store, self.archive, body_bytes_max);
@@ -144,9 +148,9 @@ impl Deriver<'_> {
             record.read_to_end(&mut block)?;
             let record = LoadedRecord { location: record.finish()?, header, block };
             let ready = waiting.replace(Waiting { entry, record, seen: None, html: None });
-            self.push(ready, &mut rows, &mut replay, &mut tables)?;
+            self.push(ready, &mut rows, &mut replay, &mut tables, count)?;
         }
-        self.push(waiting, &mut rows, &mut replay, &mut tables)?;
+        self.push(waiting, &mut rows, &mut replay, &mut tables, count)?;
         Ok(tables.finish(segment.length)?)
     }
 
@@ -156,10 +160,11 @@ impl Deriver<'_> {
         rows: &mut Rows<'_>,
         replay: &mut Replay<'_>,
         tables: &mut SegmentTables,
+        count: &dyn Fn(),
     ) -> anyhow::Result<()> {
         let Some(ready) = ready else { return Ok(()) };
         tables.push(written(rows, self.visited(ready, replay)?)?)?;
-        (self.progress)(self.pages.fetch_add(1, Ordering::Relaxed) + 1);
+        count();
         Ok(())
     }
 

@@ -42,7 +42,7 @@ struct Commit {
 
 impl Writer {
     /// Begins to write the dataset of the crawl in `root`. The files reach as far as the archive already
-    /// ([`super::derive_segments`]).
+    /// ([`super::Deriver::derive_segments`]).
     ///
     /// # Errors
     /// No thread can be started.
