@@ -118,6 +118,11 @@ fn svg_and_mathml_have_their_own_rules() {
     check("<svg/><script>'<a href=/no>'</script>", &[]);
     check("<div><svg></div><script>'<a href=/no>'</script>", &[]);
     check("<svg><p><script>'<a href=/no>'</script>", &[]);
+    // What ends an inner SVG leaves its title open, in which `</svg>` ends the outer one.
+    check("<svg><title><svg><img></svg></title><template><a href=/no></template>", &[]);
+    check("<svg><title><b></svg></b></title><style><a href=/a>x</a></style></svg>", &["/a|"]);
+    check("<svg><title><![CDATA[</title>]]><b></b></title><style><a href=/a>", &["/a|"]);
+    check("<svg><desc><p>1<p>2</p></desc><style><a href=/a>", &["/a|"]);
     check("<svg><foreignObject><style><a href=/no></style><a href=/a>x</a>", &["/a|x"]);
     check("<math><mi><title><a href=/no></title></mi></math>", &[]);
 }

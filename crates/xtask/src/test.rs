@@ -7,6 +7,10 @@ use anyhow::{Context, bail};
 
 use crate::{needs, tidy, workspace};
 
+/// Generated cases are the same in every run, so that a change is judged by what it changed.
+/// Without it (`cargo nextest run`), each run tries new ones.
+const SEED_OF_CASES: &str = "20260101";
+
 /// Runs everything, and stops at the first thing that fails.
 ///
 /// # Errors
@@ -33,7 +37,12 @@ pub fn run() -> anyhow::Result<()> {
         eprintln!("xtask: {command}");
         #[expect(clippy::disallowed_methods, reason = "how long a step took is shown to a person")]
         let began = Instant::now();
-        let status = Command::new("cargo").args(arguments).current_dir(workspace()).env("PATH", &path).status();
+        let status = Command::new("cargo")
+            .args(arguments)
+            .current_dir(workspace())
+            .env("PATH", &path)
+            .env("PROPTEST_RNG_SEED", SEED_OF_CASES)
+            .status();
         if !status.with_context(|| command.clone())?.success() {
             bail!("{command} failed");
         }

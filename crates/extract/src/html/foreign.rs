@@ -5,6 +5,8 @@
 //! dispatcher" and "the rules for parsing tokens in foreign content").
 
 use super::attributes::{Attributes, Key};
+use super::inline::is_inline;
+use super::scanner::NAME_BYTES_MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Namespace {
@@ -13,14 +15,17 @@ enum Namespace {
     Math,
 }
 
-/// An open element that changed the namespace of its content, or one of the same name inside it.
+/// An element that is open inside SVG or MathML, or one of the two itself.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
-    /// Of the content.
-    namespace: Namespace,
-    /// Lower case, as the tokenizer gives names.
-    name: &'static [u8],
+struct Open {
+    element: Namespace,
+    /// Differs from the element's own at `svg`, `math` and where HTML is allowed again.
+    content: Namespace,
+    tag: Tag,
 }
+
+/// A tag's name in lower case, zeros behind it. Longer ones are the same if they begin the same.
+type Tag = [u8; NAME_BYTES_MAX];
 
 const SVG_POINTS: [&[u8]; 3] = [b"foreignobject", b"desc", b"title"];
 const MATH_POINTS: [&[u8]; 5] = [b"mi", b"mo", b"mn", b"ms", b"mtext"];
@@ -74,10 +79,35 @@ const BREAKOUTS: [&[u8]; 44] = [
     b"var",
 ];
 
-/// The open frames, innermost last.
+/// How deep elements are told apart inside SVG and MathML: what is deeper counts as closed already.
+/// Browsers stop at 512 (Chromium's `kMaximumHTMLParserDOMTreeDepth`); an end tag costs a look at each.
+const OPEN_MAX: usize = 256;
+
+/// Elements that have no content and no end tag.
+const VOID: [&[u8]; 17] = [
+    b"area",
+    b"base",
+    b"basefont",
+    b"bgsound",
+    b"br",
+    b"col",
+    b"embed",
+    b"frame",
+    b"hr",
+    b"image",
+    b"img",
+    b"input",
+    b"link",
+    b"meta",
+    b"source",
+    b"track",
+    b"wbr",
+];
+
+/// The open elements from the outermost `svg` or `math` on, innermost last; none outside of them.
 #[derive(Debug, Default)]
 pub(super) struct Namespaces {
-    frames: Vec<Frame>,
+    open: Vec<Open>,
 }
 
 impl Namespaces {
@@ -86,8 +116,14 @@ impl Namespaces {
         self.namespace() == Namespace::Html
     }
 
+    /// Whether the innermost open element is one of SVG or MathML: then a CDATA section may begin,
+    /// even where HTML tags are allowed.
+    pub(super) fn current_is_foreign(&self) -> bool {
+        self.open.last().is_some_and(|open| open.element != Namespace::Html)
+    }
+
     fn namespace(&self) -> Namespace {
-        self.frames.last().map_or(Namespace::Html, |frame| frame.namespace)
+        self.open.last().map_or(Namespace::Html, |open| open.content)
     }
 
     /// Notes a start tag. The answer is whether the element itself is one of HTML.
@@ -95,59 +131,75 @@ impl Namespaces {
         if !self.in_html() && is_breakout(tag, attributes) {
             self.break_out();
         }
-        let in_html = self.in_html();
-        let frame = match (self.namespace(), tag) {
-            (Namespace::Html, b"svg") => Some(Frame { namespace: Namespace::Svg, name: b"svg" }),
-            (Namespace::Html, b"math") => Some(Frame { namespace: Namespace::Math, name: b"math" }),
-            _ => self.same_again(tag).or_else(|| self.integration_point(tag, attributes)),
+        let (element, content) = match (self.namespace(), tag) {
+            (Namespace::Html, b"svg") => (Namespace::Svg, Namespace::Svg),
+            (Namespace::Html, b"math") => (Namespace::Math, Namespace::Math),
+            (element, _) if is_integration_point(element, tag, attributes) => (element, Namespace::Html),
+            (element, _) => (element, element),
         };
-        let is_html = in_html && frame.is_none_or(|frame| frame.namespace == Namespace::Html);
+        let is_html = element == Namespace::Html;
+        if is_html && !self.open.is_empty() && !is_inline(tag) {
+            self.end_paragraph();
+        }
         // `/>` closes elements of SVG and MathML only.
-        self.frames.extend(frame.filter(|_| is_html || !self_closing));
+        let has_content = if is_html { !self.open.is_empty() && !VOID.contains(&tag) } else { !self_closing };
+        if has_content && self.open.len() < OPEN_MAX {
+            self.open.push(Open { element, content, tag: padded(tag) });
+        }
         is_html
     }
 
-    /// Notes an end tag (but not that of a raw text element, whose content holds no tags).
+    /// Notes an end tag.
     pub(super) fn end(&mut self, tag: &[u8]) {
-        let Some(frame) = self.frames.last() else {
-            return;
-        };
-        if tag == frame.name {
-            self.frames.pop();
-        } else if !self.in_html() && BREAKOUTS.contains(&tag) {
+        if !self.in_html() && BREAKOUTS.contains(&tag) {
             // It ends an element around the SVG, which was never closed.
             self.break_out();
+        }
+        let is_foreign = self.current_is_foreign();
+        // Neither looks beyond where HTML in SVG meets the SVG around it.
+        let near = self.open.iter().rposition(|open| (open.element != Namespace::Html) != is_foreign);
+        let begin = near.map_or(0, |last| last + 1);
+        let Some(ended) = self.open[begin..].iter().rposition(|open| open.tag == padded(tag)) else {
+            return;
+        };
+        if !is_foreign && is_inline(tag) {
+            // What was opened inside of it stays open.
+            self.open.remove(begin + ended);
+        } else {
+            self.open.truncate(begin + ended);
+        }
+    }
+
+    /// A block ends the paragraph before it, if that is the innermost element.
+    fn end_paragraph(&mut self) {
+        if self.open.last().is_some_and(|open| open.element == Namespace::Html && open.tag == padded(b"p")) {
+            self.open.pop();
         }
     }
 
     fn break_out(&mut self) {
         while !self.in_html() {
-            self.frames.pop();
+            self.open.pop();
         }
     }
+}
 
-    /// An element like the one that holds it: its end tag must not end that one.
-    fn same_again(&self, tag: &[u8]) -> Option<Frame> {
-        let frame = self.frames.last().filter(|frame| frame.name == tag)?;
-        let is_raw_text = frame.namespace == Namespace::Html && tag == b"title";
-        (!is_raw_text).then_some(*frame)
+/// Whether the content of this element of SVG or MathML is HTML again.
+fn is_integration_point(element: Namespace, tag: &[u8], attributes: &Attributes) -> bool {
+    match element {
+        Namespace::Html => false,
+        Namespace::Svg => SVG_POINTS.contains(&tag),
+        Namespace::Math if tag == ANNOTATION => attributes.get(Key::Encoding).is_some_and(|encoding| {
+            encoding.eq_ignore_ascii_case("text/html") || encoding.eq_ignore_ascii_case("application/xhtml+xml")
+        }),
+        Namespace::Math => MATH_POINTS.contains(&tag),
     }
+}
 
-    /// The element of SVG or MathML whose content is HTML again, if this is one.
-    fn integration_point(&self, tag: &[u8], attributes: &Attributes) -> Option<Frame> {
-        let named = |names: &[&'static [u8]]| names.iter().find(|name| **name == tag).copied();
-        let name = match self.namespace() {
-            Namespace::Html => None,
-            Namespace::Svg => named(&SVG_POINTS),
-            Namespace::Math => named(&MATH_POINTS).or_else(|| {
-                let encoding = attributes.get(Key::Encoding)?;
-                let is_html = encoding.eq_ignore_ascii_case("text/html")
-                    || encoding.eq_ignore_ascii_case("application/xhtml+xml");
-                is_html.then(|| named(&[ANNOTATION])).flatten()
-            }),
-        }?;
-        Some(Frame { namespace: Namespace::Html, name })
-    }
+fn padded(tag: &[u8]) -> Tag {
+    let mut padded = [0; NAME_BYTES_MAX];
+    padded.iter_mut().zip(tag).for_each(|(to, from)| *to = *from);
+    padded
 }
 
 fn is_breakout(tag: &[u8], attributes: &Attributes) -> bool {

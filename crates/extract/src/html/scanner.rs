@@ -30,7 +30,7 @@ pub(super) enum Within {
 }
 
 /// No known tag or attribute has a longer name; of longer ones only this much is kept.
-const NAME_BYTES_MAX: usize = 32;
+pub(super) const NAME_BYTES_MAX: usize = 32;
 
 /// See the module.
 #[derive(Debug)]
@@ -40,7 +40,6 @@ pub(super) struct Scanner<'s, S> {
     noscript_is_raw: bool,
     namespaces: Namespaces,
     within: Within,
-    in_raw_text: bool,
     text: Vec<u8>,
     tag: Vec<u8>,
     is_end: bool,
@@ -69,7 +68,6 @@ impl<'s, S: Sink> Scanner<'s, S> {
             noscript_is_raw,
             namespaces: Namespaces::default(),
             within: Within::Content,
-            in_raw_text: false,
             text: Vec::new(),
             tag: Vec::new(),
             is_end: false,
@@ -110,16 +108,13 @@ impl<'s, S: Sink> Scanner<'s, S> {
         }
         let (state, within) = self.content_model()?;
         self.within = within;
-        self.in_raw_text = true;
         Some(state)
     }
 
     fn end_tag(&mut self) {
         let in_html = self.namespaces.in_html();
         self.within = Within::Content;
-        if !std::mem::take(&mut self.in_raw_text) {
-            self.namespaces.end(&self.tag);
-        }
+        self.namespaces.end(&self.tag);
         self.sink.end_tag(&self.tag, in_html);
     }
 
@@ -207,7 +202,7 @@ impl<S: Sink> Emitter for Scanner<'_, S> {
     }
 
     fn adjusted_current_node_present_but_not_in_html_namespace(&mut self) -> bool {
-        !self.namespaces.in_html()
+        self.namespaces.current_is_foreign()
     }
 
     fn set_last_start_tag(&mut self, tag: Option<&[u8]>) {
