@@ -118,7 +118,9 @@ proptest! {
                 let is_ranked = definition == Definition::Normalized || kind.is_crawled();
                 let expect = if is_ranked { expect[number] } else { 0.0 };
                 let found = values[&page(number).key()];
-                prop_assert!((found - expect).abs() < 1e-9, "{} of {}, not {}", found, page(number), expect);
+                // Settled to 0.01, ranks of the original definition are kept with eight digits.
+                let tolerance = if definition == Definition::Original { 1e-6 } else { 1e-9 };
+                prop_assert!((found - expect).abs() < tolerance, "{} of {}, not {}", found, page(number), expect);
             }
             for threads in [2, 4] {
                 prop_assert_eq!(&pagerank(&graph, definition, Crew::threads(threads)).expect("an answer"), &found);
