@@ -126,6 +126,9 @@ pub struct Options {
     /// Scroll rendered pages to their end, again while they grow
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Fetching")]
     pub render_scroll: Option<bool>,
+    /// Keep a picture of each rendered page in the archive
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Fetching")]
+    pub render_screenshot: Option<bool>,
     /// After this a page is not rendered [default: 30s]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Fetching")]
     pub render_time: Option<Span>,

@@ -24,8 +24,6 @@ pub struct Plan {
     pub settings: Settings,
     /// What the fetcher is told.
     pub fetch: FetchConfig,
-    /// Which pages are rendered, if any.
-    pub render: Option<RenderMode>,
     /// Keep a WARC archive.
     pub archive: bool,
     /// Write the dataset.
@@ -71,6 +69,7 @@ impl Plan {
             sites_in_front_max: engine::settings::SITES_IN_FRONT_MAX,
             ignore_nofollow: options.ignore_nofollow == Some(true),
             keep: keep(&options)?,
+            render: render(options.render.as_deref().unwrap_or_default())?,
             images: options.images == Some(true),
             details: dataset,
         };
@@ -78,8 +77,7 @@ impl Plan {
         fetch.head_accepts = head_accepts(&settings);
         fetch.media_wanted = settings.keep.as_ref().map(Keep::declared_as);
         let segment_bytes_max = options.segment_size.map_or(warc::SEGMENT_BYTES_MAX, |bytes| bytes.0);
-        let render = render(options.render.as_deref().unwrap_or_default())?;
-        Ok(Plan { render, archive, dataset, segment_bytes_max, settings, fetch, options })
+        Ok(Plan { archive, dataset, segment_bytes_max, settings, fetch, options })
     }
 
     /// Reads seeds. A seed without a scheme is taken for http, as a browser does.
@@ -143,6 +141,7 @@ fn check_counts(options: &Options) -> anyhow::Result<()> {
         ("max-header-bytes", is_zero(options.max_header_bytes)),
         ("max-url-bytes", is_zero(options.max_url_bytes)),
         ("segment-size", is_zero(options.segment_size)),
+        ("render-tabs", options.render_tabs == Some(0)),
     ];
     match zero.into_iter().find(|(_, is_zero)| *is_zero) {
         Some((flag, _)) => Err(usage(format!("--{flag} must be at least 1"))),
@@ -184,6 +183,7 @@ fn complete(given: &Options) -> Options {
         &mut options.documents,
         &mut options.images,
         &mut options.render_scroll,
+        &mut options.render_screenshot,
         &mut options.no_archive,
         &mut options.no_dataset,
         &mut options.sort_query,

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 /// The version of the tables, in the metadata of every file under [`VERSION_KEY`].
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The metadata key of the version.
 pub const VERSION_KEY: &str = "argiope.version";
 /// The metadata key of how far into its segment a file reaches, in bytes.
@@ -73,6 +73,7 @@ impl Table {
                 "x_robots_tag",
                 "meta_robots",
                 "truncated",
+                "rendered_for",
             ],
             Table::Links => &["source_key", "source", "target_key", "target", "text", "kind", "rel"],
             Table::Images => {
@@ -129,6 +130,9 @@ static PAGES: LazyLock<SchemaRef> = LazyLock::new(|| {
         ("cache_control", TEXT, Maybe),
         ("x_robots_tag", TEXT, Maybe),
         ("truncated", TEXT, Maybe),
+        ("rendered_for", TEXT, Maybe),
+        ("rendered_links", DataType::Int32, Maybe),
+        ("rendered_chars", DataType::Int32, Maybe),
     ])
 });
 

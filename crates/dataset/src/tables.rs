@@ -65,6 +65,12 @@ pub struct PageContent {
     pub x_robots_tag: Option<String>,
     /// Why the body is not whole: `length`, `time`, `disconnect`, `unwanted`.
     pub truncated: Option<&'static str>,
+    /// What spoke for showing it in a browser, if that was tried.
+    pub rendered_for: Option<String>,
+    /// Links that it shows only there; `None` where it could not be shown, or led elsewhere.
+    pub rendered_links: Option<u32>,
+    /// Characters of text that it shows only there.
+    pub rendered_chars: Option<u32>,
 }
 
 /// A row of the table of links.
@@ -166,6 +172,9 @@ pub(crate) fn pages(rows: &[PageRow]) -> Result<RecordBatch, ArrowError> {
         content(|content| content.cache_control.as_deref()),
         content(|content| content.x_robots_tag.as_deref()),
         content(|content| content.truncated),
+        content(|content| content.rendered_for.as_deref()),
+        count(|page| page.content.as_ref()?.rendered_links),
+        count(|page| page.content.as_ref()?.rendered_chars),
     ];
     RecordBatch::try_new(Table::Pages.schema(), columns)
 }

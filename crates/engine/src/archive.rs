@@ -77,8 +77,14 @@ pub enum ArchiveError {
     },
 }
 
-/// The field of a rendering's metadata record that says why, and what it brought.
+/// The field of a rendering's metadata record that says what spoke for it.
 pub const RENDERING: &str = "rendering";
+/// The field with the links that the page shows without a browser.
+pub const LINKS_BEFORE: &str = "links-before";
+/// The field with the characters of text that the page shows without a browser.
+pub const CHARACTERS_BEFORE: &str = "characters-before";
+/// The field that says why the browser could not show the page.
+pub const FAILURE: &str = "failure";
 /// The field that says where the page went by itself.
 pub const REDIRECT: &str = "redirect";
 /// The field for each URL that the page's scripts lead to.
@@ -202,27 +208,41 @@ impl Archive {
         Ok(ArchiveLocation { segment: serial, offset: place.offset, length: place.length })
     }
 
-    /// Appends what a browser made of an answer that was appended before: in a metadata record why and where its scripts
-    /// lead, in a conversion record the page as it was seen, and what it asked for as it was answered.
+    /// Appends what a browser made of an answer that was appended before: in a metadata record why it was shown and where
+    /// its scripts lead, in a conversion record the page as it was seen, in a resource record a picture of it (under
+    /// `urn:view:` and its URL), and what it asked for as it was answered.
     ///
     /// # Errors
     /// The segment cannot be written; what was appended before stays whole.
     pub fn append_rendering(&mut self, shown: &Exchange, rendering: &Rendering) -> Result<(), ArchiveError> {
         let of = response_id(shown.method, &shown.url, shown.started_at);
         let (url, at) = (shown.url.as_str(), rendering.at.as_millis());
-        let mut fields = vec![(RENDERING, rendering.note.clone())];
-        if let Some(document) = &rendering.document {
-            fields.extend(document.redirect.iter().map(|target| (REDIRECT, target.clone())));
-            fields.extend(document.outlinks.iter().map(|target| (OUTLINK, target.clone())));
+        let mut fields = vec![
+            (RENDERING, rendering.evidence.clone()),
+            (LINKS_BEFORE, rendering.before.links.to_string()),
+            (CHARACTERS_BEFORE, rendering.before.text_chars.to_string()),
+        ];
+        match &rendering.document {
+            Ok(document) => {
+                fields.extend(document.redirect.iter().map(|target| (REDIRECT, target.clone())));
+                fields.extend(document.outlinks.iter().map(|target| (OUTLINK, target.clone())));
+            }
+            Err(failure) => fields.push((FAILURE, failure.clone())),
         }
         let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let fields = warc::warc_fields(&fields);
         let id = record_id("rendering of", &of.to_string(), rendering.at);
         self.append_record(rendering.at, Record::metadata(id, at, url, warc::WARC_FIELDS, &fields).refers_to(of))?;
-        if let Some(document) = &rendering.document {
+        if let Ok(document) = &rendering.document {
             let id = record_id("conversion of", &of.to_string(), rendering.at);
             let seen = Record::conversion(id, at, url, RenderedDocument::CONTENT_TYPE, &document.html);
             self.append_record(rendering.at, seen.refers_to(of))?;
+            if let Some(screenshot) = &document.screenshot {
+                let id = record_id("view of", &of.to_string(), rendering.at);
+                let view = format!("urn:view:{url}");
+                let picture = Record::resource(id, at, &view, "image/png", screenshot);
+                self.append_record(rendering.at, picture.concurrent_to(of))?;
+            }
         }
         for exchange in &rendering.resources {
             self.append_exchange(exchange, None, None)?;

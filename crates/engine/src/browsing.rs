@@ -1,4 +1,4 @@
-//! Pages shown in a browser before they are looked into. What a page asks for besides is fetched as everything is: under the same
+//! Pages shown in a browser and looked into again. What a page asks for besides is fetched as everything is: under the same
 //! limits and address rules, by the robots.txt of its site, unless an exclude pattern matches it.
 
 mod evidence;
@@ -7,31 +7,29 @@ mod resources;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use extract::media_type;
 use fetch::Fetcher;
-use model::{FetchOutcome, Fetched, Purpose, RenderedDocument, Rendering};
+use model::{FetchOutcome, Fetched, Purpose, RenderedDocument, Rendering, Shown};
 use render::{Page, Renderer, Source};
 
-use crate::Settings;
 use crate::clock::Clock;
-use evidence::{Worth, worth};
+use crate::content::{Content, Finding};
+use crate::{RenderMode, Settings};
+use evidence::{Evidence, Samples};
 use resources::{PageResources, Resources};
-
-/// Which pages are rendered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RenderMode {
-    /// Those that show too little without it ([`evidence`]).
-    Auto,
-    /// All.
-    Always,
-}
 
 /// A browser for a crawl, with what its pages share.
 pub struct Browsing {
     renderer: Renderer,
     mode: RenderMode,
     resources: Arc<Resources>,
+    samples: Mutex<Samples>,
     clock: Clock,
+}
+
+/// A page that is to be shown.
+pub(crate) struct Showing {
+    evidence: Evidence,
+    before: Shown,
 }
 
 impl Browsing {
@@ -44,31 +42,28 @@ impl Browsing {
         settings: Arc<Settings>,
         clock: Clock,
     ) -> Self {
-        Browsing { renderer, mode, resources: Arc::new(Resources::new(fetcher, settings)), clock }
+        let resources = Arc::new(Resources::new(fetcher, settings));
+        Browsing { renderer, mode, resources, samples: Mutex::default(), clock }
     }
 
-    /// Shows the answer, if it is a page that is to be rendered, and adds what came of it to the outcome.
-    pub async fn show(&self, outcome: &mut FetchOutcome, purpose: Purpose) {
+    /// Takes note of an answer; `Some` if it is a page that is to be shown.
+    pub(crate) fn judge(&self, outcome: &FetchOutcome, purpose: Purpose, content: &Content) -> Option<Showing> {
         if purpose == Purpose::Robots {
             self.resources.learn(outcome);
         }
-        let Fetched::Response(response) = &outcome.fetched else { return };
-        let content_type = response.headers.get("content-type");
-        let is_page = purpose == Purpose::Page
-            && (200..300).contains(&response.status)
-            && !response.body.is_empty()
-            && media_type::sniff(&response.body, content_type, outcome.url.path_extension()).is_html();
-        if !is_page {
-            return;
-        }
-        let before = worth(&response.body, content_type);
-        let why = match self.mode {
-            RenderMode::Always => "asked for",
-            RenderMode::Auto => match before.evidence() {
-                Some(evidence) => evidence,
-                None => return,
-            },
+        let Finding::Page(page) = &content.finding else { return None };
+        let before = page.shown?;
+        let evidence = match self.mode {
+            RenderMode::Always => Evidence::Asked,
+            RenderMode::Auto => Evidence::of(page.scripting, before)
+                .or_else(|| locked(&self.samples).evidence(page.scripting, &outcome.url))?,
         };
+        Some(Showing { evidence, before })
+    }
+
+    /// Shows a page, and adds what came of it to the outcome.
+    pub(crate) async fn show(&self, outcome: &mut FetchOutcome, showing: &Showing) {
+        let Fetched::Response(response) = &outcome.fetched else { return };
         let page = Page {
             url: outcome.url.clone(),
             status: response.status,
@@ -80,28 +75,27 @@ impl Browsing {
         let rendered = self.renderer.render(&page, got.clone() as Arc<dyn Source>).await;
         // The visit lasts as long as the page asks for things: the delay is counted from their end.
         outcome.finished_at = self.clock.now();
-        let resources = std::mem::take(&mut *locked(&got.exchanges));
-        let (document, note) = match rendered {
-            Err(failure) => (None, format!("rendering ({why}): {failure}")),
-            Ok(rendered) => {
-                let after = worth(rendered.html.as_bytes(), Some(RenderedDocument::CONTENT_TYPE));
-                let outlinks: Vec<String> = rendered.found.into_iter().map(|found| found.url).collect();
-                let note = gain(why, &before, &after, outlinks.len());
-                (
-                    Some(RenderedDocument { html: Bytes::from(rendered.html), outlinks, redirect: rendered.redirect }),
-                    note,
-                )
-            }
-        };
-        outcome.rendering = Some(Box::new(Rendering { at, document, note, resources }));
+        let document = rendered.map_err(|failure| failure.to_string()).map(|rendered| RenderedDocument {
+            html: Bytes::from(rendered.html),
+            outlinks: rendered.found.into_iter().map(|found| found.url).collect(),
+            redirect: rendered.redirect,
+            screenshot: rendered.screenshot,
+        });
+        outcome.rendering = Some(Box::new(Rendering {
+            at,
+            evidence: showing.evidence.as_str().to_owned(),
+            before: showing.before,
+            document,
+            resources: std::mem::take(&mut *locked(&got.exchanges)),
+        }));
     }
-}
 
-/// Why a page was rendered, and what that brought.
-fn gain(why: &str, before: &Worth, after: &Worth, found: usize) -> String {
-    let links = after.links.saturating_sub(before.links) + found;
-    let chars = after.text_chars.saturating_sub(before.text_chars);
-    format!("rendered ({why}): {links} links and {chars} characters gained")
+    /// Learns from what a page showed.
+    pub(crate) fn learn(&self, outcome: &FetchOutcome, showing: &Showing, content: &Content) {
+        if showing.evidence == Evidence::Sample {
+            locked(&self.samples).learn(&outcome.url, content.gained);
+        }
+    }
 }
 
 /// What is shared by the pages of a crawl, behind a lock that no panic leaves half changed.

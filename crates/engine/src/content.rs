@@ -4,13 +4,15 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use extract::media_type::{self, MediaType};
-use extract::{HtmlPage, Link, LinkKind, Rel, html, robots_tag, sitemap};
-use model::{Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, RenderedDocument, Response, Truncation};
+use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, html, robots_tag, sitemap};
+use model::{
+    Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, RenderedDocument, Response, Shown, Truncation,
+};
 use sha1::{Digest as _, Sha1};
 use weburl::{CanonicalUrl, QueryEncoder, Rejected};
 
 use crate::Settings;
-use crate::details::{self, Details, HtmlDetails};
+use crate::details::{self, Details, HtmlDetails, RenderedDetails};
 
 /// What is in an answer.
 #[derive(Debug, Default)]
@@ -25,6 +27,8 @@ pub struct Content {
     pub length: u64,
     /// References that are not followed because they are no http URL, are too long, or are broken.
     pub rejected: u32,
+    /// What the page shows only in a browser, where it was shown in one and led nowhere else.
+    pub gained: Option<Shown>,
     /// What the dataset keeps of it, if there is to be one.
     pub details: Option<Box<Details>>,
 }
@@ -65,6 +69,10 @@ pub struct Page {
     pub canonical: Option<CanonicalUrl>,
     /// It asks that its links be not followed.
     pub nofollow: bool,
+    /// How much it shows, where the crawl has a browser.
+    pub shown: Option<Shown>,
+    /// What it leaves to scripts.
+    pub scripting: Scripting,
 }
 
 /// Looks into the end of a fetch.
@@ -87,6 +95,9 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
     if settings.details && purpose == Purpose::Page && content.details.is_none() {
         let media = media_type(&outcome.url, response);
         content.details = Some(Box::new(Details::new(response, media, None)));
+    }
+    if let (Some(details), Some(rendering)) = (&mut content.details, &outcome.rendering) {
+        details.rendered = Some(RenderedDetails { evidence: rendering.evidence.clone(), gained: content.gained });
     }
     content
 }
@@ -136,10 +147,10 @@ fn look_into_document(
         ..extract::Limits::default()
     };
     if !settings.details {
-        limits.text_bytes_max = 0;
+        limits.text_bytes_max = if settings.render.is_some() { limits.text_bytes_max } else { 0 };
         limits.images_max = if settings.images { limits.images_max } else { 0 };
     }
-    let rendered = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref());
+    let rendered = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref().ok());
     let target =
         rendered.and_then(|document| outcome.url.join(document.redirect.as_deref()?, &settings.canonical).ok());
     // A page that leads nowhere else is a page.
@@ -150,6 +161,10 @@ fn look_into_document(
         Some(document) => seen(document, &limits),
         None => html::extract(&response.body, response.headers.get("content-type"), &limits),
     };
+    let shown = (settings.render.is_some() || rendered.is_some()).then(|| shown_of(&html));
+    if let (Some(rendering), Some(_)) = (&outcome.rendering, rendered) {
+        content.gained = shown.map(|shown| shown.beyond(rendering.before));
+    }
     let header = robots_tag::x_robots_tag(response.headers.all("x-robots-tag"), &settings.product_token);
     let mut resolver = Resolver::new(base_of(&outcome.url, &html, settings), &html, settings);
     let leading = html.links.iter().map(|link| Some(link).filter(|link| leads_somewhere(link.kind)));
@@ -159,13 +174,15 @@ fn look_into_document(
     let canonical = html.canonical.as_deref().and_then(|href| resolver.join(href).ok());
     let mut urls = resolver.urls;
     content.rejected = rejected;
-    let shown: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
+    let embedded: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
     let mut page = Page {
         title: html.title.clone(),
         links: Vec::new(),
-        images: shown.into_iter().map(|place| urls[place].clone()).collect(),
+        images: embedded.into_iter().map(|place| urls[place].clone()).collect(),
         canonical,
         nofollow: (html.meta_robots.union(header)).nofollow && !settings.ignore_nofollow,
+        shown,
+        scripting: html.scripting,
     };
     if settings.details {
         let details = HtmlDetails::new(html, links, images, &urls);
@@ -205,7 +222,12 @@ fn leads_somewhere(kind: LinkKind) -> bool {
     }
 }
 
-/// The URL against which the page's references are resolved (HTML, "document base URL").
+/// How much a page shows.
+fn shown_of(html: &HtmlPage) -> Shown {
+    let is_followed = |link: &&Link| matches!(link.kind, LinkKind::Anchor | LinkKind::Area | LinkKind::Onclick);
+    Shown { links: html.links.iter().filter(is_followed).count() as u64, text_chars: html.text.chars().count() as u64 }
+}
+
 /// What is on a page as a browser showed it, with the URLs that its scripts lead to.
 fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
     let mut page = html::extract(&document.html, Some(RenderedDocument::CONTENT_TYPE), limits);
@@ -219,6 +241,7 @@ fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
     page
 }
 
+/// The URL against which the page's references are resolved (HTML, "document base URL").
 fn base_of(url: &CanonicalUrl, html: &HtmlPage, settings: &Settings) -> CanonicalUrl {
     let base = html.base_href.as_deref().and_then(|href| url.join(href, &settings.canonical).ok());
     base.unwrap_or_else(|| url.clone())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use extract::media_type::MediaType;
 use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives, simhash};
-use model::{Headers, Response, Truncation};
+use model::{Headers, Response, Shown, Truncation};
 use weburl::{CanonicalUrl, UrlKey};
 
 /// The longest value kept of a header field, in characters.
@@ -20,8 +20,19 @@ pub struct Details {
     pub fields: [Option<String>; FIELDS.len()],
     /// Why the body is not whole.
     pub truncated: Option<Truncation>,
+    /// What came of showing it in a browser, if that was tried.
+    pub rendered: Option<RenderedDetails>,
     /// What is on the page, if it is HTML.
     pub html: Option<HtmlDetails>,
+}
+
+/// What came of showing an answer in a browser.
+#[derive(Clone, Debug)]
+pub struct RenderedDetails {
+    /// What spoke for it.
+    pub evidence: String,
+    /// What the page shows only there; `None` where the browser could not show it, or it led elsewhere.
+    pub gained: Option<Shown>,
 }
 
 /// The header fields that are kept.
@@ -74,7 +85,7 @@ pub struct ImageDetails {
 impl Details {
     pub(crate) fn new(response: &Response, media: MediaType, html: Option<HtmlDetails>) -> Self {
         let field = |name: &&str| joined(&response.headers, name);
-        Details { media, fields: FIELDS.each_ref().map(field), truncated: response.truncated, html }
+        Details { media, fields: FIELDS.each_ref().map(field), truncated: response.truncated, rendered: None, html }
     }
 }
 

@@ -22,12 +22,12 @@ pub mod settings;
 pub mod shell;
 mod step;
 
-pub use browsing::{Browsing, RenderMode};
+pub use browsing::Browsing;
 pub use content::{Content, Finding, look_into};
 pub use details::{Details, HtmlDetails, ImageDetails, LinkDetails};
 pub use event::{Command, End, Event, Fetch, Record};
 pub use keep::Keep;
 pub use recorder::{Observer, ObserverError, RecordError, Recorded, Recorder, Visited};
-pub use settings::Settings;
+pub use settings::{RenderMode, Settings};
 pub use shell::{CrawlError, Progress, Shell};
 pub use step::{State, robots_state};

@@ -113,7 +113,7 @@ impl Recorder {
     ) -> Result<Option<Visited>, RecordError> {
         let mut visit = record.visit;
         // Every page of an application may have the same payload: what a browser showed of it is what counts.
-        let is_rendered = record.rendering.as_ref().is_some_and(|rendering| rendering.document.is_some());
+        let is_rendered = record.rendering.as_ref().is_some_and(|rendering| rendering.document.is_ok());
         let original = match &mut visit {
             Some(visit) if !is_rendered => self.recognise(visit, first_holders, batch)?,
             _ => None,

@@ -11,6 +11,15 @@ use crate::Keep;
 /// Sites in memory at once, unless told otherwise.
 pub const SITES_IN_FRONT_MAX: usize = 50_000;
 
+/// Which pages are shown in a browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RenderMode {
+    /// Those of which something says that they show more there.
+    Auto,
+    /// All.
+    Always,
+}
+
 /// The settings of one crawl.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -44,6 +53,8 @@ pub struct Settings {
     pub ignore_nofollow: bool,
     /// What is kept besides HTML, XML and text; `None` keeps everything.
     pub keep: Option<Keep>,
+    /// Which pages are shown in a browser; `None` where there is none.
+    pub render: Option<RenderMode>,
     /// Fetch the images that pages show, wherever they lie.
     pub images: bool,
     /// Keep of each answer what the dataset wants ([`crate::Details`]).

@@ -238,13 +238,9 @@ impl Hands {
         let browsing = self.browsing.clone();
         self.fetches.spawn(async move {
             let (id, purpose) = (task.id, task.purpose);
-            let mut outcome = fetcher.fetch(task).await;
+            let outcome = fetcher.fetch(task).await;
             debug_assert_eq!(outcome.id, id);
-            if let Some(browsing) = browsing {
-                browsing.show(&mut outcome, purpose).await;
-            }
-            let fetch = look_beside(outcome, purpose, settings).await;
-            if let Some(fetch) = fetch {
+            if let Some(fetch) = look(outcome, purpose, settings, browsing).await {
                 // The receiver is gone only when the crawl has ended.
                 let _ = events.send(Event::Fetched(Box::new(fetch))).await;
             }
@@ -260,6 +256,27 @@ impl Hands {
     }
 }
 
+/// Looks into an answer, and again if it is a page that is to be shown in a browser.
+async fn look(
+    outcome: model::FetchOutcome,
+    purpose: Purpose,
+    settings: Arc<Settings>,
+    browsing: Option<Arc<Browsing>>,
+) -> Option<Fetch> {
+    let mut fetch = look_beside(outcome, purpose, settings.clone()).await?;
+    if let Some(browsing) = browsing
+        && let Some(showing) = browsing.judge(&fetch.outcome, purpose, &fetch.content)
+    {
+        browsing.show(&mut fetch.outcome, &showing).await;
+        fetch = look_beside(fetch.outcome, purpose, settings).await?;
+        browsing.learn(&fetch.outcome, &showing, &fetch.content);
+    }
+    if let (model::Fetched::Response(response), false) = (&mut fetch.outcome.fetched, purpose == Purpose::Robots) {
+        response.body = bytes::Bytes::new();
+    }
+    Some(fetch)
+}
+
 /// Looks into an answer; into a large one on a thread of its own, so that the network goes on.
 async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, settings: Arc<Settings>) -> Option<Fetch> {
     let body_bytes = match &outcome.fetched {
@@ -270,12 +287,7 @@ async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, settings: A
         let content = look_into(&outcome, purpose, &settings);
         Fetch { outcome, content }
     };
-    let mut fetch =
-        if body_bytes < BESIDE_BYTES_MIN { look() } else { tokio::task::spawn_blocking(look).await.ok()? };
-    if let (model::Fetched::Response(response), false) = (&mut fetch.outcome.fetched, purpose == Purpose::Robots) {
-        response.body = bytes::Bytes::new();
-    }
-    Some(fetch)
+    if body_bytes < BESIDE_BYTES_MIN { Some(look()) } else { tokio::task::spawn_blocking(look).await.ok() }
 }
 
 /// The writer thread: commits records in batches, and answers reads behind the commit of every record ordered before

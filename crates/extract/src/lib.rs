@@ -24,5 +24,5 @@ mod collapse;
 mod onclick;
 
 pub use limits::Limits;
-pub use page::{HtmlPage, IgnoredLinks, Image, ImageSource, Link, LinkKind, Refresh, Rel, Truncated};
+pub use page::{HtmlPage, IgnoredLinks, Image, ImageSource, Link, LinkKind, Refresh, Rel, Scripting, Truncated};
 pub use robots_tag::RobotsDirectives;

@@ -29,10 +29,23 @@ pub struct HtmlPage {
     /// Visible text with white space collapsed: no script, style, template, noscript or title.
     /// Elements hidden by CSS or the `hidden` attribute are not recognised as such.
     pub text: String,
+    /// What it leaves to scripts.
+    pub scripting: Scripting,
     /// Links that are no links to a crawler, counted.
     pub ignored: IgnoredLinks,
     /// The limits that cut something off.
     pub truncated: Truncated,
+}
+
+/// Signs that a page shows more, or other things, once its scripts have run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scripting {
+    /// It has scripts, click handlers, or documents within it that have no URL.
+    pub is_active: bool,
+    /// It has the root of an application of a known framework, with nothing in it.
+    pub has_empty_root: bool,
+    /// It has what scripts fill in or act on: templates, module scripts, custom elements, click handlers, `javascript:` links.
+    pub has_parts_to_fill: bool,
 }
 
 /// One link of a page.

@@ -26,7 +26,7 @@ pub use fetch::{Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers,
 pub use limits::Limits;
 pub use media::{MediaRange, essence};
 pub use outcome::Outcome;
-pub use rendering::{RenderedDocument, Rendering};
+pub use rendering::{RenderedDocument, Rendering, Shown};
 pub use site::{RobotsAnswer, RobotsRecord, SiteRecord};
 pub use time::Timestamp;
 pub use visit::{ArchiveLocation, Visit};

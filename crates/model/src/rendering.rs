@@ -9,10 +9,12 @@ use crate::{Exchange, Timestamp};
 pub struct Rendering {
     /// When it was shown.
     pub at: Timestamp,
-    /// The page as it was seen; `None` where the browser could not show it.
-    pub document: Option<RenderedDocument>,
-    /// Why it was rendered, and what it brought or what went wrong: for people.
-    pub note: String,
+    /// What spoke for showing it, for people.
+    pub evidence: String,
+    /// What the page shows without a browser.
+    pub before: Shown,
+    /// The page as it was seen, or why the browser could not show it.
+    pub document: Result<RenderedDocument, String>,
     /// What the page asked for besides, and got.
     pub resources: Vec<Exchange>,
 }
@@ -26,9 +28,46 @@ pub struct RenderedDocument {
     pub outlinks: Vec<String>,
     /// Where it went by itself.
     pub redirect: Option<String>,
+    /// A picture of it, as PNG, if there is to be one.
+    pub screenshot: Option<Bytes>,
 }
 
 impl RenderedDocument {
     /// The media type of [`RenderedDocument::html`].
     pub const CONTENT_TYPE: &str = "text/html; charset=utf-8";
+}
+
+/// How much a page shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Links that a person can follow.
+    pub links: u64,
+    /// Characters of visible text.
+    pub text_chars: u64,
+}
+
+impl Shown {
+    /// What is shown here and was not before.
+    #[must_use]
+    pub fn beyond(self, before: Shown) -> Shown {
+        Shown {
+            links: self.links.saturating_sub(before.links),
+            text_chars: self.text_chars.saturating_sub(before.text_chars),
+        }
+    }
+}
+
+impl Rendering {
+    /// What is said of it in the reason of a row; `gained` where the page stayed what it is.
+    #[must_use]
+    pub fn note(&self, gained: Option<Shown>) -> String {
+        let evidence = &self.evidence;
+        match (&self.document, gained) {
+            (Err(failure), _) => format!("rendering ({evidence}): {failure}"),
+            (Ok(_), None) => format!("rendered ({evidence}): it leads elsewhere"),
+            (Ok(_), Some(Shown { links, text_chars })) => {
+                format!("rendered ({evidence}): {links} links and {text_chars} characters gained")
+            }
+        }
+    }
 }

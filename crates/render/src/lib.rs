@@ -23,4 +23,4 @@ pub use failure::{BrowserError, RenderFailure};
 pub use renderer::Renderer;
 pub use settings::{BROWSERS, Settings};
 pub use source::{Kind, Served, Source, Wanted};
-pub use tab::{Found, FoundBy, Page, Rendered};
+pub use tab::{Found, FoundBy, Page, Rendered, SCREENSHOT_HEIGHT_MAX};

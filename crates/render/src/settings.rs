@@ -26,6 +26,8 @@ pub struct Settings {
     pub wait_for: Option<String>,
     /// Scroll to the end of the page, again while it grows.
     pub scroll: bool,
+    /// Take a picture of the page.
+    pub screenshot: bool,
     /// Things on a page that are clicked at most.
     pub clicks_max: u32,
     /// The greatest document that is taken, in bytes.
@@ -51,6 +53,7 @@ impl Default for Settings {
             page_clock: Duration::from_secs(5),
             wait_for: None,
             scroll: false,
+            screenshot: false,
             clicks_max: 100,
             html_bytes_max: 16 << 20,
             requests_max: 500,

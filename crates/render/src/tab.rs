@@ -27,6 +27,10 @@ const CLOCK_AFTER_CLICKS: Duration = Duration::from_secs(2);
 const CLOCK_OF_A_STEP: Duration = Duration::from_millis(500);
 /// A page that grows without end is scrolled so often.
 const SCROLLS_MAX: u32 = 50;
+/// A picture of a page is no wider than this, in CSS pixels.
+const SCREENSHOT_WIDTH_MAX: f64 = 4_096.0;
+/// A picture of a page ends here, in CSS pixels.
+pub const SCREENSHOT_HEIGHT_MAX: f64 = 10_000.0;
 /// Answers that are given to a page at a time.
 const ANSWERS_WAITING_MAX: usize = 64;
 
@@ -52,6 +56,8 @@ pub struct Rendered {
     pub found: Vec<Found>,
     /// Where the page wanted to go by itself, by a script or a refresh.
     pub redirect: Option<String>,
+    /// A picture of it as PNG, if there is to be one: the width of a window, and down to [`SCREENSHOT_HEIGHT_MAX`].
+    pub screenshot: Option<Bytes>,
     /// What the page asked for and got.
     pub served: u32,
     /// What it asked for and did not get.
@@ -178,6 +184,9 @@ impl<'a> Tab<'a> {
         if self.rendered.html.len() > max {
             return Err(RenderFailure::TooLarge(max));
         }
+        if self.settings.screenshot {
+            self.rendered.screenshot = Some(self.screenshot().await?);
+        }
         if self.rendered.redirect.is_none() && self.settings.clicks_max > 0 {
             self.click().await?;
         }
@@ -208,6 +217,19 @@ impl<'a> Tab<'a> {
             self.run_clock(CLOCK_OF_A_STEP).await?;
         }
         Ok(())
+    }
+
+    /// A picture of the page.
+    async fn screenshot(&mut self) -> Result<Bytes, RenderFailure> {
+        const METHOD: &str = "Page.captureScreenshot";
+        let metrics = self.send_and_attend("Page.getLayoutMetrics", json!({})).await?;
+        let side = |name: &str| metrics["cssContentSize"][name].as_f64().unwrap_or(0.0).max(1.0);
+        let (width, height) = (side("width").min(SCREENSHOT_WIDTH_MAX), side("height").min(SCREENSHOT_HEIGHT_MAX));
+        let clip = json!({"x": 0, "y": 0, "width": width, "height": height, "scale": 1});
+        let asked = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
+        let taken = self.send_and_attend(METHOD, asked).await?;
+        let png = BASE64.decode(taken["data"].as_str().unwrap_or_default().as_bytes());
+        png.map(Bytes::from).map_err(|error| RenderFailure::Protocol { method: METHOD, answer: error.to_string() })
     }
 
     /// Clicks what looks like it, and notes what links come of it.

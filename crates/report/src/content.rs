@@ -11,6 +11,7 @@ use store::Store;
 use weburl::{SiteKey, UrlKey};
 
 use crate::picture::{PageNode, Picture};
+use crate::rendering::Rendering;
 use crate::statistics::{Images, LinkedPage, Links, Most, Ranked};
 use crate::top::{ROWS_MAX, Tally, Top};
 use crate::{Both, ReportError, picture};
@@ -19,6 +20,8 @@ use crate::{Both, ReportError, picture};
 pub(crate) struct Content {
     /// Binary files by kind.
     pub(crate) kinds: Tally,
+    /// Pages shown in a browser.
+    pub(crate) rendering: Rendering,
     graph: Graph,
     /// How many pages link to each of its vertices.
     links_to: Vec<u32>,
@@ -65,6 +68,7 @@ impl Content {
         let graph = Graph::open(dataset)?;
         let mut content = Content {
             kinds: Tally::default(),
+            rendering: Rendering::default(),
             links_to: vec![0; graph.len()],
             graph,
             html_pages: Both::default(),
@@ -84,11 +88,13 @@ impl Content {
     }
 
     fn read_pages(&mut self, dataset: &Layout, seed_sites: &HashSet<SiteKey>) -> Result<(), ReportError> {
-        for batch in dataset.batches(Table::Pages, &["url_key", "outcome", "kind", "links"])? {
+        let columns = [&["url_key", "outcome", "kind", "links"][..], &Rendering::COLUMNS].concat();
+        for batch in dataset.batches(Table::Pages, &columns)? {
             let batch = batch?;
             for row in 0..batch.num_rows() {
                 let Some(key) = batch.key("url_key", row) else { continue };
                 let is_seed_site = seed_sites.contains(&key.site);
+                self.rendering.add(&batch, row);
                 if let Some(links) = batch.number("links", row) {
                     self.html_pages.add(is_seed_site, 1);
                     self.links_with_repeats.add(is_seed_site, u64::try_from(links).unwrap_or(0));

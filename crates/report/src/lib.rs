@@ -17,6 +17,7 @@ mod error;
 mod html;
 mod near;
 mod picture;
+mod rendering;
 mod scan;
 mod speed;
 mod statistics;
@@ -28,6 +29,7 @@ pub use both::Both;
 pub use error::ReportError;
 pub use html::html;
 pub use picture::{Line, PICTURE_PAGES_MAX, PageNode, Picture};
+pub use rendering::RenderedPages;
 pub use speed::{BUCKETS_MAX, Bucket, Speed};
 pub use statistics::{
     Copied, Duplicates, Images, LinkedPage, Links, Most, Named, NearDuplicates, Overview, Ranked, Share, SiteErrors,

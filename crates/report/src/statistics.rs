@@ -9,7 +9,7 @@ use crate::content::Content;
 use crate::picture::Picture;
 use crate::scan::{self, Scanned};
 use crate::top::ROWS_MAX;
-use crate::{Both, ReportError, Speed, near};
+use crate::{Both, RenderedPages, ReportError, Speed, near};
 
 /// The kinds of documents that a report always names, since people ask for them.
 pub(crate) const DOCUMENT_KINDS: [&str; 5] =
@@ -42,6 +42,8 @@ pub struct Statistics {
     pub links: Option<Links>,
     /// Duplicates.
     pub duplicates: Duplicates,
+    /// Pages shown in a browser, by what spoke for it.
+    pub rendering: Vec<RenderedPages>,
     /// The last status by URL.
     pub status_codes: Ranked<Named>,
     /// Media types as declared, by URL.
@@ -275,6 +277,7 @@ impl Statistics {
         let has_pages = store.totals()?.urls > 0;
         let mut content = if dataset.exists() { Some(Content::read(dataset, &seed_sites)?) } else { None };
         let Scanned { overview, lists, most_copied, popular } = scan::scan(store, &seed_sites, content.as_ref())?;
+        let rendering = content.as_mut().map(|content| std::mem::take(&mut content.rendering).ranked());
         let binary = content.as_mut().map(|content| std::mem::take(&mut content.kinds));
         let (images, links, picture) = match content {
             None => (None, None, None),
@@ -297,6 +300,7 @@ impl Statistics {
             images,
             links,
             duplicates: Duplicates { exact: overview.duplicates, most_copied, near },
+            rendering: rendering.unwrap_or_default(),
             status_codes: lists.status_codes,
             content_types: lists.content_types,
             depths: lists.depths,

@@ -4,8 +4,8 @@ use printable::Printable;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::Both;
 use crate::statistics::{Named, Ranked, Statistics};
+use crate::{Both, RenderedPages};
 
 /// A table.
 #[derive(Serialize)]
@@ -61,6 +61,7 @@ pub(crate) fn tables(statistics: &Statistics) -> Vec<Table> {
         links.as_ref().map(most_linking),
         Some(most_copied(statistics)),
         statistics.duplicates.near.as_ref().map(most_resembled),
+        Some(rendering(statistics)),
         Some(named("status-codes", "Status codes", "", "status", &statistics.status_codes)),
         Some(named(
             "content-types",
@@ -244,6 +245,23 @@ fn most_resembled(near: &crate::NearDuplicates) -> Table {
     ranked(("near-duplicates", "Near duplicates", about), titles, &near.most_resembled, |row| {
         [json!(row.count), json!(row.url)]
     })
+}
+
+fn rendering(statistics: &Statistics) -> Table {
+    let columns = columns([
+        ("because of", Text),
+        ("pages", Number),
+        ("failed", Number),
+        ("links", Number),
+        ("characters", Number),
+    ]);
+    let row = |pages: &RenderedPages| {
+        let RenderedPages { evidence, pages, failed, links, text_chars } = pages;
+        vec![json!(shown(evidence)), json!(pages), json!(failed), json!(links), json!(text_chars)]
+    };
+    let rows: Vec<Vec<Value>> = statistics.rendering.iter().map(row).collect();
+    let note = "links and characters are those that only the browser shows";
+    Table { id: "rendering", title: "Pages shown in a browser", note, columns, total: rows.len() as u64, rows }
 }
 
 fn depths(statistics: &Statistics) -> Table {

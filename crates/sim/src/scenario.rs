@@ -175,6 +175,7 @@ impl Scenario {
             ignore_nofollow: false,
             keep: None,
             images: false,
+            render: None,
             details: false,
         };
         let politeness = &mut settings.site_rules.politeness;

@@ -179,7 +179,7 @@ pub fn crawl_observed(
     let archive = open_archive(dir, &plan, store.as_ref())?;
     let clock = Clock::start();
     let fetcher = Arc::new(Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.now()))?);
-    let browsing = match plan.render {
+    let browsing = match plan.settings.render {
         Some(mode) => Some(Arc::new(browsing(mode, &plan.options, &plan.settings, fetcher.clone(), clock)?)),
         None => None,
     };
@@ -228,6 +228,7 @@ fn browsing(
         page_clock: clock_runs.map_or(usual.page_clock, |span| span.0),
         wait_for: wait.filter(|_| clock_runs.is_none()).map(str::to_owned),
         scroll: options.render_scroll == Some(true),
+        screenshot: options.render_screenshot == Some(true),
         user_agent: options.user_agent.clone().unwrap_or_default(),
         tabs: options.render_tabs.unwrap_or(usual.tabs),
         page_time_max: options.render_time.map_or(usual.page_time_max, |span| span.0),

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, anyhow};
 use dataset::{Layout, Rows, SegmentTables, UnrecordedPages, covered_bytes};
-use engine::{Settings, Visited, look_into};
+use engine::{Settings, Visited, archive, look_into};
 use model::{
-    ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, RenderedDocument, Rendering, TaskId,
-    Timestamp, Visit,
+    ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, RenderedDocument, Rendering, Shown,
+    TaskId, Timestamp, Visit,
 };
 use replay::{Replay, ReplayError};
 use store::{Entry, Segment, Store};
@@ -259,13 +259,16 @@ fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Rendering {
     };
     let document = html.map(|html| RenderedDocument {
         html: html.into(),
-        outlinks: values(engine::archive::OUTLINK).collect(),
-        redirect: values(engine::archive::REDIRECT).next(),
+        outlinks: values(archive::OUTLINK).collect(),
+        redirect: values(archive::REDIRECT).next(),
+        screenshot: None,
     });
+    let number = |name| values(name).next().and_then(|number| number.parse().ok()).unwrap_or(0);
     Rendering {
         at,
-        document,
-        note: values(engine::archive::RENDERING).next().unwrap_or_default(),
+        evidence: values(archive::RENDERING).next().unwrap_or_default(),
+        before: Shown { links: number(archive::LINKS_BEFORE), text_chars: number(archive::CHARACTERS_BEFORE) },
+        document: document.ok_or_else(|| values(archive::FAILURE).next().unwrap_or_default()),
         resources: Vec::new(),
     }
 }

@@ -30,7 +30,9 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
         links.push(LinkRow { source: source.clone(), target, text: None, kind: REDIRECT, rel: None });
     }
     let content = details.map(|details| {
-        let Details { media, fields, truncated, html } = *details;
+        let Details { media, fields, truncated, rendered, html } = *details;
+        let gained = rendered.as_ref().and_then(|rendered| rendered.gained);
+        let bounded = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let [server, last_modified, etag, content_encoding, content_language, cache_control, x_robots_tag] = fields;
         let mut content = PageContent {
             kind: media.kind.as_str(),
@@ -45,6 +47,9 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
             cache_control,
             x_robots_tag,
             truncated: truncated.map(word_of),
+            rendered_for: rendered.map(|rendered| rendered.evidence),
+            rendered_links: gained.map(|gained| bounded(gained.links)),
+            rendered_chars: gained.map(|gained| bounded(gained.text_chars)),
             ..PageContent::default()
         };
         if let Some(html) = html {

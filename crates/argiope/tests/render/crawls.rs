@@ -49,18 +49,28 @@ fn web() -> Web {
 /// A crawl, and what the server saw of it.
 pub struct Crawled {
     root: TempDir,
-    asked: BTreeMap<String, u32>,
+    pub asked: BTreeMap<String, u32>,
 }
 
 impl Crawled {
-    fn of(web: Web, seed: &str, arguments: &[&str]) -> Self {
+    pub fn of(web: Web, seed: &str, arguments: &[&str]) -> Self {
+        Crawled::by(|server| ("--connect-to", server.connect_to()), web, seed, arguments)
+    }
+
+    /// With a proxy, behind which the names are resolved.
+    pub fn by_proxy(web: Web, seed: &str, arguments: &[&str]) -> Self {
+        Crawled::by(|server| ("--proxy", server.proxy()), web, seed, arguments)
+    }
+
+    fn by(route: impl Fn(&Server) -> (&str, String), web: Web, seed: &str, arguments: &[&str]) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
         let config = Config { log_entries_max: 100_000, ..Config::new(web) };
         let server = runtime.block_on(Server::start(config)).expect("a free port");
         let root = TempDir::new().expect("a directory");
         let dir = root.path().join("crawl").display().to_string();
-        let fixed = ["crawl", seed, "-o", &dir, "--connect-to", &server.connect_to(), "--no-sitemaps"];
+        let (flag, to) = route(&server);
+        let fixed = ["crawl", seed, "-o", &dir, flag, &to, "--no-sitemaps"];
         let fast = ["--progress", "none", "--delay", "0", "--ip-delay", "0", "--render-time", "3s"];
         let ran = argiope(&[&fixed[..], &fast, arguments].concat());
         assert_eq!(ran.code, 0, "{ran:?}");
@@ -71,7 +81,7 @@ impl Crawled {
         Crawled { root, asked }
     }
 
-    fn dir(&self) -> String {
+    pub fn dir(&self) -> String {
         self.root.path().join("crawl").display().to_string()
     }
 
@@ -80,7 +90,7 @@ impl Crawled {
     }
 
     /// The rows by path.
-    fn rows(&self) -> BTreeMap<String, Value> {
+    pub fn rows(&self) -> BTreeMap<String, Value> {
         let ran = self.run("export", &["jsonl"]);
         let rows = ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("an object a line"));
         rows.map(|row| (row["url"].as_str().expect("a URL").replace("http://app.test", ""), row)).collect()

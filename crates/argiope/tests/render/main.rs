@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
 mod crawls;
+mod evidence;
 mod killed;
 #[path = "../export/python.rs"]
 mod python;

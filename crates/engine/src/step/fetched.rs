@@ -159,8 +159,8 @@ impl State {
             }
         }
         if let Some(rendering) = &fetch.rendering {
-            push_reason(&mut visit.reason, &rendering.note);
-            if rendering.document.is_none() {
+            push_reason(&mut visit.reason, &rendering.note(content.gained));
+            if rendering.document.is_err() {
                 visit.outcome = Outcome::RenderError;
             }
         }

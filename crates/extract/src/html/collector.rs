@@ -8,13 +8,26 @@ use crate::collapse::Collapsed;
 use crate::href::{self, Target};
 use crate::limits::Limits;
 use crate::onclick;
-use crate::page::{HtmlPage, IgnoredLinks, Link, LinkKind, Rel, Truncated, has_token};
+use crate::page::{HtmlPage, IgnoredLinks, Link, LinkKind, Rel, Scripting, Truncated, has_token};
 use crate::refresh;
 use crate::robots_tag::{self, RobotsDirectives};
 use std::borrow::Cow;
 
 /// The longest `lang` kept, in bytes. Language tags (RFC 5646, section 4.4.1) need 35 bytes, rarely more.
 const LANG_BYTES_MAX: usize = 128;
+
+/// What the element is called in which an application of React, Vue, Next, Nuxt or Svelte is shown. Angular's is `app-root`.
+const ROOTS: [&str; 6] = ["root", "app", "__next", "__nuxt", "__layout", "svelte"];
+
+/// Whether a `script` of this type is run (HTML Standard, "prepare the script element").
+fn is_script(kind: &str) -> bool {
+    kind.trim().is_empty() || ["module", "javascript", "ecmascript"].iter().any(|name| ends_with(kind, name))
+}
+
+fn ends_with(text: &str, end: &str) -> bool {
+    let text = text.trim().as_bytes();
+    text.len() >= end.len() && text[text.len() - end.len()..].eq_ignore_ascii_case(end.as_bytes())
+}
 
 /// The page as far as it has been read.
 #[derive(Debug)]
@@ -28,6 +41,8 @@ pub(super) struct Collector<'l> {
     in_noscript: bool,
     /// Inside `script` or `style` of SVG, whose text arrives as ordinary text.
     in_foreign_code: bool,
+    /// The last tag opened the root of an application.
+    at_root: bool,
     pub(super) data_images_bytes: usize,
 }
 
@@ -55,6 +70,7 @@ impl<'l> Collector<'l> {
             meta_robots: RobotsDirectives::default(),
             refresh: None,
             text: String::new(),
+            scripting: Scripting::default(),
             ignored: IgnoredLinks::default(),
             truncated: Truncated::default(),
         };
@@ -66,15 +82,32 @@ impl<'l> Collector<'l> {
             templates: 0,
             in_noscript: false,
             in_foreign_code: false,
+            at_root: false,
             data_images_bytes: 0,
         }
     }
 
     pub(super) fn finish(mut self) -> HtmlPage {
         self.close_anchor();
+        self.page.scripting.has_parts_to_fill |= self.page.ignored.javascript > 0;
         self.page.truncated.text = self.text.truncated();
         self.page.text = self.text.take();
         self.page
+    }
+
+    /// Looks for what is left to scripts.
+    fn scripting(&mut self, tag: &[u8], attributes: &Attributes, in_html: bool) {
+        let scripting = &mut self.page.scripting;
+        let has_handler = attributes.non_empty(Key::Onclick).is_some();
+        let script = (tag == b"script").then(|| attributes.get(Key::Type).unwrap_or_default());
+        let is_module = script.is_some_and(|kind| kind.eq_ignore_ascii_case("module"));
+        let is_custom = in_html && tag.contains(&b'-');
+        scripting.is_active |= has_handler
+            || script.is_some_and(is_script)
+            || (tag == b"iframe" && attributes.non_empty(Key::Srcdoc).is_some());
+        scripting.has_parts_to_fill |= has_handler || is_module || is_custom || tag == b"template";
+        let is_named = matches!(tag, b"div" | b"main") && attributes.get(Key::Id).is_some_and(|id| ROOTS.contains(&id));
+        self.at_root = is_named || tag == b"app-root";
     }
 
     fn html_tag(&mut self, tag: &[u8], attributes: &Attributes) {
@@ -275,6 +308,9 @@ impl<'l> Collector<'l> {
 
 impl Sink for Collector<'_> {
     fn start_tag(&mut self, tag: &[u8], attributes: &Attributes, in_html: bool, self_closing: bool) {
+        if !self.in_noscript && self.templates == 0 {
+            self.scripting(tag, attributes, in_html);
+        }
         if in_html && tag == b"template" {
             self.templates += 1;
         }
@@ -296,6 +332,7 @@ impl Sink for Collector<'_> {
     }
 
     fn end_tag(&mut self, tag: &[u8], in_html: bool) {
+        self.page.scripting.has_empty_root |= std::mem::take(&mut self.at_root);
         if in_html && tag == b"template" {
             self.templates = self.templates.saturating_sub(1);
         }
@@ -311,6 +348,7 @@ impl Sink for Collector<'_> {
     }
 
     fn text(&mut self, text: &str, within: Within) {
+        self.at_root &= text.trim_ascii().is_empty();
         if self.templates > 0 {
             return;
         }

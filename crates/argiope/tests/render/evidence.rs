@@ -1,0 +1,138 @@
+//! What speaks for rendering a page, what it brought, and how both are told; pictures; what a page may not have.
+
+use std::fs;
+use std::net::TcpListener;
+
+use testweb::{Pages, Reply, Web};
+
+use crate::crawls::Crawled;
+use crate::python::script;
+
+/// Text that is enough to be read without scripts.
+const WORDS: &str = "Enough words to be read without any script at all, again and again and again. ";
+
+/// Ten pages each of three kinds, all with text and with what scripts could fill.
+fn web() -> Web {
+    let words = WORDS.repeat(5);
+    let links = |dir: &str| (0..10).map(|n| format!("<a href=/{dir}/item{n}.html>{n}</a>")).collect::<String>();
+    let mut pages = Pages::new().html("/", format!("{words}{}{}{}", links("gains"), links("same"), links("plain")));
+    for n in 0..10 {
+        let gains = "<template></template><script>document.body.innerHTML += `<a href=/behind/${location.pathname.at(-6)}>x</a>`</script>";
+        pages = pages
+            .html(format!("/gains/item{n}.html"), format!("<body>{words}{gains}"))
+            .html(format!("/same/item{n}.html"), format!("<body>{words}<template></template><script>1</script>"))
+            .html(format!("/plain/item{n}.html"), format!("<body>{words}<script>1</script>"))
+            .html(format!("/behind/{n}"), words.clone());
+    }
+    Web::new().site("app.test", pages)
+}
+
+#[test]
+fn a_sample_decides_about_pages_of_a_pattern() {
+    let crawled =
+        Crawled::of(web(), "http://app.test/", &["--render", "auto", "--render-tabs", "1", "--concurrency", "1"]);
+    let rows = crawled.rows();
+    let rendered = |dir: &str, why: &str| {
+        let of_dir = rows.iter().filter(|(path, _)| path.starts_with(&format!("/{dir}/")));
+        let reasons = of_dir.filter_map(|(_, row)| row["reason"].as_str());
+        reasons.filter(|reason| reason.starts_with(&format!("rendered ({why}"))).count()
+    };
+    assert_eq!((rendered("gains", "a sample"), rendered("gains", "pages like it showed more")), (1, 9));
+    assert_eq!((rendered("same", ""), rendered("same", "a sample")), (3, 3));
+    assert_eq!(rendered("plain", ""), 0);
+    assert_eq!(rows.keys().filter(|path| path.starts_with("/behind/")).count(), 10);
+
+    let report = crawled.run("report", &["--json"]).json();
+    let expect = serde_json::json!([
+        {"evidence": "pages like it showed more", "pages": 9, "failed": 0, "links": 9, "text_chars": 18},
+        {"evidence": "a sample of pages like it", "pages": 4, "failed": 0, "links": 1, "text_chars": 2},
+    ]);
+    assert_eq!(report["rendering"], expect);
+    let table = crawled.run("report", &[]).stdout;
+    assert!(table.contains("Pages shown in a browser"), "{table}");
+    let query = "import duckdb, sys\n\
+                 rows = duckdb.sql(f\"select rendered_for, count(*), sum(rendered_links) from '{sys.argv[1]}/*.parquet' \
+                 where rendered_for is not null group by 1 order by 1\").fetchall()\n\
+                 print(rows)";
+    let printed = || script(&["duckdb"], query, &[&format!("{}/dataset/pages", crawled.dir())]);
+    let written = printed();
+    assert_eq!(written, "[('a sample of pages like it', 4, 1), ('pages like it showed more', 9, 9)]\n");
+    assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+    assert_eq!(printed(), written);
+}
+
+#[test]
+fn what_cannot_be_shown_is_counted_too() {
+    let hangs = "<title>Hangs</title><script>while (true) {}</script>";
+    let web = Web::new().site("app.test", Pages::new().html("/", hangs));
+    let crawled = Crawled::of(web, "http://app.test/", &["--render", "auto"]);
+    let report = crawled.run("report", &["--json"]).json();
+    let expect = serde_json::json!([
+        {"evidence": "nothing but scripts", "pages": 1, "failed": 1, "links": 0, "text_chars": 0},
+    ]);
+    assert_eq!(report["rendering"], expect);
+}
+
+#[test]
+fn a_picture_is_kept_in_the_archive() {
+    let arguments = ["--render", "always", "--render-screenshot", "--max-pages", "1"];
+    let crawled = Crawled::of(web(), "http://app.test/", &arguments);
+    let list = "import sys, glob; from warcio.archiveiterator import ArchiveIterator\n\
+                for path in glob.glob(sys.argv[1] + '/archive/*.warc.gz'):\n \
+                for record in ArchiveIterator(open(path, 'rb')):\n  \
+                if record.rec_type == 'resource':\n   \
+                print(record.rec_headers.get_header('WARC-Target-URI'), record.rec_headers.get_header('Content-Type'),\n    \
+                record.content_stream().read()[:4])";
+    let printed = script(&["warcio"], list, &[&crawled.dir()]);
+    assert!(printed.contains("urn:view:http://app.test/ image/png b'\\x89PNG'\n"), "{printed}");
+    assert_eq!(crawled.run("check", &[]).code, 0);
+    assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+    for format in ["cdxj", "wacz"] {
+        let target = format!("{}.{format}", crawled.dir());
+        let exported = crawled.run("export", &[format, "-o", &target]);
+        assert_eq!(exported.code, 0, "{exported:?}");
+    }
+    let cdxj = fs::read_to_string(format!("{}.cdxj", crawled.dir())).expect("an index");
+    assert!(cdxj.contains("urn:view:http://app.test/"), "{cdxj}");
+}
+
+#[test]
+fn a_page_gets_nothing_private_no_files_and_nothing_excluded() {
+    // Whatever connects here is one connection too many.
+    let private = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    private.set_nonblocking(true).expect("a socket");
+    let port = private.local_addr().expect("an address").port();
+    let secret = std::env::temp_dir().join("argiope-secret-of-a-test.txt");
+    fs::write(&secret, "the secret of the file").expect("a file");
+    let asks = format!(
+        "<p id=out>{WORDS}</p><script>\
+         const say = text => document.body.append(' got:' + text);\
+         for (const url of ['http://127.0.0.1:{port}/', 'http://localhost:{port}/', 'http://[::1]:{port}/', \
+         'file://{file}', 'http://cdn.test/excluded.txt', 'ftp://127.0.0.1:{port}/'])\
+           fetch(url).then(answer => answer.text()).then(say, () => 0);\
+         new WebSocket('ws://127.0.0.1:{port}/');\
+         for (const src of ['http://127.0.0.1:{port}/frame', 'file://{file}'])\
+           {{ const frame = document.createElement('iframe'); frame.src = src; document.body.append(frame); }}\
+         fetch('/own.txt').then(answer => answer.text()).then(say);\
+         </script>",
+        file = secret.display()
+    );
+    let own = || Pages::new().html("/", asks.clone()).text("/own.txt", "what is its own");
+    let excluded = || Reply::new(200).header("Access-Control-Allow-Origin", "*").body("excluded");
+    let web = || Web::new().site("app.test", own()).site("cdn.test", Pages::new().reply("/excluded.txt", excluded()));
+    let crawl = |more: &[&str]| Crawled::by_proxy(web(), "http://app.test/", &[&["--render", "always"], more].concat());
+    let asked = |crawled: &Crawled, host: &str| crawled.asked.keys().any(|asked| asked.contains(host));
+    let found = |crawled: &Crawled, text: &str| crawled.run("search", &[text, "--json"]).json()["pages"].as_u64();
+
+    let free = crawl(&[]);
+    assert!(asked(&free, "127.0.0.1") && asked(&free, "[::1]") && asked(&free, "cdn.test"), "{:?}", free.asked);
+    let bound = crawl(&["--deny-private", "--exclude", "*cdn.test*"]);
+    assert!(!asked(&bound, "127.0.0.1") && !asked(&bound, "[::1]") && !asked(&bound, "cdn.test"), "{:?}", bound.asked);
+    assert_eq!((found(&free, "got:excluded"), found(&bound, "got:excluded")), (Some(1), Some(0)));
+    for crawled in [free, bound] {
+        assert_eq!(found(&crawled, "got:what is its own"), Some(1), "{:?}", crawled.asked);
+        assert_eq!(found(&crawled, "the secret of the file"), Some(0));
+    }
+    let _ = fs::remove_file(&secret);
+    assert!(private.accept().is_err(), "the browser connected by itself");
+}
