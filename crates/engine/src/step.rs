@@ -183,7 +183,8 @@ impl State {
 
     /// Gives out a record.
     fn record(&mut self, record: Record) {
-        let bytes = record.exchanges.iter().map(|exchange| exchange.payload.len() as u64).sum();
+        let fetched: u64 = record.exchanges.iter().map(|exchange| exchange.payload.len() as u64).sum();
+        let bytes = fetched + record.rendering.as_ref().map_or(0, |rendering| rendering.bytes());
         self.open.push_back(bytes);
         self.open_bytes += bytes;
         if let Some(front) = self.front(record.site) {

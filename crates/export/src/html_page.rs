@@ -1,8 +1,8 @@
-//! The HTML of a page as the server sent it, without the content coding.
+//! The HTML of a page: as a browser showed it where the crawl rendered it, else as the server sent it, without the content coding.
 
 use extract::media_type;
-use model::{Outcome, Purpose};
-use replay::Replay;
+use model::{Outcome, Purpose, RenderedDocument};
+use replay::{Replay, ReplayError};
 use store::Entry;
 
 use crate::ExportError;
@@ -24,7 +24,10 @@ pub struct HtmlPage {
 pub fn html_of(entry: &Entry, replay: &mut Replay<'_>, body_bytes_max: u64) -> Result<Option<HtmlPage>, ExportError> {
     let url = &entry.candidate.url;
     let Some(visit) = entry.visit.as_ref().filter(|_| may_be_html(entry)) else { return Ok(None) };
-    let error = |source| ExportError::Replay { url: url.to_string(), source };
+    let error = |source: ReplayError| ExportError::Replay { url: url.to_string(), source };
+    if let Some(body) = replay.seen(entry).map_err(error)? {
+        return Ok(Some(HtmlPage { body, content_type: Some(RenderedDocument::CONTENT_TYPE.to_owned()) }));
+    }
     let Some(answer) = replay.answer(visit).map_err(error)? else { return Ok(None) };
     let body = answer.body(usize::try_from(body_bytes_max).unwrap_or(usize::MAX));
     let content_type = answer.headers().get("content-type").map(str::to_owned);

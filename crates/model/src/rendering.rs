@@ -58,6 +58,15 @@ impl Shown {
 }
 
 impl Rendering {
+    /// How much is to be recorded of it, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let document = self.document.as_ref().map_or(0, |document| {
+            document.html.len() as u64 + document.screenshot.as_ref().map_or(0, |picture| picture.len() as u64)
+        });
+        document + self.resources.iter().map(|exchange| exchange.payload.len() as u64).sum::<u64>()
+    }
+
     /// What is said of it in the reason of a row; `gained` where the page stayed what it is.
     #[must_use]
     pub fn note(&self, gained: Option<Shown>) -> String {

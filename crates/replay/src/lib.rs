@@ -6,11 +6,12 @@
 mod answer;
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use model::{ArchiveLocation, Visit};
-use store::{Segment, Store, StoreError};
-use warc::{LoadedRecord, ReadError};
+use store::{Entry, Segment, Store, StoreError};
+use warc::{LoadedRecord, ReadError, Reader, RecordType};
 use weburl::UrlKey;
 
 pub use answer::Answer;
@@ -75,6 +76,32 @@ impl<'s> Replay<'s> {
         let original = self.store.get(original)?.and_then(|entry| entry.visit?.location);
         let original = self.record(original.ok_or(ReplayError::Original)?)?;
         Ok(Answer::new(record, Some(original)))
+    }
+
+    /// A page as a browser showed it, in UTF-8, if the crawl rendered it: the record of that lies behind those of the answer.
+    ///
+    /// # Errors
+    /// The archive cannot be read there.
+    pub fn seen(&mut self, entry: &Entry) -> Result<Option<Vec<u8>>, ReplayError> {
+        let Some(location) = entry.visit.as_ref().and_then(|visit| visit.location) else { return Ok(None) };
+        let path = self.path(location.segment)?;
+        let failed = |source| ReplayError::Archive { path: path.display().to_string(), source };
+        let mut reader = Reader::open(&path, location.offset + location.length).map_err(failed)?;
+        while let Some(mut record) = reader.next_record().map_err(failed)? {
+            let is_about = record.header().target_uri() == Some(entry.candidate.url.as_str());
+            match record.header().record_type() {
+                Some(RecordType::Conversion) if is_about => {
+                    let mut html = Vec::new();
+                    let io = |source| failed(ReadError::Io(source));
+                    record.by_ref().take(self.payload_bytes_max).read_to_end(&mut html).map_err(io)?;
+                    return Ok(Some(html));
+                }
+                Some(RecordType::Request | RecordType::Metadata) if is_about => {}
+                _ => return Ok(None),
+            }
+            record.finish().map_err(failed)?;
+        }
+        Ok(None)
     }
 
     /// The record at a place of the archive.

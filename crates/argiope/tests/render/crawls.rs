@@ -1,7 +1,8 @@
 //! What a crawl finds with a browser and without, and what it asks the server for.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -171,6 +172,12 @@ fn what_was_seen_is_in_the_archive_and_the_dataset_is_derived_from_it() {
     assert_eq!(answers(), before);
     let checked = crawled.run("check", &[]);
     assert_eq!(checked.code, 0, "{checked:?}");
+    for format in ["markdown", "pages"] {
+        let target = format!("{}-{format}", crawled.dir());
+        let exported = crawled.run("export", &[format, "-o", &target]);
+        assert_eq!(exported.code, 0, "{exported:?}");
+        assert!(texts(Path::new(&target)).contains("Woven by a script."), "{format}");
+    }
     let archive = Path::new(&crawled.dir()).join("archive");
     let files = archive.read_dir().expect("an archive").map(|entry| entry.expect("an entry").path());
     let warc = files.into_iter().find(|path| path.to_string_lossy().ends_with(".warc.gz")).expect("a segment");
@@ -184,6 +191,19 @@ fn what_was_seen_is_in_the_archive_and_the_dataset_is_derived_from_it() {
         let line = format!("{kind} http://app.test{path}\n");
         assert!(records.contains(&line), "{line} is not in\n{records}");
     }
+}
+
+/// All files below a directory, one behind the other.
+fn texts(dir: &Path) -> String {
+    let entries = dir.read_dir().expect("a directory").map(|entry| entry.expect("an entry").path());
+    let text = |path: PathBuf| {
+        if path.is_dir() {
+            texts(&path)
+        } else {
+            String::from_utf8_lossy(&fs::read(path).expect("a file")).into_owned()
+        }
+    };
+    entries.map(text).collect()
 }
 
 #[test]
