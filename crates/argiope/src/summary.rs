@@ -4,9 +4,13 @@ use std::fmt::Write;
 
 use model::Outcome;
 use serde::Serialize;
+use stages::{Snapshot, Spent, Stage};
 use store::Totals;
 
 use crate::units::human_bytes;
+
+/// Shares of the processor's time below this are not shown.
+const SHARE_SHOWN_MIN: f64 = 0.02;
 
 /// Where a crawl stands.
 #[derive(Debug, Serialize)]
@@ -33,8 +37,60 @@ pub struct Summary {
     /// How long this run took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
+    /// Where its time went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<TimeSpent>,
     /// The crawl's directory.
     pub directory: String,
+}
+
+/// Where the time of a run went.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimeSpent {
+    /// Of the processor, in all.
+    pub cpu_seconds: f64,
+    /// By stage, in the order in which a page goes through them.
+    pub stages: Vec<StageTime>,
+}
+
+/// What a stage took.
+#[derive(Clone, Debug, Serialize)]
+pub struct StageTime {
+    /// Its name.
+    pub stage: &'static str,
+    /// How often it was gone through.
+    pub count: u64,
+    /// From its beginning to its end, all added up.
+    pub wall_seconds: f64,
+    /// Of the processor, estimated.
+    pub cpu_seconds: f64,
+}
+
+impl TimeSpent {
+    /// What was spent since a snapshot.
+    #[must_use]
+    pub fn since(before: &Snapshot) -> Self {
+        let now = stages::snapshot();
+        let stage = |(stage, spent): (Stage, Spent)| StageTime {
+            stage: stage.as_str(),
+            count: spent.count,
+            wall_seconds: spent.wall.as_secs_f64(),
+            cpu_seconds: spent.cpu.as_secs_f64(),
+        };
+        TimeSpent { cpu_seconds: now.cpu_since(before).as_secs_f64(), stages: now.since(before).map(stage).collect() }
+    }
+
+    /// The stages that had most of the processor, with their shares.
+    fn to_text(&self) -> String {
+        let mut shares: Vec<(&str, f64)> =
+            self.stages.iter().map(|stage| (stage.stage, stage.cpu_seconds / self.cpu_seconds)).collect();
+        let other = 1.0 - shares.iter().map(|(_, share)| share).sum::<f64>();
+        shares.push(("other", other));
+        shares.retain(|(_, share)| *share >= SHARE_SHOWN_MIN);
+        shares.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        let shares: Vec<String> = shares.iter().map(|(name, share)| format!("{name} {:.0} %", share * 100.0)).collect();
+        format!("processor {:.1} s: {}", self.cpu_seconds, shares.join(", "))
+    }
 }
 
 impl Summary {
@@ -53,6 +109,7 @@ impl Summary {
             sitemaps: totals.sitemaps,
             bytes: totals.bytes,
             seconds: None,
+            time: None,
             directory: directory.display().to_string(),
         }
     }
@@ -89,6 +146,9 @@ impl Summary {
         }
         if self.sitemaps > 0 {
             let _ = writeln!(out, "  {:<17} {:>9}   not counted above", "sitemaps", self.sitemaps);
+        }
+        if let Some(time) = &self.time {
+            let _ = writeln!(out, "{}", time.to_text());
         }
         let _ = writeln!(out, "in {}", self.directory);
         out

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use fetch::Fetcher;
 use model::{FetchOutcome, Fetched, Purpose, RenderedDocument, Rendering, Shown};
 use render::{Page, Renderer, Source};
+use stages::{Stage, wait};
 
 use crate::clock::Clock;
 use crate::content::{Content, Finding};
@@ -72,7 +73,8 @@ impl Browsing {
         };
         let at = self.clock.now();
         let got = Arc::new(PageResources::new(self.resources.clone()));
-        let rendered = self.renderer.render(&page, got.clone() as Arc<dyn Source>).await;
+        let showing_it = self.renderer.render(&page, got.clone() as Arc<dyn Source>);
+        let rendered = wait(Stage::Render, showing_it).await;
         // The visit lasts as long as the page asks for things: the delay is counted from their end.
         outcome.finished_at = self.clock.now();
         let document = rendered.map_err(|failure| failure.to_string()).map(|rendered| RenderedDocument {

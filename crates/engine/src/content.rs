@@ -9,6 +9,7 @@ use model::{
     Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, RenderedDocument, Response, Shown, Truncation,
 };
 use sha1::{Digest as _, Sha1};
+use stages::{Stage, time};
 use weburl::{CanonicalUrl, QueryEncoder, Rejected};
 
 use crate::Settings;
@@ -82,7 +83,7 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
     let payload = outcome.exchanges.last().map(|exchange| &exchange.payload[..]).unwrap_or_default();
     let mut content = Content {
         content_type: response.headers.get("content-type").map(bounded),
-        digest: (!payload.is_empty()).then(|| PayloadDigest(Sha1::digest(payload).into())),
+        digest: (!payload.is_empty()).then(|| PayloadDigest(time(Stage::Digest, || Sha1::digest(payload)).into())),
         length: payload.len() as u64,
         ..Content::default()
     };
@@ -157,23 +158,27 @@ fn look_into_document(
     if let Some(target) = target.filter(|target| *target != outcome.url) {
         return Finding::Redirect(Ok(target));
     }
-    let html = match rendered {
+    let html = time(Stage::Extract, || match rendered {
         Some(document) => seen(document, &limits),
         None => html::extract(&response.body, response.headers.get("content-type"), &limits),
-    };
+    });
     let shown = (settings.render.is_some() || rendered.is_some()).then(|| shown_of(&html));
     if let (Some(rendering), Some(_)) = (&outcome.rendering, rendered) {
         content.gained = shown.map(|shown| shown.beyond(rendering.before));
     }
     let header = robots_tag::x_robots_tag(response.headers.all("x-robots-tag"), &settings.product_token);
     let mut resolver = Resolver::new(base_of(&outcome.url, &html, settings), &html, settings);
-    let leading = html.links.iter().map(|link| Some(link).filter(|link| leads_somewhere(link.kind)));
-    let links: Vec<Option<usize>> = leading.map(|link| resolver.place(&link?.href)).collect();
-    let (links_end, rejected) = (resolver.urls.len(), resolver.rejected);
-    let images: Vec<Option<usize>> = html.images.iter().map(|image| resolver.place(details::href_of(image)?)).collect();
-    let canonical = html.canonical.as_deref().and_then(|href| resolver.join(href).ok());
+    let (links, links_end, images, canonical) = time(Stage::Canonicalise, || {
+        let leading = html.links.iter().map(|link| Some(link).filter(|link| leads_somewhere(link.kind)));
+        let links: Vec<Option<usize>> = leading.map(|link| resolver.place(&link?.href)).collect();
+        let (links_end, rejected) = (resolver.urls.len(), resolver.rejected);
+        let images: Vec<Option<usize>> =
+            html.images.iter().map(|image| resolver.place(details::href_of(image)?)).collect();
+        let canonical = html.canonical.as_deref().and_then(|href| resolver.join(href).ok());
+        content.rejected = rejected;
+        (links, links_end, images, canonical)
+    });
     let mut urls = resolver.urls;
-    content.rejected = rejected;
     let embedded: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
     let mut page = Page {
         title: html.title.clone(),
@@ -185,7 +190,7 @@ fn look_into_document(
         scripting: html.scripting,
     };
     if settings.details {
-        let details = HtmlDetails::new(html, links, images, &urls);
+        let details = time(Stage::Describe, || HtmlDetails::new(html, links, images, &urls));
         content.details = Some(Box::new(Details::new(response, media, Some(details))));
     }
     // What follows the links' URLs are those of images that no link leads to.

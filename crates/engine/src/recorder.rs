@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::{Candidate, Outcome, PayloadDigest, Visit};
+use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
@@ -95,7 +96,7 @@ impl Recorder {
             visited.extend(self.add(record, &mut batch, &mut first_holders)?);
         }
         if let Some(archive) = &mut self.archive {
-            batch.segments.extend(archive.sync()?);
+            batch.segments.extend(time(Stage::Sync, || archive.sync())?);
         }
         let committed = self.store.commit(&batch)?;
         if let Some(observer) = &mut self.observer {
@@ -126,12 +127,12 @@ impl Recorder {
             first_holders.insert(digest, Original { url: exchange.url.clone(), at: exchange.started_at });
         }
         if let Some(archive) = &mut self.archive {
-            let location = archive.append(&record.exchanges, digest, original.as_ref())?;
+            let location = time(Stage::Archive, || archive.append(&record.exchanges, digest, original.as_ref()))?;
             if let Some(visit) = &mut visit {
                 visit.location = location;
             }
             if let (Some(rendering), Some(shown)) = (&record.rendering, record.exchanges.last()) {
-                archive.append_rendering(shown, rendering)?;
+                time(Stage::Archive, || archive.append_rendering(shown, rendering))?;
             }
         }
         let visited = record.visited.zip(visit.as_ref().filter(|_| self.observer.is_some()));

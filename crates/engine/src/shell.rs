@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use fetch::Fetcher;
 use model::{FetchTask, Purpose, Timestamp};
+use stages::{Stage, time};
 use store::{Queued, StoreError};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -161,7 +162,8 @@ impl Shell {
                     continue;
                 }
             };
-            hands.carry_out(state.step(clock.now(), event));
+            let commands = time(Stage::Decide, || state.step(clock.now(), event));
+            hands.carry_out(commands);
         }
         report(progress(&state, clock.now().since(began)));
         let end = hands.end.take();

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use model::Truncation;
+use stages::{Stage, time, wait};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
@@ -97,7 +98,9 @@ impl Collector {
                 self.truncate(Truncation::Time, reason);
                 break;
             }
-            let Ok(frame) = timeout_at(self.pace.next_check(), incoming.frame()).await else { continue };
+            let Ok(frame) = timeout_at(self.pace.next_check(), wait(Stage::Transfer, incoming.frame())).await else {
+                continue;
+            };
             match frame {
                 None => break,
                 Some(Ok(frame)) => {
@@ -132,7 +135,7 @@ impl Collector {
     async fn decode(&mut self, mut source: &[u8]) {
         let Some((mut decoder, mut output)) = self.decoder.take() else { return };
         loop {
-            match decoder.decode(&mut source, &mut output) {
+            match time(Stage::Decode, || decoder.decode(&mut source, &mut output)) {
                 Ok(0) => break self.decoder = Some((decoder, output)),
                 Ok(length) => {
                     let waited = self.share.grow(length).await;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use model::{Failure, FailureKind};
 use rustls::pki_types::ServerName;
+use stages::{Stage, wait};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -107,7 +108,7 @@ impl Connector {
         }
         match literal_address(host) {
             Some(address) => Ok(vec![address]),
-            None => self.dns.lookup(host).await,
+            None => wait(Stage::Resolve, self.dns.lookup(host)).await,
         }
     }
 
@@ -161,7 +162,8 @@ impl Connector {
 
     async fn open(&self, target: &Target) -> Result<Connection, Failure> {
         let peer = target.key.peer;
-        let mut stream = TcpStream::connect(peer).await.map_err(|error| failure::connect(peer, &error))?;
+        let mut stream =
+            wait(Stage::Connect, TcpStream::connect(peer)).await.map_err(|error| failure::connect(peer, &error))?;
         // A request is one small packet: it must not wait for another. Where it cannot be set, it is only slower.
         let _ = stream.set_nodelay(true);
         if let (Via::Tunnel(authority), Some(proxy)) = (&target.via, &self.proxy) {
@@ -184,7 +186,8 @@ impl Connector {
                 .map_err(|_| failure(FailureKind::Tls, format!("TLS: {host} is not a name a certificate can have")))?,
         };
         let connector = TlsConnector::from(Arc::clone(&self.tls));
-        let stream = connector.connect(name, stream).await.map_err(|error| failure::tls(host, &error))?;
+        let stream =
+            wait(Stage::Tls, connector.connect(name, stream)).await.map_err(|error| failure::tls(host, &error))?;
         if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
             Connection::http2(stream, self.head_bytes_max).await
         } else {

@@ -9,6 +9,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use model::Failure;
+use stages::{Stage, each_poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
@@ -71,7 +72,7 @@ impl Connection {
             .map_err(|error| failure::no_head(&error, false))?;
         let tasks = Tasks::default();
         // Its errors are those of the requests sent over it, which report them.
-        tasks.spawn(async move { drop(connection.await) });
+        tasks.spawn(each_poll(Stage::Http, async move { drop(connection.await) }));
         Ok(Connection { sender: Sender::Http1(sender, heads), _tasks: AbortOnDrop(tasks) })
     }
 
@@ -89,7 +90,7 @@ impl Connection {
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|error| failure::no_head(&error, false))?;
-        tasks.spawn(async move { drop(connection.await) });
+        tasks.spawn(each_poll(Stage::Http, async move { drop(connection.await) }));
         Ok(Connection { sender: Sender::Http2(sender), _tasks: on_drop })
     }
 
@@ -157,7 +158,7 @@ where
     F: Future + Send + 'static,
 {
     fn execute(&self, task: F) {
-        self.spawn(async move { drop(task.await) });
+        self.spawn(each_poll(Stage::Http, async move { drop(task.await) }));
     }
 }
 

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::Response as HttpResponse;
 use hyper::body::Incoming;
 use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Response, Timestamp};
+use stages::{Stage, wait};
 use tokio::time::{Instant, timeout_at};
 use weburl::CanonicalUrl;
 
@@ -122,7 +123,7 @@ impl Exchanger {
         } else {
             (self.limits.total_timeout, "total_timeout")
         };
-        timeout_at(sent + limit, connection.send(request)).await.unwrap_or_else(|_| {
+        timeout_at(sent + limit, wait(Stage::Answer, connection.send(request))).await.unwrap_or_else(|_| {
             let detail = format!("no whole head of an answer within {limit:?} ({name})");
             Err(Unanswered { failure: failure(FailureKind::Timeout, detail), untouched: false })
         })

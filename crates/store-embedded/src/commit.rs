@@ -3,6 +3,7 @@
 mod plan;
 mod stage;
 
+use stages::{Stage, time};
 use store::{Batch, Committed, StoreError};
 
 use crate::codec::Progress;
@@ -35,13 +36,18 @@ impl Writer {
 
     pub(crate) fn commit(&mut self, tables: &Tables, batch: &Batch) -> Result<Committed, StoreError> {
         self.check_usable(tables)?;
-        let view = View::of(tables);
-        let mut plan = Plan::load(tables, &mut self.known, batch)?;
-        plan.work_out(&view, batch)?;
+        let plan = time(Stage::Seen, || {
+            let mut plan = Plan::load(tables, &mut self.known, batch)?;
+            plan.work_out(&View::of(tables), batch)?;
+            Ok::<_, StoreError>(plan)
+        })?;
         let mut progress = self.progress.clone();
         progress.sequence += 1;
-        let staged = stage::stage(tables, batch, &plan, &mut progress)?;
-        if let Err(error) = staged.commit().map_err(tables.failed("committing a batch")) {
+        let written = time(Stage::Commit, || {
+            let staged = stage::stage(tables, batch, &plan, &mut progress)?;
+            staged.commit().map_err(tables.failed("committing a batch"))
+        });
+        if let Err(error) = written {
             let is_full = matches!(error, StoreError::Full { .. });
             self.failed = Some(if is_full { Failed::Full } else { Failed::Otherwise });
             return Err(error);

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: a crawl of the synthetic web by the release binary, with its speed and memory.
+//! `cargo xtask bench`: a crawl of the synthetic web by the release binary, with its speed and memory, and where its time went.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -124,7 +124,21 @@ fn crawl(binary: &Path, pages: u64, dataset: Dataset) -> anyhow::Result<()> {
         state / 1_000_000,
         archive / 1_000_000
     );
+    println!("{}", stages(&summary)?);
     Ok(())
+}
+
+/// What a page's stages took on average, as the crawl measured it.
+fn stages(summary: &str) -> anyhow::Result<String> {
+    let summary: serde_json::Value = serde_json::from_str(summary)?;
+    let fetched = summary["fetched"].as_f64().context("no number of pages")?;
+    let micros = |seconds: &serde_json::Value| seconds.as_f64().unwrap_or(0.0) * 1e6 / fetched;
+    let mut text = format!("microseconds a page: processor {:.0}", micros(&summary["time"]["cpu_seconds"]));
+    for stage in summary["time"]["stages"].as_array().into_iter().flatten() {
+        let (name, cpu, wall) = (&stage["stage"], micros(&stage["cpu_seconds"]), micros(&stage["wall_seconds"]));
+        text += &format!(", {} {cpu:.0}/{wall:.0}", name.as_str().unwrap_or_default());
+    }
+    Ok(text)
 }
 
 /// The peak of resident memory of a process so far, by the kernel.

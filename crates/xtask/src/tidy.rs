@@ -20,20 +20,21 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
 /// Which crate may use which: an arrow points down (`ARCHITECTURE.md`). Test-only uses are not listed.
-const ARROWS: [(&str, &[&str]); 23] = [
+const ARROWS: [(&str, &[&str]); 24] = [
     ("weburl", &[]),
     ("model", &["weburl"]),
     ("robots", &[]),
     ("extract", &[]),
     ("sort", &[]),
     ("printable", &[]),
+    ("stages", &[]),
     ("warc", &["sort"]),
     ("store", &["model", "weburl"]),
-    ("store-embedded", &["model", "store", "weburl"]),
-    ("fetch", &["model", "weburl"]),
+    ("store-embedded", &["model", "stages", "store", "weburl"]),
+    ("fetch", &["model", "stages", "weburl"]),
     ("render", &["model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),
-    ("engine", &["extract", "fetch", "frontier", "model", "render", "robots", "store", "warc", "weburl"]),
+    ("engine", &["extract", "fetch", "frontier", "model", "render", "robots", "stages", "store", "warc", "weburl"]),
     ("replay", &["fetch", "model", "store", "warc", "weburl"]),
     ("dataset", &["model", "store", "weburl"]),
     ("export", &["dataset", "extract", "model", "printable", "replay", "sort", "store", "warc", "weburl"]),
@@ -60,6 +61,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
             "report",
             "robots",
             "sort",
+            "stages",
             "store",
             "store-embedded",
             "testweb",

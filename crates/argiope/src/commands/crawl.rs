@@ -24,7 +24,7 @@ use crate::exit;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::progress::{Printer, Show};
-use crate::summary::Summary;
+use crate::summary::{Summary, TimeSpent};
 use crate::tables::{Deriver, Writer};
 use crate::units::Span;
 
@@ -192,7 +192,7 @@ pub fn crawl_observed(
     let shell = Shell { settings: plan.settings, fetcher, browsing, recorder, clock };
     let mut printer = Printer::new(show);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let began = clock.now();
+    let (began, before) = (clock.now(), stages::snapshot());
     let ended = runtime.block_on(async {
         let interrupted = stop_signal()?;
         Ok::<_, anyhow::Error>(shell.run(fresh, interrupted, |progress| printer.show(progress)).await?)
@@ -208,7 +208,8 @@ pub fn crawl_observed(
         End::Stopped => ("stopped", None),
     };
     let seconds = Some(clock.now().since(began).as_secs_f64());
-    let summary = Summary { limit, seconds, ..Summary::new(name, &store.totals()?, dir.root()) };
+    let time = Some(TimeSpent::since(&before));
+    let summary = Summary { limit, seconds, time, ..Summary::new(name, &store.totals()?, dir.root()) };
     Ok((end, summary))
 }
 

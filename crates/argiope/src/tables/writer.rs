@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use anyhow::{Context, anyhow};
 use dataset::{Layout, Rows, SegmentTables};
 use engine::{Observer, Recorded, Visited};
+use stages::{Stage, time};
 use store::{Relaxed, Store};
 use weburl::UrlKey;
 
@@ -112,7 +113,8 @@ fn write(layout: &Layout, store: &dyn Store, inbox: &Receiver<Order>) -> anyhow:
                 }
             };
             segment.end = location.offset + location.length;
-            segment.tables(layout)?.push(written(&mut rows, visited)?)?;
+            let tables = segment.tables(layout)?;
+            time(Stage::Dataset, || anyhow::Ok(tables.push(written(&mut rows, visited)?)?))?;
         }
     }
     current.map_or(Ok(()), |ended| ended.finish(layout, store))?;

@@ -13,4 +13,5 @@ mod disk_full;
 mod interrupt;
 mod real_documents;
 mod settings;
+mod stages;
 mod usage;
