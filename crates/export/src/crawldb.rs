@@ -10,7 +10,6 @@
 //! determines: sites by name, pages by key.
 
 mod codes;
-mod connection;
 mod copy;
 mod documents;
 mod images;
@@ -18,13 +17,12 @@ mod links;
 mod pages;
 mod schema;
 mod sites;
-mod tls;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 
 use crate::{Crawl, ExportError, Filter, Progress, Selected};
-use connection::Connection;
+use database::Address;
 use sites::Sites;
 
 /// The schema.
@@ -37,8 +35,9 @@ pub const SCHEMA: &str = "crawldb";
 /// The database cannot be reached or refuses something, there is a schema `crawldb` of somebody else, or the crawl or its
 /// dataset cannot be read.
 pub fn write(crawl: &Crawl<'_>, filter: &Filter, database: &str, progress: Progress<'_>) -> Result<(), ExportError> {
-    let mut connection = Connection::open(database)?;
-    let result = connection.client.transaction().map_err(Failed::from).and_then(|mut transaction| {
+    let database = Address::parse(database).map_err(|error| ExportError::Other(format!("-o: {error}")))?;
+    let mut client = database.connect(None).map_err(|error| ExportError::Other(error.to_string()))?;
+    let result = client.transaction().map_err(Failed::from).and_then(|mut transaction| {
         let into = &mut transaction;
         schema::begin(into)?;
         let export = Export { crawl, filter };
@@ -52,8 +51,8 @@ pub fn write(crawl: &Crawl<'_>, filter: &Filter, database: &str, progress: Progr
     });
     result.map_err(|failed| match failed {
         Failed::Export(error) => error,
-        Failed::Database(error) => ExportError::Other(format!("{}: {}", connection.name, connection::in_words(&error))),
-        Failed::Refused(why) => ExportError::Other(format!("{}: {why}", connection.name)),
+        Failed::Database(error) => ExportError::Other(format!("{}: {}", database.name(), database::in_words(&error))),
+        Failed::Refused(why) => ExportError::Other(format!("{}: {why}", database.name())),
     })
 }
 

@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
 /// Which crate may use which: an arrow points down (`ARCHITECTURE.md`). Test-only uses are not listed.
-const ARROWS: [(&str, &[&str]); 24] = [
+const ARROWS: [(&str, &[&str]); 26] = [
     ("weburl", &[]),
     ("model", &["weburl"]),
     ("robots", &[]),
@@ -31,17 +31,19 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ("warc", &["sort"]),
     ("store", &["model", "weburl"]),
     ("store-embedded", &["model", "stages", "store", "weburl"]),
+    ("database", &[]),
     ("fetch", &["model", "stages", "weburl"]),
     ("render", &["model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),
     ("engine", &["extract", "fetch", "frontier", "model", "render", "robots", "stages", "store", "warc", "weburl"]),
     ("replay", &["fetch", "model", "store", "warc", "weburl"]),
     ("dataset", &["model", "store", "weburl"]),
-    ("export", &["dataset", "extract", "model", "printable", "replay", "sort", "store", "warc", "weburl"]),
+    ("export", &["database", "dataset", "extract", "model", "printable", "replay", "sort", "store", "warc", "weburl"]),
     ("graph", &["dataset", "model", "weburl"]),
     ("export-webgraph", &["dataset", "export", "sort", "weburl"]),
     ("report", &["dataset", "extract", "graph", "model", "printable", "store", "weburl"]),
     ("testweb", &[]),
+    ("testdb", &[]),
     ("sim", &["engine", "extract", "frontier", "model", "robots", "store", "store-embedded", "warc", "weburl"]),
     (
         "argiope",

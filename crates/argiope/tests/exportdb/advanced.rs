@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use postgres::Client;
 
 use crate::crawled::{ADVANCED, Crawled, expected, is_in_trap};
-use crate::server::Postgres;
+use testdb::Postgres;
 
 const ROBOTS: &str = "\
 # The advanced sandbox

@@ -9,6 +9,5 @@ mod graph;
 mod kvs;
 mod linked;
 mod rows;
-mod server;
 mod statistics;
 mod stopped;

@@ -5,7 +5,7 @@ use postgres::{Client, Row};
 use testweb::{Pages, Reply, Web};
 
 use crate::crawled::Crawled;
-use crate::server::Postgres;
+use testdb::Postgres;
 
 const QUERIES: &str = include_str!("../../../../docs/crawldb.sql");
 

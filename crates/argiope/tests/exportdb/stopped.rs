@@ -6,7 +6,7 @@ use postgres::Client;
 use testweb::{Pages, Web};
 
 use crate::crawled::{Crawled, command};
-use crate::server::{Postgres, until};
+use testdb::{Postgres, until};
 
 fn schemas(client: &mut Client) -> Vec<String> {
     let sql = "SELECT nspname::text FROM pg_namespace WHERE nspname LIKE '%crawldb%' ORDER BY 1";

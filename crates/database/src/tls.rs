@@ -14,19 +14,19 @@ use tokio_rustls::TlsConnector;
 
 /// Makes connections that trust the system's roots, or Mozilla's where the system has none.
 #[derive(Clone)]
-pub(super) struct Tls(Arc<ClientConfig>);
+pub(crate) struct Tls(Arc<ClientConfig>);
 
 /// A connection to be made to a host.
-pub(super) struct ToHost {
+pub(crate) struct ToHost {
     connector: TlsConnector,
     host: ServerName<'static>,
 }
 
 /// An encrypted connection.
-pub(super) struct Encrypted<S>(tokio_rustls::client::TlsStream<S>);
+pub(crate) struct Encrypted<S>(tokio_rustls::client::TlsStream<S>);
 
 impl Tls {
-    pub(super) fn new() -> Result<Self, rustls::Error> {
+    pub(crate) fn new() -> Result<Self, rustls::Error> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if roots.is_empty() {

@@ -1,0 +1,200 @@
+//! A PostgreSQL server of a test's own: in a temporary directory, on a socket in it, gone with the test.
+
+#![expect(clippy::expect_used, reason = "for tests: what fails is to stop them")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use postgres::{Client, NoTls};
+use tempfile::TempDir;
+
+/// The account as which the server runs where the test has all rights: PostgreSQL refuses those.
+const ACCOUNT: &str = "postgres";
+/// How often, and at what distance, an answer of the server is waited for.
+const TRIES: u32 = 600;
+const TRY_EVERY: Duration = Duration::from_millis(100);
+
+/// The role that needs a password; all others are let in.
+pub const GUARDED: &str = "guarded";
+/// Its password.
+pub const PASSWORD: &str = "right";
+
+/// A running server.
+pub struct Postgres {
+    process: Child,
+    dir: TempDir,
+    account: Option<&'static str>,
+    settings: Vec<String>,
+}
+
+impl Postgres {
+    /// Starts one that does not wait for the disk: what it has written survives its own death, not the machine's.
+    ///
+    /// # Panics
+    /// PostgreSQL is not installed, or does not start.
+    #[must_use]
+    pub fn start() -> Self {
+        Postgres::start_with(&["fsync=off"])
+    }
+
+    /// Starts one with settings (`name=value`).
+    ///
+    /// # Panics
+    /// PostgreSQL is not installed, or does not start.
+    #[must_use]
+    pub fn start_with(settings: &[&str]) -> Self {
+        let programs = programs();
+        let dir = TempDir::new().expect("a directory");
+        let account: Option<&'static str> = Path::new("/root").read_dir().is_ok().then_some(ACCOUNT);
+        if account.is_some() {
+            let owned = Command::new("chown").arg(ACCOUNT).arg(dir.path()).status();
+            assert!(owned.expect("chown").success(), "there is no account {ACCOUNT}");
+        }
+        let data = dir.path().join("data");
+        let made = as_account(account, &programs.join("initdb"))
+            .args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=tester", "--pgdata"])
+            .arg(&data)
+            .output()
+            .expect("initdb");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let rules = format!("local all {GUARDED} scram-sha-256\nlocal all all trust\n");
+        std::fs::write(data.join("pg_hba.conf"), rules).expect("pg_hba.conf");
+        let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+        let process = run(dir.path(), account, &settings);
+        let server = Postgres { process, dir, account, settings };
+        server.wait();
+        let role = format!("CREATE ROLE {GUARDED} LOGIN PASSWORD '{PASSWORD}'");
+        server.client().batch_execute(&role).expect("a role");
+        server
+    }
+
+    /// Waits until it answers.
+    ///
+    /// # Panics
+    /// It does not.
+    pub fn wait(&self) {
+        until("the server answers", || Client::connect(&self.address(), NoTls).is_ok());
+    }
+
+    /// The id of its first process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Its address as `key=value` pairs.
+    #[must_use]
+    pub fn address(&self) -> String {
+        format!("host={} user=tester dbname=postgres", self.dir.path().display())
+    }
+
+    /// Its address as a URL.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.url_of("tester")
+    }
+
+    /// Its address as a URL, for a user, who may have a password (`user:password`).
+    #[must_use]
+    pub fn url_of(&self, user: &str) -> String {
+        format!("postgres://{user}@{}/postgres", self.dir.path().display().to_string().replace('/', "%2F"))
+    }
+
+    /// A connection.
+    ///
+    /// # Panics
+    /// The server does not answer.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client::connect(&self.address(), NoTls).expect("the server answers")
+    }
+
+    /// Ends all its processes at once, by SIGKILL.
+    ///
+    /// # Panics
+    /// They cannot be ended.
+    pub fn kill(&mut self) {
+        let ids = children(self.process.id());
+        self.process.kill().expect("a process of ours");
+        self.process.wait().expect("it ends");
+        // One that ended by itself meanwhile is no matter.
+        let _ =
+            Command::new("kill").arg("-KILL").args(ids.iter().map(ToString::to_string)).stderr(Stdio::null()).status();
+        // Until then they have a part in its memory, and it does not start again.
+        until("its processes end", || ids.iter().all(|id| matches!(stat(*id).chars().next(), None | Some('Z'))));
+    }
+
+    /// Starts it again, on the same data. It does not wait for an answer.
+    pub fn restart(&mut self) {
+        self.process = run(self.dir.path(), self.account, &self.settings);
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // SIGQUIT is its immediate shutdown, which also ends what it started; a kill would leave that behind.
+        let _ = Command::new("kill").args(["-QUIT", &self.process.id().to_string()]).status();
+        let _ = self.process.wait();
+    }
+}
+
+fn run(dir: &Path, account: Option<&str>, settings: &[String]) -> Child {
+    as_account(account, &programs().join("postgres"))
+        .args(["-c", "listen_addresses=", "-c", "max_connections=20", "-k"])
+        .arg(dir)
+        .args(settings.iter().flat_map(|setting| ["-c", setting]))
+        .arg("-D")
+        .arg(dir.join("data"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("postgres")
+}
+
+/// The processes that a process started.
+fn children(parent: u32) -> Vec<u32> {
+    let processes = Path::new("/proc").read_dir().into_iter().flatten().flatten();
+    let ids = processes.filter_map(|process| process.file_name().to_str()?.parse().ok());
+    ids.filter(|id| stat(*id).split_whitespace().nth(1).and_then(|id| id.parse().ok()) == Some(parent)).collect()
+}
+
+/// What the system says of a process behind its name, which may have spaces: the state, then the parent. Nothing once it is gone.
+fn stat(id: u32) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").map(|(_, behind)| behind.to_owned()).unwrap_or_default()
+}
+
+/// Waits for something that another process does.
+///
+/// # Panics
+/// It does not come.
+pub fn until(what: &str, mut test: impl FnMut() -> bool) {
+    for _ in 0..TRIES {
+        if test() {
+            return;
+        }
+        std::thread::sleep(TRY_EVERY);
+    }
+    panic!("waited in vain: {what}");
+}
+
+/// A command that ends with the test, however the test ends.
+fn as_account(account: Option<&str>, program: &Path) -> Command {
+    let mut command = Command::new("setpriv");
+    if let Some(account) = account {
+        command.args(["--reuid", account, "--regid", account, "--init-groups"]);
+    }
+    command.args(["--pdeathsig", "QUIT", "--"]).arg(program);
+    command
+}
+
+/// The directory of the server's programs, which Debian keeps out of `PATH`.
+fn programs() -> PathBuf {
+    let versions = Path::new("/usr/lib/postgresql").read_dir().into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> =
+        versions.map(|version| version.path().join("bin")).filter(|bin| bin.join("initdb").exists()).collect();
+    found.sort();
+    found.pop().expect("PostgreSQL is not installed: apt-get install postgresql")
+}
