@@ -4,10 +4,9 @@ mod plan;
 mod stage;
 
 use stages::{Stage, time};
-use store::{Batch, Committed, StoreError};
+use store::{Batch, Committed, Known, StoreError};
 
 use crate::codec::Progress;
-use crate::known::Known;
 use crate::read::View;
 use crate::tables::Tables;
 use crate::witness::Witness;
@@ -64,7 +63,7 @@ impl Writer {
     fn check_usable(&self, tables: &Tables) -> Result<(), StoreError> {
         match self.failed {
             None => Ok(()),
-            Some(Failed::Full) => Err(StoreError::Full { path: tables.dir.display().to_string() }),
+            Some(Failed::Full) => Err(StoreError::Full { place: tables.dir.display().to_string() }),
             Some(Failed::Otherwise) => Err(StoreError::Backend {
                 doing: "committing a batch",
                 source: "an earlier commit failed; the store must be opened again".into(),

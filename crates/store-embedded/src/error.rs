@@ -17,9 +17,9 @@ const ENGINE_FORMAT_VERSION: u32 = 3;
 /// An error of the engine met while `doing` something to the store in `dir`.
 pub(crate) fn engine(dir: &Path, doing: &'static str, error: fjall::Error) -> StoreError {
     match error {
-        fjall::Error::Locked => StoreError::InUse { path: dir.display().to_string() },
+        fjall::Error::Locked => StoreError::InUse { place: dir.display().to_string() },
         fjall::Error::InvalidVersion(Some(found)) => StoreError::Version {
-            path: dir.display().to_string(),
+            place: dir.display().to_string(),
             found: u8::from(found).into(),
             expected: ENGINE_FORMAT_VERSION,
         },
@@ -40,7 +40,7 @@ fn backend(dir: &Path, doing: &'static str, source: Box<dyn Error + Send + Sync>
 }
 
 fn full(dir: &Path) -> StoreError {
-    StoreError::Full { path: dir.display().to_string() }
+    StoreError::Full { place: dir.display().to_string() }
 }
 
 /// True where an error or one of its sources says that there is no space: the disk is full, a quota is used up, or a

@@ -21,7 +21,6 @@ mod codec;
 mod commit;
 mod error;
 mod keys;
-mod known;
 mod open;
 mod read;
 mod tables;

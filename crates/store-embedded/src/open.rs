@@ -4,11 +4,10 @@ use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::sync::Mutex;
 
-use store::StoreError;
+use store::{Known, StoreError};
 
 use crate::codec::{FORMAT_VERSION, Progress, decode_progress, encode_progress};
 use crate::commit::Writer;
-use crate::known::Known;
 use crate::tables::Tables;
 use crate::witness::{self, Witness};
 use crate::{EmbeddedStore, Options, error, keys};
@@ -45,7 +44,7 @@ fn lock(dir: &Path) -> Result<File, StoreError> {
     let file = File::options().write(true).create(true).truncate(false).open(dir.join(LOCK_FILE)).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { path: dir.display().to_string() }),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { place: dir.display().to_string() }),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }
@@ -90,7 +89,7 @@ fn check_version(tables: &Tables, bytes: &[u8]) -> Result<(), StoreError> {
     if found == FORMAT_VERSION {
         return Ok(());
     }
-    Err(StoreError::Version { path: tables.dir.display().to_string(), found, expected: FORMAT_VERSION })
+    Err(StoreError::Version { place: tables.dir.display().to_string(), found, expected: FORMAT_VERSION })
 }
 
 /// Every acknowledged batch must be there, and whole.

@@ -4,23 +4,23 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Another process has the store open.
-    #[error("{path} is in use by another process")]
+    /// Another process has the store open, or has written to it meanwhile.
+    #[error("{place} is in use by another process")]
     InUse {
-        /// The store's directory.
-        path: String,
+        /// The store: its directory, or its schema and database.
+        place: String,
     },
-    /// The disk is full. Nothing of the batch counts as applied.
-    #[error("no space left for {path}")]
+    /// The disk is full, here or on the database's server. Nothing of the batch counts as applied.
+    #[error("no space left for {place}")]
     Full {
-        /// The store's directory.
-        path: String,
+        /// The store: its directory, or its schema and database.
+        place: String,
     },
     /// The store was written by another version of the format.
-    #[error("{path} has format version {found}; this program reads version {expected}")]
+    #[error("{place} has format version {found}; this program reads version {expected}")]
     Version {
-        /// The store's directory.
-        path: String,
+        /// The store: its directory, or its schema and database.
+        place: String,
         /// The version found.
         found: u32,
         /// The version this program reads.

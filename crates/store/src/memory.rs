@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use model::{Candidate, Distance, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::{Batch, Committed, Entry, Relaxed, Segment, Store, StoreError, Totals};
+use crate::{Batch, Committed, Entry, Relaxed, Segment, Store, StoreError, Totals, is_nearer};
 
 /// A [`Store`] in maps.
 #[derive(Default)]
@@ -181,7 +181,7 @@ impl State {
             committed.fresh.push(candidate.clone());
             return;
         };
-        if !is_nearer(candidate, &known.candidate) {
+        if !is_nearer(candidate, known.candidate.purpose, known.candidate.distance()) {
             return;
         }
         let was = known.candidate.position();
@@ -202,12 +202,6 @@ impl State {
         }
         self.sites.insert(key, record);
     }
-}
-
-/// True where the way of `candidate` is shorter than the one known. A page is never relaxed by a sitemap's file or the
-/// other way round: they differ in what their depth means.
-fn is_nearer(candidate: &Candidate, known: &Candidate) -> bool {
-    candidate.purpose == known.purpose && candidate.distance() < known.distance()
 }
 
 fn queued(entry: &Entry) -> Queued {

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::{Candidate, Distance, Queued, Visit, Visited};
-use store::{Batch, Committed, Relaxed, StoreError};
+use store::{Batch, Committed, Known, Relaxed, StoreError, is_nearer};
 use weburl::UrlKey;
 
 use crate::codec::{self, Standing, UrlRecord, VisitSummary};
-use crate::known::{Known, is_nearer};
 use crate::read::View;
 use crate::tables::Tables;
 

@@ -5,61 +5,58 @@ use std::collections::HashMap;
 use model::{Candidate, Distance, Purpose};
 use weburl::UrlKey;
 
-/// Two generations of keys: when the younger is full it becomes the older, whose keys are forgotten. A key that is asked
+/// Two generations of ways: when the younger is full it becomes the older, whose ways are forgotten. One that is asked
 /// for moves to the younger, so what is found often stays.
-pub(crate) struct Known {
-    young: HashMap<UrlKey, Way>,
-    old: HashMap<UrlKey, Way>,
+#[derive(Debug)]
+pub struct Known {
+    young: HashMap<(UrlKey, Purpose), Distance>,
+    old: HashMap<(UrlKey, Purpose), Distance>,
     generation_max: usize,
-}
-
-/// How a URL was found, as far as it matters for relaxing.
-#[derive(Clone, Copy)]
-struct Way {
-    purpose: Purpose,
-    distance: Distance,
 }
 
 impl Known {
     /// Remembers at most `max` URLs.
-    pub(crate) fn new(max: usize) -> Self {
+    #[must_use]
+    pub fn new(max: usize) -> Self {
         Known { young: HashMap::new(), old: HashMap::new(), generation_max: max / 2 }
     }
 
     /// True if committing this candidate changes nothing, because it is known by a way that is no longer. False where
     /// that is not remembered. What is remembered may be longer than what is stored by now, never shorter.
-    pub(crate) fn covers(&mut self, key: UrlKey, candidate: &Candidate) -> bool {
-        let way = match (self.young.get(&key), self.old.get(&key)) {
-            (Some(way), _) => *way,
-            (None, Some(way)) => {
-                let way = *way;
-                self.remember(key, way);
-                way
+    pub fn covers(&mut self, key: UrlKey, candidate: &Candidate) -> bool {
+        let way = (key, candidate.purpose);
+        let distance = match (self.young.get(&way), self.old.get(&way)) {
+            (Some(distance), _) => *distance,
+            (None, Some(distance)) => {
+                let distance = *distance;
+                self.remember(way, distance);
+                distance
             }
             (None, None) => return false,
         };
-        !is_nearer(candidate, way.purpose, way.distance)
+        candidate.distance() >= distance
     }
 
-    /// Remembers what is committed.
-    pub(crate) fn insert(&mut self, key: UrlKey, candidate: &Candidate) {
-        self.remember(key, Way { purpose: candidate.purpose, distance: candidate.distance() });
+    /// Remembers what is committed, whether it changed anything or not.
+    pub fn insert(&mut self, key: UrlKey, candidate: &Candidate) {
+        self.remember((key, candidate.purpose), candidate.distance());
     }
 
-    fn remember(&mut self, key: UrlKey, way: Way) {
+    fn remember(&mut self, way: (UrlKey, Purpose), distance: Distance) {
         if self.generation_max == 0 {
             return;
         }
         if self.young.len() >= self.generation_max {
             self.old = std::mem::take(&mut self.young);
         }
-        self.young.insert(key, way);
+        self.young.insert(way, distance);
     }
 }
 
 /// True where the way of `candidate` is shorter than the one given. Pages and sitemaps differ in what their depth means,
 /// so neither relaxes the other.
-pub(crate) fn is_nearer(candidate: &Candidate, purpose: Purpose, distance: Distance) -> bool {
+#[must_use]
+pub fn is_nearer(candidate: &Candidate, purpose: Purpose, distance: Distance) -> bool {
     candidate.purpose == purpose && candidate.distance() < distance
 }
 
@@ -82,8 +79,8 @@ mod tests {
         for (depth, expect) in [(2, false), (3, true), (4, true)] {
             assert_eq!(known.covers(key, &candidate(1, depth)), expect, "depth {depth}");
         }
-        let sitemap = Candidate { purpose: Purpose::Sitemap, ..candidate(1, 0) };
-        assert!(known.covers(key, &sitemap), "a sitemap never relaxes a page");
+        let sitemap = Candidate { purpose: Purpose::Sitemap, ..candidate(1, 4) };
+        assert!(!known.covers(key, &sitemap), "a page says nothing of a sitemap of its name");
     }
 
     #[test]

@@ -1,0 +1,74 @@
+//! Any batches over a few URLs, so that every way of meeting again comes up.
+
+use model::{Candidate, Distance, Outcome, PayloadDigest, Purpose, SiteRecord, Timestamp, Via, Visit};
+use proptest::prelude::*;
+use store::{Batch, Segment};
+use weburl::{CanonicalRules, CanonicalUrl};
+
+/// Few enough that every way of meeting again comes up.
+const URLS: u8 = 12;
+
+fn url(n: u8) -> CanonicalUrl {
+    CanonicalUrl::parse(&format!("http://s{}.test/{n}", n % 3), &CanonicalRules::default()).expect("a URL")
+}
+
+fn candidate() -> impl Strategy<Value = Candidate> {
+    (0..URLS, 0..4u32, 0..2u8, prop::bool::weighted(0.1)).prop_map(|(n, depth, redirects, is_sitemap)| {
+        let purpose = if is_sitemap { Purpose::Sitemap } else { Purpose::Page };
+        Candidate { depth, redirects, purpose, via: Via::Link, ..Candidate::seed(url(n)) }
+    })
+}
+
+fn visit() -> impl Strategy<Value = Visit> {
+    (0..URLS, 1..=15u8, 0..1000u64, distance(), prop::collection::vec("[a-z]{0,8}", 0..3)).prop_map(
+        |(n, outcome, length, judged_at, outlinks)| {
+            let outcome = Outcome::from_code(outcome).expect("an outcome");
+            let visit = Visit::without_fetch(url(n).key(), outcome, "because".to_owned(), Timestamp(length));
+            Visit { length, judged_at, outlinks, attempts: n, ..visit }
+        },
+    )
+}
+
+fn distance() -> impl Strategy<Value = Distance> {
+    (0..4u32, 0..2u8).prop_map(|(depth, redirects)| Distance { depth, redirects })
+}
+
+/// Any batch.
+pub fn batch() -> impl Strategy<Value = Batch> {
+    let settled = (candidate(), visit()).prop_map(|(candidate, visit)| {
+        let key = candidate.url.key();
+        (candidate, Visit { key, ..visit })
+    });
+    let urls = (
+        prop::collection::vec(candidate(), 0..6),
+        prop::collection::vec(settled, 0..2),
+        prop::collection::vec(visit(), 0..4),
+        prop::collection::vec((0..URLS, distance()), 0..3),
+        prop::collection::vec((0..URLS, any::<u8>()), 0..3),
+    );
+    let others = (
+        prop::collection::vec((0..5u8, 0..URLS), 0..3),
+        prop::collection::vec((0..3u8, any::<u64>()), 0..3),
+        prop::collection::vec(0..URLS, 0..3),
+        prop::collection::vec((0..4u32, any::<u64>()), 0..3),
+    );
+    (urls, others).prop_map(|((found, settled, visits, judged, attempts), (holders, sites, seeds, segments))| Batch {
+        found,
+        settled,
+        visits,
+        judged_again: judged.into_iter().map(|(n, distance)| (url(n).key(), distance)).collect(),
+        attempts: attempts.into_iter().map(|(n, count)| (url(n).key(), count)).collect(),
+        holders: holders.into_iter().map(|(digest, n)| (PayloadDigest([digest; 20]), url(n).key())).collect(),
+        sites: sites.into_iter().map(|(n, pages_fetched)| site(n, pages_fetched)).collect(),
+        seeds: seeds.into_iter().map(url).collect(),
+        segments: segments.into_iter().map(|(serial, length)| segment(serial, length)).collect(),
+    })
+}
+
+fn site(n: u8, pages_fetched: u64) -> SiteRecord {
+    SiteRecord { pages_fetched, ..SiteRecord::new(url(n).site()) }
+}
+
+fn segment(serial: u32, length: u64) -> Segment {
+    Segment { serial, name: format!("{serial}"), length }
+}
