@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
 /// Which crate may use which: an arrow points down (`ARCHITECTURE.md`). Test-only uses are not listed.
-const ARROWS: [(&str, &[&str]); 26] = [
+const ARROWS: [(&str, &[&str]); 27] = [
     ("weburl", &[]),
     ("model", &["weburl"]),
     ("robots", &[]),
@@ -32,6 +32,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
     ("store", &["model", "weburl"]),
     ("store-embedded", &["model", "stages", "store", "weburl"]),
     ("database", &[]),
+    ("store-postgres", &["database", "model", "store", "weburl"]),
     ("fetch", &["model", "stages", "weburl"]),
     ("render", &["model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),
@@ -48,6 +49,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
     (
         "argiope",
         &[
+            "database",
             "dataset",
             "engine",
             "export",
@@ -66,6 +68,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
             "stages",
             "store",
             "store-embedded",
+            "store-postgres",
             "testweb",
             "warc",
             "weburl",

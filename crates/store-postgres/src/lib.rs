@@ -1,0 +1,144 @@
+//! The [`Store`] trait on PostgreSQL (14 or newer): the state of a crawl in one schema of a database.
+//!
+//! ```text
+//! url       every URL known          insert-only, but for shorter ways     queue    what is to be fetched, in order
+//! visit     outcomes                 attempt  requests without outcome     site, robots, holder, seed, segment
+//! writer    the last commit's number and answer                            meta     format version, the crawl's identity
+//! ```
+//!
+//! **A commit is one statement**, a call of the function `commit` that the schema holds (`migrations/1.sql`): one round trip,
+//! one transaction, durable (`synchronous_commit`) when it returns. It is numbered. Where the connection is lost before the
+//! answer comes, the same call is made again on a new one; if it had been applied it changes nothing and gives the same
+//! answer, so no fresh URL goes unreported. A number that does not follow shows that somebody else wrote, and is refused.
+//!
+//! **The queue is a table** beside the URLs. To derive it (URLs without a visit) would save its two writes a page, but a
+//! restart would read past every visit of a site to find its head; and a relaxed URL that was visited has to be in it.
+//!
+//! **Totals are counted when they are asked for**, which is when a crawl begins and ends: keeping counters would cost every commit
+//! (`docs/decisions/0007-postgres.md` has the figures).
+//!
+//! Two connections: one commits and holds the advisory lock by which a second process gets [`StoreError::InUse`]; one reads.
+//! Each has a thread of its own, since the client library must not be called from within an async runtime, which those
+//! who use a store may be in.
+
+mod arguments;
+mod commit;
+mod error;
+mod migrations;
+mod numbers;
+mod read;
+mod report;
+mod rows;
+mod schema;
+mod session;
+mod text;
+
+use std::sync::{Mutex, PoisonError};
+
+use database::Address;
+use model::{PayloadDigest, Position, Queued, SiteRecord};
+use store::{Batch, Committed, Entry, Segment, Store, StoreError, Totals};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
+
+use crate::commit::Writer;
+use crate::read::Reader;
+
+pub use error::Unusable;
+pub use schema::Schema;
+
+/// How a store is used.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many recently seen URLs are remembered, so that finding them again costs the server nothing; about 50 bytes each.
+    pub known_urls_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { known_urls_max: 200_000 }
+    }
+}
+
+/// A [`Store`] in a schema of a database.
+pub struct PostgresStore {
+    writer: Mutex<Writer>,
+    reader: Reader,
+    crawl_id: String,
+    is_new: bool,
+}
+
+impl PostgresStore {
+    /// Opens the store in a schema, which is made if it is not there.
+    ///
+    /// # Errors
+    /// The server cannot be reached, does not let us in or is too old; another process has the store open; the schema is of a newer
+    /// format, or holds something else.
+    pub fn open(address: &Address, schema: &Schema, options: Options) -> Result<Self, StoreError> {
+        let (writer, opened) = Writer::open(address, schema, &options)?;
+        let reader = Reader::open(address, schema)?;
+        Ok(PostgresStore {
+            writer: Mutex::new(writer),
+            reader,
+            is_new: opened.last_commit == 0,
+            crawl_id: opened.crawl_id,
+        })
+    }
+
+    /// What tells this crawl from all others, made with the schema: by it the directory of a crawl recognises its state.
+    #[must_use]
+    pub fn crawl_id(&self) -> &str {
+        &self.crawl_id
+    }
+
+    /// Whether nothing had been committed when it was opened.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+}
+
+impl Store for PostgresStore {
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).commit(batch)
+    }
+
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        self.reader.pending(site, after, max)
+    }
+
+    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
+        self.reader.sites_with_pending(after, max)
+    }
+
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.reader.get(key)
+    }
+
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.reader.scan(after, max)
+    }
+
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.reader.site(key)
+    }
+
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        self.reader.sites(after, max)
+    }
+
+    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.reader.holder(digest)
+    }
+
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        self.reader.seeds()
+    }
+
+    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        self.reader.segments()
+    }
+
+    fn totals(&self) -> Result<Totals, StoreError> {
+        self.reader.totals()
+    }
+}

@@ -1,0 +1,91 @@
+//! The schema's tables, made and brought up to date.
+
+use database::Address;
+use postgres::Client;
+use store::StoreError;
+
+use crate::error::{self, Unusable, backend};
+use crate::schema::Schema;
+
+/// What brings the format from each version to the next. What is here never changes; a new version is one more.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/1.sql")];
+
+/// The oldest server that will do, as its first number.
+const SERVER_OLDEST: i32 = 14;
+
+/// The single process that commits. Numbers are for several, one day.
+pub(crate) const WRITER: i64 = 0;
+
+const META: &str = "CREATE TABLE meta (version integer NOT NULL, crawl_id text NOT NULL);
+    COMMENT ON TABLE meta IS 'argiope';
+    INSERT INTO meta VALUES (0, gen_random_uuid()::text)";
+
+/// What is found in a schema.
+pub(crate) struct Opened {
+    pub(crate) crawl_id: String,
+    /// What tells this opening of the store from all others.
+    pub(crate) process: String,
+    /// The number of the last commit, 0 if there is none.
+    pub(crate) last_commit: i64,
+}
+
+/// Refuses a server that will not do.
+pub(crate) fn check_server(client: &mut Client, address: &Address) -> Result<(), StoreError> {
+    let doing = "asking the server for its version";
+    let settings = "SELECT current_setting('server_version_num')::integer / 10000, current_setting('server_version'),
+        current_setting('server_encoding')";
+    let row = client.query_one(settings, &[]).map_err(|error| error::query(&address.name(), doing, error))?;
+    let (major, found, encoding): (i32, String, String) = (row.get(0), row.get(1), row.get(2));
+    let database = address.name();
+    if major < SERVER_OLDEST {
+        return Err(backend("opening the store", Unusable::Server { database, found, oldest: SERVER_OLDEST }));
+    }
+    if encoding != "UTF8" {
+        return Err(backend("opening the store", Unusable::Encoding { database, found: encoding }));
+    }
+    Ok(())
+}
+
+/// Makes the schema, or brings it up to date, in one transaction.
+pub(crate) fn migrate(client: &mut Client, schema: &Schema, place: &str) -> Result<Opened, StoreError> {
+    let failed = |error| error::query(place, "making the tables", error);
+    let mut transaction = client.transaction().map_err(failed)?;
+    let found = "SELECT to_regnamespace($1::text) IS NOT NULL,
+        EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = to_regnamespace($1::text)),
+        coalesce(obj_description(to_regclass($1::text || '.meta'), 'pg_class') = 'argiope', false)";
+    let row = transaction.query_one(found, &[&schema.as_str()]).map_err(failed)?;
+    let (exists, holds_something, is_ours): (bool, bool, bool) = (row.get(0), row.get(1), row.get(2));
+    if holds_something && !is_ours {
+        return Err(backend("opening the store", Unusable::Foreign { schema: place.to_owned() }));
+    }
+    if !exists {
+        transaction.batch_execute(&format!("CREATE SCHEMA \"{schema}\"")).map_err(failed)?;
+    }
+    if !is_ours {
+        transaction.batch_execute(META).map_err(failed)?;
+    }
+    let row = transaction.query_one("SELECT version, crawl_id FROM meta", &[]).map_err(failed)?;
+    let (version, crawl_id): (i32, String) = (row.get(0), row.get(1));
+    let version = usize::try_from(version).unwrap_or_default();
+    if version > MIGRATIONS.len() {
+        let (found, expected) = (number(version), number(MIGRATIONS.len()));
+        return Err(StoreError::Version { place: place.to_owned(), found, expected });
+    }
+    for migration in &MIGRATIONS[version..] {
+        transaction.batch_execute(migration).map_err(failed)?;
+    }
+    if version < MIGRATIONS.len() {
+        let now = i32::try_from(MIGRATIONS.len()).unwrap_or_default();
+        transaction.execute("UPDATE meta SET version = $1", &[&now]).map_err(failed)?;
+    }
+    // Whoever had the store open before, and has lost the lock without knowing, commits no more.
+    let writer = "INSERT INTO writer (writer, process, number) VALUES ($1, gen_random_uuid(), 0)
+        ON CONFLICT (writer) DO UPDATE SET process = excluded.process RETURNING process::text, number";
+    let row = transaction.query_one(writer, &[&WRITER]).map_err(failed)?;
+    transaction.commit().map_err(failed)?;
+    Ok(Opened { crawl_id, process: row.get(0), last_commit: row.get(1) })
+}
+
+fn number(version: usize) -> u32 {
+    u32::try_from(version).unwrap_or(u32::MAX)
+}

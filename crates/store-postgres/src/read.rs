@@ -1,0 +1,203 @@
+//! Reading. Every answer is one statement, and so of one moment. A window begins at a key, which is the one behind that
+//! asked for: so an index leads to it whether there is one or not.
+
+use std::collections::BTreeMap;
+
+use database::Address;
+use model::{PayloadDigest, Position, Queued, SiteRecord};
+use store::{Entry, Segment, StoreError, Totals};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
+
+use crate::error::damaged;
+use crate::numbers::{from_key, from_ordered, key, limit, ordered};
+use crate::rows::{Columns, outcome};
+use crate::schema::Schema;
+use crate::session::{Role, Session};
+
+const PENDING: &str =
+    "SELECT u.url, u.depth, u.redirects, u.purpose::text, u.via::text, u.found_on_site, u.found_on_url,
+        coalesce(a.attempts, v.attempts, 0::smallint), v.outcome::text, v.outlinks
+    FROM (SELECT * FROM queue WHERE site_key = $1 AND (rank, url_key) >= ($2, $3) ORDER BY rank, url_key LIMIT $4) q
+    JOIN url u ON u.site_key = q.site_key AND u.url_key = q.url_key
+    LEFT JOIN visit v ON v.site_key = q.site_key AND v.url_key = q.url_key
+    LEFT JOIN attempt a ON a.site_key = q.site_key AND a.url_key = q.url_key
+    ORDER BY q.rank, q.url_key";
+
+// From the first entry of one queue to the first of the next, without reading what lies between.
+const SITES_WITH_PENDING: &str = "WITH RECURSIVE waiting AS (
+        (SELECT site_key FROM queue WHERE site_key >= $1 ORDER BY site_key LIMIT 1)
+        UNION ALL
+        SELECT (SELECT q.site_key FROM queue q WHERE q.site_key > w.site_key ORDER BY q.site_key LIMIT 1)
+        FROM waiting w WHERE w.site_key IS NOT NULL)
+    SELECT site_key FROM waiting WHERE site_key IS NOT NULL LIMIT $2";
+
+const ENTRIES: &str = "SELECT u.url, u.depth, u.redirects, u.purpose::text, u.via::text, u.found_on_site, u.found_on_url,
+        coalesce(a.attempts, v.attempts, 0::smallint), v.url_key IS NOT NULL,
+        v.fetched_at, v.length, v.judged_depth, v.judged_redirects, v.duplicate_of_site, v.duplicate_of_url, v.out_degree,
+        v.segment, v.record_offset, v.record_length, v.outcome::text, v.status, v.attempts, v.content_type, v.reason, v.title,
+        v.target, v.digest, v.outlinks
+    FROM (SELECT * FROM url WHERE (site_key, url_key) >= ($1, $2) ORDER BY site_key, url_key LIMIT $3) u
+    LEFT JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
+    LEFT JOIN attempt a ON a.site_key = u.site_key AND a.url_key = u.url_key
+    ORDER BY u.site_key, u.url_key";
+
+const SITES: &str =
+    "SELECT s.site, s.due_at, s.failures_in_a_row, s.response_seconds, s.response_nanos, s.pages_fetched,
+        s.sitemaps_read, s.address, s.given_up, s.given_up_detail, s.shapes,
+        r.fetched_at, r.failed_tries, r.status, r.failure, r.failure_detail, r.body
+    FROM (SELECT * FROM site WHERE site_key >= $1 ORDER BY site_key LIMIT $2) s
+    LEFT JOIN robots r ON r.site_key = s.site_key
+    ORDER BY s.site_key";
+
+const HOLDER: &str = "SELECT site_key, url_key FROM holder WHERE digest = $1";
+const SEEDS: &str = "SELECT url FROM seed ORDER BY number";
+const SEGMENTS: &str = "SELECT serial, name, length FROM segment ORDER BY serial";
+
+// Lengths are summed up as they are, and the sum taken as the 64 bits it is of.
+const TOTALS: &str = "SELECT 'url', NULL, count(*), '0' FROM url
+    UNION ALL SELECT 'queue', NULL, count(*), '0' FROM queue
+    UNION ALL SELECT 'site', NULL, count(*), '0' FROM site
+    UNION ALL SELECT 'visit', outcome::text, count(*), sum(length)::text FROM visit GROUP BY outcome
+    UNION ALL SELECT 'sitemap', v.outcome::text, count(*), '0'
+        FROM url u JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
+        WHERE u.purpose = 'sitemap' GROUP BY v.outcome";
+
+/// What reads.
+pub(crate) struct Reader {
+    session: Session,
+}
+
+impl Reader {
+    pub(crate) fn open(address: &Address, schema: &Schema) -> Result<Self, StoreError> {
+        let (session, _) = Session::open(address, schema, Role::Read)?;
+        Ok(Reader { session })
+    }
+
+    pub(crate) fn pending(
+        &self,
+        site: SiteKey,
+        after: Option<Position>,
+        max: usize,
+    ) -> Result<Vec<Queued>, StoreError> {
+        let (rank, url) = match after {
+            None => (0, 0),
+            Some(Position { rank, url: u64::MAX }) => (i64::from(rank) + 1, 0),
+            Some(Position { rank, url }) => (i64::from(rank), url + 1),
+        };
+        let parameters: [Box<_>; 4] =
+            [Box::new(ordered(site.0)), Box::new(rank), Box::new(ordered(url)), Box::new(limit(max))];
+        let rows = self.session.query("reading a queue", PENDING, parameters.map(|number| number as _).into())?;
+        rows.iter().map(|row| Columns::of("queue", row).queued()).collect()
+    }
+
+    pub(crate) fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
+        let Some(first) = following(after) else { return Ok(Vec::new()) };
+        let parameters = vec![Box::new(ordered(first)) as _, Box::new(limit(max)) as _];
+        let rows = self.session.query("reading the sites with a queue", SITES_WITH_PENDING, parameters)?;
+        rows.iter().map(|row| Ok(SiteKey(from_ordered(Columns::of("queue", row).next()?)))).collect()
+    }
+
+    pub(crate) fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        let entry = self.entries("looking up a URL", key, 1)?.pop();
+        Ok(entry.filter(|entry| entry.candidate.url.key() == key))
+    }
+
+    pub(crate) fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        let first = match after {
+            None => UrlKey { site: SiteKey(0), url: 0 },
+            Some(UrlKey { site, url: u64::MAX }) => match following(Some(site)) {
+                None => return Ok(Vec::new()),
+                Some(site) => UrlKey { site: SiteKey(site), url: 0 },
+            },
+            Some(UrlKey { site, url }) => UrlKey { site, url: url + 1 },
+        };
+        self.entries("reading the URLs", first, max)
+    }
+
+    fn entries(&self, doing: &'static str, first: UrlKey, max: usize) -> Result<Vec<Entry>, StoreError> {
+        let (site, url) = key(first);
+        let parameters = vec![Box::new(site) as _, Box::new(url) as _, Box::new(limit(max)) as _];
+        let rows = self.session.query(doing, ENTRIES, parameters)?;
+        rows.iter().map(|row| Columns::of("url", row).entry()).collect()
+    }
+
+    pub(crate) fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        let site = self.sites_from("looking up a site", key.0, 1)?.pop();
+        Ok(site.filter(|site| site.site.key() == key))
+    }
+
+    pub(crate) fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        following(after).map_or(Ok(Vec::new()), |first| self.sites_from("reading the sites", first, max))
+    }
+
+    fn sites_from(&self, doing: &'static str, first: u64, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        let rows = self.session.query(doing, SITES, vec![Box::new(ordered(first)), Box::new(limit(max))])?;
+        rows.iter().map(|row| Columns::of("site", row).site()).collect()
+    }
+
+    pub(crate) fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        let rows = self.session.query("looking up a payload", HOLDER, vec![Box::new(digest.0.to_vec())])?;
+        let key = rows.first().map(|row| {
+            let mut columns = Columns::of("holder", row);
+            Ok(from_key(columns.next()?, columns.next()?))
+        });
+        key.transpose()
+    }
+
+    pub(crate) fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        let rows = self.session.query("reading the seeds", SEEDS, Vec::new())?;
+        rows.iter().map(|row| Columns::of("seed", row).url()).collect()
+    }
+
+    pub(crate) fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        let rows = self.session.query("reading the segments", SEGMENTS, Vec::new())?;
+        rows.iter().map(|row| Columns::of("segment", row).segment()).collect()
+    }
+
+    pub(crate) fn totals(&self) -> Result<Totals, StoreError> {
+        let mut totals = Totals { outcomes: BTreeMap::new(), ..Totals::default() };
+        for row in self.session.query("counting", TOTALS, Vec::new())? {
+            let mut columns = Columns::of("visit", &row);
+            let (what, word): (&str, Option<&str>) = (columns.next()?, columns.next()?);
+            let count = u64::try_from(columns.next::<i64>()?).unwrap_or_default();
+            let sum: i128 = columns.next::<&str>()?.parse().map_err(|error| damaged("visit", error))?;
+            let outcome =
+                word.map(|word| outcome(word).ok_or_else(|| damaged("visit", "unknown outcome"))).transpose()?;
+            match (what, outcome) {
+                ("url", _) => totals.urls = count,
+                ("queue", _) => totals.pending = count,
+                ("site", _) => totals.sites = count,
+                ("sitemap", Some(outcome)) => {
+                    totals.sitemaps += count;
+                    uncount(&mut totals.outcomes, outcome, count);
+                }
+                (_, Some(outcome)) => {
+                    totals.bytes = totals.bytes.wrapping_add(low_bits(sum));
+                    totals.outcomes.insert(outcome, count);
+                }
+                (_, None) => {}
+            }
+        }
+        Ok(totals)
+    }
+}
+
+/// Visits come before those of them that are of sitemaps.
+fn uncount(outcomes: &mut BTreeMap<model::Outcome, u64>, outcome: model::Outcome, count: u64) {
+    if let Some(all) = outcomes.get_mut(&outcome) {
+        *all -= count;
+        if *all == 0 {
+            outcomes.remove(&outcome);
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the low 64 bits are meant")]
+fn low_bits(sum: i128) -> u64 {
+    sum as u64
+}
+
+/// The key of the first site that comes behind one; `None` if there can be none.
+fn following(after: Option<SiteKey>) -> Option<u64> {
+    after.map_or(Some(0), |site| site.0.checked_add(1))
+}

@@ -1,0 +1,273 @@
+//! Rows as values, and the words that stand for values in them.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use model::{
+    ArchiveLocation, Candidate, Distance, Failure, FailureKind, Outcome, PayloadDigest, Purpose, Queued, RobotsAnswer,
+    RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
+};
+use postgres::Row;
+use postgres::types::FromSql;
+use store::{Entry, Segment, StoreError};
+use weburl::{CanonicalUrl, Site, UrlKey};
+
+use crate::error::damaged;
+use crate::numbers::{from_key, from_plain};
+use crate::text::{restored, split};
+
+/// The columns of a row, read from the left to the right.
+pub(crate) struct Columns<'r> {
+    table: &'static str,
+    row: &'r Row,
+    at: usize,
+}
+
+impl<'r> Columns<'r> {
+    pub(crate) fn of(table: &'static str, row: &'r Row) -> Self {
+        Columns { table, row, at: 0 }
+    }
+
+    /// The next column.
+    pub(crate) fn next<T: FromSql<'r>>(&mut self) -> Result<T, StoreError> {
+        let value = self.row.try_get(self.at).map_err(|error| damaged(self.table, error));
+        self.at += 1;
+        value
+    }
+
+    /// The next column as a narrower number than PostgreSQL has.
+    fn narrow<T: FromSql<'r>, N: TryFrom<T>>(&mut self) -> Result<N, StoreError> {
+        N::try_from(self.next()?).map_err(|_| self.damaged("a number out of range"))
+    }
+
+    fn optional_narrow<T: FromSql<'r>, N: TryFrom<T>>(&mut self) -> Result<Option<N>, StoreError> {
+        let number = self.next::<Option<T>>()?.map(N::try_from).transpose();
+        number.map_err(|_| self.damaged("a number out of range"))
+    }
+
+    fn plain(&mut self) -> Result<u64, StoreError> {
+        self.next().map(from_plain)
+    }
+
+    pub(crate) fn text(&mut self) -> Result<String, StoreError> {
+        self.next().map(restored)
+    }
+
+    fn optional_text(&mut self) -> Result<Option<String>, StoreError> {
+        Ok(self.next::<Option<String>>()?.map(restored))
+    }
+
+    /// A word that stands for one of a few values.
+    fn word<T>(&mut self, meaning: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
+        let word: &str = self.next()?;
+        meaning(word).ok_or_else(|| self.damaged(&format!("unknown word {word}")))
+    }
+
+    fn optional_key(&mut self) -> Result<Option<UrlKey>, StoreError> {
+        let (site, url): (Option<i64>, Option<i64>) = (self.next()?, self.next()?);
+        Ok(site.zip(url).map(|(site, url)| from_key(site, url)))
+    }
+
+    pub(crate) fn url(&mut self) -> Result<CanonicalUrl, StoreError> {
+        let text: &str = self.next()?;
+        CanonicalUrl::from_canonical(text).ok_or_else(|| self.damaged("the URL is not canonical"))
+    }
+
+    fn damaged(&self, detail: &str) -> StoreError {
+        damaged(self.table, detail)
+    }
+
+    /// `url, depth, redirects, purpose, via, found_on_site, found_on_url`.
+    fn candidate(&mut self) -> Result<Candidate, StoreError> {
+        Ok(Candidate {
+            url: self.url()?,
+            depth: self.narrow::<i64, _>()?,
+            redirects: self.narrow::<i16, _>()?,
+            purpose: self.word(purpose)?,
+            via: self.word(via)?,
+            found_on: self.optional_key()?,
+        })
+    }
+
+    /// A candidate, then `attempts, outcome, outlinks`.
+    pub(crate) fn queued(&mut self) -> Result<Queued, StoreError> {
+        let candidate = self.candidate()?;
+        let attempts = self.narrow::<i16, _>()?;
+        let word: Option<&str> = self.next()?;
+        let outlinks = split(self.next()?);
+        let visited = match word {
+            Some(word) => {
+                let outcome = outcome(word).ok_or_else(|| self.damaged(&format!("unknown outcome {word}")))?;
+                Some(Visited { outcome, outlinks })
+            }
+            None => None,
+        };
+        Ok(Queued { candidate, attempts, visited })
+    }
+
+    /// A candidate, then `attempts`, whether there is a visit, and the visit.
+    pub(crate) fn entry(&mut self) -> Result<Entry, StoreError> {
+        let candidate = self.candidate()?;
+        let attempts = self.narrow::<i16, _>()?;
+        let is_visited: bool = self.next()?;
+        let key = candidate.url.key();
+        let visit = if is_visited { Some(self.visit(key)?) } else { None };
+        Ok(Entry { candidate, attempts, visit })
+    }
+
+    fn visit(&mut self, key: UrlKey) -> Result<Visit, StoreError> {
+        Ok(Visit {
+            key,
+            at: Timestamp(self.plain()?),
+            length: self.plain()?,
+            judged_at: Distance { depth: self.narrow::<i64, _>()?, redirects: self.narrow::<i16, _>()? },
+            duplicate_of: self.optional_key()?,
+            out_degree: self.optional_narrow::<i64, _>()?,
+            location: self.location()?,
+            outcome: self.word(outcome)?,
+            status: self.narrow::<i32, _>()?,
+            attempts: self.narrow::<i16, _>()?,
+            content_type: self.optional_text()?,
+            reason: self.text()?,
+            title: self.optional_text()?,
+            target: self.optional_text()?,
+            digest: self.digest()?,
+            outlinks: split(self.next()?),
+        })
+    }
+
+    fn location(&mut self) -> Result<Option<ArchiveLocation>, StoreError> {
+        let segment: Option<u32> = self.optional_narrow::<i64, _>()?;
+        let (offset, length): (Option<i64>, Option<i64>) = (self.next()?, self.next()?);
+        Ok(match (segment, offset, length) {
+            (Some(segment), Some(offset), Some(length)) => {
+                Some(ArchiveLocation { segment, offset: from_plain(offset), length: from_plain(length) })
+            }
+            _ => None,
+        })
+    }
+
+    fn digest(&mut self) -> Result<Option<PayloadDigest>, StoreError> {
+        let digest: Option<&[u8]> = self.next()?;
+        let digest = digest.map(<[u8; 20]>::try_from).transpose();
+        Ok(digest.map_err(|_| self.damaged("a digest of the wrong length"))?.map(PayloadDigest))
+    }
+
+    /// The columns of a site, then those of its robots.txt.
+    pub(crate) fn site(&mut self) -> Result<SiteRecord, StoreError> {
+        let text: &str = self.next()?;
+        let site = Site::from_text(text).ok_or_else(|| self.damaged("the site is not one"))?;
+        Ok(SiteRecord {
+            site,
+            due_at: Timestamp(self.plain()?),
+            failures_in_a_row: self.narrow::<i64, _>()?,
+            response_time: Duration::new(self.plain()?, self.nanos()?),
+            pages_fetched: self.plain()?,
+            sitemaps_read: self.narrow::<i64, _>()?,
+            address: self.next::<Option<IpAddr>>()?,
+            given_up: self.failure()?,
+            shapes: self.shapes()?,
+            robots: self.robots()?,
+        })
+    }
+
+    /// `serial, name, length`.
+    pub(crate) fn segment(&mut self) -> Result<Segment, StoreError> {
+        Ok(Segment { serial: self.narrow::<i64, _>()?, name: self.text()?, length: self.plain()? })
+    }
+
+    fn nanos(&mut self) -> Result<u32, StoreError> {
+        let nanos: u32 = self.narrow::<i32, _>()?;
+        if nanos < 1_000_000_000 { Ok(nanos) } else { Err(self.damaged("a duration out of range")) }
+    }
+
+    fn failure(&mut self) -> Result<Option<Failure>, StoreError> {
+        let (word, detail): (Option<&str>, Option<String>) = (self.next()?, self.optional_text()?);
+        let Some((word, detail)) = word.zip(detail) else { return Ok(None) };
+        let kind = failure_kind(word).ok_or_else(|| self.damaged(&format!("unknown failure {word}")))?;
+        Ok(Some(Failure { kind, detail }))
+    }
+
+    fn shapes(&mut self) -> Result<Vec<(u64, u32)>, StoreError> {
+        let bytes: &[u8] = self.next()?;
+        let (pairs, rest) = bytes.as_chunks::<12>();
+        if !rest.is_empty() {
+            return Err(self.damaged("shapes of the wrong length"));
+        }
+        Ok(pairs
+            .iter()
+            .map(|[a, b, c, d, e, f, g, h, i, j, k, l]| {
+                (u64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h]), u32::from_be_bytes([*i, *j, *k, *l]))
+            })
+            .collect())
+    }
+
+    /// `fetched_at, failed_tries, status, failure, failure_detail, body`, all null where nothing is known.
+    fn robots(&mut self) -> Result<Option<RobotsRecord>, StoreError> {
+        let fetched_at: Option<i64> = self.next()?;
+        let Some(fetched_at) = fetched_at else { return Ok(None) };
+        let failed_tries = self.narrow::<i64, _>()?;
+        let status: Option<u16> = self.optional_narrow::<i32, _>()?;
+        let failure = self.failure()?;
+        let body: Option<Vec<u8>> = self.next()?;
+        let answer = match (status, failure) {
+            (Some(code), None) => RobotsAnswer::Status { code, body: body.unwrap_or_default().into() },
+            (None, Some(failure)) => RobotsAnswer::Failed(failure),
+            _ => return Err(self.damaged("neither a status nor a failure")),
+        };
+        Ok(Some(RobotsRecord { fetched_at: Timestamp(from_plain(fetched_at)), failed_tries, answer }))
+    }
+}
+
+pub(crate) fn outcome(word: &str) -> Option<Outcome> {
+    Outcome::ALL.iter().copied().find(|outcome| outcome.as_str() == word)
+}
+
+pub(crate) fn purpose_word(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Page => "page",
+        Purpose::Sitemap => "sitemap",
+        Purpose::Robots => "robots",
+    }
+}
+
+fn purpose(word: &str) -> Option<Purpose> {
+    [Purpose::Page, Purpose::Sitemap, Purpose::Robots].into_iter().find(|purpose| purpose_word(*purpose) == word)
+}
+
+fn via(word: &str) -> Option<Via> {
+    [Via::Seed, Via::Link, Via::Redirect, Via::Sitemap].into_iter().find(|via| via.as_str() == word)
+}
+
+const FAILURES: [FailureKind; 10] = [
+    FailureKind::NameNotFound,
+    FailureKind::NameServer,
+    FailureKind::AddressDenied,
+    FailureKind::Connect,
+    FailureKind::Tls,
+    FailureKind::Timeout,
+    FailureKind::Disconnected,
+    FailureKind::Protocol,
+    FailureKind::Busy,
+    FailureKind::HeadTooLarge,
+];
+
+/// Words are never reused for another kind.
+pub(crate) fn failure_word(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::NameNotFound => "name_not_found",
+        FailureKind::NameServer => "name_server",
+        FailureKind::AddressDenied => "address_denied",
+        FailureKind::Connect => "connect",
+        FailureKind::Tls => "tls",
+        FailureKind::Timeout => "timeout",
+        FailureKind::Disconnected => "disconnected",
+        FailureKind::Protocol => "protocol",
+        FailureKind::Busy => "busy",
+        FailureKind::HeadTooLarge => "head_too_large",
+    }
+}
+
+fn failure_kind(word: &str) -> Option<FailureKind> {
+    FAILURES.into_iter().find(|kind| failure_word(*kind) == word)
+}

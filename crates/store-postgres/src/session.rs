@@ -1,0 +1,218 @@
+//! A connection with a thread of its own, made again when it is lost.
+
+use std::collections::HashMap;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use database::Address;
+use postgres::types::ToSql;
+use postgres::{Client, Row, Statement};
+use store::StoreError;
+
+use crate::error::{self, Unusable, backend};
+use crate::migrations::{self, Opened};
+use crate::schema::Schema;
+
+/// How often a lost connection is tried to be made again, and at what distance: for a minute at least.
+const RECONNECTIONS_MAX: u32 = 120;
+const RECONNECT_EVERY: Duration = Duration::from_millis(500);
+
+/// Requests that wait for their turn. Who asks waits for the answer, so there are few.
+const REQUESTS_MAX: usize = 16;
+
+/// What a session begins with: every read and every step of a commit is by an index, whatever statistics say of tables that
+/// have just been empty.
+const SETTINGS: &str = "-c jit=off -c enable_hashjoin=off -c enable_mergejoin=off";
+
+/// A commit that returns is durable, unless somebody asked for less; more (a standby) stays.
+const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
+    WHERE current_setting('synchronous_commit') = 'off'";
+
+/// The lock of the schema, of which the holder commits. One that was killed a moment ago may still be ending.
+const LOCK: &str = "SELECT pg_advisory_lock(hashtextextended('argiope ' || $1::text, 0))";
+const LOCK_TIMEOUT: &str = "SET lock_timeout = '2s'";
+const NO_LOCK_TIMEOUT: &str = "SET lock_timeout = 0";
+const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
+
+/// What goes into a statement.
+pub(crate) type Parameters = Vec<Box<dyn ToSql + Sync + Send>>;
+
+type Answer = Result<Vec<Row>, StoreError>;
+
+/// What a session is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Read,
+    Commit,
+}
+
+/// Where a store is, in words.
+pub(crate) fn place(address: &Address, schema: &Schema) -> String {
+    format!("schema {schema} of {}", address.name())
+}
+
+/// A connection.
+pub(crate) struct Session {
+    requests: Option<mpsc::SyncSender<Request>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Request {
+    doing: &'static str,
+    statement: &'static str,
+    parameters: Parameters,
+    answer: mpsc::SyncSender<Answer>,
+}
+
+impl Session {
+    /// Connects, and makes the schema if this is who commits.
+    pub(crate) fn open(address: &Address, schema: &Schema, role: Role) -> Result<(Self, Option<Opened>), StoreError> {
+        let (requests, inbox) = mpsc::sync_channel::<Request>(REQUESTS_MAX);
+        let (opened, result) = mpsc::sync_channel(1);
+        let mut link = Link::to(address, schema, role);
+        let run = move || {
+            let result = link.open();
+            let is_open = result.is_ok();
+            if opened.send(result).is_err() || !is_open {
+                return;
+            }
+            for Request { doing, statement, parameters, answer } in inbox {
+                // Who asked may have gone.
+                let _ = answer.send(link.query(doing, statement, &parameters));
+            }
+            link.close();
+        };
+        let thread = std::thread::Builder::new().name("postgres".to_owned()).spawn(run);
+        let thread = thread.map_err(|error| backend("starting a thread", error))?;
+        let opened = result.recv().map_err(|_| backend("opening the store", Unusable::Ended))??;
+        Ok((Session { requests: Some(requests), thread: Some(thread) }, opened))
+    }
+
+    /// Runs a statement, and again if the connection is lost meanwhile: it must be one that may be repeated.
+    pub(crate) fn query(&self, doing: &'static str, statement: &'static str, parameters: Parameters) -> Answer {
+        let (answer, result) = mpsc::sync_channel(1);
+        let request = Request { doing, statement, parameters, answer };
+        let sent = self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok());
+        let result = if sent { result.recv().ok() } else { None };
+        result.unwrap_or_else(|| Err(backend(doing, Unusable::Ended)))
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.requests = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread has.
+struct Link {
+    address: Address,
+    schema: Schema,
+    role: Role,
+    place: String,
+    client: Option<Client>,
+    /// Of this connection.
+    statements: HashMap<&'static str, Statement>,
+}
+
+/// Why a query got no answer.
+enum Failed {
+    Connect(database::DatabaseError),
+    Query(postgres::Error),
+}
+
+impl Link {
+    fn to(address: &Address, schema: &Schema, role: Role) -> Self {
+        let place = place(address, schema);
+        Link { address: address.clone(), schema: schema.clone(), role, place, client: None, statements: HashMap::new() }
+    }
+
+    fn open(&mut self) -> Result<Option<Opened>, StoreError> {
+        let doing = "opening the store";
+        let mut client = self.connect().map_err(|error| backend(doing, error))?;
+        let mut opened = None;
+        if self.role == Role::Commit {
+            migrations::check_server(&mut client, &self.address)?;
+            self.greet(&mut client).map_err(|error| error::query(&self.place, doing, error))?;
+            opened = Some(migrations::migrate(&mut client, &self.schema, &self.place)?);
+        }
+        self.client = Some(client);
+        Ok(opened)
+    }
+
+    fn connect(&self) -> Result<Client, database::DatabaseError> {
+        self.address.connect(Some(&format!("{SETTINGS} -c search_path={}", self.schema)))
+    }
+
+    /// Takes the lock. The name of the schema stands in for it, since it may not be there yet.
+    fn greet(&self, client: &mut Client) -> Result<(), postgres::Error> {
+        if self.role == Role::Commit {
+            client.batch_execute(LOCK_TIMEOUT)?;
+            client.execute(LOCK, &[&self.schema.as_str()])?;
+            client.batch_execute(NO_LOCK_TIMEOUT)?;
+            client.execute(DURABLE, &[])?;
+        }
+        Ok(())
+    }
+
+    fn query(&mut self, doing: &'static str, statement: &'static str, parameters: &Parameters) -> Answer {
+        let mut tries = 0;
+        loop {
+            let failed = match self.try_query(statement, parameters) {
+                Ok(rows) => return Ok(rows),
+                Err(failed) => failed,
+            };
+            self.client = None;
+            let source: Box<dyn std::error::Error + Send + Sync> = match failed {
+                Failed::Connect(error) if error::is_transient_refusal(&error) => error.into(),
+                Failed::Connect(error) => return Err(backend(doing, error)),
+                Failed::Query(error) if error::is_transient(&error) => Unusable::from(error).into(),
+                Failed::Query(error) => return Err(error::query(&self.place, doing, error)),
+            };
+            tries += 1;
+            if tries > RECONNECTIONS_MAX {
+                let seconds = (RECONNECT_EVERY * RECONNECTIONS_MAX).as_secs();
+                return Err(backend(doing, Unusable::Lost { seconds, source }));
+            }
+            std::thread::sleep(RECONNECT_EVERY);
+        }
+    }
+
+    fn try_query(&mut self, statement: &'static str, parameters: &Parameters) -> Result<Vec<Row>, Failed> {
+        let mut client = match self.client.take() {
+            Some(client) => client,
+            None => {
+                self.statements.clear();
+                let mut client = self.connect().map_err(Failed::Connect)?;
+                self.greet(&mut client).map_err(Failed::Query)?;
+                client
+            }
+        };
+        let parameters: Vec<&(dyn ToSql + Sync)> =
+            parameters.iter().map(|parameter| &**parameter as &(dyn ToSql + Sync)).collect();
+        let prepared = match self.statements.get(statement) {
+            Some(prepared) => prepared.clone(),
+            None => {
+                let prepared = client.prepare(statement).map_err(Failed::Query)?;
+                self.statements.insert(statement, prepared.clone());
+                prepared
+            }
+        };
+        let rows = client.query(&prepared, &parameters).map_err(Failed::Query)?;
+        self.client = Some(client);
+        Ok(rows)
+    }
+
+    /// Gives the lock back before the connection ends: the server may notice that only later.
+    fn close(&mut self) {
+        let Some(mut client) = self.client.take() else { return };
+        if self.role == Role::Commit {
+            let _ = client.batch_execute(UNLOCK);
+        }
+        let _ = client.close();
+    }
+}

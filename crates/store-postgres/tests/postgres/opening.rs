@@ -1,0 +1,82 @@
+//! Opening: one process at a time, one format, and what is said where it is refused.
+
+use database::Address;
+use store::{Store, StoreError};
+use store_postgres::{Options, PostgresStore};
+use testdb::{GUARDED, PASSWORD, Postgres};
+
+use crate::batches::{content, expected, numbered};
+use crate::place::Place;
+
+#[test]
+fn a_second_open_is_refused_until_the_first_is_closed() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let first = place.open().expect("open");
+    assert!(first.is_new());
+    first.commit(&numbered(1)).expect("commit");
+    let error = place.open().err().expect("not to open");
+    assert!(matches!(error, StoreError::InUse { .. }), "{error}");
+    assert_eq!(error.to_string(), format!("{} is in use by another process", place_in_words(&place)));
+    let elsewhere = Place::on(&server);
+    drop(elsewhere.open().expect("another schema is another store"));
+    let id = first.crawl_id().to_owned();
+    drop(first);
+    let again = place.open().expect("open again");
+    assert_eq!((again.crawl_id(), again.is_new()), (id.as_str(), false));
+    assert!(content(&again) == expected(1));
+}
+
+#[test]
+fn who_lost_the_lock_cannot_overwrite_what_another_wrote() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let first = place.open().expect("open");
+    first.commit(&numbered(1)).expect("commit");
+    // As if the server had taken the connection for dead while this process was asleep, and another had gone on.
+    place.execute("UPDATE writer SET process = gen_random_uuid()");
+    let error = first.commit(&numbered(2)).expect_err("refused");
+    assert!(matches!(error, StoreError::InUse { .. }), "{error}");
+    assert!(first.commit(&numbered(2)).is_err(), "a store that failed stays closed");
+    drop(first);
+    assert!(content(&place.open().expect("open")) == expected(1));
+}
+
+#[test]
+fn what_cannot_be_used_is_named() {
+    let server = Postgres::start();
+    let check = |url: &str, place: &Place, expect: &str| {
+        let address = Address::parse(url).expect("an address");
+        let error = PostgresStore::open(&address, &place.schema, Options::default()).err().expect("not to open");
+        let said = error.to_string();
+        assert!(said.contains(expect) && !said.contains('\n') && !said.contains("wrong-password"), "{said}");
+    };
+    let place = Place::on(&server);
+    check(
+        &server.url_of(&format!("{GUARDED}:wrong-password")),
+        &place,
+        "password authentication failed for user \"guarded\"",
+    );
+    check(&server.url_of(GUARDED), &place, "the server wants a password");
+    check(&server.url_of(&format!("{GUARDED}:{PASSWORD}")), &place, "permission denied for database");
+    check(&server.url().replace("/postgres", "/gone"), &place, "database \"gone\" does not exist");
+    check("postgres://tester@127.0.0.1:1/postgres", &place, "Connection refused");
+
+    let newer = Place::on(&server);
+    drop(newer.open().expect("open"));
+    newer.execute("UPDATE meta SET version = 7");
+    let error = newer.open().err().expect("not to open");
+    assert!(matches!(error, StoreError::Version { found: 7, expected: 1, .. }), "{error}");
+
+    let foreign = Place::on(&server);
+    foreign.execute(&format!("CREATE SCHEMA {0}; CREATE TABLE {0}.url (x int)", foreign.schema));
+    check(&server.url(), &foreign, "holds tables that are no crawl's");
+
+    let mut client = server.client();
+    client.batch_execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0").expect("a database");
+    check(&server.url().replace("/postgres", "/latin"), &place, "has encoding LATIN1");
+}
+
+fn place_in_words(place: &Place) -> String {
+    format!("schema {} of {}", place.schema, place.address.name())
+}
