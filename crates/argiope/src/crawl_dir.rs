@@ -1,11 +1,17 @@
 //! A crawl's directory: `crawl.toml`, `archive/`, `state/`, `dataset/`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use store::Store;
 use store_embedded::EmbeddedStore;
+use store_postgres::{PostgresStore, Schema};
 
 use crate::options::Options;
+
+/// The file in `state/` by which a directory whose state is in a database recognises it.
+const CRAWL_ID: &str = "crawl-id";
 
 /// A directory that holds a crawl, or will.
 #[derive(Clone, Debug)]
@@ -85,7 +91,7 @@ impl CrawlDir {
         self.root.join("dataset")
     }
 
-    /// The store.
+    /// The embedded store, or what leads to one in a database.
     #[must_use]
     pub fn state(&self) -> PathBuf {
         self.root.join("state")
@@ -127,11 +133,53 @@ impl CrawlDir {
         write().with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Opens the store, which one process can do at a time.
+    /// Opens the store that the options name, which one process can do at a time: in the directory, or in a database.
     ///
     /// # Errors
-    /// It is in use, of another version, or damaged.
-    pub fn open_store(&self) -> anyhow::Result<EmbeddedStore> {
-        Ok(EmbeddedStore::open(&self.state(), store_embedded::Options::default())?)
+    /// It is in use, of another version, or damaged; the database cannot be reached, or holds another crawl.
+    pub fn open_store(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
+        let mark = self.state().join(CRAWL_ID);
+        match &options.store {
+            Some(address) => {
+                if self.state().join("engine").exists() {
+                    bail!("{}: the state of this crawl is in its directory, not in a database", self.root.display());
+                }
+                let schema = options.store_schema.as_deref().map_or(Ok(Schema::default()), str::parse)?;
+                let store = PostgresStore::open(&address.address()?, &schema, store_postgres::Options::default())?;
+                self.recognise(&mark, &store, &format!("schema {schema} of {address}"))?;
+                Ok(Arc::new(store))
+            }
+            None if mark.exists() => {
+                bail!("{}: the state of this crawl is in a database: name it with --store", self.root.display())
+            }
+            None => Ok(Arc::new(EmbeddedStore::open(&self.state(), store_embedded::Options::default())?)),
+        }
+    }
+
+    /// Makes sure that what is in a database is the state of this crawl: two directories in one schema would each take the
+    /// other's archive for its own.
+    fn recognise(&self, mark: &Path, store: &PostgresStore, place: &str) -> anyhow::Result<()> {
+        match std::fs::read_to_string(mark) {
+            Ok(id) if id.trim_end() == store.crawl_id() => Ok(()),
+            Ok(_) => bail!("{place} is not the state of the crawl in {}", self.root.display()),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("cannot read {}", mark.display()))
+            }
+            Err(_) if store.is_new() => self.write_mark(mark, store.crawl_id()),
+            Err(_) => bail!("{place} holds the crawl of another directory: name another schema with --store-schema"),
+        }
+    }
+
+    fn write_mark(&self, mark: &Path, crawl_id: &str) -> anyhow::Result<()> {
+        let write = || -> std::io::Result<()> {
+            std::fs::create_dir_all(self.state())?;
+            let temporary = mark.with_extension("tmp");
+            std::fs::write(&temporary, format!("{crawl_id}\n"))?;
+            std::fs::File::open(&temporary)?.sync_all()?;
+            std::fs::rename(&temporary, mark)?;
+            std::fs::File::open(self.state())?.sync_all()?;
+            std::fs::File::open(&self.root)?.sync_all()
+        };
+        write().with_context(|| format!("cannot write {}", mark.display()))
     }
 }

@@ -11,6 +11,7 @@ use clap::{Args, CommandFactory};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::usage;
+use crate::store_address::StoreAddress;
 use crate::units::{Bytes, Span};
 
 /// The options. `None` and an empty list mean: not given.
@@ -171,6 +172,12 @@ pub struct Options {
     /// The size of a WARC segment [default: 1GB]
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Recording")]
     pub segment_size: Option<Bytes>,
+    /// Keep the state of the crawl in this PostgreSQL database (postgres://user@host/name) instead of the crawl's directory; the password comes from PGPASSWORD or ~/.pgpass, or stands in the URL and is not kept
+    #[arg(long, value_name = "URL", help_heading = "Recording")]
+    pub store: Option<StoreAddress>,
+    /// The schema of the database: a crawl has one to itself [default: argiope]
+    #[arg(long, value_name = "NAME", help_heading = "Recording")]
+    pub store_schema: Option<String>,
 
     // --- canonical URLs ---
     /// Sort the parameters of a query
@@ -274,7 +281,10 @@ impl Options {
         if self.no_sitemaps {
             table.insert("sitemaps".to_owned(), toml::Value::Boolean(false));
         }
-        Ok(table.try_into()?)
+        let mut options: Options = table.try_into()?;
+        // As a table it is without its password.
+        options.store = self.store.clone().or_else(|| below.store.clone());
+        Ok(options)
     }
 
     /// The options as a configuration file: each key in the order of the help, with its help as a comment; keys that are
@@ -371,6 +381,22 @@ mod tests {
         let text = options.to_toml("a crawl\nof mine").expect("written");
         assert_eq!(toml::from_str::<Options>(&text).expect("read"), options);
         assert!(text.starts_with("# a crawl\n# of mine\n"), "{text}");
+    }
+
+    #[test]
+    fn the_password_of_a_database_is_kept_in_memory_only() {
+        let address = |text: &str| Some(text.parse::<StoreAddress>().expect("any text"));
+        let given = Options { store: address("postgres://me:s3cret@h/db"), ..Options::default() };
+        let layered = given.over(&Options::default()).expect("layered");
+        let below = Options::default().over(&layered).expect("layered");
+        for options in [&given, &layered, &below] {
+            let text = options.to_toml("").expect("written");
+            assert!(text.contains("store = \"postgres://me@h/db\"\n"), "{text}");
+            assert!(!format!("{text} {options:?}").contains("s3cret"));
+            assert_eq!(options.store.as_ref().map(StoreAddress::given), Some("postgres://me:s3cret@h/db"));
+        }
+        let stored = Options { store: address("postgres://me@h/db"), ..Options::default() };
+        assert!(given.differing_keys(&stored).expect("compared").is_empty());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use fetch::FetchConfig;
 use frontier::{Filter, Politeness, SiteRules, TrapRules};
 use model::{Limits, MediaRange};
 use robots::Matching;
+use store_postgres::Schema;
 use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind};
 
 use crate::cli::usage;
@@ -40,6 +41,7 @@ impl Plan {
     pub fn new(given: &Options) -> anyhow::Result<Self> {
         let options = complete(given);
         check_counts(&options)?;
+        check_store(&options)?;
         let scope = scope(options.scope.as_deref().unwrap_or_default())?;
         let archive = options.no_archive != Some(true);
         let dataset = archive && options.no_dataset != Some(true);
@@ -149,6 +151,19 @@ fn check_counts(options: &Options) -> anyhow::Result<()> {
     }
 }
 
+/// The state's database and schema. What was given is not shown: there may be a password in it.
+fn check_store(options: &Options) -> anyhow::Result<()> {
+    if let Some(store) = &options.store {
+        store.address().map_err(|error| usage(format!("--store {error}")))?;
+    } else if options.store_schema.is_some() {
+        return Err(usage("--store-schema says where in a database: name the database with --store"));
+    }
+    if let Some(name) = &options.store_schema {
+        parsed("store-schema", name, str::parse::<Schema>)?;
+    }
+    Ok(())
+}
+
 fn seed(text: &str, rules: &CanonicalRules) -> anyhow::Result<CanonicalUrl> {
     let text = text.trim();
     let authority = text.split(['/', '?', '#']).next().unwrap_or_default();
@@ -206,6 +221,9 @@ fn complete(given: &Options) -> Options {
     options.max_attempts.get_or_insert(politeness.attempts_max);
     options.max_failures_in_a_row.get_or_insert(politeness.failures_in_a_row_max);
     bytes(&mut options.segment_size, warc::SEGMENT_BYTES_MAX);
+    if options.store.is_some() {
+        options.store_schema.get_or_insert_with(|| Schema::default().to_string());
+    }
     bytes(&mut options.max_url_bytes, weburl::URL_BYTES_MAX as u64);
     bytes(&mut options.max_body_bytes, limits.body_bytes_max);
     options.max_decompression_ratio.get_or_insert(limits.decompression_ratio_max);
@@ -417,6 +435,8 @@ mod tests {
             "# connect-to =",
             "# ca-cert =",
             "# content-types =",
+            "# store =",
+            "# store-schema =",
         ];
         assert_eq!(open, without_default);
     }
@@ -441,6 +461,19 @@ mod tests {
         check(
             Options { connections_per_site: Some(2), ..Options::default() },
             "--connections-per-site above 1 needs --ip-delay 0: the delay per address is between connections",
+        );
+        let store = |text: &str| text.parse().ok();
+        check(
+            Options { store: store("host=h password=s3cret"), ..Options::default() },
+            "--store is no PostgreSQL database such as postgres://user@host/name or \"host=/run/postgresql dbname=name\": it is no URL",
+        );
+        check(
+            Options { store_schema: text("x"), ..Options::default() },
+            "--store-schema says where in a database: name the database with --store",
+        );
+        check(
+            Options { store: store("postgres://h"), store_schema: text("A"), ..Options::default() },
+            "--store-schema `A`: is no schema's name of lower case letters, digits and _, at most 63, not beginning with a digit or pg_",
         );
     }
 

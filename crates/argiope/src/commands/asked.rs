@@ -100,7 +100,7 @@ fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> 
         // A dataset alone answers as well.
         return Ok(());
     }
-    let store = match dir.open_store() {
+    let store = match dir.open_store(&plan.options) {
         Ok(store) => store,
         Err(error) if matches!(error.downcast_ref(), Some(StoreError::InUse { .. })) => {
             eprintln!(
@@ -111,7 +111,7 @@ fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> 
         }
         Err(error) => return Err(error),
     };
-    let deriver = Deriver { layout, store: &store, archive: &dir.archive(), settings: &plan.settings };
+    let deriver = Deriver { layout, store: store.as_ref(), archive: &dir.archive(), settings: &plan.settings };
     deriver.derive(&|_| ())?.tell();
     Ok(())
 }

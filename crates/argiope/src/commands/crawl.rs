@@ -93,6 +93,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
     }
     let _web = if args.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
+    let options = plan.options.clone();
     let (end, summary) = crawl(&dir, plan, seeds, args.progress)?;
     if args.json {
         println!("{}", summary.to_json()?);
@@ -100,7 +101,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         print!("{}", summary.to_text());
     }
     if summary.fetched == 0 && end == End::Done {
-        tell_why_nothing_came(&dir)?;
+        tell_why_nothing_came(&dir, &options)?;
     }
     let code = match end {
         End::Done => exit::DONE,
@@ -117,9 +118,9 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Says what became of the first seeds.
-fn tell_why_nothing_came(dir: &CrawlDir) -> anyhow::Result<()> {
+fn tell_why_nothing_came(dir: &CrawlDir, options: &Options) -> anyhow::Result<()> {
     const SEEDS_SHOWN_MAX: usize = 5;
-    let store = dir.open_store()?;
+    let store = dir.open_store(options)?;
     for seed in store.seeds()?.into_iter().take(SEEDS_SHOWN_MAX) {
         let Some(visit) = store.get(seed.key())?.and_then(|entry| entry.visit) else { continue };
         let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
@@ -153,7 +154,7 @@ impl Sandbox {
 /// The directory cannot be used, or recording fails.
 pub fn crawl(dir: &CrawlDir, plan: Plan, seeds: Vec<CanonicalUrl>, show: Show) -> anyhow::Result<(End, Summary)> {
     dir.create()?;
-    let store = Arc::new(dir.open_store()?);
+    let store = dir.open_store(&plan.options)?;
     crawl_observed(dir, store, plan, seeds, show, None)
 }
 

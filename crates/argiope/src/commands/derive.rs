@@ -55,7 +55,8 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
     };
     let layout = Layout::at(&root);
     let (archive, settings) = (opened.dir.archive(), &plan.settings);
-    let derived = Deriver { layout: &layout, store: &opened.store, archive: &archive, settings }.derive(&progress)?;
+    let derived =
+        Deriver { layout: &layout, store: opened.store.as_ref(), archive: &archive, settings }.derive(&progress)?;
     if shows && derived.pages >= PROGRESS_ROWS {
         eprintln!();
     }

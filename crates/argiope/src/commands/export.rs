@@ -79,7 +79,7 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     let opened = Opened::new(&args.dir)?;
     let plan = Plan::new(&opened.options()?)?;
     let crawl = Crawl {
-        store: &opened.store,
+        store: opened.store.as_ref(),
         archive: opened.dir.archive(),
         dataset: Layout::at(opened.dir.dataset()),
         body_bytes_max: plan.settings.limits.body_bytes_max,

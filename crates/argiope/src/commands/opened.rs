@@ -1,17 +1,17 @@
 //! A crawl's directory opened to be read: what `status`, `explain`, `check` and `export` begin with.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use store::StoreError;
-use store_embedded::EmbeddedStore;
+use store::{Store, StoreError};
 
 use crate::crawl_dir::CrawlDir;
 
 /// A crawl's directory with its store, which nobody else can have open meanwhile.
 pub(super) struct Opened {
     pub(super) dir: CrawlDir,
-    pub(super) store: EmbeddedStore,
+    pub(super) store: Arc<dyn Store>,
 }
 
 impl Opened {
@@ -24,7 +24,7 @@ impl Opened {
         if !dir.state().is_dir() {
             bail!("{}: the state of the crawl is gone (there is no state/)", root.display());
         }
-        let store = dir.open_store().map_err(|error| match error.downcast_ref() {
+        let store = dir.open_store(&dir.options()?).map_err(|error| match error.downcast_ref() {
             Some(StoreError::InUse { .. }) => anyhow::anyhow!(
                 "{} is in use by a running crawl or another command: try again when it has ended",
                 root.display()

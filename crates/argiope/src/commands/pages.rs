@@ -69,7 +69,7 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
     let body_bytes_max = plan.settings.limits.body_bytes_max;
 
     dir.create()?;
-    let store: Arc<dyn Store> = Arc::new(dir.open_store()?);
+    let store = dir.open_store(&plan.options)?;
     refuse_other_seed(&dir, store.as_ref(), &seed)?;
     let open_saver = || Saver::open(store.clone(), &dir, page_dir.clone(), body_bytes_max);
     let mut saver = open_saver()?;
@@ -101,6 +101,9 @@ fn options(args: &PagesArgs, arguments: &Arguments) -> anyhow::Result<Options> {
     }
     if args.options.no_archive == Some(true) {
         bail!(usage("--no-archive: the page files are written from the archive"));
+    }
+    if args.options.store.is_some() {
+        bail!(usage("--store: this command keeps its state beside the pages"));
     }
     let mut options = args.options.clone();
     options.depth = Some(arguments.max_depth);

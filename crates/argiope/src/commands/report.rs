@@ -33,7 +33,7 @@ pub struct ReportArgs {
 pub fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
     let opened = Opened::new(&args.dir)?;
     let dataset = Layout::at(opened.dir.dataset());
-    let statistics = Statistics::of(&opened.store, &dataset, &args.dir.display().to_string())?;
+    let statistics = Statistics::of(opened.store.as_ref(), &dataset, &args.dir.display().to_string())?;
     if let Some(path) = &args.html {
         write_page(path, &statistics)?;
     }

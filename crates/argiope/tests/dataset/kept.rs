@@ -88,8 +88,8 @@ fn library() -> (Web, BTreeMap<String, Vec<u8>>) {
 /// What the archive holds of each document and image.
 fn archived(crawled: &Crawled) -> BTreeMap<String, Vec<u8>> {
     let dir = argiope::crawl_dir::CrawlDir::at(crawled.dir());
-    let store = dir.open_store().expect("a store");
-    let mut replay = Replay::new(&store, &dir.archive(), 10_000_000);
+    let store = dir.open_store(&dir.options().expect("settings")).expect("a store");
+    let mut replay = Replay::new(store.as_ref(), &dir.archive(), 10_000_000);
     let mut found = BTreeMap::new();
     for entry in store.scan(None, 1_000).expect("a store") {
         let (url, visit) = (entry.candidate.url.to_string(), entry.visit.expect("a finished crawl"));

@@ -9,7 +9,8 @@ use testweb::advanced::{EXPECTED, TRAPS};
 use testweb::{Config, Server, Web};
 
 /// The limits of the sandbox's traps, so that they are soon reached.
-const TRAP_LIMITS: [&str; 6] = ["--max-retry-after", "1ms", "--max-calendar-pages", "5", "--max-queries-per-path", "5"];
+pub const TRAP_LIMITS: [&str; 6] =
+    ["--max-retry-after", "1ms", "--max-calendar-pages", "5", "--max-queries-per-path", "5"];
 /// The sandbox.
 pub const ADVANCED: &str = "http://advanced.test";
 

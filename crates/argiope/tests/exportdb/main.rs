@@ -1,4 +1,4 @@
-//! Exports as rows and into databases and graphs, by the real binary: `jsonl`, `kvs`, `crawldb` (into a real PostgreSQL), `webgraph`; and the anchor
+//! Exports as rows and into databases and graphs, by the real binary: `jsonl`, `kvs`, `crawldb` (into a real PostgreSQL), `webgraph`; crawls whose state is in PostgreSQL; and the anchor
 //! texts that `explain` shows.
 
 #![expect(clippy::expect_used, reason = "a test may panic")]
@@ -11,3 +11,4 @@ mod linked;
 mod rows;
 mod statistics;
 mod stopped;
+mod stored;

@@ -23,7 +23,8 @@ pub struct Row {
 
 /// All URLs in the state of a crawl, in key order.
 pub fn entries(dir: &Path) -> Vec<Entry> {
-    let store = CrawlDir::at(dir).open_store().unwrap();
+    let dir = CrawlDir::at(dir);
+    let store = dir.open_store(&dir.options().unwrap()).unwrap();
     let mut all: Vec<Entry> = Vec::new();
     loop {
         let more = store.scan(all.last().map(|entry| entry.candidate.url.key()), SCAN_MAX).unwrap();

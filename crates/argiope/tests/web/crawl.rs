@@ -82,7 +82,7 @@ impl Crawl {
     /// may live on for a moment in a process that another thread is just about to start.
     pub fn found(&self) -> Found {
         let dir = CrawlDir::existing(&self.home.path().join("crawl")).expect("a crawl");
-        let store = dir.open_store().expect("a store nobody uses");
+        let store = dir.open_store(&dir.options().expect("settings")).expect("a store nobody uses");
         let mut entries: Vec<Entry> = Vec::new();
         loop {
             let after = entries.last().map(|entry| entry.candidate.url.key());

@@ -44,10 +44,10 @@ impl Repair {
     /// The state or the disk fails.
     pub(super) fn run(opened: &Opened, found: Vec<Finding>) -> anyhow::Result<Self> {
         let mut repair = Repair { found, actions: Vec::new(), moved: 0, lost: Vec::new() };
-        repair.segments(&opened.store, &Archive::of(opened)?)?;
+        repair.segments(opened.store.as_ref(), &Archive::of(opened)?)?;
         let archive = Archive::of(opened)?;
         if archive.is_kept {
-            repair.pointers(&opened.store, &archive)?;
+            repair.pointers(opened.store.as_ref(), &archive)?;
         }
         repair.indexes(&archive);
         Ok(repair)

@@ -31,7 +31,7 @@ impl Crawl {
     }
 
     pub(super) fn store(&self) -> &dyn Store {
-        &self.opened.store
+        self.opened.store.as_ref()
     }
 
     /// The https form of a URL that was given without a scheme, if the crawl knows that one alone.
