@@ -107,7 +107,8 @@ fn cpu(server: u32) -> f64 {
     let processes = std::path::Path::new("/proc").read_dir().into_iter().flatten().flatten();
     let times = processes.filter_map(|process| {
         let stat = stat(process.file_name().to_str()?);
-        let fields: Vec<u64> = stat.rsplit_once(") ")?.1.split(' ').skip(1).map_while(|field| field.parse().ok()).collect();
+        let fields: Vec<u64> =
+            stat.rsplit_once(") ")?.1.split(' ').skip(1).map_while(|field| field.parse().ok()).collect();
         let of_the_server = fields.first() == Some(&u64::from(server)) || stat.starts_with(&format!("{server} "));
         of_the_server.then(|| fields.get(10).zip(fields.get(11)).map(|(user, system)| user + system))?
     });
@@ -149,8 +150,7 @@ impl Web {
             for _ in 0..LINKS_NEW {
                 let site = (first_site + self.below(SITES_ACTIVE)) % SITES;
                 self.found += 1;
-                let candidate =
-                    Candidate { depth: 4, via: Via::Link, ..Candidate::seed(url(site, self.found)) };
+                let candidate = Candidate { depth: 4, via: Via::Link, ..Candidate::seed(url(site, self.found)) };
                 self.waiting.push_back(candidate.clone());
                 self.seen.push(candidate.clone());
                 batch.found.push(candidate);

@@ -13,7 +13,7 @@ use crate::rows::{failure_word, purpose_word};
 use crate::session::Parameters;
 use crate::text::{joined, stored};
 
-/// The arguments behind the first two, in their order.
+/// The arguments behind those that say who commits, in their order.
 pub(crate) fn of(batch: &Batch, known: &mut Known) -> Parameters {
     let mut arguments = Columns::default();
     arguments.found(batch, known);

@@ -1,23 +1,31 @@
 //! Commits: one numbered call of the function `commit`, repeated with the same number until its answer has come.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use database::Address;
 use postgres::Row;
+use postgres::types::ToSql;
 use store::{Batch, Committed, Known, StoreError};
 use weburl::UrlKey;
 
-use crate::error::{Unusable, backend};
-use crate::migrations::{Opened, WRITER};
+use crate::error::{Unusable, backend, damaged, is_fenced};
 use crate::report::{self, Standing};
 use crate::rows::Columns;
 use crate::schema::Schema;
 use crate::session::{Role, Session};
 use crate::{Options, arguments, numbers};
 
+/// The single process that commits. Workers have other numbers.
+const SINGLE: i64 = 0;
+
+// Whoever had the store open before, and has lost the lock without knowing, commits no more.
+const TAKE_OVER: &str = "INSERT INTO writer (writer, process, number) VALUES ($1, gen_random_uuid(), 0)
+    ON CONFLICT (writer) DO UPDATE SET process = excluded.process RETURNING process::text, number";
+
 /// How many arguments `commit` has.
-const ARGUMENTS: usize = 71;
+const ARGUMENTS: usize = 73;
 
 static COMMIT: LazyLock<String> = LazyLock::new(|| {
     let arguments: Vec<String> = (1..=ARGUMENTS).map(|n| format!("${n}")).collect();
@@ -28,10 +36,18 @@ const NEARER: &str = "SELECT url, depth, redirects, purpose::text, via::text, fo
         attempts, outcome::text, outlinks, queued, site_key, url_key
     FROM nearer WHERE writer = $1";
 
+/// What is found in a schema.
+pub(crate) struct Opened {
+    pub(crate) crawl_id: String,
+    pub(crate) is_new: bool,
+}
+
 /// What commits.
 pub(crate) struct Writer {
     session: Session,
     known: Known,
+    /// Who commits.
+    id: i64,
     /// This opening of the store.
     process: String,
     /// The number of the last commit.
@@ -41,32 +57,54 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    /// Opens the store for a single process.
     pub(crate) fn open(address: &Address, schema: &Schema, options: &Options) -> Result<(Self, Opened), StoreError> {
-        let (session, opened) = Session::open(address, schema, Role::Commit)?;
-        let opened = opened.ok_or_else(|| backend("opening the store", Unusable::Ended))?;
-        let known = Known::new(options.known_urls_max);
-        Ok((
-            Writer { session, known, process: opened.process.clone(), number: opened.last_commit, failed: false },
-            opened,
-        ))
+        let doing = "opening the store";
+        let (session, crawl_id) = Session::open(address, schema, Role::Commit)?;
+        let crawl_id = crawl_id.ok_or_else(|| backend(doing, Unusable::Ended))?;
+        let rows = session.query(doing, TAKE_OVER, vec![Box::new(SINGLE)])?;
+        let row = rows.first().ok_or_else(|| damaged("writer", "it cannot be written to"))?;
+        let mut columns = Columns::of("writer", row);
+        let (process, number) = (columns.next()?, columns.next()?);
+        Ok((Writer::new(session, SINGLE, process, number, options), Opened { crawl_id, is_new: number == 0 }))
     }
 
-    pub(crate) fn commit(&mut self, batch: &Batch) -> Result<Committed, StoreError> {
+    /// One that goes on behind the commit `number`.
+    pub(crate) fn new(session: Session, id: i64, process: String, number: i64, options: &Options) -> Self {
+        Writer { session, known: Known::new(options.known_urls_max), id, process, number, failed: false }
+    }
+
+    /// Commits, if these addresses are still owned under these epochs.
+    pub(crate) fn commit(&mut self, fence: &[(IpAddr, i64)], batch: &Batch) -> Result<Committed, StoreError> {
         let doing = "committing a batch";
         if self.failed {
             return Err(backend(doing, Unusable::Failed));
         }
-        let committed = self.try_commit(doing, batch);
-        self.failed = committed.is_err();
+        let committed = self.try_commit(doing, fence, batch);
+        // A commit that was fenced off did nothing, and is known to have done nothing.
+        self.failed = committed.as_ref().is_err_and(|error| !is_fenced(error));
         committed
     }
 
-    fn try_commit(&mut self, doing: &'static str, batch: &Batch) -> Result<Committed, StoreError> {
+    fn try_commit(
+        &mut self,
+        doing: &'static str,
+        fence: &[(IpAddr, i64)],
+        batch: &Batch,
+    ) -> Result<Committed, StoreError> {
         let number = self.number + 1;
         let mut arguments = arguments::of(batch, &mut self.known);
-        arguments.splice(0..0, [Box::new(WRITER) as _, Box::new(self.process.clone()) as _, Box::new(number) as _]);
+        let (addresses, epochs): (Vec<IpAddr>, Vec<i64>) = fence.iter().copied().unzip();
+        let who: [Box<dyn ToSql + Sync + Send>; 5] = [
+            Box::new(self.id),
+            Box::new(self.process.clone()),
+            Box::new(number),
+            Box::new(addresses),
+            Box::new(epochs),
+        ];
+        arguments.splice(0..0, who);
         let rows = self.session.query(doing, &COMMIT, arguments)?;
-        let row = rows.first().ok_or_else(|| crate::error::damaged("writer", "a commit without an answer"))?;
+        let row = rows.first().ok_or_else(|| damaged("writer", "a commit without an answer"))?;
         let mut columns = Columns::of("writer", row);
         let sites: Vec<i64> = columns.next()?;
         let urls: Vec<i64> = columns.next()?;
@@ -83,7 +121,7 @@ impl Writer {
 
     /// The URLs of the last commit that turned out to be nearer. They stay until the next one.
     fn nearer(&self, doing: &'static str) -> Result<BTreeMap<UrlKey, Standing>, StoreError> {
-        let rows = self.session.query(doing, NEARER, vec![Box::new(WRITER)])?;
+        let rows = self.session.query(doing, NEARER, vec![Box::new(self.id)])?;
         rows.iter().map(standing).collect()
     }
 }

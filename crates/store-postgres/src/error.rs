@@ -7,6 +7,9 @@ use store::StoreError;
 /// What the function `commit` says where somebody else has written.
 const OTHER_WRITER: &str = "AR001";
 
+/// What it says where an address has another owner.
+const FENCED: &str = "AR002";
+
 /// Why a schema cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -50,6 +53,9 @@ pub enum Unusable {
         #[from]
         source: postgres::Error,
     },
+    /// An address that the commit is about has another owner by now. Nothing was written.
+    #[error("an address has another owner by now")]
+    Fenced,
     /// A commit failed before.
     #[error("an earlier commit failed; the store must be opened again")]
     Failed,
@@ -73,9 +79,16 @@ pub(crate) fn query(place: &str, doing: &'static str, error: postgres::Error) ->
         Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE || code.code() == OTHER_WRITER => {
             StoreError::InUse { place }
         }
+        Some(code) if code.code() == FENCED => backend(doing, Unusable::Fenced),
         Some(code) if *code == SqlState::DISK_FULL => StoreError::Full { place },
         _ => backend(doing, Unusable::from(error)),
     }
+}
+
+/// Whether a commit was refused because of another owner.
+pub(crate) fn is_fenced(error: &StoreError) -> bool {
+    let StoreError::Backend { source, .. } = error else { return false };
+    matches!(source.downcast_ref(), Some(Unusable::Fenced))
 }
 
 /// Whether what was asked may succeed on another connection, or on a second try.

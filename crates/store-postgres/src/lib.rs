@@ -4,6 +4,7 @@
 //! url       every URL known          insert-only, but for shorter ways     queue    what is to be fetched, in order
 //! visit     outcomes                 attempt  requests without outcome     site, robots, holder, seed, segment
 //! writer    the last commit's number and answer                            meta     format version, the crawl's identity
+//! worker, address, bid, hint       several workers: [`cluster`]
 //! ```
 //!
 //! **A commit is one statement**, a call of the function `commit` that the schema holds (`migrations/1.sql`): one round trip,
@@ -22,6 +23,7 @@
 //! who use a store may be in.
 
 mod arguments;
+pub mod cluster;
 mod commit;
 mod error;
 mod migrations;
@@ -76,12 +78,7 @@ impl PostgresStore {
     pub fn open(address: &Address, schema: &Schema, options: Options) -> Result<Self, StoreError> {
         let (writer, opened) = Writer::open(address, schema, &options)?;
         let reader = Reader::open(address, schema)?;
-        Ok(PostgresStore {
-            writer: Mutex::new(writer),
-            reader,
-            is_new: opened.last_commit == 0,
-            crawl_id: opened.crawl_id,
-        })
+        Ok(PostgresStore { writer: Mutex::new(writer), reader, is_new: opened.is_new, crawl_id: opened.crawl_id })
     }
 
     /// What tells this crawl from all others, made with the schema: by it the directory of a crawl recognises its state.
@@ -99,7 +96,7 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner).commit(batch)
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).commit(&[], batch)
     }
 
     fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {

@@ -13,21 +13,9 @@ const MIGRATIONS: [&str; 1] = [include_str!("migrations/1.sql")];
 /// The oldest server that will do, as its first number.
 const SERVER_OLDEST: i32 = 14;
 
-/// The single process that commits. Numbers are for several, one day.
-pub(crate) const WRITER: i64 = 0;
-
 const META: &str = "CREATE TABLE meta (version integer NOT NULL, crawl_id text NOT NULL);
     COMMENT ON TABLE meta IS 'argiope';
     INSERT INTO meta VALUES (0, gen_random_uuid()::text)";
-
-/// What is found in a schema.
-pub(crate) struct Opened {
-    pub(crate) crawl_id: String,
-    /// What tells this opening of the store from all others.
-    pub(crate) process: String,
-    /// The number of the last commit, 0 if there is none.
-    pub(crate) last_commit: i64,
-}
 
 /// Refuses a server that will not do.
 pub(crate) fn check_server(client: &mut Client, address: &Address) -> Result<(), StoreError> {
@@ -46,8 +34,8 @@ pub(crate) fn check_server(client: &mut Client, address: &Address) -> Result<(),
     Ok(())
 }
 
-/// Makes the schema, or brings it up to date, in one transaction.
-pub(crate) fn migrate(client: &mut Client, schema: &Schema, place: &str) -> Result<Opened, StoreError> {
+/// Makes the schema, or brings it up to date, in one transaction. Gives the id of the crawl.
+pub(crate) fn migrate(client: &mut Client, schema: &Schema, place: &str) -> Result<String, StoreError> {
     let failed = |error| error::query(place, "making the tables", error);
     let mut transaction = client.transaction().map_err(failed)?;
     let found = "SELECT to_regnamespace($1::text) IS NOT NULL,
@@ -78,12 +66,8 @@ pub(crate) fn migrate(client: &mut Client, schema: &Schema, place: &str) -> Resu
         let now = i32::try_from(MIGRATIONS.len()).unwrap_or_default();
         transaction.execute("UPDATE meta SET version = $1", &[&now]).map_err(failed)?;
     }
-    // Whoever had the store open before, and has lost the lock without knowing, commits no more.
-    let writer = "INSERT INTO writer (writer, process, number) VALUES ($1, gen_random_uuid(), 0)
-        ON CONFLICT (writer) DO UPDATE SET process = excluded.process RETURNING process::text, number";
-    let row = transaction.query_one(writer, &[&WRITER]).map_err(failed)?;
     transaction.commit().map_err(failed)?;
-    Ok(Opened { crawl_id, process: row.get(0), last_commit: row.get(1) })
+    Ok(crawl_id)
 }
 
 fn number(version: usize) -> u32 {

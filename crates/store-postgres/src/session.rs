@@ -11,7 +11,7 @@ use postgres::{Client, Row, Statement};
 use store::StoreError;
 
 use crate::error::{self, Unusable, backend};
-use crate::migrations::{self, Opened};
+use crate::migrations;
 use crate::schema::Schema;
 
 /// How often a lost connection is tried to be made again, and at what distance: for a minute at least.
@@ -31,6 +31,10 @@ const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
 
 /// The lock of the schema, of which the holder commits. One that was killed a moment ago may still be ending.
 const LOCK: &str = "SELECT pg_advisory_lock(hashtextextended('argiope ' || $1::text, 0))";
+const LOCK_SHARED: &str = "SELECT pg_advisory_lock_shared(hashtextextended('argiope ' || $1::text, 0))";
+/// The tables are made by one at a time.
+const LOCK_TABLES: &str = "SELECT pg_advisory_lock(hashtextextended('argiope tables ' || $1::text, 0))";
+const UNLOCK_TABLES: &str = "SELECT pg_advisory_unlock(hashtextextended('argiope tables ' || $1::text, 0))";
 const LOCK_TIMEOUT: &str = "SET lock_timeout = '2s'";
 const NO_LOCK_TIMEOUT: &str = "SET lock_timeout = 0";
 const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
@@ -44,7 +48,10 @@ type Answer = Result<Vec<Row>, StoreError>;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Read,
+    /// Commit, and nobody else.
     Commit,
+    /// Commit beside other workers.
+    Work,
 }
 
 /// Where a store is, in words.
@@ -66,8 +73,8 @@ struct Request {
 }
 
 impl Session {
-    /// Connects, and makes the schema if this is who commits.
-    pub(crate) fn open(address: &Address, schema: &Schema, role: Role) -> Result<(Self, Option<Opened>), StoreError> {
+    /// Connects. Who commits makes the schema too, and is given the id of the crawl.
+    pub(crate) fn open(address: &Address, schema: &Schema, role: Role) -> Result<(Self, Option<String>), StoreError> {
         let (requests, inbox) = mpsc::sync_channel::<Request>(REQUESTS_MAX);
         let (opened, result) = mpsc::sync_channel(1);
         let mut link = Link::to(address, schema, role);
@@ -131,17 +138,20 @@ impl Link {
         Link { address: address.clone(), schema: schema.clone(), role, place, client: None, statements: HashMap::new() }
     }
 
-    fn open(&mut self) -> Result<Option<Opened>, StoreError> {
+    fn open(&mut self) -> Result<Option<String>, StoreError> {
         let doing = "opening the store";
         let mut client = self.connect().map_err(|error| backend(doing, error))?;
-        let mut opened = None;
-        if self.role == Role::Commit {
+        let mut crawl_id = None;
+        if self.role != Role::Read {
+            let failed = |error| error::query(&self.place, doing, error);
             migrations::check_server(&mut client, &self.address)?;
-            self.greet(&mut client).map_err(|error| error::query(&self.place, doing, error))?;
-            opened = Some(migrations::migrate(&mut client, &self.schema, &self.place)?);
+            self.greet(&mut client).map_err(failed)?;
+            client.execute(LOCK_TABLES, &[&self.schema.as_str()]).map_err(failed)?;
+            crawl_id = Some(migrations::migrate(&mut client, &self.schema, &self.place)?);
+            client.execute(UNLOCK_TABLES, &[&self.schema.as_str()]).map_err(failed)?;
         }
         self.client = Some(client);
-        Ok(opened)
+        Ok(crawl_id)
     }
 
     fn connect(&self) -> Result<Client, database::DatabaseError> {
@@ -150,9 +160,14 @@ impl Link {
 
     /// Takes the lock. The name of the schema stands in for it, since it may not be there yet.
     fn greet(&self, client: &mut Client) -> Result<(), postgres::Error> {
-        if self.role == Role::Commit {
+        let lock = match self.role {
+            Role::Read => None,
+            Role::Commit => Some(LOCK),
+            Role::Work => Some(LOCK_SHARED),
+        };
+        if let Some(lock) = lock {
             client.batch_execute(LOCK_TIMEOUT)?;
-            client.execute(LOCK, &[&self.schema.as_str()])?;
+            client.execute(lock, &[&self.schema.as_str()])?;
             client.batch_execute(NO_LOCK_TIMEOUT)?;
             client.execute(DURABLE, &[])?;
         }
@@ -210,7 +225,7 @@ impl Link {
     /// Gives the lock back before the connection ends: the server may notice that only later.
     fn close(&mut self) {
         let Some(mut client) = self.client.take() else { return };
-        if self.role == Role::Commit {
+        if self.role != Role::Read {
             let _ = client.batch_execute(UNLOCK);
         }
         let _ = client.close();

@@ -68,6 +68,21 @@ CREATE TABLE nearer (
     queued boolean NOT NULL, attempts smallint NOT NULL, outcome outcome, outlinks text,
     PRIMARY KEY (writer, site_key, url_key));
 
+-- Several workers. What is owned is an address with all sites pinned to it, so that its owner alone decides when it is asked;
+-- whoever takes it over raises the epoch, by which a commit of the owner before is refused.
+CREATE TYPE worker_state AS ENUM ('alive', 'leaving', 'dead');    -- dead is final
+CREATE TABLE worker (
+    worker bigint PRIMARY KEY, lease_until timestamptz NOT NULL, state worker_state NOT NULL DEFAULT 'alive',
+    name text NOT NULL) WITH (fillfactor = 50);
+CREATE TABLE address (
+    address inet PRIMARY KEY, owner bigint, epoch bigint NOT NULL,
+    not_before timestamptz NOT NULL) WITH (fillfactor = 70);
+CREATE INDEX address_of_owner ON address (owner);
+CREATE INDEX site_of_address ON site (address);
+CREATE TABLE bid (address inet, worker bigint, rtt_us bigint NOT NULL, PRIMARY KEY (address, worker));
+-- Sites of a worker in whose queues others put something. One that is lost costs time, never a URL: the queue is read again.
+CREATE TABLE hint (owner bigint, number bigint GENERATED ALWAYS AS IDENTITY, site_key bigint NOT NULL, PRIMARY KEY (owner, number));
+
 -- What people look at.
 CREATE VIEW page AS
     SELECT u.url, v.outcome, v.status, v.content_type, v.length, to_timestamp(v.fetched_at / 1e6) AS fetched_at,
@@ -86,15 +101,16 @@ CREATE FUNCTION rank_of(purpose purpose, depth bigint) RETURNS bigint LANGUAGE s
 -- Applies a batch: one call is one transaction. Every step is a statement, and so sees what others committed while the step
 -- before waited for them: with all steps as parts of one statement, a shorter way to a URL that another worker inserts at the
 -- same time would be lost. Steps lock in this order, each in the order of the keys, so that workers never wait in a circle:
--- new URLs, known URLs, holders.
+-- addresses, new URLs, known URLs, holders.
 --
+--   fence_  addresses whose sites are visited, and the epochs of their ownership; none where a single process crawls
 --   f_  URLs found, each once a purpose, by the shortest way: 'first' are inserted or relax, 'other' relax only (another purpose
 --       than the first), 'settled' are inserted only
 --   t_  URLs visited or judged again: whether all their visits of this batch have links (null: there is none), and the
 --       shortest and longest distance from which links were judged
 --   v_  visits: of known URLs, or of URLs to be settled
 CREATE FUNCTION commit(
-    me bigint, my_process text, commit_number bigint,
+    me bigint, my_process text, commit_number bigint, fence_address inet[], fence_epoch bigint[],
     f_site bigint[], f_url bigint[], f_kind text[], f_depth bigint[], f_redirects smallint[], f_purpose text[], f_via text[],
     f_on_site bigint[], f_on_url bigint[], f_text text[],
     t_site bigint[], t_url bigint[], t_links boolean[], t_shortest bigint[], t_longest bigint[],
@@ -122,7 +138,7 @@ DECLARE
     new_site bigint[] := '{}'; new_url bigint[] := '{}';          -- found and inserted
     settled_site bigint[] := '{}'; settled_url bigint[] := '{}';  -- settled and inserted
     is_missing boolean[]; is_nearer boolean[];
-    missing bigint; near bigint; inserted bigint;
+    missing bigint; near bigint; inserted bigint; held bigint;
     i_site bigint[]; i_url bigint[]; j_site bigint[]; j_url bigint[];
     any_nearer boolean := false;
 BEGIN
@@ -133,6 +149,16 @@ BEGIN
         RETURN;
     ELSIF last IS DISTINCT FROM commit_number - 1 THEN
         RAISE EXCEPTION 'another process has opened the store meanwhile' USING ERRCODE = 'AR001';
+    END IF;
+    IF cardinality(fence_address) > 0 THEN
+        -- Whoever takes one of them over waits for this commit, or this commit for him, and then finds another epoch.
+        PERFORM FROM address a JOIN unnest(fence_address, fence_epoch) AS f(address, epoch)
+            ON a.address = f.address AND a.epoch = f.epoch AND a.owner = me
+            ORDER BY a.address FOR SHARE OF a;
+        GET DIAGNOSTICS held = ROW_COUNT;
+        IF held < cardinality(fence_address) THEN
+            RAISE EXCEPTION 'an address has another owner by now' USING ERRCODE = 'AR002';
+        END IF;
     END IF;
     DELETE FROM nearer n WHERE n.writer = me;
 
@@ -300,6 +326,35 @@ BEGIN
         INSERT INTO segment SELECT * FROM unnest(g_serial, g_name, g_length)
             ON CONFLICT (serial) DO UPDATE SET name = excluded.name, length = excluded.length;
     END IF;
+    IF cardinality(fence_address) > 0 THEN
+        INSERT INTO hint (owner, site_key)
+            SELECT DISTINCT a.owner, s.site_key FROM unnest(new_site) AS n(site)
+            JOIN site s ON s.site_key = n.site JOIN address a ON a.address = s.address WHERE a.owner <> me;
+    END IF;
     UPDATE writer w SET number = commit_number, fresh_site = new_site, fresh_url = new_url WHERE w.writer = me;
     RETURN QUERY SELECT new_site, new_url, any_nearer;
+END $$;
+
+-- Pins a site to an address unless it is pinned already, and gives the address to the nearest of the workers that are alive and
+-- have bid for it, unless somebody has it. It says to which address it is pinned and who has that now, if anybody.
+CREATE FUNCTION place(my_site bigint, my_text text, my_address inet, quiet interval)
+RETURNS TABLE (address inet, owner bigint) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE pinned inet; nearest bigint;
+BEGIN
+    INSERT INTO site AS s (site_key, due_at, failures_in_a_row, response_seconds, response_nanos, pages_fetched, sitemaps_read,
+            address, site, shapes)
+        VALUES (my_site, 0, 0, 0, 0, 0, 0, my_address, my_text, '')
+        ON CONFLICT (site_key) DO UPDATE SET address = excluded.address WHERE s.address IS NULL;
+    SELECT s.address INTO pinned FROM site s WHERE s.site_key = my_site;
+    IF NOT EXISTS (SELECT FROM address a WHERE a.address = pinned AND a.owner IS NOT NULL) THEN
+        SELECT b.worker INTO nearest FROM bid b JOIN worker w ON w.worker = b.worker
+            WHERE b.address = pinned AND w.state = 'alive' AND w.lease_until > clock_timestamp()
+            ORDER BY b.rtt_us, b.worker LIMIT 1;
+        INSERT INTO address AS a (address, owner, epoch, not_before)
+            VALUES (pinned, nearest, 1, clock_timestamp() + quiet)
+            ON CONFLICT (address) DO UPDATE
+                SET owner = excluded.owner, epoch = a.epoch + 1, not_before = excluded.not_before WHERE a.owner IS NULL;
+    END IF;
+    RETURN QUERY SELECT a.address, a.owner FROM address a WHERE a.address = pinned;
 END $$;

@@ -7,6 +7,7 @@
 mod any_batches;
 #[path = "../../../store-embedded/tests/embedded/batches.rs"]
 mod batches;
+mod cluster;
 mod contract;
 mod killed;
 mod like_memory;

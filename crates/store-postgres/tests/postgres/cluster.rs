@@ -1,0 +1,367 @@
+//! Workers: whatever becomes of them and of the server, every URL is visited, no acknowledged commit is lost, and nobody asks an
+//! address that somebody else has by now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use model::{Candidate, Distance, Outcome, SiteRecord, Timestamp, Via, Visit};
+use store::{Batch, Store};
+use store_postgres::Options;
+use store_postgres::cluster::{Epoch, Worker, WorkerError, WorkerId};
+use testdb::{Postgres, until};
+use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
+
+use crate::place::Place;
+
+const TTL: Duration = Duration::from_millis(1_500);
+const GRACE: Duration = Duration::from_millis(300);
+const QUIET: Duration = Duration::from_millis(50);
+/// A lease that does not end while a test runs.
+const LONG: Duration = Duration::from_secs(600);
+
+const SITES: u64 = 12;
+const PAGES: u64 = 40;
+const WORKERS: u64 = 3;
+
+fn page(site: u64, n: u64) -> CanonicalUrl {
+    CanonicalUrl::parse(&format!("http://s{site}.test/{n}"), &CanonicalRules::default()).expect("a URL")
+}
+
+fn address(site: u64) -> IpAddr {
+    IpAddr::from([10, 0, 0, u8::try_from(site % 5).expect("small")])
+}
+
+/// The page behind a URL of ours, and the pages it links to: one further on the site, and two anywhere.
+fn links(url: &CanonicalUrl) -> Vec<CanonicalUrl> {
+    let (site, n) = numbers(url);
+    let mixed = (site * PAGES + n).wrapping_mul(6_364_136_223_846_793_005) >> 33;
+    vec![page(site, (n + 1) % PAGES), page(mixed % SITES, mixed / SITES % PAGES), page((mixed / 7) % SITES, 0)]
+}
+
+fn numbers(url: &CanonicalUrl) -> (u64, u64) {
+    let text = url.as_str().trim_start_matches("http://s");
+    let (site, n) = text.split_once(".test/").expect("a URL of ours");
+    (site.parse().expect("a number"), n.parse().expect("a number"))
+}
+
+fn closure(seed: CanonicalUrl) -> BTreeSet<UrlKey> {
+    let mut known = BTreeSet::from([seed.key()]);
+    let mut waiting = vec![seed];
+    while let Some(url) = waiting.pop() {
+        waiting.extend(links(&url).into_iter().filter(|link| known.insert(link.key())));
+    }
+    known
+}
+
+fn found(url: CanonicalUrl, depth: u32) -> Candidate {
+    Candidate { depth, via: Via::Link, ..Candidate::seed(url) }
+}
+
+fn visit(candidate: &Candidate) -> Batch {
+    let url = &candidate.url;
+    let outcome = Visit::without_fetch(url.key(), Outcome::Html, String::new(), Timestamp(1));
+    let (site, _) = numbers(url);
+    Batch {
+        visits: vec![Visit { judged_at: candidate.distance(), status: 200, ..outcome }],
+        found: links(url).into_iter().map(|link| found(link, candidate.depth + 1)).collect(),
+        sites: vec![SiteRecord { address: Some(address(site)), ..SiteRecord::new(url.site()) }],
+        ..Batch::default()
+    }
+}
+
+/// What happened, as all workers saw it.
+#[derive(Default)]
+struct Log {
+    /// Requests: when the clock was looked at last before each, the address, and the epoch under which it was asked.
+    asked: Mutex<Vec<(Instant, IpAddr, Epoch)>>,
+    acknowledged: Mutex<BTreeSet<UrlKey>>,
+    fenced: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Log {
+    /// Requests of an address by somebody who had lost it: under an epoch less than one under which it was asked before.
+    fn violations(&self) -> usize {
+        let mut asked = self.asked.lock().expect("nobody panicked").clone();
+        asked.sort_by_key(|(at, ..)| *at);
+        let mut epochs = BTreeMap::new();
+        let is_stale = |(_, address, epoch): &&(Instant, IpAddr, Epoch)| {
+            let newest = epochs.entry(*address).or_insert(*epoch);
+            *newest = (*newest).max(*epoch);
+            *epoch < *newest
+        };
+        asked.iter().filter(is_stale).count()
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "leases are about time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// A process that crawls under one identity after the other, and is sometimes paused, killed or generous.
+struct Process<'a> {
+    place: &'a Place,
+    log: &'a Log,
+    everybody: &'a Mutex<Vec<WorkerId>>,
+    random: u64,
+}
+
+impl Process<'_> {
+    fn one_in(&mut self, n: u64) -> bool {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.random >> 33).is_multiple_of(n)
+    }
+
+    fn run(&mut self) {
+        while !self.log.stop.load(SeqCst) {
+            match self.life() {
+                Ok(()) | Err(WorkerError::Lost) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+
+    /// From joining to the end of the lease, or of the test.
+    fn life(&mut self) -> Result<(), WorkerError> {
+        let Place { address, schema, options } = self.place;
+        let mut until = now() + TTL;
+        let Ok(worker) = Worker::join(address, schema, "test", TTL, options) else {
+            // The server is down: joining, unlike what comes after it, is not tried again by itself.
+            thread::sleep(QUIET);
+            return Ok(());
+        };
+        self.everybody.lock().expect("nobody panicked").push(worker.id());
+        while !self.log.stop.load(SeqCst) {
+            let asked = now();
+            worker.renew()?;
+            until = until.max(asked + TTL);
+            worker.reap(GRACE)?;
+            worker.adopt(2, QUIET)?;
+            for site in worker.unplaced(3)? {
+                let (number, _) = numbers(&page_of(&site));
+                worker.bid(self::address(number), Duration::from_micros(100))?;
+                worker.place(&site, self::address(number), QUIET)?;
+            }
+            worker.hints(100)?;
+            let from = now();
+            for owned in worker.owned()? {
+                // It counts from before the server was asked: earlier than the server meant is not possible.
+                thread::sleep((from + owned.quiet).saturating_duration_since(now()));
+                self.crawl(&worker, owned.address, owned.epoch, until)?;
+                if self.one_in(12) {
+                    let everybody = self.everybody.lock().expect("nobody panicked").clone();
+                    let to = everybody[usize::try_from(self.random >> 40).expect("small") % everybody.len()];
+                    worker.hand_over(owned.address, to, QUIET)?;
+                }
+            }
+            if self.one_in(25) {
+                // Killed: its lease runs out, and what it owns is adopted.
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn crawl(&mut self, worker: &Worker, address: IpAddr, epoch: Epoch, until: Instant) -> Result<(), WorkerError> {
+        for site in worker.sites(address, 100)? {
+            for queued in worker.pending(site, None, 3)? {
+                let checked = now();
+                if checked >= until {
+                    return Ok(());
+                }
+                self.log.asked.lock().expect("nobody panicked").push((checked, address, epoch));
+                if self.one_in(150) {
+                    // Paused between asking and recording, for longer than its lease.
+                    thread::sleep(TTL + GRACE * 2);
+                }
+                match worker.commit(&[(address, epoch)], &visit(&queued.candidate)) {
+                    Ok(_) => {
+                        let mut acknowledged = self.log.acknowledged.lock().expect("nobody panicked");
+                        acknowledged.insert(queued.candidate.url.key());
+                    }
+                    Err(WorkerError::Fenced) => {
+                        self.log.fenced.fetch_add(1, SeqCst);
+                        return Ok(());
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn page_of(site: &weburl::Site) -> CanonicalUrl {
+    CanonicalUrl::parse(&format!("{}/0", site.as_str()), &CanonicalRules::default()).expect("a URL")
+}
+
+fn join(place: &Place, ttl: Duration) -> Worker {
+    Worker::join(&place.address, &place.schema, "test", ttl, &place.options).expect("join")
+}
+
+#[test]
+fn every_url_is_visited_whatever_becomes_of_workers_and_server() {
+    let mut server = Postgres::start();
+    let place = Place { options: Options { known_urls_max: 50 }, ..Place::on(&server) };
+    let seed = page(0, 0);
+    join(&place, LONG).commit(&[], &Batch { found: vec![found(seed.clone(), 0)], ..Batch::default() }).expect("seed");
+    place.execute("UPDATE worker SET lease_until = '-infinity'");
+    let expected = closure(seed);
+    let log = Log::default();
+    let everybody = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for random in 1..=WORKERS {
+            let (place, log, everybody) = (&place, &log, &everybody);
+            scope.spawn(move || Process { place, log, everybody, random }.run());
+        }
+        for share in [4, 2] {
+            until("visits", || log.acknowledged.lock().expect("nobody panicked").len() > expected.len() / share);
+            server.kill();
+            server.restart();
+            server.wait();
+        }
+        until("all visits", || log.acknowledged.lock().expect("nobody panicked").len() == expected.len());
+        log.stop.store(true, SeqCst);
+    });
+    let store = place.open().expect("the workers are gone");
+    let entries = store.scan(None, usize::MAX).expect("scan");
+    let urls: BTreeSet<UrlKey> = entries.iter().map(|entry| entry.candidate.url.key()).collect();
+    assert!(urls == expected, "{} URLs instead of {}", urls.len(), expected.len());
+    assert!(entries.iter().all(|entry| entry.visit.is_some()), "all are visited");
+    assert_eq!(store.totals().expect("totals").pending, 0);
+    assert_eq!(log.violations(), 0, "of {}", log.asked.lock().expect("nobody panicked").len());
+}
+
+#[test]
+fn a_commit_of_an_owner_before_writes_nothing_and_who_ignores_its_lease_is_noticed() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (one, other) = (join(&place, LONG), join(&place, LONG));
+    let seed = found(page(0, 0), 0);
+    one.commit(&[], &Batch { found: vec![seed.clone()], ..Batch::default() }).expect("seed");
+    one.bid(address(0), Duration::from_micros(1)).expect("bid");
+    other.bid(address(0), Duration::from_micros(2)).expect("bid");
+    let placed = one.place(&seed.url.site(), address(0), QUIET).expect("place");
+    assert_eq!((placed.address, placed.owner), (address(0), Some(one.id())), "the nearest gets it");
+    assert_eq!(other.place(&seed.url.site(), address(1), QUIET).expect("place"), placed, "once for all");
+    let before = one.owned().expect("owned")[0];
+    let log = Log::default();
+    let ask = |epoch| log.asked.lock().expect("nobody panicked").push((now(), address(0), epoch));
+    ask(before.epoch);
+
+    // As if its lease had ended while it was paused.
+    let lapse = format!("UPDATE worker SET lease_until = '-infinity' WHERE worker = {}", one.id().0);
+    place.execute(&lapse);
+    assert_eq!(other.adopt(9, QUIET).expect("adopt"), [], "it is not called dead yet");
+    assert_eq!(other.reap(GRACE).expect("reap"), [one.id()]);
+    let adopted = other.adopt(9, QUIET).expect("adopt");
+    assert_eq!((adopted.len(), adopted[0].address), (1, address(0)));
+    assert!(adopted[0].epoch > before.epoch);
+    ask(adopted[0].epoch);
+    assert_eq!(log.violations(), 0);
+    ask(before.epoch);
+    assert_eq!(log.violations(), 1, "the check notices who goes on all the same");
+
+    let rows = || {
+        let mut client = server.client();
+        let count = |table| client.query_one(&format!("SELECT count(*) FROM {}.{table}", place.schema), &[]);
+        ["url", "visit", "queue", "hint"].map(count).map(|row| row.expect("a count").get::<_, i64>(0))
+    };
+    let untouched = rows();
+    let stale = one.commit(&[(address(0), before.epoch)], &visit(&seed));
+    assert!(matches!(stale, Err(WorkerError::Fenced)), "{stale:?}");
+    assert_eq!(rows(), untouched);
+    assert!(matches!(one.renew(), Err(WorkerError::Lost)), "dead is final");
+    assert_eq!(one.owned().expect("owned"), []);
+    assert!(!other.hand_over(address(0), one.id(), QUIET).expect("asked"), "nothing goes to the dead");
+    let committed = other.commit(&[(address(0), adopted[0].epoch)], &visit(&seed)).expect("the owner's");
+    assert!(!committed.fresh.is_empty());
+}
+
+#[test]
+fn several_that_adopt_share_what_there_is_and_hints_reach_the_owner() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let workers: Vec<Worker> = (0..3).map(|_| join(&place, LONG)).collect();
+    let addresses: Vec<IpAddr> = (0..60).map(|n| IpAddr::from([10, 1, 0, n])).collect();
+    for (site, address) in (100..).zip(&addresses) {
+        // Nobody bids, so nobody gets it.
+        assert_eq!(workers[0].place(&page(site, 0).site(), *address, QUIET).expect("place").owner, None);
+    }
+    let adopted: Vec<Vec<IpAddr>> = thread::scope(|scope| {
+        let adopt = |worker: &Worker| {
+            let mut all = Vec::new();
+            loop {
+                let some = worker.adopt(7, QUIET).expect("adopt");
+                if some.is_empty() {
+                    return all;
+                }
+                all.extend(some.into_iter().map(|owned| owned.address));
+            }
+        };
+        let threads: Vec<_> = workers.iter().map(|worker| scope.spawn(move || adopt(worker))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    let mut all: Vec<IpAddr> = adopted.concat();
+    all.sort_unstable();
+    assert_eq!(all, addresses, "each once");
+
+    let owner = (0..3).find(|n| adopted[*n].contains(&addresses[5])).expect("somebody");
+    let finder = &workers[(owner + 1) % 3];
+    let own = finder.owned().expect("owned");
+    let fence: Vec<_> = own.iter().take(1).map(|owned| (owned.address, owned.epoch)).collect();
+    if !fence.is_empty() {
+        let batch = Batch { found: vec![found(page(105, 7), 1)], ..Batch::default() };
+        finder.commit(&fence, &batch).expect("commit");
+        assert_eq!(workers[owner].hints(10).expect("hints"), [page(105, 7).site().key()]);
+        assert_eq!(workers[owner].hints(10).expect("hints"), [], "once");
+    }
+}
+
+#[test]
+fn what_several_find_at_once_is_fresh_once_and_keeps_the_shortest_way() {
+    const ROUNDS: u32 = 30;
+    const URLS: u64 = 60;
+    let server = Postgres::start();
+    let place = Place { options: Options { known_urls_max: 0 }, ..Place::on(&server) };
+    let fresh: usize = thread::scope(|scope| {
+        let find = |worker: u32| {
+            let place = &place;
+            move || {
+                let store = join(place, LONG);
+                let mut fresh = 0;
+                for round in 0..ROUNDS {
+                    // Each finds the same URLs of many sites in another order, and by ways of other lengths.
+                    let depth = |n: u64| 10 + (u32::try_from(n).expect("small") * 7 + worker * 3) % 5;
+                    let mut all: Vec<_> =
+                        (0..URLS).map(|n| found(page(n % 9, n + 1_000 * u64::from(round)), depth(n))).collect();
+                    all.rotate_left(worker as usize * 13);
+                    let committed = store.commit(&[], &Batch { found: all, ..Batch::default() }).expect("commit");
+                    fresh += committed.fresh.len();
+                }
+                fresh
+            }
+        };
+        let threads: Vec<_> = (0..4).map(|worker| scope.spawn(find(worker))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
+    });
+    assert_eq!(fresh as u64, URLS * u64::from(ROUNDS));
+    let deadlocks = "SELECT sum(deadlocks)::bigint FROM pg_stat_database";
+    let deadlocks: i64 = server.client().query_one(deadlocks, &[]).expect("statistics").get(0);
+    assert_eq!(deadlocks, 0);
+    let store = place.open().expect("the workers are gone");
+    for entry in store.scan(None, usize::MAX).expect("scan") {
+        let (_, n) = numbers(&entry.candidate.url);
+        let n = u32::try_from(n % 1_000).expect("small");
+        let shortest = (0..4).map(|worker| 10 + (n * 7 + worker * 3) % 5).min().expect("four");
+        assert_eq!(entry.candidate.distance(), Distance { depth: shortest, redirects: 0 }, "{}", entry.candidate.url);
+        let key = entry.candidate.url.key();
+        let queued = store.pending(key.site, None, usize::MAX).expect("pending");
+        assert_eq!(queued.iter().filter(|queued| queued.candidate.url.key() == key).count(), 1);
+    }
+}
