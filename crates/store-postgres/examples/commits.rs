@@ -93,7 +93,8 @@ fn preload(client: &mut postgres::Client, known: u64) -> Result<()> {
             FROM generate_series(1, $2::bigint) n ORDER BY 1, 2 ON CONFLICT DO NOTHING",
         &[&sites, &i64::try_from(known)?],
     )?;
-    Ok(client.batch_execute("VACUUM ANALYZE url; CHECKPOINT")?)
+    client.batch_execute("VACUUM ANALYZE url")?;
+    Ok(client.batch_execute("CHECKPOINT")?)
 }
 
 fn wal(client: &mut postgres::Client) -> Result<f64> {
@@ -107,12 +108,12 @@ fn cpu(server: u32) -> f64 {
     let processes = std::path::Path::new("/proc").read_dir().into_iter().flatten().flatten();
     let times = processes.filter_map(|process| {
         let stat = stat(process.file_name().to_str()?);
-        let fields: Vec<u64> =
+        let fields: Vec<i64> =
             stat.rsplit_once(") ")?.1.split(' ').skip(1).map_while(|field| field.parse().ok()).collect();
-        let of_the_server = fields.first() == Some(&u64::from(server)) || stat.starts_with(&format!("{server} "));
+        let of_the_server = fields.first() == Some(&i64::from(server)) || stat.starts_with(&format!("{server} "));
         of_the_server.then(|| fields.get(10).zip(fields.get(11)).map(|(user, system)| user + system))?
     });
-    times.sum::<u64>() as f64 / TICKS_PER_SECOND
+    times.sum::<i64>() as f64 / TICKS_PER_SECOND
 }
 
 fn site(n: u64) -> weburl::Site {
