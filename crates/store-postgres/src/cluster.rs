@@ -47,12 +47,13 @@ const REAP: &str = "WITH dead AS (
     bids AS (DELETE FROM bid USING dead WHERE bid.worker = dead.worker),
     hints AS (DELETE FROM hint USING dead WHERE hint.owner = dead.worker)
     SELECT worker FROM dead";
-// SKIP LOCKED: several that adopt at once share what there is.
+// SKIP LOCKED: several that adopt at once share what there is. The owner is asked for in the row that is locked: where another has
+// just taken it, the condition is looked at again with the new row, but with the worker found for the old one.
 const ADOPT: &str = "WITH alive AS (
         SELECT 1 FROM worker WHERE worker = $1 AND state = 'alive' AND lease_until > clock_timestamp() FOR SHARE),
     picked AS (
         SELECT a.address FROM address a LEFT JOIN worker w ON w.worker = a.owner
-            WHERE (w.worker IS NULL OR w.state = 'dead') AND EXISTS (SELECT FROM alive)
+            WHERE (a.owner IS NULL OR w.state = 'dead') AND EXISTS (SELECT FROM alive)
             ORDER BY a.address LIMIT $2 FOR UPDATE OF a SKIP LOCKED)
     UPDATE address a SET owner = $1, epoch = a.epoch + 1,
             not_before = clock_timestamp() + $3::float8 * interval '1 second'
