@@ -28,7 +28,9 @@ process = subprocess.Popen(
     [browser, "--headless", "--remote-debugging-pipe", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
     + ["--disable-background-networking", "--mute-audio", f"--host-resolver-rules=MAP * 127.0.0.1:{port}"]
     + [f"--user-data-dir={profile.name}"]
-    + (["--no-sandbox"] if os.geteuid() == 0 else []),
+    + (["--no-sandbox"] if os.geteuid() == 0 else [])
+    # A window that stays: without one the browser ends with its last page.
+    + ["about:blank"],
     preexec_fn=place_pipes,
     close_fds=False,
     stdout=subprocess.DEVNULL,

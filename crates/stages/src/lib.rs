@@ -137,7 +137,7 @@ static COUNTERS: [Counter; Stage::ALL.len()] = [const {
 impl Counter {
     /// Counts one more. True if its processor time is to be measured.
     fn begin(&self) -> bool {
-        self.count.fetch_add(1, Ordering::Relaxed) % MEASURED_EVERY == 0
+        self.count.fetch_add(1, Ordering::Relaxed).is_multiple_of(MEASURED_EVERY)
     }
 
     fn waited(&self, wall: Duration) {

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use database::Address;
 use postgres::Row;
 use postgres::types::ToSql;
+use stages::{Stage, time};
 use store::{Batch, Committed, Known, StoreError};
 use weburl::UrlKey;
 
@@ -103,7 +104,7 @@ impl Writer {
             Box::new(epochs),
         ];
         arguments.splice(0..0, who);
-        let rows = self.session.query(doing, &COMMIT, arguments)?;
+        let rows = time(Stage::Commit, || self.session.query(doing, &COMMIT, arguments))?;
         let row = rows.first().ok_or_else(|| damaged("writer", "a commit without an answer"))?;
         let mut columns = Columns::of("writer", row);
         let sites: Vec<i64> = columns.next()?;

@@ -32,7 +32,7 @@ const ARROWS: [(&str, &[&str]); 27] = [
     ("store", &["model", "weburl"]),
     ("store-embedded", &["model", "stages", "store", "weburl"]),
     ("database", &[]),
-    ("store-postgres", &["database", "model", "store", "weburl"]),
+    ("store-postgres", &["database", "model", "stages", "store", "weburl"]),
     ("fetch", &["model", "stages", "weburl"]),
     ("render", &["model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),

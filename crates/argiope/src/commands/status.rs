@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use printable::write_json_line;
 use serde::Serialize;
-use store::{Segment, Store};
+use store::Segment;
 
 use super::opened::Opened;
 use crate::counted::counted;

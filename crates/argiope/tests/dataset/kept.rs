@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use model::Purpose;
 use replay::Replay;
-use store::Store;
 use testweb::{Pages, Reply, Web};
 
 use crate::crawled::Crawled;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use argiope::crawl_dir::CrawlDir;
 use model::{Purpose, Visit};
-use store::{Entry, Store};
+use store::Entry;
 use tempfile::TempDir;
 use testweb::{Config, Server, Web};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use store::{Segment, Store};
+use store::Segment;
 
 use crate::commands::opened::Opened;
 
