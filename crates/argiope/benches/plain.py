@@ -26,8 +26,8 @@ def place_pipes():
 
 process = subprocess.Popen(
     [browser, "--headless", "--remote-debugging-pipe", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
-    + ["--disable-background-networking", "--mute-audio", f"--host-resolver-rules=MAP * 127.0.0.1:{port}"]
-    + [f"--user-data-dir={profile.name}"]
+    + ["--disable-background-networking", "--mute-audio", "--disable-features=HttpsUpgrades"]
+    + [f"--host-resolver-rules=MAP * 127.0.0.1:{port}", f"--user-data-dir={profile.name}"]
     + (["--no-sandbox"] if os.geteuid() == 0 else [])
     # A window that stays: without one the browser ends with its last page.
     + ["about:blank"],
@@ -71,7 +71,9 @@ class Tab:
     def with_session(self, result):
         self.session = result["sessionId"]
         by_session[self.session] = self
-        call(lambda _: None, "Page.enable", self.session)
+        call(self.enabled, "Page.enable", self.session)
+
+    def enabled(self, _):
         call(lambda _: None, "Page.navigate", self.session, url=self.url)
 
     def loaded(self):

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use argiope::crawl_dir::CrawlDir;
 use model::{Outcome, PayloadDigest};
-use store::{Entry, Store};
+use store::Entry;
 
 /// URLs read from the store at once.
 const SCAN_MAX: usize = 1_000;
