@@ -17,7 +17,7 @@ const TABS: &str = "2";
 /// How often each is measured, in turn; the median counts.
 const RUNS: usize = 5;
 /// How long a server takes that is not on this machine.
-const SERVER_TIME: Duration = Duration::from_millis(20);
+const SERVER_TIME: Duration = Duration::from_millis(100);
 
 /// Pages that are built by a script of their own.
 fn first_visits(pages: usize) -> Pages {

@@ -1,5 +1,6 @@
-//! A thousand pages, of which one in twenty hangs, crashes, takes all memory, opens dialogs without end or computes for ever: all
-//! others are rendered, the browsers' memory stays bounded, and none is left at the end. Fails if that is not so.
+//! A thousand pages, of which one in twenty hangs, crashes, takes all memory, opens dialogs without end, computes for ever, or
+//! downloads without end: all others are rendered, the browsers' memory stays bounded, and none is left at the end. Fails if that
+//! is not so.
 //!
 //! `cargo run --release -p render --example thousand -- [PAGES]`
 
@@ -17,12 +18,17 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// One in so many pages misbehaves.
 const BAD_EVERY: u64 = 20;
-const BAD: [&str; 5] = [
-    "<script>while (true) {}</script>",
-    "<script>for (;;) alert('again')</script>",
-    "<script>const a = []; for (;;) a.push(new Array(1e6).fill(Math.random()))</script>",
-    "<script>const a = []; setInterval(() => { const b = new Uint8Array(1 << 26); b.fill(7); a.push(b) }, 1)</script>",
-    "<script>(function next() { Promise.resolve().then(next) })()</script>",
+/// How they do, and whether they are given up.
+const BAD: [(&str, bool); 6] = [
+    ("<script>while (true) {}</script>", true),
+    ("<script>for (;;) alert('again')</script>", true),
+    ("<script>const a = []; for (;;) a.push(new Array(1e6).fill(Math.random()))</script>", true),
+    (
+        "<script>const a = []; setInterval(() => { const b = new Uint8Array(1 << 26); b.fill(7); a.push(b) }, 1)</script>",
+        true,
+    ),
+    ("<script>(function next() { Promise.resolve().then(next) })()</script>", true),
+    ("<a id=a href=/file.zip download>x</a><script>setInterval(() => a.click(), 1)</script>", false),
 ];
 /// Memory of a browser, in bytes.
 const BROWSER_BYTES_MAX: u64 = 1 << 30;
@@ -46,10 +52,15 @@ impl Source for Scripts {
     }
 }
 
+/// How a page misbehaves, if it does.
+fn badness(number: u64) -> Option<(&'static str, bool)> {
+    let kind = usize::try_from(number / BAD_EVERY).unwrap_or(0) % BAD.len();
+    (number % BAD_EVERY == BAD_EVERY - 1).then(|| BAD[kind])
+}
+
 fn page(number: u64) -> Result<Page> {
-    let bad = BAD.get(usize::try_from(number / BAD_EVERY)? % BAD.len()).filter(|_| number % BAD_EVERY == BAD_EVERY - 1);
-    let body = match bad {
-        Some(bad) => format!("<body><p>bad</p>{bad}"),
+    let body = match badness(number) {
+        Some((bad, _)) => format!("<body><p>bad</p>{bad}"),
         None => "<body><script src=/a.js></script>".to_owned(),
     };
     Ok(Page {
@@ -103,13 +114,13 @@ async fn main() -> Result<()> {
     let (mut good, mut failed, mut wrong) = (0, 0, Vec::new());
     while let Some(done) = rendering.join_next().await {
         let (number, rendered) = done?;
-        let is_bad = number % BAD_EVERY == BAD_EVERY - 1;
-        match rendered {
-            Ok(rendered) if !is_bad && rendered.html.contains(&format!("<a href=\"/{number}/next\">next</a>")) => {
+        match (rendered, badness(number)) {
+            (Ok(rendered), None) if rendered.html.contains(&format!("<a href=\"/{number}/next\">next</a>")) => {
                 good += 1;
             }
-            Err(_) if is_bad => failed += 1,
-            other => wrong.push(format!("{number}: {other:?}")),
+            (Ok(_), Some((_, false))) => good += 1,
+            (Err(_), Some((_, true))) => failed += 1,
+            (other, _) => wrong.push(format!("{number}: {other:?}")),
         }
     }
     let seconds = began.elapsed().as_secs_f64();
@@ -119,7 +130,7 @@ async fn main() -> Result<()> {
     tokio::time::sleep(Duration::from_secs(2)).await;
     let left = browsers().1;
     println!(
-        "{good} rendered, {failed} that misbehave given up, {:.1} pages a second, browsers at most {} MB, {left} processes left",
+        "{good} rendered, {failed} given up, {:.1} pages a second, browsers at most {} MB, {left} processes left",
         pages as f64 / seconds,
         peak.load(Ordering::Relaxed) >> 20
     );

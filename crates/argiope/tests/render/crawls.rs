@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testweb::{Config, Files, Pages, Reply, Server, Web};
+use testweb::{Config, Files, LogEntry, Pages, Reply, Server, Web};
 
 use crate::python::{python, runs, script};
 use crate::ran::{Ran, argiope};
@@ -51,6 +51,7 @@ fn web() -> Web {
 pub struct Crawled {
     root: TempDir,
     pub asked: BTreeMap<String, u32>,
+    pub log: Vec<LogEntry>,
 }
 
 impl Crawled {
@@ -72,14 +73,16 @@ impl Crawled {
         let dir = root.path().join("crawl").display().to_string();
         let (flag, to) = route(&server);
         let fixed = ["crawl", seed, "-o", &dir, flag, &to, "--no-sitemaps"];
-        let fast = ["--progress", "none", "--delay", "0", "--ip-delay", "0", "--render-time", "3s"];
-        let ran = argiope(&[&fixed[..], &fast, arguments].concat());
+        let fast = ["--progress", "none", "--ip-delay", "0", "--render-time", "3s"];
+        let delay = if arguments.contains(&"--delay") { &[][..] } else { &["--delay", "0"] };
+        let ran = argiope(&[&fixed[..], &fast, delay, arguments].concat());
         assert_eq!(ran.code, 0, "{ran:?}");
         let mut asked = BTreeMap::new();
-        for entry in server.log() {
+        let log = server.log();
+        for entry in &log {
             *asked.entry(format!("{} {}{}", entry.method, entry.host, entry.target)).or_default() += 1;
         }
-        Crawled { root, asked }
+        Crawled { root, asked, log }
     }
 
     pub fn dir(&self) -> String {

@@ -136,3 +136,34 @@ fn a_page_gets_nothing_private_no_files_and_nothing_excluded() {
     let _ = fs::remove_file(&secret);
     assert!(private.accept().is_err(), "the browser connected by itself");
 }
+
+#[test]
+fn the_delay_of_a_site_counts_from_the_end_of_what_a_page_asks_for() {
+    const DELAY_US: u64 = 300_000;
+    let asks = "<a href=/1>1</a><a href=/2>2</a><script src=/late.js></script>";
+    let late = "setTimeout(() => fetch('/data' + location.pathname).then(answer => answer.text()), 3000)";
+    let page = |path: &str| format!("{WORDS}<title>{path}</title>{asks}");
+    let pages = Pages::new()
+        .html("/", page("/"))
+        .html("/1", page("/1"))
+        .html("/2", page("/2"))
+        .reply("/late.js", Reply::new(200).header("Content-Type", "text/javascript").body(late))
+        .text("/data/", "0")
+        .text("/data/1", "1")
+        .text("/data/2", "2");
+    let web = Web::new().site("app.test", pages);
+    let crawled = Crawled::of(web, "http://app.test/", &["--render", "always", "--delay", "300ms"]);
+    let targets: Vec<&str> = crawled.log.iter().map(|entry| entry.target.as_str()).collect();
+    assert_eq!(targets[0], "/robots.txt");
+    assert!(targets.contains(&"/data/1") && targets.contains(&"/data/2"), "{targets:?}");
+    let (mut ended, mut pages) = (None, 0);
+    for entry in &crawled.log[1..] {
+        if ["/", "/1", "/2"].contains(&entry.target.as_str()) {
+            let gap = ended.map(|ended| entry.start_us - ended);
+            assert!(gap.is_none_or(|gap| gap >= DELAY_US), "{} after {gap:?} microseconds: {targets:?}", entry.target);
+            pages += 1;
+        }
+        ended = ended.max(entry.end_us);
+    }
+    assert_eq!(pages, 3);
+}
