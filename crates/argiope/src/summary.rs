@@ -9,6 +9,8 @@ use store::Totals;
 
 use crate::units::human_bytes;
 
+/// What a run took of the processor is not shown if it was less, in seconds: shares of that say nothing.
+const CPU_SECONDS_SHOWN_MIN: f64 = 0.1;
 /// Shares of the processor's time below this are not shown.
 const SHARE_SHOWN_MIN: f64 = 0.02;
 
@@ -147,7 +149,7 @@ impl Summary {
         if self.sitemaps > 0 {
             let _ = writeln!(out, "  {:<17} {:>9}   not counted above", "sitemaps", self.sitemaps);
         }
-        if let Some(time) = &self.time {
+        if let Some(time) = self.time.as_ref().filter(|time| time.cpu_seconds >= CPU_SECONDS_SHOWN_MIN) {
             let _ = writeln!(out, "{}", time.to_text());
         }
         let _ = writeln!(out, "in {}", self.directory);
