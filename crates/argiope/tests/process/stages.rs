@@ -9,7 +9,7 @@ use testweb::synthetic::{Settings, Synthetic};
 use crate::binary::run;
 use crate::served::Served;
 
-const PAGES: u64 = 300;
+const PAGES: u64 = 1_000;
 
 #[test]
 fn the_time_is_told_by_stage() {
