@@ -121,8 +121,8 @@ pub struct Options {
     /// Pages rendered at a time [default: 2]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Fetching")]
     pub render_tabs: Option<usize>,
-    /// What is waited for before a rendered page is looked at: a time on the page's own clock, or a CSS selector [default: 5s]
-    #[arg(long, value_name = "D|SELECTOR", hide_short_help = true, help_heading = "Fetching")]
+    /// What is waited for before a rendered page is looked at: a time on the page's own clock, `idle`, or a CSS selector [default: 5s]
+    #[arg(long, value_name = "D|idle|SELECTOR", hide_short_help = true, help_heading = "Fetching")]
     pub render_wait: Option<String>,
     /// Scroll rendered pages to their end, again while they grow
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Fetching")]

@@ -241,7 +241,7 @@ fn complete(given: &Options) -> Options {
     let rendering = render::Settings::default();
     options.render_tabs.get_or_insert(rendering.tabs);
     span(&mut options.render_time, rendering.page_time_max);
-    options.render_wait.get_or_insert_with(|| Span(rendering.page_clock).to_string());
+    options.render_wait.get_or_insert_with(|| Span(render::PAGE_CLOCK).to_string());
     options.max_path_depth.get_or_insert(traps.path_depth_max);
     options.max_repeated_segments.get_or_insert(traps.repeated_segments_max);
     options.max_queries_per_path.get_or_insert(traps.queries_per_path_max);

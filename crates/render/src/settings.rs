@@ -8,6 +8,21 @@ use crate::BrowserError;
 /// Where Chromium is looked for, in `PATH`, if none is named.
 pub const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
+/// How far a page's clock is let run, unless told otherwise.
+pub const PAGE_CLOCK: Duration = Duration::from_secs(5);
+
+/// What is waited for before a page is looked at. Its clock runs fast wherever the page only waits, and stands while it waits for
+/// an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// The page's clock has run this far: what appears later is not seen.
+    Clock(Duration),
+    /// Half a second has passed on the page's clock in which it asked for nothing; a minute at most.
+    Idle,
+    /// [`PAGE_CLOCK`] has passed, and something matches this CSS selector. Where nothing ever does the page is given up.
+    Selector(String),
+}
+
 /// How pages are rendered.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -19,11 +34,8 @@ pub struct Settings {
     pub tabs: usize,
     /// After this a page is given up.
     pub page_time_max: Duration,
-    /// How far the page's clock is let run once it is loaded: what appears later is not seen. It runs fast wherever the page
-    /// only waits.
-    pub page_clock: Duration,
-    /// A CSS selector: the page's clock is let run further until something matches it, or the page is given up.
-    pub wait_for: Option<String>,
+    /// What is waited for before a page is looked at.
+    pub wait: Wait,
     /// Scroll to the end of the page, again while it grows.
     pub scroll: bool,
     /// Take a picture of the page.
@@ -50,8 +62,7 @@ impl Default for Settings {
             user_agent: String::new(),
             tabs: 2,
             page_time_max: Duration::from_secs(30),
-            page_clock: Duration::from_secs(5),
-            wait_for: None,
+            wait: Wait::Clock(PAGE_CLOCK),
             scroll: false,
             screenshot: false,
             clicks_max: 100,

@@ -13,7 +13,7 @@ use weburl::CanonicalUrl;
 
 use crate::browser::Browser;
 use crate::connection::{Connection, Events};
-use crate::{Kind, RenderFailure, Served, Settings, Source, Wanted};
+use crate::{Kind, PAGE_CLOCK, RenderFailure, Served, Settings, Source, Wait, Wanted};
 
 /// What runs in every document before its own scripts.
 const SCRIPT: &str = include_str!("page.js");
@@ -25,6 +25,8 @@ const FOUND_MAX: usize = 10_000;
 const CLOCK_AFTER_CLICKS: Duration = Duration::from_secs(2);
 /// Between two looks at a page that is waited for, and after scrolling, its clock runs this far.
 const CLOCK_OF_A_STEP: Duration = Duration::from_millis(500);
+/// A page that goes on asking is looked at after so many steps.
+const IDLE_STEPS_MAX: u32 = 120;
 /// A page that grows without end is scrolled so often.
 const SCROLLS_MAX: u32 = 50;
 /// A picture of a page is no wider than this, in CSS pixels.
@@ -173,7 +175,6 @@ impl<'a> Tab<'a> {
     pub(crate) async fn render(&mut self) -> Result<Rendered, RenderFailure> {
         self.send_and_attend("Page.navigate", json!({"url": self.page.url.as_str()})).await?;
         // Not before: the clock of the empty page that is there at first would run out at once.
-        self.run_clock(self.settings.page_clock).await?;
         self.wait().await?;
         if self.settings.scroll {
             self.scroll().await?;
@@ -193,12 +194,29 @@ impl<'a> Tab<'a> {
         Ok(std::mem::take(&mut self.rendered))
     }
 
-    /// Waits for what is to be there. Where it never is, the page is given up by its deadline.
+    /// Waits for what is to be waited for.
     async fn wait(&mut self) -> Result<(), RenderFailure> {
-        let Some(selector) = &self.settings.wait_for else { return Ok(()) };
-        let is_there = format!("document.querySelector({}) !== null", json!(selector));
-        while self.evaluate(&is_there).await? != Value::Bool(true) {
+        match &self.settings.wait {
+            Wait::Clock(time) => self.run_clock(*time).await,
+            Wait::Idle => self.wait_until_idle().await,
+            Wait::Selector(selector) => {
+                self.run_clock(PAGE_CLOCK).await?;
+                let is_there = format!("document.querySelector({}) !== null", json!(selector));
+                while self.evaluate(&is_there).await? != Value::Bool(true) {
+                    self.run_clock(CLOCK_OF_A_STEP).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn wait_until_idle(&mut self) -> Result<(), RenderFailure> {
+        for _ in 0..IDLE_STEPS_MAX {
+            let before = self.requests;
             self.run_clock(CLOCK_OF_A_STEP).await?;
+            if self.requests == before {
+                break;
+            }
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use engine::clock::Clock;
 use engine::{Browsing, End, Observer, Recorder, RenderMode, Settings, Shell};
 use fetch::Fetcher;
 use printable::Printable;
-use render::Renderer;
+use render::{Renderer, Wait};
 use store::Store;
 use weburl::CanonicalUrl;
 
@@ -224,11 +224,13 @@ fn browsing(
 ) -> anyhow::Result<Browsing> {
     let browser = render::Settings::find_browser(options.browser.as_deref())?;
     let usual = render::Settings::new(browser);
-    let wait = options.render_wait.as_deref();
-    let clock_runs = wait.and_then(|wait| wait.parse::<Span>().ok());
+    let wait = options.render_wait.as_deref().map(|wait| match (wait, wait.parse::<Span>()) {
+        ("idle", _) => Wait::Idle,
+        (_, Ok(span)) => Wait::Clock(span.0),
+        (selector, Err(_)) => Wait::Selector(selector.to_owned()),
+    });
     let wanted = render::Settings {
-        page_clock: clock_runs.map_or(usual.page_clock, |span| span.0),
-        wait_for: wait.filter(|_| clock_runs.is_none()).map(str::to_owned),
+        wait: wait.unwrap_or_else(|| usual.wait.clone()),
         scroll: options.render_scroll == Some(true),
         screenshot: options.render_screenshot == Some(true),
         user_agent: options.user_agent.clone().unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use render::{RenderFailure, Renderer, Settings};
+use render::{RenderFailure, Renderer, Settings, Wait};
 
 use crate::site::{Site, render, settings};
 
@@ -53,12 +53,30 @@ async fn what_comes_late_can_be_waited_for() {
     let site = Arc::new(Site::new());
     let without = render(&Renderer::new(settings()), late, &site).await.expect("a page");
     assert!(!without.html.contains("<b id=\"late\">"), "{}", without.html);
-    let wait = |selector: &str| Settings { wait_for: Some(selector.to_owned()), ..settings() };
+    let wait = |selector: &str| Settings { wait: Wait::Selector(selector.to_owned()), ..settings() };
     let with = render(&Renderer::new(wait("#late")), late, &site).await.expect("a page");
     assert!(with.html.contains("<b id=\"late\">late</b>"), "{}", with.html);
     let never = Settings { page_time_max: Duration::from_secs(2), ..wait("#never") };
     let failure = render(&Renderer::new(never), late, &site).await;
     assert_eq!(failure, Err(RenderFailure::Timeout(Duration::from_secs(2))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_goes_on_asking_can_be_waited_for() {
+    let asks = |steps: u32| {
+        format!(
+            "<p>here</p><script>let n = 0; const next = () => fetch('/data').finally(() => {{ document.body.innerHTML += \
+             `<b id=n${{++n}}></b>`; if (n < {steps}) setTimeout(next, 300) }}); next()</script>"
+        )
+    };
+    let site = Arc::new(Site::new().file("/data", "text/plain", "x"));
+    let rendered = render(&Renderer::new(settings()), &asks(30), &site).await.expect("a page");
+    assert!(!rendered.html.contains("<b id=\"n30\">"), "five seconds are not enough: {}", rendered.html);
+    let idle = Renderer::new(Settings { wait: Wait::Idle, ..settings() });
+    let rendered = render(&idle, &asks(30), &site).await.expect("a page");
+    assert!(rendered.html.contains("<b id=\"n30\">"), "{}", rendered.html);
+    let rendered = render(&idle, &asks(u32::MAX), &site).await.expect("it is looked at in the end");
+    assert!(rendered.html.contains("<b id=\"n100\">"), "{}", rendered.html);
 }
 
 #[tokio::test(flavor = "multi_thread")]
