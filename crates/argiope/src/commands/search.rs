@@ -30,8 +30,8 @@ pub struct SearchArgs {
     #[arg(long)]
     regex: bool,
     /// Show the first place where a page has it, with so many characters on either side
-    #[arg(long, value_name = "CHARS", num_args = 0..=1, default_missing_value = "60")]
-    context: Option<usize>,
+    #[arg(long, value_name = "CHARS", num_args = 0..=1)]
+    context: Option<Option<usize>>,
     /// How many pages are told; 0 tells all
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
@@ -54,7 +54,7 @@ pub fn run(args: SearchArgs) -> anyhow::Result<ExitCode> {
     let pattern = pattern.map_err(|error| usage(error.to_string()))?;
     let asked = Asked::new(&args.dir)?;
     let limit = (args.limit > 0).then_some(args.limit);
-    let context = args.context.or(args.json.then_some(CONTEXT_CHARS));
+    let context = args.context.map(|chars| chars.unwrap_or(CONTEXT_CHARS)).or(args.json.then_some(CONTEXT_CHARS));
     let Found { pages, occurrences, rows } =
         search(&asked.layout, Search { pattern, limit, context }, args.threads.crew())?;
     let mut out = std::io::stdout().lock();
