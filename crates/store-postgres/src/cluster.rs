@@ -1,9 +1,10 @@
-//! Several workers on one state: who may ask which address, and commits that are refused from whoever may not.
+//! Several workers on one state: who may ask which sites, and commits that are refused from whoever may not.
 //!
-//! What is owned is an *address*, and with it all sites pinned to it, so one process alone decides when it is asked and when
-//! each of its sites is. Whoever takes an address over raises its *epoch*; a commit names the addresses it is about
-//! with their epochs, and is refused as a whole if one of them has changed ([`WorkerError::Fenced`]). Either the commit comes first and the
-//! takeover waits for it, or the takeover comes first and the commit writes nothing. So the state is safe whatever a worker does.
+//! What is owned is a *politeness group*: an address with all sites on it, or a site by itself where addresses do not count.
+//! So one process alone decides when an address is asked and when each of its sites is. Each change of the owner raises
+//! the group's *epoch*; a commit names the groups it is about with their epochs, and is refused as a whole if one of them has changed
+//! ([`WorkerError::Fenced`]). Either the commit comes first and the takeover waits for it, or the takeover comes first and the
+//! commit writes nothing. So the state is safe whatever a worker does.
 //!
 //! The servers asked are protected by time. A worker has a *lease*: it may ask them until `ttl` after the moment *before* it
 //! sent the renewal that succeeded, by its own clock, and looks at the clock last thing before each request. The others wait for
@@ -11,16 +12,21 @@
 //! exceed what clocks may differ over a `ttl`, and `quiet` the delay of the sites.
 //!
 //! A worker's identity is made when it joins. A process that was started again, or lost its lease, is another worker.
+//!
+//! Who should own a group is not decided here: this says which have no owner and who has bid how much, and takes the decision.
 
+mod statements;
+
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use database::Address;
-use model::{Position, Queued};
+use model::{PayloadDigest, Position, Queued, SiteRecord};
 use postgres::Row;
-use store::{Batch, Committed, StoreError};
-use weburl::{Site, SiteKey};
+use store::{Batch, Committed, Entry, StoreError};
+use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use crate::Options;
 use crate::commit::Writer;
@@ -31,69 +37,55 @@ use crate::rows::Columns;
 use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
-const JOIN: &str = "WITH me AS (
-        INSERT INTO worker (worker, name, lease_until)
-            VALUES (hashtextextended(gen_random_uuid()::text, 0), $1, clock_timestamp() + $2::float8 * interval '1 second')
-            RETURNING worker)
-    INSERT INTO writer (writer, process, number) SELECT worker, gen_random_uuid(), 0 FROM me
-    RETURNING writer, process::text";
-const RENEW: &str = "UPDATE worker SET lease_until = clock_timestamp() + $2::float8 * interval '1 second'
-    WHERE worker = $1 AND state <> 'dead' RETURNING worker";
-const LEAVE: &str = "UPDATE worker SET state = 'leaving' WHERE worker = $1 AND state = 'alive'";
-// What the dead left: their bids and hints, and the last answers of commits that nobody will repeat.
-const REAP: &str = "WITH dead AS (
-        UPDATE worker SET state = 'dead'
-            WHERE state <> 'dead' AND lease_until < clock_timestamp() - $1::float8 * interval '1 second' RETURNING worker),
-    bids AS (DELETE FROM bid USING dead WHERE bid.worker = dead.worker),
-    hints AS (DELETE FROM hint USING dead WHERE hint.owner = dead.worker)
-    SELECT worker FROM dead";
-// SKIP LOCKED: several that adopt at once share what there is. The owner is asked for in the row that is locked: where another has
-// just taken it, the condition is looked at again with the new row, but with the worker found for the old one.
-const ADOPT: &str = "WITH alive AS (
-        SELECT 1 FROM worker WHERE worker = $1 AND state = 'alive' AND lease_until > clock_timestamp() FOR SHARE),
-    picked AS (
-        SELECT a.address FROM address a LEFT JOIN worker w ON w.worker = a.owner
-            WHERE (a.owner IS NULL OR w.state = 'dead') AND EXISTS (SELECT FROM alive)
-            ORDER BY a.address LIMIT $2 FOR UPDATE OF a SKIP LOCKED)
-    UPDATE address a SET owner = $1, epoch = a.epoch + 1,
-            not_before = clock_timestamp() + $3::float8 * interval '1 second'
-        FROM picked WHERE a.address = picked.address
-    RETURNING a.address, a.epoch, $3::float8";
-const OWNED: &str = "SELECT address, epoch, greatest(extract(epoch FROM not_before - clock_timestamp()), 0)::float8
-    FROM address WHERE owner = $1 ORDER BY address";
-const HAND_OVER: &str = "WITH target AS (
-        SELECT 1 FROM worker WHERE worker = $2 AND state = 'alive' AND lease_until > clock_timestamp() FOR SHARE)
-    UPDATE address SET owner = $2, epoch = epoch + 1, not_before = clock_timestamp() + $4::float8 * interval '1 second'
-        WHERE address = $3 AND owner = $1 AND EXISTS (SELECT FROM target)
-    RETURNING address";
-const BID: &str = "INSERT INTO bid (address, worker, rtt_us) VALUES ($2, $1, $3)
-    ON CONFLICT (address, worker) DO UPDATE SET rtt_us = least(bid.rtt_us, excluded.rtt_us)";
-const PLACE: &str = "SELECT address, owner FROM place($1, $2, $3, $4::float8 * interval '1 second')";
-const SITES: &str = "SELECT site_key FROM site WHERE address = $1 ORDER BY site_key LIMIT $2";
-// From the first entry of one queue to the first of the next; sites without an address are what nobody takes care of yet.
-const UNPLACED: &str = "WITH RECURSIVE waiting AS (
-        (SELECT site_key, rank, url_key FROM queue ORDER BY site_key LIMIT 1)
-        UNION ALL
-        SELECT n.site_key, n.rank, n.url_key FROM waiting w CROSS JOIN LATERAL (
-            SELECT q.site_key, q.rank, q.url_key FROM queue q WHERE q.site_key > w.site_key ORDER BY q.site_key LIMIT 1) n)
-    SELECT u.url FROM waiting w JOIN url u ON u.site_key = w.site_key AND u.url_key = w.url_key
-        WHERE NOT EXISTS (SELECT FROM site s WHERE s.site_key = w.site_key AND s.address IS NOT NULL) LIMIT $1";
-const HINTS: &str = "DELETE FROM hint WHERE owner = $1 AND number = ANY (ARRAY(
-        SELECT number FROM hint WHERE owner = $1 ORDER BY number LIMIT $2)) RETURNING site_key";
-
 /// A worker's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkerId(pub i64);
 
-/// How often an address has changed hands.
+/// How often a politeness group has changed hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Epoch(pub i64);
 
-/// An address that a worker owns.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A politeness group: what shares a delay, and therefore an owner.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupName(String);
+
+impl GroupName {
+    /// All sites on an address.
+    #[must_use]
+    pub fn of_address(address: IpAddr) -> Self {
+        GroupName(address.to_string())
+    }
+
+    /// A site by itself: there is no delay per address, or no address is known (behind a proxy).
+    #[must_use]
+    pub fn of_site(site: &Site) -> Self {
+        GroupName(site.as_str().to_owned())
+    }
+
+    /// The address, if it is one.
+    #[must_use]
+    pub fn address(&self) -> Option<IpAddr> {
+        self.0.parse().ok()
+    }
+
+    /// The name as it is stored.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for GroupName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A group that a worker owns.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Owned {
-    /// The address.
-    pub address: IpAddr,
+    /// The group.
+    pub group: GroupName,
     /// What its commits must bear.
     pub epoch: Epoch,
     /// How long it must not be asked yet.
@@ -101,12 +93,54 @@ pub struct Owned {
 }
 
 /// Where a site is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The address it is pinned to.
-    pub address: IpAddr,
-    /// Who owns that, if there was anybody to give it to.
+    /// The group it is pinned to.
+    pub group: GroupName,
+    /// Who owns that, if anybody.
     pub owner: Option<WorkerId>,
+}
+
+/// How far a group is from a worker: the time to reach it and back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bid {
+    /// The worker, which is alive.
+    pub worker: WorkerId,
+    /// The time.
+    pub round_trip: Duration,
+}
+
+/// A group and the bids for it, the lowest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bids {
+    /// The group.
+    pub group: GroupName,
+    /// For how long it has had no owner; zero where it has one.
+    pub ownerless: Duration,
+    /// What workers that are alive have bid.
+    pub bids: Vec<Bid>,
+}
+
+/// A worker as others see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its identity.
+    pub id: WorkerId,
+    /// Where it is reached, `host:port`.
+    pub name: String,
+    /// It hands over what it owns, and is given nothing more.
+    pub is_leaving: bool,
+    /// How many groups it owns.
+    pub groups: u64,
+}
+
+/// What a worker learns when it renews its lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It goes on.
+    Alive,
+    /// Somebody wants it to leave.
+    Leaving,
 }
 
 /// Why a worker cannot go on as it is.
@@ -116,8 +150,8 @@ pub enum WorkerError {
     /// Its lease ran out and others were told: it must forget everything and join anew.
     #[error("the lease of this worker ran out, and others took over")]
     Lost,
-    /// One of the addresses has another owner. Nothing was written; [`Worker::owned`] says what is still there.
-    #[error("an address has another owner by now; nothing was written")]
+    /// One of the groups has another owner. Nothing was written; [`Worker::owned`] says what is still there.
+    #[error("a politeness group has another owner by now; nothing was written")]
     Fenced,
     /// The store failed.
     #[error(transparent)]
@@ -136,7 +170,7 @@ pub struct Worker {
 
 impl Worker {
     /// Joins, under a new identity. A single process that has the store open ([`crate::PostgresStore`]) keeps workers out, and they keep it
-    /// out.
+    /// out. `name` is where others reach it.
     ///
     /// # Errors
     /// As [`crate::PostgresStore::open`].
@@ -149,7 +183,7 @@ impl Worker {
     ) -> Result<Self, StoreError> {
         let doing = "joining the workers";
         let (committing, _) = Session::open(address, schema, Role::Work)?;
-        let rows = committing.query(doing, JOIN, vec![Box::new(name.to_owned()) as _, seconds(ttl) as _])?;
+        let rows = committing.query(doing, statements::JOIN, vec![Box::new(name.to_owned()) as _, seconds(ttl) as _])?;
         let row = rows.first().ok_or_else(|| damaged("worker", "it cannot be written to"))?;
         let mut columns = Columns::of("worker", row);
         let (id, process) = (columns.next()?, columns.next()?);
@@ -169,115 +203,170 @@ impl Worker {
         self.id
     }
 
+    /// How long its lease is.
+    #[must_use]
+    pub fn ttl(&self) -> Duration {
+        self.ttl
+    }
+
     /// Renews the lease: it now lasts until `ttl` after the moment before this was called.
     ///
     /// # Errors
     /// [`WorkerError::Lost`]: it is over.
-    pub fn renew(&self) -> Result<(), WorkerError> {
-        let rows = self.session.query("renewing the lease", RENEW, self.with(vec![seconds(self.ttl)]))?;
-        if rows.is_empty() { Err(WorkerError::Lost) } else { Ok(()) }
+    pub fn renew(&self) -> Result<Standing, WorkerError> {
+        let parameters = self.with(vec![seconds(self.ttl)]);
+        let rows = self.session.query("renewing the lease", statements::RENEW, parameters)?;
+        let Some(row) = rows.first() else { return Err(WorkerError::Lost) };
+        let is_leaving: bool = Columns::of("worker", row).next()?;
+        Ok(if is_leaving { Standing::Leaving } else { Standing::Alive })
     }
 
-    /// Is given nothing more from now on. What it owns it hands over, and then goes.
+    /// Is given nothing more from now on. What it owns it hands over, and then goes ([`Worker::gone`]).
     ///
     /// # Errors
     /// The store failed.
     pub fn leave(&self) -> Result<(), WorkerError> {
-        self.session.query("leaving the workers", LEAVE, self.with(Vec::new()))?;
+        self.session.query("leaving the workers", statements::LEAVE, self.with(Vec::new()))?;
         Ok(())
     }
 
-    /// Calls those dead whose lease ended longer than `grace` ago. Any worker may, at any time.
+    /// Ends its lease at once: it asks nothing more, and what it still owns is free for others.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn gone(&self) -> Result<(), WorkerError> {
+        self.session.query("leaving the workers", statements::GONE, self.with(Vec::new()))?;
+        self.free()
+    }
+
+    /// Calls those dead whose lease ended longer than `grace` ago, and frees what the dead owned. Any worker may, at any time.
     ///
     /// # Errors
     /// The store failed.
     pub fn reap(&self, grace: Duration) -> Result<Vec<WorkerId>, WorkerError> {
-        let rows = self.session.query("looking for dead workers", REAP, vec![seconds(grace)])?;
-        Ok(rows.iter().map(|row| Columns::of("worker", row).next().map(WorkerId)).collect::<Result<_, _>>()?)
+        let rows = self.session.query("looking for dead workers", statements::REAP, vec![seconds(grace)])?;
+        let dead = rows.iter().map(|row| Columns::of("worker", row).next().map(WorkerId)).collect::<Result<_, _>>()?;
+        self.free()?;
+        Ok(dead)
     }
 
-    /// Takes over what nobody owns, or somebody who is dead, at most `max` addresses. It must not ask them for `quiet`.
+    /// A statement of its own: it must see what was given to a worker until the moment it was called dead.
+    fn free(&self) -> Result<(), WorkerError> {
+        self.session.query("freeing what dead workers owned", statements::FREE, Vec::new())?;
+        Ok(())
+    }
+
+    /// The workers that are alive, those that leave among them.
     ///
     /// # Errors
     /// The store failed.
-    pub fn adopt(&self, max: usize, quiet: Duration) -> Result<Vec<Owned>, WorkerError> {
-        let parameters = self.with(vec![Box::new(limit(max)), seconds(quiet)]);
-        let rows = self.session.query("adopting addresses", ADOPT, parameters)?;
-        Ok(rows.iter().map(owned).collect::<Result<_, _>>()?)
+    pub fn members(&self) -> Result<Vec<Member>, WorkerError> {
+        let rows = self.session.query("reading the workers", statements::MEMBERS, Vec::new())?;
+        Ok(rows.iter().map(member).collect::<Result<_, _>>()?)
     }
 
-    /// All that it owns, what was handed over to it among that.
+    /// All that it owns.
     ///
     /// # Errors
     /// The store failed.
     pub fn owned(&self) -> Result<Vec<Owned>, WorkerError> {
-        let rows = self.session.query("reading the addresses", OWNED, self.with(Vec::new()))?;
+        let rows = self.session.query("reading the groups owned", statements::OWNED, self.with(Vec::new()))?;
         Ok(rows.iter().map(owned).collect::<Result<_, _>>()?)
     }
 
-    /// Gives an address to another worker. Before, it stops asking it, and commits what it has.
-    /// False if it does not own the address, or the other is not alive.
+    /// Groups that nobody owns, with their bids, those that have waited longest first; at most `max`.
     ///
     /// # Errors
     /// The store failed.
-    pub fn hand_over(&self, address: IpAddr, to: WorkerId, quiet: Duration) -> Result<bool, WorkerError> {
-        let parameters = self.with(vec![Box::new(to.0), Box::new(address), seconds(quiet)]);
-        Ok(!self.session.query("handing an address over", HAND_OVER, parameters)?.is_empty())
+    pub fn ownerless(&self, max: usize) -> Result<Vec<Bids>, WorkerError> {
+        let parameters = vec![Box::new(limit(max)) as _];
+        let rows = self.session.query("looking for groups without an owner", statements::OWNERLESS, parameters)?;
+        Ok(bids(&rows)?)
     }
 
-    /// Says how far away an address is.
+    /// The groups that it owns, with the bids for them.
     ///
     /// # Errors
     /// The store failed.
-    pub fn bid(&self, address: IpAddr, round_trip: Duration) -> Result<(), WorkerError> {
+    pub fn offers(&self) -> Result<Vec<Bids>, WorkerError> {
+        let rows = self.session.query("reading the bids", statements::OFFERS, self.with(Vec::new()))?;
+        Ok(bids(&rows)?)
+    }
+
+    /// Gives groups that nobody owns to workers that are alive. Who gets one that was owned before asks nothing for `quiet`.
+    /// Says how many were given.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn assign(&self, groups: &[(GroupName, WorkerId)], quiet: Duration) -> Result<usize, WorkerError> {
+        let (names, workers): (Vec<String>, Vec<i64>) =
+            groups.iter().map(|(group, worker)| (group.0.clone(), worker.0)).unzip();
+        let parameters: Parameters = vec![Box::new(names), Box::new(workers), seconds(quiet)];
+        Ok(self.session.query("giving groups to workers", statements::ASSIGN, parameters)?.len())
+    }
+
+    /// Gives a group to another worker. Before, it stops asking it, and commits what it has.
+    /// False if it does not own the group, or the other is not alive.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn hand_over(&self, group: &GroupName, to: WorkerId, quiet: Duration) -> Result<bool, WorkerError> {
+        let parameters = self.with(vec![Box::new(to.0), Box::new(group.0.clone()), seconds(quiet)]);
+        Ok(!self.session.query("handing a group over", statements::HAND_OVER, parameters)?.is_empty())
+    }
+
+    /// Says how far away a group is.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn bid(&self, group: &GroupName, round_trip: Duration) -> Result<(), WorkerError> {
         let micros = i64::try_from(round_trip.as_micros()).unwrap_or(i64::MAX);
-        self.session.query("bidding for an address", BID, self.with(vec![Box::new(address), Box::new(micros)]))?;
+        let parameters = self.with(vec![Box::new(group.0.clone()), Box::new(micros)]);
+        self.session.query("bidding for a group", statements::BID, parameters)?;
         Ok(())
     }
 
-    /// Pins a site to an address, unless it is pinned, and gives the address to the nearest of those who bid, unless it is
-    /// owned. Whoever has it asks nothing for `quiet`.
+    /// Groups that others own and that it has not bid for, with a site of each, at most `max`.
     ///
     /// # Errors
     /// The store failed.
-    pub fn place(&self, site: &Site, address: IpAddr, quiet: Duration) -> Result<Placed, WorkerError> {
-        let parameters: Parameters = vec![
-            Box::new(ordered(site.key().0)),
-            Box::new(site.as_str().to_owned()),
-            Box::new(address),
-            seconds(quiet),
-        ];
-        let rows = self.session.query("placing a site", PLACE, parameters)?;
-        let row = rows.first().ok_or_else(|| damaged("address", "the site cannot be placed"))?;
-        let mut columns = Columns::of("address", row);
-        Ok(Placed { address: columns.next()?, owner: columns.next::<Option<i64>>()?.map(WorkerId) })
+    pub fn not_bid_for(&self, max: usize) -> Result<Vec<(GroupName, Site)>, WorkerError> {
+        let parameters = self.with(vec![Box::new(limit(max))]);
+        let rows = self.session.query("looking for groups to bid for", statements::NOT_BID_FOR, parameters)?;
+        Ok(rows.iter().map(group_and_site).collect::<Result<_, _>>()?)
     }
 
-    /// The sites pinned to an address, at most `max`.
+    /// Pins a site to a group, unless it is pinned.
     ///
     /// # Errors
     /// The store failed.
-    pub fn sites(&self, address: IpAddr, max: usize) -> Result<Vec<SiteKey>, WorkerError> {
-        let parameters = vec![Box::new(address) as _, Box::new(limit(max)) as _];
-        let rows = self.session.query("reading the sites of an address", SITES, parameters)?;
+    pub fn place(&self, site: &Site, group: &GroupName) -> Result<Placed, WorkerError> {
+        let parameters: Parameters =
+            vec![Box::new(ordered(site.key().0)), Box::new(site.as_str().to_owned()), Box::new(group.0.clone())];
+        let rows = self.session.query("placing a site", statements::PLACE, parameters)?;
+        let row = rows.first().ok_or_else(|| damaged("politeness_group", "the site cannot be placed"))?;
+        let mut columns = Columns::of("politeness_group", row);
+        Ok(Placed { group: GroupName(columns.next()?), owner: columns.next::<Option<i64>>()?.map(WorkerId) })
+    }
+
+    /// The sites pinned to a group, at most `max`.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn sites(&self, group: &GroupName, max: usize) -> Result<Vec<SiteKey>, WorkerError> {
+        let parameters = vec![Box::new(group.0.clone()) as _, Box::new(limit(max)) as _];
+        let rows = self.session.query("reading the sites of a group", statements::SITES, parameters)?;
         Ok(rows.iter().map(site_key).collect::<Result<_, _>>()?)
     }
 
-    /// Sites with a queue that are not pinned to an address, at most `max`: any worker may place them.
+    /// Sites with a queue that are not pinned to a group, at most `max`: any worker may place them.
     ///
     /// # Errors
     /// The store failed.
     pub fn unplaced(&self, max: usize) -> Result<Vec<Site>, WorkerError> {
-        let rows = self.session.query("looking for sites to place", UNPLACED, vec![Box::new(limit(max))])?;
-        Ok(rows.iter().map(|row| Ok(Columns::of("url", row).url()?.site())).collect::<Result<_, StoreError>>()?)
-    }
-
-    /// The queue of a site in order, as [`store::Store::pending`].
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, WorkerError> {
-        Ok(self.reader.pending(site, after, max)?)
+        let parameters = vec![Box::new(limit(max)) as _];
+        let rows = self.session.query("looking for sites to place", statements::UNPLACED, parameters)?;
+        Ok(rows.iter().map(|row| site(&mut Columns::of("unplaced", row))).collect::<Result<_, _>>()?)
     }
 
     /// Takes notice of sites of its own in whose queues others put something, at most `max`. Some may be named twice, or not at all:
@@ -286,20 +375,61 @@ impl Worker {
     /// # Errors
     /// The store failed.
     pub fn hints(&self, max: usize) -> Result<Vec<SiteKey>, WorkerError> {
-        let rows = self.session.query("reading hints", HINTS, self.with(vec![Box::new(limit(max))]))?;
+        let parameters = self.with(vec![Box::new(limit(max))]);
+        let rows = self.session.query("reading hints", statements::HINTS, parameters)?;
         Ok(rows.iter().map(site_key).collect::<Result<_, _>>()?)
     }
 
-    /// Commits as [`store::Store::commit`], if it still owns the addresses of the sites that the batch has visits of.
+    /// Commits as [`store::Store::commit`], if it still owns the groups of the sites that the batch has visits of.
     ///
     /// # Errors
     /// [`WorkerError::Fenced`]: it does not, and nothing was written.
-    pub fn commit(&self, fence: &[(IpAddr, Epoch)], batch: &Batch) -> Result<Committed, WorkerError> {
-        let fence: Vec<(IpAddr, i64)> = fence.iter().map(|(address, epoch)| (*address, epoch.0)).collect();
+    pub fn commit(&self, fence: &[(GroupName, Epoch)], batch: &Batch) -> Result<Committed, WorkerError> {
+        let fence: Vec<(String, i64)> = fence.iter().map(|(group, epoch)| (group.0.clone(), epoch.0)).collect();
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         writer
             .commit(&fence, batch)
             .map_err(|error| if is_fenced(&error) { WorkerError::Fenced } else { WorkerError::Store(error) })
+    }
+
+    /// The queue of a site in order, as [`store::Store::pending`].
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        self.reader.pending(site, after, max)
+    }
+
+    /// As [`store::Store::get`].
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.reader.get(key)
+    }
+
+    /// As [`store::Store::site`].
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.reader.site(key)
+    }
+
+    /// As [`store::Store::holder`].
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.reader.holder(digest)
+    }
+
+    /// As [`store::Store::seeds`].
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        self.reader.seeds()
     }
 
     /// Its own id before other parameters.
@@ -314,11 +444,49 @@ fn seconds(duration: Duration) -> Box<f64> {
     Box::new(duration.as_secs_f64())
 }
 
+fn duration(columns: &mut Columns<'_>) -> Result<Duration, StoreError> {
+    Duration::try_from_secs_f64(columns.next()?).map_err(|error| damaged("politeness_group", error))
+}
+
 fn owned(row: &Row) -> Result<Owned, StoreError> {
-    let mut columns = Columns::of("address", row);
-    let (address, epoch) = (columns.next()?, Epoch(columns.next()?));
-    let quiet = Duration::try_from_secs_f64(columns.next()?).map_err(|error| damaged("address", error))?;
-    Ok(Owned { address, epoch, quiet })
+    let mut columns = Columns::of("politeness_group", row);
+    Ok(Owned { group: GroupName(columns.next()?), epoch: Epoch(columns.next()?), quiet: duration(&mut columns)? })
+}
+
+/// From a row for each bid, in the order of the groups; a group without a bid has a row with nulls.
+fn bids(rows: &[Row]) -> Result<Vec<Bids>, StoreError> {
+    let mut all: Vec<Bids> = Vec::new();
+    for row in rows {
+        let mut columns = Columns::of("bid", row);
+        let (group, ownerless) = (GroupName(columns.next()?), duration(&mut columns)?);
+        let (worker, micros): (Option<i64>, Option<i64>) = (columns.next()?, columns.next()?);
+        if all.last().is_none_or(|last| last.group != group) {
+            all.push(Bids { group, ownerless, bids: Vec::new() });
+        }
+        if let (Some(worker), Some(micros), Some(last)) = (worker, micros, all.last_mut()) {
+            let round_trip = Duration::from_micros(u64::try_from(micros).unwrap_or_default());
+            last.bids.push(Bid { worker: WorkerId(worker), round_trip });
+        }
+    }
+    Ok(all)
+}
+
+fn member(row: &Row) -> Result<Member, StoreError> {
+    let mut columns = Columns::of("worker", row);
+    let (id, name, is_leaving) = (WorkerId(columns.next()?), columns.next()?, columns.next()?);
+    let groups: i64 = columns.next()?;
+    Ok(Member { id, name, is_leaving, groups: u64::try_from(groups).unwrap_or_default() })
+}
+
+fn group_and_site(row: &Row) -> Result<(GroupName, Site), StoreError> {
+    let mut columns = Columns::of("politeness_group", row);
+    Ok((GroupName(columns.next()?), site(&mut columns)?))
+}
+
+fn site(columns: &mut Columns<'_>) -> Result<Site, StoreError> {
+    let text: String = columns.next()?;
+    let url = CanonicalUrl::from_canonical(&format!("{text}/"));
+    Ok(url.ok_or_else(|| damaged("site", format!("{text} is no site")))?.site())
 }
 
 fn site_key(row: &Row) -> Result<SiteKey, StoreError> {

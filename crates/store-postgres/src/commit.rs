@@ -1,7 +1,6 @@
 //! Commits: one numbered call of the function `commit`, repeated with the same number until its answer has come.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use database::Address;
@@ -75,8 +74,8 @@ impl Writer {
         Writer { session, known: Known::new(options.known_urls_max), id, process, number, failed: false }
     }
 
-    /// Commits, if these addresses are still owned under these epochs.
-    pub(crate) fn commit(&mut self, fence: &[(IpAddr, i64)], batch: &Batch) -> Result<Committed, StoreError> {
+    /// Commits, if these politeness groups are still owned under these epochs.
+    pub(crate) fn commit(&mut self, fence: &[(String, i64)], batch: &Batch) -> Result<Committed, StoreError> {
         let doing = "committing a batch";
         if self.failed {
             return Err(backend(doing, Unusable::Failed));
@@ -90,17 +89,17 @@ impl Writer {
     fn try_commit(
         &mut self,
         doing: &'static str,
-        fence: &[(IpAddr, i64)],
+        fence: &[(String, i64)],
         batch: &Batch,
     ) -> Result<Committed, StoreError> {
         let number = self.number + 1;
         let mut arguments = arguments::of(batch, &mut self.known);
-        let (addresses, epochs): (Vec<IpAddr>, Vec<i64>) = fence.iter().copied().unzip();
+        let (groups, epochs): (Vec<String>, Vec<i64>) = fence.iter().cloned().unzip();
         let who: [Box<dyn ToSql + Sync + Send>; 5] = [
             Box::new(self.id),
             Box::new(self.process.clone()),
             Box::new(number),
-            Box::new(addresses),
+            Box::new(groups),
             Box::new(epochs),
         ];
         arguments.splice(0..0, who);

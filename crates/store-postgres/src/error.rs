@@ -7,7 +7,7 @@ use store::StoreError;
 /// What the function `commit` says where somebody else has written.
 const OTHER_WRITER: &str = "AR001";
 
-/// What it says where an address has another owner.
+/// What it says where a politeness group has another owner.
 const FENCED: &str = "AR002";
 
 /// Why a schema cannot be used.
@@ -53,8 +53,8 @@ pub enum Unusable {
         #[from]
         source: postgres::Error,
     },
-    /// An address that the commit is about has another owner by now. Nothing was written.
-    #[error("an address has another owner by now")]
+    /// A politeness group that the commit is about has another owner by now. Nothing was written.
+    #[error("a politeness group has another owner by now")]
     Fenced,
     /// A commit failed before.
     #[error("an earlier commit failed; the store must be opened again")]

@@ -4,10 +4,10 @@
 //! url       every URL known          insert-only, but for shorter ways     queue    what is to be fetched, in order
 //! visit     outcomes                 attempt  requests without outcome     site, robots, holder, seed, segment
 //! writer    the last commit's number and answer                            meta     format version, the crawl's identity
-//! worker, address, bid, hint       several workers: [`cluster`]
+//! worker, politeness_group, unplaced, bid, hint, crawl              several workers: [`cluster`]
 //! ```
 //!
-//! **A commit is one statement**, a call of the function `commit` that the schema holds (`migrations/1.sql`): one round trip,
+//! **A commit is one statement**, a call of the function `commit` that the schema holds (`migrations/functions.sql`): one round trip,
 //! one transaction, durable (`synchronous_commit`) when it returns. It is numbered. Where the connection is lost before the
 //! answer comes, the same call is made again on a new one; if it had been applied it changes nothing and gives the same
 //! answer, so no fresh URL goes unreported. A number that does not follow shows that somebody else wrote, and is refused.

@@ -7,8 +7,11 @@ use store::StoreError;
 use crate::error::{self, Unusable, backend};
 use crate::schema::Schema;
 
-/// What brings the format from each version to the next. What is here never changes; a new version is one more.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/1.sql")];
+/// What brings the tables from each version to the next. What is here never changes; a new version is one more.
+const MIGRATIONS: [&str; 2] = [include_str!("migrations/1.sql"), include_str!("migrations/2.sql")];
+
+/// The functions, made anew behind the migrations. A change here is a new version too.
+const FUNCTIONS: &str = include_str!("migrations/functions.sql");
 
 /// The oldest server that will do, as its first number.
 const SERVER_OLDEST: i32 = 14;
@@ -63,6 +66,7 @@ pub(crate) fn migrate(client: &mut Client, schema: &Schema, place: &str) -> Resu
         transaction.batch_execute(migration).map_err(failed)?;
     }
     if version < MIGRATIONS.len() {
+        transaction.batch_execute(FUNCTIONS).map_err(failed)?;
         let now = i32::try_from(MIGRATIONS.len()).unwrap_or_default();
         transaction.execute("UPDATE meta SET version = $1", &[&now]).map_err(failed)?;
     }

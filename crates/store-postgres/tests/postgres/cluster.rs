@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use model::{Candidate, Distance, Outcome, SiteRecord, Timestamp, Via, Visit};
 use store::{Batch, Store};
 use store_postgres::Options;
-use store_postgres::cluster::{Epoch, Worker, WorkerError, WorkerId};
+use store_postgres::cluster::{Epoch, GroupName, Worker, WorkerError, WorkerId};
 use testdb::{Postgres, until};
 use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
 
@@ -33,6 +33,10 @@ fn page(site: u64, n: u64) -> CanonicalUrl {
 
 fn address(site: u64) -> IpAddr {
     IpAddr::from([10, 0, 0, u8::try_from(site % 5).expect("small")])
+}
+
+fn group(site: u64) -> GroupName {
+    GroupName::of_address(address(site))
 }
 
 /// The page behind a URL of ours, and the pages it links to: one further on the site, and two anywhere.
@@ -76,21 +80,21 @@ fn visit(candidate: &Candidate) -> Batch {
 /// What happened, as all workers saw it.
 #[derive(Default)]
 struct Log {
-    /// Requests: when the clock was looked at last before each, the address, and the epoch under which it was asked.
-    asked: Mutex<Vec<(Instant, IpAddr, Epoch)>>,
+    /// Requests: when the clock was looked at last before each, the group, and the epoch under which it was asked.
+    asked: Mutex<Vec<(Instant, GroupName, Epoch)>>,
     acknowledged: Mutex<BTreeSet<UrlKey>>,
     fenced: AtomicU64,
     stop: AtomicBool,
 }
 
 impl Log {
-    /// Requests of an address by somebody who had lost it: under an epoch less than one under which it was asked before.
+    /// Requests of a group by somebody who had lost it: under an epoch less than one under which it was asked before.
     fn violations(&self) -> usize {
         let mut asked = self.asked.lock().expect("nobody panicked").clone();
         asked.sort_by_key(|(at, ..)| *at);
         let mut epochs = BTreeMap::new();
-        let is_stale = |(_, address, epoch): &&(Instant, IpAddr, Epoch)| {
-            let newest = epochs.entry(*address).or_insert(*epoch);
+        let is_stale = |(_, group, epoch): &&(Instant, GroupName, Epoch)| {
+            let newest = epochs.entry(group.clone()).or_insert(*epoch);
             *newest = (*newest).max(*epoch);
             *epoch < *newest
         };
@@ -141,22 +145,21 @@ impl Process<'_> {
             worker.renew()?;
             until = until.max(asked + TTL);
             worker.reap(GRACE)?;
-            worker.adopt(2, QUIET)?;
             for site in worker.unplaced(3)? {
                 let (number, _) = numbers(&page_of(&site));
-                worker.bid(self::address(number), Duration::from_micros(100))?;
-                worker.place(&site, self::address(number), QUIET)?;
+                worker.place(&site, &group(number))?;
             }
+            take(&worker, 2)?;
             worker.hints(100)?;
             let from = now();
             for owned in worker.owned()? {
                 // It counts from before the server was asked: earlier than the server meant is not possible.
                 thread::sleep((from + owned.quiet).saturating_duration_since(now()));
-                self.crawl(&worker, owned.address, owned.epoch, until)?;
+                self.crawl(&worker, &owned.group, owned.epoch, until)?;
                 if self.one_in(12) {
                     let everybody = self.everybody.lock().expect("nobody panicked").clone();
                     let to = everybody[usize::try_from(self.random >> 40).expect("small") % everybody.len()];
-                    worker.hand_over(owned.address, to, QUIET)?;
+                    worker.hand_over(&owned.group, to, QUIET)?;
                 }
             }
             if self.one_in(25) {
@@ -167,19 +170,19 @@ impl Process<'_> {
         Ok(())
     }
 
-    fn crawl(&mut self, worker: &Worker, address: IpAddr, epoch: Epoch, until: Instant) -> Result<(), WorkerError> {
-        for site in worker.sites(address, 100)? {
+    fn crawl(&mut self, worker: &Worker, group: &GroupName, epoch: Epoch, until: Instant) -> Result<(), WorkerError> {
+        for site in worker.sites(group, 100)? {
             for queued in worker.pending(site, None, 3)? {
                 let checked = now();
                 if checked >= until {
                     return Ok(());
                 }
-                self.log.asked.lock().expect("nobody panicked").push((checked, address, epoch));
+                self.log.asked.lock().expect("nobody panicked").push((checked, group.clone(), epoch));
                 if self.one_in(150) {
                     // Paused between asking and recording, for longer than its lease.
                     thread::sleep(TTL + GRACE * 2);
                 }
-                match worker.commit(&[(address, epoch)], &visit(&queued.candidate)) {
+                match worker.commit(&[(group.clone(), epoch)], &visit(&queued.candidate)) {
                     Ok(_) => {
                         let mut acknowledged = self.log.acknowledged.lock().expect("nobody panicked");
                         acknowledged.insert(queued.candidate.url.key());
@@ -194,6 +197,12 @@ impl Process<'_> {
         }
         Ok(())
     }
+}
+
+/// Takes what nobody owns, at most so many groups. Says how many it got.
+fn take(worker: &Worker, max: usize) -> Result<usize, WorkerError> {
+    let wanted: Vec<_> = worker.ownerless(max)?.into_iter().map(|free| (free.group, worker.id())).collect();
+    worker.assign(&wanted, QUIET)
 }
 
 fn page_of(site: &weburl::Site) -> CanonicalUrl {
@@ -244,23 +253,30 @@ fn a_commit_of_an_owner_before_writes_nothing_and_who_ignores_its_lease_is_notic
     let (one, other) = (join(&place, LONG), join(&place, LONG));
     let seed = found(page(0, 0), 0);
     one.commit(&[], &Batch { found: vec![seed.clone()], ..Batch::default() }).expect("seed");
-    one.bid(address(0), Duration::from_micros(1)).expect("bid");
-    other.bid(address(0), Duration::from_micros(2)).expect("bid");
-    let placed = one.place(&seed.url.site(), address(0), QUIET).expect("place");
-    assert_eq!((placed.address, placed.owner), (address(0), Some(one.id())), "the nearest gets it");
-    assert_eq!(other.place(&seed.url.site(), address(1), QUIET).expect("place"), placed, "once for all");
-    let before = one.owned().expect("owned")[0];
+    let placed = one.place(&seed.url.site(), &group(0)).expect("place");
+    assert_eq!((&placed.group, placed.owner), (&group(0), None));
+    assert_eq!(other.place(&seed.url.site(), &group(1)).expect("place"), placed, "once for all");
+    one.bid(&group(0), Duration::from_micros(2)).expect("bid");
+    other.bid(&group(0), Duration::from_micros(1)).expect("bid");
+    let free = one.ownerless(9).expect("ownerless");
+    let bidders: Vec<WorkerId> = free[0].bids.iter().map(|bid| bid.worker).collect();
+    assert_eq!((free.len(), &free[0].group, bidders), (1, &group(0), vec![other.id(), one.id()]), "the nearest first");
+    assert_eq!(one.assign(&[(group(0), one.id())], QUIET).expect("assign"), 1);
+    assert_eq!(other.assign(&[(group(0), other.id())], QUIET).expect("assign"), 0, "it is owned");
+    let before = one.owned().expect("owned").swap_remove(0);
     let log = Log::default();
-    let ask = |epoch| log.asked.lock().expect("nobody panicked").push((now(), address(0), epoch));
+    let ask = |epoch| log.asked.lock().expect("nobody panicked").push((now(), group(0), epoch));
     ask(before.epoch);
 
     // As if its lease had ended while it was paused.
     let lapse = format!("UPDATE worker SET lease_until = '-infinity' WHERE worker = {}", one.id().0);
     place.execute(&lapse);
-    assert_eq!(other.adopt(9, QUIET).expect("adopt"), [], "it is not called dead yet");
+    assert_eq!(take(&other, 9).expect("take"), 0, "it is not called dead yet");
     assert_eq!(other.reap(GRACE).expect("reap"), [one.id()]);
-    let adopted = other.adopt(9, QUIET).expect("adopt");
-    assert_eq!((adopted.len(), adopted[0].address), (1, address(0)));
+    assert_eq!(take(&other, 9).expect("take"), 1);
+    let adopted = other.owned().expect("owned");
+    assert_eq!((adopted.len(), &adopted[0].group), (1, &group(0)));
+    assert!(adopted[0].quiet > Duration::ZERO && before.quiet.is_zero(), "only what was owned before needs quiet");
     assert!(adopted[0].epoch > before.epoch);
     ask(adopted[0].epoch);
     assert_eq!(log.violations(), 0);
@@ -273,13 +289,13 @@ fn a_commit_of_an_owner_before_writes_nothing_and_who_ignores_its_lease_is_notic
         ["url", "visit", "queue", "hint"].map(count).map(|row| row.expect("a count").get::<_, i64>(0))
     };
     let untouched = rows();
-    let stale = one.commit(&[(address(0), before.epoch)], &visit(&seed));
+    let stale = one.commit(&[(group(0), before.epoch)], &visit(&seed));
     assert!(matches!(stale, Err(WorkerError::Fenced)), "{stale:?}");
     assert_eq!(rows(), untouched);
     assert!(matches!(one.renew(), Err(WorkerError::Lost)), "dead is final");
     assert_eq!(one.owned().expect("owned"), []);
-    assert!(!other.hand_over(address(0), one.id(), QUIET).expect("asked"), "nothing goes to the dead");
-    let committed = other.commit(&[(address(0), adopted[0].epoch)], &visit(&seed)).expect("the owner's");
+    assert!(!other.hand_over(&group(0), one.id(), QUIET).expect("asked"), "nothing goes to the dead");
+    let committed = other.commit(&[(group(0), adopted[0].epoch)], &visit(&seed)).expect("the owner's");
     assert!(!committed.fresh.is_empty());
 }
 
@@ -288,33 +304,36 @@ fn several_that_adopt_share_what_there_is_and_hints_reach_the_owner() {
     let server = Postgres::start();
     let place = Place::on(&server);
     let workers: Vec<Worker> = (0..3).map(|_| join(&place, LONG)).collect();
-    let addresses: Vec<IpAddr> = (0..60).map(|n| IpAddr::from([10, 1, 0, n])).collect();
-    for (site, address) in (100..).zip(&addresses) {
-        // Nobody bids, so nobody gets it.
-        assert_eq!(workers[0].place(&page(site, 0).site(), *address, QUIET).expect("place").owner, None);
+    let mut groups: Vec<GroupName> = (0..60).map(|n| GroupName::of_address(IpAddr::from([10, 1, 0, n]))).collect();
+    for (site, group) in (100..).zip(&groups) {
+        assert_eq!(workers[0].place(&page(site, 0).site(), group).expect("place").owner, None);
     }
-    let adopted: Vec<Vec<IpAddr>> = thread::scope(|scope| {
-        let adopt = |worker: &Worker| {
-            let mut all = Vec::new();
-            loop {
-                let some = worker.adopt(7, QUIET).expect("adopt");
-                if some.is_empty() {
-                    return all;
-                }
-                all.extend(some.into_iter().map(|owned| owned.address));
+    let site_105 = groups[5].clone();
+    let taken: usize = thread::scope(|scope| {
+        let take_all = |worker: &Worker| {
+            let mut taken = 0;
+            while !worker.ownerless(1).expect("ownerless").is_empty() {
+                taken += take(worker, 7).expect("take");
             }
+            taken
         };
-        let threads: Vec<_> = workers.iter().map(|worker| scope.spawn(move || adopt(worker))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        let threads: Vec<_> = workers.iter().map(|worker| scope.spawn(move || take_all(worker))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
     });
-    let mut all: Vec<IpAddr> = adopted.concat();
+    let taken_by: Vec<Vec<GroupName>> = workers
+        .iter()
+        .map(|worker| worker.owned().expect("owned").into_iter().map(|owned| owned.group).collect())
+        .collect();
+    let mut all: Vec<GroupName> = taken_by.concat();
     all.sort_unstable();
-    assert_eq!(all, addresses, "each once");
+    groups.sort_unstable();
+    assert_eq!((taken, &all), (groups.len(), &groups), "each once");
 
-    let owner = (0..3).find(|n| adopted[*n].contains(&addresses[5])).expect("somebody");
+    let owner = (0..3).find(|n| taken_by[*n].contains(&site_105)).expect("somebody");
     let finder = &workers[(owner + 1) % 3];
     let own = finder.owned().expect("owned");
-    let fence: Vec<_> = own.iter().take(1).map(|owned| (owned.address, owned.epoch)).collect();
+    let fence: Vec<_> = own.iter().take(1).map(|owned| (owned.group.clone(), owned.epoch)).collect();
+    workers[owner].hints(1_000).expect("those of placing");
     if !fence.is_empty() {
         let batch = Batch { found: vec![found(page(105, 7), 1)], ..Batch::default() };
         finder.commit(&fence, &batch).expect("commit");

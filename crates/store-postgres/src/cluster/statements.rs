@@ -1,0 +1,71 @@
+//! What a worker says to the database. Times go in and out as seconds.
+
+pub(super) const JOIN: &str = "WITH me AS (
+        INSERT INTO worker (worker, name, lease_until)
+            VALUES (hashtextextended(gen_random_uuid()::text, 0), $1, clock_timestamp() + $2::float8 * interval '1 second')
+            RETURNING worker)
+    INSERT INTO writer (writer, process, number) SELECT worker, gen_random_uuid(), 0 FROM me
+    RETURNING writer, process::text";
+pub(super) const RENEW: &str = "UPDATE worker SET lease_until = clock_timestamp() + $2::float8 * interval '1 second'
+    WHERE worker = $1 AND state <> 'dead' RETURNING state = 'leaving'";
+pub(super) const LEAVE: &str = "UPDATE worker SET state = 'leaving' WHERE worker = $1 AND state = 'alive'";
+pub(super) const GONE: &str = "WITH dead AS (
+        UPDATE worker SET state = 'dead', lease_until = clock_timestamp() WHERE worker = $1 RETURNING worker),
+    bids AS (DELETE FROM bid USING dead WHERE bid.worker = dead.worker)
+    DELETE FROM hint USING dead WHERE hint.owner = dead.worker";
+pub(super) const REAP: &str = "WITH dead AS (
+        UPDATE worker SET state = 'dead'
+            WHERE state <> 'dead' AND lease_until < clock_timestamp() - $1::float8 * interval '1 second' RETURNING worker),
+    bids AS (DELETE FROM bid USING dead WHERE bid.worker = dead.worker),
+    hints AS (DELETE FROM hint USING dead WHERE hint.owner = dead.worker)
+    SELECT worker FROM dead";
+pub(super) const FREE: &str = "WITH free AS (
+        SELECT g.name FROM politeness_group g JOIN worker w ON w.worker = g.owner
+            WHERE w.state = 'dead' ORDER BY g.name FOR UPDATE OF g SKIP LOCKED)
+    UPDATE politeness_group g SET owner = NULL, ownerless_since = clock_timestamp() FROM free WHERE g.name = free.name";
+pub(super) const MEMBERS: &str = "SELECT w.worker, w.name, w.state = 'leaving',
+        (SELECT count(*) FROM politeness_group g WHERE g.owner = w.worker)
+    FROM worker w WHERE w.state <> 'dead' AND w.lease_until > clock_timestamp() ORDER BY w.joined_at, w.worker";
+pub(super) const OWNED: &str =
+    "SELECT name, epoch, greatest(extract(epoch FROM not_before - clock_timestamp()), 0)::float8
+    FROM politeness_group WHERE owner = $1 AND not_before > '-infinity'
+    UNION ALL SELECT name, epoch, 0::float8 FROM politeness_group WHERE owner = $1 AND not_before = '-infinity'
+    ORDER BY name";
+pub(super) const OWNERLESS: &str = "SELECT g.name, extract(epoch FROM clock_timestamp() - g.ownerless_since)::float8, b.worker, b.rtt_us
+    FROM (SELECT name, ownerless_since FROM politeness_group WHERE owner IS NULL ORDER BY ownerless_since, name LIMIT $1) g
+    LEFT JOIN (bid b JOIN worker w ON w.worker = b.worker AND w.state = 'alive' AND w.lease_until > clock_timestamp())
+        ON b.politeness_group = g.name
+    ORDER BY g.ownerless_since, g.name, b.rtt_us, b.worker";
+pub(super) const OFFERS: &str = "SELECT g.name, 0::float8, b.worker, b.rtt_us
+    FROM politeness_group g
+    LEFT JOIN (bid b JOIN worker w ON w.worker = b.worker AND w.state = 'alive' AND w.lease_until > clock_timestamp())
+        ON b.politeness_group = g.name
+    WHERE g.owner = $1 ORDER BY g.name, b.rtt_us, b.worker";
+// Workers first: whoever calls one of them dead waits, and then frees what it was given.
+pub(super) const ASSIGN: &str = "WITH alive AS MATERIALIZED (
+        SELECT worker FROM worker WHERE worker = ANY ($2) AND state = 'alive' AND lease_until > clock_timestamp()
+            ORDER BY worker FOR SHARE),
+    picked AS MATERIALIZED (
+        SELECT g.name, a.worker FROM politeness_group g JOIN unnest($1::text[], $2::bigint[]) AS a(name, worker) ON g.name = a.name
+            WHERE g.owner IS NULL AND a.worker IN (SELECT worker FROM alive) ORDER BY g.name FOR UPDATE OF g)
+    UPDATE politeness_group g SET owner = p.worker, epoch = g.epoch + 1,
+            not_before = CASE WHEN g.epoch = 0 THEN '-infinity' ELSE clock_timestamp() + $3::float8 * interval '1 second' END
+        FROM picked p WHERE g.name = p.name
+    RETURNING g.name";
+pub(super) const HAND_OVER: &str = "WITH target AS (
+        SELECT 1 FROM worker WHERE worker = $2 AND state = 'alive' AND lease_until > clock_timestamp() FOR SHARE)
+    UPDATE politeness_group SET owner = $2, epoch = epoch + 1,
+            not_before = clock_timestamp() + $4::float8 * interval '1 second'
+        WHERE name = $3 AND owner = $1 AND EXISTS (SELECT FROM target)
+    RETURNING name";
+pub(super) const BID: &str = "INSERT INTO bid (politeness_group, worker, rtt_us) VALUES ($2, $1, $3)
+    ON CONFLICT (politeness_group, worker) DO UPDATE SET rtt_us = excluded.rtt_us";
+pub(super) const NOT_BID_FOR: &str = "SELECT g.name, s.site FROM politeness_group g
+    CROSS JOIN LATERAL (SELECT site FROM site WHERE politeness_group = g.name ORDER BY site_key LIMIT 1) s
+    WHERE g.owner <> $1 AND NOT EXISTS (SELECT FROM bid b WHERE b.politeness_group = g.name AND b.worker = $1)
+    ORDER BY g.name LIMIT $2";
+pub(super) const PLACE: &str = "SELECT politeness_group, owner FROM place($1, $2, $3)";
+pub(super) const SITES: &str = "SELECT site_key FROM site WHERE politeness_group = $1 ORDER BY site_key LIMIT $2";
+pub(super) const UNPLACED: &str = "SELECT site FROM unplaced ORDER BY site_key LIMIT $1";
+pub(super) const HINTS: &str = "DELETE FROM hint WHERE owner = $1 AND number = ANY (ARRAY(
+        SELECT number FROM hint WHERE owner = $1 ORDER BY number LIMIT $2)) RETURNING site_key";

@@ -1,0 +1,274 @@
+-- The functions of the schema, made anew whenever its tables are brought up to date.
+
+DROP FUNCTION IF EXISTS commit;
+DROP FUNCTION IF EXISTS place;
+DROP FUNCTION IF EXISTS rank_of;
+DROP FUNCTION IF EXISTS distance;
+
+-- The order of nearness as one number, and the place in the queue.
+CREATE FUNCTION distance(depth bigint, redirects smallint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN depth * 256 + redirects;
+CREATE FUNCTION rank_of(purpose purpose, depth bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN purpose = 'sitemap' THEN 0 ELSE least(depth + 1, 4294967295) END;
+
+-- Applies a batch: one call is one transaction. Every step is a statement, and so sees what others committed while the step
+-- before waited for them: with all steps as parts of one statement, a shorter way to a URL that another worker inserts at the
+-- same time would be lost. Steps lock in this order, each in the order of the keys, so that workers never wait in a circle:
+-- politeness groups, new URLs, known URLs, holders.
+--
+--   me      0 is the process that has the store to itself
+--   fence_  politeness groups whose sites are visited, and the epochs of their ownership
+--   f_  URLs found, each once a purpose, by the shortest way: 'first' are inserted or relax, 'other' relax only (another purpose
+--       than the first), 'settled' are inserted only
+--   t_  URLs visited or judged again: whether all their visits of this batch have links (null: there is none), and the
+--       shortest and longest distance from which links were judged
+--   v_  visits: of known URLs, or of URLs to be settled
+CREATE FUNCTION commit(
+    me bigint, my_process text, commit_number bigint, fence_group text[], fence_epoch bigint[],
+    f_site bigint[], f_url bigint[], f_kind text[], f_depth bigint[], f_redirects smallint[], f_purpose text[], f_via text[],
+    f_on_site bigint[], f_on_url bigint[], f_text text[],
+    t_site bigint[], t_url bigint[], t_links boolean[], t_shortest bigint[], t_longest bigint[],
+    v_site bigint[], v_url bigint[], v_settled boolean[], v_fetched_at bigint[], v_length bigint[], v_judged_depth bigint[],
+    v_duplicate_site bigint[], v_duplicate_url bigint[], v_out_degree bigint[], v_segment bigint[], v_offset bigint[],
+    v_record_length bigint[], v_outcome text[], v_status integer[], v_attempts smallint[], v_judged_redirects smallint[],
+    v_content_type text[], v_reason text[], v_title text[], v_target text[], v_digest bytea[], v_outlinks text[],
+    a_site bigint[], a_url bigint[], a_attempts smallint[],
+    h_digest bytea[], h_site bigint[], h_url bigint[],
+    s_site bigint[], s_due_at bigint[], s_failures bigint[], s_response_seconds bigint[], s_response_nanos integer[],
+    s_pages bigint[], s_sitemaps bigint[], s_address inet[], s_given_up text[], s_given_up_detail text[], s_text text[],
+    s_shapes bytea[],
+    r_site bigint[], r_fetched_at bigint[], r_failed_tries bigint[], r_status integer[], r_failure text[],
+    r_failure_detail text[], r_body bytea[],
+    e_text text[], e_site bigint[], e_url bigint[],
+    g_serial bigint[], g_name text[], g_length bigint[])
+RETURNS TABLE (fresh_site bigint[], fresh_url bigint[], has_nearer boolean) LANGUAGE plpgsql
+-- Whatever the statistics say of tables that have just been empty: look up each key of a batch by the index.
+SET plan_cache_mode = force_generic_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    last bigint;
+    new_site bigint[] := '{}'; new_url bigint[] := '{}';          -- found and inserted
+    settled_site bigint[] := '{}'; settled_url bigint[] := '{}';  -- settled and inserted
+    is_missing boolean[]; is_nearer boolean[];
+    missing bigint; near bigint; inserted bigint; held bigint;
+    i_site bigint[]; i_url bigint[]; j_site bigint[]; j_url bigint[];
+    any_nearer boolean := false;
+BEGIN
+    SELECT w.number INTO last FROM writer w WHERE w.writer = me AND w.process = my_process::uuid FOR UPDATE;
+    IF last = commit_number THEN
+        RETURN QUERY SELECT w.fresh_site, w.fresh_url, EXISTS (SELECT FROM nearer n WHERE n.writer = me)
+            FROM writer w WHERE w.writer = me;
+        RETURN;
+    ELSIF last IS DISTINCT FROM commit_number - 1 THEN
+        RAISE EXCEPTION 'another process has opened the store meanwhile' USING ERRCODE = 'AR001';
+    END IF;
+    IF cardinality(fence_group) > 0 THEN
+        -- Whoever takes one of them over waits for this commit, or this commit for him, and then finds another epoch.
+        PERFORM FROM politeness_group g JOIN unnest(fence_group, fence_epoch) AS f(name, epoch)
+            ON g.name = f.name AND g.epoch = f.epoch AND g.owner = me
+            ORDER BY g.name FOR SHARE OF g;
+        GET DIAGNOSTICS held = ROW_COUNT;
+        IF held < cardinality(fence_group) THEN
+            RAISE EXCEPTION 'a politeness group has another owner by now' USING ERRCODE = 'AR002';
+        END IF;
+    END IF;
+    DELETE FROM nearer n WHERE n.writer = me;
+
+    -- New URLs. Once more if another worker inserted one of them between the look-up and the insert.
+    LOOP
+        SELECT array_agg(u.url_key IS NULL AND f.kind <> 'other' ORDER BY f.n),
+            array_agg(coalesce(f.kind <> 'settled' AND u.purpose::text = f.purpose
+                AND distance(f.depth, f.redirects) < distance(u.depth, u.redirects), false) ORDER BY f.n),
+            count(*) FILTER (WHERE u.url_key IS NULL AND f.kind <> 'other'),
+            count(*) FILTER (WHERE f.kind <> 'settled' AND u.purpose::text = f.purpose
+                AND distance(f.depth, f.redirects) < distance(u.depth, u.redirects))
+            INTO is_missing, is_nearer, missing, near
+            FROM unnest(f_site, f_url, f_kind, f_purpose, f_depth, f_redirects)
+                WITH ORDINALITY AS f(site, url, kind, purpose, depth, redirects, n)
+            LEFT JOIN url u ON u.site_key = f.site AND u.url_key = f.url;
+        EXIT WHEN missing = 0;
+        WITH added AS (
+            INSERT INTO url (site_key, url_key, depth, found_on_site, found_on_url, purpose, via, redirects, settled, url)
+            SELECT f.site, f.url, f.depth, f.on_site, f.on_url, f.purpose::purpose, f.via::via, f.redirects,
+                f.kind = 'settled', f.text
+            FROM unnest(is_missing, f_site, f_url, f_kind, f_depth, f_redirects, f_purpose, f_via, f_on_site, f_on_url, f_text)
+                AS f(is_missing, site, url, kind, depth, redirects, purpose, via, on_site, on_url, text)
+            WHERE f.is_missing
+            ON CONFLICT DO NOTHING
+            RETURNING site_key, url_key, settled, rank_of(purpose, depth) AS rank),
+        queued AS (INSERT INTO queue SELECT a.site_key, a.rank, a.url_key FROM added a WHERE NOT a.settled)
+        SELECT count(*),
+            coalesce(array_agg(a.site_key) FILTER (WHERE NOT a.settled), '{}'),
+            coalesce(array_agg(a.url_key) FILTER (WHERE NOT a.settled), '{}'),
+            coalesce(array_agg(a.site_key) FILTER (WHERE a.settled), '{}'),
+            coalesce(array_agg(a.url_key) FILTER (WHERE a.settled), '{}')
+            INTO inserted, i_site, i_url, j_site, j_url FROM added a;
+        new_site := new_site || i_site;
+        new_url := new_url || i_url;
+        settled_site := settled_site || j_site;
+        settled_url := settled_url || j_url;
+        EXIT WHEN inserted = missing;
+    END LOOP;
+
+    -- Known URLs: nobody relaxes one while it is visited, or the other way round.
+    PERFORM FROM url u JOIN (
+            SELECT t.site, t.url FROM unnest(t_site, t_url) AS t(site, url)
+            UNION
+            SELECT f.site, f.url FROM unnest(is_nearer, f_site, f_url) AS f(is_nearer, site, url) WHERE near > 0 AND f.is_nearer
+        ) k ON u.site_key = k.site AND u.url_key = k.url
+        ORDER BY u.site_key, u.url_key FOR NO KEY UPDATE OF u;
+
+    -- What is to be told of them, as it stands now.
+    INSERT INTO nearer
+        SELECT me, u.site_key, u.url_key, u.depth, u.found_on_site, u.found_on_url, u.purpose, u.via, u.redirects, u.url,
+            q.url_key IS NOT NULL, coalesce(a.attempts, v.attempts, 0), v.outcome, v.outlinks
+        FROM (
+            SELECT t.site, t.url, t.longest AS longest, NULL::text AS purpose, NULL::bigint AS found
+                FROM unnest(t_site, t_url, t_longest) AS t(site, url, longest)
+            UNION ALL
+            SELECT f.site, f.url, NULL, f.purpose, distance(f.depth, f.redirects)
+                FROM unnest(is_nearer, f_site, f_url, f_purpose, f_depth, f_redirects)
+                    AS f(is_nearer, site, url, purpose, depth, redirects)
+                WHERE near > 0 AND f.is_nearer
+        ) k
+        JOIN url u ON u.site_key = k.site AND u.url_key = k.url
+            AND (distance(u.depth, u.redirects) < k.longest
+                OR k.purpose = u.purpose::text AND k.found < distance(u.depth, u.redirects))
+        LEFT JOIN queue q ON q.site_key = u.site_key AND q.rank = rank_of(u.purpose, u.depth) AND q.url_key = u.url_key
+        LEFT JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
+        LEFT JOIN attempt a ON a.site_key = u.site_key AND a.url_key = u.url_key
+        WHERE (u.site_key, u.url_key) NOT IN (SELECT * FROM unnest(new_site || settled_site, new_url || settled_url))
+        ON CONFLICT DO NOTHING;
+    any_nearer := FOUND;
+
+    -- Visits, of URLs that were known or are settled now.
+    INSERT INTO visit (site_key, url_key, fetched_at, length, judged_depth, duplicate_of_site, duplicate_of_url, out_degree,
+            segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
+            content_type, reason, title, target, digest, outlinks)
+        SELECT v.site, v.url, v.fetched_at, v.length, v.judged_depth, v.duplicate_site, v.duplicate_url, v.out_degree,
+            v.segment, v.record_offset, v.record_length, v.outcome::outcome, v.status, v.attempts, v.judged_redirects,
+            v.content_type, v.reason, v.title, v.target, v.digest, v.outlinks
+        FROM unnest(v_site, v_url, v_settled, v_fetched_at, v_length, v_judged_depth, v_duplicate_site, v_duplicate_url,
+                v_out_degree, v_segment, v_offset, v_record_length, v_outcome, v_status, v_attempts, v_judged_redirects,
+                v_content_type, v_reason, v_title, v_target, v_digest, v_outlinks)
+            AS v(site, url, settled, fetched_at, length, judged_depth, duplicate_site, duplicate_url,
+                out_degree, segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
+                content_type, reason, title, target, digest, outlinks)
+        WHERE CASE WHEN v.settled THEN (v.site, v.url) IN (SELECT * FROM unnest(settled_site, settled_url))
+            ELSE (v.site, v.url) NOT IN (SELECT * FROM unnest(new_site || settled_site, new_url || settled_url))
+                AND EXISTS (SELECT FROM url u WHERE u.site_key = v.site AND u.url_key = v.url) END
+        ON CONFLICT (site_key, url_key) DO UPDATE SET
+            fetched_at = excluded.fetched_at, length = excluded.length, judged_depth = excluded.judged_depth,
+            duplicate_of_site = excluded.duplicate_of_site, duplicate_of_url = excluded.duplicate_of_url,
+            out_degree = excluded.out_degree, segment = excluded.segment, record_offset = excluded.record_offset,
+            record_length = excluded.record_length, outcome = excluded.outcome, status = excluded.status,
+            attempts = excluded.attempts, judged_redirects = excluded.judged_redirects,
+            content_type = excluded.content_type, reason = excluded.reason, title = excluded.title, target = excluded.target,
+            digest = excluded.digest, outlinks = excluded.outlinks;
+
+    -- Attempts.
+    DELETE FROM attempt a USING unnest(v_site, v_url, v_settled) AS v(site, url, settled)
+        WHERE a.site_key = v.site AND a.url_key = v.url AND NOT v.settled;
+    IF cardinality(a_site) > 0 THEN
+        INSERT INTO attempt
+            SELECT a.site, a.url, a.attempts FROM unnest(a_site, a_url, a_attempts) AS a(site, url, attempts)
+            WHERE (a.site, a.url) NOT IN (SELECT * FROM unnest(new_site || settled_site, new_url || settled_url))
+                AND EXISTS (SELECT FROM url u WHERE u.site_key = a.site AND u.url_key = a.url)
+            ON CONFLICT (site_key, url_key) DO UPDATE SET attempts = excluded.attempts;
+    END IF;
+    IF cardinality(settled_site) > 0 THEN
+        INSERT INTO attempt
+            SELECT v.site, v.url, 0 FROM unnest(v_site, v_url, v_settled, v_attempts) AS v(site, url, settled, attempts)
+            WHERE v.settled AND v.attempts <> 0 AND (v.site, v.url) IN (SELECT * FROM unnest(settled_site, settled_url));
+    END IF;
+
+    -- What was visited or judged again leaves the queue, unless its links must be judged from nearer.
+    DELETE FROM queue q USING unnest(t_site, t_url, t_links, t_shortest) AS t(site, url, links, shortest), url u
+        WHERE u.site_key = t.site AND u.url_key = t.url
+            AND q.site_key = t.site AND q.rank = rank_of(u.purpose, u.depth) AND q.url_key = t.url
+            AND (distance(u.depth, u.redirects) >= t.shortest OR NOT coalesce(t.links,
+                (SELECT v.outlinks IS NOT NULL FROM visit v WHERE v.site_key = t.site AND v.url_key = t.url), false))
+            AND (t.site, t.url) NOT IN (SELECT * FROM unnest(new_site, new_url));
+
+    IF near > 0 THEN
+        DELETE FROM queue q
+            USING unnest(is_nearer, f_site, f_url, f_purpose, f_depth, f_redirects)
+                AS f(is_nearer, site, url, purpose, depth, redirects), url u
+            WHERE f.is_nearer AND u.site_key = f.site AND u.url_key = f.url AND u.purpose::text = f.purpose
+                AND distance(f.depth, f.redirects) < distance(u.depth, u.redirects)
+                AND q.site_key = u.site_key AND q.rank = rank_of(u.purpose, u.depth) AND q.url_key = u.url_key;
+        WITH relaxed AS (
+            UPDATE url u SET depth = f.depth, redirects = f.redirects, via = f.via::via, found_on_site = f.on_site,
+                    found_on_url = f.on_url
+                FROM unnest(is_nearer, f_site, f_url, f_purpose, f_depth, f_redirects, f_via, f_on_site, f_on_url)
+                    AS f(is_nearer, site, url, purpose, depth, redirects, via, on_site, on_url)
+                WHERE f.is_nearer AND u.site_key = f.site AND u.url_key = f.url AND u.purpose::text = f.purpose
+                    AND distance(f.depth, f.redirects) < distance(u.depth, u.redirects)
+                RETURNING u.site_key, u.url_key, rank_of(u.purpose, u.depth) AS rank)
+        INSERT INTO queue SELECT r.site_key, r.rank, r.url_key FROM relaxed r
+            WHERE NOT EXISTS (SELECT FROM visit v
+                WHERE v.site_key = r.site_key AND v.url_key = r.url_key AND v.outlinks IS NULL);
+    END IF;
+
+    INSERT INTO holder SELECT * FROM unnest(h_digest, h_site, h_url) ON CONFLICT DO NOTHING;
+    INSERT INTO site (site_key, due_at, failures_in_a_row, response_seconds, response_nanos, pages_fetched, sitemaps_read,
+            address, given_up, given_up_detail, site, shapes)
+        SELECT * FROM unnest(s_site, s_due_at, s_failures, s_response_seconds, s_response_nanos, s_pages, s_sitemaps,
+            s_address, s_given_up, s_given_up_detail, s_text, s_shapes)
+        ON CONFLICT (site_key) DO UPDATE SET
+            due_at = excluded.due_at, failures_in_a_row = excluded.failures_in_a_row,
+            response_seconds = excluded.response_seconds, response_nanos = excluded.response_nanos,
+            pages_fetched = excluded.pages_fetched, sitemaps_read = excluded.sitemaps_read, address = excluded.address,
+            given_up = excluded.given_up, given_up_detail = excluded.given_up_detail, site = excluded.site,
+            shapes = excluded.shapes;
+    IF cardinality(r_site) > 0 THEN
+        INSERT INTO robots SELECT * FROM unnest(r_site, r_fetched_at, r_failed_tries, r_status, r_failure, r_failure_detail, r_body)
+            ON CONFLICT (site_key) DO UPDATE SET fetched_at = excluded.fetched_at, failed_tries = excluded.failed_tries,
+                status = excluded.status, failure = excluded.failure, failure_detail = excluded.failure_detail,
+                body = excluded.body;
+    END IF;
+    IF cardinality(e_site) > 0 THEN
+        -- Their order is that in which they were given, not that of keys: one worker at a time.
+        LOCK TABLE seed IN SHARE ROW EXCLUSIVE MODE;
+        INSERT INTO seed (url, site_key, url_key)
+            SELECT e.text, e.site, e.url FROM unnest(e_text, e_site, e_url) WITH ORDINALITY AS e(text, site, url, n)
+            WHERE NOT EXISTS (SELECT FROM seed s WHERE s.site_key = e.site AND s.url_key = e.url) ORDER BY e.n;
+    END IF;
+    IF cardinality(g_serial) > 0 THEN
+        INSERT INTO segment SELECT * FROM unnest(g_serial, g_name, g_length)
+            ON CONFLICT (serial) DO UPDATE SET name = excluded.name, length = excluded.length;
+    END IF;
+    IF me <> 0 THEN
+        INSERT INTO hint (owner, site_key)
+            SELECT DISTINCT g.owner, s.site_key FROM unnest(new_site) AS n(site)
+            JOIN site s ON s.site_key = n.site JOIN politeness_group g ON g.name = s.politeness_group WHERE g.owner <> me;
+        INSERT INTO unplaced (site_key, site)
+            SELECT DISTINCT ON (u.site_key) u.site_key, substring(u.url FROM '^[a-z]+://[^/]+')
+            FROM unnest(new_site, new_url) AS n(site, url) JOIN url u ON u.site_key = n.site AND u.url_key = n.url
+            WHERE NOT EXISTS (SELECT FROM site s WHERE s.site_key = n.site AND s.politeness_group IS NOT NULL)
+            ORDER BY u.site_key
+            ON CONFLICT DO NOTHING;
+    END IF;
+    UPDATE writer w SET number = commit_number, fresh_site = new_site, fresh_url = new_url WHERE w.writer = me;
+    RETURN QUERY SELECT new_site, new_url, any_nearer;
+END $$;
+
+-- Pins a site to a politeness group unless it is pinned already. Says to which it is pinned, and who owns that, if anybody.
+CREATE FUNCTION place(my_site bigint, my_text text, my_group text)
+RETURNS TABLE (politeness_group text, owner bigint) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE pinned text;
+BEGIN
+    INSERT INTO site AS s (site_key, due_at, failures_in_a_row, response_seconds, response_nanos, pages_fetched, sitemaps_read,
+            politeness_group, site, shapes)
+        VALUES (my_site, 0, 0, 0, 0, 0, 0, my_group, my_text, '')
+        ON CONFLICT (site_key) DO UPDATE SET politeness_group = excluded.politeness_group WHERE s.politeness_group IS NULL;
+    SELECT s.politeness_group INTO pinned FROM site s WHERE s.site_key = my_site;
+    INSERT INTO politeness_group (name) VALUES (pinned) ON CONFLICT DO NOTHING;
+    DELETE FROM unplaced u WHERE u.site_key = my_site;
+    -- Whoever has the group learns of its new site.
+    INSERT INTO hint (owner, site_key) SELECT g.owner, my_site FROM politeness_group g WHERE g.name = pinned AND g.owner IS NOT NULL;
+    RETURN QUERY SELECT g.name, g.owner FROM politeness_group g WHERE g.name = pinned;
+END $$;
