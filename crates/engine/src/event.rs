@@ -59,6 +59,17 @@ pub enum Event {
         /// What the store found out.
         committed: Committed,
     },
+    /// Sites that are this run's own now, or in whose queues others put something.
+    SitesChanged {
+        /// The sites.
+        sites: Vec<SiteKey>,
+        /// Others may have asked them just before.
+        taken_over: bool,
+    },
+    /// URLs that count as seeds from now on, and are in the store.
+    SeedsAdded(Vec<CanonicalUrl>),
+    /// Sites to let go of: nothing new is asked of them. [`Command::Released`] answers for each.
+    Release(Vec<SiteKey>),
     /// The time given by [`Command::WakeAt`] has come.
     Wake,
     /// The user wants the crawl to stop.
@@ -99,6 +110,8 @@ pub enum Command {
     Fetch(FetchTask),
     /// Record what happened: archive first, then state.
     Record(Box<Record>),
+    /// Nothing of this site is under way any more, and all that was is committed.
+    Released(SiteKey),
     /// Send [`Event::Wake`] at this time, instead of at any time given before.
     WakeAt(Timestamp),
     /// Drop all fetches under way, and all reads: the crawl ends, and nobody waits for their answers.

@@ -29,5 +29,5 @@ pub use event::{Command, End, Event, Fetch, Record};
 pub use keep::Keep;
 pub use recorder::{Observer, ObserverError, RecordError, Recorded, Recorder, Visited};
 pub use settings::{RenderMode, Settings};
-pub use shell::{CrawlError, Progress, Shell};
-pub use step::{State, robots_state};
+pub use shell::{Control, CrawlError, Ownership, Progress, Shell};
+pub use step::{Start, State, robots_state};

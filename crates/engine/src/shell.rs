@@ -1,6 +1,7 @@
 //! The shell around the step: carries commands out with tokio and one writer thread, and decides nothing.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use tokio::task::JoinSet;
 use weburl::{Site, SiteKey};
 
 use crate::clock::Clock;
-use crate::{Browsing, Command, End, Event, Fetch, Record, RecordError, Recorder, Settings, State, look_into};
+use crate::{Browsing, Command, End, Event, Fetch, Record, RecordError, Recorder, Settings, Start, State, look_into};
 
 /// Events waiting for the step.
 const EVENTS_MAX: usize = 1_024;
@@ -48,6 +49,44 @@ pub struct Shell {
     pub recorder: Recorder,
     /// Tells the time.
     pub clock: Clock,
+    /// Set for one of several workers: the sites are not all its own.
+    pub ownership: Option<Ownership>,
+}
+
+/// How a worker that crawls with others is told which sites are its own.
+pub struct Ownership {
+    /// What it is told, in order.
+    pub orders: mpsc::Receiver<Control>,
+    /// Is told of each site that was let go of.
+    pub released: Box<dyn Fn(SiteKey) + Send>,
+    /// The address to which a site is pinned, whatever others its name has: another worker may ask those.
+    pub address: Box<dyn Fn(SiteKey) -> Option<IpAddr> + Send>,
+}
+
+/// What a worker is told from outside.
+#[derive(Debug)]
+pub enum Control {
+    /// As [`Event::SitesChanged`].
+    SitesChanged {
+        /// The sites.
+        sites: Vec<SiteKey>,
+        /// Others may have asked them just before.
+        taken_over: bool,
+    },
+    /// As [`Event::SeedsAdded`].
+    SeedsAdded(Vec<weburl::CanonicalUrl>),
+    /// As [`Event::Release`].
+    Release(Vec<SiteKey>),
+}
+
+impl From<Control> for Event {
+    fn from(control: Control) -> Self {
+        match control {
+            Control::SitesChanged { sites, taken_over } => Event::SitesChanged { sites, taken_over },
+            Control::SeedsAdded(seeds) => Event::SeedsAdded(seeds),
+            Control::Release(sites) => Event::Release(sites),
+        }
+    }
 }
 
 /// Where a running crawl stands.
@@ -106,13 +145,22 @@ impl Shell {
         stop: impl Future<Output = ()>,
         mut report: impl FnMut(Progress),
     ) -> Result<End, CrawlError> {
-        let Shell { settings, fetcher, browsing, recorder, clock } = self;
+        let Shell { settings, fetcher, browsing, recorder, clock, ownership } = self;
         let store = recorder.store().clone();
         let totals = store.totals()?;
         let began = clock.now();
         // Seeds are committed before anything is asked of a site: where there are none, no run came so far.
         let known_seeds = store.seeds()?;
-        let mut state = State::new(settings.clone(), began, !known_seeds.is_empty());
+        let (mut control, others) = match ownership {
+            Some(Ownership { orders, released, address }) => (Some(orders), Some(Others { released, address })),
+            None => (None, None),
+        };
+        let start = match known_seeds.is_empty() {
+            _ if control.is_some() => Start::Shared,
+            true => Start::New,
+            false => Start::Resumed,
+        };
+        let mut state = State::new(settings.clone(), began, start);
         let (events, mut inbox) = mpsc::channel(EVENTS_MAX);
         let (orders, orders_inbox) = mpsc::channel(ORDERS_MAX);
         let writer_events = events.clone();
@@ -126,6 +174,7 @@ impl Shell {
             waiting_orders: VecDeque::new(),
             alarm: None,
             abandoned: false,
+            others,
             end: None,
         };
         let begin = Event::Begin { seeds, known_seeds, pages: totals.fetched(), bytes: totals.bytes };
@@ -149,6 +198,14 @@ impl Shell {
                 }
                 // The writer ends early only when it failed: its error is taken below.
                 () = orders.closed() => break,
+                // Before what comes of it: seeds are known before the queue in which they were found.
+                told = told(&mut control) => match told {
+                    Some(told) => Event::from(told),
+                    None => {
+                        control = None;
+                        continue;
+                    }
+                },
                 event = inbox.recv() => match event {
                     Some(event) => event,
                     None => break,
@@ -188,6 +245,14 @@ fn progress(state: &State, elapsed: Duration) -> Progress {
     }
 }
 
+/// What is told from outside; never anything where nobody tells.
+async fn told(control: &mut Option<mpsc::Receiver<Control>>) -> Option<Control> {
+    match control {
+        Some(control) => control.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
 async fn sleep_until(alarm: Option<Timestamp>, clock: Clock) {
     if let Some(alarm) = alarm {
         tokio::time::sleep(alarm.since(clock.now())).await;
@@ -206,7 +271,14 @@ struct Hands {
     alarm: Option<Timestamp>,
     /// Only records are written from now on: a read would make each commit wait for the one before.
     abandoned: bool,
+    others: Option<Others>,
     end: Option<End>,
+}
+
+/// What there is to heed where others crawl too.
+struct Others {
+    released: Box<dyn Fn(SiteKey) + Send>,
+    address: Box<dyn Fn(SiteKey) -> Option<IpAddr> + Send>,
 }
 
 impl Hands {
@@ -222,6 +294,11 @@ impl Hands {
                     self.waiting_orders.push_back(Order::Read(Read::Queue { site, with_record, after, max }));
                 }
                 Command::FindSites { after } => self.waiting_orders.push_back(Order::Read(Read::Sites { after })),
+                Command::Released(site) => {
+                    if let Some(others) = &self.others {
+                        (others.released)(site);
+                    }
+                }
                 Command::WakeAt(at) => self.alarm = Some(at),
                 Command::Abandon => self.abandon(),
                 Command::Finish(end) => self.end = Some(end),
@@ -251,8 +328,12 @@ impl Hands {
 
     fn resolve(&mut self, site: Site) {
         let (fetcher, events) = (self.fetcher.clone(), self.events.clone());
+        let pinned = self.others.as_ref().and_then(|others| (others.address)(site.key()));
         self.fetches.spawn(async move {
-            let addresses = fetcher.resolve(&site).await;
+            let addresses = match pinned {
+                Some(address) => Ok(vec![address]),
+                None => fetcher.resolve(&site).await,
+            };
             let _ = events.send(Event::Resolved { site: site.key(), addresses }).await;
         });
     }

@@ -4,11 +4,12 @@ mod begin;
 mod dispatch;
 mod fetched;
 mod links;
+mod ownership;
 mod robots_txt;
 
 pub use robots_txt::robots_state;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use frontier::{Group, SiteState, WINDOW_URLS, Workbench};
@@ -47,24 +48,52 @@ pub struct State {
     pages: u64,
     bytes: u64,
     started_at: Timestamp,
-    /// An earlier run may have visited sites just before this one began.
-    resumed: bool,
+    start: Start,
+    /// Sites that others may have asked just before they became this run's own; until they are in front.
+    taken_over: HashSet<SiteKey>,
+    /// Sites that were let go of: they come to front only when they are said to be this run's own again.
+    released: HashSet<SiteKey>,
     ending: Option<End>,
     finished: bool,
     commands: Vec<Command>,
 }
 
+/// How a run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Nothing was asked before.
+    New,
+    /// An earlier run may have visited sites just before.
+    Resumed,
+    /// Sites come ([`Event::SitesChanged`]) and go ([`Event::Release`]) while it runs, and it does not end by itself: others
+    /// crawl with it.
+    Shared,
+}
+
 /// A site in front.
 enum Slot {
     /// Its record and the head of its queue are being read.
-    Loading,
+    Loading(Loading),
     /// It is here.
     Here(Box<Front>),
+}
+
+/// What became known of a site while it was being read.
+#[derive(Clone, Copy, Default)]
+struct Loading {
+    /// Its queue may have changed.
+    changed: bool,
+    /// It is to be let go of.
+    leaving: bool,
 }
 
 /// A site in front, with what the engine has under way for it.
 struct Front {
     state: SiteState,
+    /// Set where an earlier run, or another worker, may have visited it just before this time.
+    visited_before: Option<Timestamp>,
+    /// It is let go of as soon as nothing of it is under way.
+    leaving: bool,
     loading: bool,
     resolving: bool,
     resolved_at: Timestamp,
@@ -93,11 +122,11 @@ enum SiteSearch {
 }
 
 impl State {
-    /// The state before [`Event::Begin`]. `resumed` says that an earlier run may have visited sites just before.
+    /// The state before [`Event::Begin`].
     #[must_use]
-    pub fn new(settings: Settings, now: Timestamp, resumed: bool) -> Self {
+    pub fn new(settings: Settings, now: Timestamp, start: Start) -> Self {
         let politeness = &settings.site_rules.politeness;
-        let quiet_until = if resumed { now + politeness.ip_delay } else { now };
+        let quiet_until = if start == Start::Resumed { now + politeness.ip_delay } else { now };
         State {
             bench: Workbench::new(politeness.connections_per_site, quiet_until),
             settings,
@@ -114,7 +143,9 @@ impl State {
             pages: 0,
             bytes: 0,
             started_at: now,
-            resumed,
+            start,
+            taken_over: HashSet::new(),
+            released: HashSet::new(),
             ending: None,
             finished: false,
             commands: Vec::new(),
@@ -130,6 +161,13 @@ impl State {
             Event::Resolved { site, addresses } => self.resolved(now, site, addresses),
             Event::Fetched(fetch) => self.fetched(now, *fetch),
             Event::Committed { records, committed } => self.committed(now, &records, committed),
+            Event::SitesChanged { sites, taken_over } => self.sites_changed(now, &sites, taken_over),
+            Event::SeedsAdded(seeds) => {
+                for seed in &seeds {
+                    self.settings.filter.scope.add_seed(seed);
+                }
+            }
+            Event::Release(sites) => self.release(now, &sites),
             Event::Wake => {}
             Event::Stop => self.stop(),
         }
@@ -177,7 +215,7 @@ impl State {
     fn front(&mut self, site: SiteKey) -> Option<&mut Front> {
         match self.sites.get_mut(&site) {
             Some(Slot::Here(front)) => Some(front),
-            Some(Slot::Loading) | None => None,
+            Some(Slot::Loading(_)) | None => None,
         }
     }
 
@@ -201,14 +239,14 @@ impl State {
 
     /// Starts reading a site that is not in front. If there is no room it stays in the store.
     fn bring_to_front(&mut self, site: SiteKey) {
-        if self.sites.contains_key(&site) {
+        if self.sites.contains_key(&site) || self.released.contains(&site) {
             return;
         }
         if !self.make_room(self.settings.sites_in_front_max) {
             self.sites_missed = true;
             return;
         }
-        self.sites.insert(site, Slot::Loading);
+        self.sites.insert(site, Slot::Loading(Loading::default()));
         self.asked += 1;
         self.commands.push(Command::Load { site, with_record: true, after: None, max: WINDOW_URLS });
     }
@@ -233,11 +271,17 @@ impl State {
         all: bool,
     ) {
         self.asked -= 1;
-        if matches!(self.sites.get(&site), Some(Slot::Loading)) {
-            let Some(front) = self.new_front(now, record, queue.first().map(|queued| &queued.candidate.url)) else {
-                self.sites.remove(&site);
-                return;
-            };
+        if let Some(Slot::Loading(Loading { changed, leaving })) = self.sites.get(&site) {
+            let (changed, leaving) = (*changed, *leaving);
+            self.sites.remove(&site);
+            if leaving {
+                return self.let_go(site);
+            }
+            if changed {
+                return self.bring_to_front(site);
+            }
+            let url = queue.first().map(|queued| &queued.candidate.url);
+            let Some(front) = self.new_front(now, site, record, url) else { return };
             self.sites.insert(site, Slot::Here(Box::new(front)));
         }
         if let Some(front) = self.front(site) {
@@ -248,7 +292,14 @@ impl State {
     }
 
     /// A site as its record has it, or new. `None` where there is neither a record nor a URL to tell what site it is.
-    fn new_front(&self, now: Timestamp, record: Option<Box<SiteRecord>>, url: Option<&CanonicalUrl>) -> Option<Front> {
+    fn new_front(
+        &mut self,
+        now: Timestamp,
+        site: SiteKey,
+        record: Option<Box<SiteRecord>>,
+        url: Option<&CanonicalUrl>,
+    ) -> Option<Front> {
+        let taken_over = self.taken_over.remove(&site);
         let politeness = &self.settings.site_rules.politeness;
         let record = match record {
             Some(record) => *record,
@@ -257,14 +308,27 @@ impl State {
         let robots = robots_state(record.robots.as_ref(), &self.settings);
         let mut state = SiteState::new(record);
         state.robots = robots;
-        if self.resumed {
-            // A visit of an earlier run may have ended just before this one began, unrecorded; and a clock may have
-            // been set back.
+        let visited_before = match self.start {
+            Start::New => None,
+            Start::Resumed => Some(self.started_at),
+            Start::Shared => taken_over.then_some(now),
+        };
+        if let Some(before) = visited_before {
+            // Such a visit may have ended unrecorded; and a clock may have been set back.
             let latest = now + politeness.longest_wait();
-            let quiet = self.started_at + state.delay(politeness);
+            let quiet = before + state.delay(politeness);
             state.set_due_at(state.due_at().min(latest).max(quiet));
         }
-        Some(Front { state, loading: false, resolving: false, resolved_at: now, held: false, parked: false })
+        Some(Front {
+            state,
+            visited_before,
+            leaving: false,
+            loading: false,
+            resolving: false,
+            resolved_at: now,
+            held: false,
+            parked: false,
+        })
     }
 
     fn resolved(&mut self, now: Timestamp, site: SiteKey, addresses: Result<Vec<std::net::IpAddr>, Failure>) {
@@ -326,7 +390,7 @@ impl State {
                 front.state.insert(queued);
             }
             // What is being read now will be seen by that read, or come after it.
-            Some(Slot::Loading) => {}
+            Some(Slot::Loading(_)) => {}
             None => self.bring_to_front(site),
         }
         site

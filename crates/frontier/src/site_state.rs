@@ -101,7 +101,7 @@ pub struct SiteState {
     loaded_to: Option<Position>,
     /// There is nothing in the store's queue beyond what is in memory or taken.
     all_loaded: bool,
-    /// The window was cut since the queue was read last: what is being read now may lie behind a gap.
+    /// The window was cut or dropped since the queue was read last: what is being read now may lie behind a gap.
     cut: bool,
     shapes: HashMap<u64, u32>,
 }
@@ -258,6 +258,15 @@ impl SiteState {
                 self.queue.insert(position, Box::new(waiting));
             }
         }
+    }
+
+    /// Forgets what was read of the store's queue, which others have changed. What is being read now may be older than the
+    /// change.
+    pub fn reload(&mut self, is_being_read: bool) {
+        self.queue.clear();
+        self.loaded_to = None;
+        self.all_loaded = false;
+        self.cut = is_being_read;
     }
 
     /// Takes in a URL that was put into the store's queue. It stays out of memory if it lies beyond what is loaded.

@@ -56,6 +56,8 @@ pub enum Check {
     Duplicates,
     /// No more pages than asked for.
     Budget,
+    /// What is another's is left alone.
+    Owned,
     /// The crawl comes to its end.
     Ends,
     /// Nothing grows without bound.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Command, End, Event, Fetch, Recorder, Settings, State, look_into};
+use engine::{Command, End, Event, Fetch, Recorder, Settings, Start, State, look_into};
 use model::{FetchOutcome, FetchTask, Purpose, TaskId};
 use store::Store;
+use weburl::{Site, SiteKey};
 
 use crate::oracle::{Check, Ended, Request};
 use crate::scenario::Sabotage;
@@ -39,6 +40,10 @@ enum Happening {
     Fetched(TaskId),
     WriterWorks,
     Alarm(u64),
+    /// A site is given to another worker.
+    HandOver(SiteKey),
+    /// It comes back.
+    TakeOver(Vec<SiteKey>),
 }
 
 /// A request under way.
@@ -52,6 +57,7 @@ pub(crate) struct Process<'w> {
     world: &'w mut World,
     settings: Settings,
     state: State,
+    store: Arc<Watched>,
     writer: Writer,
     agenda: BTreeMap<(TrueTime, u64), Happening>,
     scheduled: u64,
@@ -59,6 +65,8 @@ pub(crate) struct Process<'w> {
     alarm: u64,
     /// The writer's answers come in their order.
     last_answer: TrueTime,
+    /// There is nothing left to do, and the crawler was told so.
+    is_done: bool,
     end: Option<End>,
 }
 
@@ -66,18 +74,26 @@ impl<'w> Process<'w> {
     /// Starts the program on a store.
     pub(crate) fn start(world: &'w mut World, store: Arc<Watched>, recorder: Recorder, resumed: bool) -> Self {
         let settings = world.scenario.settings();
-        let state = State::new(settings.clone(), world.clock.at(world.now), resumed);
+        let is_shared = world.scenario.troubles.hand_overs > 0;
+        let start = match resumed {
+            _ if is_shared => Start::Shared,
+            true => Start::Resumed,
+            false => Start::New,
+        };
+        let state = State::new(settings.clone(), world.clock.at(world.now), start);
         let last_answer = world.now;
         let mut process = Process {
             world,
             settings,
             state,
-            writer: Writer::new(store, recorder),
+            writer: Writer::new(store.clone(), recorder),
+            store,
             agenda: BTreeMap::new(),
             scheduled: 0,
             under_way: BTreeMap::new(),
             alarm: 0,
             last_answer,
+            is_done: false,
             end: None,
         };
         if process.world.scenario.troubles.stops > 0 {
@@ -85,14 +101,40 @@ impl<'w> Process<'w> {
             let after = Duration::from_millis(process.world.misfortune.below(60_000));
             process.schedule(process.world.now + after, Happening::Step(Event::Stop));
         }
+        if is_shared {
+            process.share(resumed);
+        }
         process
+    }
+
+    /// Plans what other workers do. One that begins anew owns nothing before it was quiet for a while.
+    fn share(&mut self, resumed: bool) {
+        let sites: Vec<SiteKey> = self
+            .world
+            .scenario
+            .web
+            .sites
+            .keys()
+            .filter_map(|site| Site::from_text(site))
+            .map(|site| site.key())
+            .collect();
+        if resumed {
+            self.store.set_away(sites.iter().copied(), true);
+            let quiet = self.world.scenario.wishes.politeness.ip_delay;
+            self.schedule(self.world.now + quiet, Happening::TakeOver(sites.clone()));
+        }
+        for _ in 0..self.world.scenario.troubles.hand_overs {
+            let after = Duration::from_millis(self.world.misfortune.below(120_000));
+            let site = self.world.misfortune.pick(&sites);
+            self.schedule(self.world.now + after, Happening::HandOver(site));
+        }
     }
 
     /// Runs it to its end.
     pub(crate) fn run(mut self, begin: Event) -> Exit {
         let deadline = TrueTime::default() + TIME_MAX;
         self.schedule(self.world.now, Happening::Step(begin));
-        while let Some(((at, _), happening)) = self.agenda.pop_first() {
+        while let Some(((at, _), happening)) = self.next() {
             self.world.now = at;
             self.world.steps += 1;
             if self.world.steps > STEPS_MAX || at > deadline {
@@ -108,7 +150,17 @@ impl<'w> Process<'w> {
         Exit::Stuck
     }
 
+    /// What happens next. Where other workers crawl too, the crawl has ended when nothing happens any more.
+    fn next(&mut self) -> Option<((TrueTime, u64), Happening)> {
+        if self.agenda.is_empty() && self.world.scenario.troubles.hand_overs > 0 && !self.is_done {
+            self.is_done = true;
+            self.schedule(self.world.now, Happening::Step(Event::Stop));
+        }
+        self.agenda.pop_first()
+    }
+
     fn finish(mut self, end: End) -> Exit {
+        let end = if self.is_done { End::Done } else { end };
         self.world.note(format_args!("finished: {end:?}"));
         // What is ordered is still recorded.
         while self.writer.has_orders() {
@@ -138,7 +190,34 @@ impl<'w> Process<'w> {
             Happening::WriterWorks => self.work(),
             Happening::Alarm(number) if number == self.alarm => self.step(Event::Wake),
             Happening::Alarm(_) => Ok(()),
+            Happening::HandOver(site) => self.hand_over(site),
+            Happening::TakeOver(sites) => {
+                self.store.set_away(sites.iter().copied(), false);
+                self.step(Event::SitesChanged { sites, taken_over: true })
+            }
         }
+    }
+
+    fn hand_over(&mut self, site: SiteKey) -> Result<(), Exit> {
+        if self.store.is_away(site) {
+            return Ok(());
+        }
+        self.world.interruptions += 1;
+        self.store.set_away([site], true);
+        if self.world.scenario.sabotage == Some(Sabotage::KeepSites) {
+            return Ok(());
+        }
+        self.step(Event::Release(vec![site]))
+    }
+
+    /// A site was let go of: another worker has it for a while.
+    fn released(&mut self, site: SiteKey) {
+        let is_asked = self.under_way.values().any(|under_way| under_way.request.key.site == site);
+        if is_asked || self.writer.has_records_of(site) {
+            self.world.oracle.complain(Check::Owned, self.world.now, format!("site {site} is let go of too early"));
+        }
+        let after = Duration::from_millis(self.world.misfortune.below(30_000));
+        self.schedule(self.world.now + after, Happening::TakeOver(vec![site]));
     }
 
     fn step(&mut self, event: Event) -> Result<(), Exit> {
@@ -192,6 +271,7 @@ impl<'w> Process<'w> {
                 self.under_way.clear();
                 self.world.oracle.crawler_gone(self.world.now);
             }
+            Command::Released(site) => self.released(site),
             Command::Finish(end) => self.end = Some(end),
         }
         Ok(())
@@ -225,6 +305,10 @@ impl<'w> Process<'w> {
 
     fn fetch(&mut self, task: &FetchTask) {
         let request = self.request(task);
+        if self.store.is_away(request.key.site) {
+            let detail = format!("{} is asked for while its site is another's", request.url);
+            self.world.oracle.complain(Check::Owned, self.world.now, detail);
+        }
         self.world.note(format_args!("fetch {} from {:?}", request.url, request.address));
         self.begin(&request);
         if self.world.scenario.sabotage == Some(Sabotage::AskTwice) && self.world.requests.is_multiple_of(5) {
@@ -301,6 +385,9 @@ fn brief(event: &Event) -> String {
             let (fresh, relaxed) = (committed.fresh.len(), committed.relaxed.len());
             format!("committed {}: {fresh} fresh, {relaxed} relaxed", records.len())
         }
+        Event::SitesChanged { sites, taken_over } => format!("{} sites changed, taken over {taken_over}", sites.len()),
+        Event::SeedsAdded(seeds) => format!("{} seeds added", seeds.len()),
+        Event::Release(sites) => format!("release {} sites", sites.len()),
         Event::Wake => "wake".to_owned(),
         Event::Stop => "stop".to_owned(),
     }

@@ -66,6 +66,8 @@ pub struct Troubles {
     pub clock_chance: u64,
     /// The user stops the crawl so often.
     pub stops: u32,
+    /// The crawler is one of several workers, and so often a site of its own is another's for a while.
+    pub hand_overs: u64,
     /// The longest a commit or a read takes.
     pub store_pause: Duration,
 }
@@ -110,6 +112,8 @@ pub enum Sabotage {
     AskTwice,
     /// A byte of the archive is changed.
     DamageArchive,
+    /// The crawler is not told that a site is another's for a while.
+    KeepSites,
 }
 
 impl Scenario {
@@ -120,16 +124,12 @@ impl Scenario {
         let is_calm = rng.chance(200);
         let web = Web::generate(&mut rng.fork(), is_calm);
         let wishes = wishes(&mut rng, &web);
-        let troubles = if is_calm { Troubles::default() } else { troubles(&mut rng) };
-        Scenario {
-            seed,
-            web,
-            wishes,
-            troubles,
-            storage: StorageKind::Memory,
-            has_archive: rng.chance(100),
-            sabotage: None,
+        let mut troubles = if is_calm { Troubles::default() } else { troubles(&mut rng) };
+        let has_archive = rng.chance(100);
+        if !is_calm && rng.chance(300) {
+            troubles = Troubles { stops: 0, hand_overs: rng.between(1, 30), ..troubles };
         }
+        Scenario { seed, web, wishes, troubles, storage: StorageKind::Memory, has_archive, sabotage: None }
     }
 
     /// The same on another store.
@@ -237,6 +237,7 @@ fn troubles(rng: &mut Rng) -> Troubles {
         crash_chance: rng.pick(&[500, 5_000, 20_000]),
         clock_chance: rng.pick(&[0, 0, 500]),
         stops: rng.pick(&[0, 0, 0, 1, 3]),
+        hand_overs: 0,
         store_pause: Duration::from_millis(rng.pick(&[1, 20, 20, 5_000])),
     }
 }

@@ -1,6 +1,6 @@
 //! A store between the crawler and its store: it notes what was acknowledged, fails when told to, and lies when sabotaged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{PayloadDigest, Position, SiteRecord};
@@ -34,6 +34,8 @@ struct Notes {
     /// How far each segment of the archive is known to be on disk.
     synced: BTreeMap<String, u64>,
     commits: u64,
+    /// Sites that are another's: what is theirs is not this crawler's to hear of.
+    away: BTreeSet<SiteKey>,
 }
 
 impl Watched {
@@ -62,6 +64,24 @@ impl Watched {
     #[must_use]
     pub fn synced(&self) -> BTreeMap<String, u64> {
         self.notes().synced.clone()
+    }
+
+    /// Gives sites to another, or takes them back.
+    pub fn set_away(&self, sites: impl IntoIterator<Item = SiteKey>, is_away: bool) {
+        let mut notes = self.notes();
+        for site in sites {
+            if is_away {
+                notes.away.insert(site)
+            } else {
+                notes.away.remove(&site)
+            };
+        }
+    }
+
+    /// Whether a site is another's.
+    #[must_use]
+    pub fn is_away(&self, site: SiteKey) -> bool {
+        self.notes().away.contains(&site)
     }
 
     fn notes(&self) -> MutexGuard<'_, Notes> {
@@ -110,7 +130,9 @@ impl Store for Watched {
         if failing == Some(Failing::BeforeApplying) {
             return Err(failed());
         }
-        let committed = self.apply(batch, notes.commits)?;
+        let mut committed = self.apply(batch, notes.commits)?;
+        committed.fresh.retain(|candidate| !notes.away.contains(&candidate.url.key().site));
+        committed.relaxed.retain(|relaxed| !notes.away.contains(&relaxed.key.site));
         if failing == Some(Failing::AfterApplying) {
             return Err(failed());
         }
@@ -119,11 +141,13 @@ impl Store for Watched {
     }
 
     fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
-        self.below.pending(site, after, max)
+        if self.is_away(site) { Ok(Vec::new()) } else { self.below.pending(site, after, max) }
     }
 
     fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
-        self.below.sites_with_pending(after, max)
+        let sites = self.below.sites_with_pending(None, usize::MAX)?;
+        let own = sites.into_iter().filter(|site| after.is_none_or(|after| *site > after) && !self.is_away(*site));
+        Ok(own.take(max).collect())
     }
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {

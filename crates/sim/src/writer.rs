@@ -45,6 +45,13 @@ impl Writer {
         !std::mem::replace(&mut self.is_at_work, true)
     }
 
+    /// Whether something about a site waits to be recorded.
+    pub(crate) fn has_records_of(&self, site: SiteKey) -> bool {
+        // Seeds given at the start are nobody's site yet.
+        let is_of = |record: &Record| record.site == site && record.site_record.is_some();
+        self.orders.iter().any(|order| matches!(order, Order::Record(record) if is_of(record)))
+    }
+
     pub(crate) fn has_orders(&self) -> bool {
         !self.orders.is_empty()
     }

@@ -190,7 +190,7 @@ pub fn crawl_observed(
     if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
         recorder = recorder.observed_by(observer);
     }
-    let shell = Shell { settings: plan.settings, fetcher, browsing, recorder, clock };
+    let shell = Shell { settings: plan.settings, fetcher, browsing, recorder, clock, ownership: None };
     let mut printer = Printer::new(show);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (began, before) = (clock.now(), stages::snapshot());
@@ -215,7 +215,7 @@ pub fn crawl_observed(
 }
 
 /// A browser for the crawl.
-fn browsing(
+pub(super) fn browsing(
     mode: RenderMode,
     options: &Options,
     settings: &Settings,
@@ -246,7 +246,7 @@ fn browsing(
 }
 
 /// What resolves when the user or the system wants an end: SIGINT or SIGTERM. A second one ends at once.
-fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -265,7 +265,7 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
     })
 }
 
-fn open_archive(dir: &CrawlDir, plan: &Plan, store: &dyn Store) -> anyhow::Result<Option<Archive>> {
+pub(super) fn open_archive(dir: &CrawlDir, plan: &Plan, store: &dyn Store) -> anyhow::Result<Option<Archive>> {
     if !plan.archive {
         return Ok(None);
     }

@@ -4,7 +4,7 @@ use frontier::{Group, Next, RobotsState, SiteState, WINDOW_URLS};
 use model::{FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
-use super::{Flight, Front, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SiteSearch, Slot, State};
+use super::{Flight, Front, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SiteSearch, Slot, Start, State};
 use crate::{Command, End, Record};
 
 /// URLs settled without the network before another site has its turn.
@@ -18,6 +18,13 @@ impl State {
     pub(super) fn prepare(&mut self, now: Timestamp, site: SiteKey) {
         let group_by_address = !self.settings.site_rules.politeness.ip_delay.is_zero();
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
+        if front.leaving {
+            self.bench.withdraw(site);
+            if !front.state.is_under_way() && !front.loading && !front.resolving {
+                self.let_go(site);
+            }
+            return;
+        }
         if front.state.wants_load() && !front.loading {
             front.loading = true;
             self.asked += 1;
@@ -117,7 +124,7 @@ impl State {
         let end = match &self.ending {
             Some(end) => end.clone(),
             None if self.asked > 0 || !self.bench.is_empty() || self.search != SiteSearch::Exhausted => return,
-            None if !self.sites_found.is_empty() => return,
+            None if !self.sites_found.is_empty() || self.start == Start::Shared => return,
             None => End::Done,
         };
         self.finished = true;

@@ -22,7 +22,6 @@ impl State {
         };
         let answer = answer_of(outcome.fetched);
         let access = access_of(&answer, &self.settings.product_token);
-        let (resumed, started_at) = (self.resumed, self.started_at);
         let Some(front) = self.front(site) else { return };
         let earlier = match front.state.robots {
             RobotsState::InFlight { failed_tries } => failed_tries,
@@ -38,9 +37,9 @@ impl State {
             front.state.wait_until(outcome.finished_at + politeness.backoff_after(failed_tries, retry_after));
             front.state.try_next_address();
         }
-        if resumed {
-            // An earlier run may have visited the site just before this one began, and the Crawl-delay is known only now.
-            front.state.wait_until(started_at + front.state.delay(&politeness));
+        if let Some(before) = front.visited_before {
+            // The Crawl-delay is known only now.
+            front.state.wait_until(before + front.state.delay(&politeness));
         }
         let sitemaps = match &front.state.robots {
             RobotsState::Known { rules, failure: None, .. } if failed_tries == 0 => {

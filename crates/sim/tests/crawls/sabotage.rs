@@ -47,4 +47,5 @@ broken_rules! {
     a_request_sent_twice_is_noticed: AskTwice => FetchedOnce;
     a_robots_txt_forgotten_is_noticed: ForgetSites => Durable;
     a_damaged_archive_is_noticed: DamageArchive => Archive;
+    a_site_of_another_is_noticed: KeepSites => Owned;
 }
