@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use model::{Limits, MediaRange};
 
-use crate::{ConnectTo, ProxyUrl, Resolve};
+use crate::{ConnectTo, Gate, ProxyUrl, Resolve};
 
 /// The settings of a [`crate::Fetcher`].
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub struct FetchConfig {
     pub media_wanted: Option<Vec<MediaRange>>,
     /// Name servers to ask; none means the system's.
     pub name_servers: Vec<SocketAddr>,
+    /// What every request passes before it is sent.
+    pub gate: Gate,
 }
 
 impl Default for FetchConfig {
@@ -52,6 +54,7 @@ impl Default for FetchConfig {
             head_accepts: Vec::new(),
             media_wanted: None,
             name_servers: Vec::new(),
+            gate: Gate::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ use rustls::pki_types::ServerName;
 use stages::{Stage, wait};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 use weburl::Site;
 
@@ -151,13 +152,23 @@ impl Connector {
 
     /// A new connection, within `connect_timeout`.
     pub(crate) async fn connect(&self, target: &Target) -> Result<Connection, Failure> {
-        match tokio::time::timeout(self.connect_timeout, self.open(target)).await {
-            Ok(result) => result,
-            Err(_) => Err(failure(
-                FailureKind::Timeout,
-                format!("connect to {}: not done within {:?} (connect_timeout)", target.key.peer, self.connect_timeout),
-            )),
-        }
+        self.in_time(target.key.peer, self.open(target)).await
+    }
+
+    /// How long TCP takes to connect, within `connect_timeout`.
+    pub(crate) async fn round_trip(&self, site: &Site, pinned: Option<IpAddr>) -> Result<Duration, Failure> {
+        let peer = self.target(site, pinned).await?.key.peer;
+        let begun = Instant::now();
+        let connected = async { TcpStream::connect(peer).await.map_err(|error| failure::connect(peer, &error)) };
+        self.in_time(peer, connected).await?;
+        Ok(begun.elapsed())
+    }
+
+    async fn in_time<T>(&self, peer: SocketAddr, act: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        tokio::time::timeout(self.connect_timeout, act).await.unwrap_or_else(|_| {
+            let detail = format!("connect to {peer}: not done within {:?} (connect_timeout)", self.connect_timeout);
+            Err(failure(FailureKind::Timeout, detail))
+        })
     }
 
     async fn open(&self, target: &Target) -> Result<Connection, Failure> {

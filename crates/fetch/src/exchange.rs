@@ -17,6 +17,7 @@ use crate::budget::Budget;
 use crate::connect::{Connector, Target};
 use crate::connection::{Connection, Unanswered};
 use crate::failure::{self, failure};
+use crate::gate::Gate;
 use crate::pace::Pace;
 use crate::pool::Pool;
 use crate::request::{Requests, without_proxy_authorization};
@@ -31,6 +32,7 @@ pub(crate) struct Exchanger {
     budget: Arc<Budget>,
     limits: Limits,
     wanted: Option<Wanted>,
+    gate: Gate,
     clock: Clock,
 }
 
@@ -66,6 +68,7 @@ impl Exchanger {
             budget: Budget::new(config.limits.in_flight_bytes_max),
             limits: config.limits.clone(),
             wanted: config.media_wanted.as_deref().map(Wanted::new),
+            gate: config.gate.clone(),
             clock,
         })
     }
@@ -80,6 +83,7 @@ impl Exchanger {
                 done => return done.map_err(|unanswered| unanswered.failure),
             }
         }
+        self.gate.pass().await;
         let connection = self.connector.connect(&target).await?;
         self.ask(ask, &target, connection).await.map_err(|unanswered| unanswered.failure)
     }
@@ -89,6 +93,8 @@ impl Exchanger {
         let request = self.requests.build(ask.method, ask.url, target.form(&connection)).map_err(final_failure)?;
         let written =
             connection.is_http2().then(|| head::written_request(request.method(), request.uri(), request.headers()));
+        // Its wait is not the server's: no limit on the answer runs yet.
+        self.gate.pass().await;
         let (started_at, sent) = ((self.clock)(), Instant::now());
         let answer = self.head_in_time(&mut connection, request, sent).await?;
         let heads = heads(&connection, &answer, written);

@@ -75,6 +75,14 @@ impl Fetcher {
     pub async fn resolve(&self, site: &Site) -> Result<Vec<IpAddr>, Failure> {
         self.exchanger.connector.resolve(site).await
     }
+
+    /// How long it takes to connect to where requests for `site` go; nothing is asked there. Behind a proxy that is the proxy.
+    ///
+    /// # Errors
+    /// No connection can be made.
+    pub async fn round_trip(&self, site: &Site, address: Option<IpAddr>) -> Result<Duration, Failure> {
+        self.exchanger.connector.round_trip(site, address).await
+    }
 }
 
 /// A task under way.
