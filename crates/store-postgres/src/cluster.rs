@@ -183,7 +183,8 @@ impl Worker {
     ) -> Result<Self, StoreError> {
         let doing = "joining the workers";
         let (committing, _) = Session::open(address, schema, Role::Work)?;
-        let rows = committing.query(doing, statements::JOIN, vec![Box::new(name.to_owned()) as _, seconds(ttl) as _])?;
+        let rows =
+            committing.query(doing, statements::JOIN, vec![Box::new(name.to_owned()) as _, seconds(ttl) as _])?;
         let row = rows.first().ok_or_else(|| damaged("worker", "it cannot be written to"))?;
         let mut columns = Columns::of("worker", row);
         let (id, process) = (columns.next()?, columns.next()?);
@@ -315,6 +316,15 @@ impl Worker {
         Ok(!self.session.query("handing a group over", statements::HAND_OVER, parameters)?.is_empty())
     }
 
+    /// Gives up a group: it has no owner then. False if it does not own it.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn give_up(&self, group: &GroupName) -> Result<bool, WorkerError> {
+        let parameters = self.with(vec![Box::new(group.0.clone())]);
+        Ok(!self.session.query("giving a group up", statements::GIVE_UP, parameters)?.is_empty())
+    }
+
     /// Says how far away a group is.
     ///
     /// # Errors
@@ -326,12 +336,25 @@ impl Worker {
         Ok(())
     }
 
-    /// Groups that others own and that it has not bid for, with a site of each, at most `max`.
+    /// Groups that nobody owns, that it has not bid for, and for which fewer than `bidders` have bid; with a site of each, at
+    /// most `max`.
     ///
     /// # Errors
     /// The store failed.
-    pub fn not_bid_for(&self, max: usize) -> Result<Vec<(GroupName, Site)>, WorkerError> {
-        let parameters = self.with(vec![Box::new(limit(max))]);
+    pub fn open_for_bids(&self, bidders: usize, max: usize) -> Result<Vec<(GroupName, Site)>, WorkerError> {
+        let parameters = self.with(vec![Box::new(limit(bidders)), Box::new(limit(max))]);
+        let rows = self.session.query("looking for groups to bid for", statements::OPEN_FOR_BIDS, parameters)?;
+        Ok(rows.iter().map(group_and_site).collect::<Result<_, _>>()?)
+    }
+
+    /// Groups that it has not bid for, whoever owns them, in the order of their names from behind `after`; with a site of each,
+    /// at most `max`.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn not_bid_for(&self, after: Option<&GroupName>, max: usize) -> Result<Vec<(GroupName, Site)>, WorkerError> {
+        let after = after.map_or_else(String::new, |group| group.0.clone());
+        let parameters = self.with(vec![Box::new(after), Box::new(limit(max))]);
         let rows = self.session.query("looking for groups to bid for", statements::NOT_BID_FOR, parameters)?;
         Ok(rows.iter().map(group_and_site).collect::<Result<_, _>>()?)
     }
@@ -359,12 +382,14 @@ impl Worker {
         Ok(rows.iter().map(site_key).collect::<Result<_, _>>()?)
     }
 
-    /// Sites with a queue that are not pinned to a group, at most `max`: any worker may place them.
+    /// Sites with a queue that are not pinned to a group, at most `max`: any worker may place them. `share` is the worker's number
+    /// and how many there are, so that they need not all do the same.
     ///
     /// # Errors
     /// The store failed.
-    pub fn unplaced(&self, max: usize) -> Result<Vec<Site>, WorkerError> {
-        let parameters = vec![Box::new(limit(max)) as _];
+    pub fn unplaced(&self, share: (usize, usize), max: usize) -> Result<Vec<Site>, WorkerError> {
+        let parameters: Parameters =
+            vec![Box::new(limit(share.1.max(1))), Box::new(limit(share.0)), Box::new(limit(max))];
         let rows = self.session.query("looking for sites to place", statements::UNPLACED, parameters)?;
         Ok(rows.iter().map(|row| site(&mut Columns::of("unplaced", row))).collect::<Result<_, _>>()?)
     }
@@ -374,10 +399,19 @@ impl Worker {
     ///
     /// # Errors
     /// The store failed.
-    pub fn hints(&self, max: usize) -> Result<Vec<SiteKey>, WorkerError> {
+    pub fn hints(&self, max: usize) -> Result<Vec<(SiteKey, GroupName)>, WorkerError> {
         let parameters = self.with(vec![Box::new(limit(max))]);
         let rows = self.session.query("reading hints", statements::HINTS, parameters)?;
-        Ok(rows.iter().map(site_key).collect::<Result<_, _>>()?)
+        Ok(rows.iter().map(site_and_group).collect::<Result<_, _>>()?)
+    }
+
+    /// Whether the crawl is paused.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn is_paused(&self) -> Result<bool, WorkerError> {
+        let rows = self.session.query("asking whether the crawl is paused", statements::IS_PAUSED, Vec::new())?;
+        Ok(rows.first().map(|row| Columns::of("crawl", row).next()).transpose()?.unwrap_or(false))
     }
 
     /// Commits as [`store::Store::commit`], if it still owns the groups of the sites that the batch has visits of.
@@ -424,12 +458,19 @@ impl Worker {
         self.reader.holder(digest)
     }
 
-    /// As [`store::Store::seeds`].
+    /// The seeds behind the `last` that is known, and the number of the last one; 0 is before the first.
     ///
     /// # Errors
     /// The store failed.
-    pub fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
-        self.reader.seeds()
+    pub fn seeds_behind(&self, last: i64) -> Result<(Vec<CanonicalUrl>, i64), StoreError> {
+        let rows = self.session.query("reading the seeds", statements::SEEDS_BEHIND, vec![Box::new(last)])?;
+        let mut number = last;
+        let seeds = rows.iter().map(|row| {
+            let mut columns = Columns::of("seed", row);
+            number = columns.next()?;
+            columns.url()
+        });
+        Ok((seeds.collect::<Result<_, StoreError>>()?, number))
     }
 
     /// Its own id before other parameters.
@@ -487,6 +528,11 @@ fn site(columns: &mut Columns<'_>) -> Result<Site, StoreError> {
     let text: String = columns.next()?;
     let url = CanonicalUrl::from_canonical(&format!("{text}/"));
     Ok(url.ok_or_else(|| damaged("site", format!("{text} is no site")))?.site())
+}
+
+fn site_and_group(row: &Row) -> Result<(SiteKey, GroupName), StoreError> {
+    let mut columns = Columns::of("hint", row);
+    Ok((SiteKey(from_ordered(columns.next()?)), GroupName(columns.next()?)))
 }
 
 fn site_key(row: &Row) -> Result<SiteKey, StoreError> {

@@ -95,13 +95,8 @@ impl Writer {
         let number = self.number + 1;
         let mut arguments = arguments::of(batch, &mut self.known);
         let (groups, epochs): (Vec<String>, Vec<i64>) = fence.iter().cloned().unzip();
-        let who: [Box<dyn ToSql + Sync + Send>; 5] = [
-            Box::new(self.id),
-            Box::new(self.process.clone()),
-            Box::new(number),
-            Box::new(groups),
-            Box::new(epochs),
-        ];
+        let who: [Box<dyn ToSql + Sync + Send>; 5] =
+            [Box::new(self.id), Box::new(self.process.clone()), Box::new(number), Box::new(groups), Box::new(epochs)];
         arguments.splice(0..0, who);
         let rows = time(Stage::Commit, || self.session.query(doing, &COMMIT, arguments))?;
         let row = rows.first().ok_or_else(|| damaged("writer", "a commit without an answer"))?;

@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
 /// Which crate may use which: an arrow points down (`ARCHITECTURE.md`). Test-only uses are not listed.
-const ARROWS: [(&str, &[&str]); 27] = [
+const ARROWS: [(&str, &[&str]); 28] = [
     ("weburl", &[]),
     ("model", &["weburl"]),
     ("robots", &[]),
@@ -37,6 +37,7 @@ const ARROWS: [(&str, &[&str]); 27] = [
     ("render", &["model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),
     ("engine", &["extract", "fetch", "frontier", "model", "render", "robots", "stages", "store", "warc", "weburl"]),
+    ("cluster", &["database", "engine", "fetch", "model", "store", "store-postgres", "weburl"]),
     ("replay", &["fetch", "model", "store", "warc", "weburl"]),
     ("dataset", &["model", "store", "weburl"]),
     ("export", &["database", "dataset", "extract", "model", "printable", "replay", "sort", "store", "warc", "weburl"]),
@@ -49,6 +50,7 @@ const ARROWS: [(&str, &[&str]); 27] = [
     (
         "argiope",
         &[
+            "cluster",
             "database",
             "dataset",
             "engine",

@@ -58,14 +58,28 @@ pub(super) const HAND_OVER: &str = "WITH target AS (
             not_before = clock_timestamp() + $4::float8 * interval '1 second'
         WHERE name = $3 AND owner = $1 AND EXISTS (SELECT FROM target)
     RETURNING name";
+pub(super) const GIVE_UP: &str = "UPDATE politeness_group SET owner = NULL, ownerless_since = clock_timestamp()
+    WHERE name = $2 AND owner = $1 RETURNING name";
 pub(super) const BID: &str = "INSERT INTO bid (politeness_group, worker, rtt_us) VALUES ($2, $1, $3)
     ON CONFLICT (politeness_group, worker) DO UPDATE SET rtt_us = excluded.rtt_us";
+pub(super) const OPEN_FOR_BIDS: &str = "SELECT g.name, s.site FROM politeness_group g
+    CROSS JOIN LATERAL (SELECT site FROM site WHERE politeness_group = g.name ORDER BY site_key LIMIT 1) s
+    WHERE g.owner IS NULL AND NOT EXISTS (SELECT FROM bid b WHERE b.politeness_group = g.name AND b.worker = $1)
+        AND (SELECT count(*) FROM bid b JOIN worker w ON w.worker = b.worker AND w.lease_until > clock_timestamp()
+            WHERE b.politeness_group = g.name) < $2
+    ORDER BY g.ownerless_since, g.name LIMIT $3";
 pub(super) const NOT_BID_FOR: &str = "SELECT g.name, s.site FROM politeness_group g
     CROSS JOIN LATERAL (SELECT site FROM site WHERE politeness_group = g.name ORDER BY site_key LIMIT 1) s
-    WHERE g.owner <> $1 AND NOT EXISTS (SELECT FROM bid b WHERE b.politeness_group = g.name AND b.worker = $1)
-    ORDER BY g.name LIMIT $2";
+    WHERE g.name > $2 AND NOT EXISTS (SELECT FROM bid b WHERE b.politeness_group = g.name AND b.worker = $1)
+    ORDER BY g.name LIMIT $3";
 pub(super) const PLACE: &str = "SELECT politeness_group, owner FROM place($1, $2, $3)";
 pub(super) const SITES: &str = "SELECT site_key FROM site WHERE politeness_group = $1 ORDER BY site_key LIMIT $2";
-pub(super) const UNPLACED: &str = "SELECT site FROM unplaced ORDER BY site_key LIMIT $1";
-pub(super) const HINTS: &str = "DELETE FROM hint WHERE owner = $1 AND number = ANY (ARRAY(
-        SELECT number FROM hint WHERE owner = $1 ORDER BY number LIMIT $2)) RETURNING site_key";
+pub(super) const UNPLACED: &str = "SELECT site FROM unplaced
+    WHERE (site_key % $1 + $1) % $1 = $2 ORDER BY site_key LIMIT $3";
+pub(super) const HINTS: &str = "WITH told AS (
+        DELETE FROM hint WHERE owner = $1 AND number = ANY (ARRAY(
+            SELECT number FROM hint WHERE owner = $1 ORDER BY number LIMIT $2)) RETURNING site_key)
+    SELECT DISTINCT s.site_key, s.politeness_group FROM told t JOIN site s ON s.site_key = t.site_key
+        WHERE s.politeness_group IS NOT NULL";
+pub(super) const IS_PAUSED: &str = "SELECT is_paused FROM crawl";
+pub(super) const SEEDS_BEHIND: &str = "SELECT number, url FROM seed WHERE number > $1 ORDER BY number";

@@ -145,7 +145,7 @@ impl Process<'_> {
             worker.renew()?;
             until = until.max(asked + TTL);
             worker.reap(GRACE)?;
-            for site in worker.unplaced(3)? {
+            for site in worker.unplaced((0, 1), 3)? {
                 let (number, _) = numbers(&page_of(&site));
                 worker.place(&site, &group(number))?;
             }
@@ -337,7 +337,7 @@ fn several_that_adopt_share_what_there_is_and_hints_reach_the_owner() {
     if !fence.is_empty() {
         let batch = Batch { found: vec![found(page(105, 7), 1)], ..Batch::default() };
         finder.commit(&fence, &batch).expect("commit");
-        assert_eq!(workers[owner].hints(10).expect("hints"), [page(105, 7).site().key()]);
+        assert_eq!(workers[owner].hints(10).expect("hints"), [(page(105, 7).site().key(), site_105.clone())]);
         assert_eq!(workers[owner].hints(10).expect("hints"), [], "once");
     }
 }

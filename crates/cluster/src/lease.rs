@@ -1,0 +1,120 @@
+//! Until when a worker may ask anything.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use fetch::Gate;
+use rustix::time::{ClockId, clock_gettime};
+use tokio::sync::watch;
+
+/// A lease: it holds until a time of a clock that goes on while the machine sleeps, unless the crawl is paused.
+#[derive(Clone)]
+pub struct Lease {
+    terms: Arc<Mutex<Terms>>,
+    /// Says that the terms changed.
+    changed: watch::Sender<()>,
+}
+
+#[derive(Clone, Copy)]
+struct Terms {
+    until: Duration,
+    is_paused: bool,
+}
+
+/// A time of the clock by which leases are measured (`CLOCK_BOOTTIME`).
+#[must_use]
+pub fn now() -> Duration {
+    let time = clock_gettime(ClockId::Boottime);
+    let (seconds, nanos) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
+    Duration::new(seconds.unwrap_or_default(), nanos.unwrap_or_default())
+}
+
+impl Lease {
+    /// A lease that holds until `until`, a time of [`now`].
+    #[must_use]
+    pub fn until(until: Duration) -> Self {
+        Lease { terms: Arc::new(Mutex::new(Terms { until, is_paused: false })), changed: watch::channel(()).0 }
+    }
+
+    /// Makes it last until `until`, if it does not last longer.
+    pub fn extend(&self, until: Duration) {
+        self.change(|terms| terms.until = terms.until.max(until));
+    }
+
+    /// Ends it for good: what waits for it waits until it is dropped.
+    pub fn end(&self) {
+        self.change(|terms| *terms = Terms { until: Duration::ZERO, is_paused: true });
+    }
+
+    /// Nothing is asked while the crawl is paused.
+    pub fn pause(&self, is_paused: bool) {
+        self.change(|terms| terms.is_paused = is_paused);
+    }
+
+    /// Whether something may be asked now.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        let terms = *self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        !terms.is_paused && now() < terms.until
+    }
+
+    /// Waits until something may be asked.
+    pub async fn held(&self) {
+        let mut changed = self.changed.subscribe();
+        while !self.holds() {
+            // The sender lives as long as this lease.
+            let _ = changed.changed().await;
+        }
+    }
+
+    /// What requests pass.
+    #[must_use]
+    pub fn gate(&self) -> Gate {
+        let lease = self.clone();
+        Gate::new(move || {
+            let lease = lease.clone();
+            async move { lease.held().await }
+        })
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Terms)) {
+        change(&mut self.terms.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.send_replace(());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    #[tokio::test]
+    async fn a_lease_holds_until_its_time_and_not_while_paused() {
+        let lease = Lease::until(now());
+        assert!(!lease.holds(), "its time has come");
+        lease.extend(now() + LONG);
+        assert!(lease.holds());
+        lease.extend(now());
+        assert!(lease.holds(), "it gets no shorter");
+        lease.pause(true);
+        assert!(!lease.holds());
+        let waiting = tokio::spawn({
+            let lease = lease.clone();
+            async move { lease.held().await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        lease.pause(false);
+        waiting.await.expect("it goes on");
+    }
+
+    #[test]
+    fn what_has_ended_stays_so() {
+        let lease = Lease::until(now() + LONG);
+        lease.end();
+        assert!(!lease.holds());
+        lease.pause(false);
+        assert!(!lease.holds());
+    }
+}

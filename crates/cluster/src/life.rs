@@ -1,0 +1,402 @@
+//! From joining to leaving: the threads that keep a worker's lease, and what it owns in line with the database.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use database::Address;
+use engine::Control;
+use store::StoreError;
+use store_postgres::cluster::{Epoch, GroupName, Standing, Worker, WorkerError, WorkerId};
+use store_postgres::{Options, Schema};
+use tokio::sync::{mpsc, watch};
+use weburl::SiteKey;
+
+use crate::lease::{self, Lease};
+use crate::ownership::Owned;
+use crate::placement::Placement;
+use crate::placing;
+use crate::store::WorkerStore;
+
+/// How often a worker looks for what others did.
+const TICK: Duration = Duration::from_millis(200);
+
+/// How many of these it looks less often for what changes rarely: dead workers, groups without an owner, better owners.
+const TICKS_RARE: u32 = 5;
+
+/// Hints read at once.
+const HINTS_MAX: usize = 10_000;
+
+/// Groups without an owner looked at at once.
+const OWNERLESS_MAX: usize = 1_000;
+
+/// Sites of a group, at most; what lies beyond is found by hints.
+const SITES_PER_GROUP_MAX: usize = 1_000_000;
+
+/// Groups being handed over at once, unless the worker leaves.
+const HAND_OVERS_MAX: usize = 16;
+
+/// The times by which workers deal with each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// How long a lease is.
+    pub ttl: Duration,
+    /// How long after its end a worker is called dead.
+    pub grace: Duration,
+    /// How long a group is not asked after it changed hands.
+    pub quiet: Duration,
+}
+
+/// How a life ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything it owned is another's, as it should be.
+    Left,
+    /// It lost its lease, or the database: whatever it has not committed is void.
+    Lost,
+}
+
+/// A worker from joining to its end.
+pub struct Life {
+    worker: Arc<Worker>,
+    lease: Lease,
+    owned: Arc<Owned>,
+    times: Times,
+    placement: Placement,
+    /// Somebody wants it to leave.
+    is_leaving: AtomicBool,
+    /// Set at the end; the threads then end too.
+    ended: watch::Sender<Option<Ended>>,
+    /// Why it was lost.
+    why: Mutex<Option<String>>,
+    /// Sites that the engine has let go of since the last look.
+    released: Mutex<Vec<SiteKey>>,
+}
+
+/// What the engine of a life is told and tells.
+pub struct Engine {
+    /// To the engine.
+    pub orders: mpsc::Sender<Control>,
+    /// Its store, by which it learns of seeds.
+    pub store: Arc<WorkerStore>,
+    /// What resolves and connects.
+    pub fetcher: Arc<fetch::Fetcher>,
+    /// Politeness groups are addresses.
+    pub by_address: bool,
+    /// Where names are resolved and distances measured.
+    pub runtime: tokio::runtime::Handle,
+}
+
+impl Life {
+    /// Joins the workers. `name` is where others reach this one.
+    ///
+    /// # Errors
+    /// The database cannot be used.
+    pub fn join(
+        address: &Address,
+        schema: &Schema,
+        name: &str,
+        times: Times,
+        placement: Placement,
+    ) -> Result<Self, StoreError> {
+        let asked = lease::now();
+        let worker = Worker::join(address, schema, name, times.ttl, &Options::default())?;
+        Ok(Life {
+            worker: Arc::new(worker),
+            lease: Lease::until(asked + times.ttl),
+            owned: Arc::default(),
+            times,
+            placement,
+            is_leaving: AtomicBool::new(false),
+            ended: watch::channel(None).0,
+            why: Mutex::new(None),
+            released: Mutex::default(),
+        })
+    }
+
+    /// Its identity.
+    #[must_use]
+    pub fn id(&self) -> WorkerId {
+        self.worker.id()
+    }
+
+    /// The worker in the database.
+    #[must_use]
+    pub fn worker(&self) -> &Arc<Worker> {
+        &self.worker
+    }
+
+    /// Its lease.
+    #[must_use]
+    pub fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// What it owns.
+    #[must_use]
+    pub fn owned(&self) -> &Arc<Owned> {
+        &self.owned
+    }
+
+    /// Starts the threads. They end when the life does.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn start(self: &Arc<Self>, engine: Engine) -> std::io::Result<Vec<JoinHandle<()>>> {
+        let spawn =
+            |name: &str, run: Box<dyn FnOnce() + Send>| std::thread::Builder::new().name(name.to_owned()).spawn(run);
+        let Engine { orders, store, fetcher, by_address, runtime } = engine;
+        let (renewing, placing, ruling) = (self.clone(), self.clone(), self.clone());
+        let surveyor = placing::Surveyor::new(self.worker.clone(), fetcher, by_address, self.placement, runtime);
+        let rule = move || {
+            let rule = Rule { life: &ruling, orders, store, arriving: HashMap::new(), moving: HashMap::new() };
+            rule.run();
+        };
+        Ok(vec![
+            spawn("lease", Box::new(move || renewing.keep_lease()))?,
+            spawn("placing", Box::new(move || placing.keep_placing(surveyor)))?,
+            spawn("ownership", Box::new(rule))?,
+        ])
+    }
+
+    /// Is told by the engine of a site that was let go of.
+    pub fn released(&self, site: SiteKey) {
+        self.released.lock().unwrap_or_else(PoisonError::into_inner).push(site);
+    }
+
+    /// Has it hand over what it owns, and leave.
+    pub fn leave(&self) {
+        self.is_leaving.store(true, SeqCst);
+    }
+
+    /// Waits for its end.
+    pub async fn over(&self) -> Ended {
+        let mut ended = self.ended.subscribe();
+        loop {
+            if let Some(end) = *ended.borrow_and_update() {
+                return end;
+            }
+            // The sender lives as long as this.
+            let _ = ended.changed().await;
+        }
+    }
+
+    /// Why it was lost.
+    #[must_use]
+    pub fn why(&self) -> Option<String> {
+        self.why.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Ends it: nothing is asked any more.
+    pub fn end(&self, how: Ended) {
+        self.lease.end();
+        self.ended.send_if_modified(|ended| {
+            let first = ended.is_none();
+            ended.get_or_insert(how);
+            first
+        });
+    }
+
+    fn lose(&self, error: &WorkerError) {
+        self.why.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
+        self.end(Ended::Lost);
+    }
+
+    fn is_over(&self) -> bool {
+        self.ended.borrow().is_some()
+    }
+
+    fn keep_lease(&self) {
+        while !self.is_over() {
+            let asked = lease::now();
+            match self.renew() {
+                Ok(()) => self.lease.extend(asked + self.times.ttl),
+                Err(error) => return self.lose(&error),
+            }
+            self.sleep(self.times.ttl / 3);
+        }
+    }
+
+    fn renew(&self) -> Result<(), WorkerError> {
+        if self.worker.renew()? == Standing::Leaving {
+            self.leave();
+        }
+        self.lease.pause(self.worker.is_paused()?);
+        Ok(())
+    }
+
+    fn keep_placing(&self, mut surveyor: placing::Surveyor) {
+        while !self.is_over() {
+            let found = if self.is_leaving.load(SeqCst) { Ok(false) } else { surveyor.look() };
+            match found {
+                Ok(true) => self.sleep(TICK),
+                Ok(false) => self.sleep(TICK * TICKS_RARE),
+                Err(error) => return self.lose(&error),
+            }
+        }
+    }
+
+    /// Sleeps, but not beyond its end.
+    fn sleep(&self, duration: Duration) {
+        const STEP: Duration = Duration::from_millis(50);
+        let until = lease::now() + duration;
+        while !self.is_over() && lease::now() < until {
+            std::thread::sleep(STEP.min(until.saturating_sub(lease::now())));
+        }
+    }
+}
+
+/// What keeps the engine in line with what the database says.
+struct Rule<'l> {
+    life: &'l Life,
+    orders: mpsc::Sender<Control>,
+    store: Arc<WorkerStore>,
+    /// Groups that are its own and not to be asked yet, with the time from which on they may be.
+    arriving: HashMap<GroupName, (Duration, Epoch)>,
+    /// Groups that are let go of: who gets them, and the sites of which something is still under way.
+    moving: HashMap<GroupName, (Option<WorkerId>, BTreeSet<SiteKey>)>,
+}
+
+impl Rule<'_> {
+    fn run(mut self) {
+        let mut ticks = 0u32;
+        while !self.life.is_over() {
+            if let Err(error) = self.tick(ticks.is_multiple_of(TICKS_RARE)) {
+                return self.life.lose(&error);
+            }
+            self.life.sleep(TICK);
+            ticks = ticks.wrapping_add(1);
+        }
+    }
+
+    fn tick(&mut self, rare: bool) -> Result<(), WorkerError> {
+        let hints = self.life.worker.hints(HINTS_MAX)?;
+        // After the hints: a seed is known before the queue that it was put into.
+        self.store.look_for_seeds()?;
+        if rare {
+            self.life.worker.reap(self.life.times.grace)?;
+            self.place()?;
+            self.take_over()?;
+        }
+        self.begin_with_arrived()?;
+        for site in std::mem::take(&mut *self.life.released.lock().unwrap_or_else(PoisonError::into_inner)) {
+            self.released(site)?;
+        }
+        let told = hints.into_iter().filter(|(site, group)| self.life.owned.add(*site, group)).map(|(site, _)| site);
+        self.tell(told.collect(), false);
+        Ok(())
+    }
+
+    /// Takes notice of what others gave to this worker.
+    fn take_over(&mut self) -> Result<(), WorkerError> {
+        let now = lease::now();
+        let owned = self.life.worker.owned()?;
+        let epochs: HashMap<&GroupName, Epoch> = owned.iter().map(|owned| (&owned.group, owned.epoch)).collect();
+        let is_kept = |(group, epoch): &(GroupName, Epoch)| epochs.get(group) == Some(epoch);
+        if !self.life.owned.groups().iter().all(is_kept) {
+            // Nobody takes anything from a worker that is alive.
+            return Err(WorkerError::Lost);
+        }
+        for group in owned {
+            if self.life.owned.epoch(&group.group).is_none() {
+                self.arriving.entry(group.group).or_insert((now + group.quiet, group.epoch));
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins with what was taken over and may be asked by now.
+    fn begin_with_arrived(&mut self) -> Result<(), WorkerError> {
+        let now = lease::now();
+        for (group, (from, epoch)) in std::mem::take(&mut self.arriving) {
+            if from > now {
+                self.arriving.insert(group, (from, epoch));
+                continue;
+            }
+            let sites = self.life.worker.sites(&group, SITES_PER_GROUP_MAX)?;
+            self.life.owned.take(&group, epoch, &sites);
+            // The first owner is the first to ask.
+            self.tell(sites, epoch > Epoch(1));
+        }
+        Ok(())
+    }
+
+    /// Sees to it that every group has the owner it should have.
+    fn place(&mut self) -> Result<(), WorkerError> {
+        let Life { worker, placement, times, .. } = self.life;
+        let members = worker.members()?;
+        let is_leaving = self.life.is_leaving.load(SeqCst);
+        if is_leaving {
+            worker.leave()?;
+        } else {
+            let free = worker.ownerless(OWNERLESS_MAX)?;
+            let assigned = placement.assign(&free, &members);
+            if !assigned.is_empty() {
+                worker.assign(&assigned, times.quiet)?;
+            }
+        }
+        let mine = worker.offers()?;
+        let moves = placement.hand_over(worker.id(), &mine, &members).into_iter();
+        let mut moves: HashMap<GroupName, Option<WorkerId>> = moves.map(|(group, to)| (group, Some(to))).collect();
+        if is_leaving {
+            // What nobody takes is given up.
+            for group in mine {
+                moves.entry(group.group).or_insert(None);
+            }
+        }
+        for (group, to) in moves {
+            let is_full = !is_leaving && self.moving.len() >= HAND_OVERS_MAX;
+            if is_full || self.moving.contains_key(&group) || self.life.owned.epoch(&group).is_none() {
+                continue;
+            }
+            let sites = self.life.owned.set_leaving(&group, true);
+            self.moving.insert(group.clone(), (to, sites.iter().copied().collect()));
+            if sites.is_empty() {
+                self.hand_over(&group)?;
+            } else {
+                self.send(Control::Release(sites));
+            }
+        }
+        if is_leaving && worker.owned()?.is_empty() {
+            self.life.end(Ended::Left);
+        }
+        Ok(())
+    }
+
+    fn released(&mut self, site: SiteKey) -> Result<(), WorkerError> {
+        let Some(group) = self.life.owned.group(site) else { return Ok(()) };
+        let Some((_, waiting)) = self.moving.get_mut(&group) else { return Ok(()) };
+        waiting.remove(&site);
+        if waiting.is_empty() { self.hand_over(&group) } else { Ok(()) }
+    }
+
+    /// Gives away a group of which nothing is under way.
+    fn hand_over(&mut self, group: &GroupName) -> Result<(), WorkerError> {
+        let Some((to, _)) = self.moving.remove(group) else { return Ok(()) };
+        let Life { worker, owned, times, .. } = self.life;
+        let is_given = match to {
+            Some(to) => worker.hand_over(group, to, times.quiet)?,
+            None => worker.give_up(group)?,
+        };
+        if is_given {
+            owned.forget(group);
+        } else {
+            let sites = owned.set_leaving(group, false);
+            self.tell(sites, false);
+        }
+        Ok(())
+    }
+
+    fn tell(&self, sites: Vec<SiteKey>, taken_over: bool) {
+        if !sites.is_empty() {
+            self.send(Control::SitesChanged { sites, taken_over });
+        }
+    }
+
+    fn send(&self, control: Control) {
+        // The engine is gone only when the life is over.
+        let _ = self.orders.blocking_send(control);
+    }
+}

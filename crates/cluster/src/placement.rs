@@ -1,0 +1,249 @@
+//! Who should own what: pure functions of what is known.
+
+use std::time::Duration;
+
+use store_postgres::cluster::{Bids, GroupName, Member, WorkerId};
+
+/// Workers that bid for a group before it is given away, at most: to reach a server costs it something.
+pub const BIDDERS_MAX: usize = 4;
+
+/// How long a group waits for further bids once there is one.
+pub const BIDS_WAIT: Duration = Duration::from_millis(500);
+
+/// How long a group waits for a first bid before it is given away without: it may not be there to be reached.
+pub const FIRST_BID_WAIT: Duration = Duration::from_secs(5);
+
+/// A worker is nearer than another if it takes less than this share of its time, and less by [`NEARER_BY`] at least: what is measured
+/// varies, and to move costs something.
+const NEARER_SHARE: f64 = 0.7;
+const NEARER_BY: Duration = Duration::from_millis(2);
+
+/// Groups that one worker may have more than another that is as near, before it gives one away.
+const MORE_GROUPS_MAX: u64 = 1;
+
+/// By what groups are given to workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// The time it takes to reach the group.
+    Latency,
+    /// A hash of the group's name and the worker's identity (rendezvous hashing, Thaler and Ravishankar 1998): no group moves
+    /// but those of a worker that came or went.
+    Hash,
+}
+
+impl Placement {
+    /// Who gets groups that nobody owns. Those of which it is too early to say are left out.
+    #[must_use]
+    pub fn assign(self, groups: &[Bids], members: &[Member]) -> Vec<(GroupName, WorkerId)> {
+        let mut staying: Vec<(WorkerId, u64)> =
+            members.iter().filter(|member| !member.is_leaving).map(|member| (member.id, member.groups)).collect();
+        let mut assigned = Vec::new();
+        for free in groups {
+            let winner = match self {
+                Placement::Hash => highest(&free.group, staying.iter().map(|(id, _)| *id)),
+                Placement::Latency => nearest(free, &staying),
+            };
+            if let Some(winner) = winner {
+                staying.iter_mut().filter(|(id, _)| *id == winner).for_each(|(_, groups)| *groups += 1);
+                assigned.push((free.group.clone(), winner));
+            }
+        }
+        assigned
+    }
+
+    /// Which of its groups a worker should hand over, and to whom, the most urgent first.
+    #[must_use]
+    pub fn hand_over(self, me: WorkerId, groups: &[Bids], members: &[Member]) -> Vec<(GroupName, WorkerId)> {
+        let others = || members.iter().filter(|member| member.id != me && !member.is_leaving);
+        let leaves = members.iter().find(|member| member.id == me).is_none_or(|member| member.is_leaving);
+        if leaves {
+            let mut others: Vec<(WorkerId, u64)> = others().map(|member| (member.id, member.groups)).collect();
+            return groups
+                .iter()
+                .filter_map(|group| Some((group.group.clone(), self.heir(group, &mut others)?)))
+                .collect();
+        }
+        match self {
+            Placement::Hash => {
+                let all = || members.iter().filter(|member| !member.is_leaving).map(|member| member.id);
+                let moved =
+                    |group: &Bids| Some((group.group.clone(), highest(&group.group, all()).filter(|id| *id != me)?));
+                groups.iter().filter_map(moved).collect()
+            }
+            Placement::Latency => {
+                let mut moves: Vec<(GroupName, WorkerId)> =
+                    groups.iter().filter_map(|group| nearer(me, group, members)).collect();
+                if moves.is_empty() {
+                    moves.extend(idler(me, groups, members));
+                }
+                moves
+            }
+        }
+    }
+
+    /// Who gets a group of a worker that leaves.
+    fn heir(self, group: &Bids, others: &mut [(WorkerId, u64)]) -> Option<WorkerId> {
+        let bidder = group.bids.iter().map(|bid| bid.worker).find(|id| others.iter().any(|(other, _)| other == id));
+        let heir = match self {
+            Placement::Hash => highest(&group.group, others.iter().map(|(id, _)| *id)),
+            Placement::Latency => bidder.or_else(|| idlest(others)),
+        }?;
+        others.iter_mut().filter(|(id, _)| *id == heir).for_each(|(_, groups)| *groups += 1);
+        Some(heir)
+    }
+}
+
+/// Rendezvous hashing: who has the highest hash with the group.
+fn highest(group: &GroupName, workers: impl Iterator<Item = WorkerId>) -> Option<WorkerId> {
+    workers.max_by_key(|id| {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&id.0.to_be_bytes()).update(group.as_str().as_bytes());
+        *hasher.finalize().as_bytes()
+    })
+}
+
+/// The lowest bid, if there are enough of them. Among those as near as the nearest it is the idlest.
+fn nearest(free: &Bids, staying: &[(WorkerId, u64)]) -> Option<WorkerId> {
+    let groups_of = |id: WorkerId| staying.iter().find(|(other, _)| *other == id).map(|(_, groups)| *groups);
+    let bids: Vec<_> = free.bids.iter().filter_map(|bid| Some((*bid, groups_of(bid.worker)?))).collect();
+    let Some((lowest, _)) = bids.first() else {
+        return if free.ownerless >= FIRST_BID_WAIT { idlest(staying) } else { None };
+    };
+    if bids.len() < BIDDERS_MAX.min(staying.len()) && free.ownerless < BIDS_WAIT {
+        return None;
+    }
+    let as_near = bids.iter().filter(|(bid, _)| !is_nearer(lowest.round_trip, bid.round_trip));
+    as_near.min_by_key(|(_, groups)| *groups).map(|(bid, _)| bid.worker)
+}
+
+fn idlest(workers: &[(WorkerId, u64)]) -> Option<WorkerId> {
+    workers.iter().min_by_key(|(id, groups)| (*groups, *id)).map(|(id, _)| *id)
+}
+
+/// Whether one time is so much less than another that it matters.
+fn is_nearer(one: Duration, other: Duration) -> bool {
+    one.as_secs_f64() < other.as_secs_f64() * NEARER_SHARE && one + NEARER_BY < other
+}
+
+/// A worker that is nearer to a group of mine.
+fn nearer(me: WorkerId, group: &Bids, members: &[Member]) -> Option<(GroupName, WorkerId)> {
+    let mine = group.bids.iter().find(|bid| bid.worker == me)?;
+    let stays = |id: WorkerId| members.iter().any(|member| member.id == id && !member.is_leaving);
+    let best = group.bids.iter().find(|bid| bid.worker != me && stays(bid.worker))?;
+    is_nearer(best.round_trip, mine.round_trip).then(|| (group.group.clone(), best.worker))
+}
+
+/// A group for a worker that has fewer and is as near to it.
+fn idler(me: WorkerId, groups: &[Bids], members: &[Member]) -> Option<(GroupName, WorkerId)> {
+    let mine = groups.len() as u64;
+    let mut idle: Vec<&Member> = members
+        .iter()
+        .filter(|member| member.id != me && !member.is_leaving && member.groups + MORE_GROUPS_MAX < mine)
+        .collect();
+    idle.sort_by_key(|member| (member.groups, member.id));
+    for member in idle {
+        for group in groups {
+            let bid = |id| group.bids.iter().find(|bid| bid.worker == id).map(|bid| bid.round_trip);
+            if let (Some(mine), Some(its)) = (bid(me), bid(member.id))
+                && !is_nearer(mine, its)
+            {
+                return Some((group.group.clone(), member.id));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use store_postgres::cluster::Bid;
+
+    use super::*;
+
+    fn member(id: i64, groups: u64) -> Member {
+        Member { id: WorkerId(id), name: format!("w{id}"), is_leaving: false, groups }
+    }
+
+    fn group(name: &str, ownerless_ms: u64, bids: &[(i64, u64)]) -> Bids {
+        let mut bids: Vec<Bid> =
+            bids.iter().map(|(id, ms)| Bid { worker: WorkerId(*id), round_trip: Duration::from_millis(*ms) }).collect();
+        bids.sort_by_key(|bid| bid.round_trip);
+        let site = weburl::Site::from_text(&format!("http://{name}")).expect("a site");
+        Bids { group: GroupName::of_site(&site), ownerless: Duration::from_millis(ownerless_ms), bids }
+    }
+
+    fn ids(moves: &[(GroupName, WorkerId)]) -> Vec<i64> {
+        moves.iter().map(|(_, id)| id.0).collect()
+    }
+
+    #[test]
+    fn the_nearest_gets_it_when_enough_have_bid() {
+        let members = [member(1, 0), member(2, 0), member(3, 0)];
+        let check = |what: &str, ownerless, bids: &[(i64, u64)], expect: &[i64]| {
+            let free = [group("a.test", ownerless, bids)];
+            assert_eq!(ids(&Placement::Latency.assign(&free, &members)), expect, "{what}");
+        };
+        check("all have bid", 1, &[(1, 80), (2, 20), (3, 50)], &[2]);
+        check("one may still bid", 1, &[(1, 80), (3, 50)], &[]);
+        check("nobody waits for ever", 501, &[(1, 80), (3, 50)], &[3]);
+        check("nobody has bid", 1_000, &[], &[]);
+        check("nobody can", 5_000, &[], &[1]);
+        check("who is gone has bid", 501, &[(9, 1), (3, 50)], &[3]);
+    }
+
+    #[test]
+    fn workers_that_are_as_near_share() {
+        let members = [member(1, 5), member(2, 0)];
+        let free: Vec<Bids> = ["a", "b", "c"].map(|name| group(&format!("{name}.test"), 1, &[(1, 10), (2, 11)])).into();
+        assert_eq!(ids(&Placement::Latency.assign(&free, &members)), [2, 2, 2]);
+        let members = [member(1, 0), member(2, 0)];
+        assert_eq!(ids(&Placement::Latency.assign(&free, &members)), [1, 2, 1]);
+    }
+
+    #[test]
+    fn groups_move_to_who_is_nearer_and_else_to_who_is_idler() {
+        let members = [member(1, 2), member(2, 0)];
+        let mine = [group("a.test", 0, &[(1, 80), (2, 20)]), group("b.test", 0, &[(1, 20), (2, 80)])];
+        let moves = Placement::Latency.hand_over(WorkerId(1), &mine, &members);
+        assert_eq!(moves, [(mine[0].group.clone(), WorkerId(2))]);
+        let near = [group("a.test", 0, &[(1, 20), (2, 21)]), group("b.test", 0, &[(1, 20), (2, 21)])];
+        assert_eq!(ids(&Placement::Latency.hand_over(WorkerId(1), &near, &members)), [2], "one at a time");
+        let even = [member(1, 2), member(2, 1)];
+        assert_eq!(Placement::Latency.hand_over(WorkerId(1), &near, &even), [], "a group more is no reason");
+        let far = [group("a.test", 0, &[(1, 20), (2, 80)]), group("b.test", 0, &[(1, 20), (2, 80)])];
+        assert_eq!(Placement::Latency.hand_over(WorkerId(1), &far, &members), [], "idle but far");
+    }
+
+    #[test]
+    fn who_leaves_hands_over_everything_to_those_who_stay() {
+        let mut members = [member(1, 3), member(2, 0), member(3, 0)];
+        members[0].is_leaving = true;
+        members[2].is_leaving = true;
+        let mine = ["a.test", "b.test"].map(|name| group(name, 0, &[(1, 1), (3, 2)]));
+        for placement in [Placement::Latency, Placement::Hash] {
+            assert_eq!(ids(&placement.hand_over(WorkerId(1), &mine, &members)), [2, 2], "{placement:?}");
+        }
+        assert_eq!(Placement::Latency.hand_over(WorkerId(1), &mine, &members[..1]), [], "there is nobody");
+    }
+
+    #[test]
+    fn by_hash_only_groups_of_who_came_or_went_move() {
+        let members: Vec<Member> = (1..=4).map(|id| member(id, 0)).collect();
+        let all: Vec<Bids> = (0..200).map(|n| group(&format!("s{n}.test"), 0, &[])).collect();
+        let before = Placement::Hash.assign(&all, &members);
+        for id in 1..=4 {
+            let count = before.iter().filter(|(_, owner)| owner.0 == id).count();
+            assert!((25..=80).contains(&count), "worker {id} has {count} of 200");
+        }
+        let after = Placement::Hash.assign(&all, &members[..3]);
+        let moved = |(before, after): &(&(GroupName, WorkerId), &(GroupName, WorkerId))| before != after;
+        assert!(before.iter().zip(&after).filter(moved).all(|(before, _)| before.1 == WorkerId(4)));
+        let mine: Vec<Bids> = all
+            .iter()
+            .filter(|group| after.iter().any(|(name, id)| *name == group.group && id.0 == 1))
+            .cloned()
+            .collect();
+        let moves = Placement::Hash.hand_over(WorkerId(1), &mine, &members);
+        assert!(!moves.is_empty() && moves.iter().all(|(_, to)| to.0 == 4), "only the one that came gets something");
+    }
+}
