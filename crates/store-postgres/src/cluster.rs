@@ -15,6 +15,7 @@
 //!
 //! Who should own a group is not decided here: this says which have no owner and who has bid how much, and takes the decision.
 
+mod segments;
 mod statements;
 
 use std::fmt;
@@ -30,12 +31,14 @@ use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use crate::Options;
 use crate::commit::Writer;
-use crate::error::{damaged, is_fenced};
+use crate::error::{damaged, is_dead, is_fenced};
 use crate::numbers::{from_ordered, limit, ordered};
 use crate::read::Reader;
 use crate::rows::Columns;
 use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
+
+pub use segments::WrittenSegment;
 
 /// A worker's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -231,30 +234,27 @@ impl Worker {
         Ok(())
     }
 
-    /// Ends its lease at once: it asks nothing more, and what it still owns is free for others.
+    /// Ends its lease at once: it asks nothing more, visits in segments that it has not sealed are undone, and what it still owns is
+    /// free for others.
     ///
     /// # Errors
     /// The store failed.
     pub fn gone(&self) -> Result<(), WorkerError> {
         self.session.query("leaving the workers", statements::GONE, self.with(Vec::new()))?;
-        self.free()
+        self.bury()
     }
 
-    /// Calls those dead whose lease ended longer than `grace` ago, and frees what the dead owned. Any worker may, at any time.
+    /// Calls those dead whose lease ended longer than `grace` ago, undoes the visits in segments that they had not sealed, and frees what
+    /// they owned. Any worker may, at any time, and each call goes on where one before stopped or was cut off. What lies of the
+    /// segments on shared storage is to be removed then ([`Worker::lost_segments`]).
     ///
     /// # Errors
     /// The store failed.
     pub fn reap(&self, grace: Duration) -> Result<Vec<WorkerId>, WorkerError> {
         let rows = self.session.query("looking for dead workers", statements::REAP, vec![seconds(grace)])?;
         let dead = rows.iter().map(|row| Columns::of("worker", row).next().map(WorkerId)).collect::<Result<_, _>>()?;
-        self.free()?;
+        self.bury()?;
         Ok(dead)
-    }
-
-    /// A statement of its own: it must see what was given to a worker until the moment it was called dead.
-    fn free(&self) -> Result<(), WorkerError> {
-        self.session.query("freeing what dead workers owned", statements::FREE, Vec::new())?;
-        Ok(())
     }
 
     /// The workers that are alive, those that leave among them.
@@ -416,14 +416,18 @@ impl Worker {
 
     /// Commits as [`store::Store::commit`], if it still owns the groups of the sites that the batch has visits of.
     ///
+    /// A duplicate whose original was lost meanwhile stays in the queue, and its site is among the [`Worker::hints`].
+    ///
     /// # Errors
-    /// [`WorkerError::Fenced`]: it does not, and nothing was written.
+    /// [`WorkerError::Fenced`]: it does not. [`WorkerError::Lost`]: it is called dead. Nothing was written.
     pub fn commit(&self, fence: &[(GroupName, Epoch)], batch: &Batch) -> Result<Committed, WorkerError> {
         let fence: Vec<(String, i64)> = fence.iter().map(|(group, epoch)| (group.0.clone(), epoch.0)).collect();
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        writer
-            .commit(&fence, batch)
-            .map_err(|error| if is_fenced(&error) { WorkerError::Fenced } else { WorkerError::Store(error) })
+        writer.commit(&fence, batch).map_err(|error| match error {
+            error if is_fenced(&error) => WorkerError::Fenced,
+            error if is_dead(&error) => WorkerError::Lost,
+            error => WorkerError::Store(error),
+        })
     }
 
     /// The queue of a site in order, as [`store::Store::pending`].

@@ -10,6 +10,9 @@ const OTHER_WRITER: &str = "AR001";
 /// What it says where a politeness group has another owner.
 const FENCED: &str = "AR002";
 
+/// What it says where the worker is called dead.
+const DEAD: &str = "AR003";
+
 /// Why a schema cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -56,6 +59,9 @@ pub enum Unusable {
     /// A politeness group that the commit is about has another owner by now. Nothing was written.
     #[error("a politeness group has another owner by now")]
     Fenced,
+    /// The worker that commits is called dead. Nothing was written.
+    #[error("this worker is called dead")]
+    Dead,
     /// A commit failed before.
     #[error("an earlier commit failed; the store must be opened again")]
     Failed,
@@ -80,6 +86,7 @@ pub(crate) fn query(place: &str, doing: &'static str, error: postgres::Error) ->
             StoreError::InUse { place }
         }
         Some(code) if code.code() == FENCED => backend(doing, Unusable::Fenced),
+        Some(code) if code.code() == DEAD => backend(doing, Unusable::Dead),
         Some(code) if *code == SqlState::DISK_FULL => StoreError::Full { place },
         _ => backend(doing, Unusable::from(error)),
     }
@@ -89,6 +96,12 @@ pub(crate) fn query(place: &str, doing: &'static str, error: postgres::Error) ->
 pub(crate) fn is_fenced(error: &StoreError) -> bool {
     let StoreError::Backend { source, .. } = error else { return false };
     matches!(source.downcast_ref(), Some(Unusable::Fenced))
+}
+
+/// Whether a commit was refused because the worker is called dead.
+pub(crate) fn is_dead(error: &StoreError) -> bool {
+    let StoreError::Backend { source, .. } = error else { return false };
+    matches!(source.downcast_ref(), Some(Unusable::Dead))
 }
 
 /// Whether what was asked may succeed on another connection, or on a second try.

@@ -51,7 +51,7 @@ const SITES: &str =
 
 const HOLDER: &str = "SELECT site_key, url_key FROM holder WHERE digest = $1";
 const SEEDS: &str = "SELECT url FROM seed ORDER BY number";
-const SEGMENTS: &str = "SELECT serial, name, length FROM segment ORDER BY serial";
+const SEGMENTS: &str = "SELECT serial, name, length FROM segment WHERE NOT is_lost ORDER BY serial";
 
 // Lengths are summed up as they are, and the sum taken as the 64 bits it is of.
 const TOTALS: &str = "SELECT 'url', NULL, count(*), '0' FROM url

@@ -19,9 +19,17 @@ pub(super) const REAP: &str = "WITH dead AS (
     bids AS (DELETE FROM bid USING dead WHERE bid.worker = dead.worker),
     hints AS (DELETE FROM hint USING dead WHERE hint.owner = dead.worker)
     SELECT worker FROM dead";
+// One that has a commit in flight is closed next time.
+pub(super) const CLOSE: &str = "WITH dead AS (
+        SELECT c.writer FROM writer c JOIN worker w ON w.worker = c.writer WHERE w.state = 'dead' FOR UPDATE OF c SKIP LOCKED),
+    closed AS (DELETE FROM writer c USING dead WHERE c.writer = dead.writer)
+    DELETE FROM nearer n USING dead WHERE n.writer = dead.writer";
+pub(super) const UNDO: &str = "SELECT undo($1)";
 pub(super) const FREE: &str = "WITH free AS (
         SELECT g.name FROM politeness_group g JOIN worker w ON w.worker = g.owner
-            WHERE w.state = 'dead' ORDER BY g.name FOR UPDATE OF g SKIP LOCKED)
+            WHERE w.state = 'dead' AND NOT EXISTS (SELECT FROM writer c WHERE c.writer = w.worker)
+                AND NOT EXISTS (SELECT FROM segment s WHERE s.worker = w.worker AND NOT s.is_sealed AND NOT s.is_lost)
+            ORDER BY g.name FOR UPDATE OF g SKIP LOCKED)
     UPDATE politeness_group g SET owner = NULL, ownerless_since = clock_timestamp() FROM free WHERE g.name = free.name";
 pub(super) const MEMBERS: &str = "SELECT w.worker, w.name, w.state = 'leaving',
         (SELECT count(*) FROM politeness_group g WHERE g.owner = w.worker)
@@ -83,3 +91,12 @@ pub(super) const HINTS: &str = "WITH told AS (
         WHERE s.politeness_group IS NOT NULL";
 pub(super) const IS_PAUSED: &str = "SELECT is_paused FROM crawl";
 pub(super) const SEEDS_BEHIND: &str = "SELECT number, url FROM seed WHERE number > $1 ORDER BY number";
+pub(super) const NEXT_SERIAL: &str = "SELECT nextval('segment_serial')";
+// The worker first: whoever calls it dead waits, and then finds the segment sealed.
+pub(super) const SEAL: &str = "WITH alive AS MATERIALIZED (
+        SELECT worker FROM worker WHERE worker = $1 AND state <> 'dead' FOR SHARE)
+    UPDATE segment s SET is_sealed = true FROM alive WHERE s.worker = alive.worker AND s.serial = $2 RETURNING s.serial";
+pub(super) const SEGMENTS: &str =
+    "SELECT serial, name, length, worker, is_sealed FROM segment WHERE NOT is_lost ORDER BY serial";
+pub(super) const LOST_SEGMENTS: &str = "SELECT name FROM segment WHERE NOT is_sealed AND is_lost ORDER BY serial";
+pub(super) const FORGET: &str = "DELETE FROM segment WHERE is_lost AND name = $1";

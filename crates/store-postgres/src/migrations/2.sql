@@ -29,8 +29,14 @@ CREATE INDEX bid_of_worker ON bid (worker);
 -- Sites of a worker in whose queues others put something. One that is lost costs time, never a URL: the queue is read again.
 CREATE TABLE hint (owner bigint, number bigint GENERATED ALWAYS AS IDENTITY, site_key bigint NOT NULL, PRIMARY KEY (owner, number));
 
--- Segments that workers write: until one is sealed, its pages go back to the queue if its worker is lost.
-ALTER TABLE segment ADD worker bigint, ADD is_sealed boolean NOT NULL DEFAULT false;
+-- Segments that workers write. One that is not sealed when its worker is called dead is lost: its visits are undone, and then its
+-- row says that what lies of it on shared storage is to be removed.
+ALTER TABLE segment ADD worker bigint, ADD is_sealed boolean NOT NULL DEFAULT false, ADD is_lost boolean NOT NULL DEFAULT false;
+CREATE INDEX segment_not_sealed ON segment (worker) WHERE NOT is_sealed;
+CREATE SEQUENCE segment_serial AS integer MINVALUE 0;
+SELECT setval('segment_serial', (SELECT coalesce(max(serial) + 1, 0) FROM segment), false);
+CREATE INDEX visit_of_segment ON visit (segment, site_key, url_key);
+CREATE INDEX visit_of_original ON visit (duplicate_of_site, duplicate_of_url) WHERE duplicate_of_url IS NOT NULL;
 
 -- What all workers of the crawl share; at most one row.
 CREATE TABLE crawl (

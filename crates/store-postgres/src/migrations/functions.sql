@@ -2,6 +2,8 @@
 
 DROP FUNCTION IF EXISTS commit;
 DROP FUNCTION IF EXISTS place;
+DROP FUNCTION IF EXISTS undo;
+DROP FUNCTION IF EXISTS originals;
 DROP FUNCTION IF EXISTS rank_of;
 DROP FUNCTION IF EXISTS distance;
 
@@ -11,10 +13,14 @@ CREATE FUNCTION distance(depth bigint, redirects smallint) RETURNS bigint LANGUA
 CREATE FUNCTION rank_of(purpose purpose, depth bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN purpose = 'sitemap' THEN 0 ELSE least(depth + 1, 4294967295) END;
 
+-- The lock under which duplicates and the undoing of their originals keep out of each other's way.
+CREATE FUNCTION originals() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN hashtextextended('argiope originals ' || current_schema(), 0);
+
 -- Applies a batch: one call is one transaction. Every step is a statement, and so sees what others committed while the step
 -- before waited for them: with all steps as parts of one statement, a shorter way to a URL that another worker inserts at the
 -- same time would be lost. Steps lock in this order, each in the order of the keys, so that workers never wait in a circle:
--- politeness groups, new URLs, known URLs, holders.
+-- politeness groups, originals (of duplicates, by workers), new URLs, known URLs, holders, sites.
 --
 --   me      0 is the process that has the store to itself
 --   fence_  politeness groups whose sites are visited, and the epochs of their ownership
@@ -54,6 +60,7 @@ DECLARE
     is_missing boolean[]; is_nearer boolean[];
     missing bigint; near bigint; inserted bigint; held bigint;
     i_site bigint[]; i_url bigint[]; j_site bigint[]; j_url bigint[];
+    orphan_site bigint[]; orphan_url bigint[];                    -- duplicates whose original was undone
     any_nearer boolean := false;
 BEGIN
     SELECT w.number INTO last FROM writer w WHERE w.writer = me AND w.process = my_process::uuid FOR UPDATE;
@@ -61,6 +68,8 @@ BEGIN
         RETURN QUERY SELECT w.fresh_site, w.fresh_url, EXISTS (SELECT FROM nearer n WHERE n.writer = me)
             FROM writer w WHERE w.writer = me;
         RETURN;
+    ELSIF last IS NULL AND me <> 0 THEN
+        RAISE EXCEPTION 'this worker is called dead' USING ERRCODE = 'AR003';
     ELSIF last IS DISTINCT FROM commit_number - 1 THEN
         RAISE EXCEPTION 'another process has opened the store meanwhile' USING ERRCODE = 'AR001';
     END IF;
@@ -73,6 +82,15 @@ BEGIN
         IF held < cardinality(fence_group) THEN
             RAISE EXCEPTION 'a politeness group has another owner by now' USING ERRCODE = 'AR002';
         END IF;
+    END IF;
+    -- A duplicate is a record that refers to another: if that was undone meanwhile the visit is left out, and the URL stays queued.
+    IF me <> 0 AND array_remove(v_duplicate_url, NULL) <> '{}' THEN
+        PERFORM pg_advisory_xact_lock_shared(originals());
+        SELECT array_agg(v.site), array_agg(v.url) INTO orphan_site, orphan_url
+            FROM unnest(v_site, v_url, v_duplicate_site, v_duplicate_url) AS v(site, url, duplicate_site, duplicate_url)
+            WHERE v.duplicate_url IS NOT NULL
+                AND (v.duplicate_site, v.duplicate_url) NOT IN (SELECT * FROM unnest(v_site, v_url))
+                AND NOT EXISTS (SELECT FROM visit o WHERE o.site_key = v.duplicate_site AND o.url_key = v.duplicate_url);
     END IF;
     DELETE FROM nearer n WHERE n.writer = me;
 
@@ -159,6 +177,7 @@ BEGIN
         WHERE CASE WHEN v.settled THEN (v.site, v.url) IN (SELECT * FROM unnest(settled_site, settled_url))
             ELSE (v.site, v.url) NOT IN (SELECT * FROM unnest(new_site || settled_site, new_url || settled_url))
                 AND EXISTS (SELECT FROM url u WHERE u.site_key = v.site AND u.url_key = v.url) END
+            AND (orphan_url IS NULL OR (v.site, v.url) NOT IN (SELECT * FROM unnest(orphan_site, orphan_url)))
         ON CONFLICT (site_key, url_key) DO UPDATE SET
             fetched_at = excluded.fetched_at, length = excluded.length, judged_depth = excluded.judged_depth,
             duplicate_of_site = excluded.duplicate_of_site, duplicate_of_url = excluded.duplicate_of_url,
@@ -190,7 +209,8 @@ BEGIN
             AND q.site_key = t.site AND q.rank = rank_of(u.purpose, u.depth) AND q.url_key = t.url
             AND (distance(u.depth, u.redirects) >= t.shortest OR NOT coalesce(t.links,
                 (SELECT v.outlinks IS NOT NULL FROM visit v WHERE v.site_key = t.site AND v.url_key = t.url), false))
-            AND (t.site, t.url) NOT IN (SELECT * FROM unnest(new_site, new_url));
+            AND (t.site, t.url) NOT IN (SELECT * FROM unnest(new_site, new_url))
+            AND (orphan_url IS NULL OR (t.site, t.url) NOT IN (SELECT * FROM unnest(orphan_site, orphan_url)));
 
     IF near > 0 THEN
         DELETE FROM queue q
@@ -237,13 +257,15 @@ BEGIN
             WHERE NOT EXISTS (SELECT FROM seed s WHERE s.site_key = e.site AND s.url_key = e.url) ORDER BY e.n;
     END IF;
     IF cardinality(g_serial) > 0 THEN
-        INSERT INTO segment SELECT * FROM unnest(g_serial, g_name, g_length)
+        INSERT INTO segment (serial, name, length, worker)
+            SELECT g.serial, g.name, g.length, nullif(me, 0) FROM unnest(g_serial, g_name, g_length) AS g(serial, name, length)
             ON CONFLICT (serial) DO UPDATE SET name = excluded.name, length = excluded.length;
     END IF;
     IF me <> 0 THEN
         INSERT INTO hint (owner, site_key)
             SELECT DISTINCT g.owner, s.site_key FROM unnest(new_site) AS n(site)
-            JOIN site s ON s.site_key = n.site JOIN politeness_group g ON g.name = s.politeness_group WHERE g.owner <> me;
+            JOIN site s ON s.site_key = n.site JOIN politeness_group g ON g.name = s.politeness_group WHERE g.owner <> me
+            UNION SELECT me, o.site FROM unnest(orphan_site) AS o(site);
         INSERT INTO unplaced (site_key, site)
             SELECT DISTINCT ON (u.site_key) u.site_key, substring(u.url FROM '^[a-z]+://[^/]+')
             FROM unnest(new_site, new_url) AS n(site, url) JOIN url u ON u.site_key = n.site AND u.url_key = n.url
@@ -271,4 +293,87 @@ BEGIN
     -- Whoever has the group learns of its new site.
     INSERT INTO hint (owner, site_key) SELECT g.owner, my_site FROM politeness_group g WHERE g.name = pinned AND g.owner IS NOT NULL;
     RETURN QUERY SELECT g.name, g.owner FROM politeness_group g WHERE g.name = pinned;
+END $$;
+
+-- Undoes visits whose records are lost: those in a segment that its worker had not sealed when it was called dead, and duplicates of
+-- them wherever their records are, since those refer to the lost ones. Their URLs are in the queue again as if they had never been
+-- asked for; what was found on them stays known. One call is one transaction, about at most so many visits. True: call it again.
+--
+-- Why nothing is undone that is still being written, and nothing twice:
+--   1. A worker is called dead (final), in a transaction of its own.
+--   2. Its row of `writer` is deleted. A commit locks that row first of all and holds it to its end: so one in flight is either over
+--      before the row is gone, and what it wrote is seen here, or finds no row, and writes nothing. The same goes for the mark that a
+--      segment is sealed, which locks the row of `worker`.
+--   3. Only then its segments are looked at here; nobody adds to them any more. The row of the segment is locked, so one undoes it at a time.
+--   4. Only when none of its segments is left to undo its politeness groups are free: who takes them over finds the queues complete.
+-- Whoever is killed on the way leaves a worker that is dead, and rows that say how far this came: any worker goes on, at any step.
+--
+-- Sites that the worker had handed over before have other owners, who commit meanwhile: both lock the rows of the URLs in their
+-- order. A duplicate may be committed of a visit that is being undone: it holds the lock `originals` shared, this alone. So its
+-- commit comes before, and it is found here; or behind, and it finds no original any more.
+CREATE FUNCTION undo(visits_max bigint) RETURNS boolean LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    lost bigint;
+    o_site bigint[]; o_url bigint[];                              -- visits in the segment
+    d_site bigint[]; d_url bigint[];                              -- duplicates of them
+    has_all boolean;
+BEGIN
+    SELECT s.serial INTO lost FROM segment s JOIN worker w ON w.worker = s.worker
+        WHERE NOT s.is_sealed AND NOT s.is_lost AND w.state = 'dead'
+            AND NOT EXISTS (SELECT FROM writer c WHERE c.writer = s.worker)
+        ORDER BY s.serial LIMIT 1 FOR UPDATE OF s SKIP LOCKED;
+    IF lost IS NULL THEN
+        RETURN false;
+    END IF;
+    PERFORM pg_advisory_xact_lock(originals());
+    SELECT coalesce(array_agg(v.site_key), '{}'), coalesce(array_agg(v.url_key), '{}') INTO o_site, o_url
+        FROM (SELECT site_key, url_key FROM visit WHERE segment = lost ORDER BY site_key, url_key LIMIT visits_max) v;
+    SELECT coalesce(array_agg(v.site_key), '{}'), coalesce(array_agg(v.url_key), '{}') INTO d_site, d_url
+        FROM (SELECT d.site_key, d.url_key FROM unnest(o_site, o_url) AS o(site, url)
+            JOIN visit d ON d.duplicate_of_site = o.site AND d.duplicate_of_url = o.url LIMIT visits_max) v;
+    -- Where there may be more duplicates the originals are left for now: each is there as long as one of its duplicates is.
+    has_all := cardinality(d_url) < visits_max;
+
+    PERFORM FROM url u JOIN (
+            SELECT * FROM unnest(o_site, o_url) WHERE has_all UNION SELECT * FROM unnest(d_site, d_url)
+        ) k(site, url) ON u.site_key = k.site AND u.url_key = k.url
+        ORDER BY u.site_key, u.url_key FOR NO KEY UPDATE OF u;
+    -- A visit that was made again before the lock was had is not meant any more.
+    WITH undone AS (
+        DELETE FROM visit v USING (
+                SELECT * FROM unnest(o_site, o_url) WHERE has_all UNION SELECT * FROM unnest(d_site, d_url)
+            ) k(site, url)
+            WHERE v.site_key = k.site AND v.url_key = k.url AND (has_all AND v.segment = lost
+                OR (v.duplicate_of_site, v.duplicate_of_url) IN (SELECT * FROM unnest(o_site, o_url)))
+            RETURNING v.site_key, v.url_key, v.digest, v.outcome),
+    queued AS (
+        INSERT INTO queue SELECT u.site_key, rank_of(u.purpose, u.depth), u.url_key
+            FROM undone n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
+            ON CONFLICT DO NOTHING),
+    no_holder AS (
+        DELETE FROM holder h USING undone n
+            WHERE h.digest = n.digest AND h.site_key = n.site_key AND h.url_key = n.url_key),
+    counted AS (
+        SELECT n.site_key,
+                count(*) FILTER (WHERE u.purpose = 'page' AND n.outcome IN ('html', 'binary', 'duplicate')) AS pages,
+                count(*) FILTER (WHERE u.purpose = 'sitemap') AS sitemaps
+            FROM undone n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key GROUP BY n.site_key),
+    locked AS (
+        SELECT s.site_key, c.pages, c.sitemaps, s.politeness_group
+            FROM site s JOIN counted c ON c.site_key = s.site_key ORDER BY s.site_key FOR NO KEY UPDATE OF s),
+    corrected AS (
+        UPDATE site s SET pages_fetched = greatest(s.pages_fetched - l.pages, 0),
+                sitemaps_read = greatest(s.sitemaps_read - l.sitemaps, 0)
+            FROM locked l WHERE s.site_key = l.site_key)
+    INSERT INTO hint (owner, site_key)
+        SELECT g.owner, l.site_key FROM locked l JOIN politeness_group g ON g.name = l.politeness_group
+            JOIN worker w ON w.worker = g.owner AND w.state <> 'dead';
+
+    UPDATE segment s SET is_lost = true
+        WHERE s.serial = lost AND NOT EXISTS (SELECT FROM visit v WHERE v.segment = lost);
+    RETURN true;
 END $$;

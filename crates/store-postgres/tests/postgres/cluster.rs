@@ -18,16 +18,16 @@ use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
 use crate::place::Place;
 
 const TTL: Duration = Duration::from_millis(1_500);
-const GRACE: Duration = Duration::from_millis(300);
-const QUIET: Duration = Duration::from_millis(50);
+pub const GRACE: Duration = Duration::from_millis(300);
+pub const QUIET: Duration = Duration::from_millis(50);
 /// A lease that does not end while a test runs.
-const LONG: Duration = Duration::from_secs(600);
+pub const LONG: Duration = Duration::from_secs(600);
 
 const SITES: u64 = 12;
 const PAGES: u64 = 40;
 const WORKERS: u64 = 3;
 
-fn page(site: u64, n: u64) -> CanonicalUrl {
+pub fn page(site: u64, n: u64) -> CanonicalUrl {
     CanonicalUrl::parse(&format!("http://s{site}.test/{n}"), &CanonicalRules::default()).expect("a URL")
 }
 
@@ -35,7 +35,7 @@ fn address(site: u64) -> IpAddr {
     IpAddr::from([10, 0, 0, u8::try_from(site % 5).expect("small")])
 }
 
-fn group(site: u64) -> GroupName {
+pub fn group(site: u64) -> GroupName {
     GroupName::of_address(address(site))
 }
 
@@ -61,7 +61,7 @@ fn closure(seed: CanonicalUrl) -> BTreeSet<UrlKey> {
     known
 }
 
-fn found(url: CanonicalUrl, depth: u32) -> Candidate {
+pub fn found(url: CanonicalUrl, depth: u32) -> Candidate {
     Candidate { depth, via: Via::Link, ..Candidate::seed(url) }
 }
 
@@ -200,7 +200,7 @@ impl Process<'_> {
 }
 
 /// Takes what nobody owns, at most so many groups. Says how many it got.
-fn take(worker: &Worker, max: usize) -> Result<usize, WorkerError> {
+pub fn take(worker: &Worker, max: usize) -> Result<usize, WorkerError> {
     let wanted: Vec<_> = worker.ownerless(max)?.into_iter().map(|free| (free.group, worker.id())).collect();
     worker.assign(&wanted, QUIET)
 }
@@ -209,7 +209,7 @@ fn page_of(site: &weburl::Site) -> CanonicalUrl {
     CanonicalUrl::parse(&format!("{}/0", site.as_str()), &CanonicalRules::default()).expect("a URL")
 }
 
-fn join(place: &Place, ttl: Duration) -> Worker {
+pub fn join(place: &Place, ttl: Duration) -> Worker {
     Worker::join(&place.address, &place.schema, "test", ttl, &place.options).expect("join")
 }
 
@@ -290,7 +290,7 @@ fn a_commit_of_an_owner_before_writes_nothing_and_who_ignores_its_lease_is_notic
     };
     let untouched = rows();
     let stale = one.commit(&[(group(0), before.epoch)], &visit(&seed));
-    assert!(matches!(stale, Err(WorkerError::Fenced)), "{stale:?}");
+    assert!(matches!(stale, Err(WorkerError::Lost)), "{stale:?}");
     assert_eq!(rows(), untouched);
     assert!(matches!(one.renew(), Err(WorkerError::Lost)), "dead is final");
     assert_eq!(one.owned().expect("owned"), []);

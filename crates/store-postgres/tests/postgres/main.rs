@@ -13,3 +13,4 @@ mod killed;
 mod like_memory;
 mod opening;
 mod place;
+mod sealed;
