@@ -1,10 +1,11 @@
 //! The archive of a crawl: WARC segments in `DIR/archive/`, with a CDXJ index beside each that is sealed.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
 use model::{ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation};
-use store::Segment;
+use store::{Segment, StoreError};
 use warc::{Record, RecordId, RefersTo, SegmentError, SegmentWriter};
 use weburl::CanonicalUrl;
 
@@ -15,17 +16,63 @@ pub struct Archive {
     info: Vec<(String, String)>,
     segment_bytes_max: u64,
     current: Option<Current>,
-    next_serial: u32,
+    serials: Serials,
     /// Sealed since the last sync.
-    sealed: Vec<Segment>,
+    sealed: Vec<Sealed>,
     /// Indexes being written.
     indexing: Vec<JoinHandle<Result<(), ArchiveError>>>,
 }
+
+/// Gives each new segment a serial number, which no other segment of the crawl has.
+pub type Serials = Box<dyn FnMut() -> Result<u32, StoreError> + Send>;
 
 struct Current {
     segment: Segment,
     writer: SegmentWriter,
     warcinfo: RecordId,
+    /// When its first record was written; long ago, where it was begun by another process.
+    begun_at: Timestamp,
+}
+
+/// When a segment is to be sealed although it is not full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seal {
+    /// At once.
+    Now,
+    /// At once, if it was begun before this time.
+    IfBegunBefore(Timestamp),
+}
+
+/// A segment to which nothing is added any more. Its index is being made.
+#[derive(Debug)]
+pub struct Sealed {
+    /// The segment.
+    pub segment: Segment,
+    path: PathBuf,
+    /// Ends without a word where the index cannot be made.
+    is_indexed: Receiver<()>,
+}
+
+impl Sealed {
+    /// Waits until the index lies beside the segment.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn indexed(self) -> Result<Segment, ArchiveError> {
+        if self.is_indexed.recv().is_err() {
+            write_index(&self.path)?;
+        }
+        Ok(self.segment)
+    }
+}
+
+/// What is durable that was not before.
+#[derive(Debug, Default)]
+pub struct Synced {
+    /// The segments that grew, and how far they reach.
+    pub grown: Vec<Segment>,
+    /// Those among them that are sealed.
+    pub sealed: Vec<Sealed>,
 }
 
 /// A response whose payload the archive holds already.
@@ -49,6 +96,9 @@ pub enum ArchiveError {
         /// What happened.
         source: SegmentError,
     },
+    /// There is no serial number for a new segment.
+    #[error("no serial number for a segment: {0}")]
+    Serial(#[source] StoreError),
     /// The directory cannot be read or changed.
     #[error("{path}: {source}")]
     Directory {
@@ -118,12 +168,16 @@ impl Archive {
         std::fs::create_dir_all(dir).map_err(|source| directory(dir, source))?;
         cut_uncommitted(dir, committed)?;
         let next_serial = committed.iter().map(|segment| segment.serial + 1).max().unwrap_or(0);
+        let mut next = next_serial;
         let mut archive = Archive {
             dir: dir.to_owned(),
             info,
             segment_bytes_max,
             current: None,
-            next_serial,
+            serials: Box::new(move || {
+                next += 1;
+                Ok(next - 1)
+            }),
             sealed: Vec::new(),
             indexing: Vec::new(),
         };
@@ -136,6 +190,12 @@ impl Archive {
             }
         }
         Ok(archive)
+    }
+
+    /// The same with serial numbers from elsewhere; else they follow those of the segments that are there.
+    #[must_use]
+    pub fn numbered_by(self, serials: Serials) -> Self {
+        Archive { serials, ..self }
     }
 
     /// Appends the exchanges of one fetch. The location is that of the last response. If the archive holds its payload
@@ -268,15 +328,14 @@ impl Archive {
             if current.writer.len() < self.segment_bytes_max {
                 return Ok(current);
             }
-            self.seal(current)?;
+            self.end(current)?;
         }
-        let serial = self.next_serial;
-        self.next_serial += 1;
+        let serial = (self.serials)().map_err(ArchiveError::Serial)?;
         let segment = Segment { serial, name: warc::segment_name(now.as_millis(), serial), length: 0 };
         let path = self.dir.join(&segment.name);
         let writer = SegmentWriter::create(&path).map_err(|source| failed(&path, source))?;
         let about = format!("{} of process {}", segment.name, std::process::id());
-        let mut current = Current { segment, writer, warcinfo: record_id("warcinfo", &about, now) };
+        let mut current = Current { segment, writer, warcinfo: record_id("warcinfo", &about, now), begun_at: now };
         self.write_warcinfo(&mut current, now)?;
         Ok(current)
     }
@@ -292,8 +351,9 @@ impl Archive {
     ///
     /// # Errors
     /// The segment cannot be synced: nothing appended since the last sync may be pointed to.
-    pub fn sync(&mut self) -> Result<Vec<Segment>, ArchiveError> {
-        let mut grown = std::mem::take(&mut self.sealed);
+    pub fn sync(&mut self) -> Result<Synced, ArchiveError> {
+        let sealed = std::mem::take(&mut self.sealed);
+        let mut grown: Vec<Segment> = sealed.iter().map(|sealed| sealed.segment.clone()).collect();
         if let Some(current) = &mut self.current {
             let length = current.sync(&self.dir)?;
             if length != current.segment.length {
@@ -301,20 +361,42 @@ impl Archive {
                 grown.push(current.segment.clone());
             }
         }
-        Ok(grown)
+        Ok(Synced { grown, sealed })
     }
 
-    /// Seals a segment: synced, and its index begun.
-    fn seal(&mut self, mut current: Current) -> Result<(), ArchiveError> {
+    /// Seals the segment that is written to, if there is one and it is time, and says whether it did. The next sync tells of it.
+    ///
+    /// # Errors
+    /// The segment cannot be synced, or an index could not be made.
+    pub fn seal(&mut self, seal: Seal) -> Result<bool, ArchiveError> {
+        let is_due = |current: &mut Current| match seal {
+            Seal::Now => true,
+            Seal::IfBegunBefore(time) => current.begun_at < time,
+        };
+        self.current.take_if(is_due).map_or(Ok(false), |current| self.end(current).map(|()| true))
+    }
+
+    /// Ends a segment: synced, and its index begun.
+    fn end(&mut self, mut current: Current) -> Result<(), ArchiveError> {
         current.segment.length = current.sync(&self.dir)?;
-        self.start_index(self.dir.join(&current.segment.name));
-        self.sealed.push(current.segment);
-        Ok(())
+        let path = self.dir.join(&current.segment.name);
+        let is_indexed = self.start_index(path.clone());
+        self.sealed.push(Sealed { segment: current.segment, path, is_indexed });
+        let (ended, indexing) = std::mem::take(&mut self.indexing).into_iter().partition(JoinHandle::is_finished);
+        self.indexing = indexing;
+        join(ended)
     }
 
-    /// Indexes a segment beside the writing of the next.
-    fn start_index(&mut self, segment: PathBuf) {
-        self.indexing.push(std::thread::spawn(move || write_index(&segment)));
+    /// Indexes a segment beside the writing of the next. Who has the receiver is told when it is done.
+    fn start_index(&mut self, segment: PathBuf) -> Receiver<()> {
+        let (done, is_indexed) = sync_channel(1);
+        self.indexing.push(std::thread::spawn(move || {
+            write_index(&segment)?;
+            // Nobody may wait for it.
+            let _ = done.send(());
+            Ok(())
+        }));
+        is_indexed
     }
 
     /// Ends the writing for now. `finished` says that the crawl has ended: then the last segment gets its index too, and
@@ -328,13 +410,14 @@ impl Archive {
             return Ok(());
         }
         if let Some(current) = self.current.take() {
-            self.seal(current)?;
+            self.end(current)?;
         }
-        for indexing in std::mem::take(&mut self.indexing) {
-            indexing.join().unwrap_or(Ok(()))?;
-        }
-        Ok(())
+        join(self.indexing)
     }
+}
+
+fn join(indexing: Vec<JoinHandle<Result<(), ArchiveError>>>) -> Result<(), ArchiveError> {
+    indexing.into_iter().try_for_each(|indexing| indexing.join().unwrap_or(Ok(())))
 }
 
 impl Current {
@@ -348,7 +431,7 @@ fn reopen(path: &Path, segment: &Segment) -> Result<Current, ArchiveError> {
     remove_if_there(&index_path(path))?;
     let writer = SegmentWriter::open_for_append(path, segment.length).map_err(|source| failed(path, source))?;
     let warcinfo = warcinfo_of(path).unwrap_or_else(|| record_id("warcinfo", &segment.name, Timestamp::default()));
-    Ok(Current { segment: segment.clone(), writer, warcinfo })
+    Ok(Current { segment: segment.clone(), writer, warcinfo, begun_at: Timestamp::default() })
 }
 
 /// Writes the CDXJ index of a segment beside it.

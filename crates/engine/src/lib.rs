@@ -22,6 +22,7 @@ pub mod settings;
 pub mod shell;
 mod step;
 
+pub use archive::{Seal, Sealed};
 pub use browsing::Browsing;
 pub use content::{Content, Finding, look_into};
 pub use details::{Details, HtmlDetails, ImageDetails, LinkDetails};

@@ -8,7 +8,7 @@ use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
-use crate::archive::{Archive, ArchiveError, Original};
+use crate::archive::{Archive, ArchiveError, Original, Seal, Sealed};
 use crate::{Details, Record};
 
 /// Commits records in batches.
@@ -30,6 +30,8 @@ pub struct Recorded<'a> {
     pub committed: &'a Committed,
     /// The pages and documents visited, in the order of their records; only where details are wanted.
     pub visited: Vec<Visited>,
+    /// The segments of the archive that are sealed; nothing of a later commit is in them.
+    pub sealed: Vec<Sealed>,
 }
 
 /// A URL whose visit was committed.
@@ -95,15 +97,35 @@ impl Recorder {
         for record in records {
             visited.extend(self.add(record, &mut batch, &mut first_holders)?);
         }
+        Ok((ends, self.finish(batch, visited)?))
+    }
+
+    /// Seals the segment that is written to, if there is one and it is time, and commits that.
+    ///
+    /// # Errors
+    /// As [`Recorder::commit`].
+    pub fn seal(&mut self, seal: Seal) -> Result<(), RecordError> {
+        let Some(archive) = &mut self.archive else { return Ok(()) };
+        if archive.seal(seal)? {
+            self.finish(Batch::default(), Vec::new())?;
+        }
+        Ok(())
+    }
+
+    /// Commits a batch behind the archive, and tells the observer.
+    fn finish(&mut self, mut batch: Batch, visited: Vec<Visited>) -> Result<Committed, RecordError> {
+        let mut sealed = Vec::new();
         if let Some(archive) = &mut self.archive {
-            batch.segments.extend(time(Stage::Sync, || archive.sync())?);
+            let synced = time(Stage::Sync, || archive.sync())?;
+            batch.segments.extend(synced.grown);
+            sealed = synced.sealed;
         }
         let committed = self.store.commit(&batch)?;
         if let Some(observer) = &mut self.observer {
-            let recorded = Recorded { batch: &batch, committed: &committed, visited };
+            let recorded = Recorded { batch: &batch, committed: &committed, visited, sealed };
             observer(recorded).map_err(RecordError::Observer)?;
         }
-        Ok((ends, committed))
+        Ok(committed)
     }
 
     fn add(
@@ -197,4 +219,60 @@ impl Recorder {
 
 fn has_content(visit: &Visit) -> bool {
     matches!(visit.outcome, Outcome::Html | Outcome::Binary)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::expect_used, reason = "a test may fail loudly")]
+
+    use std::sync::mpsc;
+
+    use model::{Exchange, Method, Timestamp};
+    use store::{MemoryStore, Segment};
+    use weburl::{CanonicalRules, CanonicalUrl};
+
+    use super::*;
+
+    const BEGUN: Timestamp = Timestamp(1_000_000);
+
+    fn exchange() -> Record {
+        let url = CanonicalUrl::parse("http://one.test/", &CanonicalRules::default()).expect("a URL");
+        let exchange = Exchange {
+            url: url.clone(),
+            method: Method::Get,
+            address: None,
+            started_at: BEGUN,
+            request_head: b"GET / HTTP/1.1\r\n\r\n".as_slice().into(),
+            response_head: b"HTTP/1.1 200 OK\r\n\r\n".as_slice().into(),
+            payload: b"page".as_slice().into(),
+            truncated: None,
+        };
+        Record { exchanges: vec![exchange], ..Record::of(url.site().key()) }
+    }
+
+    #[test]
+    fn a_segment_is_sealed_when_it_is_time_and_the_next_record_begins_another() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let archive = Archive::open(dir.path(), &[], Vec::new(), u64::MAX).expect("an archive");
+        let store = Arc::new(MemoryStore::new());
+        let (told, sealed) = mpsc::channel();
+        let mut recorder = Recorder::new(store.clone(), Some(archive)).observed_by(Box::new(move |recorded| {
+            recorded.sealed.into_iter().try_for_each(|sealed| told.send(sealed).map_err(|_| "the test is over".into()))
+        }));
+        recorder.seal(Seal::Now).expect("nothing to seal");
+        recorder.commit(vec![exchange()]).expect("a commit");
+        recorder.seal(Seal::IfBegunBefore(BEGUN)).expect("not yet");
+        assert!(sealed.try_recv().is_err());
+        recorder.seal(Seal::IfBegunBefore(Timestamp(BEGUN.0 + 1))).expect("sealed");
+        let first = sealed.try_recv().expect("it is told of").indexed().expect("an index");
+        recorder.seal(Seal::Now).expect("nothing to seal");
+        recorder.commit(vec![exchange()]).expect("a commit");
+        recorder.seal(Seal::Now).expect("sealed");
+        let second = sealed.try_recv().expect("it is told of").indexed().expect("an index");
+        assert!(sealed.try_recv().is_err(), "once each");
+        assert_eq!([first.serial, second.serial], [0, 1]);
+        let segments: Vec<Segment> = store.segments().expect("segments");
+        assert_eq!(segments, [first, second]);
+        assert!(segments.iter().all(|segment| crate::archive::index_path(&dir.path().join(&segment.name)).exists()));
+    }
 }

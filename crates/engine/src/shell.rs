@@ -14,7 +14,9 @@ use tokio::task::JoinSet;
 use weburl::{Site, SiteKey};
 
 use crate::clock::Clock;
-use crate::{Browsing, Command, End, Event, Fetch, Record, RecordError, Recorder, Settings, Start, State, look_into};
+use crate::{
+    Browsing, Command, End, Event, Fetch, Record, RecordError, Recorder, Seal, Settings, Start, State, look_into,
+};
 
 /// Events waiting for the step.
 const EVENTS_MAX: usize = 1_024;
@@ -51,6 +53,9 @@ pub struct Shell {
     pub clock: Clock,
     /// Set for one of several workers: the sites are not all its own.
     pub ownership: Option<Ownership>,
+    /// When segments are to be sealed that are not full. Where somebody may say so, the last one is sealed however the crawl ends,
+    /// unless recording failed.
+    pub sealing: Option<mpsc::Receiver<Seal>>,
 }
 
 /// How a worker that crawls with others is told which sites are its own.
@@ -123,6 +128,7 @@ pub enum CrawlError {
 enum Order {
     Record(Box<Record>),
     Read(Read),
+    Seal(Seal),
 }
 
 /// What is to be read from the store.
@@ -145,7 +151,7 @@ impl Shell {
         stop: impl Future<Output = ()>,
         mut report: impl FnMut(Progress),
     ) -> Result<End, CrawlError> {
-        let Shell { settings, fetcher, browsing, recorder, clock, ownership } = self;
+        let Shell { settings, fetcher, browsing, recorder, clock, ownership, mut sealing } = self;
         let store = recorder.store().clone();
         let totals = store.totals()?;
         let began = clock.now();
@@ -164,7 +170,14 @@ impl Shell {
         let (events, mut inbox) = mpsc::channel(EVENTS_MAX);
         let (orders, orders_inbox) = mpsc::channel(ORDERS_MAX);
         let writer_events = events.clone();
-        let writer = tokio::task::spawn_blocking(move || write(recorder, orders_inbox, &writer_events));
+        let seals_at_end = sealing.is_some();
+        let writer = tokio::task::spawn_blocking(move || -> WriterEnd {
+            let mut recorder = write(recorder, orders_inbox, &writer_events)?;
+            if seals_at_end {
+                recorder.seal(Seal::Now)?;
+            }
+            Ok(recorder)
+        });
         let mut hands = Hands {
             fetcher,
             browsing,
@@ -199,13 +212,20 @@ impl Shell {
                 // The writer ends early only when it failed: its error is taken below.
                 () = orders.closed() => break,
                 // Before what comes of it: seeds are known before the queue in which they were found.
-                told = told(&mut control) => match told {
+                told = next_of(&mut control) => match told {
                     Some(told) => Event::from(told),
                     None => {
                         control = None;
                         continue;
                     }
                 },
+                seal = next_of(&mut sealing), if hands.waiting_orders.is_empty() => {
+                    match seal {
+                        Some(seal) => hands.waiting_orders.push_back(Order::Seal(seal)),
+                        None => sealing = None,
+                    }
+                    continue;
+                }
                 event = inbox.recv() => match event {
                     Some(event) => event,
                     None => break,
@@ -245,10 +265,10 @@ fn progress(state: &State, elapsed: Duration) -> Progress {
     }
 }
 
-/// What is told from outside; never anything where nobody tells.
-async fn told(control: &mut Option<mpsc::Receiver<Control>>) -> Option<Control> {
-    match control {
-        Some(control) => control.recv().await,
+/// The next of what comes from outside; nothing ever where nobody is there.
+async fn next_of<T>(inbox: &mut Option<mpsc::Receiver<T>>) -> Option<T> {
+    match inbox {
+        Some(inbox) => inbox.recv().await,
         None => std::future::pending().await,
     }
 }
@@ -309,7 +329,7 @@ impl Hands {
     fn abandon(&mut self) {
         self.fetches.abort_all();
         self.abandoned = true;
-        self.waiting_orders.retain(|order| matches!(order, Order::Record(_)));
+        self.waiting_orders.retain(|order| !matches!(order, Order::Read(_)));
     }
 
     fn fetch(&mut self, task: FetchTask) {
@@ -391,6 +411,10 @@ fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mps
                     }
                 }
                 Some(Order::Read(read)) => reads.push(read),
+                Some(Order::Seal(seal)) => {
+                    commit(&mut recorder, &mut batch, events)?;
+                    recorder.seal(seal)?;
+                }
                 None if !lingered && !batch.is_empty() => {
                     lingered = true;
                     std::thread::sleep(COMMIT_LINGER);

@@ -190,7 +190,7 @@ pub fn crawl_observed(
     if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
         recorder = recorder.observed_by(observer);
     }
-    let shell = Shell { settings: plan.settings, fetcher, browsing, recorder, clock, ownership: None };
+    let shell = Shell { settings: plan.settings, fetcher, browsing, recorder, clock, ownership: None, sealing: None };
     let mut printer = Printer::new(show);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (began, before) = (clock.now(), stages::snapshot());

@@ -7,9 +7,9 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context, anyhow};
 use dataset::{Layout, Rows, SegmentTables};
-use engine::{Observer, Recorded, Visited};
+use engine::{Observer, Recorded, Sealed, Visited};
 use stages::{Stage, time};
-use store::{Relaxed, Store};
+use store::{Relaxed, Segment, Store};
 use weburl::UrlKey;
 
 use super::live::Live;
@@ -39,6 +39,9 @@ struct Commit {
     visited: Vec<Visited>,
     /// URLs that turned out to be nearer to a seed: their rows, if they have any, say something else.
     relaxed: Vec<UrlKey>,
+    /// The segments that grew: those of the visits among them.
+    segments: Vec<Segment>,
+    sealed: Vec<Sealed>,
 }
 
 impl Writer {
@@ -48,9 +51,33 @@ impl Writer {
     /// # Errors
     /// No thread can be started.
     pub fn start(root: &Path, layout: Layout, store: Arc<dyn Store>) -> anyhow::Result<Self> {
+        Self::spawn(root, move |inbox| {
+            let mut unsettled = Unsettled::begin(&layout)?;
+            write(&layout, store.as_ref(), inbox, &mut |relaxed| unsettled.add_stale(relaxed), &mut |_| ())?;
+            unsettled.settle(store.as_ref())
+        })
+    }
+
+    /// Begins to write the dataset of a worker's own segments, in `root`. `on_sealed` is told of each that is sealed, when its files are
+    /// complete, on a thread that others wait for. What can only be said of the whole crawl is left to whoever has all of it.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn start_shared(
+        root: &Path,
+        layout: Layout,
+        store: Arc<dyn Store>,
+        mut on_sealed: impl FnMut(Sealed) + Send + 'static,
+    ) -> anyhow::Result<Self> {
+        Self::spawn(root, move |inbox| write(&layout, store.as_ref(), inbox, &mut |_| (), &mut on_sealed))
+    }
+
+    fn spawn(
+        root: &Path,
+        write: impl FnOnce(&Receiver<Order>) -> anyhow::Result<()> + Send + 'static,
+    ) -> anyhow::Result<Self> {
         let (orders, inbox) = sync_channel(ORDERS_WAITING_MAX);
-        let thread = std::thread::Builder::new().name("dataset".to_owned());
-        let thread = thread.spawn(move || write(&layout, store.as_ref(), &inbox))?;
+        let thread = std::thread::Builder::new().name("dataset".to_owned()).spawn(move || write(&inbox))?;
         let asked = orders.clone();
         let publish = move || {
             let (done, is_done) = sync_channel(1);
@@ -65,14 +92,14 @@ impl Writer {
     #[must_use]
     pub fn observer(&self) -> Observer {
         let orders = self.orders.clone();
-        Box::new(move |Recorded { visited, committed, .. }: Recorded<'_>| {
+        Box::new(move |Recorded { batch, committed, visited, sealed }: Recorded<'_>| {
             // A URL that waits gets its row when it is visited.
             let was_visited =
                 |relaxed: &&Relaxed| relaxed.queued.as_ref().is_none_or(|queued| queued.visited.is_some());
             let relaxed = committed.relaxed.iter().filter(was_visited).map(|relaxed| relaxed.key);
             let relaxed = relaxed.chain(committed.outrun.iter().copied()).collect();
             // The thread ends early only when it failed: `finish` has its error.
-            let order = Order::Write(Commit { visited, relaxed });
+            let order = Order::Write(Commit { visited, relaxed, segments: batch.segments.clone(), sealed });
             orders.send(order).map_err(|_| "the dataset could not be written".into())
         })
     }
@@ -88,12 +115,19 @@ impl Writer {
     }
 }
 
-fn write(layout: &Layout, store: &dyn Store, inbox: &Receiver<Order>) -> anyhow::Result<()> {
-    let mut unsettled = Unsettled::begin(layout)?;
+/// Writes until nobody orders any more. `on_stale` is told of rows that may have to be corrected, `on_sealed` of segments whose files
+/// are complete.
+fn write(
+    layout: &Layout,
+    store: &dyn Store,
+    inbox: &Receiver<Order>,
+    on_stale: &mut dyn FnMut(Vec<UrlKey>),
+    on_sealed: &mut dyn FnMut(Sealed),
+) -> anyhow::Result<()> {
     let mut rows = Rows::new(store, false)?;
     let mut current: Option<Current> = None;
     while let Ok(order) = inbox.recv() {
-        let Commit { visited, relaxed } = match order {
+        let Commit { visited, relaxed, segments, sealed } = match order {
             Order::Write(commit) => commit,
             Order::Publish(done) => {
                 current.iter_mut().try_for_each(Current::publish)?;
@@ -102,29 +136,38 @@ fn write(layout: &Layout, store: &dyn Store, inbox: &Receiver<Order>) -> anyhow:
                 continue;
             }
         };
-        unsettled.add_stale(relaxed);
-        for visited in visited {
-            let Some(location) = visited.visit.location else { continue };
-            let segment = match &mut current {
-                Some(segment) if segment.serial == location.segment => segment,
-                current => {
-                    current.take().map_or(Ok(()), |ended| ended.finish(layout, store))?;
-                    current.insert(Current::new(store, location.segment)?)
-                }
+        on_stale(relaxed);
+        let mut visited = visited.into_iter().peekable();
+        let mut sealed = sealed.into_iter().peekable();
+        // In the order in which they were written: the one that goes on is the last.
+        for segment in segments {
+            let serial = segment.serial;
+            let mut open = match current.take() {
+                Some(open) if open.segment.serial == serial => Current { segment, ..open },
+                _ => Current::new(segment),
             };
-            segment.end = location.offset + location.length;
-            let tables = segment.tables(layout)?;
-            time(Stage::Dataset, || anyhow::Ok(tables.push(written(&mut rows, visited)?)?))?;
+            let is_here = |visited: &Visited| visited.visit.location.is_none_or(|location| location.segment == serial);
+            while let Some(visited) = visited.next_if(is_here) {
+                let Some(location) = visited.visit.location else { continue };
+                open.end = location.offset + location.length;
+                let tables = open.tables(layout)?;
+                time(Stage::Dataset, || anyhow::Ok(tables.push(written(&mut rows, visited)?)?))?;
+            }
+            match sealed.next_if(|sealed| sealed.segment.serial == serial) {
+                Some(sealed) => {
+                    open.finish(layout)?;
+                    on_sealed(sealed);
+                }
+                None => current = Some(open),
+            }
         }
     }
-    current.map_or(Ok(()), |ended| ended.finish(layout, store))?;
-    unsettled.settle(store)
+    current.map_or(Ok(()), |open| open.finish(layout))
 }
 
 /// The segment that is being written.
 struct Current {
-    serial: u32,
-    name: String,
+    segment: Segment,
     /// Its files; `None` while they are complete, since nothing came after they were published.
     tables: Option<SegmentTables>,
     /// Where its last record that has a row ends, in bytes.
@@ -132,17 +175,15 @@ struct Current {
 }
 
 impl Current {
-    fn new(store: &dyn Store, serial: u32) -> anyhow::Result<Self> {
-        let segment = store.segments()?.into_iter().find(|segment| segment.serial == serial);
-        let name = segment.ok_or_else(|| anyhow!("the state does not know segment {serial} of the archive"))?.name;
-        Ok(Current { serial, name, tables: None, end: 0 })
+    fn new(segment: Segment) -> Self {
+        Current { segment, tables: None, end: 0 }
     }
 
     /// The files to write to, behind what they have already.
     fn tables(&mut self, layout: &Layout) -> anyhow::Result<&mut SegmentTables> {
         let tables = match self.tables.take() {
             Some(tables) => tables,
-            None => SegmentTables::begin(layout, &self.name)?,
+            None => SegmentTables::begin(layout, &self.segment.name)?,
         };
         Ok(self.tables.insert(tables))
     }
@@ -151,11 +192,10 @@ impl Current {
         Ok(self.tables.take().map_or(Ok(()), |tables| tables.finish(self.end))?)
     }
 
-    /// Completes the files of a segment to which nothing is added any more.
-    fn finish(mut self, layout: &Layout, store: &dyn Store) -> anyhow::Result<()> {
+    /// Completes the files: they reach as far as the segment.
+    fn finish(mut self, layout: &Layout) -> anyhow::Result<()> {
         self.tables(layout)?;
-        let segment = store.segments()?.into_iter().find(|segment| segment.serial == self.serial);
-        self.end = segment.map_or(self.end, |segment| segment.length);
+        self.end = self.segment.length;
         self.publish()
     }
 }

@@ -11,5 +11,6 @@ mod examples;
 mod kept;
 #[path = "../binary/ran.rs"]
 mod ran;
+mod sealed;
 mod tables;
 mod webs;
