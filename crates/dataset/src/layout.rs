@@ -1,6 +1,8 @@
 //! Where the files of a dataset lie.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::DatasetError;
 use crate::schema::Table;
@@ -12,13 +14,22 @@ pub const UNRECORDED: &str = "unrecorded";
 #[derive(Clone, Debug)]
 pub struct Layout {
     root: PathBuf,
+    /// The segments that are read, by the names of their files; `None` where all are.
+    only: Option<Arc<BTreeSet<String>>>,
 }
 
 impl Layout {
     /// The dataset in a directory, which need not exist yet.
     #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Layout { root: root.into() }
+        Layout { root: root.into(), only: None }
+    }
+
+    /// The same with no other segments than these (`NAME.warc.gz`), whatever else lies there.
+    #[must_use]
+    pub fn only<'a>(self, segments: impl IntoIterator<Item = &'a str>) -> Self {
+        let only = segments.into_iter().map(|segment| stem_of(segment).to_owned()).collect();
+        Layout { only: Some(Arc::new(only)), ..self }
     }
 
     /// The directory.
@@ -30,7 +41,7 @@ impl Layout {
     /// The file of a table for a segment (`NAME.warc.gz`, or [`UNRECORDED`]).
     #[must_use]
     pub fn file(&self, table: Table, segment: &str) -> PathBuf {
-        self.root.join(table.as_str()).join(format!("{}.parquet", segment.trim_end_matches(".warc.gz")))
+        self.root.join(table.as_str()).join(format!("{}.parquet", stem_of(segment)))
     }
 
     /// The finished files of a table in the order of their names, which is the order of the segments.
@@ -47,7 +58,9 @@ impl Layout {
         let mut files = Vec::new();
         for entry in entries {
             let path = entry.map_err(|error| DatasetError::io(&dir, error))?.path();
-            if path.extension().is_some_and(|extension| extension == "parquet") {
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            let is_read = self.only.as_ref().is_none_or(|only| only.contains(stem));
+            if is_read && path.extension().is_some_and(|extension| extension == "parquet") {
                 files.push(path);
             }
         }
@@ -59,5 +72,29 @@ impl Layout {
     #[must_use]
     pub fn exists(&self) -> bool {
         self.files(Table::Pages).is_ok_and(|files| !files.is_empty())
+    }
+}
+
+/// The name of a segment's files, without their extension.
+fn stem_of(segment: &str) -> &str {
+    segment.trim_end_matches(".warc.gz")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chosen_segments_are_all_that_is_read() {
+        let root = tempfile::tempdir().expect("a directory");
+        let layout = Layout::at(root.path());
+        std::fs::create_dir(root.path().join("pages")).expect("a directory");
+        for segment in ["a-1", "a-2", UNRECORDED] {
+            std::fs::write(layout.file(Table::Pages, segment), "").expect("a file");
+        }
+        let count = |layout: Layout| layout.files(Table::Pages).expect("a directory").len();
+        assert_eq!(count(layout.clone()), 3);
+        assert_eq!(count(layout.clone().only(["a-2.warc.gz", "b-1.warc.gz"])), 1);
+        assert_eq!(count(layout.only([])), 0);
     }
 }

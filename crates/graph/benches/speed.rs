@@ -259,7 +259,7 @@ fn texts(bytes: u64) -> Result<()> {
             let mut pages = 0;
             let seconds = median(|| {
                 let asked = Search { pattern: pattern.clone(), limit: Some(100), context: None };
-                let (time, found) = timed(|| search(&layout, asked, Crew::threads(workers)));
+                let (time, found) = timed(|| search([&layout], asked, Crew::threads(workers)));
                 pages = found.unwrap_or_else(|error| panic!("{error}")).pages;
                 time
             });

@@ -15,7 +15,7 @@ use crate::part::Part;
 /// The name of the file that who writes here holds a lock on.
 const LOCK: &str = "lock";
 
-/// The parts of all segments, and of the URLs without a record.
+/// The parts of the segments of a dataset, and of the URLs without a record.
 pub(crate) fn parts(layout: &Layout) -> Result<Vec<Part>, GraphError> {
     let dir = layout.root().join("graph");
     let segments = layout.files(Table::Pages)?;

@@ -34,7 +34,7 @@ impl Graph {
         for key in self.keys() {
             sites.entry(key.site).or_insert(*key);
         }
-        let urls = names(layout, sites.values().copied())?;
+        let urls = names([layout], sites.values().copied())?;
         let mut names = HashMap::new();
         let mut groups: HashMap<SiteKey, UrlKey> = HashMap::with_capacity(sites.len());
         for (site, example) in sites {

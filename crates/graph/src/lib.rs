@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  dataset: pages, links ──▶ Part, one a segment (cached) ──▶ Graph ──▶ Shard, one a worker ──▶ rounds of a query ──▶ answer
+//!                                                               └─▶ Parts, one an owner ─▶ Graph ─▲   (where there are several processes)
 //! ```
 //!
 //! A vertex is a canonical URL that the crawl fetched, failed to fetch, or only saw a link to. An edge is a link from one to
@@ -9,7 +10,8 @@
 //! has an edge to itself.
 //!
 //! PageRank, overlap and search are computed in rounds by workers that hold a part each ([`Crew`]): threads of one process, or
-//! of several that are connected. Their answers are the same to the last bit, whatever the number of workers.
+//! of several that are connected. Their answers are the same to the last bit, whatever the number of workers. Of several processes each
+//! knows the pages of its own segments; the vertices are given to their owners first.
 //!
 //! Only [`rounds`] knows the dataflow library.
 

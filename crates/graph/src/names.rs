@@ -6,14 +6,22 @@ use dataset::schema::Table;
 use dataset::{Column, DatasetError, Layout};
 use weburl::UrlKey;
 
-/// The URLs of some keys, from the dataset: of pages, and of what pages only link to. What it does not know is left out.
+/// The URLs of some keys, from one or several datasets: of pages, and of what pages only link to. What they do not know is left
+/// out.
 ///
 /// # Errors
-/// The dataset cannot be read.
-pub fn names(layout: &Layout, keys: impl IntoIterator<Item = UrlKey>) -> Result<HashMap<UrlKey, String>, DatasetError> {
+/// A dataset cannot be read.
+pub fn names<'a>(
+    layouts: impl IntoIterator<Item = &'a Layout, IntoIter: Clone>,
+    keys: impl IntoIterator<Item = UrlKey>,
+) -> Result<HashMap<UrlKey, String>, DatasetError> {
     let mut missing: BTreeSet<UrlKey> = keys.into_iter().collect();
     let mut names = HashMap::with_capacity(missing.len());
-    for (table, key_column, column) in [(Table::Pages, "url_key", "url"), (Table::Links, "target_key", "target")] {
+    let layouts = layouts.into_iter();
+    let pages = layouts.clone().map(|layout| (layout, Table::Pages, "url_key", "url"));
+    for (layout, table, key_column, column) in
+        pages.chain(layouts.map(|layout| (layout, Table::Links, "target_key", "target")))
+    {
         if missing.is_empty() {
             break;
         }

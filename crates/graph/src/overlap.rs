@@ -9,9 +9,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::linking::{Linked, Query, WireKey, from_wire, to_wire};
-use crate::rounds::{Crew, Step, run};
-use crate::shard::{Ranges, Shard};
+use crate::linking::{Query, WireKey, ask, from_wire, to_wire};
+use crate::rounds::{Crew, Step};
+use crate::shard::Shard;
 use crate::{Graph, GraphError};
 
 /// An edge, from page to page.
@@ -40,18 +40,15 @@ pub fn domain_of(url: &CanonicalUrl) -> [SiteKey; 2] {
     ["http", "https"].map(|scheme| SiteKey::of(&format!("{scheme}://{authority}")))
 }
 
-/// The overlap of the domains of two URLs, which must not be the same, as seen from these URLs.
+/// The overlap of the domains of two URLs, which must not be the same, as seen from these URLs. Of several processes each has a
+/// part of the answer: the sums of all of them are the answer.
 ///
 /// # Errors
 /// A worker was lost.
 pub fn overlap(graph: &Arc<Graph>, roots: [&CanonicalUrl; 2], crew: Crew) -> Result<Overlap, GraphError> {
-    let graph = Arc::clone(graph);
     let (domains, roots) = (roots.map(domain_of), roots.map(CanonicalUrl::key));
-    let answers = run(crew, move |own, peers| {
-        let ranges = Ranges::of(&graph, peers);
-        let shard = Shard::of(&graph, own, peers, |vertex| ranges.owner(vertex));
-        Linked::new(shard, Meeting { domains, roots, reached: Vec::new(), has_ended: false })
-    })?;
+    let query = move || Meeting { domains, roots, reached: Vec::new(), has_ended: false };
+    let answers = ask(graph, crew, query)?;
     let mut overlap = Overlap::default();
     for answer in answers {
         for (all, some) in overlap.reachable.iter_mut().zip(answer.reachable) {

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use weburl::UrlKey;
 
-use crate::linking::{Linked, Query};
-use crate::rounds::{Crew, Step, run};
-use crate::shard::{Ranges, Shard};
+use crate::linking::{Query, ask};
+use crate::rounds::{Crew, Step};
+use crate::shard::Shard;
 use crate::{Graph, GraphError};
 
 /// The damping factor, as the paper has it.
@@ -38,8 +38,12 @@ pub enum Definition {
 /// The ranks of a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranks {
-    /// The rank of each vertex, in order. In a process among others only those of its own workers.
+    /// The rank of each vertex, in order. In a process among others only those of the vertices that its workers own, in no order.
     pub values: Vec<(UrlKey, f64)>,
+    /// Vertices of the whole graph.
+    pub vertices: u64,
+    /// Edges of the whole graph.
+    pub edges: u64,
     /// How many rounds it took.
     pub rounds: u32,
     /// Whether the ranks settled; where they did not, they are as after the last round.
@@ -58,17 +62,11 @@ pub fn pagerank(graph: &Arc<Graph>, definition: Definition, crew: Crew) -> Resul
 }
 
 fn ranks<G: Given>(graph: &Arc<Graph>, definition: Definition, crew: Crew) -> Result<Ranks, GraphError> {
-    let graph = Arc::clone(graph);
-    let answers = run(crew, move |own, peers| {
-        let ranges = Ranges::of(&graph, peers);
-        Linked::new(
-            Shard::of(&graph, own, peers, |vertex| ranges.owner(vertex)),
-            PageRank::<G> { definition, ..PageRank::default() },
-        )
-    })?;
-    let mut ranks = Ranks { values: Vec::new(), rounds: 0, is_settled: true };
+    let answers = ask(graph, crew, move || PageRank::<G> { definition, ..PageRank::default() })?;
+    let mut ranks = Ranks { values: Vec::new(), vertices: 0, edges: 0, rounds: 0, is_settled: true };
     for answer in answers {
         ranks.values.extend(answer.ranks.into_iter().map(|(key, units)| (key, units as f64 / answer.units as f64)));
+        (ranks.vertices, ranks.edges) = (answer.vertices, answer.edges);
         (ranks.rounds, ranks.is_settled) = (answer.rounds, answer.is_settled);
     }
     Ok(ranks)
@@ -179,6 +177,9 @@ struct PageRank<G> {
     definition: Definition,
     /// Known once all workers have said how many vertices they have.
     scale: Option<Scale>,
+    /// Vertices and edges of the whole graph.
+    vertices: u64,
+    edges: u64,
     /// Where the edges to a slot end among `sources`.
     ends: Vec<usize>,
     /// The own vertices that edges come from, slot by slot.
@@ -198,8 +199,8 @@ struct PageRank<G> {
 /// What a worker tells another.
 #[derive(Clone, Serialize, Deserialize)]
 enum Message {
-    /// How many vertices it has.
-    Vertices(u64),
+    /// How much it has.
+    Size { vertices: u64, edges: u64 },
     /// What it gives.
     Block(Block),
 }
@@ -216,6 +217,8 @@ struct Block {
 struct Answer {
     ranks: Vec<(UrlKey, u64)>,
     units: u64,
+    vertices: u64,
+    edges: u64,
     rounds: u32,
     is_settled: bool,
 }
@@ -309,11 +312,17 @@ impl<G: Given> Query for PageRank<G> {
 
     fn round(&mut self, shard: &Shard, inbox: Vec<Message>) -> Step<Message, Answer> {
         if inbox.is_empty() {
-            return Step::Send(vec![Message::Vertices(shard.len() as u64); shard.peers()]);
+            let size = Message::Size { vertices: shard.len() as u64, edges: shard.edges() as u64 };
+            return Step::Send(vec![size; shard.peers()]);
         }
         let Some(scale) = self.scale else {
-            let vertices = inbox.iter().map(|message| if let Message::Vertices(count) = message { *count } else { 0 });
-            let scale = Scale::of(self.definition, vertices.sum());
+            for message in inbox {
+                if let Message::Size { vertices, edges } = message {
+                    self.vertices += vertices;
+                    self.edges += edges;
+                }
+            }
+            let scale = Scale::of(self.definition, self.vertices);
             self.scale = Some(scale);
             self.begin(shard, scale);
             return Step::Send(self.blocks(shard, u64::MAX));
@@ -331,7 +340,8 @@ impl<G: Given> Query for PageRank<G> {
                 _ => (*key, rank),
             });
             let ranks = ranks.collect();
-            return Step::End(Answer { ranks, units: scale.units, rounds: self.rounds, is_settled });
+            let (units, vertices, edges, rounds) = (scale.units, self.vertices, self.edges, self.rounds);
+            return Step::End(Answer { ranks, units, vertices, edges, rounds, is_settled });
         }
         let change = self.update(shard, scale, &blocks);
         self.rounds += 1;

@@ -18,7 +18,7 @@ use dataset::schema::Table;
 use dataset::{Batches, Column, Layout};
 use weburl::{SiteKey, UrlKey};
 
-use crate::{GraphError, PageKind, Vertex};
+use crate::{Graph, GraphError, PageKind, Vertex};
 
 const MAGIC: &[u8; 16] = b"argiope graph 1\n";
 /// Bytes of the checksum.
@@ -61,6 +61,33 @@ impl Part {
             }
         }
         Ok(parts.finish())
+    }
+
+    /// Some vertices of a graph, in order, with their edges. `numbers` is as long as the graph, and may hold anything.
+    pub(crate) fn of(graph: &Graph, sources: &[Vertex], numbers: &mut [u32]) -> Self {
+        let mut all = sources.to_vec();
+        all.extend(sources.iter().flat_map(|source| graph.targets(*source)));
+        all.sort_unstable();
+        all.dedup();
+        let mut part = Part::default();
+        let mut rest = sources.iter().peekable();
+        for (number, vertex) in (0..).zip(&all) {
+            numbers[*vertex as usize] = number;
+            let is_source = rest.next_if_eq(&vertex).is_some();
+            part.keys.push(graph.key(*vertex));
+            part.kinds.push(if is_source { graph.kind(*vertex) } else { PageKind::Linked });
+            part.degrees.push(if is_source { graph.targets(*vertex).len() as u32 } else { 0 });
+        }
+        for source in sources {
+            let mut last = 0;
+            for target in graph.targets(*source) {
+                let number = numbers[*target as usize];
+                write_gap(number - last, &mut part.gaps);
+                last = number;
+            }
+            part.edges += graph.targets(*source).len() as u64;
+        }
+        part
     }
 
     /// Calls `each` with the source and the target of every edge, in order.

@@ -41,11 +41,21 @@ impl Crew {
         Crew::threads(std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
     }
 
-    /// Threads of several processes. A process has as many as every other, a connection to each of the others in the order of
-    /// the processes, and `None` in its own place.
+    /// Threads of several processes, which hold a part of the pages each. A process has as many threads as every other, a
+    /// connection to each of the others in the order of the processes, and `None` in its own place.
     #[must_use]
     pub fn among(sockets: Vec<Option<TcpStream>>, threads: usize) -> Self {
         Crew { threads: threads.max(1), sockets }
+    }
+
+    /// How many threads each process has.
+    pub(crate) fn of_each_process(&self) -> usize {
+        self.threads
+    }
+
+    /// How many processes there are.
+    pub(crate) fn processes(&self) -> usize {
+        self.sockets.len().max(1)
     }
 
     fn build(self) -> Result<(Vec<AllocatorBuilder>, Box<dyn std::any::Any + Send>), String> {

@@ -120,14 +120,20 @@ pub struct FoundPage {
     pub context: Option<String>,
 }
 
-/// Searches the pages of a dataset.
+/// Searches the pages of one or several datasets; of several processes each searches its own, and the first has the answer.
 ///
 /// # Errors
-/// The dataset cannot be read, or a worker was lost.
-pub fn search(layout: &Layout, search: Search, crew: Crew) -> Result<Found, GraphError> {
-    let layout = layout.clone();
+/// A dataset cannot be read, or a worker was lost.
+pub fn search<'a>(
+    layouts: impl IntoIterator<Item = &'a Layout>,
+    search: Search,
+    crew: Crew,
+) -> Result<Found, GraphError> {
+    let layouts: Vec<Layout> = layouts.into_iter().cloned().collect();
+    let threads = crew.of_each_process();
     let answers = run(crew, move |own, peers| Searcher {
-        layout: layout.clone(),
+        layouts: layouts.clone(),
+        threads,
         search: search.clone(),
         own,
         peers,
@@ -144,7 +150,9 @@ pub fn search(layout: &Layout, search: Search, crew: Crew) -> Result<Found, Grap
 
 /// The part of a worker.
 struct Searcher {
-    layout: Layout,
+    layouts: Vec<Layout>,
+    /// The workers of this process, which share its pages.
+    threads: usize,
     search: Search,
     own: usize,
     peers: usize,
@@ -193,7 +201,10 @@ impl Searcher {
     fn scan(&mut self) -> Result<Vec<(WireKey, u64)>, DatasetError> {
         let mut counts = Vec::new();
         let columns = ["url_key", "url", "title", "text", "duplicate_of"];
-        for batch in self.layout.batches(Table::Pages, &columns)?.share(self.own, self.peers) {
+        let share =
+            |layout: &Layout| Ok(layout.batches(Table::Pages, &columns)?.share(self.own % self.threads, self.threads));
+        let batches = self.layouts.iter().map(share).collect::<Result<Vec<_>, DatasetError>>()?;
+        for batch in batches.into_iter().flatten() {
             let batch = batch?;
             for row in 0..batch.num_rows() {
                 let (Some(key), Some(url)) = (batch.key("url_key", row), batch.text("url", row)) else { continue };

@@ -11,7 +11,7 @@ use weburl::UrlKey;
 use crate::{Graph, PageKind, Vertex};
 
 /// Vertices with their edges.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Shard {
     /// The number of this worker.
     pub(crate) own: usize,
@@ -181,6 +181,23 @@ impl Ranges {
 
     pub(crate) fn owner(&self, vertex: Vertex) -> usize {
         self.0.partition_point(|end| *end <= vertex).min(self.0.len() - 1)
+    }
+}
+
+/// Who owns which vertex where no process knows all: a process has whole sites, since most links stay within one, and its threads
+/// share them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hashed {
+    pub(crate) processes: usize,
+    /// Of each process.
+    pub(crate) threads: usize,
+}
+
+impl Hashed {
+    /// Keys are hashes, so that what is left of a division is as good as any choice.
+    pub(crate) fn owner(self, key: UrlKey) -> usize {
+        let among = |number: u64, count: usize| (number % count as u64) as usize;
+        among(key.site.0, self.processes) * self.threads + among(key.url, self.threads)
     }
 }
 

@@ -63,13 +63,17 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph of a dataset. What segments tell is kept beside it, compressed, so that only what is new is read from the tables;
-    /// where nothing can be written it is read each time.
+    /// The graph of one or several datasets. What segments tell is kept beside them, compressed, so that only what is new is read
+    /// from the tables; where nothing can be written it is read each time.
     ///
     /// # Errors
-    /// The dataset cannot be read.
-    pub fn open(layout: &Layout) -> Result<Self, GraphError> {
-        Graph::merge(cache::parts(layout)?)
+    /// A dataset cannot be read.
+    pub fn open<'a>(layouts: impl IntoIterator<Item = &'a Layout>) -> Result<Self, GraphError> {
+        let mut parts = Vec::new();
+        for layout in layouts {
+            parts.extend(cache::parts(layout)?);
+        }
+        Graph::merge(parts)
     }
 
     /// One graph of several; a vertex may be in any number of them.

@@ -65,7 +65,7 @@ impl PerPage {
 
 impl Content {
     pub(crate) fn read(dataset: &Layout, seed_sites: &HashSet<SiteKey>) -> Result<Self, ReportError> {
-        let graph = Graph::open(dataset)?;
+        let graph = Graph::open([dataset])?;
         let mut content = Content {
             kinds: Tally::default(),
             rendering: Rendering::default(),

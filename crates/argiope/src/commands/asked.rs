@@ -50,7 +50,7 @@ impl Asked {
     /// # Errors
     /// The dataset cannot be read.
     pub(super) fn graph(&self) -> anyhow::Result<Graph> {
-        Ok(Graph::open(&self.layout)?)
+        Ok(Graph::open([&self.layout])?)
     }
 
     /// A URL as the crawl writes it. Says so on standard error where that is another way than it was given.

@@ -51,7 +51,7 @@ pub fn run(args: OverlapArgs) -> anyhow::Result<ExitCode> {
     let counts = edges.each_ref().map(|edges| edges.len() as u64);
     let sum = counts[0] + counts[1];
     let ends = || edges.iter().flatten().flat_map(|edge| [edge.source, edge.target]);
-    let names = if args.list || args.json { names(&asked.layout, ends())? } else { Default::default() };
+    let names = if args.list || args.json { names([&asked.layout], ends())? } else { Default::default() };
     let name = |key| names.get(&key).cloned().unwrap_or_else(|| key.to_string());
     let mut out = std::io::stdout().lock();
     if args.json {

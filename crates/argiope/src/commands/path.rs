@@ -43,7 +43,7 @@ pub fn run(args: PathArgs) -> anyhow::Result<ExitCode> {
         bail!("no links lead from {one} to {other}, as far as the crawl has seen");
     };
     let keys: Vec<UrlKey> = path.into_iter().map(|vertex| graph.key(vertex)).collect();
-    let names = names(&asked.layout, keys.iter().copied())?;
+    let names = names([&asked.layout], keys.iter().copied())?;
     let name = |key: &UrlKey| names.get(key).cloned().unwrap_or_else(|| key.to_string());
     let steps = keys.windows(2).map(|ends| link_text(&asked.layout, ends[0], ends[1]));
     let texts = steps.collect::<anyhow::Result<Vec<_>>>()?;

@@ -99,7 +99,7 @@ pub fn run(args: RankArgs) -> anyhow::Result<ExitCode> {
     let top = &ranks.values[..args.top.min(ranks.values.len())];
     let names = match group_names {
         Some(names) => names,
-        None => names(&asked.layout, top.iter().map(|(key, _)| *key))?,
+        None => names([&asked.layout], top.iter().map(|(key, _)| *key))?,
     };
     let name = |key: &UrlKey| names.get(key).cloned().unwrap_or_else(|| key.to_string());
     let rows = (1..).zip(top).map(|(place, (key, rank))| Row { place, rank: *rank, name: name(key) });

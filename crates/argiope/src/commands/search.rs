@@ -56,7 +56,7 @@ pub fn run(args: SearchArgs) -> anyhow::Result<ExitCode> {
     let limit = (args.limit > 0).then_some(args.limit);
     let context = args.context.map(|chars| chars.unwrap_or(CONTEXT_CHARS)).or(args.json.then_some(CONTEXT_CHARS));
     let Found { pages, occurrences, rows } =
-        search(&asked.layout, Search { pattern, limit, context }, args.threads.crew())?;
+        search([&asked.layout], Search { pattern, limit, context }, args.threads.crew())?;
     let mut out = std::io::stdout().lock();
     if args.json {
         write_json_line(&mut out, &json!({"pages": pages, "occurrences": occurrences, "rows": rows}))?;

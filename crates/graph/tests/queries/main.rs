@@ -6,3 +6,4 @@ mod graphs;
 mod known;
 mod processes;
 mod random;
+mod split;

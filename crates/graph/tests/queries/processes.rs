@@ -1,4 +1,4 @@
-//! Two processes on loopback give the answer of one.
+//! Two processes on loopback, which know half of the pages each, give the answer of one that knows all.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,25 +14,31 @@ const ADDRESS: &str = "ARGIOPE_TEST_FIRST_PROCESS";
 const PAGES: usize = 3_000;
 const THREADS: usize = 2;
 
-/// The same graph in both processes: 40 sites, a few pages that many link to.
-fn graph() -> Arc<Graph> {
+/// A graph of 40 sites, with a few pages that many link to; of one process what it knows: every second page with its links.
+fn graph(process: Option<usize>) -> Arc<Graph> {
     let page = |number: usize| url(&format!("s{}.test/{number}", number % 40)).key();
     let mut graph = GraphBuilder::default();
     let mut random = 1usize;
     for number in 0..PAGES {
-        graph.page(page(number), if number % 7 == 0 { PageKind::Failed } else { PageKind::Fetched }).expect("few");
+        let is_known = process.is_none_or(|process| number % 2 == process);
+        if is_known {
+            let kind = if number % 7 == 0 { PageKind::Failed } else { PageKind::Fetched };
+            graph.page(page(number), kind).expect("few");
+        }
         for _ in 0..number % 12 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let far = (random >> 33) % PAGES;
-            graph.link(page(number), page(if random >> 63 == 0 { far } else { far % 10 })).expect("few");
+            if is_known {
+                graph.link(page(number), page(if random >> 63 == 0 { far } else { far % 10 })).expect("few");
+            }
         }
     }
     Arc::new(graph.finish().expect("few"))
 }
 
 /// The answers in this process, a line each: keys and exact numbers.
-fn answers(mut crew: impl FnMut() -> Crew) -> Vec<String> {
-    let graph = graph();
+fn answers(process: Option<usize>, mut crew: impl FnMut() -> Crew) -> Vec<String> {
+    let graph = graph(process);
     let mut lines = Vec::new();
     for definition in [Definition::Original, Definition::Normalized] {
         let ranks = pagerank(&graph, definition, crew()).expect("an answer");
@@ -66,7 +72,7 @@ fn joined(lines: impl IntoIterator<Item = String>) -> Vec<String> {
 
 #[test]
 fn two_processes_give_the_answer_of_one() {
-    let alone = joined(answers(|| Crew::threads(1)));
+    let alone = joined(answers(None, || Crew::threads(1)));
     assert!(alone.len() > 2 * PAGES);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let mut second = Command::new(std::env::current_exe().expect("this program"))
@@ -75,7 +81,8 @@ fn two_processes_give_the_answer_of_one() {
         .stdout(Stdio::null())
         .spawn()
         .expect("it starts");
-    let mut lines = answers(|| Crew::among(vec![None, Some(listener.accept().expect("a connection").0)], THREADS));
+    let mut lines =
+        answers(Some(0), || Crew::among(vec![None, Some(listener.accept().expect("a connection").0)], THREADS));
     let told = BufReader::new(listener.accept().expect("a connection").0);
     lines.extend(told.lines().map(|line| line.expect("a line")));
     assert!(second.wait().expect("it ends").success());
@@ -87,7 +94,7 @@ fn two_processes_give_the_answer_of_one() {
 fn the_second_process() {
     let Ok(address) = std::env::var(ADDRESS) else { return };
     let connect = || TcpStream::connect(&address).expect("the first process listens");
-    let lines = answers(|| Crew::among(vec![Some(connect()), None], THREADS));
+    let lines = answers(Some(1), || Crew::among(vec![Some(connect()), None], THREADS));
     let mut told = connect();
     lines.iter().for_each(|line| writeln!(told, "{line}").expect("the first process reads"));
 }

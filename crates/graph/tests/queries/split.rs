@@ -1,0 +1,212 @@
+//! Processes that know a part of the pages each give the answers of one that knows all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+
+use dataset::{Layout, LinkRow, PageContent, PageRow, Rows, SegmentTables, Written};
+use graph::{
+    Crew, Definition, Graph, GraphBuilder, Overlap, PageKind, Pattern, Ranks, Search, names, overlap, pagerank, search,
+};
+use model::{Candidate, Outcome, Timestamp, Visit};
+use proptest::prelude::*;
+use store::{MemoryStore, Store};
+use weburl::{CanonicalUrl, UrlKey};
+
+use crate::graphs::url;
+
+/// Connections between processes, as each of them has them.
+pub fn mesh(processes: usize) -> Vec<Vec<Option<TcpStream>>> {
+    let mut sockets: Vec<Vec<Option<TcpStream>>> =
+        (0..processes).map(|_| (0..processes).map(|_| None).collect()).collect();
+    for one in 0..processes {
+        for other in one + 1..processes {
+            let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+            let address = listener.local_addr().expect("an address");
+            sockets[other][one] = Some(TcpStream::connect(address).expect("it listens"));
+            sockets[one][other] = Some(listener.accept().expect("a connection").0);
+        }
+    }
+    sockets
+}
+
+/// What each of some processes answers; they are threads here, but know nothing of each other.
+fn each<T: Send>(processes: usize, threads: usize, answer: impl Fn(usize, Crew) -> T + Sync) -> Vec<T> {
+    let answer = &answer;
+    std::thread::scope(|scope| {
+        let running: Vec<_> = (0..)
+            .zip(mesh(processes))
+            .map(|(process, sockets)| scope.spawn(move || answer(process, Crew::among(sockets, threads))))
+            .collect();
+        running.into_iter().map(|process| process.join().expect("no panic")).collect()
+    })
+}
+
+/// Pages of five sites.
+fn page(number: usize) -> CanonicalUrl {
+    url(&format!("s{}.test/{number}", number % 5))
+}
+
+/// A page: what became of it, and which process knows its row and its links.
+#[derive(Clone, Debug)]
+struct Page {
+    kind: PageKind,
+    process: usize,
+}
+
+/// The graph that a process knows; `None` knows all.
+fn graph_of(pages: &[Page], links: &[(usize, usize)], process: Option<usize>) -> Arc<Graph> {
+    let mut graph = GraphBuilder::default();
+    let is_known = |number: usize| process.is_none_or(|process| pages[number].process == process);
+    for number in (0..pages.len()).filter(|number| is_known(*number)) {
+        graph.page(page(number).key(), pages[number].kind).expect("few");
+    }
+    for (source, target) in links.iter().filter(|(source, _)| is_known(*source)) {
+        // Behind the pages are some that nobody has a row of.
+        graph.link(page(*source).key(), page(*target).key()).expect("few");
+    }
+    Arc::new(graph.finish().expect("few"))
+}
+
+/// An answer whose ranks are in the order of their keys.
+fn ordered(mut ranks: Ranks) -> Ranks {
+    ranks.values.sort_unstable_by_key(|(key, _)| *key);
+    ranks
+}
+
+fn sum(parts: impl IntoIterator<Item = Overlap>) -> Overlap {
+    let mut sum = Overlap::default();
+    for part in parts {
+        for root in [0, 1] {
+            sum.reachable[root] += part.reachable[root];
+            sum.edges[root].extend(&part.edges[root]);
+        }
+    }
+    sum.edges.iter_mut().for_each(|edges| edges.sort_unstable());
+    sum
+}
+
+/// What every page of a process is, and its links.
+type Known = (Vec<Page>, Vec<(usize, usize)>);
+
+fn graphs() -> impl Strategy<Value = (usize, usize, Known)> {
+    (1..5usize, 1..3usize).prop_flat_map(|(processes, threads)| {
+        let kinds =
+            prop_oneof![6 => Just(PageKind::Fetched), 1 => Just(PageKind::Redirect), 1 => Just(PageKind::Failed)];
+        let page = (kinds, 0..processes).prop_map(|(kind, process)| Page { kind, process });
+        let pages = prop::collection::vec(page, 1..40);
+        let known = pages.prop_flat_map(|pages| {
+            let links = prop::collection::vec((0..pages.len(), 0..pages.len() + 10), 0..150);
+            (Just(pages), links)
+        });
+        (Just(processes), Just(threads), known)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn parts_of_a_graph_answer_as_the_whole(
+        (processes, threads, (pages, links)) in graphs(),
+        roots in (0..40usize, 0..40usize),
+    ) {
+        let whole = graph_of(&pages, &links, None);
+        let known: Vec<Arc<Graph>> =
+            (0..processes).map(|process| graph_of(&pages, &links, Some(process))).collect();
+        for definition in [Definition::Original, Definition::Normalized] {
+            let expect = pagerank(&whole, definition, Crew::threads(1)).expect("an answer");
+            prop_assert_eq!((expect.vertices, expect.edges), (whole.len() as u64, whole.edges() as u64));
+            let parts = each(processes, threads, |process, crew| {
+                pagerank(&known[process], definition, crew).expect("an answer")
+            });
+            let values = parts.iter().flat_map(|part| part.values.iter().copied()).collect();
+            prop_assert_eq!(ordered(Ranks { values, ..parts[0].clone() }), ordered(expect));
+        }
+        let roots = [page(roots.0 % pages.len()), page(roots.1 % pages.len())];
+        if roots[0].site() != roots[1].site() {
+            let ask = |graph: &Arc<Graph>, crew| overlap(graph, [&roots[0], &roots[1]], crew).expect("an answer");
+            let parts = each(processes, threads, |process, crew| ask(&known[process], crew));
+            prop_assert_eq!(sum(parts), sum([ask(&whole, Crew::threads(1))]));
+        }
+    }
+}
+
+/// Pages with a row in a dataset.
+const PAGES: usize = 400;
+
+/// Writes pages into segments of one dataset or of several; `of` names dataset and segment of each.
+fn write(of: impl Fn(usize) -> (Layout, String)) {
+    let store = MemoryStore::new();
+    let mut rows = Rows::new(&store as &dyn Store, false).expect("rows");
+    let mut tables: BTreeMap<String, SegmentTables> = BTreeMap::new();
+    for number in 0..PAGES {
+        let (layout, segment) = of(number);
+        let name = format!("{} {segment}", layout.root().display());
+        let tables =
+            tables.entry(name).or_insert_with(|| SegmentTables::begin(&layout, &segment).expect("a directory"));
+        // Each ninth page is a copy of another, whose row may lie anywhere.
+        let original = (number % 9 == 8).then(|| page(number / 2 / 9 * 9).key());
+        let outcome = if original.is_some() { Outcome::Duplicate } else { Outcome::Html };
+        let visit = Visit::without_fetch(page(number).key(), outcome, String::new(), Timestamp(0));
+        let visit = Visit { status: 200, duplicate_of: original, ..visit };
+        let mut row = rows.of(&Candidate::seed(page(number)), 1, Some(&visit)).expect("a row");
+        row.duplicate_of = original.map(|_| page(number / 2 / 9 * 9).as_str().to_owned());
+        let text = original.is_none().then(|| "worm ".repeat(number % 4) + "silk");
+        let named = |url: CanonicalUrl| (url.key(), url.as_str().into());
+        let link = LinkRow {
+            source: named(page(number)),
+            target: named(page(number * number + 1)),
+            text: None,
+            kind: "anchor",
+            rel: None,
+        };
+        let content = Some(PageContent { kind: "html", text, ..PageContent::default() });
+        let page = PageRow { key: page(number).key(), row, content };
+        tables.push(Written { page, links: vec![link], images: Vec::new() }).expect("a row");
+    }
+    tables.into_values().for_each(|tables| tables.finish(0).expect("a segment"));
+}
+
+#[test]
+fn datasets_in_pieces_answer_as_one() {
+    const PROCESSES: usize = 3;
+    let root = tempfile::TempDir::new().expect("a directory");
+    let dir = |name: &str| Layout::at(root.path().join(name));
+    let whole = dir("whole");
+    write(|_| (whole.clone(), "all".to_owned()));
+    // The third of a process lies in a dataset of its own; what is left over, in segments of one that all see.
+    let process_of = |number: usize| number / 7 % PROCESSES;
+    write(|number| match number % 3 {
+        0 => (dir("shared"), format!("of-{}", process_of(number))),
+        _ => (dir(&process_of(number).to_string()), format!("segment-{}", number % 2)),
+    });
+    let known =
+        |process: usize| [dir(&process.to_string()), dir("shared").only([format!("of-{process}.warc.gz").as_str()])];
+
+    for text in ["worm", "silk"] {
+        let asked =
+            || Search { pattern: Pattern::text(text, false).expect("a text"), limit: Some(50), context: Some(3) };
+        let expect = search([&whole], asked(), Crew::threads(2)).expect("an answer");
+        assert!(expect.pages > 100 && expect.rows.len() == 50, "{expect:?}");
+        let found = each(PROCESSES, 2, |process, crew| search(&known(process), asked(), crew).expect("an answer"));
+        assert_eq!(found[0], expect, "{text}");
+        assert!(found[1..].iter().all(|found| found.rows.is_empty()), "the first has the answer");
+    }
+
+    let graph = Arc::new(Graph::open([&whole]).expect("a dataset"));
+    let expect = pagerank(&graph, Definition::Normalized, Crew::threads(1)).expect("an answer");
+    let parts = each(PROCESSES, 1, |process, crew| {
+        let graph = Arc::new(Graph::open(&known(process)).expect("datasets"));
+        pagerank(&graph, Definition::Normalized, crew).expect("an answer")
+    });
+    let values: Vec<(UrlKey, f64)> = parts.iter().flat_map(|part| part.values.clone()).collect();
+    assert_eq!(ordered(Ranks { values, ..parts[0].clone() }), ordered(expect));
+
+    let keys: BTreeSet<UrlKey> = graph.keys().iter().copied().collect();
+    let mut named = BTreeMap::new();
+    for process in 0..PROCESSES {
+        named.extend(names(&known(process), keys.iter().copied()).expect("datasets"));
+    }
+    assert_eq!(named, names([&whole], keys).expect("a dataset").into_iter().collect());
+}
