@@ -1,0 +1,36 @@
+//! What clients ask of a crawl by several workers, as `proto/argiope/v1/argiope.proto` says it: the messages, what a server
+//! implements ([`crawler_server::Crawler`]), and a client ([`crawler_client::CrawlerClient`]).
+//!
+//! The messages are the JSON API as they stand. Nothing but messages is here, so that whoever asks needs no crawler.
+
+mod generated {
+    #![expect(
+        missing_docs,
+        clippy::allow_attributes,
+        clippy::allow_attributes_without_reason,
+        reason = "made by the build from the contract, which says what each is"
+    )]
+
+    tonic::include_proto!("argiope.v1");
+}
+
+pub use generated::*;
+
+/// The contract in the form that reflection tells clients.
+pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_the_names_of_the_contract_and_its_defaults() {
+        let request: CrawlRequest = serde_json::from_str(r#"{"url": "a.test"}"#).expect("JSON");
+        assert_eq!(request, CrawlRequest { url: "a.test".to_owned(), depth: None });
+        assert!(serde_json::from_str::<CrawlRequest>(r#"{"depht": 1}"#).is_err(), "a mistyped name is no default");
+        let stats = StatsResponse { urls: u64::MAX, ..StatsResponse::default() };
+        let json = serde_json::to_string(&stats).expect("JSON");
+        assert!(json.contains(r#""urls":18446744073709551615,"#), "{json}");
+        assert_eq!(serde_json::from_str::<StatsResponse>(&json).expect("JSON"), stats);
+    }
+}
