@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{commands, exit};
+use crate::{commands, exit, queries};
 
 /// A polite, fast, crash-safe web crawler.
 #[derive(Parser, Debug)]
@@ -55,6 +55,9 @@ pub enum Command {
     Inspect(commands::inspect::InspectArgs),
     /// Serve a web to try the crawler on
     Testweb(commands::testweb::TestwebArgs),
+    /// Take part in a query of several workers: a worker starts it and speaks to it
+    #[command(hide = true)]
+    QueryPart,
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -110,6 +113,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Path(args) => commands::path::run(args),
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Testweb(args) => commands::testweb::run(args),
+        Command::QueryPart => Ok(queries::part::run()),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "argiope", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

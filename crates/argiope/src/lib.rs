@@ -10,6 +10,7 @@ pub mod crawl_dir;
 pub mod options;
 pub mod plan;
 pub mod progress;
+pub mod queries;
 pub mod store_address;
 pub mod summary;
 pub mod tables;

@@ -8,7 +8,7 @@ mod site;
 mod site_text;
 mod standing;
 mod survey;
-pub(super) mod target;
+pub(crate) mod target;
 mod url;
 mod url_text;
 

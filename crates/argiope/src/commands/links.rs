@@ -34,12 +34,12 @@ pub struct LinksArgs {
 
 /// A link, as JSON.
 #[derive(Serialize)]
-struct Link<'a> {
-    source: &'a str,
-    target: &'a str,
-    text: Option<&'a str>,
-    kind: &'a str,
-    rel: Option<&'a str>,
+pub(crate) struct Link<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) target: &'a str,
+    pub(crate) text: Option<&'a str>,
+    pub(crate) kind: &'a str,
+    pub(crate) rel: Option<&'a str>,
 }
 
 /// Runs the command.
@@ -59,7 +59,7 @@ pub fn run(args: LinksArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the links that have a key in a column, in the order in which the pages were fetched, as they stand on them.
+/// Writes the links that have a key in a column.
 fn write_links(
     layout: &Layout,
     column: &'static str,
@@ -68,8 +68,25 @@ fn write_links(
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     let is_out = column == "source_key";
-    let columns = [column, "source", "target", "text", "kind", "rel"];
     let mut count = 0;
+    each_link(layout, column, key, |link| {
+        count += 1;
+        if json { Ok(write_json_line(out, link)?) } else { Ok(link.write_text(is_out, out)?) }
+    })?;
+    if !json {
+        writeln!(out, "{} {}", counted(count, "link"), if is_out { "from the page" } else { "to the page" })?;
+    }
+    Ok(())
+}
+
+/// Calls `each` with the links that have a key in a column, in the order in which the pages were fetched, as they stand on them.
+pub(crate) fn each_link(
+    layout: &Layout,
+    column: &'static str,
+    key: UrlKey,
+    mut each: impl FnMut(&Link<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let columns = [column, "source", "target", "text", "kind", "rel"];
     for batch in layout.batches(Table::Links, &columns)?.only(column, key) {
         let batch = batch?;
         for row in 0..batch.num_rows() {
@@ -77,17 +94,8 @@ fn write_links(
             let (Some(source), Some(target), Some(kind)) = (text("source"), text("target"), text("kind")) else {
                 continue;
             };
-            let link = Link { source, target, text: text("text"), kind, rel: text("rel") };
-            count += 1;
-            if json {
-                write_json_line(out, &link)?;
-            } else {
-                link.write_text(is_out, out)?;
-            }
+            each(&Link { source, target, text: text("text"), kind, rel: text("rel") })?;
         }
-    }
-    if !json {
-        writeln!(out, "{} {}", counted(count, "link"), if is_out { "from the page" } else { "to the page" })?;
     }
     Ok(())
 }

@@ -83,7 +83,7 @@ pub fn run(args: OverlapArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Host and port.
-fn domain_name(url: &CanonicalUrl) -> String {
+pub(crate) fn domain_name(url: &CanonicalUrl) -> String {
     let site = url.site();
     site.as_str().split_once("://").map_or_else(String::new, |(_, authority)| authority.to_owned())
 }

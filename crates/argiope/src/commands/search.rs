@@ -14,7 +14,7 @@ use crate::cli::usage;
 use crate::counted::counted;
 
 /// Characters on either side of what was found.
-const CONTEXT_CHARS: usize = 60;
+pub(crate) const CONTEXT_CHARS: usize = 60;
 
 /// The arguments of `argiope search`.
 #[derive(Args, Debug)]

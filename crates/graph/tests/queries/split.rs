@@ -16,16 +16,16 @@ use weburl::{CanonicalUrl, UrlKey};
 use crate::graphs::url;
 
 /// Connections between processes, as each of them has them.
-pub fn mesh(processes: usize) -> Vec<Vec<Option<TcpStream>>> {
-    let mut sockets: Vec<Vec<Option<TcpStream>>> =
-        (0..processes).map(|_| (0..processes).map(|_| None).collect()).collect();
-    for one in 0..processes {
-        for other in one + 1..processes {
+fn mesh(processes: usize) -> Vec<Vec<Option<TcpStream>>> {
+    let mut sockets: Vec<Vec<Option<TcpStream>>> = Vec::new();
+    for other in 0..processes {
+        let mut to_others: Vec<Option<TcpStream>> = (0..processes).map(|_| None).collect();
+        for (to_one, of_one) in to_others.iter_mut().zip(&mut sockets) {
             let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-            let address = listener.local_addr().expect("an address");
-            sockets[other][one] = Some(TcpStream::connect(address).expect("it listens"));
-            sockets[one][other] = Some(listener.accept().expect("a connection").0);
+            *to_one = Some(TcpStream::connect(listener.local_addr().expect("an address")).expect("it listens"));
+            of_one[other] = Some(listener.accept().expect("a connection").0);
         }
+        sockets.push(to_others);
     }
     sockets
 }

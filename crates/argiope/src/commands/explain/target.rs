@@ -69,7 +69,7 @@ impl Host {
 }
 
 /// A text with a scheme in front, if it has none.
-pub(in crate::commands) fn with_scheme(text: &str) -> String {
+pub(crate) fn with_scheme(text: &str) -> String {
     match text.contains("://") || has_another_scheme(text) {
         true => text.to_owned(),
         false => format!("http://{text}"),

@@ -1,0 +1,263 @@
+//! The answers, each computed by all processes together. Every process does the same, up to what the first has in the end.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use anyhow::Context;
+use api::{Edge, Found, Link, LinksResponse, OverlapResponse, PageRankResponse, Ranked, SearchResponse};
+use dataset::schema::Table;
+use dataset::{Column, DatasetError, Layout};
+use graph::{Crew, Definition, Graph, Overlap, Search, domain_of, names, overlap, pagerank, search};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
+
+use super::QueryError;
+use super::peers::Peers;
+use super::request::{Named, Query, pattern};
+use crate::commands::links::each_link;
+use crate::commands::overlap::domain_name;
+use crate::commands::search::CONTEXT_CHARS;
+
+/// Links that are named by overlap, each way.
+const EDGES_MAX: usize = 10_000;
+/// Links told of a page, each way.
+const LINKS_MAX: usize = 10_000;
+
+/// A question to this process and all others.
+pub(super) struct Asked {
+    /// What this process knows.
+    pub(super) layouts: Vec<Layout>,
+    pub(super) peers: Peers,
+}
+
+/// A key as JSON.
+type WireKey = (u64, u64);
+
+fn to_wire(key: UrlKey) -> WireKey {
+    (key.site.0, key.url)
+}
+
+fn from_wire((site, url): WireKey) -> UrlKey {
+    UrlKey { site: SiteKey(site), url }
+}
+
+impl Asked {
+    /// The answer, in the first process.
+    pub(super) fn answer(&mut self, query: &Query, crew: Crew) -> anyhow::Result<Option<serde_json::Value>> {
+        let is_first = self.peers.is_first();
+        let answer = match query {
+            Query::PageRank { url: Some(url), is_normalized, .. } => {
+                serde_json::to_value(self.rank(url, definition(*is_normalized), crew)?)
+            }
+            Query::PageRank { url: None, top, is_normalized } => {
+                serde_json::to_value(self.ranks(*top, definition(*is_normalized), crew)?)
+            }
+            Query::Overlap { urls, is_listed } => serde_json::to_value(self.overlap(urls, *is_listed, crew)?),
+            Query::Search { text, ignore_case, is_regex, limit } => {
+                let search = Search {
+                    pattern: pattern(text, *ignore_case, *is_regex)?,
+                    limit: Some(*limit),
+                    context: Some(CONTEXT_CHARS),
+                };
+                serde_json::to_value(self.search(search, crew)?)
+            }
+            Query::Links { url } => serde_json::to_value(self.links(url)?),
+        };
+        Ok(if is_first { Some(answer?) } else { None })
+    }
+
+    /// The URL that is meant, and whether any process knows it.
+    fn resolve(
+        &mut self,
+        named: &Named,
+        knows: impl FnMut(&CanonicalUrl) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<(CanonicalUrl, bool)> {
+        let candidates = named.candidates();
+        let own: Vec<bool> = candidates.iter().map(knows).collect::<anyhow::Result<_>>()?;
+        let all = self.peers.gather(own)?;
+        let known = (0..candidates.len()).find(|at| all.iter().any(|known| known.get(*at) == Some(&true)));
+        let url = candidates.into_iter().nth(known.unwrap_or(0)).context("internal error: no URL was asked for")?;
+        Ok((url, known.is_some()))
+    }
+
+    fn resolve_vertex(&mut self, named: &Named, graph: &Graph) -> anyhow::Result<(CanonicalUrl, bool)> {
+        self.resolve(named, |url| Ok(graph.vertex(url.key()).is_some()))
+    }
+
+    /// The URLs of keys, as far as any process has them.
+    fn names(&mut self, keys: &BTreeSet<UrlKey>) -> anyhow::Result<HashMap<UrlKey, String>> {
+        let own = names(&self.layouts, keys.iter().copied())?;
+        let own: Vec<(WireKey, String)> = own.into_iter().map(|(key, name)| (to_wire(key), name)).collect();
+        Ok(self.peers.gather(own)?.into_iter().flatten().map(|(key, name)| (from_wire(key), name)).collect())
+    }
+
+    /// The rank of a page. Ranks travel as their bits, so that they stay what they are.
+    fn rank(&mut self, named: &Named, definition: Definition, crew: Crew) -> anyhow::Result<PageRankResponse> {
+        let graph = Arc::new(Graph::open(&self.layouts)?);
+        let (url, _) = self.resolve_vertex(named, &graph)?;
+        let ranks = pagerank(&graph, definition, crew)?;
+        let own = ranks.values.iter().find(|(key, _)| *key == url.key()).map(|(_, rank)| rank.to_bits());
+        // One process at most owns it.
+        let rank = self.peers.gather(own)?.into_iter().flatten().next().map(f64::from_bits);
+        let higher = ranks.values.iter().filter(|(_, other)| rank.is_some_and(|rank| *other > rank)).count() as u64;
+        let higher: u64 = self.peers.gather(higher)?.into_iter().sum();
+        // What has the same rank has the same place.
+        let place = rank.map_or(0, |_| higher + 1);
+        let ranked = vec![Ranked { place, rank: rank.unwrap_or(0.0), url: url.as_str().to_owned() }];
+        Ok(PageRankResponse { rounds: ranks.rounds, vertices: ranks.vertices, edges: ranks.edges, ranked })
+    }
+
+    /// The highest ranks; of equal ranks the order is that of the keys.
+    fn ranks(&mut self, top: usize, definition: Definition, crew: Crew) -> anyhow::Result<PageRankResponse> {
+        let graph = Arc::new(Graph::open(&self.layouts)?);
+        let ranks = pagerank(&graph, definition, crew)?;
+        let own = highest(ranks.values, top).into_iter().map(|(key, rank)| (to_wire(key), rank.to_bits()));
+        let all = self.peers.gather(own.collect::<Vec<_>>())?.into_iter().flatten();
+        let all = all.map(|(key, rank)| (from_wire(key), f64::from_bits(rank))).collect();
+        let top = highest(all, top);
+        let names = self.names(&top.iter().map(|(key, _)| *key).collect())?;
+        let ranked = (1..).zip(top).map(|(place, (key, rank))| Ranked { place, rank, url: name_of(&names, key) });
+        let ranked = ranked.collect();
+        Ok(PageRankResponse { rounds: ranks.rounds, vertices: ranks.vertices, edges: ranks.edges, ranked })
+    }
+
+    fn overlap(&mut self, urls: &[Named; 2], is_listed: bool, crew: Crew) -> anyhow::Result<OverlapResponse> {
+        let graph = Arc::new(Graph::open(&self.layouts)?);
+        let mut roots = Vec::new();
+        for named in urls {
+            match self.resolve_vertex(named, &graph)? {
+                (url, true) => roots.push(url),
+                (url, false) => return Err(QueryError::Unknown(url.to_string()).into()),
+            }
+        }
+        let roots = [&roots[0], &roots[1]];
+        let domains = roots.map(domain_name);
+        if domain_of(roots[0]) == domain_of(roots[1]) {
+            let same = format!("both URLs are of {}: an overlap is one of two domains, host and port", domains[0]);
+            return Err(QueryError::Refused(same).into());
+        }
+        let Overlap { reachable, edges } = overlap(&graph, roots, crew)?;
+        let counts = edges.each_ref().map(|edges| edges.len() as u64);
+        let listed = edges.map(|edges| {
+            let listed = edges.into_iter().take(if is_listed { EDGES_MAX } else { 0 });
+            listed.map(|edge| (to_wire(edge.source), to_wire(edge.target))).collect::<Vec<_>>()
+        });
+        let parts = self.peers.gather((reachable, counts, listed))?;
+        let (mut reachable, mut links, mut edges) = ([0; 2], [0; 2], [Vec::new(), Vec::new()]);
+        for (reached, counts, listed) in parts {
+            for (root, listed) in listed.into_iter().enumerate() {
+                reachable[root] += reached[root];
+                links[root] += counts[root];
+                edges[root].extend(listed);
+            }
+        }
+        let edges: Vec<(WireKey, WireKey)> = edges
+            .into_iter()
+            .flat_map(|mut edges: Vec<(WireKey, WireKey)>| {
+                edges.sort_unstable();
+                edges.truncate(EDGES_MAX);
+                edges
+            })
+            .collect();
+        let ends = edges.iter().flat_map(|(source, target)| [from_wire(*source), from_wire(*target)]);
+        let names = self.names(&ends.collect())?;
+        let name = |key| name_of(&names, from_wire(key));
+        let edges = edges.into_iter().map(|(source, target)| Edge { source: name(source), target: name(target) });
+        Ok(OverlapResponse {
+            overlap: links.iter().sum(),
+            domains: domains.to_vec(),
+            reachable: reachable.to_vec(),
+            links: links.to_vec(),
+            edges: edges.collect(),
+        })
+    }
+
+    fn search(&mut self, asked: Search, crew: Crew) -> anyhow::Result<SearchResponse> {
+        let found = search(&self.layouts, asked, crew)?;
+        // The first has the answer, which counts if all could read what they have.
+        self.peers.gather(())?;
+        let rows = found.rows.into_iter().map(|row| Found {
+            url: row.url,
+            occurrences: row.occurrences,
+            context: row.context.unwrap_or_default(),
+        });
+        Ok(SearchResponse { pages: found.pages, occurrences: found.occurrences, found: rows.collect() })
+    }
+
+    /// The links from a page in their order on it, and those to it in the order of the pages.
+    fn links(&mut self, named: &Named) -> anyhow::Result<LinksResponse> {
+        let layouts = self.layouts.clone();
+        let (url, is_known) = self.resolve(named, |url| Ok(knows(&layouts, url.key())?))?;
+        if !is_known {
+            return Err(QueryError::Unknown(url.to_string()).into());
+        }
+        let mut own = Vec::new();
+        for column in ["source_key", "target_key"] {
+            let mut links = Vec::new();
+            for layout in &layouts {
+                each_link(layout, column, url.key(), |link| {
+                    if links.len() < LINKS_MAX {
+                        links.push(Link {
+                            source: link.source.to_owned(),
+                            target: link.target.to_owned(),
+                            text: link.text.unwrap_or_default().to_owned(),
+                            kind: link.kind.to_owned(),
+                            rel: link.rel.unwrap_or_default().to_owned(),
+                        });
+                    }
+                    Ok(())
+                })?;
+            }
+            own.push(links);
+        }
+        let mut ways = [Vec::new(), Vec::new()];
+        for part in self.peers.gather(own)? {
+            for (all, links) in ways.iter_mut().zip(part) {
+                all.extend(links);
+            }
+        }
+        for links in &mut ways {
+            // Stable: those of one page stay as they stand on it.
+            links.sort_by(|one: &Link, other| one.source.cmp(&other.source));
+            links.truncate(LINKS_MAX);
+        }
+        let [from, to] = ways;
+        Ok(LinksResponse { from, to })
+    }
+}
+
+fn definition(is_normalized: bool) -> Definition {
+    if is_normalized { Definition::Normalized } else { Definition::Original }
+}
+
+/// The highest ranks, in order.
+fn highest(mut ranks: Vec<(UrlKey, f64)>, count: usize) -> Vec<(UrlKey, f64)> {
+    let order = |(key, rank): &(UrlKey, f64), (other_key, other): &(UrlKey, f64)| -> Ordering {
+        other.total_cmp(rank).then_with(|| key.cmp(other_key))
+    };
+    if ranks.len() > count {
+        ranks.select_nth_unstable_by(count, order);
+        ranks.truncate(count);
+    }
+    ranks.sort_unstable_by(order);
+    ranks
+}
+
+fn name_of(names: &HashMap<UrlKey, String>, key: UrlKey) -> String {
+    names.get(&key).cloned().unwrap_or_else(|| key.to_string())
+}
+
+/// Whether there is a row of a page, or a link to it.
+fn knows(layouts: &[Layout], key: UrlKey) -> Result<bool, DatasetError> {
+    for (table, column) in [(Table::Pages, "url_key"), (Table::Links, "target_key")] {
+        for layout in layouts {
+            for batch in layout.batches(table, &[column])?.only(column, key) {
+                let batch = batch?;
+                if (0..batch.num_rows()).any(|row| batch.key(column, row) == Some(key)) {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,255 @@
+//! Where a worker takes part in queries: it starts a child process for each, and passes on what that says.
+//!
+//! ```text
+//!  POST   /v1/queries          Start ──▶ Started    starts the process
+//!  POST   /v1/queries/ID/run   Run ──▶ Ended        answers when the process has ended
+//!  DELETE /v1/queries/ID                            ends the process
+//! ```
+//!
+//! Who asked and does not wait for the answer any more has it ended too.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, post};
+use axum::{Json, Router};
+use dataset::{Layout, covered_bytes};
+use serde::Serialize;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::part::{Job, elsewhere};
+use super::{ANSWER_BYTES_MAX, Ended, QUERY_SECONDS_MAX, Run, Start, Started};
+
+/// Queries that a worker takes part in at once.
+const QUERIES_MAX: usize = 4;
+/// Bytes of a request.
+const REQUEST_BYTES_MAX: usize = 8 << 20;
+/// The longest that a process may take to say where it listens.
+const START_TIME_MAX: Duration = Duration::from_secs(10);
+/// The longest that a process may take to end after it said how.
+const END_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Brings the files of a segment of a worker that is gone (`NAME.warc.gz`) into a dataset. A file has to appear there whole, or not
+/// at all; the same segment may be asked for twice at once.
+pub type Fetch = dyn Fn(&str, &Layout) -> anyhow::Result<()> + Send + Sync;
+
+/// What a worker needs to take part.
+pub struct Endpoint {
+    /// The program whose `query-part` is started.
+    pub program: PathBuf,
+    /// The worker's directory. What lies in its dataset are the segments that this worker wrote, and no others.
+    pub root: PathBuf,
+    /// The address that its processes listen at, each at a free port.
+    pub listen: IpAddr,
+    /// The host by which the processes of other workers reach that address.
+    pub host: String,
+    /// What every request has to bear.
+    pub token: Option<String>,
+    /// Brings segments of workers that are gone into the directory's `elsewhere/`.
+    pub fetch: Arc<Fetch>,
+}
+
+impl Endpoint {
+    /// What a worker's HTTP server has to serve.
+    pub fn router(self) -> Router {
+        let running = Arc::new(Running {
+            endpoint: self,
+            free: Arc::new(Semaphore::new(QUERIES_MAX)),
+            queries: Mutex::default(),
+        });
+        Router::new()
+            .route("/v1/queries", post(start))
+            .route("/v1/queries/{id}/run", post(run))
+            .route("/v1/queries/{id}", delete(cancel))
+            .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
+            .layer(from_fn_with_state(running.clone(), authorize))
+            .with_state(running)
+    }
+}
+
+/// The queries of a worker.
+struct Running {
+    endpoint: Endpoint,
+    free: Arc<Semaphore>,
+    queries: Mutex<HashMap<String, Entry>>,
+}
+
+/// A query.
+struct Entry {
+    /// Until somebody waits for its answer.
+    process: Option<Process>,
+    is_cancelled: Arc<Notify>,
+}
+
+impl Running {
+    fn queries(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+        // A thread that panicked while it held the map left nothing half done in it.
+        self.queries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A process that takes part; it is killed when this is dropped.
+struct Process {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Process {
+    fn start(endpoint: &Endpoint, permit: OwnedSemaphorePermit) -> anyhow::Result<Self> {
+        let mut child = Command::new(&endpoint.program)
+            .arg("query-part")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| format!("cannot start {}", endpoint.program.display()))?;
+        let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).context("internal error: no pipes")?;
+        Ok(Process { child, stdin, stdout: BufReader::new(stdout), _permit: permit })
+    }
+
+    async fn tell(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
+        let line = serde_json::to_string(line)? + "\n";
+        Ok(self.stdin.write_all(line.as_bytes()).await?)
+    }
+
+    async fn line(&mut self) -> anyhow::Result<String> {
+        let mut line = String::new();
+        (&mut self.stdout).take(ANSWER_BYTES_MAX).read_line(&mut line).await?;
+        match line.ends_with('\n') {
+            true => Ok(line),
+            false if line.is_empty() => bail!("its process was lost"),
+            false => bail!("the answer has more than {ANSWER_BYTES_MAX} bytes: ask for less"),
+        }
+    }
+}
+
+/// An error as an answer.
+struct Failure(StatusCode, anyhow::Error);
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        (self.0, format!("{:#}\n", self.1)).into_response()
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Failure(StatusCode::INTERNAL_SERVER_ERROR, error)
+    }
+}
+
+/// Lets those in who bear the token.
+async fn authorize(State(running): State<Arc<Running>>, request: Request, next: Next) -> Response {
+    let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
+    let is_let_in = running.endpoint.token.as_ref().is_none_or(|token| {
+        // Hashes are compared in constant time.
+        blake3::hash(given) == blake3::hash(format!("Bearer {token}").as_bytes())
+    });
+    match is_let_in {
+        true => next.run(request).await,
+        false => (StatusCode::UNAUTHORIZED, "the request does not bear the token of the workers\n").into_response(),
+    }
+}
+
+async fn start(
+    State(running): State<Arc<Running>>,
+    Json(start): Json<Start>,
+) -> Result<Json<Result<Started, super::QueryError>>, Failure> {
+    // Those whose process gave up waiting.
+    running
+        .queries()
+        .retain(|_, entry| entry.process.as_mut().is_none_or(|process| matches!(process.child.try_wait(), Ok(None))));
+    let permit = running.free.clone().try_acquire_owned();
+    let permit = permit.map_err(|_| {
+        let busy = anyhow!("it takes part in {QUERIES_MAX} queries already: ask later");
+        Failure(StatusCode::SERVICE_UNAVAILABLE, busy)
+    })?;
+    fetch_missing(&running.endpoint, &start).await?;
+    let id = start.id.clone();
+    let mut process = Process::start(&running.endpoint, permit)?;
+    let Endpoint { root, listen, host, .. } = &running.endpoint;
+    process.tell(&Job { root: root.clone(), listen: *listen, host: host.clone(), start }).await?;
+    let line = timeout(START_TIME_MAX, process.line()).await.context("its process does not begin")??;
+    let Ok(started) = serde_json::from_str::<Started>(&line) else {
+        let ended: Ended = serde_json::from_str(&line).context("its process does not say what was expected")?;
+        return Ok(Json(Err(ended.err().context("its process ended at once")?)));
+    };
+    let entry = Entry { process: Some(process), is_cancelled: Arc::default() };
+    if running.queries().insert(id, entry).is_some() {
+        return Err(anyhow!("it takes part in this query already").into());
+    }
+    Ok(Json(Ok(started)))
+}
+
+/// Brings what a query reads of workers that are gone into the directory.
+async fn fetch_missing(endpoint: &Endpoint, start: &Start) -> anyhow::Result<()> {
+    let (layout, fetch, segments) = (elsewhere(&endpoint.root), endpoint.fetch.clone(), start.segments.clone());
+    let fetch_all = move || {
+        for segment in segments {
+            if covered_bytes(&layout, &segment)?.is_none() {
+                fetch(&segment, &layout).with_context(|| format!("segment {segment} of a worker that is gone"))?;
+            }
+        }
+        anyhow::Ok(())
+    };
+    tokio::task::spawn_blocking(fetch_all).await.context("internal error: fetching a segment")?
+}
+
+async fn run(
+    State(running): State<Arc<Running>>,
+    Path(id): Path<String>,
+    Json(run): Json<Run>,
+) -> Result<Json<Ended>, Failure> {
+    let taken =
+        running.queries().get_mut(&id).and_then(|entry| Some((entry.process.take()?, entry.is_cancelled.clone())));
+    let unknown = || Failure(StatusCode::NOT_FOUND, anyhow!("it has no such query that waits to be run"));
+    let (mut process, is_cancelled) = taken.ok_or_else(unknown)?;
+    let _forgotten = Forgotten { running: &running, id: &id };
+    let ended = async {
+        process.tell(&run).await?;
+        let line = timeout(Duration::from_secs(QUERY_SECONDS_MAX), process.line()).await;
+        let line = line.context("its process took too long")??;
+        serde_json::from_str(&line).context("its process does not say what was expected")
+    };
+    let ended: Ended = tokio::select! {
+        ended = ended => ended?,
+        () = is_cancelled.notified() => return Err(anyhow!("the query was cancelled").into()),
+    };
+    // It has nothing to do any more; one that does not end is killed.
+    let _ = timeout(END_TIME_MAX, process.child.wait()).await;
+    Ok(Json(ended))
+}
+
+/// Removes a query, however it ends.
+struct Forgotten<'a> {
+    running: &'a Running,
+    id: &'a str,
+}
+
+impl Drop for Forgotten<'_> {
+    fn drop(&mut self) {
+        self.running.queries().remove(self.id);
+    }
+}
+
+async fn cancel(State(running): State<Arc<Running>>, Path(id): Path<String>) -> Json<()> {
+    if let Some(entry) = running.queries().remove(&id) {
+        entry.is_cancelled.notify_one();
+    }
+    Json(())
+}

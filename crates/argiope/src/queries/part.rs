@@ -1,0 +1,142 @@
+//! A member's part of a query, as a process: `argiope query-part`.
+//!
+//! ```text
+//!  stdin   what to compute (Job)         stdout  where it listens (Started)
+//!  stdin   all members (Run)             stdout  how it ended
+//! ```
+//!
+//! Everything is one line of JSON. It ends when standard input does, so that it never outlives the worker that started it, and
+//! after its time is over.
+
+use std::io::{BufRead, Read, Write};
+use std::net::{IpAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use dataset::Layout;
+use graph::Crew;
+use serde::{Deserialize, Serialize};
+
+use super::answers::Asked;
+use super::peers::Peers;
+use super::{Ended, MEMBERS_MAX, QUERY_SECONDS_MAX, QueryError, Run, Start, Started};
+use crate::crawl_dir::CrawlDir;
+use crate::tables;
+
+/// Where the tables of segments of workers that are gone lie, below a worker's directory.
+const ELSEWHERE: &str = "elsewhere";
+/// Bytes of a line that is read.
+const LINE_BYTES_MAX: u64 = 16 << 20;
+/// The longest wait for the list of members, and then until all are connected.
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// What a process is to compute.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Job {
+    /// The worker's directory.
+    pub(super) root: PathBuf,
+    /// The address to listen at, and how others reach it.
+    pub(super) listen: IpAddr,
+    pub(super) host: String,
+    pub(super) start: Start,
+}
+
+/// The dataset of segments of workers that are gone, in a worker's directory.
+pub(super) fn elsewhere(root: &Path) -> Layout {
+    Layout::at(root.join(ELSEWHERE))
+}
+
+/// Runs the process.
+pub fn run() -> ExitCode {
+    // A dataflow that lost a member panics, on whichever of its threads.
+    std::panic::set_hook(Box::new(|info| {
+        let what = info.payload_as_str().unwrap_or("internal error").lines().next().unwrap_or_default().to_owned();
+        end(&Err(QueryError::Lost(format!("the computation was broken off: {what}"))));
+    }));
+    end(&compute().map_err(QueryError::from))
+}
+
+/// Says how it ended, and ends.
+fn end(ended: &Ended) -> ! {
+    // Who does not listen any more does not need it.
+    let _ = say(ended);
+    std::process::exit(i32::from(ended.is_err()));
+}
+
+fn say(line: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(serde_json::to_string(line)?.as_bytes())?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
+}
+
+fn compute() -> anyhow::Result<Option<serde_json::Value>> {
+    let lines = lines()?;
+    let job = lines.recv().context("there is no job on standard input")?;
+    let Job { root, listen, host, start } = serde_json::from_str(&job).context("the job on standard input")?;
+    let Start { id, index, members, query, segments } = start;
+    if index >= members || members > MEMBERS_MAX {
+        bail!("member {index} of {members}: there may be {MEMBERS_MAX}");
+    }
+    let secret: [u8; 16] = data_encoding::HEXLOWER
+        .decode(id.as_bytes())
+        .ok()
+        .and_then(|id| id.try_into().ok())
+        .context("the id of a query has 32 hexadecimal digits")?;
+    let _in_time = Deadline::after(Duration::from_secs(QUERY_SECONDS_MAX), "the query took too long");
+
+    let listener = TcpListener::bind((listen, 0)).with_context(|| format!("cannot listen at {listen}"))?;
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    say(&Started { address: format!("{host}:{}", listener.local_addr()?.port()), threads })?;
+    let connected = Deadline::after(CONNECT_TIME_MAX, "the members of the query were not connected in time");
+    let run = lines.recv().context("there is no list of members on standard input")?;
+    let Run { addresses, threads } = serde_json::from_str(&run).context("the list of members on standard input")?;
+    if addresses.len() != members {
+        bail!("a list of {} members, not of {members}", addresses.len());
+    }
+    let (peers, sockets) = Peers::connect(&listener, secret, index, &addresses)?;
+    drop((listener, connected));
+
+    // All do so at about the same time: the answer is as of now.
+    tables::publish(&root)?;
+    let elsewhere = elsewhere(&root).only(segments.iter().map(String::as_str));
+    let layouts = vec![Layout::at(CrawlDir::at(&root).dataset()), elsewhere];
+    Asked { layouts, peers }.answer(&query, Crew::among(sockets, threads))
+}
+
+/// The lines of standard input. When it ends, so does the process.
+fn lines() -> anyhow::Result<Receiver<String>> {
+    let (lines, read) = sync_channel(1);
+    let follow = move || {
+        let mut input = std::io::stdin().lock();
+        loop {
+            let mut line = String::new();
+            let is_read = (&mut input).take(LINE_BYTES_MAX).read_line(&mut line).is_ok();
+            if !is_read || !line.ends_with('\n') || lines.send(line).is_err() {
+                end(&Err(QueryError::Failed("the worker has gone".to_owned())));
+            }
+        }
+    };
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(follow)?;
+    Ok(read)
+}
+
+/// Ends the process when its time is over, unless it was dropped before.
+struct Deadline {
+    _alive: SyncSender<()>,
+}
+
+impl Deadline {
+    fn after(time: Duration, what: &'static str) -> Self {
+        let (alive, is_over) = sync_channel::<()>(0);
+        std::thread::spawn(move || {
+            if is_over.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
+                end(&Err(QueryError::Failed(format!("{what}: {}", humantime::format_duration(time)))));
+            }
+        });
+        Deadline { _alive: alive }
+    }
+}
