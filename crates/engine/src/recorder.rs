@@ -255,7 +255,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let archive = Archive::open(dir.path(), &[], Vec::new(), u64::MAX).expect("an archive");
         let store = Arc::new(MemoryStore::new());
-        let (told, sealed) = mpsc::channel();
+        let (told, sealed) = mpsc::sync_channel(4);
         let mut recorder = Recorder::new(store.clone(), Some(archive)).observed_by(Box::new(move |recorded| {
             recorded.sealed.into_iter().try_for_each(|sealed| told.send(sealed).map_err(|_| "the test is over".into()))
         }));

@@ -236,7 +236,7 @@ fn undoing_that_is_cut_off_is_finished_by_whoever_comes_next_and_does_nothing_tw
     let theirs = begin(&other, 1, DUPLICATES);
     let other_fence = own(&other);
     let serials = [(); 4].map(|()| one.next_serial().expect("serial"));
-    let segment_of = |n: u64| if n < SEALED { serials[0] } else { serials[1 + usize::from(n % 2 == 0)] };
+    let segment_of = |n: u64| if n < SEALED { serials[0] } else { serials[1 + usize::from(n.is_multiple_of(2))] };
     let mine = (0..).zip(&pages).map(|(n, url)| Visit { digest: None, ..recorded(url, segment_of(n), 0) });
     let site = SiteRecord { pages_fetched: PAGES, ..SiteRecord::new(pages[0].site()) };
     one.commit(&fence, &Batch { sites: vec![site], ..visits(mine.collect()) }).expect("commit");
