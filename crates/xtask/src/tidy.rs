@@ -41,6 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cluster", &["database", "engine", "fetch", "model", "store", "store-postgres", "weburl"]),
     ("replay", &["fetch", "model", "store", "warc", "weburl"]),
     ("dataset", &["model", "store", "weburl"]),
+    ("shared-archive", &["dataset"]),
     ("export", &["database", "dataset", "extract", "model", "printable", "replay", "sort", "store", "warc", "weburl"]),
     ("graph", &["dataset", "model", "weburl"]),
     ("export-webgraph", &["dataset", "export", "sort", "weburl"]),

@@ -1,0 +1,266 @@
+//! The archive of a crawl by several workers: sealed segments on storage that all of them reach.
+//!
+//! ```text
+//! worker's directory ── put_segment ──▶ file:///dir, s3://bucket/prefix, gs://…, az://… ── get ──▶ other workers
+//! ```
+//!
+//! The root is laid out as the directory of a crawl (`crawl.toml`, `archive/`, `dataset/`), so what reads a crawl made by one process
+//! reads this one. Of a segment the WARC file is put last and removed first: where it lies, all of the segment does.
+//!
+//! Invariants: memory is bounded, whatever the size of a file; every request is tried again for a bounded time; nothing here knows the
+//! state, so what is on the storage and what counts are brought in line by whoever does.
+//!
+//! Calls wait for the network. They are for threads, not for within an async runtime.
+
+mod error;
+mod place;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dataset::Layout;
+use dataset::schema::Table;
+use futures_util::TryStreamExt;
+use object_store::path::Path as Key;
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, WriteMultipart};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime::Runtime;
+
+pub use error::SharedArchiveError;
+
+/// What is read of a file at once, and the size of an object above which it goes up in parts of that size, in bytes.
+const PART_BYTES: usize = 8 << 20;
+
+/// Parts on their way at once.
+const PARTS_AT_ONCE: usize = 4;
+
+/// What is written to see whether the archive can be written.
+const PROBE: &str = "write-probe";
+
+/// An archive on shared storage.
+pub struct SharedArchive {
+    url: String,
+    store: Arc<dyn ObjectStore>,
+    /// `None` only while this is dropped.
+    runtime: Option<Runtime>,
+}
+
+/// An object of the archive.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Object {
+    /// Its name below the root, as `archive/NAME.warc.gz`.
+    pub key: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+impl SharedArchive {
+    /// The archive at `file:///dir`, `s3://bucket/prefix`, `gs://bucket/prefix` or `az://container/prefix`, with credentials, and with all
+    /// that else may be set, from the usual variables of the environment (`AWS_…`, `GOOGLE_…`, `AZURE_…`). Nothing is asked of it yet.
+    ///
+    /// # Errors
+    /// The address is none of these, or what the environment says cannot be used.
+    pub fn open(url: &str) -> Result<Self, SharedArchiveError> {
+        Self::open_with(
+            url,
+            std::env::vars_os().filter_map(|(key, value)| key.into_string().ok().zip(value.into_string().ok())),
+        )
+    }
+
+    /// The same with these variables in place of the environment's.
+    ///
+    /// # Errors
+    /// As [`SharedArchive::open`].
+    pub fn open_with(
+        url: &str,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, SharedArchiveError> {
+        let store = place::store(url, variables)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("shared-archive")
+            .enable_all()
+            .build()
+            .map_err(|source| SharedArchiveError::Runtime { source })?;
+        Ok(SharedArchive { url: url.to_owned(), store, runtime: Some(runtime) })
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Makes sure that it can be written to.
+    ///
+    /// # Errors
+    /// It cannot; the message says why.
+    pub fn check(&self) -> Result<(), SharedArchiveError> {
+        let key = key(PROBE)?;
+        let probe = async {
+            self.store.put(&key, Vec::from(PROBE).into()).await?;
+            ignore_missing(self.store.delete(&key).await)
+        };
+        self.wait(probe).map_err(|error| SharedArchiveError::write(&self.url, &error))
+    }
+
+    /// Puts a segment (`NAME.warc.gz`) here from a directory that is laid out as a crawl's: its dataset files and its index as far as
+    /// they are there, and then the WARC file. May be repeated.
+    ///
+    /// # Errors
+    /// A file cannot be read, or the archive cannot be written.
+    pub fn put_segment(&self, name: &str, crawl_dir: &Path) -> Result<(), SharedArchiveError> {
+        for key in beside(name) {
+            let path = crawl_dir.join(&key);
+            if path.is_file() {
+                self.put(&key, &path)?;
+            }
+        }
+        let warc = warc_of(name);
+        self.put(&warc, &crawl_dir.join(&warc))
+    }
+
+    /// Removes all of a segment, if there is anything of it.
+    ///
+    /// # Errors
+    /// The archive cannot be written.
+    pub fn remove_segment(&self, name: &str) -> Result<(), SharedArchiveError> {
+        for name in std::iter::once(warc_of(name)).chain(beside(name)) {
+            let key = key(&name)?;
+            let removed = self.wait(async { ignore_missing(self.store.delete(&key).await) });
+            removed.map_err(|error| SharedArchiveError::write(&self.url, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Copies an object to a local file, which is whole or not there. False where there is no such object.
+    ///
+    /// # Errors
+    /// The object cannot be read, or the file cannot be written.
+    pub fn get(&self, name: &str, to: &Path) -> Result<bool, SharedArchiveError> {
+        let key = key(name)?;
+        let unfinished = to.with_added_extension("unfinished");
+        let local = |source| SharedArchiveError::local(&unfinished, source);
+        let read = |error: object_store::Error| SharedArchiveError::read(&self.url, &error);
+        self.wait(async {
+            let object = match self.store.get(&key).await {
+                Ok(object) => object,
+                Err(object_store::Error::NotFound { .. }) => return Ok(false),
+                Err(error) => return Err(read(error)),
+            };
+            if let Some(dir) = to.parent() {
+                tokio::fs::create_dir_all(dir).await.map_err(local)?;
+            }
+            let mut file = tokio::fs::File::create(&unfinished).await.map_err(local)?;
+            let mut pieces = object.into_stream();
+            while let Some(piece) = pieces.try_next().await.map_err(read)? {
+                file.write_all(&piece).await.map_err(local)?;
+            }
+            file.flush().await.map_err(local)?;
+            tokio::fs::rename(&unfinished, to).await.map_err(local)?;
+            Ok(true)
+        })
+    }
+
+    /// All objects, in the order of their keys.
+    ///
+    /// # Errors
+    /// The archive cannot be read.
+    pub fn list(&self) -> Result<Vec<Object>, SharedArchiveError> {
+        let object = |meta: object_store::ObjectMeta| Object { key: meta.location.to_string(), bytes: meta.size };
+        let objects = self.wait(self.store.list(None).map_ok(object).try_collect::<Vec<Object>>());
+        let mut objects = objects.map_err(|error| SharedArchiveError::read(&self.url, &error))?;
+        objects.sort();
+        Ok(objects)
+    }
+
+    /// Puts a text here, such as `crawl.toml`, unless there is one. Says whether it did.
+    ///
+    /// # Errors
+    /// The archive cannot be written.
+    pub fn put_text_if_absent(&self, name: &str, text: &str) -> Result<bool, SharedArchiveError> {
+        let key = key(name)?;
+        let payload = text.as_bytes().to_vec().into();
+        match self.wait(self.store.put_opts(&key, payload, PutMode::Create.into())) {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+            Err(error) => Err(SharedArchiveError::write(&self.url, &error)),
+        }
+    }
+
+    fn put(&self, name: &str, from: &Path) -> Result<(), SharedArchiveError> {
+        let key = key(name)?;
+        let local = |source| SharedArchiveError::local(from, source);
+        let failed = |error: object_store::Error| SharedArchiveError::write(&self.url, &error);
+        self.wait(async {
+            let mut file = tokio::fs::File::open(from).await.map_err(local)?;
+            let mut piece = next_piece(&mut file).await.map_err(local)?;
+            if piece.len() < PART_BYTES {
+                return self.store.put(&key, piece.into()).await.map(|_| ()).map_err(failed);
+            }
+            let upload = self.store.put_multipart(&key).await.map_err(failed)?;
+            let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
+            while !piece.is_empty() {
+                let taken = upload.wait_for_capacity(PARTS_AT_ONCE).await.map_err(failed);
+                upload.put(piece.into());
+                let next = next_piece(&mut file).await.map_err(local);
+                piece = match taken.and(next) {
+                    Ok(next) => next,
+                    Err(error) => {
+                        // Where even this fails, the storage removes the parts when it sees fit.
+                        let _ = upload.abort().await;
+                        return Err(error);
+                    }
+                };
+            }
+            upload.finish().await.map(|_| ()).map_err(failed)
+        })
+    }
+
+    fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        match &self.runtime {
+            Some(runtime) => runtime.block_on(work),
+            None => unreachable!("it is being dropped"),
+        }
+    }
+}
+
+impl Drop for SharedArchive {
+    fn drop(&mut self) {
+        // Within an async runtime another must not be waited for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Where the WARC file of a segment lies.
+fn warc_of(name: &str) -> String {
+    format!("archive/{name}")
+}
+
+/// Where the files of a segment lie that are not its WARC file.
+fn beside(name: &str) -> impl Iterator<Item = String> {
+    let index = format!("archive/{}.cdxj", name.trim_end_matches(".warc.gz"));
+    let layout = Layout::at(PathBuf::from("dataset"));
+    let tables = Table::ALL.map(|table| layout.file(table, name).display().to_string());
+    tables.into_iter().chain([index])
+}
+
+fn key(name: &str) -> Result<Key, SharedArchiveError> {
+    Key::parse(name).map_err(|source| SharedArchiveError::Key { key: name.to_owned(), source })
+}
+
+/// What goes up at once: less than [`PART_BYTES`] only at the end of the file.
+async fn next_piece(file: &mut tokio::fs::File) -> std::io::Result<Vec<u8>> {
+    let mut piece = Vec::with_capacity(PART_BYTES);
+    file.take(PART_BYTES as u64).read_to_end(&mut piece).await?;
+    Ok(piece)
+}
+
+fn ignore_missing(removed: object_store::Result<()>) -> object_store::Result<()> {
+    match removed {
+        Err(object_store::Error::NotFound { .. }) => Ok(()),
+        removed => removed,
+    }
+}
