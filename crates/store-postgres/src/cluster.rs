@@ -15,6 +15,7 @@
 //!
 //! Who should own a group is not decided here: this says which have no owner and who has bid how much, and takes the decision.
 
+mod control;
 mod segments;
 mod statements;
 
@@ -38,6 +39,7 @@ use crate::rows::Columns;
 use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
+pub use control::{Control, Counts, Domain, Outcomes, Reach, Shared};
 pub use segments::WrittenSegment;
 
 /// A worker's identity.
@@ -262,8 +264,7 @@ impl Worker {
     /// # Errors
     /// The store failed.
     pub fn members(&self) -> Result<Vec<Member>, WorkerError> {
-        let rows = self.session.query("reading the workers", statements::MEMBERS, Vec::new())?;
-        Ok(rows.iter().map(member).collect::<Result<_, _>>()?)
+        Ok(members(&self.session)?)
     }
 
     /// All that it owns.
@@ -514,6 +515,10 @@ fn bids(rows: &[Row]) -> Result<Vec<Bids>, StoreError> {
         }
     }
     Ok(all)
+}
+
+fn members(session: &Session) -> Result<Vec<Member>, StoreError> {
+    session.query("reading the workers", statements::MEMBERS, Vec::new())?.iter().map(member).collect()
 }
 
 fn member(row: &Row) -> Result<Member, StoreError> {

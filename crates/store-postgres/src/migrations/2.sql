@@ -44,3 +44,8 @@ CREATE TABLE crawl (
     settings text NOT NULL,                                     -- a crawl.toml
     archive text NOT NULL,                                      -- a URL
     is_paused boolean NOT NULL DEFAULT false);
+
+CREATE FUNCTION host_backwards(url text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN reverse(substring(url FROM '^[a-z]+://(\[[^]]*\]|[^/:]+)'));
+CREATE INDEX site_of_host ON site ((host_backwards(site) COLLATE "C"));
+CREATE INDEX settled_of_host ON url ((host_backwards(url) COLLATE "C"), site_key, url_key) WHERE settled;

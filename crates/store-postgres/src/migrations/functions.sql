@@ -4,6 +4,8 @@ DROP FUNCTION IF EXISTS commit;
 DROP FUNCTION IF EXISTS place;
 DROP FUNCTION IF EXISTS undo;
 DROP FUNCTION IF EXISTS originals;
+DROP FUNCTION IF EXISTS sites_of;
+DROP FUNCTION IF EXISTS admit;
 DROP FUNCTION IF EXISTS rank_of;
 DROP FUNCTION IF EXISTS distance;
 
@@ -263,7 +265,8 @@ BEGIN
     END IF;
     IF me <> 0 THEN
         INSERT INTO hint (owner, site_key)
-            SELECT DISTINCT g.owner, s.site_key FROM unnest(new_site) AS n(site)
+            SELECT DISTINCT g.owner, s.site_key
+            FROM (SELECT unnest(new_site) UNION ALL SELECT x.site_key FROM nearer x WHERE any_nearer AND x.writer = me) AS n(site)
             JOIN site s ON s.site_key = n.site JOIN politeness_group g ON g.name = s.politeness_group WHERE g.owner <> me
             UNION SELECT me, o.site FROM unnest(orphan_site) AS o(site);
         INSERT INTO unplaced (site_key, site)
@@ -376,4 +379,45 @@ BEGIN
     UPDATE segment s SET is_lost = true
         WHERE s.serial = lost AND NOT EXISTS (SELECT FROM visit v WHERE v.segment = lost);
     RETURN true;
+END $$;
+
+-- Sites by their keys and of hosts, whose names are backwards; where `below` is true, of what lies below such a host too.
+CREATE FUNCTION sites_of(sites bigint[], hosts text[], below boolean[]) RETURNS SETOF bigint LANGUAGE sql STABLE
+BEGIN ATOMIC
+    SELECT unnest(sites)
+    UNION SELECT s.site_key FROM unnest(hosts, below) AS h(name, below) CROSS JOIN LATERAL (
+        SELECT t.site_key, host_backwards(t.site) COLLATE "C" AS host FROM site t
+            WHERE host_backwards(t.site) COLLATE "C" >= h.name AND host_backwards(t.site) COLLATE "C" < h.name || '/'
+        UNION ALL SELECT t.site_key, host_backwards(t.site) COLLATE "C" FROM unplaced t) s
+    WHERE s.host = h.name OR h.below AND starts_with(s.host, h.name || '.');
+END;
+
+-- Puts URLs into the queue that were settled as excluded, those of other keys not. Says how many.
+CREATE FUNCTION admit(my_site bigint[], my_url bigint[]) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE admitted bigint;
+BEGIN
+    -- As in a commit: in the order of the keys, and from here on nobody relaxes them.
+    PERFORM FROM url u JOIN unnest(my_site, my_url) AS k(site, url) ON u.site_key = k.site AND u.url_key = k.url
+        WHERE u.settled ORDER BY u.site_key, u.url_key FOR NO KEY UPDATE OF u;
+    WITH gone AS (
+        DELETE FROM visit v USING unnest(my_site, my_url) AS k(site, url), url u
+            WHERE v.site_key = k.site AND v.url_key = k.url AND v.outcome = 'excluded'
+                AND u.site_key = k.site AND u.url_key = k.url AND u.settled
+            RETURNING v.site_key, v.url_key),
+    open AS (
+        UPDATE url u SET settled = false FROM gone g WHERE u.site_key = g.site_key AND u.url_key = g.url_key
+            RETURNING u.site_key, rank_of(u.purpose, u.depth) AS rank, u.url_key, u.url),
+    queued AS (INSERT INTO queue SELECT o.site_key, o.rank, o.url_key FROM open o ON CONFLICT DO NOTHING),
+    hinted AS (
+        INSERT INTO hint (owner, site_key) SELECT DISTINCT g.owner, s.site_key FROM open o
+            JOIN site s ON s.site_key = o.site_key JOIN politeness_group g ON g.name = s.politeness_group
+            WHERE g.owner IS NOT NULL),
+    unplaced AS (
+        INSERT INTO unplaced (site_key, site)
+            SELECT DISTINCT ON (o.site_key) o.site_key, substring(o.url FROM '^[a-z]+://[^/]+') FROM open o
+            WHERE NOT EXISTS (SELECT FROM site s WHERE s.site_key = o.site_key AND s.politeness_group IS NOT NULL)
+            ORDER BY o.site_key
+            ON CONFLICT DO NOTHING)
+    SELECT count(*) INTO admitted FROM open;
+    RETURN admitted;
 END $$;

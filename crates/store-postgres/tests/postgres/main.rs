@@ -9,6 +9,7 @@ mod any_batches;
 mod batches;
 mod cluster;
 mod contract;
+mod control;
 mod killed;
 mod like_memory;
 mod opening;

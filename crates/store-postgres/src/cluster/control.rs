@@ -1,0 +1,402 @@
+//! What a server that clients talk to asks of the database. It keeps nothing itself, so there may be several, at any time.
+
+mod statements;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use database::Address;
+use model::{Candidate, Outcome};
+use postgres::Row;
+use store::{Batch, Committed, Entry, StoreError, Totals};
+use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
+
+use super::{GroupName, Member, Placed, WorkerId};
+use crate::Options;
+use crate::commit::Writer;
+use crate::error::damaged;
+use crate::numbers::{key, limit, ordered};
+use crate::read::Reader;
+use crate::rows::{Columns, outcome};
+use crate::schema::Schema;
+use crate::session::{Parameters, Role, Session};
+
+/// Excluded URLs looked at in one piece.
+const WINDOW: usize = 1_000;
+
+/// What all servers and workers of a crawl share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// The settings, a `crawl.toml`.
+    pub settings: String,
+    /// Where the archive is, a URL.
+    pub archive: String,
+    /// No server of the web is asked at the moment.
+    pub is_paused: bool,
+}
+
+/// Some of the sites of a crawl.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// All of them.
+    pub all: bool,
+    /// These.
+    pub sites: Vec<SiteKey>,
+    /// Those of hosts, and, where that is true, of all hosts below it.
+    pub hosts: Vec<(String, bool)>,
+}
+
+/// What became of the URLs of some sites.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// URLs that wait.
+    pub waiting: u64,
+    /// All others.
+    pub outcomes: BTreeMap<Outcome, u64>,
+}
+
+/// A site of a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// The site.
+    pub site: Site,
+    /// URLs that wait.
+    pub waiting: u64,
+    /// URLs fetched with success.
+    pub fetched: u64,
+}
+
+/// How much there is of what only a crawl by several workers has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Politeness groups that nobody owns.
+    pub groups_without_owner: u64,
+    /// Sites with a queue that are in no group.
+    pub sites_without_group: u64,
+    /// Segments that are final.
+    pub segments_sealed: u64,
+    /// Segments that are being written.
+    pub segments_open: u64,
+}
+
+/// A server's way to the state.
+pub struct Control {
+    address: Address,
+    schema: Schema,
+    options: Options,
+    crawl_id: String,
+    /// None after a failure, until the next commit makes another.
+    writer: Mutex<Option<Writer>>,
+    session: Session,
+    /// Beside the session, so that counting all URLs keeps nobody waiting.
+    reader: Reader,
+}
+
+impl Control {
+    /// Opens the state. A single process that has it open ([`crate::PostgresStore`]) keeps servers out, and they keep it out.
+    ///
+    /// # Errors
+    /// As [`crate::PostgresStore::open`].
+    pub fn open(address: &Address, schema: &Schema, options: &Options) -> Result<Self, StoreError> {
+        let (writer, crawl_id) = writer(address, schema, options)?;
+        let (session, _) = Session::open(address, schema, Role::Read)?;
+        Ok(Control {
+            address: address.clone(),
+            schema: schema.clone(),
+            options: options.clone(),
+            crawl_id,
+            writer: Mutex::new(Some(writer)),
+            session,
+            reader: Reader::open(address, schema)?,
+        })
+    }
+
+    /// What tells this crawl from all others.
+    #[must_use]
+    pub fn crawl_id(&self) -> &str {
+        &self.crawl_id
+    }
+
+    /// What is shared; nothing before the first server has set the crawl up.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn shared(&self) -> Result<Option<Shared>, StoreError> {
+        let rows = self.session.query("reading the settings of the crawl", statements::SHARED, Vec::new())?;
+        rows.first().map(shared).transpose()
+    }
+
+    /// Sets the crawl up, unless that was done before, and gives what is shared from now on. Sites that a single process left with a
+    /// queue are given to workers.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn set_up(&self, settings: &str, archive: &str) -> Result<Shared, StoreError> {
+        let parameters: Parameters = vec![Box::new(settings.to_owned()), Box::new(archive.to_owned())];
+        self.session.query("setting the crawl up", statements::SET_UP, parameters)?;
+        self.shared()?.ok_or_else(|| damaged("crawl", "it cannot be written to"))
+    }
+
+    /// Lets nobody ask anything from now on, or again.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn pause(&self, is_paused: bool) -> Result<(), StoreError> {
+        self.session.query("pausing the crawl", statements::PAUSE, vec![Box::new(is_paused)])?;
+        Ok(())
+    }
+
+    /// Makes URLs seeds and puts them into the queue, nearer if they were there by a longer way.
+    ///
+    /// # Errors
+    /// The store failed. Nothing was written, or all of it; adding them again is right in both cases.
+    pub fn add(&self, seeds: &[Candidate]) -> Result<Committed, StoreError> {
+        let batch = Batch {
+            found: seeds.to_vec(),
+            seeds: seeds.iter().map(|seed| seed.url.clone()).collect(),
+            ..Batch::default()
+        };
+        let mut slot = self.writer();
+        let mut current = match slot.take() {
+            Some(writer) => writer,
+            None => writer(&self.address, &self.schema, &self.options)?.0,
+        };
+        let committed = current.commit(&[], &batch)?;
+        *slot = Some(current);
+        Ok(committed)
+    }
+
+    /// How many of these URLs are seeds.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn count_seeds(&self, urls: &[UrlKey]) -> Result<u64, StoreError> {
+        let rows = self.session.query("looking up seeds", statements::COUNT_SEEDS, keys(urls))?;
+        rows.first().map_or(Ok(0), |row| count(&mut Columns::of("seed", row)))
+    }
+
+    /// Puts those URLs into the queue that were settled as excluded and belong to the crawl after all: `judge` says of which that is
+    /// so, `seeds` are some of them in any case. Looks at those on `hosts` ([`Reach::hosts`]), in pieces. Says how many they were.
+    ///
+    /// # Errors
+    /// The store failed; what was put there before stays.
+    pub fn admit(
+        &self,
+        hosts: &[(String, bool)],
+        seeds: &[UrlKey],
+        judge: impl Fn(&CanonicalUrl) -> bool,
+    ) -> Result<u64, StoreError> {
+        let mut admitted = 0;
+        for seeds in seeds.chunks(WINDOW) {
+            admitted += self.admit_all(seeds)?;
+        }
+        for (host, below) in hosts {
+            let mut after: Option<CanonicalUrl> = None;
+            loop {
+                let excluded = self.excluded(host, *below, after.as_ref())?;
+                let wanted: Vec<UrlKey> = excluded.iter().filter(|url| judge(url)).map(CanonicalUrl::key).collect();
+                admitted += self.admit_all(&wanted)?;
+                if excluded.len() < WINDOW {
+                    break;
+                }
+                after = excluded.into_iter().next_back();
+            }
+        }
+        Ok(admitted)
+    }
+
+    fn admit_all(&self, urls: &[UrlKey]) -> Result<u64, StoreError> {
+        if urls.is_empty() {
+            return Ok(0);
+        }
+        let rows = self.session.query("admitting URLs", statements::ADMIT, keys(urls))?;
+        rows.first().map_or(Ok(0), |row| count(&mut Columns::of("url", row)))
+    }
+
+    /// A window of the URLs that were settled as excluded.
+    fn excluded(&self, host: &str, below: bool, after: Option<&CanonicalUrl>) -> Result<Vec<CanonicalUrl>, StoreError> {
+        let (site, url) = after.map_or((i64::MIN, i64::MIN), |after| key(after.key()));
+        let from = backwards(after.map_or(host, CanonicalUrl::host));
+        let parameters: Parameters = vec![
+            Box::new(backwards(host)),
+            Box::new(below),
+            Box::new(from),
+            Box::new(site),
+            Box::new(url),
+            Box::new(limit(WINDOW)),
+        ];
+        let rows = self.session.query("looking for excluded URLs", statements::EXCLUDED, parameters)?;
+        rows.iter().map(|row| Columns::of("url", row).url()).collect()
+    }
+
+    /// Whether any of these sites has a queue.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn is_waiting(&self, reach: &Reach) -> Result<bool, StoreError> {
+        let mut parameters = parameters(reach);
+        parameters.push(Box::new(reach.all));
+        let rows = self.session.query("looking for URLs that wait", statements::IS_WAITING, parameters)?;
+        rows.first().map_or(Ok(false), |row| Columns::of("queue", row).next())
+    }
+
+    /// What became of the URLs of these sites.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn outcomes(&self, reach: &Reach) -> Result<Outcomes, StoreError> {
+        if reach.all {
+            let Totals { pending, outcomes, .. } = self.reader.totals()?;
+            return Ok(Outcomes { waiting: pending, outcomes });
+        }
+        let mut outcomes = Outcomes::default();
+        for row in self.session.query("counting", statements::OUTCOMES, parameters(reach))? {
+            let mut columns = Columns::of("visit", &row);
+            let word: Option<&str> = columns.next()?;
+            let count = count(&mut columns)?;
+            match word {
+                None => outcomes.waiting = count,
+                Some(word) => {
+                    let outcome = outcome(word).ok_or_else(|| damaged("visit", "unknown outcome"))?;
+                    outcomes.outcomes.insert(outcome, count);
+                }
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// The workers that are alive, those that leave among them.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn members(&self) -> Result<Vec<Member>, StoreError> {
+        super::members(&self.session)
+    }
+
+    /// How many sites workers own.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn sites_owned(&self) -> Result<BTreeMap<WorkerId, u64>, StoreError> {
+        let rows = self.session.query("counting the sites of workers", statements::SITES_OWNED, Vec::new())?;
+        let owned = rows.iter().map(|row| {
+            let mut columns = Columns::of("politeness_group", row);
+            Ok((WorkerId(columns.next()?), count(&mut columns)?))
+        });
+        owned.collect()
+    }
+
+    /// The sites of a worker in the order of their names, from behind `after`, at most `max`.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn domains(&self, worker: WorkerId, after: &str, max: usize) -> Result<Vec<Domain>, StoreError> {
+        let parameters: Parameters = vec![Box::new(worker.0), Box::new(after.to_owned()), Box::new(limit(max))];
+        let rows = self.session.query("reading the sites of a worker", statements::DOMAINS, parameters)?;
+        rows.iter().map(domain).collect()
+    }
+
+    /// Has a worker hand over what it owns.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn drain(&self, worker: WorkerId) -> Result<(), StoreError> {
+        self.session.query("draining a worker", super::statements::LEAVE, vec![Box::new(worker.0)])?;
+        Ok(())
+    }
+
+    /// Where a site is, if it is in a politeness group.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn placed(&self, site: SiteKey) -> Result<Option<Placed>, StoreError> {
+        let rows = self.session.query("looking up a site", statements::PLACED, vec![Box::new(ordered(site.0))])?;
+        let placed = rows.first().map(|row| {
+            let mut columns = Columns::of("politeness_group", row);
+            Ok(Placed { group: GroupName(columns.next()?), owner: columns.next::<Option<i64>>()?.map(WorkerId) })
+        });
+        placed.transpose()
+    }
+
+    /// How much there is of what only a crawl by several workers has.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn counts(&self) -> Result<Counts, StoreError> {
+        let rows = self.session.query("counting", statements::COUNTS, Vec::new())?;
+        let row = rows.first().ok_or_else(|| damaged("segment", "nothing can be counted"))?;
+        let mut columns = Columns::of("segment", row);
+        Ok(Counts {
+            groups_without_owner: count(&mut columns)?,
+            sites_without_group: count(&mut columns)?,
+            segments_sealed: count(&mut columns)?,
+            segments_open: count(&mut columns)?,
+        })
+    }
+
+    /// As [`store::Store::totals`].
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn totals(&self) -> Result<Totals, StoreError> {
+        self.reader.totals()
+    }
+
+    /// As [`store::Store::get`].
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.reader.get(key)
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Option<Writer>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What commits under an identity of its own, which is no worker's.
+fn writer(address: &Address, schema: &Schema, options: &Options) -> Result<(Writer, String), StoreError> {
+    let (session, crawl_id) = Session::open(address, schema, Role::Work)?;
+    let rows = session.query("opening the store", statements::WRITER, Vec::new())?;
+    let row = rows.first().ok_or_else(|| damaged("writer", "it cannot be written to"))?;
+    let mut columns = Columns::of("writer", row);
+    let (id, process) = (columns.next()?, columns.next()?);
+    Ok((Writer::new(session, id, process, 0, options), crawl_id.unwrap_or_default()))
+}
+
+fn shared(row: &Row) -> Result<Shared, StoreError> {
+    let mut columns = Columns::of("crawl", row);
+    Ok(Shared { settings: columns.next()?, archive: columns.next()?, is_paused: columns.next()? })
+}
+
+fn domain(row: &Row) -> Result<Domain, StoreError> {
+    let mut columns = Columns::of("site", row);
+    let text: &str = columns.next()?;
+    let site = Site::from_text(text).ok_or_else(|| damaged("site", format!("{text} is no site")))?;
+    Ok(Domain { site, waiting: count(&mut columns)?, fetched: count(&mut columns)? })
+}
+
+fn count(columns: &mut Columns<'_>) -> Result<u64, StoreError> {
+    Ok(u64::try_from(columns.next::<i64>()?).unwrap_or_default())
+}
+
+/// Keys as two arrays, in their order.
+fn keys(urls: &[UrlKey]) -> Parameters {
+    let mut urls: Vec<(i64, i64)> = urls.iter().copied().map(key).collect();
+    urls.sort_unstable();
+    let (sites, urls): (Vec<i64>, Vec<i64>) = urls.into_iter().unzip();
+    vec![Box::new(sites), Box::new(urls)]
+}
+
+fn parameters(reach: &Reach) -> Parameters {
+    let sites: Vec<i64> = reach.sites.iter().map(|site| ordered(site.0)).collect();
+    let (hosts, below): (Vec<String>, Vec<bool>) =
+        reach.hosts.iter().map(|(host, below)| (backwards(host), *below)).unzip();
+    vec![Box::new(sites), Box::new(hosts), Box::new(below)]
+}
+
+/// A host as the schema's `host_backwards` has it.
+fn backwards(host: &str) -> String {
+    host.chars().rev().collect()
+}

@@ -1,0 +1,49 @@
+//! What a server says to the database.
+
+pub(super) const WRITER: &str = "INSERT INTO writer (writer, process, number)
+        VALUES (hashtextextended(gen_random_uuid()::text, 0), gen_random_uuid(), 0)
+    RETURNING writer, process::text";
+pub(super) const SHARED: &str = "SELECT settings, archive, is_paused FROM crawl";
+// Sites with a queue are found as when a crawl begins: from the first entry of one queue to the first of the next.
+pub(super) const SET_UP: &str = "WITH RECURSIVE made AS (
+        INSERT INTO crawl (settings, archive) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING settings),
+    waiting AS (
+        (SELECT site_key, url_key FROM queue WHERE EXISTS (SELECT FROM made) ORDER BY site_key LIMIT 1)
+        UNION ALL
+        SELECT next.site_key, next.url_key FROM waiting w CROSS JOIN LATERAL (
+            SELECT q.site_key, q.url_key FROM queue q WHERE q.site_key > w.site_key ORDER BY q.site_key LIMIT 1) next)
+    INSERT INTO unplaced (site_key, site)
+        SELECT w.site_key, substring(u.url FROM '^[a-z]+://[^/]+')
+        FROM waiting w JOIN url u ON u.site_key = w.site_key AND u.url_key = w.url_key
+        WHERE NOT EXISTS (SELECT FROM site s WHERE s.site_key = w.site_key AND s.politeness_group IS NOT NULL)
+        ON CONFLICT DO NOTHING";
+pub(super) const PAUSE: &str = "UPDATE crawl SET is_paused = $1";
+pub(super) const COUNT_SEEDS: &str = "SELECT count(*) FROM unnest($1::bigint[], $2::bigint[]) AS k(site, url)
+    JOIN seed s ON s.site_key = k.site AND s.url_key = k.url";
+pub(super) const ADMIT: &str = "SELECT admit($1, $2)";
+pub(super) const EXCLUDED: &str = r#"SELECT u.url FROM (
+        SELECT host_backwards(url) COLLATE "C" AS host, site_key, url_key, url FROM url
+            WHERE settled AND (host_backwards(url) COLLATE "C", site_key, url_key) > ($3, $4, $5)
+                AND host_backwards(url) COLLATE "C" < $1 || '/') u
+    JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key AND v.outcome = 'excluded'
+    WHERE u.host = $1 OR $2 AND starts_with(u.host, $1 || '.')
+    ORDER BY u.host, u.site_key, u.url_key LIMIT $6"#;
+// One statement, and so of one moment: a link from the last URL of one site to the first of another is seen on this side or that.
+pub(super) const IS_WAITING: &str = "SELECT CASE WHEN $4 THEN EXISTS (SELECT FROM queue) ELSE EXISTS (
+        SELECT FROM sites_of($1, $2, $3) AS s(site_key)
+            WHERE EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)) END";
+pub(super) const OUTCOMES: &str = "WITH reach AS MATERIALIZED (SELECT * FROM sites_of($1, $2, $3) AS s(site_key))
+    SELECT NULL, count(*) FROM reach r JOIN queue q ON q.site_key = r.site_key
+    UNION ALL SELECT v.outcome::text, count(*) FROM reach r JOIN visit v ON v.site_key = r.site_key GROUP BY v.outcome";
+pub(super) const SITES_OWNED: &str = "SELECT g.owner, count(*) FROM politeness_group g
+    JOIN site s ON s.politeness_group = g.name WHERE g.owner IS NOT NULL GROUP BY g.owner";
+pub(super) const DOMAINS: &str = r#"SELECT s.site, (SELECT count(*) FROM queue q WHERE q.site_key = s.site_key),
+        (SELECT count(*) FROM visit v WHERE v.site_key = s.site_key AND v.outcome IN ('html', 'binary', 'duplicate'))
+    FROM (SELECT s.site, s.site_key FROM politeness_group g JOIN site s ON s.politeness_group = g.name
+        WHERE g.owner = $1 AND s.site COLLATE "C" > $2 ORDER BY s.site COLLATE "C" LIMIT $3) s
+    ORDER BY s.site COLLATE "C""#;
+pub(super) const PLACED: &str = "SELECT s.politeness_group, g.owner FROM site s
+    LEFT JOIN politeness_group g ON g.name = s.politeness_group WHERE s.site_key = $1 AND s.politeness_group IS NOT NULL";
+pub(super) const COUNTS: &str = "SELECT (SELECT count(*) FROM politeness_group WHERE owner IS NULL),
+    (SELECT count(*) FROM unplaced),
+    (SELECT count(*) FROM segment WHERE is_sealed), (SELECT count(*) FROM segment WHERE NOT is_sealed)";
