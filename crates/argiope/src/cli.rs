@@ -55,6 +55,8 @@ pub enum Command {
     Inspect(commands::inspect::InspectArgs),
     /// Serve a web to try the crawler on
     Testweb(commands::testweb::TestwebArgs),
+    /// Serve the clients and the workers of a crawl by several workers
+    Server(Box<commands::server::ServerArgs>),
     /// Take part in a query of several workers: a worker starts it and speaks to it
     #[command(hide = true)]
     QueryPart,
@@ -113,6 +115,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Path(args) => commands::path::run(args),
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Testweb(args) => commands::testweb::run(args),
+        Command::Server(args) => commands::server::run(*args),
         Command::QueryPart => Ok(queries::part::run()),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "argiope", &mut std::io::stdout());
@@ -122,7 +125,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
 }
 
 /// An error with its causes on one line. Some errors name their cause themselves: it is not said twice.
-fn one_line(error: &anyhow::Error) -> String {
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {
         let text = cause.to_string().split_whitespace().collect::<Vec<_>>().join(" ");

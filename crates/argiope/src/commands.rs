@@ -15,5 +15,6 @@ pub mod path;
 pub mod rank;
 pub mod report;
 pub mod search;
+pub mod server;
 pub mod status;
 pub mod testweb;

@@ -3,14 +3,17 @@
 //! This crate is the command line and what people embed: [`options`] as given, [`plan`] as checked, [`crawl_dir`] as it
 //! lies on the disk, and [`commands`], one module each. It is the only place that chooses a store and wires the stages.
 
+pub mod access;
 pub mod cli;
 pub mod commands;
 pub mod counted;
 pub mod crawl_dir;
+pub mod joining;
 pub mod options;
 pub mod plan;
 pub mod progress;
 pub mod queries;
+pub mod server;
 pub mod store_address;
 pub mod summary;
 pub mod tables;

@@ -1,5 +1,6 @@
 //! The options of a crawl, checked and complete: nothing behind this asks whether a value was given.
 
+use std::path::Path;
 use std::time::Duration;
 
 use engine::{Keep, RenderMode, Settings};
@@ -358,12 +359,17 @@ fn as_usize(bytes: Bytes) -> usize {
 fn excludes(options: &Options) -> anyhow::Result<Vec<Pattern>> {
     let mut all = patterns("exclude", &options.exclude)?;
     if let Some(path) = &options.exclude_file {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| usage(format!("--exclude-file {}: {error}", path.display())))?;
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        all.extend(patterns("exclude-file", &lines.map(str::to_owned).collect::<Vec<_>>())?);
+        all.extend(patterns("exclude-file", &excluded_in(path)?)?);
     }
     Ok(all)
+}
+
+/// The patterns of a file, one a line.
+pub(crate) fn excluded_in(path: &Path) -> anyhow::Result<Vec<String>> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| usage(format!("--exclude-file {}: {error}", path.display())))?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Ok(lines.map(str::to_owned).collect())
 }
 
 fn patterns(flag: &str, texts: &[String]) -> anyhow::Result<Vec<Pattern>> {

@@ -286,6 +286,21 @@ impl Control {
         owned.collect()
     }
 
+    /// Who can answer questions about pages: the names of the workers that are alive, and those of the segments that workers left which
+    /// are gone.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn answering(&self) -> Result<(Vec<String>, Vec<String>), StoreError> {
+        let (mut workers, mut segments) = (Vec::new(), Vec::new());
+        for row in self.session.query("looking for those who can answer", statements::ANSWERING, Vec::new())? {
+            let mut columns = Columns::of("segment", &row);
+            let is_worker = columns.next()?;
+            if is_worker { &mut workers } else { &mut segments }.push(columns.text()?);
+        }
+        Ok((workers, segments))
+    }
+
     /// The sites of a worker in the order of their names, from behind `after`, at most `max`.
     ///
     /// # Errors

@@ -47,3 +47,9 @@ pub(super) const PLACED: &str = "SELECT s.politeness_group, g.owner FROM site s
 pub(super) const COUNTS: &str = "SELECT (SELECT count(*) FROM politeness_group WHERE owner IS NULL),
     (SELECT count(*) FROM unplaced),
     (SELECT count(*) FROM segment WHERE is_sealed), (SELECT count(*) FROM segment WHERE NOT is_sealed)";
+// One statement, and so of one moment: a worker that goes is told by its name or by its segments.
+pub(super) const ANSWERING: &str = "WITH alive AS MATERIALIZED (
+        SELECT worker, name FROM worker WHERE state <> 'dead' AND lease_until > statement_timestamp())
+    SELECT true, name FROM alive
+    UNION ALL SELECT false, name FROM segment s WHERE is_sealed AND NOT EXISTS (SELECT FROM alive a WHERE a.worker = s.worker)
+    ORDER BY 1, 2";

@@ -1,0 +1,188 @@
+//! `Crawl`: from a URL to a depth, answered when nothing is left to do.
+//!
+//! A crawl has one bottom, the depth of its settings: a seed of a call that wants less begins further down. So whatever is called in
+//! whatever order, a URL's depth says how much further to go from there, and a call that goes deeper than one before is a shorter
+//! way to known URLs.
+//!
+//! Nothing is left where no site in scope has a queue. Links may have been judged before the seed was known, and settled as excluded:
+//! those in its scope are put into the queue when the seed is added, and again each time that nothing seems to be left, since a
+//! worker may have learned of the seed late.
+
+use std::time::Duration;
+
+use api::{CrawlProgressResponse, CrawlResponse};
+use engine::Settings;
+use frontier::Filter;
+use model::{Candidate, Outcome, Visit};
+use store::StoreError;
+use store_postgres::cluster::{Control, Outcomes, Reach};
+use tokio::sync::mpsc;
+use tonic::Status;
+use weburl::{CanonicalUrl, Scope, ScopeKind, UrlKey, registrable_domain};
+
+use super::Service;
+
+/// The database is looked at after this time, and then ever more seldom.
+const LOOK_AFTER_MIN: Duration = Duration::from_millis(50);
+const LOOK_AFTER_MAX: Duration = Duration::from_secs(1);
+
+/// What belongs to a crawl because of some seeds.
+#[derive(Clone)]
+pub(super) struct Area {
+    filter: Filter,
+    traps: frontier::TrapRules,
+    reach: Reach,
+    /// Hosts on which URLs may belong to the crawl because of these seeds, and did not before.
+    widened: Vec<(String, bool)>,
+    seeds: Vec<UrlKey>,
+}
+
+impl Area {
+    pub(super) fn of(settings: &Settings, seeds: &[CanonicalUrl]) -> Self {
+        let filter = Filter { scope: Scope::new(settings.filter.scope.kind().clone()), ..settings.filter.clone() };
+        let traps = settings.site_rules.traps.clone();
+        let mut area = Area { filter, traps, reach: Reach::default(), widened: Vec::new(), seeds: Vec::new() };
+        for seed in seeds {
+            area.add_seed(seed);
+        }
+        area
+    }
+
+    fn add_seed(&mut self, seed: &CanonicalUrl) {
+        self.filter.scope.add_seed(seed);
+        self.seeds.push(seed.key());
+        let (reach, site) = (&mut self.reach, seed.key().site);
+        let widened = match self.filter.scope.kind() {
+            ScopeKind::Any | ScopeKind::Matching(_) => {
+                reach.all = true;
+                return;
+            }
+            ScopeKind::HostSuffix(suffix) => {
+                reach.sites.push(site);
+                reach.hosts.push((suffix.trim_start_matches('.').to_owned(), true));
+                return;
+            }
+            ScopeKind::Site | ScopeKind::Prefix => {
+                reach.sites.push(site);
+                (seed.host().to_owned(), false)
+            }
+            ScopeKind::Host => {
+                reach.hosts.push((seed.host().to_owned(), false));
+                (seed.host().to_owned(), false)
+            }
+            ScopeKind::Domain => {
+                let domain = registrable_domain(seed.host()).to_owned();
+                reach.hosts.push((domain.clone(), true));
+                (domain, true)
+            }
+        };
+        if !self.widened.contains(&widened) {
+            self.widened.push(widened);
+        }
+    }
+
+    /// Puts into the queue what was excluded and belongs to the crawl after all. Says how many URLs that were.
+    fn admit(&self, control: &Control) -> Result<u64, StoreError> {
+        let judge = |url: &CanonicalUrl| self.filter.judge(url).is_ok() && self.traps.broken_by(url).is_none();
+        control.admit(&self.widened, &self.seeds, judge)
+    }
+
+    /// Adds the seeds. Says how many were none before.
+    pub(super) fn add(&self, control: &Control, seeds: &[Candidate]) -> Result<u64, StoreError> {
+        let known = control.count_seeds(&self.seeds)?;
+        self.admit(control)?;
+        control.add(seeds)?;
+        Ok((seeds.len() as u64).saturating_sub(known))
+    }
+}
+
+/// A call under way.
+pub(super) struct Crawling {
+    service: Service,
+    seed: CanonicalUrl,
+}
+
+/// Where a call stands.
+struct Standing {
+    is_done: bool,
+    /// What became of the seed.
+    visit: Option<Visit>,
+    reach: Reach,
+}
+
+impl Crawling {
+    pub(super) async fn begin(service: Service, seed: Candidate) -> Result<Self, Status> {
+        let area = Area::of(&service.plan().settings, std::slice::from_ref(&seed.url));
+        let url = seed.url.clone();
+        service.ask(move |control| area.add(control, &[seed])).await?;
+        Ok(Crawling { service, seed: url })
+    }
+
+    /// Waits until nothing is left to do.
+    pub(super) async fn wait(
+        self,
+        progress: Option<mpsc::Sender<Result<CrawlProgressResponse, Status>>>,
+    ) -> Result<CrawlResponse, Status> {
+        let mut after = LOOK_AFTER_MIN;
+        let mut told = None;
+        loop {
+            let (settings, seed) = (self.service.plan().settings.clone(), self.seed.clone());
+            let standing = self.service.ask(move |control| Standing::of(control, &settings, &seed)).await?;
+            if standing.is_done {
+                return self.response(standing).await;
+            }
+            if let Some(progress) = &progress {
+                let outcomes = self.service.ask(move |control| control.outcomes(&standing.reach)).await?;
+                let counts = (outcomes.waiting, fetched(&outcomes) + failed(&outcomes));
+                if told != Some(counts) {
+                    told = Some(counts);
+                    let message = CrawlProgressResponse { waiting: counts.0, done: counts.1, response: None };
+                    // Who asked may have gone: then this ends from outside.
+                    let _ = progress.send(Ok(message)).await;
+                }
+            }
+            tokio::time::sleep(after).await;
+            after = (after * 3 / 2).min(LOOK_AFTER_MAX);
+        }
+    }
+
+    async fn response(&self, standing: Standing) -> Result<CrawlResponse, Status> {
+        let Standing { visit, reach, .. } = standing;
+        let outcomes = self.service.ask(move |control| control.outcomes(&reach)).await?;
+        let (_, owner) = self.service.owner(self.seed.key().site).await?;
+        let (outcome, reason) = visit.map(|visit| (visit.outcome.to_string(), visit.reason)).unwrap_or_default();
+        Ok(CrawlResponse { owner, fetched: fetched(&outcomes), failed: failed(&outcomes), outcome, reason })
+    }
+}
+
+impl Standing {
+    fn of(control: &Control, settings: &Settings, seed: &CanonicalUrl) -> Result<Self, StoreError> {
+        let mut area = Area::of(settings, std::slice::from_ref(seed));
+        let visit = control.get(seed.key())?.and_then(|entry| entry.visit);
+        // What a seed redirects to is a seed, so it is in scope too.
+        let mut last = visit.clone();
+        for _ in 0..settings.limits.redirects_max {
+            let redirect = last.as_ref().filter(|visit| visit.outcome == Outcome::Redirect);
+            let target = redirect.and_then(|visit| CanonicalUrl::from_canonical(visit.target.as_deref()?));
+            let Some(target) = target.filter(|target| settings.filter.judge_seed(target).is_ok()) else { break };
+            area.add_seed(&target);
+            last = control.get(target.key())?.and_then(|entry| entry.visit);
+        }
+        let is_done = !control.is_waiting(&area.reach)? && area.admit(control)? == 0;
+        Ok(Standing { is_done, visit, reach: area.reach })
+    }
+}
+
+fn fetched(outcomes: &Outcomes) -> u64 {
+    sum(outcomes, |outcome| matches!(outcome, Outcome::Html | Outcome::Binary | Outcome::Duplicate))
+}
+
+/// What is neither fetched nor led elsewhere, and belongs to the crawl.
+fn failed(outcomes: &Outcomes) -> u64 {
+    let others = [Outcome::Html, Outcome::Binary, Outcome::Duplicate, Outcome::Redirect, Outcome::Excluded];
+    sum(outcomes, |outcome| !others.contains(&outcome))
+}
+
+fn sum(outcomes: &Outcomes, of: impl Fn(Outcome) -> bool) -> u64 {
+    outcomes.outcomes.iter().filter(|(outcome, _)| of(**outcome)).map(|(_, count)| count).sum()
+}

@@ -1,0 +1,325 @@
+//! The answers.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use api::crawler_server::Crawler;
+use api::{
+    AddSeedsRequest, AddSeedsResponse, CrawlProgressResponse, CrawlRequest, CrawlResponse, DomainsRequest,
+    DomainsResponse, DrainRequest, DrainResponse, ExplainRequest, ExplainResponse, GetWorkersRequest,
+    GetWorkersResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest,
+    PageRankResponse, PauseRequest, PauseResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse,
+    StatsRequest, StatsResponse,
+};
+use model::Candidate;
+use store::StoreError;
+use store_postgres::cluster::{Control, Domain, Member, Reach, WorkerId};
+use tokio::sync::{Semaphore, mpsc};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status};
+use weburl::{CanonicalUrl, SiteKey};
+
+use super::crawling::{Area, Crawling};
+use crate::cli::one_line;
+use crate::plan::Plan;
+use crate::queries::{self, Coordinator, Members, QueryError};
+
+/// Calls of `Crawl` that wait for their end, at most.
+const CRAWLS_MAX: usize = 1_000;
+/// Seeds in one request, at most.
+const SEEDS_MAX: usize = 100_000;
+/// Seeds in one commit, at most.
+const SEEDS_COMMITTED_MAX: usize = 1_000;
+/// Sites told in one answer, unless the request says otherwise, and at most.
+const DOMAINS_DEFAULT: u32 = 1_000;
+const DOMAINS_MAX: u32 = 10_000;
+/// Messages of progress that the client has not read yet, at most. Then it is waited for.
+const PROGRESS_MAX: usize = 4;
+
+/// What answers.
+#[derive(Clone)]
+pub struct Service {
+    control: Arc<Control>,
+    plan: Arc<Plan>,
+    coordinator: Coordinator,
+    crawls: Arc<Semaphore>,
+}
+
+impl Service {
+    /// Answers from the state, for a crawl with this plan; what is asked of pages the workers answer, who know the token.
+    #[must_use]
+    pub fn new(control: Control, plan: Plan, token: Option<String>) -> Self {
+        let coordinator = Coordinator::new(plan.settings.canonical.clone(), token);
+        let crawls = Arc::new(Semaphore::new(CRAWLS_MAX));
+        Service { control: Arc::new(control), plan: Arc::new(plan), coordinator, crawls }
+    }
+
+    /// Asks the database, on a thread on which one may wait.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Control) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Status> {
+        let control = self.control.clone();
+        let answered = tokio::task::spawn_blocking(move || question(&control)).await;
+        let answered = answered.map_err(|_| Status::internal("the server failed; its log says how"))?;
+        answered.map_err(|error| Status::unavailable(one_line(&error.into())))
+    }
+
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Reads a URL.
+    fn url(&self, text: &str) -> Result<CanonicalUrl, Status> {
+        let urls = self.plan.seeds(&[text.to_owned()]);
+        let url = urls.map_err(|error| Status::invalid_argument(error.to_string()))?.pop();
+        url.ok_or_else(|| Status::invalid_argument("no URL"))
+    }
+
+    /// Reads a URL from which the crawl may begin.
+    fn seed(&self, text: &str) -> Result<CanonicalUrl, Status> {
+        let url = self.url(text)?;
+        let judged = self.plan.settings.filter.judge_seed(&url);
+        judged.map_err(|rule| Status::failed_precondition(format!("{url} does not belong to this crawl: {rule}")))?;
+        Ok(url)
+    }
+
+    /// The worker of an id or a name.
+    async fn worker(&self, given: String) -> Result<Member, Status> {
+        let members = self.ask(Control::members).await?;
+        let mut found: Vec<Member> =
+            members.into_iter().filter(|member| id(member.id) == given || member.name == given).collect();
+        match (found.pop(), found.is_empty()) {
+            (Some(member), true) => Ok(member),
+            (Some(_), false) => {
+                Err(Status::failed_precondition(format!("several workers are at {given}: name one by its id")))
+            }
+            (None, _) => {
+                Err(Status::not_found(format!("there is no worker `{given}` alive: GetWorkers names those there are")))
+            }
+        }
+    }
+
+    /// The worker that owns a site.
+    pub(super) async fn owner(&self, site: SiteKey) -> Result<(String, Option<api::Worker>), Status> {
+        let found = self.ask(move |control| Ok((control.placed(site)?, control.members()?))).await?;
+        let (Some(placed), members) = found else { return Ok((String::new(), None)) };
+        let member = members.into_iter().find(|member| Some(member.id) == placed.owner);
+        let worker = match member {
+            Some(member) => {
+                let owned = self.ask(Control::sites_owned).await?;
+                Some(worker(&member, &owned))
+            }
+            None => None,
+        };
+        Ok((placed.group.as_str().to_owned(), worker))
+    }
+
+    /// Puts a question to the workers.
+    async fn put<R: queries::Request>(&self, request: R) -> Result<Response<R::Response>, Status> {
+        let members = || async {
+            let (workers, segments) = self.ask(Control::answering).await?;
+            Ok(Members { workers: workers.iter().map(|name| format!("http://{name}")).collect(), segments })
+        };
+        let answered = self.coordinator.ask(&request, members).await;
+        answered.map(Response::new).map_err(|error| match error {
+            QueryError::Refused(_) => Status::invalid_argument(error.to_string()),
+            QueryError::Unknown(_) => Status::not_found(error.to_string()),
+            _ => Status::unavailable(error.to_string()),
+        })
+    }
+
+    /// Where a crawl from a URL begins, so that it ends `depth` links from there.
+    fn begin(&self, request: &CrawlRequest) -> Result<Candidate, Status> {
+        let url = self.seed(&request.url)?;
+        let bottom = self.plan.settings.depth_max.unwrap_or(u32::MAX);
+        let depth = request.depth.unwrap_or(bottom);
+        let Some(begins_at) = bottom.checked_sub(depth) else {
+            return Err(Status::invalid_argument(format!(
+                "depth {depth}: this crawl goes no deeper than {bottom} links (--depth of the server)"
+            )));
+        };
+        Ok(Candidate { depth: begins_at, ..Candidate::seed(url) })
+    }
+
+    async fn crawl_to_the_end(
+        &self,
+        request: CrawlRequest,
+        progress: Option<mpsc::Sender<Result<CrawlProgressResponse, Status>>>,
+    ) -> Result<CrawlResponse, Status> {
+        let _permit = self.crawls.clone().try_acquire_owned().map_err(|_| {
+            Status::resource_exhausted(format!("{CRAWLS_MAX} calls of Crawl are under way: try again later"))
+        })?;
+        let seed = self.begin(&request)?;
+        Crawling::begin(self.clone(), seed).await?.wait(progress).await
+    }
+}
+
+type Progress = Pin<Box<dyn tokio_stream::Stream<Item = Result<CrawlProgressResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl Crawler for Service {
+    type CrawlProgressStream = Progress;
+
+    async fn get_workers(&self, _: Request<GetWorkersRequest>) -> Result<Response<GetWorkersResponse>, Status> {
+        let (members, owned) = self.ask(|control| Ok((control.members()?, control.sites_owned()?))).await?;
+        Ok(Response::new(GetWorkersResponse { workers: members.iter().map(|member| worker(member, &owned)).collect() }))
+    }
+
+    async fn crawl(&self, request: Request<CrawlRequest>) -> Result<Response<CrawlResponse>, Status> {
+        Ok(Response::new(self.crawl_to_the_end(request.into_inner(), None).await?))
+    }
+
+    async fn crawl_progress(&self, request: Request<CrawlRequest>) -> Result<Response<Progress>, Status> {
+        let request = request.into_inner();
+        // What is wrong with the request is told at once, not in the stream.
+        self.begin(&request)?;
+        let (sender, receiver) = mpsc::channel(PROGRESS_MAX);
+        let service = self.clone();
+        tokio::spawn(async move {
+            let crawled = tokio::select! {
+                crawled = service.crawl_to_the_end(request, Some(sender.clone())) => crawled,
+                () = sender.closed() => return,
+            };
+            let last = crawled.map(|response| CrawlProgressResponse {
+                waiting: 0,
+                done: response.fetched + response.failed,
+                response: Some(response),
+            });
+            // The client may have gone.
+            let _ = sender.send(last).await;
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+    }
+
+    async fn add_seeds(&self, request: Request<AddSeedsRequest>) -> Result<Response<AddSeedsResponse>, Status> {
+        let AddSeedsRequest { urls } = request.into_inner();
+        if urls.len() > SEEDS_MAX {
+            return Err(Status::invalid_argument(format!("more than {SEEDS_MAX} seeds: add them in several requests")));
+        }
+        let seeds: Vec<CanonicalUrl> = urls.iter().map(|text| self.seed(text)).collect::<Result<_, _>>()?;
+        let mut added = 0;
+        for seeds in seeds.chunks(SEEDS_COMMITTED_MAX) {
+            let area = Area::of(&self.plan.settings, seeds);
+            let seeds: Vec<Candidate> = seeds.iter().cloned().map(Candidate::seed).collect();
+            added += self.ask(move |control| area.add(control, &seeds)).await?;
+        }
+        Ok(Response::new(AddSeedsResponse { added }))
+    }
+
+    async fn domains(&self, request: Request<DomainsRequest>) -> Result<Response<DomainsResponse>, Status> {
+        let DomainsRequest { worker, after, limit } = request.into_inner();
+        let member = self.worker(worker).await?;
+        let max = if limit == 0 { DOMAINS_DEFAULT } else { limit.min(DOMAINS_MAX) } as usize;
+        let domains = self.ask(move |control| control.domains(member.id, &after, max)).await?;
+        let domains = domains.into_iter().map(|Domain { site, waiting, fetched }| api::Domain {
+            site: site.as_str().to_owned(),
+            waiting,
+            fetched,
+        });
+        Ok(Response::new(DomainsResponse { domains: domains.collect() }))
+    }
+
+    async fn overlap(&self, request: Request<OverlapRequest>) -> Result<Response<OverlapResponse>, Status> {
+        self.put(request.into_inner()).await
+    }
+
+    async fn page_rank(&self, request: Request<PageRankRequest>) -> Result<Response<PageRankResponse>, Status> {
+        self.put(request.into_inner()).await
+    }
+
+    async fn search(&self, request: Request<SearchRequest>) -> Result<Response<SearchResponse>, Status> {
+        self.put(request.into_inner()).await
+    }
+
+    async fn links(&self, request: Request<LinksRequest>) -> Result<Response<LinksResponse>, Status> {
+        self.put(request.into_inner()).await
+    }
+
+    async fn explain(&self, request: Request<ExplainRequest>) -> Result<Response<ExplainResponse>, Status> {
+        let url = self.url(&request.into_inner().url)?;
+        let (key, site) = (url.key(), url.key().site);
+        let (entry, found_on, waiting) = self
+            .ask(move |control| {
+                let entry = control.get(key)?;
+                let found_on = entry.as_ref().and_then(|entry| entry.candidate.found_on);
+                let found_on = found_on.map(|key| control.get(key)).transpose()?.flatten();
+                let reach = Reach { sites: vec![site], ..Reach::default() };
+                Ok((entry, found_on, control.outcomes(&reach)?.waiting))
+            })
+            .await?;
+        let (group, owner) = self.owner(site).await?;
+        let told =
+            ExplainResponse { url: url.to_string(), group, owner, waiting_on_site: waiting, ..Default::default() };
+        let Some(entry) = entry else {
+            return Ok(Response::new(ExplainResponse { state: "unknown".to_owned(), ..told }));
+        };
+        let told = ExplainResponse {
+            state: "waiting".to_owned(),
+            depth: entry.candidate.depth,
+            found_on: found_on.map(|found_on| found_on.candidate.url.to_string()).unwrap_or_default(),
+            ..told
+        };
+        Ok(Response::new(match entry.visit {
+            None => told,
+            Some(visit) => ExplainResponse {
+                state: visit.outcome.to_string(),
+                status: u32::from(visit.status),
+                reason: visit.reason,
+                fetched_at: visit.at.0 as f64 / 1e6,
+                ..told
+            },
+        }))
+    }
+
+    async fn stats(&self, _: Request<StatsRequest>) -> Result<Response<StatsResponse>, Status> {
+        let (totals, counts, members, shared) = self
+            .ask(|control| Ok((control.totals()?, control.counts()?, control.members()?, control.shared()?)))
+            .await?;
+        Ok(Response::new(StatsResponse {
+            urls: totals.urls,
+            waiting: totals.pending,
+            sites: totals.sites,
+            bytes: totals.bytes,
+            outcomes: totals.outcomes.iter().map(|(outcome, count)| (outcome.to_string(), *count)).collect(),
+            workers: members.len() as u64,
+            groups_without_owner: counts.groups_without_owner,
+            sites_without_group: counts.sites_without_group,
+            segments_sealed: counts.segments_sealed,
+            segments_open: counts.segments_open,
+            paused: shared.is_some_and(|shared| shared.is_paused),
+        }))
+    }
+
+    async fn pause(&self, _: Request<PauseRequest>) -> Result<Response<PauseResponse>, Status> {
+        self.ask(|control| control.pause(true)).await?;
+        Ok(Response::new(PauseResponse {}))
+    }
+
+    async fn resume(&self, _: Request<ResumeRequest>) -> Result<Response<ResumeResponse>, Status> {
+        self.ask(|control| control.pause(false)).await?;
+        Ok(Response::new(ResumeResponse {}))
+    }
+
+    async fn drain(&self, request: Request<DrainRequest>) -> Result<Response<DrainResponse>, Status> {
+        let member = self.worker(request.into_inner().worker).await?;
+        self.ask(move |control| control.drain(member.id)).await?;
+        Ok(Response::new(DrainResponse {}))
+    }
+}
+
+/// A worker's identity in letters and digits, so that no command line takes it for a flag.
+fn id(worker: WorkerId) -> String {
+    format!("{:016x}", worker.0)
+}
+
+fn worker(member: &Member, owned: &BTreeMap<WorkerId, u64>) -> api::Worker {
+    api::Worker {
+        id: id(member.id),
+        name: member.name.clone(),
+        leaving: member.is_leaving,
+        groups: member.groups,
+        sites: owned.get(&member.id).copied().unwrap_or_default(),
+    }
+}
