@@ -57,6 +57,8 @@ pub enum Command {
     Testweb(commands::testweb::TestwebArgs),
     /// Serve the clients and the workers of a crawl by several workers
     Server(Box<commands::server::ServerArgs>),
+    /// Ask a server: crawl, add seeds, put questions to the crawl, pause it
+    Client(commands::client::ClientArgs),
     /// Take part in a query of several workers: a worker starts it and speaks to it
     #[command(hide = true)]
     QueryPart,
@@ -116,6 +118,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Testweb(args) => commands::testweb::run(args),
         Command::Server(args) => commands::server::run(*args),
+        Command::Client(args) => commands::client::run(args),
         Command::QueryPart => Ok(queries::part::run()),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "argiope", &mut std::io::stdout());

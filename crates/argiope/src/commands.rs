@@ -2,6 +2,7 @@
 
 mod asked;
 pub mod check;
+pub mod client;
 pub mod crawl;
 pub mod derive;
 pub mod explain;

@@ -185,6 +185,6 @@ impl Answer {
 }
 
 /// A rank in six digits.
-fn shown(rank: f64) -> String {
+pub(super) fn shown(rank: f64) -> String {
     if rank == 0.0 || rank >= 0.01 { format!("{rank:.6}") } else { format!("{rank:.5e}") }
 }

@@ -1,0 +1,285 @@
+//! `argiope client`: asks a server what its API has, by gRPC.
+
+mod text;
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use api::crawler_client::CrawlerClient;
+use api::{
+    AddSeedsRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest, GetWorkersRequest, LinksRequest,
+    OverlapRequest, PageRankRequest, PauseRequest, ResumeRequest, SearchRequest, StatsRequest,
+};
+use clap::{Args, Subcommand};
+use printable::write_json_line;
+use serde::Serialize;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::{Code, Request, Status};
+
+use crate::access::{ClientAccess, Proof};
+use crate::cli::usage;
+use text::Text;
+
+/// How long it may take to reach the server.
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
+/// How often a server that is silent is asked whether it is still there, and how long it may take to say so.
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(30);
+const KEEPALIVE_TIME_MAX: Duration = Duration::from_secs(20);
+/// Bytes of an answer, at most.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
+
+/// The arguments of `argiope client`.
+#[derive(Args, Debug)]
+pub struct ClientArgs {
+    /// Where the server listens to clients
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7871", global = true)]
+    server: String,
+    /// Print the answer as one JSON object
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(flatten)]
+    access: ClientAccess,
+    #[command(subcommand)]
+    method: Method,
+}
+
+#[derive(Subcommand, Debug)]
+enum Method {
+    /// The workers that are alive
+    Workers,
+    /// Crawl from a URL, and wait until nothing is left to do within its scope and depth
+    Crawl {
+        /// The URL
+        url: String,
+        /// Links from the URL, at most: 0 is the page alone [default: as deep as the crawl goes]
+        #[arg(long, value_name = "N")]
+        depth: Option<u32>,
+        /// Tell on standard error how it goes; with --json an object a line
+        #[arg(long)]
+        progress: bool,
+    },
+    /// Add seeds, and do not wait
+    AddSeeds {
+        /// The URLs
+        #[arg(required = true, value_name = "URL")]
+        urls: Vec<String>,
+    },
+    /// The sites that a worker owns
+    Domains {
+        /// Its id or name, as `workers` tells
+        worker: String,
+        /// Only sites behind this one
+        #[arg(long, value_name = "SITE", default_value = "")]
+        after: String,
+        /// How many are told
+        #[arg(long, value_name = "N", default_value_t = 1_000)]
+        limit: u32,
+    },
+    /// Count the links between two domains, from what is in reach of a page of each
+    Overlap {
+        /// A page of one domain
+        url1: String,
+        /// A page of another domain
+        url2: String,
+        /// Show the links
+        #[arg(long)]
+        list: bool,
+    },
+    /// Tell the PageRank of a page, or the pages with the highest
+    Rank {
+        /// The URL whose rank is asked for; without it the highest ranks are told
+        url: Option<String>,
+        /// How many are told
+        #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "url")]
+        top: u32,
+        /// Ranks that sum to 1
+        #[arg(long)]
+        normalized: bool,
+    },
+    /// Find the pages that have a text
+    Search {
+        /// The text
+        text: String,
+        /// Do not tell capitals from small letters
+        #[arg(long)]
+        ignore_case: bool,
+        /// The text is a regular expression
+        #[arg(long)]
+        regex: bool,
+        /// How many pages are told
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u32,
+    },
+    /// Show the links from a page and those to it, with their texts
+    Links {
+        /// The page
+        url: String,
+    },
+    /// Tell what is known of a URL
+    Explain {
+        /// The URL
+        url: String,
+    },
+    /// Say where the crawl stands
+    Stats,
+    /// Let no worker ask any server anything until `resume`
+    Pause,
+    /// End a pause
+    Resume,
+    /// Have a worker hand over what it owns, and end
+    Drain {
+        /// Its id or name, as `workers` tells
+        worker: String,
+    },
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The server does not answer, or says no.
+pub fn run(args: ClientArgs) -> anyhow::Result<ExitCode> {
+    let proof = args.access.proof()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let client = connect(&args.server, &proof).await?;
+        let mut asked = Asked { client, json: args.json, out: Box::new(std::io::stdout()) };
+        match asked.ask(args.method).await {
+            Ok(()) => Ok(ExitCode::SUCCESS),
+            Err(error) => Err(match error.downcast::<Status>() {
+                Ok(status) if status.code() == Code::InvalidArgument => usage(status.message()),
+                Ok(status) => anyhow!("the server at {}: {}", args.server, status.message()),
+                Err(error) => error,
+            }),
+        }
+    })
+}
+
+/// Says with each request who asks.
+#[derive(Clone)]
+struct Bearer(Option<MetadataValue<Ascii>>);
+
+impl Interceptor for Bearer {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(value) = &self.0 {
+            request.metadata_mut().insert("authorization", value.clone());
+        }
+        Ok(request)
+    }
+}
+
+type Client = CrawlerClient<InterceptedService<Channel, Bearer>>;
+
+async fn connect(server: &str, proof: &Proof) -> anyhow::Result<Client> {
+    let scheme = if proof.tls.is_some() { "https" } else { "http" };
+    let mut endpoint = Endpoint::from_shared(format!("{scheme}://{server}"))
+        .map_err(|_| usage(format!("--server {server}: is no address with a port, such as 127.0.0.1:7871")))?
+        .connect_timeout(CONNECT_TIME_MAX)
+        .http2_keep_alive_interval(KEEPALIVE_EVERY)
+        .keep_alive_timeout(KEEPALIVE_TIME_MAX);
+    if let Some(pems) = &proof.tls {
+        let tls = ClientTlsConfig::new()
+            .ca_certificate(Certificate::from_pem(&pems.authority))
+            .identity(Identity::from_pem(&pems.certificate, &pems.key));
+        endpoint =
+            endpoint.tls_config(tls).map_err(|error| usage(format!("--tls-ca, --tls-cert, --tls-key: {error}")))?;
+    }
+    let channel = endpoint.connect().await.with_context(|| format!("the server at {server} cannot be reached"))?;
+    let token = proof.token.as_ref().map(|token| format!("Bearer {token}").parse()).transpose()?;
+    let client = CrawlerClient::with_interceptor(channel, Bearer(token));
+    Ok(client.max_decoding_message_size(ANSWER_BYTES_MAX))
+}
+
+struct Asked {
+    client: Client,
+    json: bool,
+    out: Box<dyn Write>,
+}
+
+impl Asked {
+    async fn ask(&mut self, method: Method) -> anyhow::Result<()> {
+        let client = &mut self.client;
+        match method {
+            Method::Workers => {
+                let answer = client.get_workers(GetWorkersRequest {}).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Crawl { url, depth, progress: false } => {
+                let answer = client.crawl(CrawlRequest { url, depth }).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Crawl { url, depth, progress: true } => self.crawl(CrawlRequest { url, depth }).await,
+            Method::AddSeeds { urls } => {
+                let answer = client.add_seeds(AddSeedsRequest { urls }).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Domains { worker, after, limit } => {
+                let answer = client.domains(DomainsRequest { worker, after, limit }).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Overlap { url1, url2, list } => {
+                let list = list || self.json;
+                let answer = client.overlap(OverlapRequest { url1, url2, list }).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Rank { url, top, normalized } => {
+                let answer = client.page_rank(PageRankRequest { url, top, normalized }).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Search { text, ignore_case, regex, limit } => {
+                let answer = client.search(SearchRequest { text, ignore_case, regex, limit }).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Links { url } => {
+                let answer = client.links(LinksRequest { url }).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Explain { url } => {
+                let answer = client.explain(ExplainRequest { url }).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Stats => {
+                let answer = client.stats(StatsRequest {}).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Pause => {
+                let answer = client.pause(PauseRequest {}).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Resume => {
+                let answer = client.resume(ResumeRequest {}).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Drain { worker } => {
+                let answer = client.drain(DrainRequest { worker }).await?;
+                self.tell(&answer.into_inner())
+            }
+        }
+    }
+
+    /// Crawls, and tells how it goes.
+    async fn crawl(&mut self, request: CrawlRequest) -> anyhow::Result<()> {
+        let mut messages = self.client.crawl_progress(request).await?.into_inner();
+        while let Some(message) = messages.message().await? {
+            match (&message.response, self.json) {
+                (_, true) => write_json_line(&mut self.out, &message)?,
+                (Some(response), false) => response.write_text(&mut self.out)?,
+                (None, false) => eprintln!("argiope: {} done, {} waiting", message.done, message.waiting),
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, answer: &(impl Serialize + Text)) -> anyhow::Result<()> {
+        if self.json {
+            write_json_line(&mut self.out, answer)?;
+        } else {
+            answer.write_text(&mut self.out)?;
+        }
+        Ok(())
+    }
+}

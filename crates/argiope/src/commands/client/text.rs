@@ -1,0 +1,183 @@
+//! Answers as text, in the form that the local commands have.
+
+use std::io::{Result, Write};
+
+use api::{
+    AddSeedsResponse, CrawlResponse, DomainsResponse, DrainResponse, ExplainResponse, GetWorkersResponse, Link,
+    LinksResponse, OverlapResponse, PageRankResponse, PauseResponse, ResumeResponse, SearchResponse, StatsResponse,
+    Worker,
+};
+use printable::Printable;
+
+use crate::commands::rank::shown;
+use crate::counted::counted;
+use crate::units::human_bytes;
+
+/// What can be shown to people.
+pub(super) trait Text {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()>;
+}
+
+impl Text for GetWorkersResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        for worker in &self.workers {
+            let owned = [counted(worker.groups, "group"), counted(worker.sites, "site")].join(", ");
+            let leaving = if worker.leaving { ", leaving" } else { "" };
+            writeln!(out, "{}  {}  {owned}{leaving}", worker.id, Printable(&worker.name))?;
+        }
+        writeln!(out, "{}", counted(self.workers.len() as u64, "worker"))
+    }
+}
+
+impl Text for CrawlResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        write_outcome(out, &self.outcome, &self.reason)?;
+        writeln!(out, "{} fetched, {} failed", self.fetched, self.failed)?;
+        self.owner.as_ref().map_or(Ok(()), |owner| write_owner(out, owner))
+    }
+}
+
+impl Text for AddSeedsResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        writeln!(out, "{} added", counted(self.added, "seed"))
+    }
+}
+
+impl Text for DomainsResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        for domain in &self.domains {
+            writeln!(out, "{:>9} fetched {:>9} waiting  {}", domain.fetched, domain.waiting, Printable(&domain.site))?;
+        }
+        writeln!(out, "{}", counted(self.domains.len() as u64, "site"))
+    }
+}
+
+impl Text for OverlapResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        writeln!(out, "{}", self.overlap)?;
+        for ((domain, pages), links) in self.domains.iter().zip(&self.reachable).zip(&self.links) {
+            let (links, pages) = (counted(*links, "link"), counted(*pages, "page"));
+            writeln!(out, "  {links} from {pages} of {} in reach", Printable(domain))?;
+        }
+        for edge in &self.edges {
+            writeln!(out, "    {} -> {}", Printable(&edge.source), Printable(&edge.target))?;
+        }
+        Ok(())
+    }
+}
+
+impl Text for PageRankResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        let (vertices, edges) = (counted(self.vertices, "URL"), counted(self.edges, "link"));
+        writeln!(out, "PageRank of {vertices} by {edges}, {}", counted(u64::from(self.rounds), "round"))?;
+        for row in &self.ranked {
+            writeln!(out, "{:>5}  {:>14}  {}", row.place, shown(row.rank), Printable(&row.url))?;
+        }
+        Ok(())
+    }
+}
+
+impl Text for SearchResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        for found in &self.found {
+            writeln!(out, "{:>7}  {}", found.occurrences, Printable(&found.url))?;
+            if !found.context.is_empty() {
+                writeln!(out, "         {}", Printable(&found.context))?;
+            }
+        }
+        writeln!(out, "{}, {}", counted(self.pages, "page"), counted(self.occurrences, "occurrence"))
+    }
+}
+
+impl Text for LinksResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        for link in &self.from {
+            write_link(out, "->", &link.target, link)?;
+        }
+        writeln!(out, "{} from the page", counted(self.from.len() as u64, "link"))?;
+        for link in &self.to {
+            write_link(out, "<-", &link.source, link)?;
+        }
+        writeln!(out, "{} to the page", counted(self.to.len() as u64, "link"))
+    }
+}
+
+impl Text for ExplainResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        writeln!(out, "{}", Printable(&self.url))?;
+        let state = if self.status > 0 { format!("{} {}", self.state, self.status) } else { self.state.clone() };
+        write_outcome(out, &state, &self.reason)?;
+        if self.state != "unknown" {
+            writeln!(out, "depth {}", self.depth)?;
+        }
+        if !self.found_on.is_empty() {
+            writeln!(out, "found on {}", Printable(&self.found_on))?;
+        }
+        if !self.group.is_empty() {
+            writeln!(out, "its site is in the group {}", Printable(&self.group))?;
+        }
+        if let Some(owner) = &self.owner {
+            write_owner(out, owner)?;
+        }
+        writeln!(out, "{} of its site waiting", counted(self.waiting_on_site, "URL"))
+    }
+}
+
+impl Text for StatsResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        if self.paused {
+            writeln!(out, "paused")?;
+        }
+        writeln!(out, "{}, {} waiting", counted(self.urls, "URL"), self.waiting)?;
+        for (outcome, count) in &self.outcomes {
+            writeln!(out, "{count:>12}  {outcome}")?;
+        }
+        writeln!(out, "{}, {}", counted(self.sites, "site"), human_bytes(self.bytes))?;
+        let open = format!("{} being written", self.segments_open);
+        writeln!(out, "{} sealed, {open}", counted(self.segments_sealed, "segment"))?;
+        writeln!(out, "{}", counted(self.workers, "worker"))?;
+        let groups = counted(self.groups_without_owner, "group");
+        writeln!(out, "{groups} without an owner, {} without a group", counted(self.sites_without_group, "site"))
+    }
+}
+
+impl Text for PauseResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        writeln!(out, "paused")
+    }
+}
+
+impl Text for ResumeResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        writeln!(out, "resumed")
+    }
+}
+
+impl Text for DrainResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        writeln!(out, "leaving")
+    }
+}
+
+fn write_outcome(out: &mut dyn Write, outcome: &str, reason: &str) -> Result<()> {
+    match reason {
+        "" => writeln!(out, "{outcome}"),
+        reason => writeln!(out, "{outcome}: {}", Printable(reason)),
+    }
+}
+
+fn write_owner(out: &mut dyn Write, owner: &Worker) -> Result<()> {
+    writeln!(out, "owned by worker {} at {}", owner.id, Printable(&owner.name))
+}
+
+fn write_link(out: &mut dyn Write, arrow: &str, end: &str, link: &Link) -> Result<()> {
+    write!(out, "{arrow} {}", Printable(end))?;
+    if !link.text.is_empty() {
+        write!(out, "  \"{}\"", Printable(&link.text))?;
+    }
+    match (link.kind.as_str(), link.rel.as_str()) {
+        ("anchor", "") => writeln!(out),
+        (kind, "") => writeln!(out, "  ({kind})"),
+        (kind, rel) => writeln!(out, "  ({kind}, {rel})"),
+    }
+}
