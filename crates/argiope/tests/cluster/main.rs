@@ -1,10 +1,15 @@
-//! A crawl by several workers.
+//! A crawl by several workers, by the real server and client on a real PostgreSQL.
 
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
+mod access;
 #[path = "../reading/crawled.rs"]
 #[expect(dead_code, reason = "some of it is for the tests of reading alone")]
 mod crawled;
+mod crawls;
+mod pretended;
 mod queries;
 #[path = "../binary/ran.rs"]
 mod ran;
+mod served;
+mod told;

@@ -1,0 +1,122 @@
+//! A server, and questions to it: by `argiope client`, by gRPC, and as JSON.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testdb::Postgres;
+
+use crate::ran::{Ran, argiope};
+
+/// Longer than any test waits for an answer: so that none hangs.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// A running server, ended with the test.
+pub struct Served {
+    process: Child,
+    pub clients: String,
+    pub workers: String,
+}
+
+impl Served {
+    /// Starts one on free ports of this machine.
+    pub fn start(database: &Postgres, arguments: &[&str]) -> Self {
+        let url = database.url();
+        let usual = ["server", "--store", &url, "--clients", "127.0.0.1:0", "--workers", "127.0.0.1:0", "--json"];
+        let mut process = Command::new(env!("CARGO_BIN_EXE_argiope"))
+            .args(usual)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut line = String::new();
+        let stdout = process.stdout.take().expect("piped");
+        BufReader::new(stdout).read_line(&mut line).expect("it says where it listens");
+        let told: Value = serde_json::from_str(&line).expect("JSON");
+        let address = |port: &str| told[port].as_str().expect("an address").to_owned();
+        Served { process, clients: address("clients"), workers: address("workers") }
+    }
+
+    /// The first server of a crawl.
+    pub fn first(database: &Postgres, arguments: &[&str]) -> Self {
+        Served::start(database, &[&["--archive", "file:///nowhere/archive"], arguments].concat())
+    }
+
+    /// Asks by the command line.
+    pub fn client(&self, arguments: &[&str]) -> Ran {
+        argiope(&[&["client", "--server", &self.clients], arguments].concat())
+    }
+
+    /// The same, answered as JSON.
+    pub fn asked(&self, arguments: &[&str]) -> Value {
+        let ran = self.client(&[&["--json"], arguments].concat());
+        assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.stderr);
+        ran.json()
+    }
+
+    /// The line that says why there is no answer.
+    pub fn refused(&self, arguments: &[&str]) -> String {
+        one_line(&self.client(arguments))
+    }
+
+    /// Asks by JSON.
+    pub fn post(&self, method: &str, request: &Value) -> (u16, Value) {
+        let (status, body) = post(&self.clients, &format!("/v1/{method}"), "", &request.to_string());
+        (status, serde_json::from_str(&body).expect("JSON"))
+    }
+
+    /// Crawls to the end.
+    pub fn crawl(&self, url: &str, depth: u32) -> Value {
+        self.asked(&["crawl", url, "--depth", &depth.to_string()])
+    }
+
+    /// Adds a seed.
+    pub fn add(&self, url: &str) {
+        assert_eq!(self.post("AddSeeds", &json!({"urls": [url]})).0, 200);
+    }
+
+    /// Ends it at once, by SIGKILL.
+    pub fn kill(&mut self) {
+        self.process.kill().expect("a process of ours");
+        self.process.wait().expect("it ends");
+    }
+
+    /// Asks it to end, by SIGTERM. Gives its exit code.
+    pub fn terminate(mut self) -> Option<i32> {
+        let id = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill").success());
+        self.process.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The one line of a command that fails.
+pub fn one_line(ran: &Ran) -> String {
+    assert!(ran.code != 0 && ran.stderr.starts_with("argiope: ") && ran.stderr.lines().count() == 1, "{ran:?}");
+    ran.stderr.trim_end().trim_start_matches("argiope: ").to_owned()
+}
+
+/// An HTTP request without a library: the status and the body.
+pub fn post(server: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(server).expect("it listens");
+    stream.set_read_timeout(Some(ANSWER_TIME_MAX)).expect("set");
+    let length = body.len();
+    let head = format!("POST {path} HTTP/1.0\r\nHost: {server}\r\nContent-Length: {length}\r\n");
+    let content_type = if headers.contains("Content-Type") { "" } else { "Content-Type: application/json\r\n" };
+    write!(stream, "{head}{content_type}{headers}\r\n{body}").expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+    let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+    (status, body.to_owned())
+}
