@@ -53,6 +53,8 @@ pub enum Command {
     Path(commands::path::PathArgs),
     /// Show what the crawler makes of one input
     Inspect(commands::inspect::InspectArgs),
+    /// Crawl with other workers, as a server tells
+    Worker(commands::worker::WorkerArgs),
     /// Serve a web to try the crawler on
     Testweb(commands::testweb::TestwebArgs),
     /// Serve the clients and the workers of a crawl by several workers
@@ -116,6 +118,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Links(args) => commands::links::run(args),
         Command::Path(args) => commands::path::run(args),
         Command::Inspect(args) => commands::inspect::run(args),
+        Command::Worker(args) => commands::worker::run(args),
         Command::Testweb(args) => commands::testweb::run(args),
         Command::Server(args) => commands::server::run(*args),
         Command::Client(args) => commands::client::run(args),

@@ -19,3 +19,4 @@ pub mod search;
 pub mod server;
 pub mod status;
 pub mod testweb;
+pub mod worker;

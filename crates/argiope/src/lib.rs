@@ -18,6 +18,7 @@ pub mod store_address;
 pub mod summary;
 pub mod tables;
 pub mod units;
+pub mod worker;
 
 pub use dataset::rows;
 

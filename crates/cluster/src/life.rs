@@ -52,7 +52,7 @@ pub struct Times {
 /// How a life ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Everything it owned is another's, as it should be.
+    /// Everything it owned is another's, and everything it wrote is sealed.
     Left,
     /// It lost its lease, or the database: whatever it has not committed is void.
     Lost,
@@ -67,6 +67,8 @@ pub struct Life {
     placement: Placement,
     /// Somebody wants it to leave.
     is_leaving: AtomicBool,
+    /// It leaves, and nothing is its own any more.
+    handed_over: watch::Sender<bool>,
     /// Set at the end; the threads then end too.
     ended: watch::Sender<Option<Ended>>,
     /// Why it was lost.
@@ -110,6 +112,7 @@ impl Life {
             times,
             placement,
             is_leaving: AtomicBool::new(false),
+            handed_over: watch::channel(false).0,
             ended: watch::channel(None).0,
             why: Mutex::new(None),
             released: Mutex::default(),
@@ -171,16 +174,15 @@ impl Life {
         self.is_leaving.store(true, SeqCst);
     }
 
+    /// Waits until it has handed over everything, as it was asked to ([`Life::leave`]). Its lease is kept until its [`Life::end`].
+    pub async fn handed_over(&self) {
+        // The sender lives as long as this.
+        let _ = self.handed_over.subscribe().wait_for(|handed_over| *handed_over).await;
+    }
+
     /// Waits for its end.
-    pub async fn over(&self) -> Ended {
-        let mut ended = self.ended.subscribe();
-        loop {
-            if let Some(end) = *ended.borrow_and_update() {
-                return end;
-            }
-            // The sender lives as long as this.
-            let _ = ended.changed().await;
-        }
+    pub async fn over(&self) {
+        let _ = self.ended.subscribe().wait_for(Option::is_some).await;
     }
 
     /// Why it was lost.
@@ -360,7 +362,7 @@ impl Rule<'_> {
             }
         }
         if is_leaving && worker.owned()?.is_empty() {
-            self.life.end(Ended::Left);
+            self.life.handed_over.send_replace(true);
         }
         Ok(())
     }

@@ -188,7 +188,8 @@ impl Worker {
     ) -> Result<Self, StoreError> {
         let doing = "joining the workers";
         let (committing, _) = Session::open(address, schema, Role::Work)?;
-        let rows = committing.query(doing, statements::JOIN, vec![Box::new(name.to_owned()) as _, seconds(ttl) as _])?;
+        let rows =
+            committing.query(doing, statements::JOIN, vec![Box::new(name.to_owned()) as _, seconds(ttl) as _])?;
         let row = rows.first().ok_or_else(|| damaged("worker", "it cannot be written to"))?;
         let mut columns = Columns::of("worker", row);
         let (id, process) = (columns.next()?, columns.next()?);

@@ -69,6 +69,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "replay",
             "report",
             "robots",
+            "shared-archive",
             "sort",
             "stages",
             "store",

@@ -215,7 +215,7 @@ pub fn crawl_observed(
 }
 
 /// A browser for the crawl.
-pub(super) fn browsing(
+pub(crate) fn browsing(
     mode: RenderMode,
     options: &Options,
     settings: &Settings,
@@ -265,7 +265,8 @@ pub(super) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
     })
 }
 
-pub(super) fn open_archive(dir: &CrawlDir, plan: &Plan, store: &dyn Store) -> anyhow::Result<Option<Archive>> {
+/// The archive of the crawl, if it keeps one.
+pub(crate) fn open_archive(dir: &CrawlDir, plan: &Plan, store: &dyn Store) -> anyhow::Result<Option<Archive>> {
     if !plan.archive {
         return Ok(None);
     }

@@ -7,9 +7,14 @@ mod access;
 #[expect(dead_code, reason = "some of it is for the tests of reading alone")]
 mod crawled;
 mod crawls;
+#[path = "../web/politeness/judge.rs"]
+#[expect(dead_code, reason = "some of it is for crawls by one process alone")]
+mod judge;
+mod lab;
 mod pretended;
 mod queries;
 #[path = "../binary/ran.rs"]
 mod ran;
 mod served;
 mod told;
+mod workers;

@@ -117,7 +117,7 @@ impl Working {
 
     /// Crawls a little of everything that is its own. Says how many URLs that were.
     fn work(&self) -> usize {
-        for site in self.worker.unplaced(TAKEN_MAX).expect("unplaced") {
+        for site in self.worker.unplaced((0, 1), TAKEN_MAX).expect("unplaced") {
             self.worker.place(&site, &GroupName::of_site(&site)).expect("placed");
         }
         let free = self.worker.ownerless(TAKEN_MAX).expect("ownerless");
@@ -126,7 +126,7 @@ impl Working {
         self.worker.hints(TAKEN_MAX).expect("hints");
         // Seeds are known before anything is taken that may have come with them.
         let mut filter = self.plan.settings.filter.clone();
-        for seed in self.worker.seeds().expect("seeds") {
+        for seed in self.worker.seeds_behind(0).expect("seeds").0 {
             filter.scope.add_seed(&seed);
         }
         self.worker.owned().expect("owned").iter().map(|owned| self.crawl(owned, &filter)).sum()

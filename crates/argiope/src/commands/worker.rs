@@ -1,0 +1,77 @@
+//! `argiope worker`: crawls with others, as a server tells.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+
+use crate::access::ClientAccess;
+use crate::cli::usage;
+use crate::exit;
+use crate::joining;
+use crate::progress::Show;
+use crate::units::Span;
+use crate::worker::{Crew, Scratch, Working};
+
+use super::crawl::stop_signal;
+
+/// The arguments of `argiope worker`.
+#[derive(Args, Debug)]
+pub struct WorkerArgs {
+    /// The server's address for workers, host:port
+    #[arg(value_name = "SERVER")]
+    server: String,
+    /// Where segments lie until they are sealed, and the rows that questions are answered from. It is emptied when the worker joins
+    /// [default: a directory among the system's temporary files]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// The address to be asked at by the server, and by other workers; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    /// How others reach that address, host:port, where it is not what --listen says
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Seal a segment after this time although it is not full: what a worker has not sealed when it is lost is fetched again
+    #[arg(long, value_name = "TIME", default_value = "5m")]
+    seal_after: Span,
+    /// How progress is shown
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    progress: Show,
+    #[command(flatten)]
+    access: ClientAccess,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The server or the database cannot be reached, or do not let this worker in; the directory or the archive cannot be used.
+pub fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let proof = args.access.proof()?;
+    if !args.listen.ip().is_loopback() && proof.token.is_none() {
+        bail!(usage(format!(
+            "--listen {}: is open to other machines, so a token is needed: --token-file FILE",
+            args.listen
+        )));
+    }
+    let joining = runtime.block_on(joining::ask(&args.server, &proof))?;
+    let crew = Crew::new(&joining)?;
+    let scratch = Scratch::new(args.dir.as_deref())?;
+    let listener = std::net::TcpListener::bind(args.listen)
+        .map_err(|error| usage(format!("--listen {}: {error}", args.listen)))?;
+    let name = match args.name {
+        Some(name) => name,
+        None => listener.local_addr()?.to_string(),
+    };
+    let stop = {
+        let _guard = runtime.enter();
+        stop_signal()?
+    };
+    let working =
+        Working { crew, scratch, name, seal_after: args.seal_after.0, show: args.progress, token: proof.token };
+    working.answer_questions(&runtime, listener)?;
+    working.run(&runtime, stop)?;
+    Ok(ExitCode::from(exit::DONE))
+}

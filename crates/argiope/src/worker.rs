@@ -1,0 +1,172 @@
+//! A worker: one life after the other, from joining to leaving.
+//!
+//! ```text
+//!  server ──▶ Crew ──▶ life: cluster::Life ◀──▶ engine ──▶ recorder ──▶ WorkerStore
+//!                                                            │
+//!                                      tables::Writer ◀──────┘
+//!                                            │ sealed
+//!                                            ▼
+//!                                      sealing::Sealer ──▶ shared archive, then the database
+//! ```
+//!
+//! A life that was lost leaves nothing behind: what it had not sealed is undone in the database, its directory is emptied, and the next
+//! life begins under a new identity.
+
+mod life;
+mod scratch;
+mod sealing;
+
+use std::net::{IpAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use cluster::{Placement, Times};
+use database::Address;
+use dataset::Layout;
+use dataset::schema::Table;
+use shared_archive::SharedArchive;
+use store_postgres::Schema;
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+use crate::joining::{self, Joining};
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::progress::Show;
+use crate::queries::Endpoint;
+
+pub use scratch::Scratch;
+
+/// How long after the end of its lease a worker is called dead, as a share of the lease.
+const GRACE_SHARE: u32 = 3;
+
+/// How long a worker that was lost waits before it joins anew, so that a database that comes back is not overrun.
+const REJOIN_AFTER: Duration = Duration::from_secs(1);
+
+/// The crawl that workers join.
+pub struct Crew {
+    address: Address,
+    schema: Schema,
+    options: Options,
+    placement: Placement,
+    lease: Duration,
+    archive: Arc<SharedArchive>,
+}
+
+impl Crew {
+    /// What a server told.
+    ///
+    /// # Errors
+    /// It cannot be used; the archive cannot be written.
+    pub fn new(joining: &Joining) -> anyhow::Result<Self> {
+        let options: Options = toml::from_str(&joining.settings).context("the server's settings cannot be read")?;
+        // What cannot be used is said before anything is done.
+        Plan::new(&options)?;
+        let archive = SharedArchive::open(&joining.archive)?;
+        archive.check()?;
+        Ok(Crew {
+            address: Address::parse(&joining.store)?,
+            schema: joining.store_schema.parse()?,
+            options,
+            placement: match joining.placement {
+                joining::Placement::Latency => Placement::Latency,
+                joining::Placement::Hash => Placement::Hash,
+            },
+            lease: Duration::from_secs_f64(joining.lease_seconds),
+            archive: Arc::new(archive),
+        })
+    }
+
+    /// A group that changed hands is quiet for the longest delay that all sites have; a longer Crawl-delay of its own a site keeps by
+    /// its record.
+    fn times(&self, plan: &Plan) -> Times {
+        let politeness = &plan.settings.site_rules.politeness;
+        Times { ttl: self.lease, grace: self.lease / GRACE_SHARE, quiet: politeness.delay.max(politeness.ip_delay) }
+    }
+}
+
+/// A worker's process.
+pub struct Working {
+    /// The crawl.
+    pub crew: Crew,
+    /// The worker's directory.
+    pub scratch: Scratch,
+    /// Where others reach it, host:port.
+    pub name: String,
+    /// After what time a segment is sealed that is not full.
+    pub seal_after: Duration,
+    /// How progress is shown.
+    pub show: Show,
+    /// What those who ask it have to bear.
+    pub token: Option<String>,
+}
+
+/// How a life ended.
+enum Ended {
+    /// It has handed over everything and is gone.
+    Left,
+    /// It was lost; the reason.
+    Lost(String),
+}
+
+impl Working {
+    /// Takes part in questions to all workers, until the runtime ends.
+    ///
+    /// # Errors
+    /// It cannot be listened, or the program is not there any more.
+    pub fn answer_questions(&self, runtime: &Runtime, listener: TcpListener) -> anyhow::Result<()> {
+        let archive = self.crew.archive.clone();
+        let fetch = move |segment: &str, layout: &Layout| -> anyhow::Result<()> {
+            for table in Table::ALL {
+                let file = layout.file(table, segment);
+                let inside = file.strip_prefix(layout.root())?.to_str().context("a path that is no text")?;
+                if !file.exists() {
+                    archive.get(&format!("dataset/{inside}"), &file)?;
+                }
+            }
+            Ok(())
+        };
+        let host = self.name.rsplit_once(':').map_or(self.name.as_str(), |(host, _)| host).to_owned();
+        let endpoint = Endpoint {
+            program: std::env::current_exe().context("the program itself")?,
+            root: self.scratch.root().to_owned(),
+            listen: listener.local_addr().map_or(IpAddr::from([127, 0, 0, 1]), |address| address.ip()),
+            host,
+            token: self.token.clone(),
+            fetch: Arc::new(fetch),
+        };
+        listener.set_nonblocking(true)?;
+        let _guard = runtime.enter();
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let router = endpoint.router();
+        runtime.spawn(async move { axum::serve(listener, router).await });
+        Ok(())
+    }
+
+    /// Crawls until `stop` resolves, or somebody else wants this worker to leave.
+    ///
+    /// # Errors
+    /// The first life cannot begin; or the directory or the archive cannot be written to.
+    pub fn run(&self, runtime: &Runtime, stop: impl Future<Output = ()> + Send + 'static) -> anyhow::Result<()> {
+        let (leave, leaving) = watch::channel(false);
+        runtime.spawn(async move {
+            stop.await;
+            leave.send_replace(true);
+            leave.closed().await;
+        });
+        let mut has_joined = false;
+        loop {
+            match self.live(runtime, leaving.clone(), &mut has_joined) {
+                Ok(Ended::Left) => return Ok(()),
+                Ok(Ended::Lost(why)) => eprintln!("argiope: {why}: joining anew"),
+                Err(error) if !has_joined => return Err(error),
+                Err(error) => eprintln!("argiope: {error:#}: joining anew"),
+            }
+            if *leaving.borrow() {
+                return Ok(());
+            }
+            std::thread::sleep(REJOIN_AFTER);
+        }
+    }
+}

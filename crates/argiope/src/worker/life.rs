@@ -1,0 +1,153 @@
+//! One life of a worker: what `argiope crawl` does, on what it owns.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use cluster::{Life, WorkerStore};
+use dataset::Layout;
+use engine::archive::Seal;
+use engine::clock::Clock;
+use engine::{CrawlError, Ownership, Progress, RecordError, Recorder, Shell};
+use fetch::{FetchConfig, Fetcher};
+use model::Timestamp;
+use tokio::runtime::Runtime;
+use tokio::sync::{mpsc, watch};
+
+use super::sealing::Sealer;
+use super::{Ended, Working};
+use crate::commands::crawl::{browsing, open_archive};
+use crate::plan::Plan;
+use crate::progress::Printer;
+use crate::tables::Writer;
+
+/// Orders waiting for the engine.
+const ORDERS_MAX: usize = 1_024;
+
+/// How often it is looked whether a segment is to be sealed.
+const SEAL_EVERY: Duration = Duration::from_secs(1);
+
+/// How long nothing came before what was written is sealed, though it be little: the crawl may have ended.
+const IDLE: Duration = Duration::from_secs(3);
+
+impl Working {
+    /// From joining to leaving, or to the loss of the lease.
+    pub(super) fn live(
+        &self,
+        runtime: &Runtime,
+        mut leaving: watch::Receiver<bool>,
+        has_joined: &mut bool,
+    ) -> anyhow::Result<Ended> {
+        let crew = &self.crew;
+        let plan = Plan::new(&crew.options)?;
+        let dir = self.scratch.emptied()?;
+        dir.write_options(&plan.options)?;
+        let life = Life::join(&crew.address, &crew.schema, &self.name, crew.times(&plan), crew.placement)?;
+        let life = Arc::new(life);
+        *has_joined = true;
+        eprintln!("argiope: worker {} at {} has joined", life.id().0, self.name);
+
+        let clock = Clock::start();
+        let config = FetchConfig { gate: life.lease().gate(), ..plan.fetch.clone() };
+        let fetcher = Arc::new(Fetcher::new(config, Arc::new(move || clock.now()))?);
+        let browsing = match plan.settings.render {
+            Some(mode) => Some(Arc::new(browsing(mode, &plan.options, &plan.settings, fetcher.clone(), clock)?)),
+            None => None,
+        };
+        let (orders, control) = mpsc::channel(ORDERS_MAX);
+        let store = Arc::new(WorkerStore::new(life.worker().clone(), life.owned().clone(), orders.clone()));
+        let numbering = life.worker().clone();
+        let archive = open_archive(&dir, &plan, store.as_ref())?
+            .map(|archive| archive.numbered_by(Box::new(move || numbering.next_serial())));
+        let sealer = Sealer::start(crew.archive.clone(), life.worker().clone(), dir.root())?;
+        let tables = Writer::start_shared(dir.root(), Layout::at(dir.dataset()), store.clone(), sealer.tell())?;
+        let recorder = Recorder::new(store.clone(), archive).observed_by(tables.observer());
+
+        let (owned, told) = (life.owned().clone(), life.clone());
+        let ownership = Ownership {
+            orders: control,
+            released: Box::new(move |site| told.released(site)),
+            address: Box::new(move |site| owned.address(site)),
+        };
+        let (seal, sealing) = mpsc::channel(1);
+        let by_address = plan.fetch.proxy.is_none() && !plan.settings.site_rules.politeness.ip_delay.is_zero();
+        let shell = Shell {
+            settings: plan.settings,
+            fetcher: fetcher.clone(),
+            browsing,
+            recorder,
+            clock,
+            ownership: Some(ownership),
+            sealing: Some(sealing),
+        };
+        let runtime_of_life = runtime.handle().clone();
+        let threads =
+            life.start(cluster::life::Engine { orders, store, fetcher, by_address, runtime: runtime_of_life })?;
+
+        let mut printer = Printer::new(self.show);
+        let (at_work, mut busy) = watch::channel(Progress::default());
+        let crawled = runtime.block_on(async {
+            let report = |progress| {
+                printer.show(progress);
+                at_work.send_replace(progress);
+            };
+            let crawling = shell.run(Vec::new(), life.handed_over(), report);
+            let sealing = seal_in_time(&seal, clock, self.seal_after, &mut busy);
+            tokio::pin!(crawling, sealing);
+            loop {
+                tokio::select! {
+                    crawled = &mut crawling => break Some(crawled),
+                    () = life.over() => break None,
+                    Ok(()) = leaving.changed() => life.leave(),
+                    () = &mut sealing => {}
+                }
+            }
+        });
+        printer.end();
+        // All that was sealed is final before this worker is gone.
+        let written = tables.finish().and(sealer.finish());
+        let ended = match crawled {
+            None => Ok(Ended::Lost(life.why().unwrap_or_else(|| "the worker was lost".to_owned()))),
+            Some(Ok(_)) => written.map(|()| Ended::Left),
+            // The database's troubles pass, or are met again when joining.
+            Some(Err(CrawlError::Record(RecordError::Store(error)) | CrawlError::Store(error))) => {
+                Ok(Ended::Lost(error.to_string()))
+            }
+            // What the writing of tables or the sealing failed with says more.
+            Some(Err(error)) => written.and(Err(error.into())),
+        };
+        let is_left = matches!(ended, Ok(Ended::Left));
+        life.end(if is_left { cluster::Ended::Left } else { cluster::Ended::Lost });
+        for thread in threads {
+            thread.join().ok().context("internal error: a worker's thread panicked")?;
+        }
+        if is_left {
+            life.worker().gone()?;
+            eprintln!("argiope: worker {} has left", life.id().0);
+        }
+        ended
+    }
+}
+
+/// Has segments sealed that were begun long ago, or where nothing comes any more. Never ends.
+async fn seal_in_time(
+    seal: &mpsc::Sender<Seal>,
+    clock: Clock,
+    after: Duration,
+    progress: &mut watch::Receiver<Progress>,
+) {
+    let (mut last, mut since) = (0, clock.now());
+    loop {
+        tokio::time::sleep(SEAL_EVERY).await;
+        let now = clock.now();
+        let Progress { bytes, in_flight, .. } = *progress.borrow_and_update();
+        if bytes != last || in_flight > 0 {
+            (last, since) = (bytes, now);
+        }
+        let is_idle = now.since(since) >= IDLE;
+        let before = Timestamp(now.0.saturating_sub(u64::try_from(after.as_micros()).unwrap_or(u64::MAX)));
+        let order = if is_idle { Seal::Now } else { Seal::IfBegunBefore(before) };
+        // One that waits already is enough.
+        let _ = seal.try_send(order);
+    }
+}

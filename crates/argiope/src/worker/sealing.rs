@@ -1,0 +1,105 @@
+//! From a sealed segment to a final one: onto shared storage first, then marked in the database.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use engine::archive::Sealed;
+use shared_archive::SharedArchive;
+use store_postgres::cluster::{Worker, WorkerError};
+
+/// Sealed segments that wait to be uploaded; with more, recording waits.
+const WAITING_MAX: usize = 16;
+
+/// How often lost segments are looked for.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// How long after a failure an upload is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// Uploads segments, and removes what lost workers left on shared storage.
+pub(super) struct Sealer {
+    segments: SyncSender<Sealed>,
+    thread: JoinHandle<anyhow::Result<()>>,
+}
+
+impl Sealer {
+    /// Starts it for the segments of a worker in `dir`.
+    pub(super) fn start(archive: Arc<SharedArchive>, worker: Arc<Worker>, dir: &Path) -> anyhow::Result<Self> {
+        let (segments, inbox) = sync_channel(WAITING_MAX);
+        let upload = Upload { archive, worker, dir: dir.to_owned() };
+        let thread = std::thread::Builder::new().name("sealing".to_owned()).spawn(move || upload.run(&inbox))?;
+        Ok(Sealer { segments, thread })
+    }
+
+    /// What is told of sealed segments.
+    pub(super) fn tell(&self) -> impl FnMut(Sealed) + Send + 'static {
+        let segments = self.segments.clone();
+        // It ends before its time only when the worker is lost: what is sealed then is void.
+        move |sealed| drop(segments.send(sealed))
+    }
+
+    /// Waits until all that it was told of is final. Nobody tells it anything any more.
+    ///
+    /// # Errors
+    /// The worker was lost, or an index could not be made.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        drop(self.segments);
+        self.thread.join().map_err(|_| anyhow!("internal error: the sealing thread panicked"))?
+    }
+}
+
+struct Upload {
+    archive: Arc<SharedArchive>,
+    worker: Arc<Worker>,
+    dir: PathBuf,
+}
+
+impl Upload {
+    fn run(&self, inbox: &Receiver<Sealed>) -> anyhow::Result<()> {
+        loop {
+            match inbox.recv_timeout(LOOK_EVERY) {
+                Ok(sealed) => self.seal(sealed)?,
+                Err(RecvTimeoutError::Timeout) => self.remove_lost()?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+
+    fn seal(&self, sealed: Sealed) -> anyhow::Result<()> {
+        let segment = sealed.indexed()?;
+        while let Err(error) = self.archive.put_segment(&segment.name, &self.dir) {
+            eprintln!("argiope: {}: {error}: trying again", segment.name);
+            std::thread::sleep(RETRY_AFTER);
+            if !self.is_alive()? {
+                return Err(WorkerError::Lost.into());
+            }
+        }
+        match self.worker.seal(segment.serial) {
+            Err(WorkerError::Lost) => {
+                // Whoever called this worker dead may have looked before it was there.
+                self.archive.remove_segment(&segment.name)?;
+                Err(WorkerError::Lost.into())
+            }
+            sealed => sealed.with_context(|| format!("sealing {}", segment.name)),
+        }
+    }
+
+    fn is_alive(&self) -> Result<bool, WorkerError> {
+        Ok(self.worker.members()?.iter().any(|member| member.id == self.worker.id()))
+    }
+
+    /// Removes what lies of lost segments: their visits are undone. If it cannot be removed now, it is tried again.
+    fn remove_lost(&self) -> anyhow::Result<()> {
+        for name in self.worker.lost_segments()? {
+            match self.archive.remove_segment(&name) {
+                Ok(()) => self.worker.forget(&name)?,
+                Err(error) => eprintln!("argiope: {name}: {error}"),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! Real workers: the same crawl as by one process, whatever becomes of them, and no address asked too soon.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+use testdb::until;
+use testweb::LogEntry;
+
+use crate::judge::{address_of, check_gaps, site_of};
+use crate::lab::{DELAY, Lab, Laid};
+use crate::ran::argiope;
+
+/// What no two crawls have the same: times, and the order in which answers came.
+fn report(dir: &std::path::Path) -> Value {
+    let dir = dir.to_str().expect("UTF-8");
+    let ran = argiope(&["report", dir, "--json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let mut report = ran.json();
+    for part in ["speed", "time", "seconds", "began", "ended", "directory"] {
+        report.as_object_mut().expect("an object").remove(part);
+    }
+    report
+}
+
+fn check_polite(log: &[LogEntry]) {
+    check_gaps(log, address_of, DELAY);
+    let pages: Vec<LogEntry> = log.iter().filter(|entry| entry.target != "/robots.txt").cloned().collect();
+    check_gaps(&pages, site_of, DELAY);
+}
+
+/// How often each page was asked for.
+fn asked(log: &[LogEntry]) -> BTreeMap<String, usize> {
+    let mut asked = BTreeMap::new();
+    for entry in log {
+        *asked.entry(format!("{}{}", site_of(entry), entry.target)).or_default() += 1;
+    }
+    asked
+}
+
+#[test]
+fn four_workers_crawl_what_one_process_crawls() {
+    let lab = Lab::new(Laid::out(12, 240, 6), &[]);
+    let workers: Vec<_> = (0..4).map(|_| lab.worker()).collect();
+    let answer = lab.crawl();
+    assert_eq!(answer["fetched"], 240, "{answer}");
+    check_polite(&lab.web.log());
+    assert!(asked(&lab.web.log()).values().all(|times| *times == 1), "nothing is asked for twice");
+    let owners = lab.number("SELECT count(DISTINCT owner) FROM argiope.politeness_group WHERE name LIKE '127.%'");
+    assert!(owners >= 3, "{owners} of four workers own something");
+
+    let together = lab.pages();
+    for worker in workers {
+        assert_eq!(worker.leave(), Some(0));
+    }
+    assert_eq!(lab.number("SELECT count(*) FROM argiope.segment WHERE NOT is_sealed"), 0);
+    assert_eq!(lab.pages(), together, "what was sealed stays");
+    let alone = lab.web.crawled_alone();
+    let shared = lab.shared();
+    assert_eq!(argiope(&["derive", shared.to_str().expect("UTF-8")]).code, 0);
+    assert_eq!(report(&shared), report(alone.path()));
+    let check = argiope(&["check", shared.to_str().expect("UTF-8")]);
+    assert_eq!(check.code, 0, "{check:?}");
+}
+
+#[test]
+fn every_page_is_fetched_whatever_becomes_of_workers_and_database() {
+    let lab = Lab::new(Laid::out(12, 600, 6), &[]);
+    let mut workers: Vec<_> = (0..4).map(|_| lab.worker()).collect();
+    lab.served.add(crate::lab::SEED);
+    let visited = || lab.number("SELECT count(*) FROM argiope.visit");
+    let some_more = |share: i64| until("more visits", || visited() > 600 * share / 10);
+
+    some_more(1);
+    workers.remove(0).kill();
+    workers.push(lab.worker());
+    some_more(2);
+    workers[0].signal("STOP");
+    std::thread::sleep(Duration::from_secs(4));
+    workers[0].signal("CONT");
+    some_more(3);
+    {
+        let mut database = lab.database.lock().expect("nobody panicked");
+        database.kill();
+        database.restart();
+        database.wait();
+    }
+    some_more(4);
+    assert_eq!(workers.remove(1).leave(), Some(0));
+    workers.remove(0).kill();
+    workers.push(lab.worker());
+
+    let answer = lab.crawl();
+    assert_eq!(answer["fetched"], 600, "{answer}");
+    check_polite(&lab.web.log());
+    assert!(lab.pages().values().all(|(outcome, _)| outcome.is_some()), "every URL has an outcome");
+    assert_eq!(lab.number("SELECT count(*) FROM argiope.queue"), 0);
+}
