@@ -2,7 +2,7 @@
 //! own machine only.
 
 use std::io::Read;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -138,6 +138,15 @@ impl Guard {
         self.token.as_deref().map(str::to_owned)
     }
 
+    /// Whether a request that names this host may be meant for us. Where nobody proves who he is, the host must be an address or
+    /// `localhost`: a page of the web whose name was made to lead to this machine names another.
+    #[must_use]
+    pub fn is_meant(&self, host: Option<&str>) -> bool {
+        let Some(host) = host.filter(|_| self.token.is_none() && self.tls.is_none()) else { return true };
+        let name = host.rsplit_once(':').filter(|(_, port)| !port.contains(']')).map_or(host, |(name, _)| name);
+        name.eq_ignore_ascii_case("localhost") || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+    }
+
     /// Whether who sent this `Authorization` may ask.
     #[must_use]
     pub fn admits(&self, authorization: Option<&[u8]>) -> bool {
@@ -245,6 +254,23 @@ mod tests {
             assert_eq!(guard.admits(authorization.map(str::as_bytes)), expect, "{authorization:?}");
         }
         assert!(Guard { token: None, tls: None }.admits(None));
+    }
+
+    #[test]
+    fn a_page_of_the_web_does_not_reach_a_server_without_guard() {
+        let open = Guard { token: None, tls: None };
+        for (host, expect) in [
+            (None, true),
+            (Some("127.0.0.1:7871"), true),
+            (Some("[::1]:7871"), true),
+            (Some("[::1]"), true),
+            (Some("localhost:7871"), true),
+            (Some("rebound.test:7871"), false),
+            (Some("127.0.0.1.rebound.test"), false),
+        ] {
+            assert_eq!(open.is_meant(host), expect, "{host:?}");
+        }
+        assert!(Guard { token: Some("0123456789abcdef".into()), tls: None }.is_meant(Some("crawler.test")));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use anyhow::Context;
 use api::crawler_server::CrawlerServer;
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::uri::Authority;
 use axum::http::{Request, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -103,6 +104,10 @@ async fn pass(State(gate): State<Gate>, request: Request<Body>, next: Next) -> R
     }
     if !gate.guard.admits(request.headers().get(header::AUTHORIZATION).map(header::HeaderValue::as_bytes)) {
         return refuse(Status::unauthenticated("no token, or a wrong one: give the server's with --token-file"));
+    }
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    if !gate.guard.is_meant(host.or(request.uri().authority().map(Authority::as_str))) {
+        return refuse(Status::failed_precondition("ask by the address, not by a name: this server lets anybody in"));
     }
     match gate.requests.try_acquire() {
         Ok(_permit) => next.run(request).await,
