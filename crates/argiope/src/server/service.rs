@@ -13,7 +13,7 @@ use api::{
     StatsRequest, StatsResponse,
 };
 use model::Candidate;
-use store::StoreError;
+use store::{Entry, StoreError};
 use store_postgres::cluster::{Control, Domain, Member, Reach, WorkerId};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
@@ -66,8 +66,8 @@ impl Service {
         answered.map_err(|error| Status::unavailable(one_line(&error.into())))
     }
 
-    pub(super) fn plan(&self) -> &Plan {
-        &self.plan
+    pub(super) fn plan(&self) -> Arc<Plan> {
+        self.plan.clone()
     }
 
     /// Reads a URL.
@@ -75,6 +75,11 @@ impl Service {
         let urls = self.plan.seeds(&[text.to_owned()]);
         let url = urls.map_err(|error| Status::invalid_argument(error.to_string()))?.pop();
         url.ok_or_else(|| Status::invalid_argument("no URL"))
+    }
+
+    async fn entry(&self, url: &CanonicalUrl) -> Result<Option<Entry>, Status> {
+        let key = url.key();
+        self.ask(move |control| control.get(key)).await
     }
 
     /// Reads a URL from which the crawl may begin.
@@ -238,15 +243,22 @@ impl Crawler for Service {
     }
 
     async fn explain(&self, request: Request<ExplainRequest>) -> Result<Response<ExplainResponse>, Status> {
-        let url = self.url(&request.into_inner().url)?;
-        let (key, site) = (url.key(), url.key().site);
-        let (entry, found_on, waiting) = self
+        let given = request.into_inner().url;
+        let mut url = self.url(&given)?;
+        let mut entry = self.entry(&url).await?;
+        // As by the local command: without a scheme, https is meant where that is what the crawl knows.
+        if entry.is_none()
+            && !given.contains("://")
+            && let Ok(secure) = self.url(&format!("https://{given}"))
+            && let Some(known) = self.entry(&secure).await?
+        {
+            (url, entry) = (secure, Some(known));
+        }
+        let (found_on, site) = (entry.as_ref().and_then(|entry| entry.candidate.found_on), url.key().site);
+        let (found_on, waiting) = self
             .ask(move |control| {
-                let entry = control.get(key)?;
-                let found_on = entry.as_ref().and_then(|entry| entry.candidate.found_on);
-                let found_on = found_on.map(|key| control.get(key)).transpose()?.flatten();
                 let reach = Reach { sites: vec![site], ..Reach::default() };
-                Ok((entry, found_on, control.outcomes(&reach)?.waiting))
+                Ok((found_on.map(|key| control.get(key)).transpose()?.flatten(), control.outcomes(&reach)?.waiting))
             })
             .await?;
         let (group, owner) = self.owner(site).await?;

@@ -1,8 +1,10 @@
 //! What servers ask of the state: crawls that a single process began, URLs admitted after all, and what is waited for.
 
+use std::time::Duration;
+
 use model::{Candidate, Outcome, Timestamp, Via, Visit};
 use store::{Batch, Store};
-use store_postgres::cluster::{Control, Reach};
+use store_postgres::cluster::{Control, GroupName, Reach, Worker};
 use testdb::Postgres;
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -20,6 +22,10 @@ fn excluded(text: &str) -> (Candidate, Visit) {
 
 fn open(place: &Place) -> Control {
     Control::open(&place.address, &place.schema, &place.options).expect("opened")
+}
+
+fn join(place: &Place) -> Worker {
+    Worker::join(&place.address, &place.schema, "w:1", Duration::from_secs(600), &place.options).expect("joined")
 }
 
 fn hosts(name: &str, below: bool) -> Reach {
@@ -54,16 +60,7 @@ fn what_was_excluded_is_admitted_once_and_in_pieces_of_any_number() {
     let mut settled: Vec<_> = (0..URLS).map(|n| excluded(&format!("http://b.a.test:8080/{n}"))).collect();
     settled.extend(["http://b.a.test/", "http://a.test/", "http://x-a.test/", "http://other.test/"].map(excluded));
     let control = open(&place);
-    {
-        let store = store_postgres::cluster::Worker::join(
-            &place.address,
-            &place.schema,
-            "w:1",
-            std::time::Duration::from_secs(600),
-            &place.options,
-        );
-        store.expect("joined").commit(&[], &Batch { settled, ..Batch::default() }).expect("committed");
-    }
+    join(&place).commit(&[], &Batch { settled, ..Batch::default() }).expect("committed");
     let waits = |name, below| control.is_waiting(&hosts(name, below)).expect("read");
     assert!(!control.is_waiting(&Reach { all: true, ..Reach::default() }).expect("read"));
     let is_even = |url: &CanonicalUrl| url.as_str().ends_with(['0', '2', '4', '6', '8']);
@@ -78,4 +75,30 @@ fn what_was_excluded_is_admitted_once_and_in_pieces_of_any_number() {
     let entry = control.get(url("http://other.test/").key()).expect("read").expect("known");
     assert_eq!((entry.candidate.depth, entry.visit), (3, None));
     assert_eq!(control.counts().expect("counted").sites_without_group, 3);
+}
+
+#[test]
+fn the_owner_of_a_site_learns_of_seeds_that_were_known_and_are_nearer_now() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (control, worker) = (open(&place), join(&place));
+    let seed = |depth| Candidate { depth, ..Candidate::seed(url("http://a.test/")) };
+    let (site, group) = (seed(0).url.site(), GroupName::of_site(&seed(0).url.site()));
+    control.add(&[seed(9)]).expect("added");
+    assert_eq!(worker.unplaced(9).expect("unplaced"), std::slice::from_ref(&site));
+    worker.place(&site, &group).expect("placed");
+    worker.assign(&[(group, worker.id())], Duration::ZERO).expect("assigned");
+    worker.hints(9).expect("those of placing");
+    control.add(&[seed(9)]).expect("added");
+    assert_eq!(worker.hints(9).expect("hints"), [], "nothing is new");
+    control.add(&[seed(5)]).expect("added");
+    assert_eq!(worker.hints(9).expect("hints"), [site.key()]);
+    let settled = vec![excluded("http://a.test/x")];
+    worker.commit(&[], &Batch { settled, ..Batch::default() }).expect("committed");
+    assert_eq!(control.admit(&[("a.test".to_owned(), false)], &[], |_| true).expect("admitted"), 1);
+    assert_eq!(worker.hints(9).expect("hints"), [site.key()]);
+    let placed = control.placed(site.key()).expect("read").expect("placed");
+    assert_eq!(placed.owner, Some(worker.id()));
+    assert_eq!(control.sites_owned().expect("counted").into_iter().collect::<Vec<_>>(), [(worker.id(), 1)]);
+    assert_eq!(control.answering().expect("read"), (vec!["w:1".to_owned()], Vec::new()));
 }
