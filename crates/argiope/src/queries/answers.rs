@@ -74,8 +74,9 @@ impl Asked {
     ) -> anyhow::Result<(CanonicalUrl, bool)> {
         let candidates = named.candidates();
         let own: Vec<bool> = candidates.iter().map(knows).collect::<anyhow::Result<_>>()?;
-        let all = self.peers.gather(own)?;
-        let known = (0..candidates.len()).find(|at| all.iter().any(|known| known.get(*at) == Some(&true)));
+        let known = self.peers.gather(own, |all| {
+            (0..candidates.len()).find(|at| all.iter().any(|known| known.get(*at) == Some(&true)))
+        })?;
         let url = candidates.into_iter().nth(known.unwrap_or(0)).context("internal error: no URL was asked for")?;
         Ok((url, known.is_some()))
     }
@@ -88,7 +89,11 @@ impl Asked {
     fn names(&mut self, keys: &BTreeSet<UrlKey>) -> anyhow::Result<HashMap<UrlKey, String>> {
         let own = names(&self.layouts, keys.iter().copied())?;
         let own: Vec<(WireKey, String)> = own.into_iter().map(|(key, name)| (to_wire(key), name)).collect();
-        Ok(self.peers.gather(own)?.into_iter().flatten().map(|(key, name)| (from_wire(key), name)).collect())
+        let all = self.peers.gather(own, |all| {
+            let all: HashMap<WireKey, String> = all.into_iter().flatten().collect();
+            all.into_iter().collect::<Vec<_>>()
+        })?;
+        Ok(all.into_iter().map(|(key, name)| (from_wire(key), name)).collect())
     }
 
     /// The rank of a page. Ranks travel as their bits, so that they stay what they are.
@@ -98,9 +103,9 @@ impl Asked {
         let ranks = pagerank(&graph, definition, crew)?;
         let own = ranks.values.iter().find(|(key, _)| *key == url.key()).map(|(_, rank)| rank.to_bits());
         // One process at most owns it.
-        let rank = self.peers.gather(own)?.into_iter().flatten().next().map(f64::from_bits);
+        let rank = self.peers.gather(own, |all| all.into_iter().flatten().next())?.map(f64::from_bits);
         let higher = ranks.values.iter().filter(|(_, other)| rank.is_some_and(|rank| *other > rank)).count() as u64;
-        let higher: u64 = self.peers.gather(higher)?.into_iter().sum();
+        let higher: u64 = self.peers.gather(higher, |all| all.into_iter().sum())?;
         // What has the same rank has the same place.
         let place = rank.map_or(0, |_| higher + 1);
         let ranked = vec![Ranked { place, rank: rank.unwrap_or(0.0), url: url.as_str().to_owned() }];
@@ -111,10 +116,14 @@ impl Asked {
     fn ranks(&mut self, top: usize, definition: Definition, crew: Crew) -> anyhow::Result<PageRankResponse> {
         let graph = Arc::new(Graph::open(&self.layouts)?);
         let ranks = pagerank(&graph, definition, crew)?;
-        let own = highest(ranks.values, top).into_iter().map(|(key, rank)| (to_wire(key), rank.to_bits()));
-        let all = self.peers.gather(own.collect::<Vec<_>>())?.into_iter().flatten();
-        let all = all.map(|(key, rank)| (from_wire(key), f64::from_bits(rank))).collect();
-        let top = highest(all, top);
+        let bits = |(key, rank): (UrlKey, f64)| (to_wire(key), rank.to_bits());
+        let rank = |(key, bits): (WireKey, u64)| (from_wire(key), f64::from_bits(bits));
+        let own: Vec<(WireKey, u64)> = highest(ranks.values, top).into_iter().map(bits).collect();
+        let top: Vec<(WireKey, u64)> = self.peers.gather(own, |all| {
+            let all = all.into_iter().flatten().map(rank).collect();
+            highest(all, top).into_iter().map(bits).collect()
+        })?;
+        let top: Vec<(UrlKey, f64)> = top.into_iter().map(rank).collect();
         let names = self.names(&top.iter().map(|(key, _)| *key).collect())?;
         let ranked = (1..).zip(top).map(|(place, (key, rank))| Ranked { place, rank, url: name_of(&names, key) });
         let ranked = ranked.collect();
@@ -142,23 +151,21 @@ impl Asked {
             let listed = edges.into_iter().take(if is_listed { EDGES_MAX } else { 0 });
             listed.map(|edge| (to_wire(edge.source), to_wire(edge.target))).collect::<Vec<_>>()
         });
-        let parts = self.peers.gather((reachable, counts, listed))?;
-        let (mut reachable, mut links, mut edges) = ([0; 2], [0; 2], [Vec::new(), Vec::new()]);
-        for (reached, counts, listed) in parts {
-            for (root, listed) in listed.into_iter().enumerate() {
-                reachable[root] += reached[root];
-                links[root] += counts[root];
-                edges[root].extend(listed);
+        let (reachable, links, edges) = self.peers.gather((reachable, counts, listed), |parts| {
+            let (mut reachable, mut links, mut edges) = ([0; 2], [0; 2], [Vec::new(), Vec::new()]);
+            for (reached, counts, listed) in parts {
+                for (root, listed) in listed.into_iter().enumerate() {
+                    reachable[root] += reached[root];
+                    links[root] += counts[root];
+                    edges[root].extend(listed);
+                }
             }
-        }
-        let edges: Vec<(WireKey, WireKey)> = edges
-            .into_iter()
-            .flat_map(|mut edges: Vec<(WireKey, WireKey)>| {
+            for edges in &mut edges {
                 edges.sort_unstable();
                 edges.truncate(EDGES_MAX);
-                edges
-            })
-            .collect();
+            }
+            (reachable, links, edges.concat())
+        })?;
         let ends = edges.iter().flat_map(|(source, target)| [from_wire(*source), from_wire(*target)]);
         let names = self.names(&ends.collect())?;
         let name = |key| name_of(&names, from_wire(key));
@@ -175,7 +182,7 @@ impl Asked {
     fn search(&mut self, asked: Search, crew: Crew) -> anyhow::Result<SearchResponse> {
         let found = search(&self.layouts, asked, crew)?;
         // The first has the answer, which counts if all could read what they have.
-        self.peers.gather(())?;
+        self.peers.gather((), |_| ())?;
         let rows = found.rows.into_iter().map(|row| Found {
             url: row.url,
             occurrences: row.occurrences,
@@ -191,9 +198,8 @@ impl Asked {
         if !is_known {
             return Err(QueryError::Unknown(url.to_string()).into());
         }
-        let mut own = Vec::new();
-        for column in ["source_key", "target_key"] {
-            let mut links = Vec::new();
+        let mut own = [Vec::new(), Vec::new()];
+        for (links, column) in own.iter_mut().zip(["source_key", "target_key"]) {
             for layout in &layouts {
                 each_link(layout, column, url.key(), |link| {
                     if links.len() < LINKS_MAX {
@@ -208,20 +214,19 @@ impl Asked {
                     Ok(())
                 })?;
             }
-            own.push(links);
         }
-        let mut ways = [Vec::new(), Vec::new()];
-        for part in self.peers.gather(own)? {
-            for (all, links) in ways.iter_mut().zip(part) {
-                all.extend(links);
+        let [from, to] = self.peers.gather(own, |parts| {
+            let mut ways = [Vec::new(), Vec::new()];
+            for part in parts {
+                ways.iter_mut().zip(part).for_each(|(all, links)| all.extend(links));
             }
-        }
-        for links in &mut ways {
-            // Stable: those of one page stay as they stand on it.
-            links.sort_by(|one: &Link, other| one.source.cmp(&other.source));
-            links.truncate(LINKS_MAX);
-        }
-        let [from, to] = ways;
+            for links in &mut ways {
+                // Stable: those of one page stay as they stand on it.
+                links.sort_by(|one: &Link, other| one.source.cmp(&other.source));
+                links.truncate(LINKS_MAX);
+            }
+            ways
+        })?;
         Ok(LinksResponse { from, to })
     }
 }

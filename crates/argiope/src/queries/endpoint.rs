@@ -201,6 +201,9 @@ async fn fetch_missing(endpoint: &Endpoint, start: &Start) -> anyhow::Result<()>
     let (layout, fetch, segments) = (elsewhere(&endpoint.root), endpoint.fetch.clone(), start.segments.clone());
     let fetch_all = move || {
         for segment in segments {
+            if segment.contains('/') || segment.starts_with('.') {
+                bail!("{segment}: no name of a segment");
+            }
             if covered_bytes(&layout, &segment)?.is_none() {
                 fetch(&segment, &layout).with_context(|| format!("segment {segment} of a worker that is gone"))?;
             }

@@ -79,12 +79,20 @@ impl Peers {
         self.index == 0
     }
 
-    /// What every process has, in their order. All have to call it, as often and in the same order.
-    pub(super) fn gather<T: Serialize + DeserializeOwned>(&mut self, own: T) -> anyhow::Result<Vec<T>> {
-        self.exchange(own).map_err(|error| QueryError::Lost(format!("another member was lost: {error:#}")).into())
+    /// What the first process makes of what every process has, in their order. All have to call it, as often and in the same order.
+    pub(super) fn gather<T, U>(&mut self, own: T, join: impl FnOnce(Vec<T>) -> U) -> anyhow::Result<U>
+    where
+        T: Serialize + DeserializeOwned,
+        U: Serialize + DeserializeOwned,
+    {
+        self.exchange(own, join).map_err(|error| QueryError::Lost(format!("another member was lost: {error:#}")).into())
     }
 
-    fn exchange<T: Serialize + DeserializeOwned>(&mut self, own: T) -> anyhow::Result<Vec<T>> {
+    fn exchange<T, U>(&mut self, own: T, join: impl FnOnce(Vec<T>) -> U) -> anyhow::Result<U>
+    where
+        T: Serialize + DeserializeOwned,
+        U: Serialize + DeserializeOwned,
+    {
         if !self.is_first() {
             let first = &mut self.gathering[0];
             send(first, &own)?;
@@ -94,10 +102,11 @@ impl Peers {
         for stream in &mut self.gathering {
             all.push(receive(stream)?);
         }
+        let joined = join(all);
         for stream in &mut self.gathering {
-            send(stream, &all)?;
+            send(stream, &joined)?;
         }
-        Ok(all)
+        Ok(joined)
     }
 }
 
@@ -176,8 +185,8 @@ mod tests {
             let (mut peers, sockets) = Peers::connect(listener, [7; 16], index, &addresses).expect("connections");
             let own: Vec<usize> = (0..PROCESSES).filter(|other| sockets[*other].is_none()).collect();
             assert_eq!(own, [index]);
-            let first = peers.gather(index * 10).expect("numbers");
-            (first, peers.gather(format!("{index}")).expect("texts"))
+            let first = peers.gather(index * 10, |all| all).expect("numbers");
+            (first, peers.gather(format!("{index}"), |all| all.concat()).expect("texts"))
         };
         std::thread::scope(|scope| {
             let gathered = &gathered;
@@ -187,8 +196,7 @@ mod tests {
                 .map(|(index, listener)| scope.spawn(move || gathered(index, listener)))
                 .collect();
             for process in running {
-                let texts = ["0", "1", "2"].map(str::to_owned).to_vec();
-                assert_eq!(process.join().expect("no panic"), (vec![0, 10, 20], texts));
+                assert_eq!(process.join().expect("no panic"), (vec![0, 10, 20], "012".to_owned()));
             }
         });
     }
