@@ -72,15 +72,9 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
         }
     });
     let settings = plan.settings;
-    let shell = Shell {
-        settings,
-        fetcher: Arc::new(fetcher),
-        browsing: None,
-        recorder,
-        clock,
-        ownership: None,
-        sealing: Some(sealing),
-    };
+    let fetcher = Arc::new(fetcher);
+    let sealing = Some(sealing);
+    let shell = Shell { settings, fetcher, browsing: None, recorder, clock, ownership: None, sealing };
     let stopped = async {
         let _ = is_stopped.await;
     };
