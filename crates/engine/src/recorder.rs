@@ -223,8 +223,6 @@ fn has_content(visit: &Visit) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::expect_used, reason = "a test may fail loudly")]
-
     use std::sync::mpsc;
 
     use model::{Exchange, Method, Timestamp};
