@@ -21,7 +21,7 @@ mod request;
 use serde::{Deserialize, Serialize};
 
 pub use coordinator::{Coordinator, Members};
-pub use endpoint::{Endpoint, Fetch};
+pub use endpoint::{Endpoint, Fetch, fetch_from};
 pub use request::{Named, Query, Request};
 
 /// Members that a query has at most.

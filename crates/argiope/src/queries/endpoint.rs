@@ -23,8 +23,10 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, post};
 use axum::{Json, Router};
+use dataset::schema::Table;
 use dataset::{Layout, covered_bytes};
 use serde::Serialize;
+use shared_archive::SharedArchive;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
@@ -42,9 +44,23 @@ const START_TIME_MAX: Duration = Duration::from_secs(10);
 /// The longest that a process may take to end after it said how.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// Brings the files of a segment of a worker that is gone (`NAME.warc.gz`) into a dataset. A file has to appear there whole, or not
-/// at all; the same segment may be asked for twice at once.
+/// Brings the files of a segment of a worker that is gone (`NAME.warc.gz`) into a dataset, where a file has to appear whole or not
+/// at all. It is asked for one segment at a time.
 pub type Fetch = dyn Fn(&str, &Layout) -> anyhow::Result<()> + Send + Sync;
+
+/// Brings them from the archive on shared storage.
+#[must_use]
+pub fn fetch_from(archive: Arc<SharedArchive>) -> Arc<Fetch> {
+    Arc::new(move |segment, layout| {
+        for table in Table::ALL {
+            let name = Layout::at("dataset").file(table, segment).display().to_string();
+            if !archive.get(&name, &layout.file(table, segment))? {
+                bail!("{}: there is no {name}", archive.url());
+            }
+        }
+        Ok(())
+    })
+}
 
 /// What a worker needs to take part.
 pub struct Endpoint {
@@ -69,6 +85,7 @@ impl Endpoint {
             endpoint: self,
             free: Arc::new(Semaphore::new(QUERIES_MAX)),
             queries: Mutex::default(),
+            fetching: Mutex::default(),
         });
         Router::new()
             .route("/v1/queries", post(start))
@@ -85,6 +102,8 @@ struct Running {
     endpoint: Endpoint,
     free: Arc<Semaphore>,
     queries: Mutex<HashMap<String, Entry>>,
+    /// Held by who fetches segments, so that none is fetched twice.
+    fetching: Mutex<()>,
 }
 
 /// A query.
@@ -179,7 +198,7 @@ async fn start(
         let busy = anyhow!("it takes part in {QUERIES_MAX} queries already: ask later");
         Failure(StatusCode::SERVICE_UNAVAILABLE, busy)
     })?;
-    fetch_missing(&running.endpoint, &start).await?;
+    fetch_missing(running.clone(), start.segments.clone()).await?;
     let id = start.id.clone();
     let mut process = Process::start(&running.endpoint, permit)?;
     let Endpoint { root, listen, host, .. } = &running.endpoint;
@@ -197,9 +216,11 @@ async fn start(
 }
 
 /// Brings what a query reads of workers that are gone into the directory.
-async fn fetch_missing(endpoint: &Endpoint, start: &Start) -> anyhow::Result<()> {
-    let (layout, fetch, segments) = (elsewhere(&endpoint.root), endpoint.fetch.clone(), start.segments.clone());
+async fn fetch_missing(running: Arc<Running>, segments: Vec<String>) -> anyhow::Result<()> {
     let fetch_all = move || {
+        let _fetching = running.fetching.lock().unwrap_or_else(PoisonError::into_inner);
+        let Endpoint { root, fetch, .. } = &running.endpoint;
+        let layout = elsewhere(root);
         for segment in segments {
             if segment.contains('/') || segment.starts_with('.') {
                 bail!("{segment}: no name of a segment");

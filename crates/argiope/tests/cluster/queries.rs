@@ -10,10 +10,11 @@ use std::sync::{Arc, LazyLock, Mutex};
 use api::{
     LinksRequest, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, SearchRequest, SearchResponse,
 };
-use argiope::queries::{Coordinator, Endpoint, Fetch, Members, QueryError, Request};
+use argiope::queries::{Coordinator, Endpoint, Fetch, Members, QueryError, Request, fetch_from};
 use dataset::Layout;
 use dataset::schema::Table;
 use serde_json::{Value, json};
+use shared_archive::SharedArchive;
 use testdb::until;
 use testweb::{Pages, Web};
 use tokio::runtime::Runtime;
@@ -217,27 +218,26 @@ fn workers_answer_together_as_one_crawl_of_everything() {
 fn segments_of_workers_that_are_gone_are_read_by_one_of_the_others() {
     let (asking, whole) = (runtime(), crawl(&[0, 1, 2]));
     let gone = &PARTS[2];
-    let shared = Layout::at(Path::new(gone.dir()).join("dataset"));
-    let fetched: Arc<Mutex<Vec<String>>> = Arc::default();
-    let fetch: Arc<Fetch> = {
-        let fetched = fetched.clone();
-        Arc::new(move |segment: &str, layout: &Layout| {
-            fetched.lock().expect("no panic").push(segment.to_owned());
-            for table in Table::ALL {
-                let (from, to) = (shared.file(table, segment), layout.file(table, segment));
-                std::fs::create_dir_all(to.parent().expect("a directory"))?;
-                std::fs::copy(from, to)?;
-            }
-            Ok(())
-        })
-    };
-    let workers = [0, 1].map(|site| Worker::start(Path::new(PARTS[site].dir()), fetch.clone()));
-    let alive = Alive::of(&workers);
     let segments: Vec<String> = gone
         .segments()
         .iter()
         .map(|path| path.file_name().expect("a name").to_str().expect("UTF-8").to_owned())
         .collect();
+    let shared = tempfile::TempDir::new().expect("a directory");
+    let archive = SharedArchive::open(&format!("file://{}", shared.path().display())).expect("an archive");
+    for segment in &segments {
+        archive.put_segment(segment, Path::new(gone.dir())).expect("shared");
+    }
+    let fetched: Arc<Mutex<Vec<String>>> = Arc::default();
+    let fetch: Arc<Fetch> = {
+        let (fetched, fetch) = (fetched.clone(), fetch_from(Arc::new(archive)));
+        Arc::new(move |segment: &str, layout: &Layout| {
+            fetched.lock().expect("no panic").push(segment.to_owned());
+            fetch(segment, layout)
+        })
+    };
+    let workers = [0, 1].map(|site| Worker::start(Path::new(PARTS[site].dir()), fetch.clone()));
+    let alive = Alive::of(&workers);
     alive.0.lock().expect("no panic").segments.clone_from(&segments);
     compare(&asking, &alive, &whole);
     assert_eq!(*fetched.lock().expect("no panic"), segments, "once, and by one");
