@@ -126,8 +126,8 @@ impl Crawling {
         let mut after = LOOK_AFTER_MIN;
         let mut told = None;
         loop {
-            let (settings, seed) = (self.service.plan().settings.clone(), self.seed.clone());
-            let standing = self.service.ask(move |control| Standing::of(control, &settings, &seed)).await?;
+            let (plan, seed) = (self.service.plan(), self.seed.clone());
+            let standing = self.service.ask(move |control| Standing::of(control, &plan.settings, &seed)).await?;
             if standing.is_done {
                 return self.response(standing).await;
             }
@@ -158,17 +158,21 @@ impl Crawling {
 impl Standing {
     fn of(control: &Control, settings: &Settings, seed: &CanonicalUrl) -> Result<Self, StoreError> {
         let mut area = Area::of(settings, std::slice::from_ref(seed));
-        let visit = control.get(seed.key())?.and_then(|entry| entry.visit);
+        let first = control.get(seed.key())?;
         // What a seed redirects to is a seed, so it is in scope too.
-        let mut last = visit.clone();
+        let mut last = first.clone();
         for _ in 0..settings.limits.redirects_max {
-            let redirect = last.as_ref().filter(|visit| visit.outcome == Outcome::Redirect);
+            let visit = last.as_ref().and_then(|entry| entry.visit.as_ref());
+            let redirect = visit.filter(|visit| visit.outcome == Outcome::Redirect);
             let target = redirect.and_then(|visit| CanonicalUrl::from_canonical(visit.target.as_deref()?));
             let Some(target) = target.filter(|target| settings.filter.judge_seed(target).is_ok()) else { break };
             area.add_seed(&target);
-            last = control.get(target.key())?.and_then(|entry| entry.visit);
+            last = control.get(target.key())?;
         }
-        let is_done = !control.is_waiting(&area.reach)? && area.admit(control)? == 0;
+        // Where it leads is not known before it is visited. It may be just now, and then its own site does not wait any more.
+        let is_known = last.is_none_or(|entry| entry.visit.is_some());
+        let is_done = is_known && !control.is_waiting(&area.reach)? && area.admit(control)? == 0;
+        let visit = first.and_then(|entry| entry.visit);
         Ok(Standing { is_done, visit, reach: area.reach })
     }
 }
