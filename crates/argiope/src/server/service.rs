@@ -106,19 +106,20 @@ impl Service {
         }
     }
 
-    /// The worker that owns a site.
+    /// The politeness group that a site is in, and the worker that owns it.
     pub(super) async fn owner(&self, site: SiteKey) -> Result<(String, Option<api::Worker>), Status> {
-        let found = self.ask(move |control| Ok((control.placed(site)?, control.members()?))).await?;
-        let (Some(placed), members) = found else { return Ok((String::new(), None)) };
-        let member = members.into_iter().find(|member| Some(member.id) == placed.owner);
-        let worker = match member {
-            Some(member) => {
-                let owned = self.ask(Control::sites_owned).await?;
-                Some(worker(&member, &owned))
-            }
-            None => None,
-        };
-        Ok((placed.group.as_str().to_owned(), worker))
+        let (placed, owner, owned) = self
+            .ask(move |control| {
+                let placed = control.placed(site)?;
+                let owner = placed.as_ref().and_then(|placed| placed.owner);
+                let owner: Vec<Member> =
+                    control.members()?.into_iter().filter(|member| Some(member.id) == owner).collect();
+                let owned = control.sites_owned(&owner)?;
+                Ok((placed, owner, owned))
+            })
+            .await?;
+        let group = placed.map(|placed| placed.group.as_str().to_owned()).unwrap_or_default();
+        Ok((group, owner.first().map(|owner| worker(owner, &owned))))
     }
 
     /// Puts a question to the workers.
@@ -168,7 +169,13 @@ impl Crawler for Service {
     type CrawlProgressStream = Progress;
 
     async fn get_workers(&self, _: Request<GetWorkersRequest>) -> Result<Response<GetWorkersResponse>, Status> {
-        let (members, owned) = self.ask(|control| Ok((control.members()?, control.sites_owned()?))).await?;
+        let (members, owned) = self
+            .ask(|control| {
+                let members = control.members()?;
+                let owned = control.sites_owned(&members)?;
+                Ok((members, owned))
+            })
+            .await?;
         Ok(Response::new(GetWorkersResponse { workers: members.iter().map(|member| worker(member, &owned)).collect() }))
     }
 

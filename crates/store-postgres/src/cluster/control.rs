@@ -21,7 +21,7 @@ use crate::rows::{Columns, outcome};
 use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
-/// Excluded URLs looked at in one piece.
+/// Settled URLs looked at in one piece.
 const WINDOW: usize = 1_000;
 
 /// What all servers and workers of a crawl share.
@@ -176,7 +176,8 @@ impl Control {
     }
 
     /// Puts those URLs into the queue that were settled as excluded and belong to the crawl after all: `judge` says of which that is
-    /// so, `seeds` are some of them in any case. Looks at those on `hosts` ([`Reach::hosts`]), in pieces. Says how many they were.
+    /// so, `seeds` are some of them in any case. Looks at what was settled on `hosts` ([`Reach::hosts`]), in pieces. Says how many
+    /// they were.
     ///
     /// # Errors
     /// The store failed; what was put there before stays.
@@ -193,13 +194,13 @@ impl Control {
         for (host, below) in hosts {
             let mut after: Option<CanonicalUrl> = None;
             loop {
-                let excluded = self.excluded(host, *below, after.as_ref())?;
-                let wanted: Vec<UrlKey> = excluded.iter().filter(|url| judge(url)).map(CanonicalUrl::key).collect();
+                let settled = self.settled(host, *below, after.as_ref())?;
+                let wanted: Vec<UrlKey> = settled.iter().filter(|url| judge(url)).map(CanonicalUrl::key).collect();
                 admitted += self.admit_all(&wanted)?;
-                if excluded.len() < WINDOW {
+                if settled.len() < WINDOW {
                     break;
                 }
-                after = excluded.into_iter().next_back();
+                after = settled.into_iter().next_back();
             }
         }
         Ok(admitted)
@@ -213,19 +214,15 @@ impl Control {
         rows.first().map_or(Ok(0), |row| count(&mut Columns::of("url", row)))
     }
 
-    /// A window of the URLs that were settled as excluded.
-    fn excluded(&self, host: &str, below: bool, after: Option<&CanonicalUrl>) -> Result<Vec<CanonicalUrl>, StoreError> {
+    /// A window of the URLs that were settled on a host and, where wanted, below it; then some of other hosts may be among them.
+    fn settled(&self, host: &str, below: bool, after: Option<&CanonicalUrl>) -> Result<Vec<CanonicalUrl>, StoreError> {
         let (site, url) = after.map_or((i64::MIN, i64::MIN), |after| key(after.key()));
         let from = backwards(after.map_or(host, CanonicalUrl::host));
-        let parameters: Parameters = vec![
-            Box::new(backwards(host)),
-            Box::new(below),
-            Box::new(from),
-            Box::new(site),
-            Box::new(url),
-            Box::new(limit(WINDOW)),
-        ];
-        let rows = self.session.query("looking for excluded URLs", statements::EXCLUDED, parameters)?;
+        // What comes behind the host, or behind the dot: hosts below it begin with the host and a dot, backwards.
+        let end = format!("{}{}", backwards(host), if below { '/' } else { '\u{1}' });
+        let parameters: Parameters =
+            vec![Box::new(from), Box::new(site), Box::new(url), Box::new(end), Box::new(limit(WINDOW))];
+        let rows = self.session.query("looking for excluded URLs", statements::SETTLED, parameters)?;
         rows.iter().map(|row| Columns::of("url", row).url()).collect()
     }
 
@@ -273,12 +270,14 @@ impl Control {
         super::members(&self.session)
     }
 
-    /// How many sites workers own.
+    /// How many sites these workers own.
     ///
     /// # Errors
     /// The store failed.
-    pub fn sites_owned(&self) -> Result<BTreeMap<WorkerId, u64>, StoreError> {
-        let rows = self.session.query("counting the sites of workers", statements::SITES_OWNED, Vec::new())?;
+    pub fn sites_owned(&self, workers: &[Member]) -> Result<BTreeMap<WorkerId, u64>, StoreError> {
+        let workers: Vec<i64> = workers.iter().map(|worker| worker.id.0).collect();
+        let rows =
+            self.session.query("counting the sites of workers", statements::SITES_OWNED, vec![Box::new(workers)])?;
         let owned = rows.iter().map(|row| {
             let mut columns = Columns::of("politeness_group", row);
             Ok((WorkerId(columns.next()?), count(&mut columns)?))

@@ -99,6 +99,9 @@ fn the_owner_of_a_site_learns_of_seeds_that_were_known_and_are_nearer_now() {
     assert_eq!(worker.hints(9).expect("hints"), [site.key()]);
     let placed = control.placed(site.key()).expect("read").expect("placed");
     assert_eq!(placed.owner, Some(worker.id()));
-    assert_eq!(control.sites_owned().expect("counted").into_iter().collect::<Vec<_>>(), [(worker.id(), 1)]);
+    assert_eq!(
+        control.sites_owned(&control.members().expect("read")).expect("counted").into_iter().collect::<Vec<_>>(),
+        [(worker.id(), 1)]
+    );
     assert_eq!(control.answering().expect("read"), (vec!["w:1".to_owned()], Vec::new()));
 }
