@@ -9,9 +9,29 @@ use store_embedded::EmbeddedStore;
 use store_postgres::{PostgresStore, Schema};
 
 use crate::options::Options;
+use crate::tables::UNSETTLED;
 
 /// The file in `state/` by which a directory whose state is in a database recognises it.
 const CRAWL_ID: &str = "crawl-id";
+
+/// What is in the directory.
+const SETTINGS: &str = "crawl.toml";
+const STATE: &str = "state";
+const DATASET: &str = "dataset";
+
+/// The files by which a directory on shared storage is that of a crawl with its state in a database: their names in it, and what is in
+/// them. Its dataset says so little that whoever opens it has something to derive.
+///
+/// # Errors
+/// The options cannot be written.
+pub fn files_of_shared(options: &Options, crawl_id: &str) -> anyhow::Result<[(String, String); 3]> {
+    let header = "The settings of a crawl by several workers.";
+    Ok([
+        (SETTINGS.to_owned(), options.to_toml(header)?),
+        (format!("{STATE}/{CRAWL_ID}"), format!("{crawl_id}\n")),
+        (format!("{DATASET}/{UNSETTLED}"), String::new()),
+    ])
+}
 
 /// A directory that holds a crawl, or will.
 #[derive(Clone, Debug)]
@@ -71,7 +91,7 @@ impl CrawlDir {
     /// The settings in force.
     #[must_use]
     pub fn settings(&self) -> PathBuf {
-        self.root.join("crawl.toml")
+        self.root.join(SETTINGS)
     }
 
     /// Where the settings are written before they get their name.
@@ -88,13 +108,13 @@ impl CrawlDir {
     /// The Parquet tables.
     #[must_use]
     pub fn dataset(&self) -> PathBuf {
-        self.root.join("dataset")
+        self.root.join(DATASET)
     }
 
     /// The embedded store, or what leads to one in a database.
     #[must_use]
     pub fn state(&self) -> PathBuf {
-        self.root.join("state")
+        self.root.join(STATE)
     }
 
     /// True where a crawl was begun here.

@@ -17,5 +17,6 @@ mod written;
 
 pub use derive::{Derived, Deriver};
 pub use live::publish;
+pub use settle::UNSETTLED;
 pub use writer::Writer;
 pub use written::written;

@@ -23,8 +23,6 @@ use std::time::Duration;
 use anyhow::Context;
 use cluster::{Placement, Times};
 use database::Address;
-use dataset::Layout;
-use dataset::schema::Table;
 use shared_archive::SharedArchive;
 use store_postgres::Schema;
 use tokio::runtime::Runtime;
@@ -34,7 +32,7 @@ use crate::joining::{self, Joining};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::progress::Show;
-use crate::queries::Endpoint;
+use crate::queries::{Endpoint, fetch_from};
 
 pub use scratch::Scratch;
 
@@ -116,17 +114,6 @@ impl Working {
     /// # Errors
     /// It cannot be listened, or the program is not there any more.
     pub fn answer_questions(&self, runtime: &Runtime, listener: TcpListener) -> anyhow::Result<()> {
-        let archive = self.crew.archive.clone();
-        let fetch = move |segment: &str, layout: &Layout| -> anyhow::Result<()> {
-            for table in Table::ALL {
-                let file = layout.file(table, segment);
-                let inside = file.strip_prefix(layout.root())?.to_str().context("a path that is no text")?;
-                if !file.exists() {
-                    archive.get(&format!("dataset/{inside}"), &file)?;
-                }
-            }
-            Ok(())
-        };
         let host = self.name.rsplit_once(':').map_or(self.name.as_str(), |(host, _)| host).to_owned();
         let endpoint = Endpoint {
             program: std::env::current_exe().context("the program itself")?,
@@ -134,7 +121,7 @@ impl Working {
             listen: listener.local_addr().map_or(IpAddr::from([127, 0, 0, 1]), |address| address.ip()),
             host,
             token: self.token.clone(),
-            fetch: Arc::new(fetch),
+            fetch: fetch_from(self.crew.archive.clone()),
         };
         listener.set_nonblocking(true)?;
         let _guard = runtime.enter();

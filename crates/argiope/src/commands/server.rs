@@ -9,12 +9,14 @@ use anyhow::bail;
 use clap::Args;
 use printable::write_json_line;
 use serde_json::json;
+use shared_archive::SharedArchive;
 use store_postgres::Schema;
 use store_postgres::cluster::{Control, Shared};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::ServerAccess;
 use crate::cli::usage;
+use crate::crawl_dir;
 use crate::exit;
 use crate::joining::{Joining, Placement};
 use crate::options::Options;
@@ -82,6 +84,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
     })?;
     let control = Control::open(&store.address()?, &schema, &store_postgres::Options::default())?;
     let (plan, shared) = crawl(&control, &given, args.archive.as_deref(), &format!("schema {schema} of {store}"))?;
+    begin_archive(&shared.archive, &plan, &store, &schema, control.crawl_id())?;
     let joining = Joining {
         store: store.to_string(),
         store_schema: schema.to_string(),
@@ -107,6 +110,24 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
     })?;
     // At once: nothing is kept here, and a question to a database that does not answer may take its time.
     std::process::exit(i32::from(exit::DONE));
+}
+
+/// Lays the archive out as a crawl's directory, so that whatever reads those reads it too: its state is in the database.
+fn begin_archive(
+    archive: &str,
+    plan: &Plan,
+    store: &StoreAddress,
+    schema: &Schema,
+    crawl_id: &str,
+) -> anyhow::Result<()> {
+    let archive = SharedArchive::open(archive)?;
+    archive.check()?;
+    let options =
+        Options { store: Some(store.clone()), store_schema: Some(schema.to_string()), ..plan.options.clone() };
+    for (name, text) in crawl_dir::files_of_shared(&options, crawl_id)? {
+        archive.put_text_if_absent(&name, &text)?;
+    }
+    Ok(())
 }
 
 fn tell((clients, workers): (std::net::SocketAddr, std::net::SocketAddr), json: bool) -> anyhow::Result<()> {

@@ -9,6 +9,9 @@ use model::Purpose;
 use store::{Store, StoreError};
 use weburl::UrlKey;
 
+/// The mark in a dataset's directory.
+pub const UNSETTLED: &str = "unsettled";
+
 /// Entries read from the store at once.
 const ENTRIES_AT_ONCE: usize = 4_096;
 /// URLs remembered one by one; with more, all rows are looked at.
@@ -70,7 +73,7 @@ impl<'a> Unsettled<'a> {
 }
 
 fn mark_of(layout: &Layout) -> PathBuf {
-    layout.root().join("unsettled")
+    layout.root().join(UNSETTLED)
 }
 
 /// Corrects how URLs are found in the rows that are stale.

@@ -102,7 +102,8 @@ impl Lab {
         let output = tempfile::NamedTempFile::new_in(self.root.path()).expect("a file");
         let (file, path) = output.keep().expect("it stays");
         let process = Command::new(env!("CARGO_BIN_EXE_argiope"))
-            .args(["worker", &self.served.workers, "--progress", "none"])
+            .args(["worker", &self.served.workers, "--progress", "none", "--dir"])
+            .arg(path.with_extension("dir"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(file)
@@ -148,13 +149,6 @@ impl Worker {
         std::fs::read_to_string(&self.output).expect("its output")
     }
 
-    /// Its identity in the life that it leads now.
-    pub fn id(&self) -> String {
-        let said = self.said();
-        let line = said.lines().rev().find(|line| line.ends_with("has joined")).expect("it has joined");
-        line.trim_start_matches("argiope: worker ").split(' ').next().expect("a word").to_owned()
-    }
-
     /// Sends a signal, such as `STOP`.
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").arg(format!("-{name}")).arg(self.process.id().to_string()).status();
@@ -167,11 +161,15 @@ impl Worker {
         self.process.wait().expect("a child of ours");
     }
 
-    /// Asks it to leave, and waits for that. Gives its exit code.
-    pub fn leave(mut self) -> Option<i32> {
+    /// Asks it to leave, and waits for that. Gives its exit code, and the end of each line that it has said.
+    pub fn leave(mut self) -> (Option<i32>, Vec<String>) {
         self.signal("TERM");
         until("a worker to leave", || self.process.try_wait().expect("a child of ours").is_some());
-        self.process.wait().expect("a child of ours").code()
+        let code = self.process.wait().expect("a child of ours").code();
+        let end_of = |line: &str| {
+            line.split(' ').rev().take(2).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join(" ")
+        };
+        (code, self.said().lines().map(end_of).collect())
     }
 }
 

@@ -85,18 +85,18 @@ fn the_owner_of_a_site_learns_of_seeds_that_were_known_and_are_nearer_now() {
     let seed = |depth| Candidate { depth, ..Candidate::seed(url("http://a.test/")) };
     let (site, group) = (seed(0).url.site(), GroupName::of_site(&seed(0).url.site()));
     control.add(&[seed(9)]).expect("added");
-    assert_eq!(worker.unplaced(9).expect("unplaced"), std::slice::from_ref(&site));
+    assert_eq!(worker.unplaced((0, 1), 9).expect("unplaced"), std::slice::from_ref(&site));
     worker.place(&site, &group).expect("placed");
-    worker.assign(&[(group, worker.id())], Duration::ZERO).expect("assigned");
+    worker.assign(&[(group.clone(), worker.id())], Duration::ZERO).expect("assigned");
     worker.hints(9).expect("those of placing");
     control.add(&[seed(9)]).expect("added");
     assert_eq!(worker.hints(9).expect("hints"), [], "nothing is new");
     control.add(&[seed(5)]).expect("added");
-    assert_eq!(worker.hints(9).expect("hints"), [site.key()]);
+    assert_eq!(worker.hints(9).expect("hints"), [(site.key(), group.clone())]);
     let settled = vec![excluded("http://a.test/x")];
     worker.commit(&[], &Batch { settled, ..Batch::default() }).expect("committed");
     assert_eq!(control.admit(&[("a.test".to_owned(), false)], &[], |_| true).expect("admitted"), 1);
-    assert_eq!(worker.hints(9).expect("hints"), [site.key()]);
+    assert_eq!(worker.hints(9).expect("hints"), [(site.key(), group)]);
     let placed = control.placed(site.key()).expect("read").expect("placed");
     assert_eq!(placed.owner, Some(worker.id()));
     assert_eq!(
