@@ -15,7 +15,7 @@ use std::time::Duration;
 use frontier::{Group, SiteState, WINDOW_URLS, Workbench};
 use model::{Failure, FailureKind, Queued, SiteRecord, TaskId, Timestamp};
 use store::{Committed, Relaxed};
-use weburl::{CanonicalUrl, SiteKey};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::{Command, End, Event, Record, Settings};
 
@@ -28,6 +28,8 @@ const RESOLVE_AGAIN_AFTER: Duration = Duration::from_secs(3600);
 /// The whole state of a running crawl. What must outlive the process is in the store.
 pub struct State {
     settings: Settings,
+    /// The seeds, and the URLs that they redirect to.
+    seeds: HashSet<UrlKey>,
     bench: Workbench,
     sites: HashMap<SiteKey, Slot>,
     /// Sites with nothing left to do, the longest idle first: they leave memory when room is needed.
@@ -130,6 +132,7 @@ impl State {
         State {
             bench: Workbench::new(politeness.connections_per_site, quiet_until),
             settings,
+            seeds: HashSet::new(),
             sites: HashMap::new(),
             parked: VecDeque::new(),
             in_flight: HashMap::new(),
@@ -164,7 +167,7 @@ impl State {
             Event::SitesChanged { sites, taken_over } => self.sites_changed(now, &sites, taken_over),
             Event::SeedsAdded(seeds) => {
                 for seed in &seeds {
-                    self.settings.filter.scope.add_seed(seed);
+                    self.add_seed(seed);
                 }
             }
             Event::Release(sites) => self.release(now, &sites),
@@ -197,6 +200,11 @@ impl State {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    fn add_seed(&mut self, seed: &CanonicalUrl) {
+        self.seeds.insert(seed.key());
+        self.settings.filter.scope.add_seed(seed);
     }
 
     fn stop(&mut self) {

@@ -41,6 +41,15 @@ impl Laid {
         Laid { web, connect_to, runtime }
     }
 
+    /// Serves a web on one address.
+    pub fn at(web: Web) -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        let web = runtime.block_on(Server::start(Config::new(web))).expect("a free port");
+        let connect_to = vec![web.connect_to()];
+        Laid { web, connect_to, runtime }
+    }
+
     /// What a crawl of it is told.
     pub fn arguments(&self) -> Vec<&str> {
         let fixed = ["--scope", "domain", "--delay", "20ms", "--ip-delay", "20ms", "--backoff", "100ms"];

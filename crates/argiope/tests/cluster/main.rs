@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
 mod access;
+mod answers;
 #[path = "../reading/crawled.rs"]
 #[expect(dead_code, reason = "some of it is for the tests of reading alone")]
 mod crawled;

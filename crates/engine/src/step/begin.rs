@@ -19,7 +19,7 @@ impl State {
         self.pages = pages;
         self.bytes = bytes;
         for seed in seeds.iter().chain(&known_seeds) {
-            self.settings.filter.scope.add_seed(seed);
+            self.add_seed(seed);
         }
         if let Some(first) = seeds.first() {
             let mut record = Record::of(first.key().site);

@@ -70,9 +70,10 @@ impl State {
             found_on: Some(source.url.key()),
             ..source.clone()
         };
-        let from_seed = source.via == Via::Seed || (source.via == Via::Redirect && source.depth == 0);
+        let from_seed =
+            source.via == Via::Seed || (source.via == Via::Redirect && self.seeds.contains(&source.url.key()));
         if from_seed && source.purpose == Purpose::Page && self.settings.filter.judge_seed(target).is_ok() {
-            self.settings.filter.scope.add_seed(target);
+            self.add_seed(target);
             record.seeds.push(target.clone());
             record.found.push(candidate);
         } else {
