@@ -36,7 +36,9 @@ pub(crate) fn store(
     let url = Url::parse(address).map_err(|error| wrong(&error))?;
     if url.scheme() == "file" {
         let dir = url.to_file_path().map_err(|()| wrong(&"it names no directory of this machine"))?;
-        std::fs::create_dir_all(&dir).map_err(|source| SharedArchiveError::local(&dir, source))?;
+        let failed =
+            |error: std::io::Error| SharedArchiveError::Open { url: address.to_owned(), detail: error.to_string() };
+        std::fs::create_dir_all(&dir).map_err(failed)?;
         return Ok(Arc::new(LocalFileSystem::new_with_prefix(dir).map_err(opened)?.with_fsync(true)));
     }
     if url.host_str().is_none_or(str::is_empty) {

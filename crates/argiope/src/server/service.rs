@@ -330,7 +330,7 @@ impl Crawler for Service {
 
 /// A worker's identity in letters and digits, so that no command line takes it for a flag.
 fn id(worker: WorkerId) -> String {
-    format!("{:016x}", worker.0)
+    worker.to_string()
 }
 
 fn worker(member: &Member, owned: &BTreeMap<WorkerId, u64>) -> api::Worker {

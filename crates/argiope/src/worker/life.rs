@@ -45,7 +45,7 @@ impl Working {
         let life = Life::join(&crew.address, &crew.schema, &self.name, crew.times(&plan), crew.placement)?;
         let life = Arc::new(life);
         *has_joined = true;
-        eprintln!("argiope: worker {} at {} has joined", life.id().0, self.name);
+        eprintln!("argiope: worker {} at {} has joined", life.id(), self.name);
 
         let clock = Clock::start();
         let config = FetchConfig { gate: life.lease().gate(), ..plan.fetch.clone() };
@@ -59,7 +59,7 @@ impl Working {
         let numbering = life.worker().clone();
         let archive = open_archive(&dir, &plan, store.as_ref())?
             .map(|archive| archive.numbered_by(Box::new(move || numbering.next_serial())));
-        let sealer = Sealer::start(crew.archive.clone(), life.worker().clone(), dir.root())?;
+        let sealer = Sealer::start(crew.archive.clone(), life.worker().clone(), dir.clone())?;
         let tables = Writer::start_shared(dir.root(), Layout::at(dir.dataset()), store.clone(), sealer.tell())?;
         let recorder = Recorder::new(store.clone(), archive).observed_by(tables.observer());
 
@@ -123,7 +123,7 @@ impl Working {
         }
         if is_left {
             life.worker().gone()?;
-            eprintln!("argiope: worker {} has left", life.id().0);
+            eprintln!("argiope: worker {} has left", life.id());
         }
         ended
     }

@@ -1,15 +1,16 @@
 //! From a sealed segment to a final one: onto shared storage first, then marked in the database.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use engine::archive::Sealed;
+use engine::archive::{Sealed, index_path};
 use shared_archive::SharedArchive;
 use store_postgres::cluster::{Worker, WorkerError};
+
+use crate::crawl_dir::CrawlDir;
 
 /// Sealed segments that wait to be uploaded; with more, recording waits.
 const WAITING_MAX: usize = 16;
@@ -28,9 +29,9 @@ pub(super) struct Sealer {
 
 impl Sealer {
     /// Starts it for the segments of a worker in `dir`.
-    pub(super) fn start(archive: Arc<SharedArchive>, worker: Arc<Worker>, dir: &Path) -> anyhow::Result<Self> {
+    pub(super) fn start(archive: Arc<SharedArchive>, worker: Arc<Worker>, dir: CrawlDir) -> anyhow::Result<Self> {
         let (segments, inbox) = sync_channel(WAITING_MAX);
-        let upload = Upload { archive, worker, dir: dir.to_owned() };
+        let upload = Upload { archive, worker, dir };
         let thread = std::thread::Builder::new().name("sealing".to_owned()).spawn(move || upload.run(&inbox))?;
         Ok(Sealer { segments, thread })
     }
@@ -55,7 +56,7 @@ impl Sealer {
 struct Upload {
     archive: Arc<SharedArchive>,
     worker: Arc<Worker>,
-    dir: PathBuf,
+    dir: CrawlDir,
 }
 
 impl Upload {
@@ -71,21 +72,26 @@ impl Upload {
 
     fn seal(&self, sealed: Sealed) -> anyhow::Result<()> {
         let segment = sealed.indexed()?;
-        while let Err(error) = self.archive.put_segment(&segment.name, &self.dir) {
+        while let Err(error) = self.archive.put_segment(&segment.name, self.dir.root()) {
             eprintln!("argiope: {}: {error}: trying again", segment.name);
             std::thread::sleep(RETRY_AFTER);
             if !self.is_alive()? {
                 return Err(WorkerError::Lost.into());
             }
         }
-        match self.worker.seal(segment.serial) {
-            Err(WorkerError::Lost) => {
+        if let Err(error) = self.worker.seal(segment.serial) {
+            if matches!(error, WorkerError::Lost) {
                 // Whoever called this worker dead may have looked before it was there.
                 self.archive.remove_segment(&segment.name)?;
-                Err(WorkerError::Lost.into())
             }
-            sealed => sealed.with_context(|| format!("sealing {}", segment.name)),
+            return Err(error).with_context(|| format!("sealing {}", segment.name));
         }
+        // Questions are answered from the dataset's files; those of the archive are wanted on shared storage only.
+        let file = self.dir.archive().join(&segment.name);
+        for done in [index_path(&file), file] {
+            std::fs::remove_file(&done).with_context(|| format!("cannot remove {}", done.display()))?;
+        }
+        Ok(())
     }
 
     fn is_alive(&self) -> Result<bool, WorkerError> {

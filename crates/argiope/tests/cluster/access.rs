@@ -43,10 +43,8 @@ fn a_token_is_asked_for_on_both_ports() {
     assert!(refused.contains("no token, or a wrong one"), "{refused}");
     let proof = Proof { token: Some(TOKEN.to_owned()), tls: None };
     let told = joining(&server.workers, &proof).expect("joining");
-    assert_eq!(
-        (told.archive.as_str(), told.placement, told.lease_seconds),
-        ("file:///nowhere/archive", Placement::Latency, 15.0)
-    );
+    assert!(told.archive.starts_with("file:///"), "{}", told.archive);
+    assert_eq!((told.placement, told.lease_seconds), (Placement::Latency, 15.0));
     assert_eq!(told.store, database.url());
     assert!(told.settings.contains("\ndeny-private = true\n") && told.settings.contains("\ndepth = 100\n"));
 }

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use testdb::Postgres;
 
 use crate::ran::{Ran, argiope};
@@ -18,6 +19,8 @@ pub struct Served {
     process: Child,
     pub clients: String,
     pub workers: String,
+    /// The archive of a first server.
+    archive: Option<TempDir>,
 }
 
 impl Served {
@@ -37,12 +40,16 @@ impl Served {
         BufReader::new(stdout).read_line(&mut line).expect("it says where it listens");
         let told: Value = serde_json::from_str(&line).expect("JSON");
         let address = |port: &str| told[port].as_str().expect("an address").to_owned();
-        Served { process, clients: address("clients"), workers: address("workers") }
+        Served { process, clients: address("clients"), workers: address("workers"), archive: None }
     }
 
     /// The first server of a crawl.
     pub fn first(database: &Postgres, arguments: &[&str]) -> Self {
-        Served::start(database, &[&["--archive", "file:///nowhere/archive"], arguments].concat())
+        let archive = TempDir::new().expect("a directory");
+        let url = format!("file://{}", archive.path().display());
+        let mut served = Served::start(database, &[&["--archive", &url], arguments].concat());
+        served.archive = Some(archive);
+        served
     }
 
     /// Asks by the command line.

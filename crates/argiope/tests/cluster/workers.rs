@@ -10,6 +10,7 @@ use testweb::LogEntry;
 use crate::judge::{address_of, check_gaps, site_of};
 use crate::lab::{DELAY, Lab, Laid};
 use crate::ran::argiope;
+use crate::served::one_line;
 
 /// The report but for what no two crawls have the same: times, and the order in which answers came. Of pages that resemble each other the
 /// first that came is the original.
@@ -106,4 +107,31 @@ fn every_page_is_fetched_whatever_becomes_of_workers_and_database() {
     check_polite(&lab.web.log());
     assert!(lab.pages().values().all(|(outcome, _)| outcome.is_some()), "every URL has an outcome");
     assert_eq!(lab.number("SELECT count(*) FROM argiope.queue"), 0);
+}
+
+#[test]
+fn what_keeps_a_worker_from_joining_is_told_in_one_line() {
+    let lab = Lab::new(Laid::out(1, 1, 1), &[]);
+    let check = |arguments: &[&str], expect: &str| {
+        let ran = argiope(&[&["worker"], arguments].concat());
+        let line = one_line(&ran);
+        assert!(line.contains(expect), "{line} instead of {expect}");
+    };
+    let used = tempfile::tempdir().expect("a directory");
+    std::fs::write(used.path().join("letters"), "").expect("a file");
+    let directory = used.path().to_str().expect("UTF-8");
+    check(&["127.0.0.1:1"], "the server at 127.0.0.1:1: Connection refused");
+    check(&[&lab.served.workers, "--dir", directory], "is not empty, and what is there is no worker's");
+    check(&[&lab.served.workers, "--listen", "0.0.0.0:0"], "is open to other machines, so a token is needed");
+    // Its directory has become a file.
+    std::fs::remove_dir_all(lab.shared()).expect("removed");
+    std::fs::write(lab.shared(), "").expect("a file");
+    check(&[&lab.served.workers], "cannot be opened: File exists");
+    std::fs::remove_file(lab.shared()).expect("removed");
+    let mut client = lab.database.lock().expect("nobody panicked").client();
+    client.batch_execute("UPDATE argiope.meta SET version = 9").expect("changed");
+    drop(client);
+    check(&[&lab.served.workers], "has format version 9; this program reads version 2");
+    lab.database.lock().expect("nobody panicked").kill();
+    check(&[&lab.served.workers], "opening the store");
 }
