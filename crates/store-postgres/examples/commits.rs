@@ -21,16 +21,6 @@ const SITES_ACTIVE: u64 = 500;
 const PAGES: u64 = 200;
 const LINKS_NEW: u64 = 5;
 const LINKS_KNOWN: u64 = 25;
-/// What a server of one's own is told, but for the sizes of this machine.
-const SETTINGS: [&str; 6] = [
-    "shared_buffers=2GB",
-    "max_wal_size=16GB",
-    "checkpoint_timeout=15min",
-    "wal_compression=lz4",
-    "wal_buffers=64MB",
-    "autovacuum_naptime=10s",
-];
-const TICKS_PER_SECOND: f64 = 100.0;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -39,7 +29,7 @@ fn main() -> Result<()> {
     let argument = |n| std::env::args().nth(n).map(|text| text.parse::<u64>()).transpose();
     let (known, seconds) = (argument(1)?.unwrap_or(1_000_000), argument(2)?.unwrap_or(15));
     let known_urls_max = usize::try_from(argument(3)?.unwrap_or(200_000))?;
-    let server = Postgres::start_with(&SETTINGS);
+    let server = Postgres::start_with(&testdb::TUNED);
     let (address, schema) = (Address::parse(&server.url())?, Schema::default());
     let store = PostgresStore::open(&address, &schema, Options { known_urls_max })?;
     let mut client = server.client();
@@ -50,7 +40,7 @@ fn main() -> Result<()> {
     for _ in 0..20 {
         store.commit(&web.batch()?)?;
     }
-    let (wal, cpu, began) = (wal(&mut client)?, cpu(server.id()), Instant::now());
+    let (wal, cpu, began) = (server.wal_bytes(), server.cpu_seconds(), Instant::now());
     let (mut pages, mut fresh, mut times) = (0, 0, Vec::new());
     while began.elapsed() < Duration::from_secs(seconds) {
         let batch = web.batch()?;
@@ -60,7 +50,7 @@ fn main() -> Result<()> {
         pages += batch.visits.len();
     }
     let elapsed = began.elapsed().as_secs_f64();
-    let (wal, cpu) = (self::wal(&mut client)? - wal, self::cpu(server.id()) - cpu);
+    let (wal, cpu) = (server.wal_bytes() - wal, server.cpu_seconds() - cpu);
     times.sort();
     let at = |share: usize| times[(times.len() - 1) * share / 100].as_secs_f64() * 1e3;
     println!(
@@ -95,25 +85,6 @@ fn preload(client: &mut postgres::Client, known: u64) -> Result<()> {
     )?;
     client.batch_execute("VACUUM ANALYZE url")?;
     Ok(client.batch_execute("CHECKPOINT")?)
-}
-
-fn wal(client: &mut postgres::Client) -> Result<f64> {
-    let row = client.query_one("SELECT (pg_current_wal_lsn() - '0/0')::float8", &[])?;
-    Ok(row.get(0))
-}
-
-/// Seconds of a processor that the server and its processes have had.
-fn cpu(server: u32) -> f64 {
-    let stat = |id: &str| std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    let processes = std::path::Path::new("/proc").read_dir().into_iter().flatten().flatten();
-    let times = processes.filter_map(|process| {
-        let stat = stat(process.file_name().to_str()?);
-        let fields: Vec<i64> =
-            stat.rsplit_once(") ")?.1.split(' ').skip(1).map_while(|field| field.parse().ok()).collect();
-        let of_the_server = fields.first() == Some(&i64::from(server)) || stat.starts_with(&format!("{server} "));
-        of_the_server.then(|| fields.get(10).zip(fields.get(11)).map(|(user, system)| user + system))?
-    });
-    times.sum::<i64>() as f64 / TICKS_PER_SECOND
 }
 
 fn site(n: u64) -> weburl::Site {

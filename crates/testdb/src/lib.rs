@@ -15,6 +15,17 @@ const ACCOUNT: &str = "postgres";
 const TRIES: u32 = 600;
 const TRY_EVERY: Duration = Duration::from_millis(100);
 
+/// What a server of one's own is told, but for the sizes of this machine: for benchmarks.
+pub const TUNED: [&str; 6] = [
+    "shared_buffers=2GB",
+    "max_wal_size=16GB",
+    "checkpoint_timeout=15min",
+    "wal_compression=lz4",
+    "wal_buffers=64MB",
+    "autovacuum_naptime=10s",
+];
+const TICKS_PER_SECOND: f64 = 100.0;
+
 /// The role that needs a password; all others are let in.
 pub const GUARDED: &str = "guarded";
 /// Its password.
@@ -108,6 +119,28 @@ impl Postgres {
     #[must_use]
     pub fn client(&self) -> Client {
         Client::connect(&self.address(), NoTls).expect("the server answers")
+    }
+
+    /// Seconds of a processor that its processes have had so far, also those that have ended.
+    #[must_use]
+    pub fn cpu_seconds(&self) -> f64 {
+        // proc(5): utime, stime, and both again of children that have ended.
+        let ticks = |id, fields: usize| {
+            let stat = stat(id);
+            stat.split(' ').skip(11).take(fields).filter_map(|field| field.parse::<i64>().ok()).sum::<i64>()
+        };
+        let running: i64 = children(self.id()).into_iter().map(|id| ticks(id, 2)).sum();
+        (ticks(self.id(), 4) + running) as f64 / TICKS_PER_SECOND
+    }
+
+    /// Bytes of its write-ahead log so far.
+    ///
+    /// # Panics
+    /// It does not answer.
+    #[must_use]
+    pub fn wal_bytes(&self) -> f64 {
+        let row = self.client().query_one("SELECT (pg_current_wal_lsn() - '0/0')::float8", &[]);
+        row.expect("the server answers").get(0)
     }
 
     /// Ends all its processes at once, by SIGKILL.
