@@ -26,6 +26,9 @@ const TICK: Duration = Duration::from_millis(200);
 /// How many of these it looks less often for what changes rarely: dead workers, groups without an owner, better owners.
 const TICKS_RARE: u32 = 5;
 
+/// After how many leases a worker looks at all its queues: a hint may have been lost.
+const LEASES_TO_LOOK_AGAIN: u32 = 4;
+
 /// Hints read at once.
 const HINTS_MAX: usize = 10_000;
 
@@ -154,7 +157,14 @@ impl Life {
         let (renewing, placing, ruling) = (self.clone(), self.clone(), self.clone());
         let surveyor = placing::Surveyor::new(self.worker.clone(), fetcher, by_address, self.placement, runtime);
         let rule = move || {
-            let rule = Rule { life: &ruling, orders, store, arriving: HashMap::new(), moving: HashMap::new() };
+            let rule = Rule {
+                life: &ruling,
+                orders,
+                store,
+                arriving: HashMap::new(),
+                moving: HashMap::new(),
+                look_again_at: Duration::ZERO,
+            };
             rule.run();
         };
         Ok(vec![
@@ -259,6 +269,8 @@ struct Rule<'l> {
     arriving: HashMap<GroupName, (Duration, Epoch)>,
     /// Groups that are let go of: who gets them, and the sites of which something is still under way.
     moving: HashMap<GroupName, (Option<WorkerId>, BTreeSet<SiteKey>)>,
+    /// When all its queues are looked at next, a time of [`lease::now`].
+    look_again_at: Duration,
 }
 
 impl Rule<'_> {
@@ -283,6 +295,10 @@ impl Rule<'_> {
             self.take_over()?;
         }
         self.begin_with_arrived()?;
+        if lease::now() >= self.look_again_at {
+            self.look_again_at = lease::now() + self.life.times.ttl * LEASES_TO_LOOK_AGAIN;
+            self.look_again()?;
+        }
         for site in std::mem::take(&mut *self.life.released.lock().unwrap_or_else(PoisonError::into_inner)) {
             self.released(site)?;
         }
@@ -321,6 +337,17 @@ impl Rule<'_> {
             self.life.owned.take(&group, epoch, &sites);
             // The first owner is the first to ask.
             self.tell(sites, epoch > Epoch(1));
+        }
+        Ok(())
+    }
+
+    /// Finds queues of which nobody told.
+    fn look_again(&mut self) -> Result<(), WorkerError> {
+        let waiting = self.life.worker.waiting()?;
+        let own = waiting.into_iter().filter(|(site, group)| self.life.owned.add(*site, group));
+        let sites: Vec<SiteKey> = own.map(|(site, _)| site).collect();
+        if !sites.is_empty() {
+            self.send(Control::SitesWaiting(sites));
         }
         Ok(())
     }

@@ -66,6 +66,8 @@ pub enum Event {
         /// Others may have asked them just before.
         taken_over: bool,
     },
+    /// Sites of this run's own that have a queue: those among them that were taken for done are not.
+    SitesWaiting(Vec<SiteKey>),
     /// URLs that count as seeds from now on, and are in the store.
     SeedsAdded(Vec<CanonicalUrl>),
     /// Sites to let go of: nothing new is asked of them. [`Command::Released`] answers for each.

@@ -78,6 +78,8 @@ pub enum Control {
         /// Others may have asked them just before.
         taken_over: bool,
     },
+    /// As [`Event::SitesWaiting`].
+    SitesWaiting(Vec<SiteKey>),
     /// As [`Event::SeedsAdded`].
     SeedsAdded(Vec<weburl::CanonicalUrl>),
     /// As [`Event::Release`].
@@ -88,6 +90,7 @@ impl From<Control> for Event {
     fn from(control: Control) -> Self {
         match control {
             Control::SitesChanged { sites, taken_over } => Event::SitesChanged { sites, taken_over },
+            Control::SitesWaiting(sites) => Event::SitesWaiting(sites),
             Control::SeedsAdded(seeds) => Event::SeedsAdded(seeds),
             Control::Release(sites) => Event::Release(sites),
         }

@@ -165,6 +165,7 @@ impl State {
             Event::Fetched(fetch) => self.fetched(now, *fetch),
             Event::Committed { records, committed } => self.committed(now, &records, committed),
             Event::SitesChanged { sites, taken_over } => self.sites_changed(now, &sites, taken_over),
+            Event::SitesWaiting(sites) => self.sites_waiting_in_store(now, &sites),
             Event::SeedsAdded(seeds) => {
                 for seed in &seeds {
                     self.add_seed(seed);

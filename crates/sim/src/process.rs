@@ -386,6 +386,7 @@ fn brief(event: &Event) -> String {
             format!("committed {}: {fresh} fresh, {relaxed} relaxed", records.len())
         }
         Event::SitesChanged { sites, taken_over } => format!("{} sites changed, taken over {taken_over}", sites.len()),
+        Event::SitesWaiting(sites) => format!("{} sites waiting", sites.len()),
         Event::SeedsAdded(seeds) => format!("{} seeds added", seeds.len()),
         Event::Release(sites) => format!("release {} sites", sites.len()),
         Event::Wake => "wake".to_owned(),

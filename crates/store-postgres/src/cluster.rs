@@ -412,6 +412,15 @@ impl Worker {
         Ok(rows.iter().map(site_and_group).collect::<Result<_, _>>()?)
     }
 
+    /// The sites of its own groups that have a queue, with their groups.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn waiting(&self) -> Result<Vec<(SiteKey, GroupName)>, WorkerError> {
+        let rows = self.session.query("looking for queues", statements::WAITING, self.with(Vec::new()))?;
+        Ok(rows.iter().map(site_and_group).collect::<Result<_, _>>()?)
+    }
+
     /// Whether the crawl is paused.
     ///
     /// # Errors

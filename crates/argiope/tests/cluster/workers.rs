@@ -110,6 +110,19 @@ fn every_page_is_fetched_whatever_becomes_of_workers_and_database() {
 }
 
 #[test]
+fn a_crawl_without_any_hint_is_slower_and_complete() {
+    let lab = Lab::new(Laid::out(6, 60, 3), &[]);
+    let _workers = [lab.worker(), lab.worker(), lab.worker()];
+    let mut client = lab.database.lock().expect("nobody panicked").client();
+    let lose = "CREATE FUNCTION argiope.lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+        CREATE TRIGGER lose BEFORE INSERT ON argiope.hint FOR EACH ROW EXECUTE FUNCTION argiope.lose()";
+    client.batch_execute(lose).expect("made");
+    let answer = lab.crawl();
+    assert_eq!(answer["fetched"], 60, "{answer}");
+    assert!(asked(&lab.web.log()).values().all(|times| *times == 1), "nothing is asked for twice");
+}
+
+#[test]
 fn what_keeps_a_worker_from_joining_is_told_in_one_line() {
     let lab = Lab::new(Laid::out(1, 1, 1), &[]);
     let check = |arguments: &[&str], expect: &str| {

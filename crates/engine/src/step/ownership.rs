@@ -28,6 +28,17 @@ impl State {
         }
     }
 
+    /// Reads the queues of sites that were taken for done, since nobody told of what was put there.
+    pub(super) fn sites_waiting_in_store(&mut self, now: Timestamp, sites: &[SiteKey]) {
+        let is_missed = |site: &&SiteKey| match self.sites.get(site) {
+            Some(Slot::Here(front)) => front.state.is_finished() && !front.loading && !front.leaving,
+            Some(Slot::Loading(_)) => false,
+            None => true,
+        };
+        let missed: Vec<SiteKey> = sites.iter().filter(is_missed).copied().collect();
+        self.sites_changed(now, &missed, false);
+    }
+
     /// Lets go of sites, of each as soon as nothing of it is under way.
     pub(super) fn release(&mut self, now: Timestamp, sites: &[SiteKey]) {
         for site in sites {

@@ -89,6 +89,9 @@ pub(super) const HINTS: &str = "WITH told AS (
             SELECT number FROM hint WHERE owner = $1 ORDER BY number LIMIT $2)) RETURNING site_key)
     SELECT DISTINCT s.site_key, s.politeness_group FROM told t JOIN site s ON s.site_key = t.site_key
         WHERE s.politeness_group IS NOT NULL";
+pub(super) const WAITING: &str = "SELECT s.site_key, s.politeness_group
+    FROM politeness_group g JOIN site s ON s.politeness_group = g.name
+    WHERE g.owner = $1 AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)";
 pub(super) const IS_PAUSED: &str = "SELECT is_paused FROM crawl";
 pub(super) const SEEDS_BEHIND: &str = "SELECT number, url FROM seed WHERE number > $1 ORDER BY number";
 pub(super) const NEXT_SERIAL: &str = "SELECT nextval('segment_serial')";
