@@ -8,12 +8,13 @@ use anyhow::bail;
 use crate::workspace;
 
 /// Debian packages with the file by which each is known to be there.
-const PACKAGES: [(&str, &str); 5] = [
+const PACKAGES: [(&str, &str); 6] = [
     ("python3", "/usr/bin/python3"),
     ("python3-doc", "/usr/share/doc/python3-doc/html/index.html"),
     ("postgresql-doc-15", "/usr/share/doc/postgresql-doc-15/html/index.html"),
     ("postgresql-15", "/usr/lib/postgresql/15/bin/initdb"),
     ("chromium", "/usr/bin/chromium"),
+    ("iproute2", "/usr/bin/ip"),
 ];
 
 /// Packages for Python, with the module by which each is known to be there: the readers of what we write that are not ours.

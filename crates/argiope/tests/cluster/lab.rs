@@ -18,7 +18,7 @@ use crate::served::Served;
 /// The delay of sites and of addresses.
 pub const DELAY: Duration = Duration::from_millis(20);
 
-/// A web of `sites` sites with `pages` pages in all, on addresses of loopback.
+/// A web of `sites` sites with `pages` pages in all.
 pub struct Laid {
     web: Server,
     connect_to: Vec<String>,
@@ -26,15 +26,20 @@ pub struct Laid {
 }
 
 impl Laid {
-    /// Serves it on so many addresses, from 127.0.0.2 on; the sites are spread over them.
+    /// Serves it on so many addresses of loopback, from 127.0.0.2 on.
     pub fn out(sites: u64, pages: u64, addresses: u8) -> Self {
+        Laid::at(sites, pages, (0..addresses).map(|n| Ipv4Addr::new(127, 0, 0, 2 + n)))
+    }
+
+    /// Serves it on these addresses of this machine; the sites are spread over them.
+    pub fn at(sites: u64, pages: u64, addresses: impl IntoIterator<Item = Ipv4Addr>) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let settings = format!("7,{sites},{pages},4").parse().expect("a synthetic web");
         let web = Web::new().site("*.synthetic.test", Synthetic::new(settings).expect("a synthetic web"));
-        let listen = (0..addresses).map(|n| SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2 + n), 0))).collect();
+        let listen = addresses.into_iter().map(|address| SocketAddr::from((address, 0))).collect();
         let web =
-            runtime.block_on(Server::start(Config { listen, ..Config::new(web) })).expect("addresses of loopback");
+            runtime.block_on(Server::start(Config { listen, ..Config::new(web) })).expect("addresses of this machine");
         let listened = web.addresses().to_vec();
         let at = |site: u64| listened[usize::try_from(site).expect("few") % listened.len()];
         let connect_to = (0..sites).map(|site| format!("s{site:04}.synthetic.test:80:{}", at(site))).collect();
@@ -108,11 +113,17 @@ impl Lab {
 
     /// Starts a worker.
     pub fn worker(&self) -> Worker {
+        self.worker_by(Command::new(env!("CARGO_BIN_EXE_argiope")), &[])
+    }
+
+    /// Starts a worker by a command that becomes the binary, with more arguments.
+    pub fn worker_by(&self, mut binary: Command, arguments: &[&str]) -> Worker {
         let output = tempfile::NamedTempFile::new_in(self.root.path()).expect("a file");
         let (file, path) = output.keep().expect("it stays");
-        let process = Command::new(env!("CARGO_BIN_EXE_argiope"))
+        let process = binary
             .args(["worker", &self.served.workers, "--progress", "none", "--dir"])
             .arg(path.with_extension("dir"))
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(file)

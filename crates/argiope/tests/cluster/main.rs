@@ -8,6 +8,7 @@ mod answers;
 #[expect(dead_code, reason = "some of it is for the tests of reading alone")]
 mod crawled;
 mod crawls;
+mod distances;
 #[path = "../web/politeness/judge.rs"]
 #[expect(dead_code, reason = "some of it is for crawls by one process alone")]
 mod judge;

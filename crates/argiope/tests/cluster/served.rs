@@ -24,12 +24,14 @@ pub struct Served {
 }
 
 impl Served {
-    /// Starts one on free ports of this machine.
+    /// Starts one on free ports of this machine, that for workers on loopback unless the arguments say otherwise.
     pub fn start(database: &Postgres, arguments: &[&str]) -> Self {
         let url = database.url();
-        let usual = ["server", "--store", &url, "--clients", "127.0.0.1:0", "--workers", "127.0.0.1:0", "--json"];
+        let usual = ["server", "--store", &url, "--clients", "127.0.0.1:0", "--json"];
+        let workers = if arguments.contains(&"--workers") { &[][..] } else { &["--workers", "127.0.0.1:0"] };
         let mut process = Command::new(env!("CARGO_BIN_EXE_argiope"))
             .args(usual)
+            .args(workers)
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

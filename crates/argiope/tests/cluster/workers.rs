@@ -28,14 +28,14 @@ fn report(dir: &std::path::Path) -> Value {
     report
 }
 
-fn check_polite(log: &[LogEntry]) {
+pub fn check_polite(log: &[LogEntry]) {
     check_gaps(log, address_of, DELAY);
     let pages: Vec<LogEntry> = log.iter().filter(|entry| entry.target != "/robots.txt").cloned().collect();
     check_gaps(&pages, site_of, DELAY);
 }
 
 /// How often each page was asked for.
-fn asked(log: &[LogEntry]) -> BTreeMap<String, usize> {
+pub fn asked(log: &[LogEntry]) -> BTreeMap<String, usize> {
     let mut asked = BTreeMap::new();
     for entry in log {
         *asked.entry(format!("{}{}", site_of(entry), entry.target)).or_default() += 1;
