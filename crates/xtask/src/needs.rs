@@ -46,6 +46,19 @@ pub fn provide() -> anyhow::Result<Vec<PathBuf>> {
     Ok(vec![python_environment()?])
 }
 
+/// Whether there can be networks of a test's own: a namespace with a TUN device in it, for which Linux wants root.
+#[must_use]
+pub fn has_networks() -> bool {
+    let name = format!("argiope-probe-{}", std::process::id());
+    let ip = |arguments: &[&str]| succeeds(Command::new("ip").args(arguments));
+    let is_made = ip(&["netns", "add", &name]);
+    let has_device = is_made && ip(&["-n", &name, "tuntap", "add", "dev", "probe", "mode", "tun"]);
+    if is_made {
+        ip(&["netns", "del", &name]);
+    }
+    has_device
+}
+
 /// Whether a Python has all modules.
 fn has_modules(python: &Path) -> bool {
     let modules: Vec<&str> = PYTHON.iter().map(|(_, module)| *module).collect();

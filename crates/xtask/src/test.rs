@@ -21,15 +21,23 @@ pub fn run() -> anyhow::Result<()> {
     let path = std::env::join_paths(path)?;
     tidy::run()?;
     let has_nextest = Command::new("cargo").args(["nextest", "--version"]).output().is_ok_and(|o| o.status.success());
-    let tests: &[&str] = if has_nextest {
-        &["nextest", "run", "--workspace", "--no-fail-fast"]
+    let mut tests = if has_nextest {
+        vec!["nextest", "run", "--workspace", "--no-fail-fast"]
     } else {
-        &["test", "--workspace", "--all-targets", "--no-fail-fast"]
+        vec!["test", "--workspace", "--all-targets", "--no-fail-fast"]
     };
+    if !needs::has_networks() {
+        eprintln!(
+            "xtask: network namespaces with TUN devices cannot be made here (root is needed): LEFT OUT are the tests of distances"
+        );
+        let left_out: &[&str] =
+            if has_nextest { &["-E", "not test(/^distances::/)"] } else { &["--", "--skip", "distances::"] };
+        tests.extend(left_out);
+    }
     for arguments in [
         &["fmt", "--all", "--check"],
         &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
-        tests,
+        &tests,
         &["test", "--workspace", "--doc", "--quiet"],
     ] as [&[&str]; 4]
     {

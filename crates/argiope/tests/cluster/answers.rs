@@ -101,7 +101,7 @@ fn depth_spellings_and_pages_out_of_reach_are_as_in_a_crawl_by_one_process() {
         .html("/b", "<a href=./a>a</a><a href=/gone>gone</a>")
         .html("/c", "<a href=b>b</a>")
         .html("/deep/d", "<a href=../a>a</a>");
-    let lab = Lab::new(Laid::at(Web::new().site("small.test", site)), &[]);
+    let lab = Lab::new(Laid::of(Web::new().site("small.test", site)), &[]);
     let _workers = [lab.worker(), lab.worker()];
     let known = || lab.pages().into_keys().map(|url| url.replace("http://small.test", "")).collect::<Vec<_>>();
     let crawled = lab.served.crawl("http://small.test/", 0);

@@ -47,7 +47,7 @@ impl Laid {
     }
 
     /// Serves a web on one address.
-    pub fn at(web: Web) -> Self {
+    pub fn of(web: Web) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let web = runtime.block_on(Server::start(Config::new(web))).expect("a free port");
