@@ -1,7 +1,8 @@
 //! A web on several addresses, a database, a server and real workers: to be killed, paused and sent away.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -65,6 +66,15 @@ impl Laid {
     /// All requests so far.
     pub fn log(&self) -> Vec<LogEntry> {
         self.web.log()
+    }
+
+    /// Asks for a page twice, the second time at once.
+    pub fn ask_twice(&self, host: &str, path: &str) {
+        for _ in 0..2 {
+            let mut stream = TcpStream::connect(self.web.address()).expect("it listens");
+            write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
+            stream.read_to_end(&mut Vec::new()).expect("it answers");
+        }
     }
 
     /// A crawl of it by one process, into a directory.

@@ -107,6 +107,11 @@ fn every_page_is_fetched_whatever_becomes_of_workers_and_database() {
     check_polite(&lab.web.log());
     assert!(lab.pages().values().all(|(outcome, _)| outcome.is_some()), "every URL has an outcome");
     assert_eq!(lab.number("SELECT count(*) FROM argiope.queue"), 0);
+
+    // Somebody who asks without a lease is noticed.
+    lab.web.ask_twice("s0000.synthetic.test", "/p/1");
+    let judged = std::panic::catch_unwind(|| check_polite(&lab.web.log()));
+    assert!(judged.is_err(), "two requests at once");
 }
 
 #[test]
