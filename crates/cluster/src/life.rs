@@ -35,9 +35,6 @@ const HINTS_MAX: usize = 10_000;
 /// Groups without an owner looked at at once.
 const OWNERLESS_MAX: usize = 1_000;
 
-/// Sites of a group, at most; what lies beyond is found by hints.
-const SITES_PER_GROUP_MAX: usize = 1_000_000;
-
 /// Groups being handed over at once, unless the worker leaves.
 const HAND_OVERS_MAX: usize = 16;
 
@@ -328,16 +325,29 @@ impl Rule<'_> {
     /// Begins with what was taken over and may be asked by now.
     fn begin_with_arrived(&mut self) -> Result<(), WorkerError> {
         let now = lease::now();
-        for (group, (from, epoch)) in std::mem::take(&mut self.arriving) {
-            if from > now {
-                self.arriving.insert(group, (from, epoch));
-                continue;
-            }
-            let sites = self.life.worker.sites(&group, SITES_PER_GROUP_MAX)?;
+        let arrived: HashMap<GroupName, Epoch> =
+            self.arriving.extract_if(|_, (from, _)| *from <= now).map(|(group, (_, epoch))| (group, epoch)).collect();
+        if arrived.is_empty() {
+            return Ok(());
+        }
+        let groups: Vec<GroupName> = arrived.keys().cloned().collect();
+        let mut sites: HashMap<GroupName, Vec<SiteKey>> = HashMap::new();
+        for (site, group) in self.life.worker.sites(&groups)? {
+            sites.entry(group).or_default().push(site);
+        }
+        let (mut new, mut taken_over) = (Vec::new(), Vec::new());
+        for (group, epoch) in arrived {
+            let sites = sites.remove(&group).unwrap_or_default();
             self.life.owned.take(&group, epoch, &sites);
             // The first owner is the first to ask.
-            self.tell(sites, epoch > Epoch(1));
+            if epoch > Epoch(1) {
+                taken_over.extend(sites)
+            } else {
+                new.extend(sites)
+            };
         }
+        self.tell(new, false);
+        self.tell(taken_over, true);
         Ok(())
     }
 

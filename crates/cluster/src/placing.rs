@@ -14,7 +14,7 @@ use crate::lease::now;
 use crate::placement::{BIDDERS_MAX, Placement};
 
 /// Sites whose names are resolved at once, and groups measured at once.
-const AT_ONCE_MAX: usize = 64;
+const AT_ONCE_MAX: usize = 256;
 
 /// Connections by which a distance is measured: the least of their times counts.
 const SAMPLES: u32 = 5;
@@ -76,8 +76,8 @@ impl Surveyor {
                 (site, group)
             }
         });
-        for (site, group) in &placed {
-            self.worker.place(site, group)?;
+        if !placed.is_empty() {
+            self.worker.place(&placed)?;
         }
         Ok(!placed.is_empty())
     }
@@ -97,12 +97,17 @@ impl Surveyor {
             async move { (round_trip(&fetcher, &group, &site).await, group) }
         });
         let found = !measured.is_empty();
+        // One group may be named twice: as open for bids, and as one that was not measured yet.
+        let mut bids = HashMap::new();
         for (round_trip, group) in measured {
             match round_trip {
-                Some(round_trip) => self.worker.bid(&group, round_trip)?,
+                Some(round_trip) => drop(bids.insert(group, round_trip)),
                 None if self.unreachable.len() < UNREACHABLE_MAX => drop(self.unreachable.insert(group, now())),
                 None => {}
             }
+        }
+        if !bids.is_empty() {
+            self.worker.bid(&bids.into_iter().collect::<Vec<_>>())?;
         }
         Ok(found)
     }

@@ -332,14 +332,16 @@ impl Worker {
         Ok(!self.session.query("giving a group up", statements::GIVE_UP, parameters)?.is_empty())
     }
 
-    /// Says how far away a group is.
+    /// Says how far away groups are, each of them once.
     ///
     /// # Errors
     /// The store failed.
-    pub fn bid(&self, group: &GroupName, round_trip: Duration) -> Result<(), WorkerError> {
-        let micros = i64::try_from(round_trip.as_micros()).unwrap_or(i64::MAX);
-        let parameters = self.with(vec![Box::new(group.0.clone()), Box::new(micros)]);
-        self.session.query("bidding for a group", statements::BID, parameters)?;
+    pub fn bid(&self, groups: &[(GroupName, Duration)]) -> Result<(), WorkerError> {
+        let micros = |time: &Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+        let (names, micros): (Vec<String>, Vec<i64>) =
+            groups.iter().map(|(group, round_trip)| (group.0.clone(), micros(round_trip))).unzip();
+        let parameters = self.with(vec![Box::new(names), Box::new(micros)]);
+        self.session.query("bidding for groups", statements::BID, parameters)?;
         Ok(())
     }
 
@@ -366,27 +368,28 @@ impl Worker {
         Ok(rows.iter().map(group_and_site).collect::<Result<_, _>>()?)
     }
 
-    /// Pins a site to a group, unless it is pinned.
+    /// Pins sites to groups, but for those that are pinned. Says where each is.
     ///
     /// # Errors
     /// The store failed.
-    pub fn place(&self, site: &Site, group: &GroupName) -> Result<Placed, WorkerError> {
-        let parameters: Parameters =
-            vec![Box::new(ordered(site.key().0)), Box::new(site.as_str().to_owned()), Box::new(group.0.clone())];
-        let rows = self.session.query("placing a site", statements::PLACE, parameters)?;
-        let row = rows.first().ok_or_else(|| damaged("politeness_group", "the site cannot be placed"))?;
-        let mut columns = Columns::of("politeness_group", row);
-        Ok(Placed { group: GroupName(columns.next()?), owner: columns.next::<Option<i64>>()?.map(WorkerId) })
+    pub fn place(&self, sites: &[(Site, GroupName)]) -> Result<Vec<Placed>, WorkerError> {
+        let (keys, (texts, groups)): (Vec<i64>, (Vec<String>, Vec<String>)) = sites
+            .iter()
+            .map(|(site, group)| (ordered(site.key().0), (site.as_str().to_owned(), group.0.clone())))
+            .unzip();
+        let parameters: Parameters = vec![Box::new(keys), Box::new(texts), Box::new(groups)];
+        let rows = self.session.query("placing sites", statements::PLACE, parameters)?;
+        Ok(rows.iter().map(placed).collect::<Result<_, _>>()?)
     }
 
-    /// The sites pinned to a group, at most `max`.
+    /// The sites of some groups.
     ///
     /// # Errors
     /// The store failed.
-    pub fn sites(&self, group: &GroupName, max: usize) -> Result<Vec<SiteKey>, WorkerError> {
-        let parameters = vec![Box::new(group.0.clone()) as _, Box::new(limit(max)) as _];
-        let rows = self.session.query("reading the sites of a group", statements::SITES, parameters)?;
-        Ok(rows.iter().map(site_key).collect::<Result<_, _>>()?)
+    pub fn sites(&self, groups: &[GroupName]) -> Result<Vec<(SiteKey, GroupName)>, WorkerError> {
+        let names: Vec<String> = groups.iter().map(|group| group.0.clone()).collect();
+        let rows = self.session.query("reading the sites of groups", statements::SITES, vec![Box::new(names)])?;
+        Ok(rows.iter().map(site_and_group).collect::<Result<_, _>>()?)
     }
 
     /// Sites with a queue that are not pinned to a group, at most `max`: any worker may place them. `share` is the worker's number
@@ -559,6 +562,7 @@ fn site_and_group(row: &Row) -> Result<(SiteKey, GroupName), StoreError> {
     Ok((SiteKey(from_ordered(columns.next()?)), GroupName(columns.next()?)))
 }
 
-fn site_key(row: &Row) -> Result<SiteKey, StoreError> {
-    Columns::of("site", row).next().map(from_ordered).map(SiteKey)
+fn placed(row: &Row) -> Result<Placed, StoreError> {
+    let mut columns = Columns::of("politeness_group", row);
+    Ok(Placed { group: GroupName(columns.next()?), owner: columns.next::<Option<i64>>()?.map(WorkerId) })
 }

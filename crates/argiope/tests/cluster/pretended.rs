@@ -118,7 +118,8 @@ impl Working {
     /// Crawls a little of everything that is its own. Says how many URLs that were.
     fn work(&self) -> usize {
         for site in self.worker.unplaced((0, 1), TAKEN_MAX).expect("unplaced") {
-            self.worker.place(&site, &GroupName::of_site(&site)).expect("placed");
+            let group = GroupName::of_site(&site);
+            self.worker.place(&[(site, group)]).expect("placed");
         }
         let free = self.worker.ownerless(TAKEN_MAX).expect("ownerless");
         let wanted: Vec<_> = free.into_iter().map(|free| (free.group, self.worker.id())).collect();
@@ -135,7 +136,7 @@ impl Working {
     fn crawl(&self, owned: &Owned, filter: &Filter) -> usize {
         let fence = [(owned.group.clone(), owned.epoch)];
         let mut count = 0;
-        for site in self.worker.sites(&owned.group, TAKEN_MAX).expect("sites") {
+        for (site, _) in self.worker.sites(std::slice::from_ref(&owned.group)).expect("sites") {
             for queued in self.worker.pending(site, None, TAKEN_MAX).expect("pending") {
                 self.worker.commit(&fence, &self.batch(&queued, filter)).expect("committed");
                 count += 1;

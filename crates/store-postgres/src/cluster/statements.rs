@@ -68,7 +68,8 @@ pub(super) const HAND_OVER: &str = "WITH target AS (
     RETURNING name";
 pub(super) const GIVE_UP: &str = "UPDATE politeness_group SET owner = NULL, ownerless_since = clock_timestamp()
     WHERE name = $2 AND owner = $1 RETURNING name";
-pub(super) const BID: &str = "INSERT INTO bid (politeness_group, worker, rtt_us) VALUES ($2, $1, $3)
+pub(super) const BID: &str = "INSERT INTO bid (politeness_group, worker, rtt_us)
+        SELECT b.name, $1, b.rtt_us FROM unnest($2::text[], $3::bigint[]) AS b(name, rtt_us) ORDER BY b.name
     ON CONFLICT (politeness_group, worker) DO UPDATE SET rtt_us = excluded.rtt_us";
 pub(super) const OPEN_FOR_BIDS: &str = "SELECT g.name, s.site FROM politeness_group g
     CROSS JOIN LATERAL (SELECT site FROM site WHERE politeness_group = g.name ORDER BY site_key LIMIT 1) s
@@ -80,8 +81,12 @@ pub(super) const NOT_BID_FOR: &str = "SELECT g.name, s.site FROM politeness_grou
     CROSS JOIN LATERAL (SELECT site FROM site WHERE politeness_group = g.name ORDER BY site_key LIMIT 1) s
     WHERE g.name > $2 AND NOT EXISTS (SELECT FROM bid b WHERE b.politeness_group = g.name AND b.worker = $1)
     ORDER BY g.name LIMIT $3";
-pub(super) const PLACE: &str = "SELECT politeness_group, owner FROM place($1, $2, $3)";
-pub(super) const SITES: &str = "SELECT site_key FROM site WHERE politeness_group = $1 ORDER BY site_key LIMIT $2";
+// In the order of the groups and then of the sites, so that workers do not wait in a circle; answered as asked.
+pub(super) const PLACE: &str = "SELECT p.politeness_group, p.owner FROM (
+        SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS s(site_key, site, name, n)
+            ORDER BY s.name, s.site_key) s
+    CROSS JOIN LATERAL place(s.site_key, s.site, s.name) p ORDER BY s.n";
+pub(super) const SITES: &str = "SELECT site_key, politeness_group FROM site WHERE politeness_group = ANY ($1::text[])";
 pub(super) const UNPLACED: &str = "SELECT site FROM unplaced
     WHERE (site_key % $1 + $1) % $1 = $2 ORDER BY site_key LIMIT $3";
 pub(super) const HINTS: &str = "WITH told AS (

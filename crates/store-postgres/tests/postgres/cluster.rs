@@ -147,7 +147,7 @@ impl Process<'_> {
             worker.reap(GRACE)?;
             for site in worker.unplaced((0, 1), 3)? {
                 let (number, _) = numbers(&page_of(&site));
-                worker.place(&site, &group(number))?;
+                worker.place(&[(site, group(number))])?;
             }
             take(&worker, 2)?;
             worker.hints(100)?;
@@ -171,7 +171,7 @@ impl Process<'_> {
     }
 
     fn crawl(&mut self, worker: &Worker, group: &GroupName, epoch: Epoch, until: Instant) -> Result<(), WorkerError> {
-        for site in worker.sites(group, 100)? {
+        for (site, _) in worker.sites(std::slice::from_ref(group))? {
             for queued in worker.pending(site, None, 3)? {
                 let checked = now();
                 if checked >= until {
@@ -253,11 +253,11 @@ fn a_commit_of_an_owner_before_writes_nothing_and_who_ignores_its_lease_is_notic
     let (one, other) = (join(&place, LONG), join(&place, LONG));
     let seed = found(page(0, 0), 0);
     one.commit(&[], &Batch { found: vec![seed.clone()], ..Batch::default() }).expect("seed");
-    let placed = one.place(&seed.url.site(), &group(0)).expect("place");
-    assert_eq!((&placed.group, placed.owner), (&group(0), None));
-    assert_eq!(other.place(&seed.url.site(), &group(1)).expect("place"), placed, "once for all");
-    one.bid(&group(0), Duration::from_micros(2)).expect("bid");
-    other.bid(&group(0), Duration::from_micros(1)).expect("bid");
+    let placed = one.place(&[(seed.url.site(), group(0))]).expect("place");
+    assert_eq!((placed.len(), &placed[0].group, placed[0].owner), (1, &group(0), None));
+    assert_eq!(other.place(&[(seed.url.site(), group(1))]).expect("place"), placed, "once for all");
+    one.bid(&[(group(0), Duration::from_micros(2))]).expect("bid");
+    other.bid(&[(group(0), Duration::from_micros(1))]).expect("bid");
     let free = one.ownerless(9).expect("ownerless");
     let bidders: Vec<WorkerId> = free[0].bids.iter().map(|bid| bid.worker).collect();
     assert_eq!((free.len(), &free[0].group, bidders), (1, &group(0), vec![other.id(), one.id()]), "the nearest first");
@@ -306,7 +306,7 @@ fn several_that_adopt_share_what_there_is_and_hints_reach_the_owner() {
     let workers: Vec<Worker> = (0..3).map(|_| join(&place, LONG)).collect();
     let mut groups: Vec<GroupName> = (0..60).map(|n| GroupName::of_address(IpAddr::from([10, 1, 0, n]))).collect();
     for (site, group) in (100..).zip(&groups) {
-        assert_eq!(workers[0].place(&page(site, 0).site(), group).expect("place").owner, None);
+        assert_eq!(workers[0].place(&[(page(site, 0).site(), group.clone())]).expect("place")[0].owner, None);
     }
     let site_105 = groups[5].clone();
     let taken: usize = thread::scope(|scope| {

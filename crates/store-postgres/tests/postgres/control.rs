@@ -86,7 +86,7 @@ fn the_owner_of_a_site_learns_of_seeds_that_were_known_and_are_nearer_now() {
     let (site, group) = (seed(0).url.site(), GroupName::of_site(&seed(0).url.site()));
     control.add(&[seed(9)]).expect("added");
     assert_eq!(worker.unplaced((0, 1), 9).expect("unplaced"), std::slice::from_ref(&site));
-    worker.place(&site, &group).expect("placed");
+    worker.place(&[(site.clone(), group.clone())]).expect("placed");
     worker.assign(&[(group.clone(), worker.id())], Duration::ZERO).expect("assigned");
     worker.hints(9).expect("those of placing");
     control.add(&[seed(9)]).expect("added");

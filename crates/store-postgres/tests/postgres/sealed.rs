@@ -59,7 +59,7 @@ fn begin(worker: &Worker, site: u64, pages: u64) -> Vec<CanonicalUrl> {
     let pages: Vec<CanonicalUrl> = (0..pages).map(|n| page(site, n)).collect();
     let found = pages.iter().map(|url| found(url.clone(), 1)).collect();
     worker.commit(&[], &Batch { found, ..Batch::default() }).expect("found");
-    worker.place(&pages[0].site(), &group(site)).expect("placed");
+    worker.place(&[(pages[0].site(), group(site))]).expect("placed");
     pages
 }
 
