@@ -341,10 +341,10 @@ impl Rule<'_> {
             self.life.owned.take(&group, epoch, &sites);
             // The first owner is the first to ask.
             if epoch > Epoch(1) {
-                taken_over.extend(sites)
+                taken_over.extend(sites);
             } else {
-                new.extend(sites)
-            };
+                new.extend(sites);
+            }
         }
         self.tell(new, false);
         self.tell(taken_over, true);
