@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fetch::Fetcher;
+use model::FailureKind;
 use store_postgres::cluster::{GroupName, Worker, WorkerError};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
-use weburl::Site;
+use weburl::{Site, SiteKey};
 
 use crate::lease::now;
 use crate::placement::{BIDDERS_MAX, Placement};
@@ -25,7 +26,10 @@ const SURVEYED_MAX: usize = 4;
 /// How long what cannot be reached is not measured again.
 const UNREACHABLE_FOR: Duration = Duration::from_secs(60);
 
-/// Groups remembered as not to be reached.
+/// How often a name is asked for before its site is placed without an address, since no name server answers.
+const RESOLVED_TRIES_MAX: u32 = 5;
+
+/// Groups remembered as not to be reached, and names as not to be resolved.
 const UNREACHABLE_MAX: usize = 10_000;
 
 /// Finds sites their groups, and measures distances.
@@ -39,6 +43,8 @@ pub(crate) struct Surveyor {
     surveyed: Option<GroupName>,
     /// Groups that could not be reached, and when.
     unreachable: HashMap<GroupName, Duration>,
+    /// Sites for whose names no name server answered, and how often.
+    unresolved: HashMap<SiteKey, u32>,
 }
 
 impl Surveyor {
@@ -49,7 +55,16 @@ impl Surveyor {
         placement: Placement,
         runtime: Handle,
     ) -> Self {
-        Surveyor { worker, fetcher, by_address, placement, runtime, surveyed: None, unreachable: HashMap::new() }
+        Surveyor {
+            worker,
+            fetcher,
+            by_address,
+            placement,
+            runtime,
+            surveyed: None,
+            unreachable: HashMap::new(),
+            unresolved: HashMap::new(),
+        }
     }
 
     /// Does what there is to do. Says whether there was anything.
@@ -60,26 +75,47 @@ impl Surveyor {
     }
 
     /// Places sites that are in no group yet: those that are this worker's share of all.
-    fn place(&self) -> Result<bool, WorkerError> {
+    fn place(&mut self) -> Result<bool, WorkerError> {
         let members = self.worker.members()?;
         let share = members.iter().position(|member| member.id == self.worker.id()).unwrap_or_default();
         let sites = self.worker.unplaced((share, members.len()), AT_ONCE_MAX)?;
         let fetcher = self.fetcher.clone();
         let by_address = self.by_address;
-        let placed = self.at_once(sites, move |site| {
+        let resolved = self.at_once(sites, move |site| {
             let fetcher = fetcher.clone();
             async move {
-                // A site that has no address is a group by itself: its owner finds out why.
-                let address = if by_address { fetcher.resolve(&site).await.ok() } else { None };
-                let address = address.and_then(|addresses| addresses.first().copied());
-                let group = address.map_or_else(|| GroupName::of_site(&site), GroupName::of_address);
-                (site, group)
+                let addresses = if by_address { fetcher.resolve(&site).await } else { Ok(Vec::new()) };
+                (site, addresses)
             }
         });
+        let mut placed = Vec::new();
+        for (site, addresses) in resolved {
+            // One that is placed without an address, and has one later, may share it with sites of another worker.
+            if matches!(&addresses, Err(failure) if failure.kind == FailureKind::NameServer && self.may_try_again(&site))
+            {
+                continue;
+            }
+            self.unresolved.remove(&site.key());
+            // A site that has no address is a group by itself: its owner finds out why.
+            let address = addresses.ok().and_then(|addresses| addresses.first().copied());
+            let group = address.map_or_else(|| GroupName::of_site(&site), GroupName::of_address);
+            placed.push((site, group));
+        }
         if !placed.is_empty() {
             self.worker.place(&placed)?;
         }
         Ok(!placed.is_empty())
+    }
+
+    /// Whether the name of a site is worth another try. It counts the tries.
+    fn may_try_again(&mut self, site: &Site) -> bool {
+        let is_full = self.unresolved.len() >= UNREACHABLE_MAX && !self.unresolved.contains_key(&site.key());
+        if is_full {
+            return false;
+        }
+        let tries = self.unresolved.entry(site.key()).or_default();
+        *tries += 1;
+        *tries < RESOLVED_TRIES_MAX
     }
 
     /// Measures how far groups are that have too few bids, and a few of those that others own.
