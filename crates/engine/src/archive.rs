@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use model::{ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation};
 use store::{Segment, StoreError};
-use warc::{Record, RecordId, RefersTo, SegmentError, SegmentWriter};
+use warc::{IndexWriter, Location, Record, RecordId, RefersTo, SegmentError, SegmentWriter};
 use weburl::CanonicalUrl;
 
 /// Writes the exchanges of a crawl into segments.
@@ -30,6 +30,8 @@ struct Current {
     segment: Segment,
     writer: SegmentWriter,
     warcinfo: RecordId,
+    /// Its index, made as it is written; `None` where it was begun by another process, so that it must be read for that.
+    index: Option<IndexWriter>,
     /// When its first record was written; long ago, where it was begun by another process.
     begun_at: Timestamp,
 }
@@ -186,7 +188,7 @@ impl Archive {
             if segment.serial + 1 == next_serial && segment.length < segment_bytes_max {
                 archive.current = Some(reopen(&path, segment)?);
             } else if !index_path(&path).exists() {
-                archive.start_index(path);
+                archive.start_index(path, None);
             }
         }
         Ok(archive)
@@ -249,6 +251,9 @@ impl Archive {
         if let Some(address) = exchange.address {
             response = response.ip_address(address.ip());
         }
+        if is_packed(exchange) {
+            response = response.packed();
+        }
         if let Some(truncation) = exchange.truncated {
             response = response.truncated(match truncation {
                 Truncation::Length => warc::Truncated::Length,
@@ -260,10 +265,11 @@ impl Archive {
         let request = Record::request(request_id, at, url, &exchange.request_head, &[])
             .warcinfo_id(current.warcinfo)
             .concurrent_to(response_id);
-        let written = current.writer.append(&response).and_then(|place| current.writer.append(&request).map(|_| place));
+        let written = current.append(&path, &response);
+        let written = written.and_then(|place| current.append(&path, &request).map(|_| place));
         let serial = current.segment.serial;
         self.current = Some(current);
-        let place = written.map_err(|source| failed(&path, source))?;
+        let place = written?;
         debug_assert!(exchange.method == Method::Get || exchange.payload.is_empty());
         Ok(ArchiveLocation { segment: serial, offset: place.offset, length: place.length })
     }
@@ -317,9 +323,9 @@ impl Archive {
             None => self.writable(at)?,
         };
         let path = self.dir.join(&current.segment.name);
-        let written = current.writer.append(&record.warcinfo_id(current.warcinfo));
+        let written = current.append(&path, &record.warcinfo_id(current.warcinfo));
         self.current = Some(current);
-        written.map(|_| ()).map_err(|source| failed(&path, source))
+        written.map(drop)
     }
 
     /// The segment to write to: a new one if there is none or it is full.
@@ -335,7 +341,9 @@ impl Archive {
         let path = self.dir.join(&segment.name);
         let writer = SegmentWriter::create(&path).map_err(|source| failed(&path, source))?;
         let about = format!("{} of process {}", segment.name, std::process::id());
-        let mut current = Current { segment, writer, warcinfo: record_id("warcinfo", &about, now), begun_at: now };
+        let warcinfo = record_id("warcinfo", &about, now);
+        let index = Some(IndexWriter::new(&index_path(&path), &segment.name));
+        let mut current = Current { segment, writer, warcinfo, index, begun_at: now };
         self.write_warcinfo(&mut current, now)?;
         Ok(current)
     }
@@ -344,7 +352,7 @@ impl Archive {
         let fields: Vec<(&str, &str)> = self.info.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let record = Record::warcinfo(current.warcinfo, now.as_millis(), &current.segment.name, &fields);
         let path = self.dir.join(&current.segment.name);
-        current.writer.append(&record).map(|_| ()).map_err(|source| failed(&path, source))
+        current.append(&path, &record).map(drop)
     }
 
     /// Makes everything appended durable, and says how far each segment that grew reaches.
@@ -380,18 +388,21 @@ impl Archive {
     fn end(&mut self, mut current: Current) -> Result<(), ArchiveError> {
         current.segment.length = current.sync(&self.dir)?;
         let path = self.dir.join(&current.segment.name);
-        let is_indexed = self.start_index(path.clone());
+        let is_indexed = self.start_index(path.clone(), current.index);
         self.sealed.push(Sealed { segment: current.segment, path, is_indexed });
         let (ended, indexing) = std::mem::take(&mut self.indexing).into_iter().partition(JoinHandle::is_finished);
         self.indexing = indexing;
         join(ended)
     }
 
-    /// Indexes a segment beside the writing of the next. Who has the receiver is told when it is done.
-    fn start_index(&mut self, segment: PathBuf) -> Receiver<()> {
+    /// Writes a segment's index beside the writing of the next. Who has the receiver is told when it is done.
+    fn start_index(&mut self, segment: PathBuf, index: Option<IndexWriter>) -> Receiver<()> {
         let (done, is_indexed) = sync_channel(1);
         self.indexing.push(std::thread::spawn(move || {
-            write_index(&segment)?;
+            match index {
+                Some(index) => index.finish().map_err(|error| not_indexed(&segment, &error))?,
+                None => write_index(&segment)?,
+            }
             // Nobody may wait for it.
             let _ = done.send(());
             Ok(())
@@ -416,11 +427,33 @@ impl Archive {
     }
 }
 
+/// How the formats begin that are compressed throughout: gzip, zstd, ZIP, PNG, JPEG, WOFF2.
+const PACKED: [&[u8]; 6] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"wOF2"];
+
+/// Whether there is nothing to gain from compressing a payload again. Brotli has no mark of its own: its field tells.
+fn is_packed(exchange: &Exchange) -> bool {
+    let is_brotli = |line: &[u8]| {
+        let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':').unwrap_or(line.len()));
+        name.eq_ignore_ascii_case(b"content-encoding") && value.trim_ascii().ends_with(b"br")
+    };
+    PACKED.iter().any(|magic| exchange.payload.starts_with(magic))
+        || exchange.response_head.split(|byte| *byte == b'\n').any(is_brotli)
+}
+
 fn join(indexing: Vec<JoinHandle<Result<(), ArchiveError>>>) -> Result<(), ArchiveError> {
     indexing.into_iter().try_for_each(|indexing| indexing.join().unwrap_or(Ok(())))
 }
 
 impl Current {
+    /// Appends a record to the segment, which lies at `path`, and to its index.
+    fn append(&mut self, path: &Path, record: &Record<'_>) -> Result<Location, ArchiveError> {
+        let location = self.writer.append(record).map_err(|source| failed(path, source))?;
+        if let Some(index) = &mut self.index {
+            index.push(record, location).map_err(|error| not_indexed(path, &error))?;
+        }
+        Ok(location)
+    }
+
     fn sync(&mut self, dir: &Path) -> Result<u64, ArchiveError> {
         self.writer.sync().map_err(|source| failed(&dir.join(&self.segment.name), source))
     }
@@ -431,7 +464,7 @@ fn reopen(path: &Path, segment: &Segment) -> Result<Current, ArchiveError> {
     remove_if_there(&index_path(path))?;
     let writer = SegmentWriter::open_for_append(path, segment.length).map_err(|source| failed(path, source))?;
     let warcinfo = warcinfo_of(path).unwrap_or_else(|| record_id("warcinfo", &segment.name, Timestamp::default()));
-    Ok(Current { segment: segment.clone(), writer, warcinfo, begun_at: Timestamp::default() })
+    Ok(Current { segment: segment.clone(), writer, warcinfo, index: None, begun_at: Timestamp::default() })
 }
 
 /// Writes the CDXJ index of a segment beside it.
@@ -439,8 +472,7 @@ fn reopen(path: &Path, segment: &Segment) -> Result<Current, ArchiveError> {
 /// # Errors
 /// The segment cannot be read to its end, or the index cannot be written.
 pub fn write_index(segment: &Path) -> Result<(), ArchiveError> {
-    let failed = |detail: String| ArchiveError::Index { path: segment.display().to_string(), detail };
-    warc::write_index(segment, index_path(segment)).map_err(|error| failed(error.to_string()))
+    warc::write_index(segment, index_path(segment)).map_err(|error| not_indexed(segment, &error))
 }
 
 /// Where the index of a segment lies: `NAME.cdxj` beside `NAME.warc.gz`.
@@ -495,6 +527,10 @@ fn remove_if_there(path: &Path) -> Result<(), ArchiveError> {
 
 fn directory(path: &Path, source: std::io::Error) -> ArchiveError {
     ArchiveError::Directory { path: path.display().to_string(), source }
+}
+
+fn not_indexed(segment: &Path, error: &dyn std::fmt::Display) -> ArchiveError {
+    ArchiveError::Index { path: segment.display().to_string(), detail: error.to_string() }
 }
 
 fn failed(path: &Path, source: SegmentError) -> ArchiveError {

@@ -5,16 +5,18 @@
 
 use sort::Sorter;
 
+use crate::date::timestamp14;
 use crate::error::ReadError;
 use crate::header::Header;
-use crate::http::media_type;
+use crate::http::{HttpHead, media_type};
 use crate::reader::{Location, Reader, StoredRecord};
+use crate::record::Record;
 use crate::record_types::RecordType;
 use crate::replace::write_atomically;
 use crate::surt::surt;
 use std::fmt;
 use std::io::{self, BufRead};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Memory of index lines that wait to be sorted, in bytes: an archive is indexed while the crawl runs.
 const SORT_MEMORY_BYTES_MAX: usize = 8 << 20;
@@ -73,15 +75,51 @@ pub fn index(path: impl AsRef<Path>) -> Result<Vec<CdxLine>, ReadError> {
 /// Writes the index of the file `segment` to `index`, as [`write_sorted`] does, in memory that does
 /// not grow with it. Fails as [`index`] does; then `index` is as before.
 pub fn write_index(segment: impl AsRef<Path>, index: impl AsRef<Path>) -> Result<(), ReadError> {
-    let index = index.as_ref();
-    let mut sorter = Sorter::beside(index).with_memory(SORT_MEMORY_BYTES_MAX);
+    let mut sorter = sorter_for(index.as_ref());
     let mut pushed = Ok(());
     for_each_line(segment.as_ref(), |line| {
         if pushed.is_ok() {
             pushed = sorter.push(&[line.to_string().as_bytes()]);
         }
     })?;
-    let lines = pushed.and_then(|()| sorter.sorted()).map_err(|error| ReadError::Io(error.into()))?;
+    pushed.map_err(io::Error::from).and_then(|()| write_lines(sorter, index.as_ref())).map_err(ReadError::Io)
+}
+
+/// The index of a segment, made while the segment is written, so that nothing has to be read again.
+pub struct IndexWriter {
+    path: PathBuf,
+    indexer: Indexer,
+    sorter: Sorter,
+}
+
+impl IndexWriter {
+    /// The index at `path` of a segment of this name, to which nothing has been written yet.
+    pub fn new(path: &Path, segment: &str) -> IndexWriter {
+        IndexWriter { path: path.to_owned(), indexer: Indexer::new(segment), sorter: sorter_for(path) }
+    }
+
+    /// Takes in the record that was written last, and where it lies. Fails when lines that no longer fit into memory
+    /// cannot be written beside the index.
+    pub fn push(&mut self, record: &Record<'_>, location: Location) -> io::Result<()> {
+        let before = self.indexer.written(record, location);
+        before.map_or(Ok(()), |line| Ok(self.sorter.push(&[line.to_string().as_bytes()])?))
+    }
+
+    /// Writes the file, which is the one that [`write_index`] makes of the segment.
+    pub fn finish(mut self) -> io::Result<()> {
+        if let Some(line) = self.indexer.finish() {
+            self.sorter.push(&[line.to_string().as_bytes()])?;
+        }
+        write_lines(self.sorter, &self.path)
+    }
+}
+
+fn sorter_for(index: &Path) -> Sorter {
+    Sorter::beside(index).with_memory(SORT_MEMORY_BYTES_MAX)
+}
+
+fn write_lines(sorter: Sorter, index: &Path) -> io::Result<()> {
+    let lines = sorter.sorted()?;
     write_atomically(index, |out| {
         for line in lines {
             out.write_all(&line?)?;
@@ -89,7 +127,6 @@ pub fn write_index(segment: impl AsRef<Path>, index: impl AsRef<Path>) -> Result
         }
         Ok(())
     })
-    .map_err(ReadError::Io)
 }
 
 fn for_each_line(path: &Path, mut take: impl FnMut(CdxLine)) -> Result<(), ReadError> {
@@ -122,21 +159,45 @@ impl Indexer {
     /// Looks at a record of which nothing was read yet; its HTTP head is taken. Gives the line of
     /// the record before, if it has one.
     pub fn begin<R: BufRead>(&mut self, record: &mut StoredRecord<'_, R>) -> Result<Option<CdxLine>, ReadError> {
-        let mut before = self.waiting.take();
         let header = record.header();
-        let holds_http = header.holds_http();
-        if let Some(mut line) = line_of_header(header, &self.filename) {
-            if holds_http {
-                let head = record.read_http_head()?;
+        let line = line_of_header(header, &self.filename);
+        let is_of_waiting = self.waits_for(header.target_uri());
+        let head = if header.holds_http() && (line.is_some() || is_of_waiting) {
+            Some(record.read_http_head()?)
+        } else {
+            None
+        };
+        Ok(self.show(line, is_of_waiting, head.as_ref()))
+    }
+
+    /// Looks at a record that was written to `location`. Gives the line of the record before, if it has one.
+    fn written(&mut self, record: &Record<'_>, location: Location) -> Option<CdxLine> {
+        let line = line_of_record(record, location, &self.filename);
+        let target = record.archived_target();
+        let is_of_waiting = self.waits_for(target.as_deref());
+        let head = (line.is_some() || is_of_waiting).then(|| record.http_head()).flatten();
+        self.show(line, is_of_waiting, head.as_ref())
+    }
+
+    /// Whether the line that waits is of this target.
+    fn waits_for(&self, target: Option<&str>) -> bool {
+        self.waiting.as_ref().is_some_and(|waiting| target == Some(&waiting.url))
+    }
+
+    /// Goes on to the next record: its line, if it may have one, waits. Gives the one that has waited, unless the record
+    /// tells that it was an answer to HEAD.
+    fn show(&mut self, line: Option<CdxLine>, is_of_waiting: bool, head: Option<&HttpHead>) -> Option<CdxLine> {
+        let before = self.waiting.take();
+        if let Some(mut line) = line {
+            if let Some(head) = head {
                 line.status = head.status();
                 line.mime = line.mime.or(head.media_type().map(str::to_owned));
             }
             self.waiting = Some(line);
-        } else if holds_http && before.as_ref().is_some_and(|before| header.target_uri() == Some(&before.url)) {
-            let head = record.read_http_head()?;
-            before = before.filter(|_| !head.start_line().starts_with("HEAD "));
+            return before;
         }
-        Ok(before)
+        let is_head = is_of_waiting && head.is_some_and(|head| head.start_line().starts_with("HEAD "));
+        before.filter(|_| !is_head)
     }
 
     /// Says where the record lies that was shown last.
@@ -154,21 +215,39 @@ impl Indexer {
 
 /// What the record's header tells of the line. Records without target or date are not indexed.
 fn line_of_header(header: &Header, filename: &str) -> Option<CdxLine> {
-    let mime = match header.record_type()? {
-        RecordType::Revisit => Some("warc/revisit"),
-        RecordType::Response if header.holds_http() => None,
-        RecordType::Response | RecordType::Resource => header.content_type().and_then(media_type),
-        _ => return None,
-    };
     Some(CdxLine {
+        mime: mime_of(header.record_type()?, header.holds_http(), header.content_type())?,
         url: header.target_uri()?.to_owned(),
         timestamp14: header.timestamp14()?,
-        mime: mime.map(str::to_owned),
         status: None,
         digest: header.get("WARC-Payload-Digest").map(str::to_owned),
         location: Location { offset: 0, length: 0 },
         filename: filename.to_owned(),
     })
+}
+
+/// The same of a record that was written.
+fn line_of_record(record: &Record<'_>, location: Location, filename: &str) -> Option<CdxLine> {
+    Some(CdxLine {
+        mime: mime_of(record.kind(), record.holds_http(), Some(record.content_type()))?,
+        url: record.archived_target()?.into_owned(),
+        timestamp14: timestamp14(record.date_ms()),
+        status: None,
+        digest: record.archived_digest().map(|digest| digest.to_string()),
+        location,
+        filename: filename.to_owned(),
+    })
+}
+
+/// The media type as far as the header tells it; nothing for records that have no line.
+fn mime_of(kind: RecordType, holds_http: bool, content_type: Option<&str>) -> Option<Option<String>> {
+    let mime = match kind {
+        RecordType::Revisit => Some("warc/revisit"),
+        RecordType::Response if holds_http => None,
+        RecordType::Response | RecordType::Resource => content_type.and_then(media_type),
+        _ => return None,
+    };
+    Some(mime.map(str::to_owned))
 }
 
 /// Writes an index file: sorted by bytes, as tools that search it expect, under a temporary name

@@ -3,6 +3,7 @@
 use crate::date::date_to_timestamp14;
 use crate::error::Damage;
 use crate::head::{Head, field, read_head, unfolded_lines};
+use crate::http::is_http;
 use crate::record_types::RecordType;
 use std::io::{self, BufRead};
 
@@ -81,8 +82,7 @@ impl Header {
 
     /// Whether the block is an HTTP message: a head, and the payload after it.
     pub fn holds_http(&self) -> bool {
-        let media_type = self.content_type().unwrap_or("").split(';').next().unwrap_or("");
-        media_type.trim().eq_ignore_ascii_case("application/http")
+        self.content_type().is_some_and(is_http)
     }
 
     /// Reads a header up to and including the empty line after it.

@@ -113,6 +113,11 @@ impl HttpHead {
     }
 }
 
+/// Whether a block of this Content-Type is an HTTP message.
+pub(crate) fn is_http(content_type: &str) -> bool {
+    content_type.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case("application/http")
+}
+
 /// The media type without its parameters.
 pub(crate) fn media_type(content_type: &str) -> Option<&str> {
     let end = content_type.find(|c: char| c == ';' || c.is_whitespace());

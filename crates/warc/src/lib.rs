@@ -56,7 +56,7 @@ mod surt;
 mod surt_session;
 mod walk;
 
-pub use cdxj::{CdxLine, Indexer, index, write_index, write_sorted};
+pub use cdxj::{CdxLine, IndexWriter, Indexer, index, write_index, write_sorted};
 pub use check::check;
 pub use date::{timestamp14, warc_date};
 pub use digest::Digest;

@@ -2,7 +2,7 @@
 
 use crate::date::warc_date;
 use crate::digest::Digest;
-use crate::http::archived_head;
+use crate::http::{HttpHead, archived_head, is_http};
 use crate::id::RecordId;
 use crate::reader::RECORD_END;
 use crate::record_types::{RecordType, Truncated};
@@ -31,6 +31,7 @@ pub struct Record<'a> {
     content_type: &'a str,
     head: Cow<'a, [u8]>,
     payload: Cow<'a, [u8]>,
+    is_packed: bool,
 }
 
 /// The record that a revisit record stands for (WARC 1.1 §5.11, §5.14, §5.15).
@@ -85,7 +86,7 @@ impl<'a> Record<'a> {
         record
             .payload_digest(payload_digest)
             .field("WARC-Refers-To", refers_to.id.to_string())
-            .field("WARC-Refers-To-Target-URI", escaped_uri(refers_to.target_uri))
+            .field("WARC-Refers-To-Target-URI", escaped_uri(refers_to.target_uri).into_owned())
             .field("WARC-Refers-To-Date", warc_date(refers_to.date_ms))
             .field("WARC-Profile", IDENTICAL_PAYLOAD.to_owned())
     }
@@ -135,6 +136,7 @@ impl<'a> Record<'a> {
             content_type,
             head: Cow::Borrowed(&[]),
             payload,
+            is_packed: false,
         }
     }
 
@@ -175,6 +177,13 @@ impl<'a> Record<'a> {
         self
     }
 
+    /// Says that the payload is compressed already, so that compressing the record takes time and gains nothing: it is
+    /// stored in its gzip member as it is.
+    pub fn packed(mut self) -> Record<'a> {
+        self.is_packed = true;
+        self
+    }
+
     fn target(mut self, target_uri: &'a str) -> Record<'a> {
         self.target_uri = Some(target_uri);
         self
@@ -190,6 +199,40 @@ impl<'a> Record<'a> {
         self.id
     }
 
+    pub(crate) fn kind(&self) -> RecordType {
+        self.kind
+    }
+
+    pub(crate) fn date_ms(&self) -> u64 {
+        self.date_ms
+    }
+
+    /// The media type of the block.
+    pub(crate) fn content_type(&self) -> &str {
+        self.content_type
+    }
+
+    /// Whether the block is an HTTP message.
+    pub(crate) fn holds_http(&self) -> bool {
+        is_http(self.content_type)
+    }
+
+    /// The HTTP head of the block.
+    pub(crate) fn http_head(&self) -> Option<HttpHead> {
+        self.holds_http().then(|| HttpHead::parse(self.head.to_vec()))
+    }
+
+    /// The target as it is written.
+    pub(crate) fn archived_target(&self) -> Option<Cow<'a, str>> {
+        self.target_uri.map(escaped_uri)
+    }
+
+    /// The digest of the payload as it is written.
+    pub(crate) fn archived_digest(&self) -> Option<Digest> {
+        let has_payload = matches!(self.kind, RecordType::Response | RecordType::Resource);
+        self.payload_digest.or_else(|| has_payload.then(|| Digest::of(&self.payload)))
+    }
+
     /// The record's header, from the version line to the empty line.
     pub(crate) fn header_bytes(&self) -> Vec<u8> {
         let mut header = String::with_capacity(512);
@@ -197,15 +240,13 @@ impl<'a> Record<'a> {
         push_field(&mut header, "WARC-Type", self.kind.as_str());
         push_field(&mut header, "WARC-Record-ID", &self.id.to_string());
         push_field(&mut header, "WARC-Date", &warc_date(self.date_ms));
-        if let Some(uri) = self.target_uri {
-            push_field(&mut header, "WARC-Target-URI", &escaped_uri(uri));
+        if let Some(uri) = self.archived_target() {
+            push_field(&mut header, "WARC-Target-URI", &uri);
         }
         for (name, value) in &self.fields {
             push_field(&mut header, name, value);
         }
-        let has_payload = matches!(self.kind, RecordType::Response | RecordType::Resource);
-        let computed = || has_payload.then(|| Digest::of(&self.payload));
-        if let Some(digest) = self.payload_digest.or_else(computed) {
+        if let Some(digest) = self.archived_digest() {
             push_field(&mut header, "WARC-Payload-Digest", &digest.to_string());
         }
         let block_digest = Digest::of_parts(&[&self.head, &self.payload]);
@@ -215,6 +256,10 @@ impl<'a> Record<'a> {
         push_field(&mut header, "Content-Length", &block_bytes.to_string());
         header.push_str("\r\n");
         header.into_bytes()
+    }
+
+    pub(crate) fn is_packed(&self) -> bool {
+        self.is_packed
     }
 
     /// What follows the header: the block in two parts, and the end of the record.
@@ -250,8 +295,11 @@ fn push_field(header: &mut String, name: &str, value: &str) {
 }
 
 /// A space would end the URI for some readers.
-fn escaped_uri(uri: &str) -> String {
-    escaped_controls(uri).replace(' ', "%20")
+fn escaped_uri(uri: &str) -> Cow<'_, str> {
+    match escaped_controls(uri) {
+        escaped if escaped.contains(' ') => Cow::Owned(escaped.replace(' ', "%20")),
+        escaped => escaped,
+    }
 }
 
 fn escaped_controls(text: &str) -> Cow<'_, str> {

@@ -161,7 +161,7 @@ impl<F: SegmentFile> SegmentWriter<F> {
         }
         let [head, payload, end] = record.body_parts();
         let mut out = Counting { out: &mut self.file, count: 0 };
-        match self.compressor.write(&[&header, head, payload, end], &mut out) {
+        match self.compressor.write(&[&header, head, payload, end], record.is_packed(), &mut out) {
             Ok(()) => {
                 let location = Location { offset: self.len, length: out.count };
                 self.len += location.length;

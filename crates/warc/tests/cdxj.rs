@@ -6,7 +6,7 @@ mod samples;
 
 use samples::{records, write};
 use std::fs;
-use warc::{CdxLine, Location, ReadError};
+use warc::{CdxLine, Location, ReadError, Record};
 
 #[test]
 fn the_index_has_a_sorted_line_for_each_response_revisit_and_resource() {
@@ -81,6 +81,33 @@ fn lines_are_sorted_by_bytes_and_values_are_json() {
         let json: serde_json::Value = serde_json::from_str(&line[line.find('{').unwrap()..]).unwrap();
         assert_eq!((&json["mime"], &json["filename"]), (&"a\"b\\".into(), &"č.warc.gz".into()));
     }
+}
+
+#[test]
+fn an_index_made_while_writing_is_the_one_made_by_reading() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.warc.gz");
+    let head = |uri, method: &'static [u8]| {
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
+        [
+            Record::response(samples::id(9), samples::NOW_MS, uri, answer, b""),
+            Record::request(samples::id(10), samples::NOW_MS, uri, method, b""),
+        ]
+    };
+    let mut all = records();
+    all.extend(head("http://a.example/asked for by HEAD", b"HEAD / HTTP/1.1\r\n\r\n"));
+    all.extend(head("http://a.example/asked for by GET", b"GET / HTTP/1.1\r\n\r\n"));
+    all.push(all[1].clone().packed());
+    let [made, read] = ["made.cdxj", "read.cdxj"].map(|name| dir.path().join(name));
+    let mut index = warc::IndexWriter::new(&made, "x.warc.gz");
+    for (record, location) in all.iter().zip(write(&path, &all)) {
+        index.push(record, location).unwrap();
+    }
+    index.finish().unwrap();
+    warc::write_index(&path, &read).unwrap();
+    let made = fs::read_to_string(&made).unwrap();
+    assert_eq!(made, fs::read_to_string(&read).unwrap());
+    assert!(made.contains("by%20GET") && !made.contains("by%20HEAD"), "{made}");
 }
 
 #[test]
