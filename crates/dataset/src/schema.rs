@@ -81,6 +81,15 @@ impl Table {
             }
         }
     }
+
+    /// The columns that nobody asks for by order: their least and greatest values are not looked for.
+    pub(crate) const fn prose(self) -> &'static [&'static str] {
+        match self {
+            Table::Pages => &["title", "text", "reason"],
+            Table::Links => &["text"],
+            Table::Images => &["alt", "data"],
+        }
+    }
 }
 
 const TEXT: DataType = DataType::Utf8;

@@ -219,8 +219,9 @@ pub(crate) fn images(rows: &[ImageRow]) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_new(Table::Images.schema(), columns)
 }
 
-fn text<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
-    let mut column = StringBuilder::new();
+fn text<'a>(values: impl Iterator<Item = Option<&'a str>> + Clone) -> ArrayRef {
+    let bytes = values.clone().flatten().map(str::len).sum();
+    let mut column = StringBuilder::with_capacity(values.size_hint().0, bytes);
     values.for_each(|value| column.append_option(value));
     Arc::new(column.finish())
 }

@@ -9,7 +9,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use crate::read::covered;
@@ -17,9 +17,9 @@ use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
 use crate::tables::{images, links, pages};
 use crate::{Batches, DatasetError, ImageRow, Layout, LinkRow, PageRow, UNRECORDED, Written};
 
-/// Rows turned into columns at once.
+/// Rows turned into columns at once: each time costs something for every column, so a table waits until it has enough.
 const ROWS_AT_ONCE: usize = 1_024;
-/// Text waiting to be turned into columns, in bytes.
+/// Text and images waiting to be turned into columns, in bytes.
 const WAITING_BYTES_MAX: usize = 2 << 20;
 /// A row group is closed when it takes this much memory, in bytes.
 const ROW_GROUP_BYTES: usize = 8 << 20;
@@ -45,8 +45,10 @@ struct Waiting {
     pages: Vec<PageRow>,
     links: Vec<LinkRow>,
     images: Vec<ImageRow>,
-    /// Text among them, in bytes.
-    bytes: usize,
+    /// Text of pages among them, in bytes.
+    text_bytes: usize,
+    /// Images in pages among them, in bytes.
+    image_bytes: usize,
 }
 
 impl SegmentTables {
@@ -92,21 +94,36 @@ impl SegmentTables {
     /// The files cannot be written.
     pub fn push(&mut self, written: Written) -> Result<(), DatasetError> {
         let Written { page, links, images } = written;
-        self.waiting.bytes += page.content.as_ref().and_then(|content| content.text.as_ref()).map_or(0, String::len);
-        self.waiting.bytes += images.iter().filter_map(|image| image.data.as_ref()).map(Vec::len).sum::<usize>();
-        self.waiting.pages.push(page);
-        self.waiting.links.extend(links);
-        self.waiting.images.extend(images);
-        let Waiting { pages, links, images, bytes } = &self.waiting;
-        let rows = pages.len().max(links.len()).max(images.len());
-        if rows >= ROWS_AT_ONCE || *bytes >= WAITING_BYTES_MAX { self.flush() } else { Ok(()) }
+        let waiting = &mut self.waiting;
+        waiting.text_bytes += page.content.as_ref().and_then(|content| content.text.as_ref()).map_or(0, String::len);
+        waiting.image_bytes += images.iter().filter_map(|image| image.data.as_ref()).map(Vec::len).sum::<usize>();
+        waiting.pages.push(page);
+        waiting.links.extend(links);
+        waiting.images.extend(images);
+        if waiting.pages.len() >= ROWS_AT_ONCE || waiting.text_bytes >= WAITING_BYTES_MAX {
+            self.flush_pages()?;
+        }
+        if self.waiting.links.len() >= ROWS_AT_ONCE {
+            self.flush_links()?;
+        }
+        if self.waiting.images.len() >= ROWS_AT_ONCE || self.waiting.image_bytes >= WAITING_BYTES_MAX {
+            self.flush_images()?;
+        }
+        Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), DatasetError> {
-        let waiting = std::mem::take(&mut self.waiting);
-        self.pages.write(pages(&waiting.pages))?;
-        self.links.write(links(&waiting.links))?;
-        self.images.write(images(&waiting.images))
+    fn flush_pages(&mut self) -> Result<(), DatasetError> {
+        self.waiting.text_bytes = 0;
+        self.pages.write(pages(&std::mem::take(&mut self.waiting.pages)))
+    }
+
+    fn flush_links(&mut self) -> Result<(), DatasetError> {
+        self.links.write(links(&std::mem::take(&mut self.waiting.links)))
+    }
+
+    fn flush_images(&mut self) -> Result<(), DatasetError> {
+        self.waiting.image_bytes = 0;
+        self.images.write(images(&std::mem::take(&mut self.waiting.images)))
     }
 
     /// Ends the files, which hold everything up to `covered_bytes` of the segment, and gives them their names.
@@ -114,7 +131,9 @@ impl SegmentTables {
     /// # Errors
     /// The files cannot be written: then those that were there before stay.
     pub fn finish(mut self, covered_bytes: u64) -> Result<(), DatasetError> {
-        self.flush()?;
+        self.flush_pages()?;
+        self.flush_links()?;
+        self.flush_images()?;
         let SegmentTables { pages, links, images, .. } = self;
         let ended = [images.end(covered_bytes)?, links.end(covered_bytes)?, pages.end(covered_bytes)?];
         ended.into_iter().try_for_each(Ended::publish)
@@ -267,6 +286,9 @@ fn properties(table: Table) -> WriterProperties {
         .set_dictionary_page_size_limit(DICTIONARY_BYTES)
         .set_data_page_size_limit(PAGE_BYTES)
         .set_key_value_metadata(Some(vec![KeyValue::new(VERSION_KEY.to_owned(), VERSION.to_string())]));
+    for column in table.prose() {
+        properties = properties.set_column_statistics_enabled(ColumnPath::from(*column), EnabledStatistics::None);
+    }
     for column in table.repetitive() {
         properties = properties.set_column_dictionary_enabled(ColumnPath::from(*column), true);
     }

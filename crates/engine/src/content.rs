@@ -10,7 +10,7 @@ use model::{
 };
 use sha1::{Digest as _, Sha1};
 use stages::{Stage, time};
-use weburl::{CanonicalUrl, QueryEncoder, Rejected};
+use weburl::{CanonicalUrl, QueryEncoder, Rejected, UrlKey};
 
 use crate::Settings;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
@@ -279,8 +279,8 @@ struct Resolver<'a, 'h> {
     encoding: Option<&'static encoding_rs::Encoding>,
     /// The URLs found, each once, in the order of the document.
     urls: Vec<CanonicalUrl>,
-    /// Their places, by themselves and by the references that lead to them; `None` where a reference leads nowhere.
-    places: HashMap<CanonicalUrl, usize>,
+    /// Their places, by their keys and by the references that lead to them; `None` where a reference leads nowhere.
+    places: HashMap<UrlKey, usize>,
     references: HashMap<&'h str, Option<usize>>,
     rejected: u32,
 }
@@ -325,11 +325,9 @@ impl<'a, 'h> Resolver<'a, 'h> {
     }
 
     fn place_of(&mut self, url: CanonicalUrl) -> usize {
-        if let Some(place) = self.places.get(&url) {
-            return *place;
-        }
-        self.urls.push(url.clone());
-        self.places.insert(url, self.urls.len() - 1);
-        self.urls.len() - 1
+        *self.places.entry(url.key()).or_insert_with(|| {
+            self.urls.push(url);
+            self.urls.len() - 1
+        })
     }
 }

@@ -1,9 +1,11 @@
 //! The canonical form of a URL.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
-use crate::{Site, UrlKey, percent, query};
+use crate::{Site, SiteKey, UrlKey, percent, query};
 
 /// The default of the longest canonical URL followed, in bytes.
 pub const URL_BYTES_MAX: usize = 2048;
@@ -65,9 +67,11 @@ pub type QueryEncoder<'a> = &'a dyn Fn(&str) -> Cow<'_, [u8]>;
 /// By the WHATWG URL standard: scheme and host in lower case, the host in its ASCII (IDNA) form, the scheme's default
 /// port dropped, dot segments resolved, an empty path written `/`. By RFC 3986 §6.2.2: percent-encoding in one
 /// spelling. Besides: no fragment, no user name or password, no dot at the end of the host.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone)]
 pub struct CanonicalUrl {
     inner: url::Url,
+    /// Kept, since every URL that is found is looked up by it, several times.
+    key: UrlKey,
 }
 
 impl CanonicalUrl {
@@ -78,14 +82,14 @@ impl CanonicalUrl {
     pub fn parse(text: &str, rules: &CanonicalRules) -> Result<Self, Rejected> {
         check_raw_length(text, rules)?;
         let parsed = url::Url::parse(text).map_err(|error| Rejected::Syntax(error.to_string()))?;
-        CanonicalUrl::from_parsed(parsed, rules)
+        CanonicalUrl::from_parsed(parsed, rules, None)
     }
 
     /// Reads back the text of a canonical URL, as kept in a store. `None` if it is not one.
     #[must_use]
     pub fn from_canonical(text: &str) -> Option<Self> {
         let inner = url::Url::parse(text).ok()?;
-        (inner.as_str() == text && matches!(inner.scheme(), "http" | "https")).then_some(CanonicalUrl { inner })
+        (inner.as_str() == text && matches!(inner.scheme(), "http" | "https")).then(|| CanonicalUrl::keyed(inner, None))
     }
 
     /// Resolves `href` against this URL, as a browser does in a UTF-8 document.
@@ -112,10 +116,10 @@ impl CanonicalUrl {
             .encoding_override(encoder)
             .parse(href)
             .map_err(|error| Rejected::Syntax(error.to_string()))?;
-        CanonicalUrl::from_parsed(parsed, rules)
+        CanonicalUrl::from_parsed(parsed, rules, Some(self))
     }
 
-    fn from_parsed(mut url: url::Url, rules: &CanonicalRules) -> Result<Self, Rejected> {
+    fn from_parsed(mut url: url::Url, rules: &CanonicalRules, base: Option<&CanonicalUrl>) -> Result<Self, Rejected> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Rejected::Scheme(url.scheme().to_owned()));
         }
@@ -126,7 +130,15 @@ impl CanonicalUrl {
         if url.as_str().len() > rules.url_bytes_max {
             return Err(Rejected::TooLong(rules.url_bytes_max));
         }
-        Ok(CanonicalUrl { inner: url })
+        Ok(CanonicalUrl::keyed(url, base))
+    }
+
+    /// With its key. Most links lead to the site of their page, whose key is known.
+    fn keyed(inner: url::Url, base: Option<&CanonicalUrl>) -> Self {
+        let site = &inner[..url::Position::BeforePath];
+        let known = base.filter(|base| &base.inner[..url::Position::BeforePath] == site).map(|base| base.key.site);
+        let key = UrlKey::on(known.unwrap_or_else(|| SiteKey::of(site)), inner.as_str());
+        CanonicalUrl { inner, key }
     }
 
     /// The whole URL.
@@ -180,7 +192,33 @@ impl CanonicalUrl {
     /// The key of this URL.
     #[must_use]
     pub fn key(&self) -> UrlKey {
-        UrlKey::of(&self.inner[..url::Position::BeforePath], self.as_str())
+        self.key
+    }
+}
+
+impl PartialEq for CanonicalUrl {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for CanonicalUrl {}
+
+impl Hash for CanonicalUrl {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key.hash(state);
+    }
+}
+
+impl Ord for CanonicalUrl {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl PartialOrd for CanonicalUrl {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

@@ -42,7 +42,13 @@ impl UrlKey {
     /// The key of the URL `url` on the site `site`, both as canonical text.
     #[must_use]
     pub fn of(site: &str, url: &str) -> Self {
-        UrlKey { site: SiteKey::of(site), url: hash(url) }
+        UrlKey::on(SiteKey::of(site), url)
+    }
+
+    /// The key of the URL `url`, as canonical text, on the site of this key.
+    #[must_use]
+    pub(crate) fn on(site: SiteKey, url: &str) -> Self {
+        UrlKey { site, url: hash(url) }
     }
 
     /// Big-endian bytes, site first, so that byte order is key order.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dataset::{ImageRow, LinkRow, PageContent, PageRow, Rows, Written};
-use engine::{Details, HtmlDetails, Visited};
+use engine::{Details, HtmlDetails, ImageDetails, LinkDetails, Visited};
 use extract::media_type::Kind;
 use extract::{ImageSource, Rel, RobotsDirectives, media_type};
 use model::{Outcome, PayloadDigest, Truncation};
@@ -57,32 +57,29 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
             content.images = u32::try_from(html.images.len()).ok();
             content.meta_robots = robots(html.meta_robots);
             content.encoding = Some(html.encoding);
-            links.extend(link_rows(&source, &html));
-            content.language = html.language.clone();
-            if !is_duplicate {
-                content.simhash = Some(html.simhash);
-            }
-            let HtmlDetails { text, targets, images: found, .. } = html;
+            content.simhash = Some(html.simhash).filter(|_| !is_duplicate);
+            let HtmlDetails { language, text, targets, links: found, images: shown, .. } = html;
+            content.language = language;
             content.text = Some(text).filter(|_| !is_duplicate);
-            images.extend(found.into_iter().map(|image| image_row(&source, image, &targets)));
+            links.extend(found.into_iter().map(|link| link_row(&source, link, &targets)));
+            images.extend(shown.into_iter().map(|image| image_row(&source, image, &targets)));
         }
         content
     });
     Ok(Written { page: PageRow { key, row, content }, links, images })
 }
 
-fn link_rows(source: &(UrlKey, Arc<str>), html: &HtmlDetails) -> Vec<LinkRow> {
-    let row = |link: &engine::LinkDetails| LinkRow {
+fn link_row(source: &(UrlKey, Arc<str>), found: LinkDetails, targets: &[(UrlKey, Arc<str>)]) -> LinkRow {
+    LinkRow {
         source: source.clone(),
-        target: html.targets[link.target].clone(),
-        text: Some(link.text.clone()).filter(|text| !text.is_empty()),
-        kind: link.kind.as_str(),
-        rel: rel(link.rel),
-    };
-    html.links.iter().map(row).collect()
+        target: targets[found.target].clone(),
+        text: Some(found.text).filter(|text| !text.is_empty()),
+        kind: found.kind.as_str(),
+        rel: rel(found.rel),
+    }
 }
 
-fn image_row(source: &(UrlKey, Arc<str>), found: engine::ImageDetails, targets: &[(UrlKey, Arc<str>)]) -> ImageRow {
+fn image_row(source: &(UrlKey, Arc<str>), found: ImageDetails, targets: &[(UrlKey, Arc<str>)]) -> ImageRow {
     let image = found.image;
     let (declared_type, data) = match image.source {
         ImageSource::Url(_) => (None, None),
