@@ -70,6 +70,7 @@ impl Plan {
             sitemaps: options.sitemaps == Some(true),
             head_first: options.head_first == Some(true),
             sites_in_front_max: engine::settings::SITES_IN_FRONT_MAX,
+            remembered_urls_max: engine::settings::REMEMBERED_URLS_MAX,
             ignore_nofollow: options.ignore_nofollow == Some(true),
             keep: keep(&options)?,
             render: render(options.render.as_deref().unwrap_or_default())?,

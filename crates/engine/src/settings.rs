@@ -11,6 +11,9 @@ use crate::Keep;
 /// Sites in memory at once, unless told otherwise.
 pub const SITES_IN_FRONT_MAX: usize = 50_000;
 
+/// URLs remembered that were found lately, unless told otherwise: some 60 bytes each.
+pub const REMEMBERED_URLS_MAX: usize = 200_000;
+
 /// Which pages are shown in a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RenderMode {
@@ -49,6 +52,9 @@ pub struct Settings {
     pub head_first: bool,
     /// Sites in memory at once. What belongs to further sites waits in the store.
     pub sites_in_front_max: usize,
+    /// URLs remembered that were found lately, so that finding them again is not recorded. 0 has every find recorded, for
+    /// those who want to be told of all.
+    pub remembered_urls_max: usize,
     /// Follow links although the page says nofollow.
     pub ignore_nofollow: bool,
     /// What is kept besides HTML, XML and text; `None` keeps everything.

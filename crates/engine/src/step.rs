@@ -5,6 +5,7 @@ mod dispatch;
 mod fetched;
 mod links;
 mod ownership;
+mod remembered;
 mod robots_txt;
 
 pub use robots_txt::robots_state;
@@ -17,6 +18,8 @@ use model::{Failure, FailureKind, Queued, SiteRecord, TaskId, Timestamp};
 use store::{Committed, Relaxed};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
+use remembered::Remembered;
+
 use crate::{Command, End, Event, Record, Settings};
 
 /// Records on their way to the store, at most: beyond it nothing new is begun.
@@ -28,6 +31,7 @@ const RESOLVE_AGAIN_AFTER: Duration = Duration::from_secs(3600);
 /// The whole state of a running crawl. What must outlive the process is in the store.
 pub struct State {
     settings: Settings,
+    remembered: Remembered,
     /// The seeds, and the URLs that they redirect to.
     seeds: HashSet<UrlKey>,
     bench: Workbench,
@@ -131,6 +135,7 @@ impl State {
         let quiet_until = if start == Start::Resumed { now + politeness.ip_delay } else { now };
         State {
             bench: Workbench::new(politeness.connections_per_site, quiet_until),
+            remembered: Remembered::new(settings.remembered_urls_max),
             settings,
             seeds: HashSet::new(),
             sites: HashMap::new(),
@@ -206,6 +211,7 @@ impl State {
     fn add_seed(&mut self, seed: &CanonicalUrl) {
         self.seeds.insert(seed.key());
         self.settings.filter.scope.add_seed(seed);
+        self.remembered.forget_settled();
     }
 
     fn stop(&mut self) {

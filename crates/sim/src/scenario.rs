@@ -53,6 +53,8 @@ pub struct Wishes {
     pub calendar_pages_max: u32,
     /// Sites in memory at once.
     pub sites_in_front_max: usize,
+    /// URLs remembered, so that finding them again is not recorded.
+    pub remembered_urls_max: usize,
 }
 
 /// What goes wrong around the crawler.
@@ -172,6 +174,7 @@ impl Scenario {
             sitemaps: wishes.sitemaps,
             head_first: false,
             sites_in_front_max: wishes.sites_in_front_max,
+            remembered_urls_max: wishes.remembered_urls_max,
             ignore_nofollow: false,
             keep: None,
             images: false,
@@ -228,6 +231,7 @@ fn wishes(rng: &mut Rng, web: &Web) -> Wishes {
         calendar_pages_max: u32::try_from(rng.between(3, 20)).unwrap_or(3),
         // Often few enough that sites have to wait in the store.
         sites_in_front_max: rng.pick(&[1, 2, 3, 1_000]),
+        remembered_urls_max: rng.pick(&[0, 1, 10, 1_000]),
     }
 }
 

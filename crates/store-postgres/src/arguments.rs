@@ -181,7 +181,7 @@ fn found<'a>(batch: &'a Batch, known: &mut Known) -> Vec<Found<'a>> {
     let mut ways: BTreeMap<UrlKey, Vec<&Candidate>> = BTreeMap::new();
     for candidate in &batch.found {
         let key = candidate.url.key();
-        if known.covers(key, candidate) {
+        if known.covers(key, candidate.purpose, candidate.distance()) {
             continue;
         }
         let ways = ways.entry(key).or_default();

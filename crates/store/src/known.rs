@@ -21,10 +21,10 @@ impl Known {
         Known { young: HashMap::new(), old: HashMap::new(), generation_max: max / 2 }
     }
 
-    /// True if committing this candidate changes nothing, because it is known by a way that is no longer. False where
-    /// that is not remembered. What is remembered may be longer than what is stored by now, never shorter.
-    pub fn covers(&mut self, key: UrlKey, candidate: &Candidate) -> bool {
-        let way = (key, candidate.purpose);
+    /// True if committing a URL found at this distance changes nothing, because it is known by a way that is no longer. False
+    /// where that is not remembered. What is remembered may be longer than what is stored by now, never shorter.
+    pub fn covers(&mut self, key: UrlKey, purpose: Purpose, found_at: Distance) -> bool {
+        let way = (key, purpose);
         let distance = match (self.young.get(&way), self.old.get(&way)) {
             (Some(distance), _) => *distance,
             (None, Some(distance)) => {
@@ -34,7 +34,7 @@ impl Known {
             }
             (None, None) => return false,
         };
-        candidate.distance() >= distance
+        found_at >= distance
     }
 
     /// Remembers what is committed, whether it changed anything or not.
@@ -70,17 +70,20 @@ mod tests {
         Candidate { depth, ..Candidate::seed(url) }
     }
 
+    fn at(depth: u32) -> Distance {
+        Distance { depth, redirects: 0 }
+    }
+
     #[test]
     fn covers_what_is_not_nearer() {
         let mut known = Known::new(10);
         let key = candidate(1, 0).url.key();
-        assert!(!known.covers(key, &candidate(1, 3)));
+        assert!(!known.covers(key, Purpose::Page, at(3)));
         known.insert(key, &candidate(1, 3));
         for (depth, expect) in [(2, false), (3, true), (4, true)] {
-            assert_eq!(known.covers(key, &candidate(1, depth)), expect, "depth {depth}");
+            assert_eq!(known.covers(key, Purpose::Page, at(depth)), expect, "depth {depth}");
         }
-        let sitemap = Candidate { purpose: Purpose::Sitemap, ..candidate(1, 4) };
-        assert!(!known.covers(key, &sitemap), "a page says nothing of a sitemap of its name");
+        assert!(!known.covers(key, Purpose::Sitemap, at(4)), "a page says nothing of a sitemap of its name");
     }
 
     #[test]
@@ -88,12 +91,12 @@ mod tests {
         let mut known = Known::new(20);
         for n in 0..100 {
             known.insert(candidate(n, 1).url.key(), &candidate(n, 1));
-            assert!(known.covers(candidate(0, 1).url.key(), &candidate(0, 1)), "after {n}");
+            assert!(known.covers(candidate(0, 1).url.key(), Purpose::Page, at(1)), "after {n}");
             assert!(known.young.len() + known.old.len() <= 20);
         }
-        assert!(!known.covers(candidate(50, 1).url.key(), &candidate(50, 1)));
+        assert!(!known.covers(candidate(50, 1).url.key(), Purpose::Page, at(1)));
         let mut none = Known::new(0);
         none.insert(candidate(1, 1).url.key(), &candidate(1, 1));
-        assert!(!none.covers(candidate(1, 1).url.key(), &candidate(1, 1)));
+        assert!(!none.covers(candidate(1, 1).url.key(), Purpose::Page, at(1)));
     }
 }

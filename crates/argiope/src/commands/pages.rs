@@ -66,6 +66,8 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
     let mut plan = if is_resumed { resumed(&dir, &given)? } else { fresh(&page_dir, &given)? };
     let seed = internal_seed(&arguments, &mut plan)?;
     let body_bytes_max = plan.settings.limits.body_bytes_max;
+    // Every link of every page is printed.
+    plan.settings.remembered_urls_max = 0;
 
     dir.create()?;
     let store = dir.open_store(&plan.options)?;

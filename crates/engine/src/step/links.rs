@@ -1,7 +1,7 @@
 //! What is found on a page, judged: into the frontier, settled at once, or beyond the depth.
 
 use frontier::Excluded;
-use model::{Candidate, Outcome, Purpose, Timestamp, Via, Visit};
+use model::{Candidate, Distance, Outcome, Purpose, Timestamp, Via, Visit};
 use weburl::CanonicalUrl;
 
 use super::State;
@@ -14,7 +14,7 @@ impl State {
     /// Judges the links of a page, each given once, and takes up those that lead on, unless `is_followed` is false. Gives the
     /// page's out-degree: how many of them lead to other URLs that the crawl may fetch.
     pub(super) fn judge_links(
-        &self,
+        &mut self,
         now: Timestamp,
         source: &Candidate,
         links: impl Iterator<Item = CanonicalUrl>,
@@ -24,13 +24,19 @@ impl State {
         let depth = source.depth.saturating_add(1);
         let is_followed = is_followed && !self.is_too_deep(depth);
         let found_on = Some(source.url.key());
+        let distance = Distance { depth, redirects: 0 };
         let mut out_degree: u32 = 0;
         for url in links {
-            let verdict = self.settings.filter.judge(&url);
-            if verdict.is_ok() && url != source.url {
+            let is_other = url.key() != source.url.key();
+            let remembered = if is_followed { self.remembered.admitted(url.key(), distance) } else { None };
+            let verdict = match remembered {
+                Some(_) => Ok(()),
+                None => self.settings.filter.judge(&url),
+            };
+            if remembered.unwrap_or(verdict.is_ok()) && is_other {
                 out_degree = out_degree.saturating_add(1);
             }
-            if is_followed {
+            if is_followed && remembered.is_none() {
                 let purpose = Purpose::Page;
                 let candidate = Candidate { url, depth, redirects: 0, via: Via::Link, purpose, found_on };
                 self.take_up(now, candidate, verdict, record);
@@ -115,24 +121,30 @@ impl State {
         self.settings.depth_max.is_some_and(|max| depth > max)
     }
 
-    fn judge(&self, now: Timestamp, candidate: Candidate, record: &mut Record) {
+    fn judge(&mut self, now: Timestamp, candidate: Candidate, record: &mut Record) {
         let verdict = self.settings.filter.judge(&candidate.url);
         self.take_up(now, candidate, verdict, record);
     }
 
-    /// Records what was found with the filter's verdict on it.
-    fn take_up(&self, now: Timestamp, candidate: Candidate, verdict: Result<(), Excluded>, record: &mut Record) {
+    /// Records what was found with the filter's verdict on it, unless that is recorded already.
+    fn take_up(&mut self, now: Timestamp, candidate: Candidate, verdict: Result<(), Excluded>, record: &mut Record) {
+        let is_admitted = verdict.is_ok();
         let settled = match verdict {
             Err(rule) => Some((Outcome::Excluded, rule.to_string())),
             Ok(()) => self.settings.site_rules.traps.broken_by(&candidate.url).map(|rule| (Outcome::Trap, rule)),
         };
         match settled {
-            None => record.found.push(candidate),
             // A sitemap named by another site is fetched for that site's sake, wherever it lies.
-            Some(_) if candidate.purpose == Purpose::Sitemap => record.found.push(candidate),
-            Some((outcome, reason)) => {
-                let visit = Visit::without_fetch(candidate.url.key(), outcome, reason, now);
-                record.settled.push((candidate, visit));
+            Some((outcome, reason)) if candidate.purpose == Purpose::Page => {
+                if self.remembered.settle(candidate.url.key(), is_admitted) {
+                    let visit = Visit::without_fetch(candidate.url.key(), outcome, reason, now);
+                    record.settled.push((candidate, visit));
+                }
+            }
+            _ => {
+                if self.remembered.find(&candidate) {
+                    record.found.push(candidate);
+                }
             }
         }
     }

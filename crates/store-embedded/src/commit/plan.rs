@@ -36,7 +36,7 @@ impl<'a> Plan<'a> {
     /// Looks up all that the batch touches, in key order.
     pub(crate) fn load(tables: &Tables, known: &mut Known, batch: &'a Batch) -> Result<Self, StoreError> {
         let found = batch.found.iter().map(|candidate| (candidate.url.key(), candidate));
-        let found: Vec<_> = found.filter(|(key, candidate)| !known.covers(*key, candidate)).collect();
+        let found: Vec<_> = found.filter(|(key, found)| !known.covers(*key, found.purpose, found.distance())).collect();
         let mut keys: Vec<UrlKey> = found.iter().map(|(key, _)| *key).collect();
         keys.extend(batch.visits.iter().chain(batch.settled.iter().map(|(_, visit)| visit)).map(|visit| visit.key));
         keys.extend(batch.attempts.iter().map(|(key, _)| *key));

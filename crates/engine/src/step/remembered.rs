@@ -1,0 +1,55 @@
+//! What was found lately: most links lead to what is known, and finding that again changes nothing.
+
+use std::collections::HashMap;
+
+use model::{Candidate, Distance, Purpose};
+use store::Known;
+use weburl::UrlKey;
+
+/// URLs remembered, and given to the store before or with whatever comes later.
+pub(super) struct Remembered {
+    /// Those that the filter admits, with the shortest way that was recorded.
+    found: Known,
+    /// Those that were settled by rules, and whether they count as links into the crawl.
+    settled: HashMap<UrlKey, bool>,
+    settled_max: usize,
+}
+
+impl Remembered {
+    /// Remembers at most `max` URLs; a fifth of them settled ones.
+    pub(super) fn new(max: usize) -> Self {
+        let settled_max = max / 5;
+        Remembered { found: Known::new(max - settled_max), settled: HashMap::new(), settled_max }
+    }
+
+    /// Whether a link to a page counts as one into the crawl, if recording it would change nothing.
+    pub(super) fn admitted(&mut self, key: UrlKey, distance: Distance) -> Option<bool> {
+        if self.found.covers(key, Purpose::Page, distance) { Some(true) } else { self.settled.get(&key).copied() }
+    }
+
+    /// Remembers what is about to be recorded. False where that would change nothing.
+    pub(super) fn find(&mut self, candidate: &Candidate) -> bool {
+        let key = candidate.url.key();
+        let is_new = !self.found.covers(key, candidate.purpose, candidate.distance());
+        if is_new {
+            self.found.insert(key, candidate);
+        }
+        is_new
+    }
+
+    /// Remembers what is about to be settled. False where it is already.
+    pub(super) fn settle(&mut self, key: UrlKey, is_admitted: bool) -> bool {
+        if self.settled_max == 0 {
+            return true;
+        }
+        if self.settled.len() >= self.settled_max {
+            self.settled.clear();
+        }
+        self.settled.insert(key, is_admitted).is_none()
+    }
+
+    /// Forgets what was settled, since the rules have changed.
+    pub(super) fn forget_settled(&mut self) {
+        self.settled.clear();
+    }
+}
