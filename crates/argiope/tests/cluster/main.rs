@@ -13,6 +13,7 @@ mod distances;
 #[expect(dead_code, reason = "some of it is for crawls by one process alone")]
 mod judge;
 mod lab;
+mod outdated;
 mod pretended;
 mod queries;
 #[path = "../binary/ran.rs"]
