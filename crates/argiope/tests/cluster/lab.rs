@@ -1,13 +1,15 @@
 //! A web on several addresses, a database, a server and real workers: to be killed, paused and sent away.
 
-use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use argiope::access::Proof;
+use argiope::joining::{Joining, ask};
 use serde_json::Value;
 use tempfile::TempDir;
 use testdb::{Postgres, until};
@@ -22,7 +24,11 @@ pub const DELAY: Duration = Duration::from_millis(20);
 /// A web of `sites` sites with `pages` pages in all.
 pub struct Laid {
     web: Server,
+    /// Of each address so many ports, one after the other.
+    doors: usize,
     connect_to: Vec<String>,
+    /// As an option has it.
+    delay: String,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -34,17 +40,29 @@ impl Laid {
 
     /// Serves it on these addresses of this machine; the sites are spread over them.
     pub fn at(sites: u64, pages: u64, addresses: impl IntoIterator<Item = Ipv4Addr>) -> Self {
+        Laid::behind(1, sites, pages, addresses)
+    }
+
+    /// Serves it behind so many doors: ports of each address. Who is told of one of them only is known by it.
+    pub fn behind(doors: usize, sites: u64, pages: u64, addresses: impl IntoIterator<Item = Ipv4Addr>) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let settings = format!("7,{sites},{pages},4").parse().expect("a synthetic web");
         let web = Web::new().site("*.synthetic.test", Synthetic::new(settings).expect("a synthetic web"));
-        let listen = addresses.into_iter().map(|address| SocketAddr::from((address, 0))).collect();
+        let all_doors = |address| std::iter::repeat_n(SocketAddr::from((address, 0)), doors);
+        let listen = addresses.into_iter().flat_map(all_doors).collect();
         let web =
             runtime.block_on(Server::start(Config { listen, ..Config::new(web) })).expect("addresses of this machine");
-        let listened = web.addresses().to_vec();
-        let at = |site: u64| listened[usize::try_from(site).expect("few") % listened.len()];
+        let first_doors: Vec<SocketAddr> = web.addresses().iter().copied().step_by(doors).collect();
+        let at = |site: u64| first_doors[usize::try_from(site).expect("few") % first_doors.len()];
         let connect_to = (0..sites).map(|site| format!("s{site:04}.synthetic.test:80:{}", at(site))).collect();
-        Laid { web, connect_to, runtime }
+        Laid { web, doors, connect_to, delay: in_words(DELAY), runtime }
+    }
+
+    /// The same, asked with another delay of sites and of addresses.
+    pub fn every(mut self, delay: Duration) -> Self {
+        self.delay = in_words(delay);
+        self
     }
 
     /// Serves a web on one address.
@@ -53,14 +71,33 @@ impl Laid {
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let web = runtime.block_on(Server::start(Config::new(web))).expect("a free port");
         let connect_to = vec![web.connect_to()];
-        Laid { web, connect_to, runtime }
+        Laid { web, doors: 1, connect_to, delay: in_words(DELAY), runtime }
     }
 
     /// What a crawl of it is told.
     pub fn arguments(&self) -> Vec<&str> {
-        let fixed = ["--scope", "domain", "--delay", "20ms", "--ip-delay", "20ms", "--backoff", "100ms"];
+        let fixed = ["--scope", "domain", "--delay", &self.delay, "--ip-delay", &self.delay, "--backoff", "100ms"];
         let led = self.connect_to.iter().flat_map(|rule| ["--connect-to", rule.as_str()]);
         led.chain(fixed).collect()
+    }
+
+    /// Settings of a crawl that lead through the first door, made to lead through another.
+    pub fn through(&self, door: usize, settings: &str) -> String {
+        let led = |settings: String, of_address: &[SocketAddr]| {
+            settings.replace(&format!("{}\"", of_address[0]), &format!("{}\"", of_address[door]))
+        };
+        self.web.addresses().chunks(self.doors).fold(settings.to_owned(), led)
+    }
+
+    /// The door by which a request came.
+    pub fn door_of(&self, entry: &LogEntry) -> usize {
+        let at = self.web.addresses().iter().position(|address| *address == entry.local);
+        at.expect("it listens there") % self.doors
+    }
+
+    /// The time of the log's clock, in microseconds.
+    pub fn now_us(&self) -> u64 {
+        self.web.now_us()
     }
 
     /// All requests so far.
@@ -111,8 +148,9 @@ impl Lab {
     pub fn new(web: Laid, arguments: &[&str]) -> Self {
         let (database, root) = (Postgres::start(), TempDir::new().expect("a directory"));
         let archive = format!("file://{}", root.path().join("shared").display());
-        let usual = ["--archive", &archive, "--deny-private=false", "--lease", "2s"];
-        let served = Served::start(&database, &[&usual[..], &web.arguments(), arguments].concat());
+        let usual = ["--archive", &archive, "--deny-private=false"];
+        let lease = if arguments.contains(&"--lease") { &[][..] } else { &["--lease", "2s"] };
+        let served = Served::start(&database, &[&usual[..], lease, &web.arguments(), arguments].concat());
         Lab { web, database: Mutex::new(database), served, root }
     }
 
@@ -127,11 +165,25 @@ impl Lab {
     }
 
     /// Starts a worker by a command that becomes the binary, with more arguments.
-    pub fn worker_by(&self, mut binary: Command, arguments: &[&str]) -> Worker {
+    pub fn worker_by(&self, binary: Command, arguments: &[&str]) -> Worker {
+        self.worker_of(&self.served.workers, binary, arguments)
+    }
+
+    /// Starts a worker that reaches the web by a door of its own.
+    pub fn worker_behind(&self, door: usize) -> Worker {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let told = runtime.block_on(ask(&self.served.workers, &Proof::default())).expect("it answers");
+        let told = Joining { settings: self.web.through(door, &told.settings), ..told };
+        // What it has written is final soon: not each worker that is lost takes all its pages with it.
+        let arguments = ["--seal-after", "2s"];
+        self.worker_of(&tells_once(&told), Command::new(env!("CARGO_BIN_EXE_argiope")), &arguments)
+    }
+
+    fn worker_of(&self, server: &str, mut binary: Command, arguments: &[&str]) -> Worker {
         let output = tempfile::NamedTempFile::new_in(self.root.path()).expect("a file");
         let (file, path) = output.keep().expect("it stays");
         let process = binary
-            .args(["worker", &self.served.workers, "--progress", "none", "--dir"])
+            .args(["worker", server, "--progress", "none", "--dir"])
             .arg(path.with_extension("dir"))
             .args(arguments)
             .stdin(Stdio::null())
@@ -156,6 +208,19 @@ impl Lab {
         client.query(statement, &[]).expect("the statement is right")
     }
 
+    /// Has the database do something.
+    pub fn execute(&self, statements: &str) {
+        let mut client = self.database.lock().expect("nobody panicked").client();
+        client.batch_execute(statements).expect("the statements are right");
+    }
+
+    /// The names of those who own something.
+    pub fn owners(&self) -> BTreeSet<String> {
+        let owners =
+            "SELECT w.name FROM argiope.worker w WHERE w.worker IN (SELECT owner FROM argiope.politeness_group)";
+        self.query(owners).iter().map(|row| row.get(0)).collect()
+    }
+
     /// A single number.
     pub fn number(&self, statement: &str) -> i64 {
         self.query(statement)[0].get(0)
@@ -165,6 +230,24 @@ impl Lab {
     pub fn crawl(&self) -> Value {
         self.served.asked(&["crawl", SEED])
     }
+}
+
+fn in_words(delay: Duration) -> String {
+    format!("{}ms", delay.as_millis())
+}
+
+/// A server that tells one worker what it must know, and no more. Says where it is.
+fn tells_once(told: &Joining) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("bound").to_string();
+    let body = serde_json::to_string(told).expect("JSON");
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a worker");
+        let asked = BufReader::new(&stream).lines().map(|line| line.expect("HTTP"));
+        asked.take_while(|line| !line.is_empty()).for_each(drop);
+        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).expect("it reads");
+    });
+    address
 }
 
 /// A running worker.
@@ -177,6 +260,12 @@ impl Worker {
     /// What it has said so far.
     pub fn said(&self) -> String {
         std::fs::read_to_string(&self.output).expect("its output")
+    }
+
+    /// Where others reach it, by which the database knows it, whichever its identity is.
+    pub fn name(&self) -> String {
+        let said = self.said();
+        said.split(' ').nth(4).unwrap_or_else(|| panic!("it has not joined: {said}")).to_owned()
     }
 
     /// Sends a signal, such as `STOP`.

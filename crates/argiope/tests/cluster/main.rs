@@ -9,6 +9,7 @@ mod answers;
 mod crawled;
 mod crawls;
 mod distances;
+mod handed_over;
 #[path = "../web/politeness/judge.rs"]
 #[expect(dead_code, reason = "some of it is for crawls by one process alone")]
 mod judge;
@@ -20,4 +21,5 @@ mod queries;
 mod ran;
 mod served;
 mod told;
+mod watched;
 mod workers;

@@ -29,9 +29,14 @@ fn report(dir: &std::path::Path) -> Value {
 }
 
 pub fn check_polite(log: &[LogEntry]) {
-    check_gaps(log, address_of, DELAY);
+    check_delay(log, DELAY);
+}
+
+/// No address is asked sooner than `delay` after it was asked last, and no site but for its robots.txt.
+pub fn check_delay(log: &[LogEntry], delay: Duration) {
+    check_gaps(log, address_of, delay);
     let pages: Vec<LogEntry> = log.iter().filter(|entry| entry.target != "/robots.txt").cloned().collect();
-    check_gaps(&pages, site_of, DELAY);
+    check_gaps(&pages, site_of, delay);
 }
 
 /// How often each page was asked for.
