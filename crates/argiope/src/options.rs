@@ -144,6 +144,10 @@ pub struct Options {
     #[arg(long, value_name = "H1:P1:H2:P2", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connect_to: Vec<String>,
+    /// Ask these name servers instead of the system's, as curl does
+    #[arg(long, value_name = "ADDR[:PORT]", value_delimiter = ',', hide_short_help = true, help_heading = "Fetching")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dns_servers: Vec<String>,
     /// Trust the certificates in this PEM file too
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]

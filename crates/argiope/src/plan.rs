@@ -1,5 +1,6 @@
 //! The options of a crawl, checked and complete: nothing behind this asks whether a value was given.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +18,9 @@ use crate::units::{Bytes, Span};
 
 /// Fetches at once unless told otherwise.
 const CONCURRENCY: usize = 128;
+
+/// Where name servers listen unless told otherwise.
+const DNS_PORT: u16 = 53;
 
 /// Everything needed to run a crawl.
 pub struct Plan {
@@ -407,11 +411,21 @@ fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig
     for text in &options.connect_to {
         config.connect_to.push(parsed("connect-to", text, str::parse)?);
     }
+    for text in &options.dns_servers {
+        config.name_servers.push(parsed("dns-servers", text, name_server)?);
+    }
     for path in &options.ca_cert {
         let pem = std::fs::read(path).map_err(|error| usage(format!("--ca-cert {}: {error}", path.display())))?;
         config.ca_certs.push(pem);
     }
     Ok(config)
+}
+
+fn name_server(text: &str) -> Result<SocketAddr, String> {
+    let with_port = |address| SocketAddr::new(address, DNS_PORT);
+    text.parse()
+        .or_else(|_| text.parse().map(with_port))
+        .map_err(|_| format!("`{text}` is not of the form ADDR[:PORT]"))
 }
 
 #[cfg(test)]
@@ -440,6 +454,7 @@ mod tests {
             "# proxy =",
             "# resolve =",
             "# connect-to =",
+            "# dns-servers =",
             "# ca-cert =",
             "# content-types =",
             "# store =",

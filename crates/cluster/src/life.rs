@@ -1,6 +1,7 @@
 //! From joining to leaving: the threads that keep a worker's lease, and what it owns in line with the database.
 
 use std::collections::{BTreeSet, HashMap};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -171,8 +172,13 @@ impl Life {
         ])
     }
 
-    /// Is told by the engine of a site that was let go of.
-    pub fn released(&self, site: SiteKey) {
+    /// Is told by the engine of a site that was let go of and, if it was because of that, the address at which it is to be asked from
+    /// now on.
+    pub fn released(&self, site: SiteKey, address: Option<IpAddr>) {
+        // At once: nothing may begin anew before the database knows.
+        if let Some(address) = address {
+            self.owned.set_moving(site, address);
+        }
         self.released.lock().unwrap_or_else(PoisonError::into_inner).push(site);
     }
 
@@ -406,9 +412,30 @@ impl Rule<'_> {
 
     fn released(&mut self, site: SiteKey) -> Result<(), WorkerError> {
         let Some(group) = self.life.owned.group(site) else { return Ok(()) };
+        if let Some(address) = self.life.owned.moving_to(site) {
+            self.move_to(site, &group, address)?;
+        } else if !self.moving.contains_key(&group) {
+            // It became its own again while it was let go of.
+            self.tell(vec![site], false);
+        }
         let Some((_, waiting)) = self.moving.get_mut(&group) else { return Ok(()) };
         waiting.remove(&site);
         if waiting.is_empty() { self.hand_over(&group) } else { Ok(()) }
+    }
+
+    /// Pins a site of which nothing is under way to another address. Whoever owns that, or gets it, goes on with the site.
+    fn move_to(&self, site: SiteKey, group: &GroupName, address: IpAddr) -> Result<(), WorkerError> {
+        let Life { worker, owned, .. } = self.life;
+        let is_moved = match owned.epoch(group) {
+            Some(epoch) => worker.move_site(site, (group, epoch), &GroupName::of_address(address))?,
+            None => false,
+        };
+        // Nobody takes anything from a worker that is alive.
+        if !is_moved {
+            return Err(WorkerError::Lost);
+        }
+        owned.moved(site);
+        Ok(())
     }
 
     /// Gives away a group of which nothing is under way.

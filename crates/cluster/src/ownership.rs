@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use engine::Pin;
 use store_postgres::cluster::{Epoch, GroupName};
 use weburl::SiteKey;
 
@@ -18,6 +19,8 @@ pub struct Owned {
 struct Known {
     groups: HashMap<GroupName, Group>,
     sites: BTreeMap<SiteKey, GroupName>,
+    /// Sites that are let go of for an address, until they are pinned to it.
+    moving: HashMap<SiteKey, IpAddr>,
 }
 
 struct Group {
@@ -38,9 +41,12 @@ impl Owned {
         known.groups.insert(group.clone(), Group { epoch, is_leaving: false, sites });
     }
 
-    /// Adds a site to a group. False if the group is not its own to crawl.
+    /// Adds a site to a group. False if it is not its own to crawl.
     pub fn add(&self, site: SiteKey, group: &GroupName) -> bool {
         let mut known = self.write();
+        if known.moving.contains_key(&site) {
+            return false;
+        }
         match known.groups.get_mut(group) {
             Some(held) if !held.is_leaving => held.sites.insert(site),
             _ => return false,
@@ -57,11 +63,39 @@ impl Owned {
         held.sites.iter().copied().collect()
     }
 
+    /// Begins nothing more on a site of its own: it is to be pinned to an address.
+    pub fn set_moving(&self, site: SiteKey, address: IpAddr) {
+        let mut known = self.write();
+        if known.sites.contains_key(&site) {
+            known.moving.insert(site, address);
+        }
+    }
+
+    /// The address to which a site of its own is to be pinned, if it is.
+    #[must_use]
+    pub fn moving_to(&self, site: SiteKey) -> Option<IpAddr> {
+        self.read().moving.get(&site).copied()
+    }
+
+    /// Forgets a site that was pinned elsewhere.
+    pub fn moved(&self, site: SiteKey) {
+        let mut known = self.write();
+        known.moving.remove(&site);
+        if let Some(group) = known.sites.remove(&site)
+            && let Some(held) = known.groups.get_mut(&group)
+        {
+            held.sites.remove(&site);
+        }
+    }
+
     /// Forgets a group.
     pub fn forget(&self, group: &GroupName) {
         let mut known = self.write();
         if let Some(held) = known.groups.remove(group) {
-            held.sites.iter().for_each(|site| drop(known.sites.remove(site)));
+            for site in &held.sites {
+                known.sites.remove(site);
+                known.moving.remove(site);
+            }
         }
     }
 
@@ -87,13 +121,17 @@ impl Owned {
     #[must_use]
     pub fn crawls(&self, site: SiteKey) -> bool {
         let known = self.read();
-        known.sites.get(&site).and_then(|group| known.groups.get(group)).is_some_and(|held| !held.is_leaving)
+        known.group_of(site).is_some_and(|(_, held)| !held.is_leaving)
     }
 
-    /// The address to which a site is pinned; `None` where its group is the site itself, or not known.
+    /// Where a site may be asked, if groups are addresses.
     #[must_use]
-    pub fn address(&self, site: SiteKey) -> Option<IpAddr> {
-        self.read().sites.get(&site).and_then(GroupName::address)
+    pub fn pin(&self, site: SiteKey) -> Pin {
+        let known = self.read();
+        match known.group_of(site) {
+            Some((group, _)) => group.address().map_or(Pin::Nowhere, Pin::At),
+            None => Pin::Gone,
+        }
     }
 
     /// The sites on which it may begin something, in the order of their keys, from behind `after`, at most `max`.
@@ -101,14 +139,8 @@ impl Owned {
     pub fn sites(&self, after: Option<SiteKey>, max: usize) -> Vec<SiteKey> {
         let known = self.read();
         let from = after.map_or(Unbounded, Excluded);
-        let is_active = |group: &GroupName| known.groups.get(group).is_some_and(|held| !held.is_leaving);
-        known
-            .sites
-            .range((from, Unbounded))
-            .filter(|(_, group)| is_active(group))
-            .map(|(site, _)| *site)
-            .take(max)
-            .collect()
+        let is_active = |site: &SiteKey| known.group_of(*site).is_some_and(|(_, held)| !held.is_leaving);
+        known.sites.range((from, Unbounded)).map(|(site, _)| *site).filter(is_active).take(max).collect()
     }
 
     /// What a commit about these sites must bear. `None` if one of them is not its own.
@@ -132,6 +164,14 @@ impl Owned {
     }
 }
 
+impl Known {
+    /// The group of a site that is its own and stays so.
+    fn group_of(&self, site: SiteKey) -> Option<(&GroupName, &Group)> {
+        let group = self.sites.get(&site).filter(|_| !self.moving.contains_key(&site))?;
+        Some((group, self.groups.get(group)?))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,7 +186,7 @@ mod tests {
         assert!(owned.add(SiteKey(5), &group) && !owned.add(SiteKey(6), &other));
         assert!(owned.crawls(SiteKey(5)) && !owned.crawls(SiteKey(6)));
         assert_eq!(owned.sites(Some(SiteKey(1)), 9), [SiteKey(2), SiteKey(5)]);
-        assert_eq!(owned.address(SiteKey(5)), Some(IpAddr::from([10, 0, 0, 1])));
+        assert_eq!(owned.pin(SiteKey(5)), Pin::At(IpAddr::from([10, 0, 0, 1])));
 
         assert_eq!(owned.set_leaving(&group, true), [SiteKey(1), SiteKey(2), SiteKey(5)]);
         assert!(!owned.crawls(SiteKey(1)) && !owned.add(SiteKey(7), &group) && owned.sites(None, 9).is_empty());
@@ -161,5 +201,28 @@ mod tests {
 
         owned.forget(&group);
         assert_eq!((owned.epoch(&group), owned.fence(sites.into_iter())), (None, None));
+        assert_eq!(owned.pin(SiteKey(1)), Pin::Gone);
+    }
+
+    #[test]
+    fn nothing_is_begun_on_a_site_that_moves_and_others_of_its_group_go_on() {
+        let owned = Owned::default();
+        let site = weburl::Site::from_text("http://one.test").expect("a site");
+        let (group, other) = (GroupName::of_site(&site), GroupName::of_address(IpAddr::from([10, 0, 0, 2])));
+        let sites = [SiteKey(1), SiteKey(2)];
+        owned.take(&group, Epoch(1), &sites);
+        assert_eq!(owned.pin(SiteKey(1)), Pin::Nowhere);
+        owned.set_moving(SiteKey(1), IpAddr::from([10, 0, 0, 2]));
+        assert!(!owned.crawls(SiteKey(1)) && owned.pin(SiteKey(1)) == Pin::Gone && !owned.add(SiteKey(1), &group));
+        assert!(owned.crawls(SiteKey(2)) && owned.sites(None, 9) == [SiteKey(2)]);
+        assert!(owned.fence([SiteKey(1)].into_iter()).is_some(), "what is under way is committed");
+        assert_eq!(owned.moving_to(SiteKey(1)), Some(IpAddr::from([10, 0, 0, 2])));
+        owned.moved(SiteKey(1));
+        assert_eq!((owned.group(SiteKey(1)), owned.moving_to(SiteKey(1))), (None, None));
+        assert_eq!(owned.set_leaving(&group, false), [SiteKey(2)]);
+        owned.take(&other, Epoch(1), &[]);
+        assert!(owned.add(SiteKey(1), &other) && owned.crawls(SiteKey(1)), "it may come back in another group");
+        owned.set_moving(SiteKey(9), IpAddr::from([10, 0, 0, 2]));
+        assert_eq!(owned.moving_to(SiteKey(9)), None, "it is not its own");
     }
 }

@@ -50,6 +50,13 @@ pub enum Event {
         /// Its addresses; none behind a proxy, which resolves by itself.
         addresses: Result<Vec<IpAddr>, Failure>,
     },
+    /// The answer to [`Command::Resolve`] for a site that this run may not ask where it is: it is let go of.
+    Elsewhere {
+        /// The site.
+        site: SiteKey,
+        /// Where it is to be asked, by whoever has that address; `None` where the site is another's already.
+        address: Option<IpAddr>,
+    },
     /// The answer to [`Command::Fetch`].
     Fetched(Box<Fetch>),
     /// The answer to one or more [`Command::Record`], in their order.
@@ -107,13 +114,23 @@ pub enum Command {
         max: usize,
     },
     /// Find out a site's addresses.
-    Resolve(Site),
+    Resolve {
+        /// The site.
+        site: Site,
+        /// The address that could not be reached when it was asked last; only where others crawl too.
+        unreachable: Option<IpAddr>,
+    },
     /// Fetch a URL.
     Fetch(FetchTask),
     /// Record what happened: archive first, then state.
     Record(Box<Record>),
     /// Nothing of this site is under way any more, and all that was is committed.
-    Released(SiteKey),
+    Released {
+        /// The site.
+        site: SiteKey,
+        /// Where it is to be asked from now on, if it is let go of because of that ([`Event::Elsewhere`]).
+        address: Option<IpAddr>,
+    },
     /// Send [`Event::Wake`] at this time, instead of at any time given before.
     WakeAt(Timestamp),
     /// Drop all fetches under way, and all reads: the crawl ends, and nobody waits for their answers.

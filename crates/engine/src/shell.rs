@@ -15,7 +15,7 @@ use weburl::{Site, SiteKey};
 
 use crate::clock::Clock;
 use crate::{
-    Browsing, Command, End, Event, Fetch, Record, RecordError, Recorder, Seal, Settings, Start, State, look_into,
+    Browsing, Command, End, Event, Fetch, Pin, Record, RecordError, Recorder, Seal, Settings, Start, State, look_into,
 };
 
 /// Events waiting for the step.
@@ -62,10 +62,10 @@ pub struct Shell {
 pub struct Ownership {
     /// What it is told, in order.
     pub orders: mpsc::Receiver<Control>,
-    /// Is told of each site that was let go of.
-    pub released: Box<dyn Fn(SiteKey) + Send>,
-    /// The address to which a site is pinned, whatever others its name has: another worker may ask those.
-    pub address: Box<dyn Fn(SiteKey) -> Option<IpAddr> + Send>,
+    /// Is told of each site that was let go of and, as [`Command::Released`], where it is to be asked from now on.
+    pub released: Box<dyn Fn(SiteKey, Option<IpAddr>) + Send>,
+    /// Where a site may be asked.
+    pub pin: Box<dyn Fn(SiteKey) -> Pin + Send>,
 }
 
 /// What a worker is told from outside.
@@ -161,7 +161,7 @@ impl Shell {
         // Seeds are committed before anything is asked of a site: where there are none, no run came so far.
         let known_seeds = store.seeds()?;
         let (mut control, others) = match ownership {
-            Some(Ownership { orders, released, address }) => (Some(orders), Some(Others { released, address })),
+            Some(Ownership { orders, released, pin }) => (Some(orders), Some(Others { released, pin })),
             None => (None, None),
         };
         let start = match known_seeds.is_empty() {
@@ -300,8 +300,8 @@ struct Hands {
 
 /// What there is to heed where others crawl too.
 struct Others {
-    released: Box<dyn Fn(SiteKey) + Send>,
-    address: Box<dyn Fn(SiteKey) -> Option<IpAddr> + Send>,
+    released: Box<dyn Fn(SiteKey, Option<IpAddr>) + Send>,
+    pin: Box<dyn Fn(SiteKey) -> Pin + Send>,
 }
 
 impl Hands {
@@ -310,16 +310,16 @@ impl Hands {
         for command in commands {
             match command {
                 Command::Fetch(task) => self.fetch(task),
-                Command::Resolve(site) => self.resolve(site),
+                Command::Resolve { site, unreachable } => self.resolve(site, unreachable),
                 Command::Record(record) => self.waiting_orders.push_back(Order::Record(record)),
                 Command::Load { .. } | Command::FindSites { .. } if self.abandoned => {}
                 Command::Load { site, with_record, after, max } => {
                     self.waiting_orders.push_back(Order::Read(Read::Queue { site, with_record, after, max }));
                 }
                 Command::FindSites { after } => self.waiting_orders.push_back(Order::Read(Read::Sites { after })),
-                Command::Released(site) => {
+                Command::Released { site, address } => {
                     if let Some(others) = &self.others {
-                        (others.released)(site);
+                        (others.released)(site, address);
                     }
                 }
                 Command::WakeAt(at) => self.alarm = Some(at),
@@ -349,15 +349,15 @@ impl Hands {
         });
     }
 
-    fn resolve(&mut self, site: Site) {
+    fn resolve(&mut self, site: Site, unreachable: Option<IpAddr>) {
         let (fetcher, events) = (self.fetcher.clone(), self.events.clone());
-        let pinned = self.others.as_ref().and_then(|others| (others.address)(site.key()));
+        let pin = self.others.as_ref().map_or(Pin::Anywhere, |others| (others.pin)(site.key()));
         self.fetches.spawn(async move {
-            let addresses = match pinned {
-                Some(address) => Ok(vec![address]),
-                None => fetcher.resolve(&site).await,
+            let event = match pin.judge(site.key(), unreachable) {
+                Some(event) => event,
+                None => pin.judge_found(site.key(), fetcher.resolve(&site).await),
             };
-            let _ = events.send(Event::Resolved { site: site.key(), addresses }).await;
+            let _ = events.send(event).await;
         });
     }
 }

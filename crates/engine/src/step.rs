@@ -11,6 +11,7 @@ mod robots_txt;
 pub use robots_txt::robots_state;
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use frontier::{Group, SiteState, WINDOW_URLS, Workbench};
@@ -98,14 +99,36 @@ struct Front {
     state: SiteState,
     /// Set where an earlier run, or another worker, may have visited it just before this time.
     visited_before: Option<Timestamp>,
-    /// It is let go of as soon as nothing of it is under way.
-    leaving: bool,
+    leaving: Leaving,
     loading: bool,
     resolving: bool,
     resolved_at: Timestamp,
+    /// The address that could not be reached when it was asked last: it is looked for elsewhere when its turn comes. Only where
+    /// others crawl too, since each of its addresses may be another's.
+    unreachable: Option<IpAddr>,
     /// Its budget is spent, as far as is known while visits are under way: nothing more is asked of it.
     held: bool,
     parked: bool,
+}
+
+/// Whether a site in front is let go of as soon as nothing of it is under way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leaving {
+    /// It stays.
+    No,
+    /// As ordered; the order may be taken back.
+    Ordered,
+    /// Since it may not be asked where it is ([`Event::Elsewhere`]).
+    Elsewhere(Option<IpAddr>),
+}
+
+impl Leaving {
+    fn for_address(self) -> Option<IpAddr> {
+        match self {
+            Leaving::Elsewhere(address) => address,
+            Leaving::No | Leaving::Ordered => None,
+        }
+    }
 }
 
 /// A fetch under way.
@@ -167,6 +190,7 @@ impl State {
             Event::SitesFound { sites, all } => self.sites_found(&sites, all),
             Event::Loaded { site, record, queue, all } => self.loaded(now, site, record, queue, all),
             Event::Resolved { site, addresses } => self.resolved(now, site, addresses),
+            Event::Elsewhere { site, address } => self.elsewhere(now, site, address),
             Event::Fetched(fetch) => self.fetched(now, *fetch),
             Event::Committed { records, committed } => self.committed(now, &records, committed),
             Event::SitesChanged { sites, taken_over } => self.sites_changed(now, &sites, taken_over),
@@ -225,6 +249,11 @@ impl State {
             self.in_flight.clear();
             self.commands.push(Command::Abandon);
         }
+    }
+
+    /// Whether each of a site's addresses may be another's to ask.
+    fn shares_addresses(&self) -> bool {
+        self.start == Start::Shared && !self.settings.site_rules.politeness.ip_delay.is_zero()
     }
 
     fn front(&mut self, site: SiteKey) -> Option<&mut Front> {
@@ -337,16 +366,17 @@ impl State {
         Some(Front {
             state,
             visited_before,
-            leaving: false,
+            leaving: Leaving::No,
             loading: false,
             resolving: false,
             resolved_at: now,
+            unreachable: None,
             held: false,
             parked: false,
         })
     }
 
-    fn resolved(&mut self, now: Timestamp, site: SiteKey, addresses: Result<Vec<std::net::IpAddr>, Failure>) {
+    fn resolved(&mut self, now: Timestamp, site: SiteKey, addresses: Result<Vec<IpAddr>, Failure>) {
         self.asked -= 1;
         let politeness = self.settings.site_rules.politeness.clone();
         let Some(front) = self.front(site) else { return };

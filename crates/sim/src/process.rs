@@ -1,10 +1,11 @@
 //! One run of the crawler's program: another shell around `engine::State::step`, in virtual time.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Command, End, Event, Fetch, Recorder, Settings, Start, State, look_into};
+use engine::{Command, End, Event, Fetch, Pin, Recorder, Settings, Start, State, look_into};
 use model::{FetchOutcome, FetchTask, Purpose, TaskId};
 use store::Store;
 use weburl::{Site, SiteKey};
@@ -65,6 +66,8 @@ pub(crate) struct Process<'w> {
     alarm: u64,
     /// The writer's answers come in their order.
     last_answer: TrueTime,
+    /// The addresses to which sites are pinned.
+    pins: BTreeMap<SiteKey, IpAddr>,
     /// There is nothing left to do, and the crawler was told so.
     is_done: bool,
     end: Option<End>,
@@ -93,6 +96,7 @@ impl<'w> Process<'w> {
             under_way: BTreeMap::new(),
             alarm: 0,
             last_answer,
+            pins: BTreeMap::new(),
             is_done: false,
             end: None,
         };
@@ -210,8 +214,21 @@ impl<'w> Process<'w> {
         self.step(Event::Release(vec![site]))
     }
 
+    /// Where a site may be asked. Where workers share addresses a site is pinned to one when it is let go of for it.
+    fn pin(&self, site: SiteKey) -> Pin {
+        let is_shared = self.world.scenario.troubles.hand_overs > 0;
+        if !is_shared || self.settings.site_rules.politeness.ip_delay.is_zero() {
+            return Pin::Anywhere;
+        }
+        self.pins.get(&site).map_or(Pin::Nowhere, |address| Pin::At(*address))
+    }
+
     /// A site was let go of: another worker has it for a while.
-    fn released(&mut self, site: SiteKey) {
+    fn released(&mut self, site: SiteKey, address: Option<IpAddr>) {
+        if let Some(address) = address {
+            self.store.set_away([site], true);
+            self.pins.insert(site, address);
+        }
         let is_asked = self.under_way.values().any(|under_way| under_way.request.key.site == site);
         if is_asked || self.writer.has_records_of(site) {
             self.world.oracle.complain(Check::Owned, self.world.now, format!("site {site} is let go of too early"));
@@ -248,10 +265,12 @@ impl<'w> Process<'w> {
     fn carry_out(&mut self, command: Command) -> Result<(), Exit> {
         match command {
             Command::Fetch(task) => self.fetch(&task),
-            Command::Resolve(site) => {
-                let addresses = self.world.servers.resolve(&self.world.scenario.web, &site);
+            Command::Resolve { site, unreachable } => {
+                let pin = self.pin(site.key());
+                let event = pin.judge(site.key(), unreachable).unwrap_or_else(|| {
+                    pin.judge_found(site.key(), self.world.servers.resolve(&self.world.scenario.web, &site))
+                });
                 let after = Duration::from_micros(self.world.network.between(100, 300_000));
-                let event = Event::Resolved { site: site.key(), addresses };
                 self.schedule(self.world.now + after, Happening::Step(event));
             }
             Command::Record(record) => self.order(Order::Record(record)),
@@ -271,7 +290,7 @@ impl<'w> Process<'w> {
                 self.under_way.clear();
                 self.world.oracle.crawler_gone(self.world.now);
             }
-            Command::Released(site) => self.released(site),
+            Command::Released { site, address } => self.released(site, address),
             Command::Finish(end) => self.end = Some(end),
         }
         Ok(())
@@ -374,6 +393,7 @@ fn brief(event: &Event) -> String {
         Event::SitesFound { sites, all } => format!("{} sites found, all {all}", sites.len()),
         Event::Loaded { site, queue, all, .. } => format!("loaded {} of site {site}, all {all}", queue.len()),
         Event::Resolved { site, addresses } => format!("resolved {site}: {addresses:?}"),
+        Event::Elsewhere { site, address } => format!("site {site} is elsewhere: {address:?}"),
         Event::Fetched(fetch) => {
             let end = match &fetch.outcome.fetched {
                 model::Fetched::Response(response) => response.status.to_string(),

@@ -382,6 +382,20 @@ impl Worker {
         Ok(rows.iter().map(placed).collect::<Result<_, _>>()?)
     }
 
+    /// Pins a site of a group that it owns to another, whose owner, if there is one, learns of it. Before, nothing of the site is under
+    /// way any more, and the time at which it may be asked next has come. False if it does not own the group under this epoch.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn move_site(&self, site: SiteKey, from: (&GroupName, Epoch), to: &GroupName) -> Result<bool, WorkerError> {
+        let (group, epoch) = from;
+        let parameters: Parameters =
+            vec![Box::new(ordered(site.0)), Box::new(group.0.clone()), Box::new(epoch.0), Box::new(to.0.clone())];
+        let rows = self.session.query("moving a site", statements::MOVE, self.with(parameters))?;
+        let row = rows.first().ok_or_else(|| damaged("site", "a move without an answer"))?;
+        Ok(Columns::of("site", row).next()?)
+    }
+
     /// The sites of some groups.
     ///
     /// # Errors

@@ -53,6 +53,8 @@ pub use synthetic::Synthetic;
 
 mod log;
 pub use log::LogEntry;
+mod names;
+pub use names::{NameServer, Named};
 mod server;
 pub use server::{CONNECTIONS_MAX, Config, LOG_ENTRIES_MAX, Server, StartError};
 mod authority;

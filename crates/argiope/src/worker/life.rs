@@ -8,7 +8,7 @@ use cluster::{Life, WorkerStore};
 use dataset::Layout;
 use engine::archive::Seal;
 use engine::clock::Clock;
-use engine::{CrawlError, Ownership, Progress, RecordError, Recorder, Shell};
+use engine::{CrawlError, Ownership, Pin, Progress, RecordError, Recorder, Shell};
 use fetch::{FetchConfig, Fetcher};
 use model::Timestamp;
 use tokio::runtime::Runtime;
@@ -63,14 +63,14 @@ impl Working {
         let tables = Writer::start_shared(dir.root(), Layout::at(dir.dataset()), store.clone(), sealer.tell())?;
         let recorder = Recorder::new(store.clone(), archive).observed_by(tables.observer());
 
+        let by_address = plan.fetch.proxy.is_none() && !plan.settings.site_rules.politeness.ip_delay.is_zero();
         let (owned, told) = (life.owned().clone(), life.clone());
         let ownership = Ownership {
             orders: control,
-            released: Box::new(move |site| told.released(site)),
-            address: Box::new(move |site| owned.address(site)),
+            released: Box::new(move |site, address| told.released(site, address)),
+            pin: Box::new(move |site| if by_address { owned.pin(site) } else { Pin::Anywhere }),
         };
         let (seal, sealing) = mpsc::channel(1);
-        let by_address = plan.fetch.proxy.is_none() && !plan.settings.site_rules.politeness.ip_delay.is_zero();
         let shell = Shell {
             settings: plan.settings,
             fetcher: fetcher.clone(),

@@ -13,7 +13,8 @@ use argiope::joining::{Joining, ask};
 use serde_json::Value;
 use tempfile::TempDir;
 use testdb::{Postgres, until};
-use testweb::{Config, LogEntry, Server, Synthetic, Web};
+use testweb::{Config, LogEntry, NameServer, Named, Server, Synthetic, Web};
+use tokio::runtime::Runtime;
 
 use crate::ran::argiope;
 use crate::served::Served;
@@ -23,13 +24,13 @@ pub const DELAY: Duration = Duration::from_millis(20);
 
 /// A web of `sites` sites with `pages` pages in all.
 pub struct Laid {
-    web: Server,
+    pub web: Server,
     /// Of each address so many ports, one after the other.
     doors: usize,
     connect_to: Vec<String>,
     /// As an option has it.
     delay: String,
-    runtime: tokio::runtime::Runtime,
+    runtime: Runtime,
 }
 
 impl Laid {
@@ -45,14 +46,9 @@ impl Laid {
 
     /// Serves it behind so many doors: ports of each address. Who is told of one of them only is known by it.
     pub fn behind(doors: usize, sites: u64, pages: u64, addresses: impl IntoIterator<Item = Ipv4Addr>) -> Self {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-        let settings = format!("7,{sites},{pages},4").parse().expect("a synthetic web");
-        let web = Web::new().site("*.synthetic.test", Synthetic::new(settings).expect("a synthetic web"));
+        let runtime = runtime();
         let all_doors = |address| std::iter::repeat_n(SocketAddr::from((address, 0)), doors);
-        let listen = addresses.into_iter().flat_map(all_doors).collect();
-        let web =
-            runtime.block_on(Server::start(Config { listen, ..Config::new(web) })).expect("addresses of this machine");
+        let web = serve(&runtime, sites, pages, addresses.into_iter().flat_map(all_doors));
         let first_doors: Vec<SocketAddr> = web.addresses().iter().copied().step_by(doors).collect();
         let at = |site: u64| first_doors[usize::try_from(site).expect("few") % first_doors.len()];
         let connect_to = (0..sites).map(|site| format!("s{site:04}.synthetic.test:80:{}", at(site))).collect();
@@ -65,10 +61,34 @@ impl Laid {
         self
     }
 
+    /// Serves it on one address. Where its sites are is for name servers to say.
+    pub fn named(sites: u64, pages: u64, address: Ipv4Addr) -> Self {
+        let runtime = runtime();
+        let web = serve(&runtime, sites, pages, [SocketAddr::from((address, 0))]);
+        let port = web.address().port();
+        let host = |site: u64| format!("s{site:04}.synthetic.test");
+        let connect_to = (0..sites).map(|site| format!("{0}:80:{0}:{port}", host(site))).collect();
+        Laid { web, doors: 1, connect_to, delay: in_words(DELAY), runtime }
+    }
+
+    /// Serves such a web on the same port of another address too.
+    pub fn also(&self, sites: u64, pages: u64, address: Ipv4Addr) -> Server {
+        serve(&self.runtime, sites, pages, [SocketAddr::from((address, self.web.address().port()))])
+    }
+
+    /// Starts a name server.
+    pub fn name_server(&self, named: impl Fn(&str) -> Named + Send + Sync + 'static) -> NameServer {
+        self.runtime.block_on(NameServer::start(named)).expect("a free port")
+    }
+
+    /// Ends such a server, and all connections to it.
+    pub fn shut_down(&self, server: Server) {
+        self.runtime.block_on(server.shutdown());
+    }
+
     /// Serves a web on one address.
     pub fn of(web: Web) -> Self {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        let runtime = runtime();
         let web = runtime.block_on(Server::start(Config::new(web))).expect("a free port");
         let connect_to = vec![web.connect_to()];
         Laid { web, doors: 1, connect_to, delay: in_words(DELAY), runtime }
@@ -123,6 +143,17 @@ impl Laid {
         assert_eq!(ran.code, 0, "{ran:?}");
         dir
     }
+}
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime")
+}
+
+fn serve(runtime: &Runtime, sites: u64, pages: u64, listen: impl IntoIterator<Item = SocketAddr>) -> Server {
+    let settings = format!("7,{sites},{pages},4").parse().expect("a synthetic web");
+    let web = Web::new().site("*.synthetic.test", Synthetic::new(settings).expect("a synthetic web"));
+    let config = Config { listen: listen.into_iter().collect(), ..Config::new(web) };
+    runtime.block_on(Server::start(config)).expect("addresses of this machine")
 }
 
 impl Drop for Laid {

@@ -14,6 +14,7 @@ mod handed_over;
 #[expect(dead_code, reason = "some of it is for crawls by one process alone")]
 mod judge;
 mod lab;
+mod moves;
 mod outdated;
 mod pretended;
 mod queries;

@@ -4,7 +4,7 @@ use frontier::{Group, Next, RobotsState, SiteState, WINDOW_URLS};
 use model::{FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
-use super::{Flight, Front, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SiteSearch, Slot, Start, State};
+use super::{Flight, Front, Leaving, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SiteSearch, Slot, Start, State};
 use crate::{Command, End, Record};
 
 /// URLs settled without the network before another site has its turn.
@@ -18,7 +18,7 @@ impl State {
     pub(super) fn prepare(&mut self, now: Timestamp, site: SiteKey) {
         let group_by_address = !self.settings.site_rules.politeness.ip_delay.is_zero();
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
-        if front.leaving {
+        if front.leaving != Leaving::No {
             self.bench.withdraw(site);
             if !front.state.is_under_way() && !front.loading && !front.resolving {
                 self.let_go(site);
@@ -134,12 +134,12 @@ impl State {
     /// A site's turn: one fetch, or some outcomes that need none.
     fn visit(&mut self, now: Timestamp, site: SiteKey, group: Group) {
         let Some(front) = self.front(site) else { return self.bench.end(group, now) };
-        let is_stale = now >= front.resolved_at + RESOLVE_AGAIN_AFTER;
+        let is_stale = now >= front.resolved_at + RESOLVE_AGAIN_AFTER || front.unreachable.is_some();
         if !front.state.needs_no_network() && (front.state.addresses.is_none() || is_stale) {
             front.resolving = true;
-            let site = front.state.site().clone();
+            let (site, unreachable) = (front.state.site().clone(), front.unreachable.take());
             self.asked += 1;
-            self.commands.push(Command::Resolve(site));
+            self.commands.push(Command::Resolve { site, unreachable });
             return self.bench.end(group, now);
         }
         for _ in 0..SETTLED_AT_ONCE_MAX {

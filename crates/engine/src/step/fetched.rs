@@ -50,6 +50,7 @@ impl State {
 
     fn url_fetched(&mut self, now: Timestamp, site: SiteKey, queued: Queued, outcome: FetchOutcome, content: Content) {
         let politeness = self.settings.site_rules.politeness.clone();
+        let shares_addresses = self.shares_addresses();
         let Some(front) = self.front(site) else { return };
         let attempts = queued.attempts.saturating_add(1);
         let mut wait = front.state.delay(&politeness);
@@ -66,7 +67,9 @@ impl State {
             Verdict::Retry { retry_after, outcome: ended, reason } => {
                 let failure = failure_of(&outcome.fetched, &reason);
                 let failures = front.state.failed(&failure, &politeness);
-                if failure.kind == FailureKind::Connect {
+                if shares_addresses && matches!(failure.kind, FailureKind::Connect | FailureKind::Timeout) {
+                    front.unreachable = front.state.address();
+                } else if failure.kind == FailureKind::Connect {
                     front.state.try_next_address();
                 }
                 wait = wait.max(politeness.backoff_after(failures, retry_after));

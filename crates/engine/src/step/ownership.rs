@@ -1,9 +1,11 @@
 //! Sites that come and go while the run goes on, since other workers crawl with it.
 
+use std::net::IpAddr;
+
 use model::Timestamp;
 use weburl::SiteKey;
 
-use super::{Slot, State};
+use super::{Leaving, Slot, State};
 use crate::Command;
 
 impl State {
@@ -18,7 +20,9 @@ impl State {
                 Some(Slot::Loading(loading)) => (loading.changed, loading.leaving) = (true, false),
                 Some(Slot::Here(front)) => {
                     // What is under way is known to the state of the site: it is not read twice.
-                    front.leaving = false;
+                    if front.leaving == Leaving::Ordered {
+                        front.leaving = Leaving::No;
+                    }
                     front.parked = false;
                     front.state.reload(front.loading);
                     self.prepare(now, *site);
@@ -31,7 +35,7 @@ impl State {
     /// Reads the queues of sites that were taken for done, since nobody told of what was put there.
     pub(super) fn sites_waiting_in_store(&mut self, now: Timestamp, sites: &[SiteKey]) {
         let is_missed = |site: &&SiteKey| match self.sites.get(site) {
-            Some(Slot::Here(front)) => front.state.is_finished() && !front.loading && !front.leaving,
+            Some(Slot::Here(front)) => front.state.is_finished() && !front.loading && front.leaving == Leaving::No,
             Some(Slot::Loading(_)) => false,
             None => true,
         };
@@ -45,7 +49,9 @@ impl State {
             match self.sites.get_mut(site) {
                 Some(Slot::Loading(loading)) => loading.leaving = true,
                 Some(Slot::Here(front)) => {
-                    front.leaving = true;
+                    if front.leaving == Leaving::No {
+                        front.leaving = Leaving::Ordered;
+                    }
                     self.prepare(now, *site);
                 }
                 None => self.let_go(*site),
@@ -53,11 +59,24 @@ impl State {
         }
     }
 
+    /// Lets go of a site that is not to be asked where this run may ask it. Its turn has come, and where addresses are shared a site is
+    /// asked one thing at a time: so whoever has it next may ask it at once.
+    pub(super) fn elsewhere(&mut self, now: Timestamp, site: SiteKey, address: Option<IpAddr>) {
+        self.asked -= 1;
+        let Some(front) = self.front(site) else { return };
+        front.resolving = false;
+        front.leaving = Leaving::Elsewhere(address);
+        self.prepare(now, site);
+    }
+
     /// Forgets a site of which nothing is under way.
     pub(super) fn let_go(&mut self, site: SiteKey) {
-        self.sites.remove(&site);
+        let address = match self.sites.remove(&site) {
+            Some(Slot::Here(front)) => front.leaving.for_address(),
+            Some(Slot::Loading(_)) | None => None,
+        };
         self.taken_over.remove(&site);
         self.released.insert(site);
-        self.commands.push(Command::Released(site));
+        self.commands.push(Command::Released { site, address });
     }
 }

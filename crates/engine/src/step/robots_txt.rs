@@ -22,6 +22,7 @@ impl State {
         };
         let answer = answer_of(outcome.fetched);
         let access = access_of(&answer, &self.settings.product_token);
+        let shares_addresses = self.shares_addresses();
         let Some(front) = self.front(site) else { return };
         let earlier = match front.state.robots {
             RobotsState::InFlight { failed_tries } => failed_tries,
@@ -35,7 +36,11 @@ impl State {
         }
         if matches!(front.state.robots, RobotsState::Unknown { .. }) {
             front.state.wait_until(outcome.finished_at + politeness.backoff_after(failed_tries, retry_after));
-            front.state.try_next_address();
+            if shares_addresses {
+                front.unreachable = front.state.address();
+            } else {
+                front.state.try_next_address();
+            }
         }
         if let Some(before) = front.visited_before {
             // The Crawl-delay is known only now.

@@ -86,6 +86,7 @@ pub(super) const PLACE: &str = "SELECT p.politeness_group, p.owner FROM (
         SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS s(site_key, site, name, n)
             ORDER BY s.name, s.site_key) s
     CROSS JOIN LATERAL place(s.site_key, s.site, s.name) p ORDER BY s.n";
+pub(super) const MOVE: &str = "SELECT move($1, $2, $3, $4, $5)";
 pub(super) const SITES: &str = "SELECT site_key, politeness_group FROM site WHERE politeness_group = ANY ($1::text[])";
 pub(super) const UNPLACED: &str = "SELECT site FROM unplaced
     WHERE (site_key % $1 + $1) % $1 = $2 ORDER BY site_key LIMIT $3";

@@ -2,6 +2,7 @@
 
 DROP FUNCTION IF EXISTS commit;
 DROP FUNCTION IF EXISTS place;
+DROP FUNCTION IF EXISTS move;
 DROP FUNCTION IF EXISTS undo;
 DROP FUNCTION IF EXISTS originals;
 DROP FUNCTION IF EXISTS sites_of;
@@ -296,6 +297,26 @@ BEGIN
     -- Whoever has the group learns of its new site.
     INSERT INTO hint (owner, site_key) SELECT g.owner, my_site FROM politeness_group g WHERE g.name = pinned AND g.owner IS NOT NULL;
     RETURN QUERY SELECT g.name, g.owner FROM politeness_group g WHERE g.name = pinned;
+END $$;
+
+-- Pins a site to another group, if this worker still owns the one to which it is pinned. Says whether it did. Before, nothing of the site
+-- is under way, and the time at which it may be asked next has come: its next owner need not wait.
+CREATE FUNCTION move(me bigint, my_site bigint, my_group text, my_epoch bigint, other_group text) RETURNS boolean
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM FROM politeness_group g WHERE g.name = my_group AND g.owner = me AND g.epoch = my_epoch FOR SHARE;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    INSERT INTO politeness_group (name) VALUES (other_group) ON CONFLICT DO NOTHING;
+    UPDATE site s SET politeness_group = other_group WHERE s.site_key = my_site AND s.politeness_group = my_group;
+    -- Else this very call was made before, and its answer lost.
+    IF FOUND THEN
+        INSERT INTO hint (owner, site_key)
+            SELECT g.owner, my_site FROM politeness_group g WHERE g.name = other_group AND g.owner IS NOT NULL;
+    END IF;
+    RETURN true;
 END $$;
 
 -- Undoes visits whose records are lost: those in a segment that its worker had not sealed when it was called dead, and duplicates of

@@ -300,6 +300,36 @@ fn a_commit_of_an_owner_before_writes_nothing_and_who_ignores_its_lease_is_notic
 }
 
 #[test]
+fn a_site_moves_from_its_owner_to_whoever_has_the_other_group_and_nobody_else_moves_it() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (one, other) = (join(&place, LONG), join(&place, LONG));
+    let sites = [page(0, 0).site(), page(5, 0).site(), page(1, 0).site()];
+    let pinned = sites.clone().into_iter().zip([group(0), group(0), group(1)]).collect::<Vec<_>>();
+    one.place(&pinned).expect("placed");
+    one.assign(&[(group(0), one.id()), (group(1), other.id())], QUIET).expect("assigned");
+    let epoch = one.owned().expect("owned")[0].epoch;
+    let moves = |worker: &Worker, epoch, to| worker.move_site(sites[0].key(), (&group(0), epoch), &to).expect("asked");
+    let sites_of = |group: GroupName| -> Vec<_> {
+        one.sites(&[group]).expect("sites").into_iter().map(|(site, _)| site).collect()
+    };
+    other.hints(9).expect("those of placing");
+    assert!(!moves(&other, epoch, group(1)) && !moves(&one, Epoch(epoch.0 + 1), group(1)), "it is not its own");
+    assert_eq!(sites_of(group(0)).len(), 2);
+    for _ in 0..2 {
+        assert!(moves(&one, epoch, group(1)), "as often as it is asked, if the answer is lost");
+    }
+    assert_eq!(sites_of(group(0)), [sites[1].key()]);
+    assert_eq!(other.hints(9).expect("hints"), [(sites[0].key(), group(1))], "told once");
+    // To a group that nobody has yet.
+    let epoch = other.owned().expect("owned")[0].epoch;
+    assert!(other.move_site(sites[0].key(), (&group(1), epoch), &group(2)).expect("asked"));
+    let free = one.ownerless(9).expect("ownerless");
+    assert_eq!(free.into_iter().map(|free| free.group).collect::<Vec<_>>(), [group(2)]);
+    assert_eq!(sites_of(group(2)), [sites[0].key()]);
+}
+
+#[test]
 fn several_that_adopt_share_what_there_is_and_hints_reach_the_owner() {
     let server = Postgres::start();
     let place = Place::on(&server);

@@ -1,0 +1,94 @@
+//! Sites whose address is found late, or dies: they go to whoever has the address at which they are, and that is asked no sooner.
+
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
+
+use testdb::until;
+use testweb::{LogEntry, Named};
+
+use crate::judge::{address_of, check_gaps, site_of};
+use crate::lab::{DELAY, Lab, Laid, SEED};
+use crate::workers::check_polite;
+
+const SITES: u64 = 4;
+const PAGES: u64 = 200;
+
+const FIRST: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+const SECOND: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
+
+fn groups(lab: &Lab) -> Vec<(String, String)> {
+    let rows = lab.query("SELECT site, politeness_group FROM argiope.site ORDER BY site");
+    rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+}
+
+/// All sites on the first address.
+fn all_on_first() -> Vec<(String, String)> {
+    (0..SITES).map(|site| (format!("http://s{site:04}.synthetic.test"), FIRST.to_string())).collect()
+}
+
+#[test]
+fn sites_whose_address_dies_move_to_where_their_names_lead() {
+    let laid = Laid::named(SITES, PAGES, FIRST);
+    let dying = laid.also(SITES, PAGES, SECOND);
+    let is_dead = Arc::new(AtomicBool::new(false));
+    let moved = is_dead.clone();
+    let names = laid.name_server(move |name| {
+        let moves = name.starts_with("s0001") || name.starts_with("s0003");
+        Named::At(if moves && !moved.load(SeqCst) { SECOND } else { FIRST })
+    });
+    let lab = Lab::new(laid, &["--dns-servers", &names.address().to_string()]);
+    let _workers = [lab.worker(), lab.worker(), lab.worker()];
+    lab.served.add(SEED);
+    until("the second address is asked", || dying.requests() > 20);
+    is_dead.store(true, SeqCst);
+    // By one clock. What was under way has no end.
+    let later = i128::from(lab.web.web.now_us()) - i128::from(dying.now_us());
+    let shifted = |time: u64| u64::try_from(i128::from(time) + later).expect("it began later");
+    let before: Vec<LogEntry> = dying
+        .log()
+        .into_iter()
+        .filter_map(|entry| {
+            Some(LogEntry { start_us: shifted(entry.start_us), end_us: Some(shifted(entry.end_us?)), ..entry })
+        })
+        .collect();
+    lab.web.shut_down(dying);
+
+    let answer = lab.crawl();
+    assert_eq!((&answer["fetched"], &answer["failed"]), (&PAGES.into(), &0.into()), "{answer}");
+    assert_eq!(groups(&lab), all_on_first());
+    check_gaps(&before, address_of, DELAY);
+    check_polite(&lab.web.log());
+    let mut log = [before, lab.web.log()].concat();
+    log.retain(|entry| entry.target != "/robots.txt");
+    log.sort_by_key(|entry| entry.start_us);
+    check_gaps(&log, site_of, DELAY);
+    let moved = |entry: &LogEntry| address_of(entry) == FIRST.to_string() && site_of(entry).contains("s0001");
+    assert!(log.iter().any(moved), "it was asked at the other address");
+}
+
+#[test]
+fn a_site_placed_without_an_address_joins_those_at_its_address_before_it_is_asked() {
+    let laid = Laid::named(SITES, PAGES, FIRST);
+    let database = Arc::new(OnceLock::<String>::new());
+    let known = database.clone();
+    // Nobody answers for one of the names until its site is a group by itself.
+    let is_alone = move || {
+        let mut client = postgres::Client::connect(known.get()?, postgres::NoTls).ok()?;
+        let site = "SELECT FROM argiope.site WHERE politeness_group = 'http://s0003.synthetic.test'";
+        client.query_opt(site, &[]).ok()?
+    };
+    let names = laid.name_server(move |name| {
+        // On a thread of its own: a connection brings a runtime.
+        let is_alone = || std::thread::scope(|scope| scope.spawn(&is_alone).join().expect("no panic"));
+        if name.starts_with("s0003") && is_alone().is_none() { Named::Fails } else { Named::At(FIRST) }
+    });
+    let lab = Lab::new(laid, &["--dns-servers", &names.address().to_string()]);
+    database.set(lab.database.lock().expect("nobody panicked").address()).expect("once");
+    let _workers = [lab.worker(), lab.worker(), lab.worker()];
+    let answer = lab.crawl();
+    assert_eq!((&answer["fetched"], &answer["failed"]), (&PAGES.into(), &0.into()), "{answer}");
+    assert_eq!(groups(&lab), all_on_first());
+    assert_eq!(lab.number("SELECT count(*) FROM argiope.politeness_group WHERE name LIKE 'http:%'"), 1);
+    check_polite(&lab.web.log());
+}

@@ -1,0 +1,116 @@
+//! Where a site may be asked, where others crawl too: at the address that is this run's own, and at no other that its name has.
+
+use std::net::IpAddr;
+
+use model::Failure;
+use weburl::SiteKey;
+
+use crate::Event;
+
+/// Where a site may be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pin {
+    /// Wherever its name leads: there is no delay per address, or nobody else crawls.
+    Anywhere,
+    /// At this address.
+    At(IpAddr),
+    /// Not before it is known at which address: it had none when it was given to a worker.
+    Nowhere,
+    /// Not by this run: it is another's by now.
+    Gone,
+}
+
+impl Pin {
+    /// What is known of a site without looking its name up: `None` where that is to be done. `unreachable` is the address that could
+    /// not be reached when it was asked last.
+    #[must_use]
+    pub fn judge(self, site: SiteKey, unreachable: Option<IpAddr>) -> Option<Event> {
+        match self {
+            Pin::At(address) if unreachable != Some(address) => {
+                Some(Event::Resolved { site, addresses: Ok(vec![address]) })
+            }
+            Pin::Gone => Some(Event::Elsewhere { site, address: None }),
+            Pin::Anywhere | Pin::At(_) | Pin::Nowhere => None,
+        }
+    }
+
+    /// What is known of a site once its name was looked up. One that could not be reached stays where it is unless its name leads
+    /// elsewhere.
+    #[must_use]
+    pub fn judge_found(self, site: SiteKey, addresses: Result<Vec<IpAddr>, Failure>) -> Event {
+        let other = |not: Option<IpAddr>| {
+            addresses.as_ref().ok().and_then(|all| all.iter().copied().find(|address| Some(*address) != not))
+        };
+        let (elsewhere, addresses) = match self {
+            Pin::Anywhere => (None, addresses),
+            Pin::At(pinned) => (other(Some(pinned)), Ok(vec![pinned])),
+            Pin::Nowhere => (other(None), addresses),
+            Pin::Gone => return Event::Elsewhere { site, address: None },
+        };
+        match elsewhere {
+            Some(_) => Event::Elsewhere { site, address: elsewhere },
+            None => Event::Resolved { site, addresses },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::FailureKind;
+
+    use super::*;
+
+    const SITE: SiteKey = SiteKey(7);
+
+    fn address(last: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, last])
+    }
+
+    fn found(last: &[u8]) -> Result<Vec<IpAddr>, Failure> {
+        Ok(last.iter().copied().map(address).collect())
+    }
+
+    /// Where the site is asked, or for which address it is let go of.
+    fn brief(event: Event) -> Result<Result<Vec<IpAddr>, Failure>, Option<IpAddr>> {
+        match event {
+            Event::Resolved { site: SITE, addresses } => Ok(addresses),
+            Event::Elsewhere { site: SITE, address } => Err(address),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_name_is_looked_up_only_where_it_matters() {
+        let judged = |pin: Pin, unreachable| pin.judge(SITE, unreachable).map(brief);
+        assert_eq!(judged(Pin::At(address(1)), None), Some(Ok(found(&[1]))));
+        assert_eq!(
+            judged(Pin::At(address(1)), Some(address(2))),
+            Some(Ok(found(&[1]))),
+            "it was pinned anew meanwhile"
+        );
+        assert_eq!(judged(Pin::At(address(1)), Some(address(1))), None);
+        assert_eq!(judged(Pin::Gone, None), Some(Err(None)));
+        assert_eq!((judged(Pin::Anywhere, None), judged(Pin::Nowhere, None)), (None, None));
+    }
+
+    #[test]
+    fn a_site_is_asked_at_its_own_address_or_let_go_of_for_another() {
+        let judged = |pin: Pin, addresses| brief(pin.judge_found(SITE, addresses));
+        let failure = Failure { kind: FailureKind::NameServer, detail: String::new() };
+        let (at, failed) = (Pin::At(address(1)), Err(failure));
+        assert_eq!(judged(Pin::Anywhere, found(&[1, 2])), Ok(found(&[1, 2])));
+        for (pin, addresses, expect) in [
+            (at, found(&[1]), Ok(found(&[1]))),
+            (at, failed.clone(), Ok(found(&[1]))),
+            (at, found(&[]), Ok(found(&[1]))),
+            (at, found(&[2, 3]), Err(Some(address(2)))),
+            (at, found(&[1, 3]), Err(Some(address(3)))),
+            (Pin::Nowhere, found(&[2, 3]), Err(Some(address(2)))),
+            (Pin::Nowhere, failed.clone(), Ok(failed)),
+            (Pin::Nowhere, found(&[]), Ok(found(&[]))),
+            (Pin::Gone, found(&[1]), Err(None)),
+        ] {
+            assert_eq!(judged(pin, addresses.clone()), expect, "{pin:?} {addresses:?}");
+        }
+    }
+}
