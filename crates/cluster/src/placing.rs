@@ -168,3 +168,96 @@ async fn round_trip(fetcher: &Fetcher, group: &GroupName, site: &Site) -> Option
     }
     Some(least)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+    use fetch::FetchConfig;
+    use model::{Candidate, Timestamp};
+    use store::Batch;
+    use store_postgres::Options;
+    use testdb::Postgres;
+    use testweb::{NameServer, Named};
+    use weburl::{CanonicalRules, CanonicalUrl};
+
+    use super::*;
+
+    const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
+
+    /// A worker that places sites, one of which has been found.
+    struct Placing {
+        surveyor: Surveyor,
+        site: Site,
+        /// The name servers answer.
+        answers: Arc<AtomicBool>,
+        _names: NameServer,
+        _runtime: tokio::runtime::Runtime,
+        _database: Postgres,
+    }
+
+    impl Placing {
+        fn of(host: &str) -> Self {
+            let database = Postgres::start();
+            let address = database::Address::parse(&database.url()).expect("an address");
+            let schema = "placing".parse().expect("a schema");
+            let lease = Duration::from_secs(600);
+            let worker = Worker::join(&address, &schema, "w:1", lease, &Options::default()).expect("joined");
+            let url = CanonicalUrl::parse(&format!("http://{host}/"), &CanonicalRules::default()).expect("a URL");
+            let site = url.site();
+            let found = vec![Candidate::seed(url)];
+            worker.commit(&[], &Batch { found, ..Batch::default() }).expect("committed");
+
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+            let runtime = runtime.expect("a runtime");
+            let answers = Arc::new(AtomicBool::new(false));
+            let answering = answers.clone();
+            let named = move |_: &str| if answering.load(SeqCst) { Named::At(ADDRESS) } else { Named::Fails };
+            let names = runtime.block_on(NameServer::start(named)).expect("a free port");
+            let config = FetchConfig { name_servers: vec![names.address()], ..FetchConfig::default() };
+            let fetcher = Arc::new(Fetcher::new(config, Arc::new(|| Timestamp(0))).expect("a fetcher"));
+            let surveyor = Surveyor::new(Arc::new(worker), fetcher, true, Placement::Hash, runtime.handle().clone());
+            Placing { surveyor, site, answers, _names: names, _runtime: runtime, _database: database }
+        }
+
+        /// Looks so often, and each time finds nothing to place.
+        fn look_in_vain(&mut self, times: u32) {
+            for time in 1..=times {
+                assert!(!self.surveyor.look().expect("looked"), "placed at look {time}");
+            }
+        }
+
+        fn is_placed_in(&mut self, group: &GroupName) {
+            assert!(self.surveyor.look().expect("looked"), "it is placed");
+            let sites = self.surveyor.worker.sites(std::slice::from_ref(group)).expect("sites");
+            assert_eq!(sites, [(self.site.key(), group.clone())]);
+            assert!(self.surveyor.unresolved.is_empty(), "nothing is remembered of it");
+            self.look_in_vain(1);
+        }
+    }
+
+    #[test]
+    fn a_site_is_placed_without_an_address_only_after_several_looks_at_its_name() {
+        let mut placing = Placing::of("one.test");
+        placing.look_in_vain(RESOLVED_TRIES_MAX - 1);
+        let alone = GroupName::of_site(&placing.site);
+        placing.is_placed_in(&alone);
+    }
+
+    #[test]
+    fn a_name_that_is_answered_for_in_time_leads_to_its_address() {
+        let mut placing = Placing::of("one.test");
+        placing.look_in_vain(RESOLVED_TRIES_MAX - 1);
+        placing.answers.store(true, SeqCst);
+        placing.is_placed_in(&GroupName::of_address(IpAddr::V4(ADDRESS)));
+    }
+
+    #[test]
+    fn a_name_that_does_not_exist_is_not_looked_at_again() {
+        // RFC 6761 §6.4: nobody is asked.
+        let mut placing = Placing::of("one.invalid");
+        let alone = GroupName::of_site(&placing.site);
+        placing.is_placed_in(&alone);
+    }
+}
