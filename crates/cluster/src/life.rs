@@ -294,6 +294,7 @@ impl Rule<'_> {
         self.store.look_for_seeds()?;
         if rare {
             self.life.worker.reap(self.life.times.grace)?;
+            self.store.judge_again()?;
             self.place()?;
             self.take_over()?;
         }

@@ -207,7 +207,7 @@ mod tests {
             let url = CanonicalUrl::parse(&format!("http://{host}/"), &CanonicalRules::default()).expect("a URL");
             let site = url.site();
             let found = vec![Candidate::seed(url)];
-            worker.commit(&[], &Batch { found, ..Batch::default() }).expect("committed");
+            worker.commit(&[], 0, &Batch { found, ..Batch::default() }).expect("committed");
 
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
             let runtime = runtime.expect("a runtime");

@@ -1,15 +1,18 @@
 //! The state as one of several workers sees it: its own sites, and commits that are refused once they are another's.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::Control;
-use model::{PayloadDigest, Position, Queued, SiteRecord};
+use engine::{Control, Settings};
+use model::{Candidate, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use store::{Batch, Committed, Entry, Segment, Store, StoreError, Totals};
 use store_postgres::cluster::{Worker, WorkerError};
 use tokio::sync::mpsc;
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::ownership::Owned;
+
+/// Excluded URLs judged again at once.
+const UNJUDGED_MAX: usize = 1_000;
 
 /// A [`Store`] for the engine of a worker. It answers for the worker's own sites only; totals are nobody's here, and nothing scans.
 pub struct WorkerStore {
@@ -19,10 +22,11 @@ pub struct WorkerStore {
 }
 
 impl WorkerStore {
-    /// The state as `worker` sees it. `orders` go to its engine.
+    /// The state as `worker` sees it. `orders` go to its engine, which is subject to `settings`.
     #[must_use]
-    pub fn new(worker: Arc<Worker>, owned: Arc<Owned>, orders: mpsc::Sender<Control>) -> Self {
-        WorkerStore { seeds: Seeds { worker: worker.clone(), orders, last: Mutex::new(0) }, worker, owned }
+    pub fn new(worker: Arc<Worker>, owned: Arc<Owned>, orders: mpsc::Sender<Control>, settings: Settings) -> Self {
+        let known = Mutex::new(Known { last: 0, settings });
+        WorkerStore { seeds: Seeds { worker: worker.clone(), orders, known }, worker, owned }
     }
 
     /// Tells the engine of seeds that it does not know yet.
@@ -31,6 +35,23 @@ impl WorkerStore {
     /// The store failed.
     pub fn look_for_seeds(&self) -> Result<(), StoreError> {
         self.seeds.look()
+    }
+
+    /// Judges URLs again that were excluded by who did not know all seeds then.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn judge_again(&self) -> Result<(), StoreError> {
+        let unjudged = self.worker.unjudged(UNJUDGED_MAX)?;
+        if unjudged.is_empty() {
+            return Ok(());
+        }
+        // Behind that: so by all that could not be known then.
+        self.seeds.look()?;
+        let known = self.seeds.known();
+        let belong: Vec<UrlKey> = unjudged.iter().filter(|url| known.includes(url)).map(CanonicalUrl::key).collect();
+        drop(known);
+        self.worker.judged(&unjudged.iter().map(CanonicalUrl::key).collect::<Vec<_>>(), &belong)
     }
 }
 
@@ -43,7 +64,9 @@ impl Store for WorkerStore {
         let Some(fence) = self.owned.fence(of_visits.chain(of_others).chain(of_sites)) else {
             return Err(refused(WorkerError::Fenced));
         };
-        let mut committed = self.worker.commit(&fence, batch).map_err(refused)?;
+        let (seeds, judged) = self.seeds.judge(batch);
+        let batch = judged.as_ref().unwrap_or(batch);
+        let mut committed = self.worker.commit(&fence, seeds, batch).map_err(refused)?;
         committed.fresh.retain(|candidate| self.owned.crawls(candidate.url.key().site));
         committed.relaxed.retain(|relaxed| self.owned.crawls(relaxed.key.site));
         Ok(committed)
@@ -101,20 +124,54 @@ impl Store for WorkerStore {
 struct Seeds {
     worker: Arc<Worker>,
     orders: mpsc::Sender<Control>,
+    known: Mutex<Known>,
+}
+
+struct Known {
     /// The number of the last one.
-    last: Mutex<i64>,
+    last: i64,
+    /// With all of them.
+    settings: Settings,
 }
 
 impl Seeds {
     fn look(&self) -> Result<(), StoreError> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let (seeds, number) = self.worker.seeds_behind(*last)?;
+        let mut known = self.known();
+        let (seeds, number) = self.worker.seeds_behind(known.last)?;
         if !seeds.is_empty() {
+            for seed in &seeds {
+                known.settings.filter.scope.add_seed(seed);
+            }
             // The engine is gone only when the run has ended.
             let _ = self.orders.blocking_send(Control::SeedsAdded(seeds));
-            *last = number;
+            known.last = number;
         }
         Ok(())
+    }
+
+    /// The number of the last seed, and the batch as it is by all seeds if it was judged by fewer: what the engine excluded before it
+    /// was told of some.
+    fn judge(&self, batch: &Batch) -> (i64, Option<Batch>) {
+        let known = self.known();
+        let belongs =
+            |(url, visit): &(Candidate, Visit)| visit.outcome == Outcome::Excluded && known.includes(&url.url);
+        let judged = batch.settled.iter().any(belongs).then(|| {
+            let mut batch = batch.clone();
+            batch.found.extend(batch.settled.extract_if(.., |settled| belongs(settled)).map(|(url, _)| url));
+            batch
+        });
+        (known.last, judged)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn includes(&self, url: &CanonicalUrl) -> bool {
+        let Settings { filter, site_rules, .. } = &self.settings;
+        filter.judge(url).is_ok() && site_rules.traps.broken_by(url).is_none()
     }
 }
 

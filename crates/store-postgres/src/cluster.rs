@@ -33,7 +33,7 @@ use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 use crate::Options;
 use crate::commit::Writer;
 use crate::error::{damaged, is_dead, is_fenced};
-use crate::numbers::{from_ordered, limit, ordered};
+use crate::numbers::{from_ordered, key, limit, ordered};
 use crate::read::Reader;
 use crate::rows::Columns;
 use crate::schema::Schema;
@@ -449,14 +449,16 @@ impl Worker {
 
     /// Commits as [`store::Store::commit`], if it still owns the groups of the sites that the batch has visits of.
     ///
-    /// A duplicate whose original was lost meanwhile stays in the queue, and its site is among the [`Worker::hints`].
+    /// A duplicate whose original was lost meanwhile stays in the queue, and its site is among the [`Worker::hints`]. `seeds` is the number
+    /// of the last seed ([`Worker::seeds_behind`]) by which was judged what the batch settles: where there are more by now, that is
+    /// judged again ([`Worker::unjudged`]).
     ///
     /// # Errors
     /// [`WorkerError::Fenced`]: it does not. [`WorkerError::Lost`]: it is called dead. Nothing was written.
-    pub fn commit(&self, fence: &[(GroupName, Epoch)], batch: &Batch) -> Result<Committed, WorkerError> {
+    pub fn commit(&self, fence: &[(GroupName, Epoch)], seeds: i64, batch: &Batch) -> Result<Committed, WorkerError> {
         let fence: Vec<(String, i64)> = fence.iter().map(|(group, epoch)| (group.0.clone(), epoch.0)).collect();
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        writer.commit(&fence, batch).map_err(|error| match error {
+        writer.commit(&fence, seeds, batch).map_err(|error| match error {
             error if is_fenced(&error) => WorkerError::Fenced,
             error if is_dead(&error) => WorkerError::Lost,
             error => WorkerError::Store(error),
@@ -510,6 +512,26 @@ impl Worker {
         Ok((seeds.collect::<Result<_, StoreError>>()?, number))
     }
 
+    /// URLs that were excluded by who did not know all seeds then, at most `max`. Any worker may judge them by those it learns of after
+    /// this call.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn unjudged(&self, max: usize) -> Result<Vec<CanonicalUrl>, StoreError> {
+        let rows = self.session.query("reading excluded URLs", statements::UNJUDGED, vec![Box::new(limit(max))])?;
+        rows.iter().map(|row| Columns::of("url", row).url()).collect()
+    }
+
+    /// Says that these URLs were judged again: they stay excluded, but for those that `belong` to the crawl and are put into the queue.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn judged(&self, urls: &[UrlKey], belong: &[UrlKey]) -> Result<(), StoreError> {
+        let parameters = keys(urls).into_iter().chain(keys(belong)).collect();
+        self.session.query("admitting excluded URLs", statements::JUDGED, parameters)?;
+        Ok(())
+    }
+
     /// Its own id before other parameters.
     fn with(&self, others: Parameters) -> Parameters {
         let mut parameters: Parameters = vec![Box::new(self.id.0)];
@@ -547,6 +569,14 @@ fn bids(rows: &[Row]) -> Result<Vec<Bids>, StoreError> {
         }
     }
     Ok(all)
+}
+
+/// Keys as two arrays, in their order.
+fn keys(urls: &[UrlKey]) -> Parameters {
+    let mut urls: Vec<(i64, i64)> = urls.iter().copied().map(key).collect();
+    urls.sort_unstable();
+    let (sites, urls): (Vec<i64>, Vec<i64>) = urls.into_iter().unzip();
+    vec![Box::new(sites), Box::new(urls)]
 }
 
 fn members(session: &Session) -> Result<Vec<Member>, StoreError> {

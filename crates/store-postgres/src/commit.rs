@@ -25,7 +25,7 @@ const TAKE_OVER: &str = "INSERT INTO writer (writer, process, number) VALUES ($1
     ON CONFLICT (writer) DO UPDATE SET process = excluded.process RETURNING process::text, number";
 
 /// How many arguments `commit` has.
-const ARGUMENTS: usize = 73;
+const ARGUMENTS: usize = 74;
 
 static COMMIT: LazyLock<String> = LazyLock::new(|| {
     let arguments: Vec<String> = (1..=ARGUMENTS).map(|n| format!("${n}")).collect();
@@ -74,13 +74,19 @@ impl Writer {
         Writer { session, known: Known::new(options.known_urls_max), id, process, number, failed: false }
     }
 
-    /// Commits, if these politeness groups are still owned under these epochs.
-    pub(crate) fn commit(&mut self, fence: &[(String, i64)], batch: &Batch) -> Result<Committed, StoreError> {
+    /// Commits, if these politeness groups are still owned under these epochs. `seeds` is the number of the last seed by which was
+    /// judged what the batch settles.
+    pub(crate) fn commit(
+        &mut self,
+        fence: &[(String, i64)],
+        seeds: i64,
+        batch: &Batch,
+    ) -> Result<Committed, StoreError> {
         let doing = "committing a batch";
         if self.failed {
             return Err(backend(doing, Unusable::Failed));
         }
-        let committed = self.try_commit(doing, fence, batch);
+        let committed = self.try_commit(doing, fence, seeds, batch);
         // A commit that was fenced off did nothing, and is known to have done nothing.
         self.failed = committed.as_ref().is_err_and(|error| !is_fenced(error));
         committed
@@ -90,13 +96,20 @@ impl Writer {
         &mut self,
         doing: &'static str,
         fence: &[(String, i64)],
+        seeds: i64,
         batch: &Batch,
     ) -> Result<Committed, StoreError> {
         let number = self.number + 1;
         let mut arguments = arguments::of(batch, &mut self.known);
         let (groups, epochs): (Vec<String>, Vec<i64>) = fence.iter().cloned().unzip();
-        let who: [Box<dyn ToSql + Sync + Send>; 5] =
-            [Box::new(self.id), Box::new(self.process.clone()), Box::new(number), Box::new(groups), Box::new(epochs)];
+        let who: [Box<dyn ToSql + Sync + Send>; 6] = [
+            Box::new(self.id),
+            Box::new(self.process.clone()),
+            Box::new(number),
+            Box::new(groups),
+            Box::new(epochs),
+            Box::new(seeds),
+        ];
         arguments.splice(0..0, who);
         let rows = time(Stage::Commit, || self.session.query(doing, &COMMIT, arguments))?;
         let row = rows.first().ok_or_else(|| damaged("writer", "a commit without an answer"))?;

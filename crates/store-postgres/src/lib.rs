@@ -96,7 +96,7 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner).commit(&[], batch)
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).commit(&[], 0, batch)
     }
 
     fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {

@@ -5,8 +5,8 @@
 //! way to known URLs.
 //!
 //! Nothing is left where no site in scope has a queue. Links may have been judged before the seed was known, and settled as excluded:
-//! those in its scope are put into the queue when the seed is added, and again each time that nothing seems to be left, since a
-//! worker may have learned of the seed late.
+//! those in its scope are put into the queue when the seed is added, and again each time that nothing seems to be left: those in the scope of
+//! what it redirects to, and those that a worker had judged before it learned of the seed, and has not judged again yet.
 
 use std::time::Duration;
 
@@ -90,8 +90,9 @@ impl Area {
     /// Adds the seeds. Says how many were none before.
     pub(super) fn add(&self, control: &Control, seeds: &[Candidate]) -> Result<u64, StoreError> {
         let known = control.count_seeds(&self.seeds)?;
-        self.admit(control)?;
+        // What is excluded behind this is judged by these seeds too.
         control.add(seeds)?;
+        self.admit(control)?;
         Ok((seeds.len() as u64).saturating_sub(known))
     }
 }

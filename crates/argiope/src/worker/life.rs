@@ -55,7 +55,8 @@ impl Working {
             None => None,
         };
         let (orders, control) = mpsc::channel(ORDERS_MAX);
-        let store = Arc::new(WorkerStore::new(life.worker().clone(), life.owned().clone(), orders.clone()));
+        let settings = plan.settings.clone();
+        let store = Arc::new(WorkerStore::new(life.worker().clone(), life.owned().clone(), orders.clone(), settings));
         let numbering = life.worker().clone();
         let archive = open_archive(&dir, &plan, store.as_ref())?
             .map(|archive| archive.numbered_by(Box::new(move || numbering.next_serial())));

@@ -20,6 +20,7 @@ mod pretended;
 mod queries;
 #[path = "../binary/ran.rs"]
 mod ran;
+mod seeds;
 mod served;
 mod told;
 mod watched;

@@ -127,18 +127,23 @@ impl Working {
         self.worker.hints(TAKEN_MAX).expect("hints");
         // Seeds are known before anything is taken that may have come with them.
         let mut filter = self.plan.settings.filter.clone();
-        for seed in self.worker.seeds_behind(0).expect("seeds").0 {
+        let unjudged = self.worker.unjudged(TAKEN_MAX).expect("excluded URLs");
+        let (seeds, number) = self.worker.seeds_behind(0).expect("seeds");
+        for seed in seeds {
             filter.scope.add_seed(&seed);
         }
-        self.worker.owned().expect("owned").iter().map(|owned| self.crawl(owned, &filter)).sum()
+        let keys = |urls: &[CanonicalUrl]| urls.iter().map(CanonicalUrl::key).collect::<Vec<_>>();
+        let belong: Vec<_> = unjudged.iter().filter(|url| filter.judge(url).is_ok()).cloned().collect();
+        self.worker.judged(&keys(&unjudged), &keys(&belong)).expect("judged");
+        self.worker.owned().expect("owned").iter().map(|owned| self.crawl(owned, &filter, number)).sum()
     }
 
-    fn crawl(&self, owned: &Owned, filter: &Filter) -> usize {
+    fn crawl(&self, owned: &Owned, filter: &Filter, seeds: i64) -> usize {
         let fence = [(owned.group.clone(), owned.epoch)];
         let mut count = 0;
         for (site, _) in self.worker.sites(std::slice::from_ref(&owned.group)).expect("sites") {
             for queued in self.worker.pending(site, None, TAKEN_MAX).expect("pending") {
-                self.worker.commit(&fence, &self.batch(&queued, filter)).expect("committed");
+                self.worker.commit(&fence, seeds, &self.batch(&queued, filter)).expect("committed");
                 count += 1;
             }
         }

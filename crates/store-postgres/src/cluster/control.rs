@@ -11,7 +11,7 @@ use postgres::Row;
 use store::{Batch, Committed, Entry, StoreError, Totals};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
-use super::{GroupName, Member, Placed, WorkerId};
+use super::{GroupName, Member, Placed, WorkerId, keys};
 use crate::Options;
 use crate::commit::Writer;
 use crate::error::damaged;
@@ -161,7 +161,7 @@ impl Control {
             Some(writer) => writer,
             None => writer(&self.address, &self.schema, &self.options)?.0,
         };
-        let committed = current.commit(&[], &batch)?;
+        let committed = current.commit(&[], 0, &batch)?;
         *slot = Some(current);
         Ok(committed)
     }
@@ -393,14 +393,6 @@ fn domain(row: &Row) -> Result<Domain, StoreError> {
 
 fn count(columns: &mut Columns<'_>) -> Result<u64, StoreError> {
     Ok(u64::try_from(columns.next::<i64>()?).unwrap_or_default())
-}
-
-/// Keys as two arrays, in their order.
-fn keys(urls: &[UrlKey]) -> Parameters {
-    let mut urls: Vec<(i64, i64)> = urls.iter().copied().map(key).collect();
-    urls.sort_unstable();
-    let (sites, urls): (Vec<i64>, Vec<i64>) = urls.into_iter().unzip();
-    vec![Box::new(sites), Box::new(urls)]
 }
 
 fn parameters(reach: &Reach) -> Parameters {

@@ -100,6 +100,13 @@ pub(super) const WAITING: &str = "SELECT s.site_key, s.politeness_group
     WHERE g.owner = $1 AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)";
 pub(super) const IS_PAUSED: &str = "SELECT is_paused FROM crawl";
 pub(super) const SEEDS_BEHIND: &str = "SELECT number, url FROM seed WHERE number > $1 ORDER BY number";
+pub(super) const UNJUDGED: &str =
+    "SELECT u.url FROM unjudged n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
+    ORDER BY n.site_key, n.url_key LIMIT $1";
+pub(super) const JUDGED: &str = "WITH judged AS (
+        DELETE FROM unjudged n USING unnest($1::bigint[], $2::bigint[]) AS k(site, url)
+            WHERE n.site_key = k.site AND n.url_key = k.url)
+    SELECT admit($3, $4)";
 pub(super) const NEXT_SERIAL: &str = "SELECT nextval('segment_serial')";
 // The worker first: whoever calls it dead waits, and then finds the segment sealed.
 pub(super) const SEAL: &str = "WITH alive AS MATERIALIZED (

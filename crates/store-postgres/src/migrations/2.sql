@@ -22,6 +22,9 @@ CREATE INDEX site_of_politeness_group ON site (politeness_group);
 -- Sites with a queue that are in no group yet: any worker may look up where they are.
 CREATE TABLE unplaced (site_key bigint PRIMARY KEY, site text NOT NULL);
 
+-- URLs that were excluded by who did not know all seeds then: they are to be judged again.
+CREATE TABLE unjudged (site_key bigint, url_key bigint, PRIMARY KEY (site_key, url_key));
+
 -- How far groups are from workers.
 CREATE TABLE bid (
     politeness_group text, worker bigint, rtt_us bigint NOT NULL, PRIMARY KEY (politeness_group, worker));

@@ -23,17 +23,18 @@ CREATE FUNCTION originals() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 -- Applies a batch: one call is one transaction. Every step is a statement, and so sees what others committed while the step
 -- before waited for them: with all steps as parts of one statement, a shorter way to a URL that another worker inserts at the
 -- same time would be lost. Steps lock in this order, each in the order of the keys, so that workers never wait in a circle:
--- politeness groups, originals (of duplicates, by workers), new URLs, known URLs, holders, sites.
+-- politeness groups, originals (of duplicates, by workers), new URLs, known URLs, holders, sites, seeds.
 --
 --   me      0 is the process that has the store to itself
 --   fence_  politeness groups whose sites are visited, and the epochs of their ownership
+--   seeds_known  the number of the last seed by which a worker has judged what is settled
 --   f_  URLs found, each once a purpose, by the shortest way: 'first' are inserted or relax, 'other' relax only (another purpose
 --       than the first), 'settled' are inserted only
 --   t_  URLs visited or judged again: whether all their visits of this batch have links (null: there is none), and the
 --       shortest and longest distance from which links were judged
 --   v_  visits: of known URLs, or of URLs to be settled
 CREATE FUNCTION commit(
-    me bigint, my_process text, commit_number bigint, fence_group text[], fence_epoch bigint[],
+    me bigint, my_process text, commit_number bigint, fence_group text[], fence_epoch bigint[], seeds_known bigint,
     f_site bigint[], f_url bigint[], f_kind text[], f_depth bigint[], f_redirects smallint[], f_purpose text[], f_via text[],
     f_on_site bigint[], f_on_url bigint[], f_text text[],
     t_site bigint[], t_url bigint[], t_links boolean[], t_shortest bigint[], t_longest bigint[],
@@ -252,9 +253,18 @@ BEGIN
                 status = excluded.status, failure = excluded.failure, failure_detail = excluded.failure_detail,
                 body = excluded.body;
     END IF;
+    -- Seeds widen the scope. Whoever adds one and then looks for what was excluded (admit) has waited for who excludes something at the
+    -- moment; and whoever excludes something behind him learns here of the seed.
     IF cardinality(e_site) > 0 THEN
         -- Their order is that in which they were given, not that of keys: one worker at a time.
         LOCK TABLE seed IN SHARE ROW EXCLUSIVE MODE;
+    ELSIF me <> 0 AND cardinality(settled_url) > 0 THEN
+        LOCK TABLE seed IN ROW EXCLUSIVE MODE;
+    END IF;
+    IF me <> 0 AND cardinality(settled_url) > 0 AND EXISTS (SELECT FROM seed s WHERE s.number > seeds_known) THEN
+        INSERT INTO unjudged SELECT * FROM unnest(settled_site, settled_url) ON CONFLICT DO NOTHING;
+    END IF;
+    IF cardinality(e_site) > 0 THEN
         INSERT INTO seed (url, site_key, url_key)
             SELECT e.text, e.site, e.url FROM unnest(e_text, e_site, e_url) WITH ORDINALITY AS e(text, site, url, n)
             WHERE NOT EXISTS (SELECT FROM seed s WHERE s.site_key = e.site AND s.url_key = e.url) ORDER BY e.n;

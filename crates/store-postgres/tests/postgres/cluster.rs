@@ -15,7 +15,7 @@ use store_postgres::cluster::{Epoch, GroupName, Worker, WorkerError, WorkerId};
 use testdb::{Postgres, until};
 use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
 
-use crate::place::Place;
+use crate::place::{ALL_SEEDS, Place};
 
 const TTL: Duration = Duration::from_millis(1_500);
 pub const GRACE: Duration = Duration::from_millis(300);
@@ -182,7 +182,7 @@ impl Process<'_> {
                     // Paused between asking and recording, for longer than its lease.
                     thread::sleep(TTL + GRACE * 2);
                 }
-                match worker.commit(&[(group.clone(), epoch)], &visit(&queued.candidate)) {
+                match worker.commit(&[(group.clone(), epoch)], ALL_SEEDS, &visit(&queued.candidate)) {
                     Ok(_) => {
                         let mut acknowledged = self.log.acknowledged.lock().expect("nobody panicked");
                         acknowledged.insert(queued.candidate.url.key());
@@ -218,7 +218,9 @@ fn every_url_is_visited_whatever_becomes_of_workers_and_server() {
     let mut server = Postgres::start();
     let place = Place { options: Options { known_urls_max: 50 }, ..Place::on(&server) };
     let seed = page(0, 0);
-    join(&place, LONG).commit(&[], &Batch { found: vec![found(seed.clone(), 0)], ..Batch::default() }).expect("seed");
+    join(&place, LONG)
+        .commit(&[], ALL_SEEDS, &Batch { found: vec![found(seed.clone(), 0)], ..Batch::default() })
+        .expect("seed");
     place.execute("UPDATE worker SET lease_until = '-infinity'");
     let expected = closure(seed);
     let log = Log::default();
@@ -252,7 +254,7 @@ fn a_commit_of_an_owner_before_writes_nothing_and_who_ignores_its_lease_is_notic
     let place = Place::on(&server);
     let (one, other) = (join(&place, LONG), join(&place, LONG));
     let seed = found(page(0, 0), 0);
-    one.commit(&[], &Batch { found: vec![seed.clone()], ..Batch::default() }).expect("seed");
+    one.commit(&[], ALL_SEEDS, &Batch { found: vec![seed.clone()], ..Batch::default() }).expect("seed");
     let placed = one.place(&[(seed.url.site(), group(0))]).expect("place");
     assert_eq!((placed.len(), &placed[0].group, placed[0].owner), (1, &group(0), None));
     assert_eq!(other.place(&[(seed.url.site(), group(1))]).expect("place"), placed, "once for all");
@@ -289,13 +291,13 @@ fn a_commit_of_an_owner_before_writes_nothing_and_who_ignores_its_lease_is_notic
         ["url", "visit", "queue", "hint"].map(count).map(|row| row.expect("a count").get::<_, i64>(0))
     };
     let untouched = rows();
-    let stale = one.commit(&[(group(0), before.epoch)], &visit(&seed));
+    let stale = one.commit(&[(group(0), before.epoch)], ALL_SEEDS, &visit(&seed));
     assert!(matches!(stale, Err(WorkerError::Lost)), "{stale:?}");
     assert_eq!(rows(), untouched);
     assert!(matches!(one.renew(), Err(WorkerError::Lost)), "dead is final");
     assert_eq!(one.owned().expect("owned"), []);
     assert!(!other.hand_over(&group(0), one.id(), QUIET).expect("asked"), "nothing goes to the dead");
-    let committed = other.commit(&[(group(0), adopted[0].epoch)], &visit(&seed)).expect("the owner's");
+    let committed = other.commit(&[(group(0), adopted[0].epoch)], ALL_SEEDS, &visit(&seed)).expect("the owner's");
     assert!(!committed.fresh.is_empty());
 }
 
@@ -366,7 +368,7 @@ fn several_that_adopt_share_what_there_is_and_hints_reach_the_owner() {
     workers[owner].hints(1_000).expect("those of placing");
     if !fence.is_empty() {
         let batch = Batch { found: vec![found(page(105, 7), 1)], ..Batch::default() };
-        finder.commit(&fence, &batch).expect("commit");
+        finder.commit(&fence, ALL_SEEDS, &batch).expect("commit");
         assert_eq!(workers[owner].hints(10).expect("hints"), [(page(105, 7).site().key(), site_105.clone())]);
         assert_eq!(workers[owner].hints(10).expect("hints"), [], "once");
     }
@@ -390,7 +392,8 @@ fn what_several_find_at_once_is_fresh_once_and_keeps_the_shortest_way() {
                     let mut all: Vec<_> =
                         (0..URLS).map(|n| found(page(n % 9, n + 1_000 * u64::from(round)), depth(n))).collect();
                     all.rotate_left(worker as usize * 13);
-                    let committed = store.commit(&[], &Batch { found: all, ..Batch::default() }).expect("commit");
+                    let committed =
+                        store.commit(&[], ALL_SEEDS, &Batch { found: all, ..Batch::default() }).expect("commit");
                     fresh += committed.fresh.len();
                 }
                 fresh

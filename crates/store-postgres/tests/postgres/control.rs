@@ -5,10 +5,10 @@ use std::time::Duration;
 use model::{Candidate, Outcome, Timestamp, Via, Visit};
 use store::{Batch, Store};
 use store_postgres::cluster::{Control, GroupName, Reach, Worker};
-use testdb::Postgres;
+use testdb::{Postgres, until};
 use weburl::{CanonicalRules, CanonicalUrl};
 
-use crate::place::Place;
+use crate::place::{ALL_SEEDS, Place};
 
 fn url(text: &str) -> CanonicalUrl {
     CanonicalUrl::parse(text, &CanonicalRules::default()).expect("a URL")
@@ -60,7 +60,7 @@ fn what_was_excluded_is_admitted_once_and_in_pieces_of_any_number() {
     let mut settled: Vec<_> = (0..URLS).map(|n| excluded(&format!("http://b.a.test:8080/{n}"))).collect();
     settled.extend(["http://b.a.test/", "http://a.test/", "http://x-a.test/", "http://other.test/"].map(excluded));
     let control = open(&place);
-    join(&place).commit(&[], &Batch { settled, ..Batch::default() }).expect("committed");
+    join(&place).commit(&[], ALL_SEEDS, &Batch { settled, ..Batch::default() }).expect("committed");
     let waits = |name, below| control.is_waiting(&hosts(name, below)).expect("read");
     assert!(!control.is_waiting(&Reach { all: true, ..Reach::default() }).expect("read"));
     let is_even = |url: &CanonicalUrl| url.as_str().ends_with(['0', '2', '4', '6', '8']);
@@ -75,6 +75,66 @@ fn what_was_excluded_is_admitted_once_and_in_pieces_of_any_number() {
     let entry = control.get(url("http://other.test/").key()).expect("read").expect("known");
     assert_eq!((entry.candidate.depth, entry.visit), (3, None));
     assert_eq!(control.counts().expect("counted").sites_without_group, 3);
+}
+
+#[test]
+fn what_is_excluded_by_who_does_not_know_a_seed_is_judged_again() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (control, worker) = (open(&place), join(&place));
+    let exclude = |seeds, texts: &[&str]| {
+        let settled = texts.iter().copied().map(excluded).collect();
+        worker.commit(&[], seeds, &Batch { settled, ..Batch::default() }).expect("committed");
+    };
+    let unjudged = || worker.unjudged(9).expect("read");
+    exclude(0, &["http://one.test/0"]);
+    control.add(&[Candidate::seed(url("http://seed.test/"))]).expect("added");
+    let (_, number) = worker.seeds_behind(0).expect("seeds");
+    exclude(number, &["http://one.test/1"]);
+    assert_eq!(unjudged(), [], "by all seeds");
+    exclude(number - 1, &["http://one.test/1", "http://one.test/2", "http://one.test/3"]);
+    assert_eq!(unjudged().len(), 2, "what was settled before was not excluded now");
+    let keys: Vec<_> = unjudged().iter().map(CanonicalUrl::key).collect();
+    for _ in 0..2 {
+        worker.judged(&keys, &keys[..1]).expect("judged");
+    }
+    assert_eq!(unjudged(), []);
+    let is_excluded = |text: &str| control.get(url(text).key()).expect("read").expect("known").visit.is_some();
+    let excluded = ["0", "1", "2", "3"].iter().filter(|n| is_excluded(&format!("http://one.test/{n}"))).count();
+    assert_eq!(excluded, 3);
+}
+
+#[test]
+fn who_adds_a_seed_waits_for_who_excludes_something_at_that_moment() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (control, worker) = (open(&place), join(&place));
+    let mut client = server.client();
+    client.batch_execute(&format!("SET search_path = {}", place.schema)).expect("the schema");
+    // A commit waits for who places a site of it at the same time.
+    let found = Candidate { via: Via::Link, ..Candidate::seed(url("http://found.test/")) };
+    let mut blocker = client.transaction().expect("a transaction");
+    let site = "INSERT INTO unplaced SELECT $1, 'http://found.test'";
+    let key = found.url.key().site.0 ^ (1 << 63);
+    blocker.execute(site, &[&key.cast_signed()]).expect("inserted");
+    let waiting = || -> i64 {
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+        server.client().query_one(waiting, &[]).expect("a count").get(0)
+    };
+    let batch = Batch { found: vec![found], settled: vec![excluded("http://one.test/x")], ..Batch::default() };
+    std::thread::scope(|scope| {
+        let excluding = scope.spawn(|| worker.commit(&[], 0, &batch).expect("committed"));
+        until("the commit waits", || waiting() == 1);
+        let adding = scope.spawn(|| {
+            control.add(&[Candidate::seed(url("http://one.test/"))]).expect("added");
+            control.admit(&[("one.test".to_owned(), false)], &[], |_| true).expect("admitted")
+        });
+        until("who adds the seed waits too", || waiting() == 2);
+        blocker.rollback().expect("no locks");
+        excluding.join().expect("no panic");
+        assert_eq!(adding.join().expect("no panic"), 1, "what was excluded before");
+    });
+    assert_eq!(worker.unjudged(9).expect("read"), []);
 }
 
 #[test]
@@ -94,7 +154,7 @@ fn the_owner_of_a_site_learns_of_seeds_that_were_known_and_are_nearer_now() {
     control.add(&[seed(5)]).expect("added");
     assert_eq!(worker.hints(9).expect("hints"), [(site.key(), group.clone())]);
     let settled = vec![excluded("http://a.test/x")];
-    worker.commit(&[], &Batch { settled, ..Batch::default() }).expect("committed");
+    worker.commit(&[], ALL_SEEDS, &Batch { settled, ..Batch::default() }).expect("committed");
     assert_eq!(control.admit(&[("a.test".to_owned(), false)], &[], |_| true).expect("admitted"), 1);
     assert_eq!(worker.hints(9).expect("hints"), [(site.key(), group)]);
     let placed = control.placed(site.key()).expect("read").expect("placed");

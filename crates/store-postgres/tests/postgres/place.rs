@@ -7,6 +7,9 @@ use store::StoreError;
 use store_postgres::{Options, PostgresStore, Schema};
 use testdb::Postgres;
 
+/// For who has judged what is settled by all seeds there are.
+pub const ALL_SEEDS: i64 = i64::MAX;
+
 static SCHEMAS: AtomicU32 = AtomicU32::new(0);
 
 /// A schema that nobody has used.

@@ -13,7 +13,7 @@ use testdb::{Postgres, until};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::cluster::{GRACE, LONG, QUIET, found, group, join, page, take};
-use crate::place::Place;
+use crate::place::{ALL_SEEDS, Place};
 
 /// Some payload.
 fn digest(n: u8) -> PayloadDigest {
@@ -58,7 +58,7 @@ fn visits(visits: Vec<Visit>) -> Batch {
 fn begin(worker: &Worker, site: u64, pages: u64) -> Vec<CanonicalUrl> {
     let pages: Vec<CanonicalUrl> = (0..pages).map(|n| page(site, n)).collect();
     let found = pages.iter().map(|url| found(url.clone(), 1)).collect();
-    worker.commit(&[], &Batch { found, ..Batch::default() }).expect("found");
+    worker.commit(&[], ALL_SEEDS, &Batch { found, ..Batch::default() }).expect("found");
     worker.place(&[(pages[0].site(), group(site))]).expect("placed");
     pages
 }
@@ -103,7 +103,7 @@ fn when_a_worker_is_lost_exactly_what_it_did_not_seal_is_to_be_visited_again() {
     let (one, other) = (join(&place, LONG), join(&place, LONG));
     let mine = begin(&one, 0, 6);
     let sitemap = Candidate { purpose: Purpose::Sitemap, ..found(page(0, 99), 1) };
-    one.commit(&[], &Batch { found: vec![sitemap.clone()], ..Batch::default() }).expect("found");
+    one.commit(&[], ALL_SEEDS, &Batch { found: vec![sitemap.clone()], ..Batch::default() }).expect("found");
     let fence = own(&one);
     let theirs = begin(&other, 1, 3);
     let other_fence = own(&other);
@@ -111,7 +111,7 @@ fn when_a_worker_is_lost_exactly_what_it_did_not_seal_is_to_be_visited_again() {
         (one.next_serial().expect("serial"), one.next_serial().expect("serial"), other.next_serial().expect("serial"));
     assert_eq!(BTreeSet::from([sealed, open, others]).len(), 3, "serial numbers are unique");
 
-    one.commit(&fence, &visits(vec![recorded(&mine[0], sealed, 0)])).expect("commit");
+    one.commit(&fence, ALL_SEEDS, &visits(vec![recorded(&mine[0], sealed, 0)])).expect("commit");
     one.seal(sealed).expect("sealed");
     one.seal(sealed).expect("sealed is sealed");
     assert!(matches!(other.seal(open), Err(WorkerError::Lost)), "it is not its own");
@@ -123,10 +123,10 @@ fn when_a_worker_is_lost_exactly_what_it_did_not_seal_is_to_be_visited_again() {
         recorded(&sitemap.url, open, 9),
     ];
     let site = SiteRecord { pages_fetched: 3, sitemaps_read: 1, ..SiteRecord::new(mine[0].site()) };
-    one.commit(&fence, &Batch { sites: vec![site], ..visits(batch) }).expect("commit");
+    one.commit(&fence, ALL_SEEDS, &Batch { sites: vec![site], ..visits(batch) }).expect("commit");
     let batch = vec![recorded(&theirs[0], others, 2), duplicate(&theirs[1], others, 1, &mine[1])];
     let site = SiteRecord { pages_fetched: 2, ..SiteRecord::new(theirs[0].site()) };
-    other.commit(&other_fence, &Batch { sites: vec![site], ..visits(batch) }).expect("commit");
+    other.commit(&other_fence, ALL_SEEDS, &Batch { sites: vec![site], ..visits(batch) }).expect("commit");
     other.hints(100).expect("those of placing");
 
     lapse(&place, &one);
@@ -175,7 +175,7 @@ fn a_duplicate_of_what_was_undone_meanwhile_is_not_visited() {
     let theirs = begin(&other, 1, 3);
     let other_fence = own(&other);
     let (lost, open) = (one.next_serial().expect("serial"), other.next_serial().expect("serial"));
-    one.commit(&fence, &visits(vec![recorded(&mine[0], lost, 1)])).expect("commit");
+    one.commit(&fence, ALL_SEEDS, &visits(vec![recorded(&mine[0], lost, 1)])).expect("commit");
     assert_eq!(other.holder(digest(1)).expect("holder"), Some(mine[0].key()), "looked up before");
     one.gone().expect("gone");
     other.hints(100).expect("those of placing");
@@ -184,7 +184,7 @@ fn a_duplicate_of_what_was_undone_meanwhile_is_not_visited() {
         recorded(&theirs[1], open, 2),
         duplicate(&theirs[2], open, 2, &theirs[1]),
     ];
-    other.commit(&other_fence, &visits(batch)).expect("commit");
+    other.commit(&other_fence, ALL_SEEDS, &visits(batch)).expect("commit");
     assert_eq!(hinted(&other), [theirs[0].site().key()]);
     let store = close(&place, vec![one, other]);
     assert_eq!(queue(&store, &theirs[0]), [theirs[0].key()]);
@@ -204,7 +204,7 @@ fn what_is_committed_while_the_worker_is_called_dead_is_undone_too() {
     let mut blocker = client.transaction().expect("a transaction");
     blocker.batch_execute("SELECT FROM url FOR UPDATE").expect("locks");
     thread::scope(|scope| {
-        let in_flight = scope.spawn(|| one.commit(&fence, &visits(vec![recorded(&pages[0], serial, 1)])));
+        let in_flight = scope.spawn(|| one.commit(&fence, ALL_SEEDS, &visits(vec![recorded(&pages[0], serial, 1)])));
         let waiting = "pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%commit(%'";
         let mut watch = server.client();
         let mut waiting =
@@ -220,7 +220,7 @@ fn what_is_committed_while_the_worker_is_called_dead_is_undone_too() {
     other.reap(GRACE).expect("reap");
     assert_eq!(other.lost_segments().expect("lost"), [name(serial)]);
     assert_eq!(other.ownerless(9).expect("ownerless").len(), 1);
-    let late = one.commit(&[], &visits(vec![recorded(&pages[1], serial, 2)]));
+    let late = one.commit(&[], ALL_SEEDS, &visits(vec![recorded(&pages[1], serial, 2)]));
     assert!(matches!(late, Err(WorkerError::Lost)), "{late:?}");
     let store = close(&place, vec![one, other]);
     assert_eq!(queue(&store, &pages[0]).len(), 2);
@@ -243,11 +243,11 @@ fn undoing_that_is_cut_off_is_finished_by_whoever_comes_next_and_does_nothing_tw
     let segment_of = |n: u64| if n < SEALED { serials[0] } else { serials[1 + usize::from(n.is_multiple_of(2))] };
     let mine = (0..).zip(&pages).map(|(n, url)| Visit { digest: None, ..recorded(url, segment_of(n), 0) });
     let site = SiteRecord { pages_fetched: PAGES, ..SiteRecord::new(pages[0].site()) };
-    one.commit(&fence, &Batch { sites: vec![site], ..visits(mine.collect()) }).expect("commit");
+    one.commit(&fence, ALL_SEEDS, &Batch { sites: vec![site], ..visits(mine.collect()) }).expect("commit");
     one.seal(serials[0]).expect("sealed");
     let original = pages.last().expect("a page");
     let copies = theirs.iter().map(|url| duplicate(url, serials[3], 1, original)).collect();
-    other.commit(&other_fence, &visits(copies)).expect("commit");
+    other.commit(&other_fence, ALL_SEEDS, &visits(copies)).expect("commit");
 
     lapse(&place, &one);
     thread::scope(|scope| {
