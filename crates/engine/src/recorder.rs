@@ -113,7 +113,7 @@ impl Recorder {
     }
 
     /// Commits a batch behind the archive, and tells the observer.
-    fn finish(&mut self, mut batch: Batch, visited: Vec<Visited>) -> Result<Committed, RecordError> {
+    fn finish(&mut self, mut batch: Batch, mut visited: Vec<Visited>) -> Result<Committed, RecordError> {
         let mut sealed = Vec::new();
         if let Some(archive) = &mut self.archive {
             let synced = time(Stage::Sync, || archive.sync())?;
@@ -122,6 +122,7 @@ impl Recorder {
         }
         let committed = self.store.commit(&batch)?;
         if let Some(observer) = &mut self.observer {
+            correct(&mut visited, &committed.duplicates);
             let recorded = Recorded { batch: &batch, committed: &committed, visited, sealed };
             observer(recorded).map_err(RecordError::Observer)?;
         }
@@ -213,6 +214,18 @@ impl Recorder {
         match self.archive {
             Some(archive) => Ok(archive.close(finished)?),
             None => Ok(()),
+        }
+    }
+}
+
+/// Marks visits as the commit has marked them, which found out who else had their payload first.
+fn correct(visited: &mut [Visited], duplicates: &[(UrlKey, UrlKey)]) {
+    let first = |key| duplicates.iter().find(|(late, _)| *late == key).map(|(_, first)| *first);
+    for Visited { visit, .. } in visited {
+        if let Some(original) = first(visit.key) {
+            (visit.outcome, visit.duplicate_of) = (Outcome::Duplicate, Some(original));
+        } else if let Some(original) = visit.duplicate_of.and_then(first) {
+            visit.duplicate_of = Some(original);
         }
     }
 }

@@ -67,12 +67,14 @@ impl<'s> Replay<'s> {
         self.answer_of(record, visit.duplicate_of).map(Some)
     }
 
-    /// The answer in a record that was read already; `duplicate_of` names the URL whose payload it has, if it is a revisit.
+    /// The answer in a record that was read already; `duplicate_of` names the URL whose payload it has, which matters if it is a revisit: a
+    /// duplicate that was recognised late has a response of its own.
     ///
     /// # Errors
     /// The original is lost or damaged.
     pub fn answer_of(&mut self, record: LoadedRecord, duplicate_of: Option<UrlKey>) -> Result<Answer, ReplayError> {
-        let Some(original) = duplicate_of else { return Ok(Answer::new(record, None)) };
+        let is_revisit = record.header.record_type() == Some(RecordType::Revisit);
+        let Some(original) = duplicate_of.filter(|_| is_revisit) else { return Ok(Answer::new(record, None)) };
         let original = self.store.get(original)?.and_then(|entry| entry.visit?.location);
         let original = self.record(original.ok_or(ReplayError::Original)?)?;
         Ok(Answer::new(record, Some(original)))

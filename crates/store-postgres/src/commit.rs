@@ -29,7 +29,10 @@ const ARGUMENTS: usize = 74;
 
 static COMMIT: LazyLock<String> = LazyLock::new(|| {
     let arguments: Vec<String> = (1..=ARGUMENTS).map(|n| format!("${n}")).collect();
-    format!("SELECT fresh_site, fresh_url, has_nearer FROM commit({})", arguments.join(", "))
+    format!(
+        "SELECT fresh_site, fresh_url, has_nearer, late_site, late_url, first_site, first_url FROM commit({})",
+        arguments.join(", ")
+    )
 });
 
 const NEARER: &str = "SELECT url, depth, redirects, purpose::text, via::text, found_on_site, found_on_url,
@@ -114,17 +117,16 @@ impl Writer {
         let rows = time(Stage::Commit, || self.session.query(doing, &COMMIT, arguments))?;
         let row = rows.first().ok_or_else(|| damaged("writer", "a commit without an answer"))?;
         let mut columns = Columns::of("writer", row);
-        let sites: Vec<i64> = columns.next()?;
-        let urls: Vec<i64> = columns.next()?;
+        let fresh: BTreeSet<UrlKey> = keys(&mut columns)?.into_iter().collect();
         let has_nearer: bool = columns.next()?;
-        let fresh: BTreeSet<UrlKey> =
-            sites.into_iter().zip(urls).map(|(site, url)| numbers::from_key(site, url)).collect();
+        let (late, first) = (keys(&mut columns)?, keys(&mut columns)?);
         let nearer = if has_nearer { self.nearer(doing)? } else { BTreeMap::new() };
         self.number = number;
         for candidate in &batch.found {
             self.known.insert(candidate.url.key(), candidate);
         }
-        Ok(report::report(batch, fresh, nearer))
+        let duplicates = late.into_iter().zip(first).collect();
+        Ok(Committed { duplicates, ..report::report(batch, fresh, nearer) })
     }
 
     /// The URLs of the last commit that turned out to be nearer. They stay until the next one.
@@ -132,6 +134,13 @@ impl Writer {
         let rows = self.session.query(doing, NEARER, vec![Box::new(self.id)])?;
         rows.iter().map(standing).collect()
     }
+}
+
+/// From two arrays, or nulls where there are none.
+fn keys(columns: &mut Columns<'_>) -> Result<Vec<UrlKey>, StoreError> {
+    let (sites, urls): (Option<Vec<i64>>, Option<Vec<i64>>) = (columns.next()?, columns.next()?);
+    let keys = sites.unwrap_or_default().into_iter().zip(urls.unwrap_or_default());
+    Ok(keys.map(|(site, url)| numbers::from_key(site, url)).collect())
 }
 
 fn standing(row: &Row) -> Result<(UrlKey, Standing), StoreError> {

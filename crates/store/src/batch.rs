@@ -36,6 +36,9 @@ pub struct Committed {
     pub fresh: Vec<Candidate>,
     /// The found URLs that were known by a longer way, and visited URLs whose links were judged from too far away.
     pub relaxed: Vec<Relaxed>,
+    /// Visits that are recorded as duplicates, though they were given as the first with their payload, each with the one that was:
+    /// of another worker, who committed just before. What was given as a duplicate of them is one of that other too.
+    pub duplicates: Vec<(UrlKey, UrlKey)>,
     /// Visits of URLs that are known to be nearer by now than they were when they were taken from the queue.
     pub outrun: Vec<UrlKey>,
 }

@@ -86,6 +86,16 @@ impl Laid {
         self.runtime.block_on(server.shutdown());
     }
 
+    /// Serves a web with each of these hosts on an address of its own, from 127.0.0.2 on.
+    pub fn apart(web: Web, hosts: &[&str]) -> Self {
+        let runtime = runtime();
+        let addresses = (2..).map(|last| SocketAddr::from((Ipv4Addr::new(127, 0, 0, last), 0)));
+        let config = Config { listen: addresses.take(hosts.len()).collect(), ..Config::new(web) };
+        let web = runtime.block_on(Server::start(config)).expect("addresses of this machine");
+        let connect_to = hosts.iter().zip(web.addresses()).map(|(host, at)| format!("{host}:80:{at}")).collect();
+        Laid { web, connect_to, runtime }
+    }
+
     /// Serves a web on one address.
     pub fn of(web: Web) -> Self {
         let runtime = runtime();

@@ -10,6 +10,7 @@ mod crawled;
 mod crawls;
 mod distances;
 mod handed_over;
+mod duplicates;
 #[path = "../web/politeness/judge.rs"]
 #[expect(dead_code, reason = "some of it is for crawls by one process alone")]
 mod judge;
@@ -22,6 +23,8 @@ mod queries;
 mod ran;
 mod seeds;
 mod served;
+#[path = "../dataset/tables.rs"]
+mod tables;
 mod told;
 mod watched;
 mod workers;

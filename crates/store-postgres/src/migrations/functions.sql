@@ -51,7 +51,9 @@ CREATE FUNCTION commit(
     r_failure_detail text[], r_body bytea[],
     e_text text[], e_site bigint[], e_url bigint[],
     g_serial bigint[], g_name text[], g_length bigint[])
-RETURNS TABLE (fresh_site bigint[], fresh_url bigint[], has_nearer boolean) LANGUAGE plpgsql
+RETURNS TABLE (
+    fresh_site bigint[], fresh_url bigint[], has_nearer boolean,
+    late_site bigint[], late_url bigint[], first_site bigint[], first_url bigint[]) LANGUAGE plpgsql
 -- Whatever the statistics say of tables that have just been empty: look up each key of a batch by the index.
 SET plan_cache_mode = force_generic_plan SET jit = off
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -65,11 +67,17 @@ DECLARE
     missing bigint; near bigint; inserted bigint; held bigint;
     i_site bigint[]; i_url bigint[]; j_site bigint[]; j_url bigint[];
     orphan_site bigint[]; orphan_url bigint[];                    -- duplicates whose original was undone
+    l_site bigint[]; l_url bigint[]; o_site bigint[]; o_url bigint[];  -- not the first with their payload, and who was
     any_nearer boolean := false;
 BEGIN
     SELECT w.number INTO last FROM writer w WHERE w.writer = me AND w.process = my_process::uuid FOR UPDATE;
     IF last = commit_number THEN
-        RETURN QUERY SELECT w.fresh_site, w.fresh_url, EXISTS (SELECT FROM nearer n WHERE n.writer = me)
+        SELECT array_agg(v.site_key), array_agg(v.url_key), array_agg(v.duplicate_of_site), array_agg(v.duplicate_of_url)
+            INTO l_site, l_url, o_site, o_url
+            FROM unnest(h_site, h_url) AS h(site, url) JOIN visit v ON v.site_key = h.site AND v.url_key = h.url
+            WHERE v.duplicate_of_url IS NOT NULL;
+        RETURN QUERY SELECT w.fresh_site, w.fresh_url, EXISTS (SELECT FROM nearer n WHERE n.writer = me),
+                l_site, l_url, o_site, o_url
             FROM writer w WHERE w.writer = me;
         RETURN;
     ELSIF last IS NULL AND me <> 0 THEN
@@ -88,7 +96,7 @@ BEGIN
         END IF;
     END IF;
     -- A duplicate is a record that refers to another: if that was undone meanwhile the visit is left out, and the URL stays queued.
-    IF me <> 0 AND array_remove(v_duplicate_url, NULL) <> '{}' THEN
+    IF me <> 0 AND (array_remove(v_duplicate_url, NULL) <> '{}' OR cardinality(h_digest) > 0) THEN
         PERFORM pg_advisory_xact_lock_shared(originals());
         SELECT array_agg(v.site), array_agg(v.url) INTO orphan_site, orphan_url
             FROM unnest(v_site, v_url, v_duplicate_site, v_duplicate_url) AS v(site, url, duplicate_site, duplicate_url)
@@ -237,6 +245,21 @@ BEGIN
     END IF;
 
     INSERT INTO holder SELECT * FROM unnest(h_digest, h_site, h_url) ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS held = ROW_COUNT;
+    -- Another worker had some of the payloads first, and this one could not know: a duplicate, as if it had. What this commit has as a
+    -- duplicate of it is one of that other too.
+    IF me <> 0 AND held < cardinality(h_digest) THEN
+        SELECT array_agg(h.site), array_agg(h.url), array_agg(o.site_key), array_agg(o.url_key)
+            INTO l_site, l_url, o_site, o_url
+            FROM unnest(h_digest, h_site, h_url) AS h(digest, site, url) JOIN holder o ON o.digest = h.digest
+            WHERE (o.site_key, o.url_key) <> (h.site, h.url);
+        UPDATE visit v SET outcome = 'duplicate', duplicate_of_site = l.o_site, duplicate_of_url = l.o_url
+            FROM unnest(l_site, l_url, o_site, o_url) AS l(site, url, o_site, o_url)
+            WHERE v.site_key = l.site AND v.url_key = l.url;
+        UPDATE visit v SET duplicate_of_site = l.o_site, duplicate_of_url = l.o_url
+            FROM unnest(l_site, l_url, o_site, o_url) AS l(site, url, o_site, o_url)
+            WHERE v.duplicate_of_site = l.site AND v.duplicate_of_url = l.url;
+    END IF;
     INSERT INTO site (site_key, due_at, failures_in_a_row, response_seconds, response_nanos, pages_fetched, sitemaps_read,
             address, given_up, given_up_detail, site, shapes)
         SELECT * FROM unnest(s_site, s_due_at, s_failures, s_response_seconds, s_response_nanos, s_pages, s_sitemaps,
@@ -288,7 +311,7 @@ BEGIN
             ON CONFLICT DO NOTHING;
     END IF;
     UPDATE writer w SET number = commit_number, fresh_site = new_site, fresh_url = new_url WHERE w.writer = me;
-    RETURN QUERY SELECT new_site, new_url, any_nearer;
+    RETURN QUERY SELECT new_site, new_url, any_nearer, l_site, l_url, o_site, o_url;
 END $$;
 
 -- Pins a site to a politeness group unless it is pinned already. Says to which it is pinned, and who owns that, if anybody.

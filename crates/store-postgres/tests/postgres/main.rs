@@ -10,6 +10,7 @@ mod batches;
 mod cluster;
 mod contract;
 mod control;
+mod duplicates;
 mod killed;
 mod like_memory;
 mod opening;

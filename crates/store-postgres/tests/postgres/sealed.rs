@@ -16,12 +16,12 @@ use crate::cluster::{GRACE, LONG, QUIET, found, group, join, page, take};
 use crate::place::{ALL_SEEDS, Place};
 
 /// Some payload.
-fn digest(n: u8) -> PayloadDigest {
+pub fn digest(n: u8) -> PayloadDigest {
     PayloadDigest([n; 20])
 }
 
 /// A visit whose record is in a segment.
-fn recorded(url: &CanonicalUrl, segment: u32, payload: u8) -> Visit {
+pub fn recorded(url: &CanonicalUrl, segment: u32, payload: u8) -> Visit {
     Visit {
         status: 200,
         digest: Some(digest(payload)),
@@ -30,7 +30,7 @@ fn recorded(url: &CanonicalUrl, segment: u32, payload: u8) -> Visit {
     }
 }
 
-fn duplicate(url: &CanonicalUrl, segment: u32, payload: u8, original: &CanonicalUrl) -> Visit {
+pub fn duplicate(url: &CanonicalUrl, segment: u32, payload: u8, original: &CanonicalUrl) -> Visit {
     Visit { outcome: Outcome::Duplicate, duplicate_of: Some(original.key()), ..recorded(url, segment, payload) }
 }
 
@@ -43,7 +43,7 @@ fn name(serial: u32) -> String {
 }
 
 /// A commit of visits in the segment that their records are in.
-fn visits(visits: Vec<Visit>) -> Batch {
+pub fn visits(visits: Vec<Visit>) -> Batch {
     let serials: BTreeSet<u32> = visits.iter().filter_map(|visit| Some(visit.location?.segment)).collect();
     let first = visits.iter().filter(|visit| visit.duplicate_of.is_none() && visit.location.is_some());
     Batch {
@@ -55,7 +55,7 @@ fn visits(visits: Vec<Visit>) -> Batch {
 }
 
 /// Pages of a site that are found, and whose site is pinned to its group.
-fn begin(worker: &Worker, site: u64, pages: u64) -> Vec<CanonicalUrl> {
+pub fn begin(worker: &Worker, site: u64, pages: u64) -> Vec<CanonicalUrl> {
     let pages: Vec<CanonicalUrl> = (0..pages).map(|n| page(site, n)).collect();
     let found = pages.iter().map(|url| found(url.clone(), 1)).collect();
     worker.commit(&[], ALL_SEEDS, &Batch { found, ..Batch::default() }).expect("found");
@@ -64,12 +64,12 @@ fn begin(worker: &Worker, site: u64, pages: u64) -> Vec<CanonicalUrl> {
 }
 
 /// Takes all that nobody owns, and says under which epochs it is owned.
-fn own(worker: &Worker) -> Vec<(GroupName, Epoch)> {
+pub fn own(worker: &Worker) -> Vec<(GroupName, Epoch)> {
     take(worker, 9).expect("take");
     worker.owned().expect("owned").into_iter().map(|owned| (owned.group, owned.epoch)).collect()
 }
 
-fn hinted(worker: &Worker) -> Vec<SiteKey> {
+pub fn hinted(worker: &Worker) -> Vec<SiteKey> {
     worker.hints(100).expect("hints").into_iter().map(|(site, _)| site).collect()
 }
 
@@ -77,12 +77,12 @@ fn lapse(place: &Place, worker: &Worker) {
     place.execute(&format!("UPDATE worker SET lease_until = '-infinity' WHERE worker = {}", worker.id().0));
 }
 
-fn close(place: &Place, workers: Vec<Worker>) -> PostgresStore {
+pub fn close(place: &Place, workers: Vec<Worker>) -> PostgresStore {
     drop(workers);
     place.open().expect("the workers are gone")
 }
 
-fn queue(store: &PostgresStore, site: &CanonicalUrl) -> Vec<UrlKey> {
+pub fn queue(store: &PostgresStore, site: &CanonicalUrl) -> Vec<UrlKey> {
     let queued = store.pending(site.site().key(), None, usize::MAX).expect("pending");
     assert!(queued.iter().all(|queued| queued.visited.is_none() && queued.attempts == 0), "as if never asked for");
     queued.iter().map(|queued| queued.candidate.url.key()).collect()
