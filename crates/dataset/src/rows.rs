@@ -81,6 +81,13 @@ impl<'s> Rows<'s> {
         Ok(Rows { store, segments, names: HashMap::new(), with_purpose })
     }
 
+    /// Learns the name of a segment that the store may not name yet, or at all.
+    pub fn name(&mut self, segment: &Segment) {
+        if !self.segments.contains_key(&segment.serial) {
+            self.segments.insert(segment.serial, segment.name.clone());
+        }
+    }
+
     /// The row of an entry.
     ///
     /// # Errors

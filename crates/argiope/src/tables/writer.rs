@@ -141,6 +141,7 @@ fn write(
         let mut sealed = sealed.into_iter().peekable();
         // In the order in which they were written: the one that goes on is the last.
         for segment in segments {
+            rows.name(&segment);
             let serial = segment.serial;
             let mut open = match current.take() {
                 Some(open) if open.segment.serial == serial => Current { segment, ..open },

@@ -93,7 +93,7 @@ impl Laid {
         let config = Config { listen: addresses.take(hosts.len()).collect(), ..Config::new(web) };
         let web = runtime.block_on(Server::start(config)).expect("addresses of this machine");
         let connect_to = hosts.iter().zip(web.addresses()).map(|(host, at)| format!("{host}:80:{at}")).collect();
-        Laid { web, connect_to, runtime }
+        Laid { web, doors: 1, connect_to, delay: in_words(DELAY), runtime }
     }
 
     /// Serves a web on one address.

@@ -9,8 +9,8 @@ mod answers;
 mod crawled;
 mod crawls;
 mod distances;
-mod handed_over;
 mod duplicates;
+mod handed_over;
 #[path = "../web/politeness/judge.rs"]
 #[expect(dead_code, reason = "some of it is for crawls by one process alone")]
 mod judge;
