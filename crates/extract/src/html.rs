@@ -10,15 +10,16 @@ mod attributes;
 mod collector;
 mod foreign;
 mod images;
-mod inline;
+mod names;
+mod references;
 mod scanner;
+mod tag;
+mod tokenizer;
 
 use crate::charset;
 use crate::limits::Limits;
 use crate::page::HtmlPage;
 use collector::Collector;
-use html5gum::Tokenizer;
-use scanner::Scanner;
 
 /// Reads a page.
 ///
@@ -34,11 +35,6 @@ pub fn extract(bytes: &[u8], content_type: Option<&str>, limits: &Limits) -> Htm
     let charset = charset::decide(bytes, content_type);
     let (document, _) = charset.encoding.decode_with_bom_removal(bytes);
     let mut collector = Collector::new(charset, limits);
-    scan(&document, &mut collector, true);
+    scanner::scan(&document, &mut collector, true);
     collector.finish()
-}
-
-fn scan(document: &str, collector: &mut Collector<'_>, noscript_is_raw: bool) {
-    let scanner = Scanner::new(collector, noscript_is_raw);
-    let Ok(()) = Tokenizer::new_with_emitter(document, scanner).finish();
 }

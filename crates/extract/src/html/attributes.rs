@@ -1,6 +1,10 @@
-//! The attributes of one tag that anyone here reads, in reused buffers.
+//! The attributes of one tag that anyone here reads.
 
-/// The attributes kept; all others are dropped as they are tokenized.
+use super::names::{Known, Name};
+use super::tokenizer;
+use std::borrow::Cow;
+
+/// The attributes kept; all others are dropped as they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Href,
@@ -27,73 +31,72 @@ pub(super) enum Key {
 
 const COUNT: usize = Key::FontStyle as usize + 1;
 
-impl Key {
-    /// By the name as the tokenizer gives it, lower case.
-    pub(super) fn parse(name: &[u8]) -> Option<Self> {
-        Some(match name {
-            b"href" => Self::Href,
-            b"xlink:href" => Self::XlinkHref,
-            b"src" => Self::Src,
-            b"srcset" => Self::Srcset,
-            b"alt" => Self::Alt,
-            b"width" => Self::Width,
-            b"height" => Self::Height,
-            b"rel" => Self::Rel,
-            b"name" => Self::Name,
-            b"content" => Self::Content,
-            b"http-equiv" => Self::HttpEquiv,
-            b"lang" => Self::Lang,
-            b"onclick" => Self::Onclick,
-            b"title" => Self::Title,
-            b"id" => Self::Id,
-            b"type" => Self::Type,
-            b"srcdoc" => Self::Srcdoc,
-            b"encoding" => Self::Encoding,
-            b"color" | b"face" | b"size" => Self::FontStyle,
-            _ => return None,
-        })
-    }
-}
+static KNOWN: Known<Option<Key>, 32> = Known::new(
+    &[
+        ("href", Some(Key::Href)),
+        ("xlink:href", Some(Key::XlinkHref)),
+        ("src", Some(Key::Src)),
+        ("srcset", Some(Key::Srcset)),
+        ("alt", Some(Key::Alt)),
+        ("width", Some(Key::Width)),
+        ("height", Some(Key::Height)),
+        ("rel", Some(Key::Rel)),
+        ("name", Some(Key::Name)),
+        ("content", Some(Key::Content)),
+        ("http-equiv", Some(Key::HttpEquiv)),
+        ("lang", Some(Key::Lang)),
+        ("onclick", Some(Key::Onclick)),
+        ("title", Some(Key::Title)),
+        ("id", Some(Key::Id)),
+        ("type", Some(Key::Type)),
+        ("srcdoc", Some(Key::Srcdoc)),
+        ("encoding", Some(Key::Encoding)),
+        ("color", Some(Key::FontStyle)),
+        ("face", Some(Key::FontStyle)),
+        ("size", Some(Key::FontStyle)),
+    ],
+    None,
+    0x215c_1c0b_a334_0d97,
+);
 
-/// Values by name. Of attributes given twice the first counts, as the standard says.
+/// Values by name, as they stand in the document. Of attributes given twice the first counts, as the standard says.
 #[derive(Debug, Default)]
-pub(super) struct Attributes {
-    values: [Vec<u8>; COUNT],
-    present: [bool; COUNT],
+pub(super) struct Attributes<'d> {
+    values: [&'d str; COUNT],
+    /// A bit for each key.
+    present: u32,
 }
 
-impl Attributes {
+impl<'d> Attributes<'d> {
     pub(super) fn clear(&mut self) {
-        self.present = [false; COUNT];
+        self.present = 0;
     }
 
-    /// Begins an attribute: its buffer, unless the tag had it already.
-    pub(super) fn begin(&mut self, key: Key) -> bool {
-        let at = key as usize;
-        let new = !std::mem::replace(&mut self.present[at], true);
-        if new {
-            self.values[at].clear();
+    /// Keeps an attribute that anyone reads.
+    #[inline]
+    pub(super) fn keep(&mut self, name: Name<'_>, value: &'d str) {
+        if let Some(key) = KNOWN.find(name)
+            && !self.has(key)
+        {
+            self.values[key as usize] = value;
+            self.present |= 1 << key as u32;
         }
-        new
     }
 
-    pub(super) fn extend(&mut self, key: Key, value: &[u8]) {
-        self.values[key as usize].extend_from_slice(value);
-    }
-
+    #[inline]
     pub(super) fn has(&self, key: Key) -> bool {
-        self.present[key as usize]
+        self.present & (1 << key as u32) != 0
     }
 
-    /// The value, entities decoded.
-    pub(super) fn get(&self, key: Key) -> Option<&str> {
-        // The document was decoded to UTF-8 before, so the conversion cannot fail.
-        let value = || std::str::from_utf8(&self.values[key as usize]).ok();
-        self.has(key).then(value).flatten()
+    /// The value, references decoded.
+    #[inline]
+    pub(super) fn get(&self, key: Key) -> Option<Cow<'d, str>> {
+        self.has(key).then(|| tokenizer::value(self.values[key as usize]))
     }
 
     /// The value if it is not empty.
-    pub(super) fn non_empty(&self, key: Key) -> Option<&str> {
+    #[inline]
+    pub(super) fn non_empty(&self, key: Key) -> Option<Cow<'d, str>> {
         self.get(key).filter(|value| !value.is_empty())
     }
 }

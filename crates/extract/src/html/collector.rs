@@ -1,8 +1,10 @@
 //! Tags and text to links, images and metadata.
 
 use super::attributes::{Attributes, Key};
-use super::inline::is_inline;
-use super::scanner::{Sink, Within};
+use super::names::Name;
+use super::scanner::{self, Sink, Within};
+use super::tag::Tag;
+use super::tokenizer::Text;
 use crate::charset::Charset;
 use crate::collapse::Collapsed;
 use crate::href::{self, Target};
@@ -96,60 +98,61 @@ impl<'l> Collector<'l> {
     }
 
     /// Looks for what is left to scripts.
-    fn scripting(&mut self, tag: &[u8], attributes: &Attributes, in_html: bool) {
+    fn scripting(&mut self, name: Name<'_>, tag: Tag, attributes: &Attributes<'_>, in_html: bool) {
         let scripting = &mut self.page.scripting;
-        let has_handler = attributes.non_empty(Key::Onclick).is_some();
-        let script = (tag == b"script").then(|| attributes.get(Key::Type).unwrap_or_default());
-        let is_module = script.is_some_and(|kind| kind.eq_ignore_ascii_case("module"));
-        let is_custom = in_html && tag.contains(&b'-');
+        let has_handler = attributes.has(Key::Onclick) && attributes.non_empty(Key::Onclick).is_some();
+        let script = (tag == Tag::Script).then(|| attributes.get(Key::Type).unwrap_or_default());
+        let is_module = script.as_ref().is_some_and(|kind| kind.eq_ignore_ascii_case("module"));
+        let is_custom = in_html && tag.is_custom(name);
         scripting.is_active |= has_handler
-            || script.is_some_and(is_script)
-            || (tag == b"iframe" && attributes.non_empty(Key::Srcdoc).is_some());
-        scripting.has_parts_to_fill |= has_handler || is_module || is_custom || tag == b"template";
-        let is_named = matches!(tag, b"div" | b"main") && attributes.get(Key::Id).is_some_and(|id| ROOTS.contains(&id));
-        self.at_root = is_named || tag == b"app-root";
+            || script.is_some_and(|kind| is_script(&kind))
+            || (tag == Tag::IFrame && attributes.non_empty(Key::Srcdoc).is_some());
+        scripting.has_parts_to_fill |= has_handler || is_module || is_custom || tag == Tag::Template;
+        let is_named = matches!(tag, Tag::Div | Tag::Main)
+            && attributes.get(Key::Id).is_some_and(|id| ROOTS.contains(&id.as_ref()));
+        self.at_root = is_named || tag == Tag::AppRoot;
     }
 
-    fn html_tag(&mut self, tag: &[u8], attributes: &Attributes) {
+    fn html_tag(&mut self, tag: Tag, attributes: &Attributes<'_>) {
         match tag {
-            b"a" => self.anchor(attributes.get(Key::Href), attributes),
-            b"area" => self.area(attributes),
-            b"frame" => self.frame(LinkKind::Frame, attributes),
-            b"iframe" => self.frame(LinkKind::Iframe, attributes),
-            b"img" | b"image" => self.img(attributes),
-            b"source" => self.srcset(attributes, ""),
-            b"link" => self.link_element(attributes),
-            b"meta" => self.meta(attributes),
-            b"base" if !self.in_noscript && self.page.base_href.is_none() => {
-                let href = attributes.get(Key::Href).map(href::clean);
-                self.page.base_href = href.filter(|href| self.fits(href)).map(Cow::into_owned);
+            Tag::A => self.anchor(attributes.get(Key::Href), attributes),
+            Tag::Area => self.area(attributes),
+            Tag::Frame => self.frame(LinkKind::Frame, attributes),
+            Tag::IFrame => self.frame(LinkKind::Iframe, attributes),
+            Tag::Img | Tag::Image => self.img(attributes),
+            Tag::Source => self.srcset(attributes, ""),
+            Tag::Link => self.link_element(attributes),
+            Tag::Meta => self.meta(attributes),
+            Tag::Base if !self.in_noscript && self.page.base_href.is_none() => {
+                let href = attributes.get(Key::Href).map(|href| href::clean(&href).into_owned());
+                self.page.base_href = href.filter(|href| self.fits(href));
             }
-            b"html" if self.page.lang.is_none() => {
+            Tag::Html if self.page.lang.is_none() => {
                 let lang = attributes.non_empty(Key::Lang).filter(|lang| lang.len() <= LANG_BYTES_MAX);
-                self.page.lang = lang.map(str::to_owned);
+                self.page.lang = lang.map(Cow::into_owned);
             }
             // A cell ends the anchors opened in the one before.
-            b"td" | b"th" | b"caption" => self.close_anchor(),
+            Tag::Td | Tag::Th | Tag::Caption => self.close_anchor(),
             _ => {}
         }
     }
 
-    fn foreign_tag(&mut self, tag: &[u8], attributes: &Attributes, self_closing: bool) {
+    fn foreign_tag(&mut self, tag: Tag, attributes: &Attributes<'_>, self_closing: bool) {
         match tag {
-            b"a" => {
+            Tag::A => {
                 let href = attributes.get(Key::Href);
                 self.anchor(href.or(attributes.get(Key::XlinkHref)), attributes);
             }
-            b"script" | b"style" => self.in_foreign_code = !self_closing,
+            Tag::Script | Tag::Style => self.in_foreign_code = !self_closing,
             _ => {}
         }
     }
 
-    fn anchor(&mut self, href: Option<&str>, attributes: &Attributes) {
+    fn anchor(&mut self, href: Option<Cow<'_, str>>, attributes: &Attributes<'_>) {
         self.close_anchor();
         let Some(href) = href else { return };
-        let rel = Rel::parse(attributes.get(Key::Rel).unwrap_or_default());
-        if let Some(link) = self.link(LinkKind::Anchor, href, "", rel) {
+        let rel = Rel::parse(&attributes.get(Key::Rel).unwrap_or_default());
+        if let Some(link) = self.link(LinkKind::Anchor, &href, "", rel) {
             let bytes_max = self.limits.link_text_bytes_max;
             self.anchor = Some(Anchor { link, text: Collapsed::new(bytes_max), alt: Collapsed::new(bytes_max) });
         }
@@ -164,24 +167,24 @@ impl<'l> Collector<'l> {
         self.page.links[anchor.link].text = text.take();
     }
 
-    fn area(&mut self, attributes: &Attributes) {
+    fn area(&mut self, attributes: &Attributes<'_>) {
         if let Some(href) = attributes.get(Key::Href) {
-            let rel = Rel::parse(attributes.get(Key::Rel).unwrap_or_default());
+            let rel = Rel::parse(&attributes.get(Key::Rel).unwrap_or_default());
             let text = attributes.get(Key::Alt).unwrap_or_default();
-            self.link(LinkKind::Area, href, text, rel);
+            self.link(LinkKind::Area, &href, &text, rel);
         }
     }
 
-    fn frame(&mut self, kind: LinkKind, attributes: &Attributes) {
+    fn frame(&mut self, kind: LinkKind, attributes: &Attributes<'_>) {
         if let Some(src) = attributes.non_empty(Key::Src) {
             let text = attributes.get(Key::Title).unwrap_or_default();
-            self.link(kind, src, text, Rel::default());
+            self.link(kind, &src, &text, Rel::default());
         }
     }
 
-    fn link_element(&mut self, attributes: &Attributes) {
+    fn link_element(&mut self, attributes: &Attributes<'_>) {
         let rel = attributes.get(Key::Rel).unwrap_or_default();
-        let has = |token| has_token(rel, token);
+        let has = |token| has_token(&rel, token);
         let kind = match () {
             () if has("canonical") => LinkKind::Canonical,
             () if has("next") => LinkKind::Next,
@@ -193,23 +196,23 @@ impl<'l> Collector<'l> {
             return;
         };
         let text = attributes.get(Key::Title).unwrap_or_default();
-        let link = self.link(kind, href, text, Rel::parse(rel));
+        let link = self.link(kind, &href, &text, Rel::parse(&rel));
         let is_canonical = kind == LinkKind::Canonical && !self.in_noscript;
         if let Some(link) = link.filter(|_| is_canonical && self.page.canonical.is_none()) {
             self.page.canonical = Some(self.page.links[link].href.clone());
         }
     }
 
-    fn meta(&mut self, attributes: &Attributes) {
+    fn meta(&mut self, attributes: &Attributes<'_>) {
         let Some(content) = attributes.get(Key::Content) else {
             return;
         };
-        if attributes.get(Key::Name).is_some_and(robots_tag::addresses_us) {
-            let directives = RobotsDirectives::parse(content);
+        if attributes.get(Key::Name).is_some_and(|name| robots_tag::addresses_us(&name)) {
+            let directives = RobotsDirectives::parse(&content);
             self.page.meta_robots = self.page.meta_robots.union(directives);
         }
         let is_refresh = attributes.get(Key::HttpEquiv).is_some_and(|name| name.eq_ignore_ascii_case("refresh"));
-        if let Some(refresh) = is_refresh.then(|| refresh::parse(content)).flatten() {
+        if let Some(refresh) = is_refresh.then(|| refresh::parse(&content)).flatten() {
             if let Some(url) = &refresh.url {
                 self.link(LinkKind::Refresh, url, "", Rel::default());
             }
@@ -268,8 +271,9 @@ impl<'l> Collector<'l> {
     }
 
     fn content(&mut self, text: &str) {
-        let without_nul = text.contains('\0').then(|| text.replace('\0', ""));
-        let text = without_nul.as_deref().unwrap_or(text);
+        if text == "\0" {
+            return;
+        }
         if let Some(anchor) = &mut self.anchor {
             anchor.text.push(text);
         }
@@ -289,14 +293,14 @@ impl<'l> Collector<'l> {
 
     fn noscript(&mut self, markup: &str) {
         self.in_noscript = true;
-        super::scan(markup, self, false);
+        scanner::scan(markup, self, false);
         self.in_noscript = false;
         self.templates = 0;
         self.in_foreign_code = false;
     }
 
-    fn separate_words(&mut self, tag: &[u8]) {
-        if is_inline(tag) {
+    fn separate_words(&mut self, tag: Tag) {
+        if tag.is_inline() {
             return;
         }
         self.text.separate();
@@ -307,11 +311,11 @@ impl<'l> Collector<'l> {
 }
 
 impl Sink for Collector<'_> {
-    fn start_tag(&mut self, tag: &[u8], attributes: &Attributes, in_html: bool, self_closing: bool) {
+    fn start_tag(&mut self, name: Name<'_>, tag: Tag, attributes: &Attributes<'_>, in_html: bool, self_closing: bool) {
         if !self.in_noscript && self.templates == 0 {
-            self.scripting(tag, attributes, in_html);
+            self.scripting(name, tag, attributes, in_html);
         }
-        if in_html && tag == b"template" {
+        if in_html && tag == Tag::Template {
             self.templates += 1;
         }
         if self.templates > 0 {
@@ -325,15 +329,15 @@ impl Sink for Collector<'_> {
             self.foreign_tag(tag, attributes, self_closing);
         }
         if let Some(code) = attributes.non_empty(Key::Onclick) {
-            for location in onclick::locations(code) {
+            for location in onclick::locations(&code) {
                 self.link(LinkKind::Onclick, &location, "", Rel::default());
             }
         }
     }
 
-    fn end_tag(&mut self, tag: &[u8], in_html: bool) {
+    fn end_tag(&mut self, tag: Tag, in_html: bool) {
         self.page.scripting.has_empty_root |= std::mem::take(&mut self.at_root);
-        if in_html && tag == b"template" {
+        if in_html && tag == Tag::Template {
             self.templates = self.templates.saturating_sub(1);
         }
         if self.templates > 0 {
@@ -341,22 +345,24 @@ impl Sink for Collector<'_> {
         }
         self.separate_words(tag);
         match tag {
-            b"a" => self.close_anchor(),
-            b"script" | b"style" => self.in_foreign_code = false,
+            Tag::A => self.close_anchor(),
+            Tag::Script | Tag::Style => self.in_foreign_code = false,
             _ => {}
         }
     }
 
-    fn text(&mut self, text: &str, within: Within) {
-        self.at_root &= text.trim_ascii().is_empty();
+    fn text(&mut self, text: Text<'_>, within: Within) {
+        if self.at_root {
+            text.pieces(|piece| self.at_root &= piece.trim_ascii().is_empty());
+        }
         if self.templates > 0 {
             return;
         }
         match within {
             Within::Content if self.in_foreign_code => {}
-            Within::Content => self.content(text),
-            Within::Title => self.title(text),
-            Within::Noscript => self.noscript(text),
+            Within::Content => text.pieces(|piece| self.content(piece)),
+            Within::Title => self.title(&text.whole()),
+            Within::Noscript => self.noscript(&text.whole()),
             Within::Hidden => {}
         }
     }

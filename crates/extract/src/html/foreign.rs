@@ -5,8 +5,8 @@
 //! dispatcher" and "the rules for parsing tokens in foreign content").
 
 use super::attributes::{Attributes, Key};
-use super::inline::is_inline;
-use super::scanner::NAME_BYTES_MAX;
+use super::names::Name;
+use super::tag::Tag;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Namespace {
@@ -17,100 +17,24 @@ enum Namespace {
 
 /// An element that is open inside SVG or MathML, or one of the two itself.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct Open<'d> {
     element: Namespace,
     /// Differs from the element's own at `svg`, `math` and where HTML is allowed again.
     content: Namespace,
-    tag: Tag,
+    name: Name<'d>,
 }
-
-/// A tag's name in lower case, zeros behind it. Longer ones are the same if they begin the same.
-type Tag = [u8; NAME_BYTES_MAX];
-
-const SVG_POINTS: [&[u8]; 3] = [b"foreignobject", b"desc", b"title"];
-const MATH_POINTS: [&[u8]; 5] = [b"mi", b"mo", b"mn", b"ms", b"mtext"];
-const ANNOTATION: &[u8] = b"annotation-xml";
-
-/// HTML tags that cannot be inside SVG or MathML and end it.
-const BREAKOUTS: [&[u8]; 44] = [
-    b"b",
-    b"big",
-    b"blockquote",
-    b"body",
-    b"br",
-    b"center",
-    b"code",
-    b"dd",
-    b"div",
-    b"dl",
-    b"dt",
-    b"em",
-    b"embed",
-    b"h1",
-    b"h2",
-    b"h3",
-    b"h4",
-    b"h5",
-    b"h6",
-    b"head",
-    b"hr",
-    b"i",
-    b"img",
-    b"li",
-    b"listing",
-    b"menu",
-    b"meta",
-    b"nobr",
-    b"ol",
-    b"p",
-    b"pre",
-    b"ruby",
-    b"s",
-    b"small",
-    b"span",
-    b"strong",
-    b"strike",
-    b"sub",
-    b"sup",
-    b"table",
-    b"tt",
-    b"u",
-    b"ul",
-    b"var",
-];
 
 /// How deep elements are told apart inside SVG and MathML: what is deeper counts as closed already.
 /// Browsers stop at 512 (Chromium's `kMaximumHTMLParserDOMTreeDepth`); an end tag costs a look at each.
 const OPEN_MAX: usize = 256;
 
-/// Elements that have no content and no end tag.
-const VOID: [&[u8]; 17] = [
-    b"area",
-    b"base",
-    b"basefont",
-    b"bgsound",
-    b"br",
-    b"col",
-    b"embed",
-    b"frame",
-    b"hr",
-    b"image",
-    b"img",
-    b"input",
-    b"link",
-    b"meta",
-    b"source",
-    b"track",
-    b"wbr",
-];
-
 /// The open elements from the outermost `svg` or `math` on, innermost last; none outside of them.
 #[derive(Debug, Default)]
-pub(super) struct Namespaces {
-    open: Vec<Open>,
+pub(super) struct Namespaces<'d> {
+    open: Vec<Open<'d>>,
 }
 
-impl Namespaces {
+impl<'d> Namespaces<'d> {
     /// Whether a tag here belongs to HTML.
     pub(super) fn in_html(&self) -> bool {
         self.namespace() == Namespace::Html
@@ -127,31 +51,46 @@ impl Namespaces {
     }
 
     /// Notes a start tag. The answer is whether the element itself is one of HTML.
-    pub(super) fn start(&mut self, tag: &[u8], attributes: &Attributes, self_closing: bool) -> bool {
+    #[inline]
+    pub(super) fn start(&mut self, name: Name<'d>, tag: Tag, attributes: &Attributes<'_>, self_closing: bool) -> bool {
+        // As it is nearly everywhere.
+        if self.open.is_empty() && !matches!(tag, Tag::Svg | Tag::Math) {
+            return true;
+        }
+        self.start_near_foreign(name, tag, attributes, self_closing)
+    }
+
+    fn start_near_foreign(
+        &mut self,
+        name: Name<'d>,
+        tag: Tag,
+        attributes: &Attributes<'_>,
+        self_closing: bool,
+    ) -> bool {
         if !self.in_html() && is_breakout(tag, attributes) {
             self.break_out();
         }
         let (element, content) = match (self.namespace(), tag) {
-            (Namespace::Html, b"svg") => (Namespace::Svg, Namespace::Svg),
-            (Namespace::Html, b"math") => (Namespace::Math, Namespace::Math),
+            (Namespace::Html, Tag::Svg) => (Namespace::Svg, Namespace::Svg),
+            (Namespace::Html, Tag::Math) => (Namespace::Math, Namespace::Math),
             (element, _) if is_integration_point(element, tag, attributes) => (element, Namespace::Html),
             (element, _) => (element, element),
         };
         let is_html = element == Namespace::Html;
-        if is_html && !self.open.is_empty() && !is_inline(tag) {
+        if is_html && !self.open.is_empty() && !tag.is_inline() {
             self.end_paragraph();
         }
         // `/>` closes elements of SVG and MathML only.
-        let has_content = if is_html { !self.open.is_empty() && !VOID.contains(&tag) } else { !self_closing };
+        let has_content = if is_html { !self.open.is_empty() && !tag.is_void() } else { !self_closing };
         if has_content && self.open.len() < OPEN_MAX {
-            self.open.push(Open { element, content, tag: padded(tag) });
+            self.open.push(Open { element, content, name });
         }
         is_html
     }
 
     /// Notes an end tag.
-    pub(super) fn end(&mut self, tag: &[u8]) {
-        if !self.in_html() && BREAKOUTS.contains(&tag) {
+    pub(super) fn end(&mut self, name: Name<'d>, tag: Tag) {
+        if !self.in_html() && tag.breaks_out() {
             // It ends an element around the SVG, which was never closed.
             self.break_out();
         }
@@ -159,10 +98,10 @@ impl Namespaces {
         // Neither looks beyond where HTML in SVG meets the SVG around it.
         let near = self.open.iter().rposition(|open| (open.element != Namespace::Html) != is_foreign);
         let begin = near.map_or(0, |last| last + 1);
-        let Some(ended) = self.open[begin..].iter().rposition(|open| open.tag == padded(tag)) else {
+        let Some(ended) = self.open[begin..].iter().rposition(|open| open.name == name) else {
             return;
         };
-        if !is_foreign && is_inline(tag) {
+        if !is_foreign && tag.is_inline() {
             // What was opened inside of it stays open.
             self.open.remove(begin + ended);
         } else {
@@ -172,7 +111,7 @@ impl Namespaces {
 
     /// A block ends the paragraph before it, if that is the innermost element.
     fn end_paragraph(&mut self) {
-        if self.open.last().is_some_and(|open| open.element == Namespace::Html && open.tag == padded(b"p")) {
+        if self.open.last().is_some_and(|open| open.element == Namespace::Html && Tag::of(open.name) == Tag::P) {
             self.open.pop();
         }
     }
@@ -185,23 +124,17 @@ impl Namespaces {
 }
 
 /// Whether the content of this element of SVG or MathML is HTML again.
-fn is_integration_point(element: Namespace, tag: &[u8], attributes: &Attributes) -> bool {
+fn is_integration_point(element: Namespace, tag: Tag, attributes: &Attributes<'_>) -> bool {
     match element {
         Namespace::Html => false,
-        Namespace::Svg => SVG_POINTS.contains(&tag),
-        Namespace::Math if tag == ANNOTATION => attributes.get(Key::Encoding).is_some_and(|encoding| {
+        Namespace::Svg => tag.is_svg_integration_point(),
+        Namespace::Math if tag == Tag::AnnotationXml => attributes.get(Key::Encoding).is_some_and(|encoding| {
             encoding.eq_ignore_ascii_case("text/html") || encoding.eq_ignore_ascii_case("application/xhtml+xml")
         }),
-        Namespace::Math => MATH_POINTS.contains(&tag),
+        Namespace::Math => tag.is_math_integration_point(),
     }
 }
 
-fn padded(tag: &[u8]) -> Tag {
-    let mut padded = [0; NAME_BYTES_MAX];
-    padded.iter_mut().zip(tag).for_each(|(to, from)| *to = *from);
-    padded
-}
-
-fn is_breakout(tag: &[u8], attributes: &Attributes) -> bool {
-    BREAKOUTS.contains(&tag) || (tag == b"font" && attributes.has(Key::FontStyle))
+fn is_breakout(tag: Tag, attributes: &Attributes<'_>) -> bool {
+    tag.breaks_out() || (tag == Tag::Font && attributes.has(Key::FontStyle))
 }

@@ -8,20 +8,20 @@ use crate::page::{Image, ImageSource};
 use crate::srcset;
 
 impl Collector<'_> {
-    pub(super) fn img(&mut self, attributes: &Attributes) {
-        let (alt, _) = self.collapsed(attributes.get(Key::Alt).unwrap_or_default());
+    pub(super) fn img(&mut self, attributes: &Attributes<'_>) {
+        let (alt, _) = self.collapsed(&attributes.get(Key::Alt).unwrap_or_default());
         if let Some(anchor) = &mut self.anchor {
             anchor.alt.separate();
             anchor.alt.push(&alt);
         }
         if let Some(src) = attributes.non_empty(Key::Src) {
-            self.image(src, attributes, &alt, false);
+            self.image(&src, attributes, &alt, false);
         }
         self.srcset(attributes, &alt);
     }
 
-    pub(super) fn srcset(&mut self, attributes: &Attributes, alt: &str) {
-        for url in srcset::urls(attributes.get(Key::Srcset).unwrap_or_default()) {
+    pub(super) fn srcset(&mut self, attributes: &Attributes<'_>, alt: &str) {
+        for url in srcset::urls(&attributes.get(Key::Srcset).unwrap_or_default()) {
             if self.page.images.len() >= self.limits.images_max {
                 self.page.truncated.images = true;
                 return;
@@ -30,7 +30,7 @@ impl Collector<'_> {
         }
     }
 
-    fn image(&mut self, url: &str, attributes: &Attributes, alt: &str, from_srcset: bool) {
+    fn image(&mut self, url: &str, attributes: &Attributes<'_>, alt: &str, from_srcset: bool) {
         let Some(source) = self.image_source(url) else {
             return;
         };
@@ -41,8 +41,8 @@ impl Collector<'_> {
         self.page.images.push(Image {
             source,
             alt: alt.to_owned(),
-            width: attributes.get(Key::Width).and_then(pixels),
-            height: attributes.get(Key::Height).and_then(pixels),
+            width: attributes.get(Key::Width).and_then(|value| pixels(&value)),
+            height: attributes.get(Key::Height).and_then(|value| pixels(&value)),
             from_srcset,
         });
     }

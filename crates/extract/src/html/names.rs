@@ -1,0 +1,115 @@
+//! Names of tags and attributes: where one ends, and which of the known ones it is.
+//!
+//! Eight bytes are looked at as one number, so that a name costs neither a loop nor a branch that depends on it. A longer
+//! one, or one with unusual characters, takes the slower way.
+
+/// A name as it stands in the document.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Name<'d> {
+    /// In any case.
+    pub(super) raw: &'d str,
+    /// Its bytes in lower case, if there are eight at most, the first one lowest; else 0. What is no letter may have become
+    /// another character, but none that known names have.
+    number: u64,
+}
+
+impl PartialEq for Name<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number && self.raw.eq_ignore_ascii_case(other.raw)
+    }
+}
+
+impl<'d> Name<'d> {
+    pub(super) fn new(raw: &'d str) -> Self {
+        Self { raw, number: number(raw.as_bytes()) }
+    }
+
+    /// The name that a text begins with, if it ends within eight bytes: before white space, another control character, `/`,
+    /// `>`, or `also`.
+    #[inline]
+    pub(super) fn short(text: &'d str, also: u8) -> Option<Self> {
+        let word = u64::from_le_bytes(*text.as_bytes().first_chunk()?);
+        let ends = first_below(word, b' ' + 1) | first(word, b'/') | first(word, b'>') | first(word, also);
+        let bits = ends.trailing_zeros() & !7;
+        if bits == 0 || bits == u64::BITS {
+            return None;
+        }
+        let number = (word | eight(LOWER)) & ((1 << bits) - 1);
+        Some(Self { raw: &text[..bits as usize / 8], number })
+    }
+}
+
+/// The bit in which lower-case letters differ from upper-case ones.
+const LOWER: u8 = 0x20;
+
+/// One byte eight times.
+const fn eight(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// Bit 7 of the first byte that is less than another, which is 128 at most, and perhaps of later bytes.
+const fn first_below(word: u64, byte: u8) -> u64 {
+    word.wrapping_sub(eight(byte)) & !word & eight(0x80)
+}
+
+/// Bit 7 of the first byte that is the other, and perhaps of later bytes.
+const fn first(word: u64, byte: u8) -> u64 {
+    first_below(word ^ eight(byte), 1)
+}
+
+const fn number(name: &[u8]) -> u64 {
+    if name.len() > 8 {
+        return 0;
+    }
+    let (mut number, mut at) = (0, name.len());
+    while at > 0 {
+        at -= 1;
+        number = number << 8 | (name[at] | LOWER) as u64;
+    }
+    number
+}
+
+/// What is known by its name: short names by a perfect hash, the few long ones one after the other.
+pub(super) struct Known<T: 'static, const SLOTS: usize> {
+    slots: [(u64, T); SLOTS],
+    factor: u64,
+    all: &'static [(&'static str, T)],
+    unknown: T,
+}
+
+impl<T: Copy, const SLOTS: usize> Known<T, SLOTS> {
+    /// `SLOTS` is a power of two. A factor that leads two names to one slot does not compile.
+    pub(super) const fn new(all: &'static [(&'static str, T)], unknown: T, factor: u64) -> Self {
+        let mut slots = [(0, unknown); SLOTS];
+        let mut at = 0;
+        while at < all.len() {
+            let number = number(all[at].0.as_bytes());
+            if number != 0 {
+                let slot = Self::slot(number, factor);
+                assert!(slots[slot].0 == 0, "two names in one slot: take another factor");
+                slots[slot] = (number, all[at].1);
+            }
+            at += 1;
+        }
+        Self { slots, factor, all, unknown }
+    }
+
+    const fn slot(number: u64, factor: u64) -> usize {
+        (number.wrapping_mul(factor) >> (u64::BITS - SLOTS.trailing_zeros())) as usize
+    }
+
+    /// What has this name, in whatever case.
+    #[inline]
+    pub(super) fn find(&self, name: Name<'_>) -> T {
+        if name.number == 0 {
+            return self.find_long(name.raw);
+        }
+        let (number, found) = self.slots[Self::slot(name.number, self.factor)];
+        if number == name.number { found } else { self.unknown }
+    }
+
+    fn find_long(&self, name: &str) -> T {
+        let mut long = self.all.iter().filter(|(known, _)| known.len() > 8);
+        long.find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(self.unknown, |&(_, found)| found)
+    }
+}

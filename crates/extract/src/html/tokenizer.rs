@@ -1,0 +1,362 @@
+//! The tokenizer: a document to tags and text, every one a slice of it (HTML Standard, 13.2.5, "Tokenization").
+//!
+//! It goes from `<` to `<` and looks at no byte between, except in tags. The states of the standard that only tell errors
+//! apart, or comments and doctypes, of which nothing is kept, come down to where each construct ends. Names are as written,
+//! in any case; references stand in text and values until someone asks for their meaning ([`Text::pieces`], [`value`]).
+
+use super::names::Name;
+use super::references::{self, References};
+use memchr::{memchr, memchr_iter, memchr2, memmem};
+use std::borrow::Cow;
+
+/// A tag, or a run of text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Token<'d> {
+    /// Text; what is between two tags may come in several.
+    Text(Text<'d>),
+    /// A start tag and whether it ends with `/>`. Its attributes were told before.
+    Start { name: Name<'d>, self_closing: bool },
+    /// An end tag. Its attributes were told too; they mean nothing.
+    End { name: Name<'d> },
+}
+
+/// Text as it stands in the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Text<'d> {
+    raw: &'d str,
+    references: References,
+    /// What a NUL character becomes.
+    nul: &'static str,
+}
+
+/// How what follows is read (the standard's content models).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// As markup.
+    Data,
+    /// As text with references, up to the end tag of this name.
+    RcData(&'static str),
+    /// As text, up to the end tag of this name.
+    RawText(&'static str),
+    /// As a script, up to its end tag.
+    ScriptData,
+    /// As text, up to the end.
+    PlainText,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Tokenizer<'d> {
+    document: &'d str,
+    at: usize,
+    /// To be set after a start tag that changes it; the end tag sets it back.
+    pub(super) content: Content,
+    /// Whether a CDATA section may begin here: not inside elements of HTML.
+    pub(super) in_foreign: bool,
+}
+
+impl<'d> Tokenizer<'d> {
+    pub(super) fn new(document: &'d str) -> Self {
+        Self { document, at: 0, content: Content::Data, in_foreign: false }
+    }
+
+    /// The next token; `None` at the end of the document, also where that is inside a tag. Of a tag, `attribute` is given
+    /// each name and value, as written, with repeats, before the tag itself.
+    #[inline]
+    pub(super) fn next(&mut self, mut attribute: impl FnMut(Name<'d>, &'d str)) -> Option<Token<'d>> {
+        if self.content != Content::Data
+            && let Some(text) = self.raw_text()
+        {
+            return Some(Token::Text(text));
+        }
+        loop {
+            match self.rest() {
+                [] => return None,
+                [b'<', b'a'..=b'z' | b'A'..=b'Z', ..] => {
+                    let (name, self_closing) = self.tag(1, &mut attribute)?;
+                    return Some(Token::Start { name, self_closing });
+                }
+                [b'<', b'/', b'a'..=b'z' | b'A'..=b'Z', ..] => {
+                    let (name, _) = self.tag(2, &mut attribute)?;
+                    return Some(Token::End { name });
+                }
+                [b'<', b'!', ..] => {
+                    if let Some(section) = self.declaration() {
+                        return Some(Token::Text(section));
+                    }
+                }
+                [b'<', b'?', ..] | [b'<', b'/', _, ..] => self.skip_past_greater_than(),
+                _ => return Some(Token::Text(self.text())),
+            }
+        }
+    }
+
+    fn rest(&self) -> &'d [u8] {
+        &self.document.as_bytes()[self.at..]
+    }
+
+    /// Goes on by that many bytes; what was passed.
+    fn take(&mut self, length: usize) -> &'d str {
+        let taken = &self.document[self.at..self.at + length];
+        self.at += length;
+        taken
+    }
+
+    /// Text up to the next `<`. One here is text, since nothing begins with it.
+    fn text(&mut self) -> Text<'d> {
+        let end = self.rest().get(1..).and_then(|rest| memchr(b'<', rest));
+        let raw = self.take(end.map_or(self.rest().len(), |end| end + 1));
+        Text { raw, references: References::InText, nul: "\0" }
+    }
+
+    /// The text of an element whose content is no markup, unless it is empty. What follows is its end tag, or nothing.
+    fn raw_text(&mut self) -> Option<Text<'d>> {
+        let rest = self.rest();
+        let (length, references) = match self.content {
+            Content::Data => (0, References::None),
+            Content::RcData(name) => (end_of_raw_text(rest, name), References::InText),
+            Content::RawText(name) => (end_of_raw_text(rest, name), References::None),
+            Content::ScriptData => (end_of_script(rest), References::None),
+            Content::PlainText => (rest.len(), References::None),
+        };
+        self.content = Content::Data;
+        let raw = self.take(length);
+        (length > 0).then_some(Text { raw, references, nul: REPLACEMENT })
+    }
+
+    /// A comment, a doctype or a CDATA section; the text of the last, unless it is empty.
+    fn declaration(&mut self) -> Option<Text<'d>> {
+        const COMMENT: &str = "<!--";
+        const SECTION: &str = "<![CDATA[";
+        let rest = self.rest();
+        if rest.starts_with(COMMENT.as_bytes()) {
+            self.at += COMMENT.len();
+            self.at += end_of_comment(self.rest());
+        } else if self.in_foreign && rest.starts_with(SECTION.as_bytes()) {
+            self.at += SECTION.len();
+            let end = memmem::find(self.rest(), b"]]>");
+            let raw = self.take(end.unwrap_or(self.rest().len()));
+            self.at += end.map_or(0, |_| 3);
+            return (!raw.is_empty()).then_some(Text { raw, references: References::None, nul: "\0" });
+        } else {
+            // In all states of a doctype and of a bogus comment.
+            self.skip_past_greater_than();
+        }
+        None
+    }
+
+    fn skip_past_greater_than(&mut self) {
+        let rest = self.rest();
+        self.at += memchr(b'>', rest).map_or(rest.len(), |end| end + 1);
+    }
+
+    /// Reads a tag, whose name begins after that many bytes: the name, and whether it ends with `/>`. `None` if the document
+    /// ends first.
+    #[inline]
+    fn tag(&mut self, before_name: usize, attribute: &mut impl FnMut(Name<'d>, &'d str)) -> Option<(Name<'d>, bool)> {
+        self.at += before_name;
+        let name = self.name(ENDS_TAG_NAME, b'>');
+        let mut is_closed = false;
+        loop {
+            match self.rest().first()? {
+                b'\t' | b'\n' | b'\x0c' | b'\r' | b' ' => self.at += 1,
+                b'>' => {
+                    self.at += 1;
+                    return Some((name, is_closed));
+                }
+                b'/' => {
+                    self.at += 1;
+                    is_closed = self.rest().first() == Some(&b'>');
+                }
+                _ => {
+                    let (name, value) = self.attribute()?;
+                    attribute(name, value);
+                }
+            }
+        }
+    }
+
+    /// Reads a name, up to a byte of these kinds, one of which is `also`. The first byte belongs to it whatever it is.
+    #[inline]
+    fn name(&mut self, ends: u8, also: u8) -> Name<'d> {
+        if let Some(name) = Name::short(&self.document[self.at..], also)
+            && is(self.rest()[name.raw.len()], ends)
+        {
+            self.at += name.raw.len();
+            return name;
+        }
+        let start = self.at;
+        self.at += 1;
+        self.skip_until(ends);
+        Name::new(&self.document[start..self.at])
+    }
+
+    /// Reads an attribute: name and value. `None` if the document ends first.
+    #[inline]
+    fn attribute(&mut self) -> Option<(Name<'d>, &'d str)> {
+        let name = self.name(ENDS_ATTRIBUTE_NAME, b'=');
+        self.skip_space();
+        if *self.rest().first()? != b'=' {
+            return Some((name, ""));
+        }
+        self.at += 1;
+        self.skip_space();
+        let value = match *self.rest().first()? {
+            quote @ (b'"' | b'\'') => {
+                self.at += 1;
+                let value = self.take(memchr(quote, self.rest())?);
+                self.at += 1;
+                value
+            }
+            b'>' => "",
+            _ => self.take_until(ENDS_UNQUOTED_VALUE),
+        };
+        Some((name, value))
+    }
+
+    #[inline]
+    fn take_until(&mut self, kinds: u8) -> &'d str {
+        let start = self.at;
+        self.skip_until(kinds);
+        &self.document[start..self.at]
+    }
+
+    #[inline]
+    fn skip_until(&mut self, kinds: u8) {
+        let rest = self.rest();
+        self.at += rest.iter().position(|&byte| is(byte, kinds)).unwrap_or(rest.len());
+    }
+
+    #[inline]
+    fn skip_space(&mut self) {
+        let rest = self.rest();
+        self.at += rest.iter().position(|&byte| !is(byte, SPACE)).unwrap_or(rest.len());
+    }
+}
+
+/// What stands for a character that may not be there.
+const REPLACEMENT: &str = "\u{fffd}";
+
+impl<'d> Text<'d> {
+    /// What it means, in pieces. A NUL character among markup comes as a piece of its own, since it depends on where it stands
+    /// whether it counts.
+    #[inline]
+    pub(super) fn pieces(&self, each: impl FnMut(&str)) {
+        references::pieces(self.raw, self.references, self.nul, each);
+    }
+
+    /// What it means, in one.
+    pub(super) fn whole(&self) -> Cow<'d, str> {
+        references::whole(self.raw, self.references, self.nul)
+    }
+}
+
+/// What the value of an attribute means.
+pub(super) fn value(raw: &str) -> Cow<'_, str> {
+    references::whole(raw, References::InAttribute, REPLACEMENT)
+}
+
+/// The end of a comment, behind its `<!--`: past the first `-->` or `--!>`, or past a `>` or `->` that begins it.
+fn end_of_comment(rest: &[u8]) -> usize {
+    let is_end = |&at: &usize| {
+        let before = &rest[..at];
+        before.is_empty() || before == b"-" || before.ends_with(b"--") || before.ends_with(b"--!")
+    };
+    memchr_iter(b'>', rest).find(is_end).map_or(rest.len(), |at| at + 1)
+}
+
+/// Where the end tag of this name begins.
+fn end_of_raw_text(rest: &[u8], name: &str) -> usize {
+    memchr_iter(b'<', rest).find(|&at| begins_with_end_tag(&rest[at..], name)).unwrap_or(rest.len())
+}
+
+/// "An appropriate end tag token": what follows must end the name.
+fn begins_with_end_tag(rest: &[u8], name: &str) -> bool {
+    rest.get(1) == Some(&b'/')
+        && rest.get(2..name.len() + 2).is_some_and(|tag| tag.eq_ignore_ascii_case(name.as_bytes()))
+        && rest.get(name.len() + 2).is_some_and(|&byte| is(byte, ENDS_TAG_NAME))
+}
+
+/// Where the end tag of a script begins. Behind `<!--` a `<script>` hides one end tag, up to `-->` (the escaped states).
+fn end_of_script(rest: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(less_than) = memchr(b'<', &rest[at..]) {
+        at += less_than;
+        if begins_with_end_tag(&rest[at..], SCRIPT) {
+            return at;
+        }
+        at += 1;
+        if rest[at..].starts_with(b"!--") {
+            // The dashes may be those of its end too.
+            match end_of_escaped(rest, at + 1) {
+                Escaped::Ended(behind) => at = behind,
+                Escaped::EndTag(at) => return at,
+            }
+        }
+    }
+    rest.len()
+}
+
+const SCRIPT: &str = "script";
+
+/// How the escaped part of a script ends.
+enum Escaped {
+    /// With `-->`, or with the document: what is behind it is no longer escaped.
+    Ended(usize),
+    /// With the end tag here.
+    EndTag(usize),
+}
+
+/// Reads the escaped part of a script, from the first of the dashes with which it begins.
+fn end_of_escaped(script: &[u8], from: usize) -> Escaped {
+    let (mut at, mut is_double) = (from, false);
+    while let Some(found) = memchr2(b'<', b'>', &script[at..]) {
+        at += found;
+        if script[at] == b'>' {
+            if script[from..at].ends_with(b"--") {
+                return Escaped::Ended(at + 1);
+            }
+        } else if is_double {
+            is_double = !begins_with_end_tag(&script[at..], SCRIPT);
+        } else if begins_with_end_tag(&script[at..], SCRIPT) {
+            return Escaped::EndTag(at);
+        } else {
+            is_double = begins_with_script_tag(&script[at..]);
+        }
+        at += 1;
+    }
+    Escaped::Ended(script.len())
+}
+
+fn begins_with_script_tag(rest: &[u8]) -> bool {
+    rest.get(1..SCRIPT.len() + 1).is_some_and(|tag| tag.eq_ignore_ascii_case(SCRIPT.as_bytes()))
+        && rest.get(SCRIPT.len() + 1).is_some_and(|&byte| is(byte, ENDS_TAG_NAME))
+}
+
+/// Kinds of bytes, as bits.
+const SPACE: u8 = 1;
+const ENDS_TAG_NAME: u8 = 2;
+const ENDS_ATTRIBUTE_NAME: u8 = 4;
+const ENDS_UNQUOTED_VALUE: u8 = 8;
+
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let spaces = b"\t\n\x0c\r ";
+    let mut at = 0;
+    while at < spaces.len() {
+        kinds[spaces[at] as usize] = SPACE | ENDS_TAG_NAME | ENDS_ATTRIBUTE_NAME | ENDS_UNQUOTED_VALUE;
+        at += 1;
+    }
+    kinds[b'/' as usize] = ENDS_TAG_NAME | ENDS_ATTRIBUTE_NAME;
+    kinds[b'>' as usize] = ENDS_TAG_NAME | ENDS_ATTRIBUTE_NAME | ENDS_UNQUOTED_VALUE;
+    kinds[b'=' as usize] = ENDS_ATTRIBUTE_NAME;
+    kinds
+};
+
+#[inline]
+fn is(byte: u8, kinds: u8) -> bool {
+    KINDS[usize::from(byte)] & kinds != 0
+}
+
+#[cfg(test)]
+mod tests;
