@@ -21,9 +21,9 @@ lint:
 sim seed:
     cargo run -p sim -- --seed {{seed}} --trace
 
-# Speed and memory on the synthetic web
-bench *sizes:
-    cargo xtask bench {{sizes}}
+# Whole crawls, some beside other crawlers: just bench site; alone it lists them
+bench *arguments:
+    cargo xtask bench {{arguments}}
 
 # Fuzz one target for ten minutes (docs/fuzzing.md)
 fuzz target:

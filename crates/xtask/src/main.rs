@@ -2,6 +2,7 @@
 
 mod bench;
 mod needs;
+mod svg;
 mod test;
 mod tidy;
 
@@ -10,16 +11,16 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
 
-  test           all checks and all tests, as in CI; installs what they need, or says what is missing
-  tidy           the house rules that the compiler does not know
-  bench [PAGES]  crawl a synthetic web of that many pages (default 100000 and 1000000), with speed and memory";
+  test          all checks and all tests, as in CI; installs what they need, or says what is missing
+  tidy          the house rules that the compiler does not know
+  bench WHAT    whole crawls, some beside other crawlers, with speed and memory; `bench` alone lists them";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["test"] => test::run(),
         ["tidy"] => tidy::run(),
-        ["bench", sizes @ ..] => bench::run(sizes),
+        ["bench", arguments @ ..] => bench::run(arguments),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

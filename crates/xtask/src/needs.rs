@@ -1,4 +1,4 @@
-//! What the tests need besides a Rust toolchain: found, installed, or named.
+//! What tests and benchmarks need besides a Rust toolchain: found, installed, or named.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -34,16 +34,11 @@ const PYTHON: [(&str, &str); 8] = [
 /// # Errors
 /// Something is missing and cannot be installed from here; it is named, with the command that installs it.
 pub fn provide() -> anyhow::Result<Vec<PathBuf>> {
-    let missing: Vec<&str> =
-        PACKAGES.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package).collect();
-    if !missing.is_empty() {
-        install(&missing)?;
-    }
-    let python = Path::new("python3");
-    if has_modules(python) {
+    packages("the tests", &PACKAGES)?;
+    if has_modules(Path::new("python3"), &PYTHON) {
         return Ok(Vec::new());
     }
-    Ok(vec![python_environment()?])
+    Ok(vec![python(&workspace().join("target/python"), &PYTHON)?])
 }
 
 /// Whether there can be networks of a test's own: a namespace with a TUN device in it, for which Linux wants root.
@@ -59,45 +54,59 @@ pub fn has_networks() -> bool {
     has_device
 }
 
-/// Whether a Python has all modules.
-fn has_modules(python: &Path) -> bool {
-    let modules: Vec<&str> = PYTHON.iter().map(|(_, module)| *module).collect();
-    succeeds(Command::new(python).args(["-c", &format!("import {}", modules.join(", "))]))
-}
-
-fn install(packages: &[&str]) -> anyhow::Result<()> {
-    let command = format!("apt-get install -y {}", packages.join(" "));
+/// Sees to it that Debian packages are there, each known by a file.
+///
+/// # Errors
+/// Some are missing and cannot be installed from here; they are named, with the command that installs them.
+pub fn packages(who: &str, packages: &[(&str, &str)]) -> anyhow::Result<()> {
+    let missing: Vec<&str> =
+        packages.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let command = format!("apt-get install -y {}", missing.join(" "));
     let is_root = Path::new("/root").read_dir().is_ok();
     if !is_root || !succeeds(Command::new("apt-get").arg("--version")) {
-        bail!("the tests need these Debian packages: {}\n  sudo {command}", packages.join(" "));
+        bail!("{who} need these Debian packages: {}\n  sudo {command}", missing.join(" "));
     }
     eprintln!("xtask: {command}");
     let update = Command::new("apt-get").args(["update", "-q"]).stdout(Stdio::null()).status()?;
-    let install =
-        Command::new("apt-get").args(["install", "-y", "-q"]).args(packages).stdout(Stdio::null()).status()?;
+    let install = Command::new("apt-get")
+        .args(["install", "-y", "-q", "--no-install-recommends"])
+        .args(&missing)
+        .stdout(Stdio::null())
+        .status()?;
     if !update.success() || !install.success() {
         bail!("{command} failed");
     }
     Ok(())
 }
 
-/// A Python environment with what reads our files, below the target directory.
-fn python_environment() -> anyhow::Result<PathBuf> {
-    let environment = workspace().join("target/python");
+/// A Python environment in a directory that has packages, each known by a module. Gives the directory of its programs.
+///
+/// # Errors
+/// The packages cannot be had.
+pub fn python(environment: &Path, packages: &[(&str, &str)]) -> anyhow::Result<PathBuf> {
     let bin = environment.join("bin");
     let python = bin.join("python3");
-    if has_modules(&python) {
+    if has_modules(&python, packages) {
         return Ok(bin);
     }
-    let packages = PYTHON.map(|(package, _)| package);
-    eprintln!("xtask: installing {} into {}", packages.join(", "), environment.display());
-    let made = Command::new("python3").args(["-m", "venv"]).arg(&environment).status()?;
+    let names: Vec<&str> = packages.iter().map(|(package, _)| *package).collect();
+    eprintln!("xtask: installing {} into {}", names.join(", "), environment.display());
+    let made = Command::new("python3").args(["-m", "venv"]).arg(environment).status()?;
     let installed =
-        made.success() && Command::new(&python).args(["-m", "pip", "install", "-q"]).args(packages).status()?.success();
+        made.success() && Command::new(&python).args(["-m", "pip", "install", "-q"]).args(&names).status()?.success();
     if !installed {
-        bail!("the tests need packages for Python: python3 -m pip install {}", packages.join(" "));
+        bail!("these packages for Python are needed: python3 -m pip install {}", names.join(" "));
     }
     Ok(bin)
+}
+
+/// Whether a Python has all modules.
+fn has_modules(python: &Path, packages: &[(&str, &str)]) -> bool {
+    let modules: Vec<&str> = packages.iter().map(|(_, module)| *module).collect();
+    succeeds(Command::new(python).args(["-c", &format!("import {}", modules.join(", "))]))
 }
 
 fn succeeds(command: &mut Command) -> bool {
