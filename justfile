@@ -25,6 +25,10 @@ sim seed:
 bench *arguments:
     cargo xtask bench {{arguments}}
 
+# Where the processor's time of a crawl goes, as a flame graph
+profile:
+    cargo xtask profile
+
 # Fuzz one target for ten minutes (docs/fuzzing.md)
 fuzz target:
     fuzz/run.sh {{target}} 600

@@ -1,7 +1,8 @@
-//! Developer tools: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`.
+//! Developer tools: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask profile`.
 
 mod bench;
 mod needs;
+mod profile;
 mod svg;
 mod test;
 mod tidy;
@@ -13,7 +14,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
 
   test          all checks and all tests, as in CI; installs what they need, or says what is missing
   tidy          the house rules that the compiler does not know
-  bench WHAT    whole crawls, some beside other crawlers, with speed and memory; `bench` alone lists them";
+  bench WHAT    whole crawls, some beside other crawlers, with speed and memory; `bench` alone lists them
+  profile       where the processor's time of a crawl goes, as a flame graph";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(),
         ["tidy"] => tidy::run(),
         ["bench", arguments @ ..] => bench::run(arguments),
+        ["profile", arguments @ ..] => profile::run(arguments),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
