@@ -96,33 +96,53 @@ pub const fn distance(a: u64, b: u64) -> u32 {
 
 /// Calls `each` with the hash of every word: a run of letters and digits, lower case.
 fn for_each_word(text: &str, mut each: impl FnMut(u64)) {
-    let mut hash = SEED;
-    let mut is_word = false;
-    let mut add = |character: u32| hash_and_end(&mut hash, &mut is_word, character, &mut each);
-    for character in text.chars() {
-        // Most text is ASCII, for which no table is needed.
-        match character {
-            'a'..='z' | '0'..='9' => add(u32::from(character)),
-            'A'..='Z' => add(u32::from(character.to_ascii_lowercase())),
-            '\0'..='\x7f' => add(END),
-            _ if character.is_alphanumeric() => character.to_lowercase().for_each(|lower| add(u32::from(lower))),
-            _ => add(END),
+    let bytes = text.as_bytes();
+    let (mut at, mut hash, mut is_word) = (0, SEED, false);
+    while let Some(&byte) = bytes.get(at) {
+        // Most text is ASCII.
+        let character = CHARACTERS[usize::from(byte)];
+        at += 1;
+        if character != 0 {
+            hash = extend(hash, u32::from(character));
+            is_word = true;
+            continue;
+        }
+        if !byte.is_ascii() {
+            at -= 1;
+            let Some(character) = text[at..].chars().next() else { break };
+            at += character.len_utf8();
+            if character.is_alphanumeric() {
+                hash = character.to_lowercase().fold(hash, |hash, lower| extend(hash, u32::from(lower)));
+                is_word = true;
+                continue;
+            }
+        }
+        if is_word {
+            each(mix(hash));
+            (hash, is_word) = (SEED, false);
         }
     }
-    add(END);
+    if is_word {
+        each(mix(hash));
+    }
 }
 
-/// Stands for the end of a word: no character has this number.
-const END: u32 = u32::MAX;
-
-fn hash_and_end(hash: &mut u64, is_word: &mut bool, character: u32, each: &mut impl FnMut(u64)) {
-    if character != END {
-        *hash = (*hash ^ u64::from(character)).wrapping_mul(FACTOR);
-        *is_word = true;
-    } else if *is_word {
-        each(mix(*hash));
-        (*hash, *is_word) = (SEED, false);
+/// Letters of ASCII in lower case, and digits; 0 for all other bytes.
+const CHARACTERS: [u8; 256] = {
+    let mut characters = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        if (byte as u8).is_ascii_alphanumeric() {
+            characters[byte] = (byte as u8).to_ascii_lowercase();
+        }
+        byte += 1;
     }
+    characters
+};
+
+/// One step of FNV-1a.
+fn extend(hash: u64, character: u32) -> u64 {
+    (hash ^ u64::from(character)).wrapping_mul(FACTOR)
 }
 
 /// The offset basis and the prime of FNV-1a for 64 bits (RFC 9923).

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::{Site, SiteKey, UrlKey, percent, query};
+use crate::{Site, SiteKey, UrlKey, percent, plain, query};
 
 /// The default of the longest canonical URL followed, in bytes.
 pub const URL_BYTES_MAX: usize = 2048;
@@ -29,6 +29,21 @@ pub struct CanonicalRules {
     pub strip_www: bool,
     /// The longest canonical URL accepted, in bytes.
     pub url_bytes_max: usize,
+}
+
+impl CanonicalRules {
+    /// Whether any of the rules is on.
+    fn rewrite(&self) -> bool {
+        let CanonicalRules {
+            sort_query,
+            strip_session_ids,
+            strip_tracking,
+            collapse_slashes,
+            strip_www,
+            url_bytes_max: _,
+        } = *self;
+        sort_query || strip_session_ids || strip_tracking || collapse_slashes || strip_www
+    }
 }
 
 impl Default for CanonicalRules {
@@ -69,7 +84,11 @@ pub type QueryEncoder<'a> = &'a dyn Fn(&str) -> Cow<'_, [u8]>;
 /// spelling. Besides: no fragment, no user name or password, no dot at the end of the host.
 #[derive(Clone)]
 pub struct CanonicalUrl {
-    inner: url::Url,
+    text: Box<str>,
+    // Offsets into the text, each a function of it.
+    host_end: u32,
+    path_start: u32,
+    path_end: u32,
     /// Kept, since every URL that is found is looked up by it, several times.
     key: UrlKey,
 }
@@ -88,8 +107,12 @@ impl CanonicalUrl {
     /// Reads back the text of a canonical URL, as kept in a store. `None` if it is not one.
     #[must_use]
     pub fn from_canonical(text: &str) -> Option<Self> {
-        let inner = url::Url::parse(text).ok()?;
-        (inner.as_str() == text && matches!(inner.scheme(), "http" | "https")).then(|| CanonicalUrl::keyed(inner, None))
+        let url = url::Url::parse(text).ok()?;
+        let is_canonical = url.as_str() == text
+            && matches!(url.scheme(), "http" | "https")
+            && url[url::Position::AfterScheme..url::Position::BeforeHost] == *"://"
+            && url.fragment().is_none();
+        is_canonical.then(|| CanonicalUrl::of(&url, None))
     }
 
     /// Resolves `href` against this URL, as a browser does in a UTF-8 document.
@@ -111,8 +134,15 @@ impl CanonicalUrl {
         encoder: Option<QueryEncoder<'_>>,
     ) -> Result<Self, Rejected> {
         check_raw_length(href, rules)?;
+        if let Some(joined) = self.join_plain(href, rules, encoder.is_some()) {
+            return Ok(joined);
+        }
+        // Where the host is given, the base does not matter.
+        let is_whole = ["http://", "https://"].iter().any(|scheme| href.starts_with(scheme));
+        let base = (!is_whole).then(|| url::Url::parse(&self.text)).transpose();
+        let base = base.map_err(|error| Rejected::Syntax(error.to_string()))?;
         let parsed = url::Url::options()
-            .base_url(Some(&self.inner))
+            .base_url(base.as_ref())
             .encoding_override(encoder)
             .parse(href)
             .map_err(|error| Rejected::Syntax(error.to_string()))?;
@@ -130,33 +160,68 @@ impl CanonicalUrl {
         if url.as_str().len() > rules.url_bytes_max {
             return Err(Rejected::TooLong(rules.url_bytes_max));
         }
-        Ok(CanonicalUrl::keyed(url, base))
+        Ok(CanonicalUrl::of(&url, base))
     }
 
-    /// With its key. Most links lead to the site of their page, whose key is known.
-    fn keyed(inner: url::Url, base: Option<&CanonicalUrl>) -> Self {
-        let site = &inner[..url::Position::BeforePath];
-        let known = base.filter(|base| &base.inner[..url::Position::BeforePath] == site).map(|base| base.key.site);
-        let key = UrlKey::on(known.unwrap_or_else(|| SiteKey::of(site)), inner.as_str());
-        CanonicalUrl { inner, key }
+    /// Takes over a URL that is canonical. Most links lead to the site of their page, `base`, whose key is known.
+    fn of(url: &url::Url, base: Option<&CanonicalUrl>) -> Self {
+        let offset = |position: url::Position| u32::try_from(url[..position].len()).unwrap_or(u32::MAX);
+        let site = &url[..url::Position::BeforePath];
+        let site_key = match base {
+            Some(base) if base.site_text() == site => base.key.site,
+            _ => SiteKey::of(site),
+        };
+        CanonicalUrl {
+            text: url.as_str().into(),
+            host_end: offset(url::Position::AfterHost),
+            path_start: offset(url::Position::BeforePath),
+            path_end: offset(url::Position::AfterPath),
+            key: UrlKey::on(site_key, url.as_str()),
+        }
+    }
+
+    /// What [`CanonicalUrl::join_encoded`] comes to where the URL parser is not needed for it; `None` where it is.
+    fn join_plain(&self, href: &str, rules: &CanonicalRules, is_encoded: bool) -> Option<Self> {
+        let path_start = self.path_start as usize;
+        let base = plain::Base { text: &self.text, path_start, path_end: self.path_end as usize };
+        let (kept, rest) = base.join(href).filter(|_| !rules.rewrite())?;
+        if rest.is_empty() && kept.len() == self.text.len() {
+            return (kept.len() <= rules.url_bytes_max).then(|| self.clone());
+        }
+        let path_length = rest.find('?').unwrap_or(rest.len());
+        let is_other = is_encoded && path_length < rest.len();
+        if is_other || kept.len() + rest.len() > rules.url_bytes_max {
+            return None;
+        }
+        let mut text = String::with_capacity(kept.len() + rest.len());
+        text.push_str(kept);
+        text.push_str(rest);
+        let path_end = u32::try_from(kept.len() + path_length).ok()?;
+        let key = UrlKey::on(self.key.site, &text);
+        Some(CanonicalUrl { text: text.into(), path_end, key, ..*self })
     }
 
     /// The whole URL.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.inner.as_str()
+        &self.text
     }
 
     /// The host: a lower-case ASCII name, an IPv4 address, or an IPv6 address in brackets.
     #[must_use]
     pub fn host(&self) -> &str {
-        self.inner.host_str().unwrap_or_default()
+        let scheme = if self.is_https() { "https://" } else { "http://" };
+        &self.text[scheme.len()..self.host_end as usize]
+    }
+
+    fn is_https(&self) -> bool {
+        self.text.starts_with("https:")
     }
 
     /// The path, which begins with `/`.
     #[must_use]
     pub fn path(&self) -> &str {
-        self.inner.path()
+        &self.text[self.path_start as usize..self.path_end as usize]
     }
 
     /// The ending of the last part of the path, without its dot: `pdf` of `/a/report.pdf`.
@@ -168,19 +233,24 @@ impl CanonicalUrl {
     /// The query without its `?`.
     #[must_use]
     pub fn query(&self) -> Option<&str> {
-        self.inner.query()
+        self.text.get(self.path_end as usize + 1..)
     }
 
     /// Path and query as they stand in a request line.
     #[must_use]
     pub fn path_and_query(&self) -> &str {
-        &self.inner[url::Position::BeforePath..]
+        &self.text[self.path_start as usize..]
+    }
+
+    /// Scheme, host and port, as [`Site::as_str`] has them.
+    pub(crate) fn site_text(&self) -> &str {
+        &self.text[..self.path_start as usize]
     }
 
     /// The site: scheme, host and port.
     #[must_use]
     pub fn site(&self) -> Site {
-        Site::of(&self.inner)
+        Site::of(self.site_text(), self.host_end)
     }
 
     /// The registrable domain of the host.

@@ -19,6 +19,7 @@ mod domain;
 mod key;
 mod pattern;
 mod percent;
+mod plain;
 mod query;
 mod scope;
 mod site;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::SiteKey;
+use crate::{CanonicalUrl, SiteKey};
 
 /// Scheme, host and port. Its text is `scheme://host`, with `:port` only where it is not the scheme's default.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,22 +14,17 @@ pub struct Site {
 }
 
 impl Site {
-    pub(crate) fn of(url: &url::Url) -> Self {
-        let https = url.scheme() == "https";
-        let mut text = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
-        let host_end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        if let Some(port) = url.port() {
-            text.push_str(&format!(":{port}"));
-        }
-        let port = url.port_or_known_default().unwrap_or(if https { 443 } else { 80 });
-        Site { text: text.into(), https, host_end, port }
+    /// Takes over the beginning of a canonical URL, up to its path. The host ends at `host_end`, an offset into it.
+    pub(crate) fn of(text: &str, host_end: u32) -> Self {
+        let https = text.starts_with("https:");
+        let port = text[host_end as usize..].strip_prefix(':').and_then(|port| port.parse().ok());
+        Site { text: text.into(), https, host_end, port: port.unwrap_or(if https { 443 } else { 80 }) }
     }
 
     /// Reads back what [`Site::as_str`] gave. `None` if the text is not that of a site.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
-        let url = url::Url::parse(text).ok()?;
-        let site = (matches!(url.scheme(), "http" | "https") && url.host_str().is_some()).then(|| Site::of(&url))?;
+        let site = CanonicalUrl::from_canonical(&format!("{text}/"))?.site();
         (site.as_str() == text).then_some(site)
     }
 

@@ -135,7 +135,146 @@ fn the_key_puts_a_site_together() {
     assert_ne!(a.key().url, b.key().url);
 }
 
+/// References in which nothing has to be parsed, and those that look so.
+const REFERENCES: &[&str] = &[
+    "",
+    "#",
+    "#a b",
+    "?",
+    "?a",
+    "?a=b&c",
+    "?a'b",
+    "?a%7eb",
+    "?a?b/../c",
+    "a",
+    "a.html",
+    "a.html#x",
+    "a/b",
+    "a//b",
+    "a/",
+    "/",
+    "/a",
+    "//",
+    "//a",
+    "///a",
+    "/a//b",
+    "./a",
+    ".",
+    "./",
+    "..",
+    "../",
+    "../..",
+    "../../../../a",
+    "../a/../b",
+    "../.a",
+    "a/.",
+    "a/./b",
+    "a/../b",
+    "a/..",
+    "/..",
+    "/../a",
+    "/./a",
+    "..//a",
+    ".//a",
+    "../?a",
+    ".?a",
+    "..?a",
+    "?../a",
+    "a?../b",
+    "a b",
+    " a",
+    "a ",
+    "a\tb",
+    "a\\b",
+    "a%2e",
+    "%2e%2e/a",
+    "a%7e",
+    "a:b",
+    "a/b:c",
+    "http:a",
+    "http:/a",
+    "http://a.test",
+    "http://a.test/",
+    "http://a.test/b?c",
+    "http://a.test//b",
+    "http://a.test:8080/b",
+    "http://a.test:80/b",
+    "https://a.test/b",
+    "HTTP://A.TEST/b",
+    "http://a.test?b",
+    "http://a.test/../b",
+    "http://a.test/b#c",
+    "a;b=c",
+    "(a)",
+    "a@b",
+    "~a",
+    "a|b",
+    "[a]",
+    "{a}",
+    "a`b",
+    "a^b",
+    "a'b",
+    "ž",
+    "a\0",
+];
+
+const BASES: &[&str] = &[
+    "http://a.test/",
+    "http://a.test/b",
+    "http://a.test/b/",
+    "http://a.test/b/c/d.html?e=f/g",
+    "http://a.test:8080/b/c?d",
+    "https://a.test/b//c/",
+    "http://a.test//",
+    "http://[::1]/a/b",
+    "http://a.test/?b",
+    "http://a.test/%C5%BE/~b;c/d",
+];
+
+/// Resolves by the URL parser alone: absolute URLs go nowhere else.
+fn by_parser(base: &CanonicalUrl, href: &str, rules: &CanonicalRules) -> Result<CanonicalUrl, Rejected> {
+    let base = url::Url::parse(base.as_str()).expect("canonical");
+    let joined = base.join(href).map_err(|error| Rejected::Syntax(error.to_string()))?;
+    CanonicalUrl::parse(joined.as_str(), rules)
+}
+
+fn check_joined(base: &str, href: &str, rules: &CanonicalRules) {
+    let base = CanonicalUrl::parse(base, &CanonicalRules::default()).expect("base");
+    let joined = base.join(href, rules);
+    assert_eq!(joined, by_parser(&base, href, rules), "{base} {href:?}");
+    if let Ok(joined) = joined {
+        // All parts, not the text alone.
+        let read = CanonicalUrl::parse(joined.as_str(), rules).expect("canonical");
+        let parts = |url: &CanonicalUrl| {
+            (url.site(), url.host().to_owned(), url.path().to_owned(), url.query().map(str::to_owned))
+        };
+        assert_eq!(parts(&joined), parts(&read), "{base} {href:?}");
+    }
+}
+
+#[test]
+fn references_that_need_no_parser_are_resolved_as_by_the_parser() {
+    let short = CanonicalRules { url_bytes_max: 24, ..CanonicalRules::default() };
+    for base in BASES {
+        for href in REFERENCES {
+            check_joined(base, href, &CanonicalRules::default());
+            check_joined(base, href, &CanonicalRules { collapse_slashes: true, ..CanonicalRules::default() });
+            check_joined(base, href, &short);
+        }
+    }
+}
+
 proptest! {
+    #[test]
+    fn any_reference_is_resolved_as_by_the_parser(
+        base in prop::sample::select(BASES),
+        pieces in prop::collection::vec(prop::sample::select(REFERENCES), 0..4),
+        any in "[a-c./?#:%~ ;=&@ž]{0,12}",
+    ) {
+        check_joined(base, &pieces.concat(), &CanonicalRules::default());
+        check_joined(base, &any, &CanonicalRules::default());
+    }
+
     #[test]
     fn canonicalising_twice_changes_nothing(host in "[a-zA-Z0-9.-]{1,20}", rest in "[ -~ž]{0,40}", on in any::<[bool; 5]>()) {
         let rules = CanonicalRules {
