@@ -21,7 +21,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   site               one large real site (10,137 pages), beside spider, wget2 and Scrapy
   hosts              50 hosts with real pages, beside the same
   tls                1,000 hosts over TLS with pages of 240 kB, sent compressed, by HTTP/1.1 and HTTP/2
-  known              what a page costs, and how much memory, from 10^5 to 10^7 known URLs and 10 to 10^5 hosts; draws docs/known.svg
+  known              10^5 to 10^7 known URLs, 10 to 10^5 hosts: what a page costs, and how much memory; draws docs/known.svg
   synthetic [PAGES]  webs that are computed, of that many pages (default 100000 and 1000000), with and without the dataset
 
   --rounds N         how often each crawls, in turn (default 5)
@@ -73,12 +73,15 @@ impl Options {
     }
 }
 
-/// Runs a benchmark.
+/// Runs a benchmark, or lists what there is.
 ///
 /// # Errors
 /// There is none of that name, something it needs is missing, or a crawl did not find what there is.
 pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
-    let [what, arguments @ ..] = arguments else { bail!("which one?\n{USAGE}") };
+    let [what, arguments @ ..] = arguments else {
+        println!("{USAGE}");
+        return Ok(());
+    };
     let options = Options::read(arguments)?;
     match *what {
         "site" => compare::run("site", "One large site", &documentation::one()?, &options),

@@ -31,7 +31,7 @@ const PAGE_BYTES: usize = 240_000;
 /// As much of it is data for scripts.
 const SCRIPT_BYTES: usize = 100_000;
 
-/// Lines from one card to the next: about 130 links a page.
+/// Lines from one card to the next: more than a hundred links a page.
 const LINES_A_CARD: usize = 4;
 
 /// Where the lines come from, in languages with alphabets of their own as well.
