@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy};
 use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use store::StoreError;
 
@@ -77,7 +77,13 @@ impl Tables {
                 .data_block_size_policy(BlockSizePolicy::all(LARGE_BLOCK_BYTES))
                 .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
         };
-        let urls = || KeyspaceCreateOptions::default().max_memtable_size(options.write_buffer_bytes);
+        let urls = || {
+            KeyspaceCreateOptions::default()
+                .max_memtable_size(options.write_buffer_bytes)
+                // Each look-up of a link asks the filters of several files. Where they did not fit into the cache, they
+                // were read from the disk and checked again for each: 10 bits a URL are kept in memory instead.
+                .filter_block_pinning_policy(PinningPolicy::all(true))
+        };
         Ok(Tables {
             urls: engine.keyspace("urls", urls)?,
             queue: engine.keyspace("queue", small)?,
