@@ -83,9 +83,7 @@ impl<'s> Rows<'s> {
 
     /// Learns the name of a segment that the store may not name yet, or at all.
     pub fn name(&mut self, segment: &Segment) {
-        if !self.segments.contains_key(&segment.serial) {
-            self.segments.insert(segment.serial, segment.name.clone());
-        }
+        self.segments.entry(segment.serial).or_insert_with(|| segment.name.clone());
     }
 
     /// The row of an entry.
