@@ -1,0 +1,135 @@
+//! What workers and politeness groups are called, and what is told of them.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use store::StoreError;
+use weburl::Site;
+
+/// A worker's identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkerId(pub i64);
+
+impl fmt::Display for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// How often a politeness group has changed hands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Epoch(pub i64);
+
+/// A politeness group: what shares a delay, and therefore an owner.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupName(pub(super) String);
+
+impl GroupName {
+    /// All sites on an address.
+    #[must_use]
+    pub fn of_address(address: IpAddr) -> Self {
+        GroupName(address.to_string())
+    }
+
+    /// A site by itself: there is no delay per address, or no address is known (behind a proxy).
+    #[must_use]
+    pub fn of_site(site: &Site) -> Self {
+        GroupName(site.as_str().to_owned())
+    }
+
+    /// The address, if it is one.
+    #[must_use]
+    pub fn address(&self) -> Option<IpAddr> {
+        self.0.parse().ok()
+    }
+
+    /// The name as it is stored.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for GroupName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A group that a worker owns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Owned {
+    /// The group.
+    pub group: GroupName,
+    /// What its commits must bear.
+    pub epoch: Epoch,
+    /// How long it must not be asked yet.
+    pub quiet: Duration,
+}
+
+/// Where a site is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The group it is pinned to.
+    pub group: GroupName,
+    /// Who owns that, if anybody.
+    pub owner: Option<WorkerId>,
+}
+
+/// How far a group is from a worker: the time to reach it and back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bid {
+    /// The worker, which is alive.
+    pub worker: WorkerId,
+    /// The time.
+    pub round_trip: Duration,
+}
+
+/// A group and the bids for it, the lowest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bids {
+    /// The group.
+    pub group: GroupName,
+    /// For how long it has had no owner; zero where it has one.
+    pub ownerless: Duration,
+    /// What workers that are alive have bid.
+    pub bids: Vec<Bid>,
+}
+
+/// A worker as others see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its identity.
+    pub id: WorkerId,
+    /// Where it is reached, `host:port`.
+    pub name: String,
+    /// It hands over what it owns, and is given nothing more.
+    pub is_leaving: bool,
+    /// How many groups it owns.
+    pub groups: u64,
+}
+
+/// What a worker learns when it renews its lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It goes on.
+    Alive,
+    /// Somebody wants it to leave.
+    Leaving,
+}
+
+/// Why a worker cannot go on as it is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerError {
+    /// Its lease ran out and others were told: it must forget everything and join anew.
+    #[error("the lease of this worker ran out, and others took over")]
+    Lost,
+    /// One of the groups has another owner. Nothing was written; [`Worker::owned`] says what is still there.
+    #[error("a politeness group has another owner by now; nothing was written")]
+    Fenced,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
