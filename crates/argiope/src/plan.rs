@@ -74,6 +74,7 @@ impl Plan {
             sitemaps: options.sitemaps == Some(true),
             head_first: options.head_first == Some(true),
             sites_in_front_max: engine::settings::SITES_IN_FRONT_MAX,
+            windows_urls_max: engine::settings::WINDOWS_URLS_MAX,
             remembered_urls_max: engine::settings::REMEMBERED_URLS_MAX,
             ignore_nofollow: options.ignore_nofollow == Some(true),
             keep: keep(&options)?,

@@ -1,7 +1,6 @@
 //! The row of a URL: one vocabulary for every table, export and explanation, documented in `docs/rows.md`.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use model::{ArchiveLocation, Candidate, Outcome, Purpose, Timestamp, Visit};
 use serde::{Serialize, Serializer};
 use store::{Entry, Segment, Store, StoreError};
@@ -78,7 +77,7 @@ impl<'s> Rows<'s> {
     /// The store cannot be read.
     pub fn new(store: &'s dyn Store, with_purpose: bool) -> Result<Self, StoreError> {
         let segments = names_of(store.segments()?);
-        Ok(Rows { store, segments, names: HashMap::new(), with_purpose })
+        Ok(Rows { store, segments, names: HashMap::default(), with_purpose })
     }
 
     /// Learns the name of a segment that the store may not name yet, or at all.

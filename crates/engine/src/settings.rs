@@ -11,6 +11,9 @@ use crate::Keep;
 /// Sites in memory at once, unless told otherwise.
 pub const SITES_IN_FRONT_MAX: usize = 50_000;
 
+/// URLs in the windows of all sites in front, unless told otherwise: some 300 bytes each, and up to twice as many.
+pub const WINDOWS_URLS_MAX: usize = 32_768;
+
 /// URLs remembered that were found lately, unless told otherwise: some 60 bytes each.
 pub const REMEMBERED_URLS_MAX: usize = 200_000;
 
@@ -52,6 +55,9 @@ pub struct Settings {
     pub head_first: bool,
     /// Sites in memory at once. What belongs to further sites waits in the store.
     pub sites_in_front_max: usize,
+    /// URLs of the queues of the sites in front that are read into memory: where few sites are in front each has a larger
+    /// window ([`frontier::window_urls`]).
+    pub windows_urls_max: usize,
     /// URLs remembered that were found lately, so that finding them again is not recorded. 0 has every find recorded, for
     /// those who want to be told of all.
     pub remembered_urls_max: usize,

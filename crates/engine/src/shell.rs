@@ -9,7 +9,7 @@ use fetch::Fetcher;
 use model::{FetchTask, Purpose, Timestamp};
 use stages::{Stage, time};
 use store::{Queued, StoreError};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use weburl::{Site, SiteKey};
 
@@ -154,6 +154,37 @@ impl Shell {
         stop: impl Future<Output = ()>,
         mut report: impl FnMut(Progress),
     ) -> Result<End, CrawlError> {
+        let (reports, mut reported) = watch::channel(Progress::default());
+        let (stopped, is_stopped) = oneshot::channel();
+        // A task, not this future: what fetched a page wakes it on its own thread, where a future that the main thread waits for
+        // would have to be woken on that. Aborted if this future is dropped.
+        let mut crawl = JoinSet::new();
+        crawl.spawn(self.crawl(seeds, is_stopped, reports));
+        let mut stopped = Some(stopped);
+        tokio::pin!(stop);
+        let ended = loop {
+            tokio::select! {
+                () = &mut stop, if stopped.is_some() => {
+                    // It may have ended just now.
+                    let _ = stopped.take().map(|stopped| stopped.send(()));
+                }
+                Ok(()) = reported.changed() => report(*reported.borrow_and_update()),
+                ended = crawl.join_next() => break ended,
+            }
+        };
+        report(*reported.borrow_and_update());
+        match ended {
+            Some(Ok(ended)) => ended,
+            Some(Err(_)) | None => Err(CrawlError::Internal("the crawl's task panicked")),
+        }
+    }
+
+    async fn crawl(
+        self,
+        seeds: Vec<weburl::CanonicalUrl>,
+        stop: oneshot::Receiver<()>,
+        reports: watch::Sender<Progress>,
+    ) -> Result<End, CrawlError> {
         let Shell { settings, fetcher, browsing, recorder, clock, ownership, mut sealing } = self;
         let store = recorder.store().clone();
         let totals = store.totals()?;
@@ -201,8 +232,12 @@ impl Shell {
         while hands.end.is_none() {
             let event = tokio::select! {
                 biased;
-                () = &mut stop, if !stopping => {
+                told = &mut stop, if !stopping => {
                     stopping = true;
+                    // Nobody waits for a crawl whose future is gone: it is being aborted.
+                    if told.is_err() {
+                        continue;
+                    }
                     Event::Stop
                 }
                 permit = orders.reserve(), if !hands.waiting_orders.is_empty() => {
@@ -238,14 +273,14 @@ impl Shell {
                     Event::Wake
                 }
                 _ = ticks.tick() => {
-                    report(progress(&state, clock.now().since(began)));
+                    reports.send_replace(progress(&state, clock.now().since(began)));
                     continue;
                 }
             };
             let commands = time(Stage::Decide, || state.step(clock.now(), event));
             hands.carry_out(commands);
         }
-        report(progress(&state, clock.now().since(began)));
+        reports.send_replace(progress(&state, clock.now().since(began)));
         let end = hands.end.take();
         drop(hands);
         drop(orders);

@@ -10,11 +10,12 @@ mod robots_txt;
 
 pub use robots_txt::robots_state;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use frontier::{Group, SiteState, WINDOW_URLS, Workbench};
+use foldhash::{HashMap, HashSet};
+use frontier::{Group, SiteState, Workbench, window_urls};
 use model::{Failure, FailureKind, Queued, SiteRecord, TaskId, Timestamp};
 use store::{Committed, Relaxed};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
@@ -160,10 +161,10 @@ impl State {
             bench: Workbench::new(politeness.connections_per_site, quiet_until),
             remembered: Remembered::new(settings.remembered_urls_max),
             settings,
-            seeds: HashSet::new(),
-            sites: HashMap::new(),
+            seeds: HashSet::default(),
+            sites: HashMap::default(),
             parked: VecDeque::new(),
-            in_flight: HashMap::new(),
+            in_flight: HashMap::default(),
             next_task: 0,
             open: VecDeque::new(),
             open_bytes: 0,
@@ -175,8 +176,8 @@ impl State {
             bytes: 0,
             started_at: now,
             start,
-            taken_over: HashSet::new(),
-            released: HashSet::new(),
+            taken_over: HashSet::default(),
+            released: HashSet::default(),
             ending: None,
             finished: false,
             commands: Vec::new(),
@@ -292,7 +293,12 @@ impl State {
         }
         self.sites.insert(site, Slot::Loading(Loading::default()));
         self.asked += 1;
-        self.commands.push(Command::Load { site, with_record: true, after: None, max: WINDOW_URLS });
+        self.commands.push(Command::Load { site, with_record: true, after: None, max: self.window() });
+    }
+
+    /// The window of each site in front now.
+    fn window(&self) -> usize {
+        window_urls(self.settings.windows_urls_max, self.sites.len())
     }
 
     /// Lets parked sites leave memory until there are fewer sites than `max`. Tells whether that was possible.
@@ -427,12 +433,12 @@ impl State {
 
     /// Takes in a URL that is in the store's queue now.
     fn queue(&mut self, queued: Queued) -> SiteKey {
-        let site = queued.candidate.url.key().site;
+        let (site, window) = (queued.candidate.url.key().site, self.window());
         match self.sites.get_mut(&site) {
             Some(Slot::Here(front)) => {
                 // It must not leave memory before it is prepared anew.
                 front.parked = false;
-                front.state.insert(queued);
+                front.state.insert(queued, window);
             }
             // What is being read now will be seen by that read, or come after it.
             Some(Slot::Loading(_)) => {}

@@ -1,17 +1,29 @@
 //! One site in front: the head of its queue, its robots rules, its counters, and what it wants next.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use foldhash::HashMap;
 use model::{Failure, Outcome, Position, Purpose, Queued, SiteRecord, Timestamp};
 use robots::{Matching, RobotsTxt};
 use weburl::SiteKey;
 
 use crate::{Politeness, TrapRules, verdict};
 
-/// URLs of a site's queue held in memory when it was read from the store; up to twice as many while it grows.
-pub const WINDOW_URLS: usize = 64;
+/// The window of a site: URLs of its queue read from the store at a time. Up to twice as many are in memory while it grows.
+const WINDOW_URLS_MIN: usize = 64;
+
+/// The window of a site where few are in front. One that may be asked without delay goes through it while the next is being
+/// read, which waits for a commit.
+const WINDOW_URLS_MAX: usize = 1_024;
+
+/// The window of each of so many sites, where those of all are not to have more URLs than `all` unless they are as small as
+/// they can be.
+#[must_use]
+pub fn window_urls(all: usize, sites: usize) -> usize {
+    (all / sites.max(1)).clamp(WINDOW_URLS_MIN, WINDOW_URLS_MAX)
+}
 
 /// Shapes counted a site.
 const SHAPES_MAX: usize = 10_000;
@@ -117,7 +129,7 @@ impl SiteState {
             in_flight: 0,
             uncommitted: 0,
             queue: BTreeMap::new(),
-            taken: HashMap::new(),
+            taken: HashMap::default(),
             loaded_to: None,
             all_loaded: false,
             cut: false,
@@ -232,10 +244,10 @@ impl SiteState {
         self.record.sitemaps_read = self.record.sitemaps_read.saturating_add(1);
     }
 
-    /// True where a part of its queue should be read from the store: the head runs low and there is more.
+    /// True where a window of its queue should be read from the store: less than half of one is left and there is more.
     #[must_use]
-    pub fn wants_load(&self) -> bool {
-        !self.all_loaded && self.queue.len() < WINDOW_URLS / 4
+    pub fn wants_load(&self, window: usize) -> bool {
+        !self.all_loaded && self.queue.len() < window / 2
     }
 
     /// From behind which position the store's queue should be read on.
@@ -269,8 +281,9 @@ impl SiteState {
         self.cut = is_being_read;
     }
 
-    /// Takes in a URL that was put into the store's queue. It stays out of memory if it lies beyond what is loaded.
-    pub fn insert(&mut self, waiting: Queued) {
+    /// Takes in a URL that was put into the store's queue. It stays out of memory if it lies beyond what is loaded, and makes
+    /// others leave where it is one too many for the window.
+    pub fn insert(&mut self, waiting: Queued, window: usize) {
         let position = waiting.candidate.position();
         if let Some(moved) = self.taken.get_mut(&position.url) {
             *moved = Some(waiting);
@@ -280,8 +293,8 @@ impl SiteState {
             return;
         }
         self.queue.insert(position, Box::new(waiting));
-        if self.queue.len() > WINDOW_URLS * 2 {
-            while self.queue.len() > WINDOW_URLS {
+        if self.queue.len() > window * 2 {
+            while self.queue.len() > window {
                 self.queue.pop_last();
             }
             self.loaded_to = self.queue.last_key_value().map(|(position, _)| *position);
@@ -297,12 +310,13 @@ impl SiteState {
 
     /// Puts a URL back that was taken by [`SiteState::next`]: it is to be asked for again, in its new place if it was
     /// moved meanwhile.
-    pub fn put_back(&mut self, waiting: Queued) {
+    pub fn put_back(&mut self, waiting: Queued, window: usize) {
         let moved = self.taken.remove(&waiting.candidate.position().url).flatten();
-        self.insert(match moved {
+        let waiting = match moved {
             Some(moved) => Queued { attempts: waiting.attempts, ..moved },
             None => waiting,
-        });
+        };
+        self.insert(waiting, window);
     }
 
     /// The end of a URL taken by [`SiteState::next`] is committed.

@@ -4,9 +4,10 @@
 //! address holds the sites on it; taking a site takes its address too, so the limit per site and the limit per address
 //! both hold without scanning. All operations cost the logarithm of the number of sites.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use foldhash::HashMap;
 use model::Timestamp;
 use weburl::SiteKey;
 
@@ -48,10 +49,10 @@ impl Workbench {
         Workbench {
             connections_per_site: connections_per_site.max(1),
             quiet_until,
-            groups: HashMap::new(),
+            groups: HashMap::default(),
             ready: BTreeSet::new(),
             idle: BTreeSet::new(),
-            waiting: HashMap::new(),
+            waiting: HashMap::default(),
         }
     }
 

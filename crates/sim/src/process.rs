@@ -275,7 +275,8 @@ impl<'w> Process<'w> {
             }
             Command::Record(record) => self.order(Order::Record(record)),
             Command::Load { site, with_record, after, max } => {
-                if max > frontier::WINDOW_URLS {
+                let wishes = &self.world.scenario.wishes;
+                if max > frontier::window_urls(wishes.windows_urls_max, 1) {
                     self.world.oracle.complain(Check::Bounded, self.world.now, format!("a window of {max} URLs"));
                 }
                 self.order(Order::Load { site, with_record, after, max });

@@ -53,6 +53,8 @@ pub struct Wishes {
     pub calendar_pages_max: u32,
     /// Sites in memory at once.
     pub sites_in_front_max: usize,
+    /// URLs in the windows of all sites, where they are not as small as they can be.
+    pub windows_urls_max: usize,
     /// URLs remembered, so that finding them again is not recorded.
     pub remembered_urls_max: usize,
 }
@@ -174,6 +176,7 @@ impl Scenario {
             sitemaps: wishes.sitemaps,
             head_first: false,
             sites_in_front_max: wishes.sites_in_front_max,
+            windows_urls_max: wishes.windows_urls_max,
             remembered_urls_max: wishes.remembered_urls_max,
             ignore_nofollow: false,
             keep: None,
@@ -231,6 +234,7 @@ fn wishes(rng: &mut Rng, web: &Web) -> Wishes {
         calendar_pages_max: u32::try_from(rng.between(3, 20)).unwrap_or(3),
         // Often few enough that sites have to wait in the store.
         sites_in_front_max: rng.pick(&[1, 2, 3, 1_000]),
+        windows_urls_max: rng.pick(&[0, 0, 400, 100_000]),
         remembered_urls_max: rng.pick(&[0, 1, 10, 1_000]),
     }
 }

@@ -1,6 +1,6 @@
 //! What is begun now: visits that are due, reads from the store, and the end.
 
-use frontier::{Group, Next, RobotsState, SiteState, WINDOW_URLS};
+use frontier::{Group, Next, RobotsState, SiteState};
 use model::{FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
@@ -17,6 +17,7 @@ impl State {
     /// Sees to it that a site has what it needs: its queue read on, its place on the workbench, or its rest.
     pub(super) fn prepare(&mut self, now: Timestamp, site: SiteKey) {
         let group_by_address = !self.settings.site_rules.politeness.ip_delay.is_zero();
+        let window = self.window();
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
         if front.leaving != Leaving::No {
             self.bench.withdraw(site);
@@ -25,11 +26,11 @@ impl State {
             }
             return;
         }
-        if front.state.wants_load() && !front.loading {
+        if front.state.wants_load(window) && !front.loading {
             front.loading = true;
             self.asked += 1;
             let after = front.state.loaded_to();
-            self.commands.push(Command::Load { site, with_record: false, after, max: WINDOW_URLS });
+            self.commands.push(Command::Load { site, with_record: false, after, max: window });
         }
         let robots_in_flight = matches!(front.state.robots, RobotsState::InFlight { .. });
         if front.state.has_waiting() && !front.resolving && !front.held && !robots_in_flight {

@@ -91,8 +91,9 @@ impl State {
         let mut record = Record::of(site);
         record.exchanges = exchanges;
         record.attempts = Some((queued.candidate.url.key(), attempts));
+        let window = self.window();
         if let Some(front) = self.front(site) {
-            front.state.put_back(Queued { attempts, ..queued });
+            front.state.put_back(Queued { attempts, ..queued }, window);
             record.site_record = Some(front.state.record());
         }
         self.record(record);

@@ -1,7 +1,6 @@
 //! What was found lately: most links lead to what is known, and finding that again changes nothing.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use model::{Candidate, Distance, Purpose};
 use store::Known;
 use weburl::UrlKey;
@@ -19,7 +18,7 @@ impl Remembered {
     /// Remembers at most `max` URLs; a fifth of them settled ones.
     pub(super) fn new(max: usize) -> Self {
         let settled_max = max / 5;
-        Remembered { found: Known::new(max - settled_max), settled: HashMap::new(), settled_max }
+        Remembered { found: Known::new(max - settled_max), settled: HashMap::default(), settled_max }
     }
 
     /// Whether a link to a page counts as one into the crawl, if recording it would change nothing.

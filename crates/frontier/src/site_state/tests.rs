@@ -5,6 +5,9 @@ use weburl::{CanonicalRules, CanonicalUrl, Site};
 
 use super::*;
 
+/// A window of few URLs.
+const WINDOW: usize = 64;
+
 fn state() -> SiteState {
     SiteState::new(SiteRecord::new(Site::from_text("http://a.test").expect("a site")))
 }
@@ -97,17 +100,17 @@ fn memory_holds_a_window_of_the_queue_and_reads_on_behind_it() {
     site.loaded(vec![], true);
     let mut all: Vec<Queued> = (0..1000).map(|n| waiting(&format!("/{n}"), n % 5)).collect();
     for waiting in &all {
-        site.insert(waiting.clone());
-        assert!(site.queue.len() <= WINDOW_URLS * 2);
+        site.insert(waiting.clone(), WINDOW);
+        assert!(site.queue.len() <= WINDOW * 2);
     }
     all.sort_by_key(|waiting| waiting.candidate.position());
     let mut out = Vec::new();
     loop {
-        if site.wants_load() {
+        if site.wants_load(WINDOW) {
             let behind: Vec<Queued> =
                 all.iter().filter(|waiting| Some(waiting.candidate.position()) > site.loaded_to()).cloned().collect();
-            let window: Vec<Queued> = behind.iter().take(WINDOW_URLS).cloned().collect();
-            site.loaded(window, behind.len() <= WINDOW_URLS);
+            let window: Vec<Queued> = behind.iter().take(WINDOW).cloned().collect();
+            site.loaded(window, behind.len() <= WINDOW);
         }
         match site.next(&rules(), Timestamp(0)) {
             Next::Fetch(waiting) => out.push(waiting),
@@ -123,13 +126,13 @@ fn a_url_taken_is_not_taken_again_until_its_end_is_committed() {
     site.robots = known("");
     site.loaded(vec![waiting("/1", 1)], true);
     let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
-    site.insert(waiting("/1", 0));
+    site.insert(waiting("/1", 0), WINDOW);
     assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing, "relaxed while in flight");
     site.committed(taken.candidate.position().url);
-    site.insert(Queued {
-        visited: Some(model::Visited { outcome: Outcome::Html, outlinks: vec![] }),
-        ..waiting("/1", 0)
-    });
+    site.insert(
+        Queued { visited: Some(model::Visited { outcome: Outcome::Html, outlinks: vec![] }), ..waiting("/1", 0) },
+        WINDOW,
+    );
     assert!(matches!(site.next(&rules(), Timestamp(0)), Next::JudgeAgain(_)));
 }
 
@@ -138,8 +141,8 @@ fn a_url_taken_is_not_taken_again_until_its_end_is_committed() {
 fn running_low(all: &[Queued]) -> SiteState {
     let mut site = state();
     site.robots = known("");
-    site.loaded(all[..WINDOW_URLS].to_vec(), false);
-    while !site.wants_load() {
+    site.loaded(all[..WINDOW].to_vec(), false);
+    while !site.wants_load(WINDOW) {
         site.next(&rules(), Timestamp(0));
     }
     site
@@ -153,14 +156,14 @@ fn in_order(depth: u32, count: usize) -> Vec<Queued> {
 
 #[test]
 fn what_was_read_before_the_window_was_cut_leaves_no_gap() {
-    let far = in_order(5, WINDOW_URLS + 10);
+    let far = in_order(5, WINDOW + 10);
     let mut site = running_low(&far);
     let asked_from = site.loaded_to();
-    for near in in_order(2, WINDOW_URLS * 2) {
-        site.insert(near);
+    for near in in_order(2, WINDOW * 2) {
+        site.insert(near, WINDOW);
     }
     assert!(site.loaded_to() < asked_from, "the window was cut");
-    site.loaded(far[WINDOW_URLS..].to_vec(), true);
+    site.loaded(far[WINDOW..].to_vec(), true);
     assert!(!site.all_loaded && site.loaded_to() < asked_from, "what was cut off must be read again");
 }
 
@@ -170,8 +173,8 @@ fn a_url_moved_while_in_flight_is_put_back_in_its_new_place_only() {
     site.robots = known("");
     site.loaded(vec![waiting("/1", 5)], true);
     let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
-    site.insert(waiting("/1", 2));
-    site.put_back(Queued { attempts: 1, ..taken });
+    site.insert(waiting("/1", 2), WINDOW);
+    site.put_back(Queued { attempts: 1, ..taken }, WINDOW);
     let Next::Fetch(again) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
     assert_eq!((again.candidate.depth, again.attempts), (2, 1));
     assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing);
@@ -179,15 +182,24 @@ fn a_url_moved_while_in_flight_is_put_back_in_its_new_place_only() {
 
 #[test]
 fn a_url_put_back_behind_a_cut_waits_in_the_store() {
-    let far = in_order(5, WINDOW_URLS + 10);
+    let far = in_order(5, WINDOW + 10);
     let mut site = running_low(&far);
-    for near in in_order(2, WINDOW_URLS * 2) {
-        site.insert(near);
+    for near in in_order(2, WINDOW * 2) {
+        site.insert(near, WINDOW);
     }
     let loaded_to = site.loaded_to();
-    site.put_back(far[0].clone());
-    for near in in_order(1, WINDOW_URLS * 2) {
-        site.insert(near);
+    site.put_back(far[0].clone(), WINDOW);
+    for near in in_order(1, WINDOW * 2) {
+        site.insert(near, WINDOW);
     }
     assert!(site.loaded_to() <= loaded_to, "nothing between the window and it may be taken for read");
+}
+
+#[test]
+fn few_sites_share_a_large_window_and_many_have_a_small_one_each() {
+    for (all, sites, window) in
+        [(32_768, 0, 1_024), (32_768, 1, 1_024), (32_768, 50, 655), (32_768, 1_000, 64), (0, 1, 64)]
+    {
+        assert_eq!(window_urls(all, sites), window, "{sites} sites");
+    }
 }
