@@ -8,7 +8,7 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
-use weburl::UrlKey;
+use weburl::{CanonicalUrl, UrlKey};
 
 use crate::Row;
 use crate::schema::Table;
@@ -76,10 +76,10 @@ pub struct PageContent {
 /// A row of the table of links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkRow {
-    /// The page, and its key.
-    pub source: (UrlKey, Arc<str>),
-    /// Where the link leads, and the key of that.
-    pub target: (UrlKey, Arc<str>),
+    /// The page.
+    pub source: CanonicalUrl,
+    /// Where the link leads.
+    pub target: CanonicalUrl,
     /// Its anchor text, if it has any.
     pub text: Option<String>,
     /// The construct it comes from: `anchor`, `redirect` and so on.
@@ -91,10 +91,10 @@ pub struct LinkRow {
 /// A row of the table of images.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageRow {
-    /// The page, and its key.
-    pub source: (UrlKey, Arc<str>),
+    /// The page.
+    pub source: CanonicalUrl,
     /// Where the image is; `None` for one in the page itself.
-    pub url: Option<(UrlKey, Arc<str>)>,
+    pub url: Option<CanonicalUrl>,
     /// The digest of the bytes of an image in the page itself, `sha1:` and base32.
     pub digest: Option<String>,
     /// Its `alt` text, if it has any.
@@ -182,10 +182,10 @@ pub(crate) fn pages(rows: &[PageRow]) -> Result<RecordBatch, ArrowError> {
 /// Turns link rows into columns.
 pub(crate) fn links(rows: &[LinkRow]) -> Result<RecordBatch, ArrowError> {
     let columns: Vec<ArrayRef> = vec![
-        keys(rows.iter().map(|link| Some(link.source.0)))?,
-        text(rows.iter().map(|link| Some(&*link.source.1))),
-        keys(rows.iter().map(|link| Some(link.target.0)))?,
-        text(rows.iter().map(|link| Some(&*link.target.1))),
+        keys(rows.iter().map(|link| Some(link.source.key())))?,
+        text(rows.iter().map(|link| Some(link.source.as_str()))),
+        keys(rows.iter().map(|link| Some(link.target.key())))?,
+        text(rows.iter().map(|link| Some(link.target.as_str()))),
         text(rows.iter().map(|link| link.text.as_deref())),
         text(rows.iter().map(|link| Some(link.kind))),
         text(rows.iter().map(|link| link.rel.as_deref())),
@@ -202,10 +202,10 @@ pub(crate) fn images(rows: &[ImageRow]) -> Result<RecordBatch, ArrowError> {
         data.append_option(image.data.as_deref());
     }
     let columns: Vec<ArrayRef> = vec![
-        keys(rows.iter().map(|image| Some(image.source.0)))?,
-        text(rows.iter().map(|image| Some(&*image.source.1))),
-        keys(rows.iter().map(|image| Some(image.url.as_ref()?.0)))?,
-        text(rows.iter().map(|image| Some(&*image.url.as_ref()?.1))),
+        keys(rows.iter().map(|image| Some(image.source.key())))?,
+        text(rows.iter().map(|image| Some(image.source.as_str()))),
+        keys(rows.iter().map(|image| Some(image.url.as_ref()?.key())))?,
+        text(rows.iter().map(|image| Some(image.url.as_ref()?.as_str()))),
         text(rows.iter().map(|image| image.digest.as_deref())),
         text(rows.iter().map(|image| image.alt.as_deref())),
         text(rows.iter().map(|image| image.declared_type.as_deref())),

@@ -8,7 +8,6 @@
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput};
 use dataset::{Layout, LinkRow, PageContent, PageRow, Rows, SegmentTables, Written};
@@ -169,12 +168,11 @@ fn rows(criterion: &mut Criterion, pages: &[Page]) {
 fn written(page: &Page, rows: &mut Rows<'_>) -> Written {
     let candidate = Candidate::seed(page.url.clone());
     let row = rows.of(&candidate, 1, Some(&visit(&candidate, 1))).expect("a row");
-    let source = (page.url.key(), Arc::from(page.url.as_str()));
     let rules = CanonicalRules::default();
-    let target = |href: &str| page.url.join(href, &rules).ok().map(|url| (url.key(), Arc::from(url.as_str())));
+    let target = |href: &str| page.url.join(href, &rules).ok();
     let link = |link: &extract::Link| {
         let target = target(&link.href)?;
-        Some(LinkRow { source: source.clone(), target, text: Some(link.text.clone()), kind: "anchor", rel: None })
+        Some(LinkRow { source: page.url.clone(), target, text: Some(link.text.clone()), kind: "anchor", rel: None })
     };
     let content = PageContent { kind: "html", text: Some(page.read.text.clone()), ..PageContent::default() };
     Written {

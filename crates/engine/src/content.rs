@@ -1,16 +1,18 @@
 //! What a fetched answer says: a pure function of its bytes, run beside the fetch, not in the step.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 
 use extract::media_type::{self, MediaType};
 use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, html, robots_tag, sitemap};
+use foldhash::HashMap;
 use model::{
     Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, RenderedDocument, Response, Shown, Truncation,
 };
 use sha1::{Digest as _, Sha1};
 use stages::{Stage, time};
-use weburl::{CanonicalUrl, QueryEncoder, Rejected, UrlKey};
+use weburl::{CanonicalUrl, Lately, QueryEncoder, Rejected, UrlKey};
 
 use crate::Settings;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
@@ -271,10 +273,37 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
     }
 }
 
+/// Where references led lately, by as many documents as are looked into at once.
+static LATELY: Mutex<Vec<Lately>> = Mutex::new(Vec::new());
+
+/// How many of them are kept, a megabyte each. Where more documents are looked into at once, some begin with none.
+const LATELY_MAX: usize = 32;
+
+/// One of them, given back when the document is done.
+struct Lease(Lately);
+
+impl Lease {
+    fn take() -> Self {
+        let kept = LATELY.lock().map_or(None, |mut kept| kept.pop());
+        Lease(kept.unwrap_or_default())
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Ok(mut kept) = LATELY.lock()
+            && kept.len() < LATELY_MAX
+        {
+            kept.push(std::mem::take(&mut self.0));
+        }
+    }
+}
+
 /// Resolves the references of one document.
 struct Resolver<'a, 'h> {
     base: CanonicalUrl,
     settings: &'a Settings,
+    lately: Lease,
     /// The document's encoding where it is not UTF-8: its queries are encoded by it.
     encoding: Option<&'static encoding_rs::Encoding>,
     /// The URLs found, each once, in the order of the document.
@@ -293,16 +322,17 @@ impl<'a, 'h> Resolver<'a, 'h> {
     }
 
     fn against(base: CanonicalUrl, settings: &'a Settings, encoding: Option<&'static encoding_rs::Encoding>) -> Self {
-        let (urls, places, references) = (Vec::new(), HashMap::new(), HashMap::new());
-        Resolver { base, settings, encoding, urls, places, references, rejected: 0 }
+        let (urls, places, references) = (Vec::new(), HashMap::default(), HashMap::default());
+        Resolver { base, settings, lately: Lease::take(), encoding, urls, places, references, rejected: 0 }
     }
 
-    fn join(&self, href: &str) -> Result<CanonicalUrl, Rejected> {
+    fn join(&mut self, href: &str) -> Result<CanonicalUrl, Rejected> {
+        let rules = &self.settings.canonical;
         match self.encoding {
-            None => self.base.join(href, &self.settings.canonical),
+            None => self.lately.0.join(&self.base, href, rules, None),
             Some(encoding) => {
                 let encoder: QueryEncoder<'_> = &|text: &str| Cow::Owned(encoding.encode(text).0.into_owned());
-                self.base.join_encoded(href, &self.settings.canonical, Some(encoder))
+                self.lately.0.join(&self.base, href, rules, Some(encoder))
             }
         }
     }

@@ -1,12 +1,10 @@
 //! What an answer says beyond what the crawl itself needs: everything that the dataset keeps of it. A function of the answer's bytes, so
 //! that it can be derived again from the archive.
 
-use std::sync::Arc;
-
 use extract::media_type::MediaType;
 use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives, simhash};
 use model::{Headers, Response, Shown, Truncation};
-use weburl::{CanonicalUrl, UrlKey};
+use weburl::CanonicalUrl;
 
 /// The longest value kept of a header field, in characters.
 const FIELD_CHARS_MAX: usize = 500;
@@ -53,7 +51,7 @@ pub struct HtmlDetails {
     /// The fingerprint of its text.
     pub simhash: u64,
     /// The URLs that its links and images lead to, each once.
-    pub targets: Vec<(UrlKey, Arc<str>)>,
+    pub targets: Vec<CanonicalUrl>,
     /// Its links in the order of the page, with repeats.
     pub links: Vec<LinkDetails>,
     /// Its images in the order of the page, with repeats.
@@ -109,7 +107,7 @@ impl HtmlDetails {
             meta_robots: page.meta_robots,
             simhash: simhash::of_text(&page.text),
             text: page.text,
-            targets: targets.iter().map(|url| (url.key(), url.as_str().into())).collect(),
+            targets: targets.to_vec(),
             links: links.collect(),
             images: images.collect(),
         }

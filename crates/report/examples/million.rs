@@ -6,14 +6,13 @@
 use std::error::Error;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::sync::Arc;
 
 use dataset::{ImageRow, Layout, LinkRow, PageContent, PageRow, Rows, SegmentTables, Written};
 use model::{Candidate, Outcome, Timestamp, Visit};
 use report::Statistics;
 use store::{Batch, Store};
 use store_embedded::{EmbeddedStore, Options};
-use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
+use weburl::{CanonicalRules, CanonicalUrl};
 
 const SITES: u64 = 1_000;
 const LINKS: u64 = 10;
@@ -107,15 +106,14 @@ fn visit(url: &CanonicalUrl, page: u64) -> Visit {
 }
 
 fn written(url: &CanonicalUrl, row: dataset::Row, page: u64, pages: u64) -> Result<Written> {
-    let source: (UrlKey, Arc<str>) = (url.key(), url.as_str().into());
     let mut links = Vec::new();
     for number in 0..LINKS {
         let target = self::url(link(page, number, pages))?;
-        let (target, text) = ((target.key(), target.as_str().into()), Some(format!("link {number}")));
-        links.push(LinkRow { source: source.clone(), target, text, kind: "anchor", rel: None });
+        let text = Some(format!("link {number}"));
+        links.push(LinkRow { source: url.clone(), target, text, kind: "anchor", rel: None });
     }
     let image = |number: u64| ImageRow {
-        source: source.clone(),
+        source: url.clone(),
         url: None,
         digest: None,
         alt: None,
@@ -135,5 +133,5 @@ fn written(url: &CanonicalUrl, row: dataset::Row, page: u64, pages: u64) -> Resu
         simhash: Some((page + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         ..PageContent::default()
     };
-    Ok(Written { page: PageRow { key: source.0, row, content: Some(content) }, links, images })
+    Ok(Written { page: PageRow { key: url.key(), row, content: Some(content) }, links, images })
 }

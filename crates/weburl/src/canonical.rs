@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use crate::{Site, SiteKey, UrlKey, percent, plain, query};
 
@@ -84,7 +85,8 @@ pub type QueryEncoder<'a> = &'a dyn Fn(&str) -> Cow<'_, [u8]>;
 /// spelling. Besides: no fragment, no user name or password, no dot at the end of the host.
 #[derive(Clone)]
 pub struct CanonicalUrl {
-    text: Box<str>,
+    /// Shared: a URL that is found is handed to the crawl, the dataset, and whoever asks for it again.
+    text: Arc<str>,
     // Offsets into the text, each a function of it.
     host_end: u32,
     path_start: u32,
@@ -134,12 +136,10 @@ impl CanonicalUrl {
         encoder: Option<QueryEncoder<'_>>,
     ) -> Result<Self, Rejected> {
         check_raw_length(href, rules)?;
-        if let Some(joined) = self.join_plain(href, rules, encoder.is_some()) {
-            return Ok(joined);
+        if let Some(plain) = self.plain(href, rules, encoder.is_some()) {
+            return Ok(plain.joined());
         }
-        // Where the host is given, the base does not matter.
-        let is_whole = ["http://", "https://"].iter().any(|scheme| href.starts_with(scheme));
-        let base = (!is_whole).then(|| url::Url::parse(&self.text)).transpose();
+        let base = (!CanonicalUrl::is_whole(href)).then(|| url::Url::parse(&self.text)).transpose();
         let base = base.map_err(|error| Rejected::Syntax(error.to_string()))?;
         let parsed = url::Url::options()
             .base_url(base.as_ref())
@@ -147,6 +147,11 @@ impl CanonicalUrl {
             .parse(href)
             .map_err(|error| Rejected::Syntax(error.to_string()))?;
         CanonicalUrl::from_parsed(parsed, rules, Some(self))
+    }
+
+    /// Whether a reference names the host itself, so that the base does not matter.
+    pub(crate) fn is_whole(href: &str) -> bool {
+        ["http://", "https://"].iter().any(|scheme| href.starts_with(scheme))
     }
 
     fn from_parsed(mut url: url::Url, rules: &CanonicalRules, base: Option<&CanonicalUrl>) -> Result<Self, Rejected> {
@@ -181,24 +186,18 @@ impl CanonicalUrl {
     }
 
     /// What [`CanonicalUrl::join_encoded`] comes to where the URL parser is not needed for it; `None` where it is.
-    fn join_plain(&self, href: &str, rules: &CanonicalRules, is_encoded: bool) -> Option<Self> {
+    pub(crate) fn plain<'u>(&'u self, href: &'u str, rules: &CanonicalRules, is_encoded: bool) -> Option<Plain<'u>> {
         let path_start = self.path_start as usize;
         let base = plain::Base { text: &self.text, path_start, path_end: self.path_end as usize };
         let (kept, rest) = base.join(href).filter(|_| !rules.rewrite())?;
-        if rest.is_empty() && kept.len() == self.text.len() {
-            return (kept.len() <= rules.url_bytes_max).then(|| self.clone());
-        }
-        let path_length = rest.find('?').unwrap_or(rest.len());
-        let is_other = is_encoded && path_length < rest.len();
+        let is_base = rest.is_empty() && kept.len() == self.text.len();
+        let path_length =
+            if is_base { self.path_end as usize } else { kept.len() + rest.find('?').unwrap_or(rest.len()) };
+        let is_other = is_encoded && !is_base && path_length < kept.len() + rest.len();
         if is_other || kept.len() + rest.len() > rules.url_bytes_max {
             return None;
         }
-        let mut text = String::with_capacity(kept.len() + rest.len());
-        text.push_str(kept);
-        text.push_str(rest);
-        let path_end = u32::try_from(kept.len() + path_length).ok()?;
-        let key = UrlKey::on(self.key.site, &text);
-        Some(CanonicalUrl { text: text.into(), path_end, key, ..*self })
+        Some(Plain { base: self, kept, rest, path_end: u32::try_from(path_length).ok()? })
     }
 
     /// The whole URL.
@@ -263,6 +262,33 @@ impl CanonicalUrl {
     #[must_use]
     pub fn key(&self) -> UrlKey {
         self.key
+    }
+}
+
+/// A reference resolved, not yet a URL of its own.
+pub(crate) struct Plain<'u> {
+    base: &'u CanonicalUrl,
+    kept: &'u str,
+    rest: &'u str,
+    path_end: u32,
+}
+
+impl<'u> Plain<'u> {
+    /// The two parts of the text.
+    pub(crate) fn parts(&self) -> (&'u str, &'u str) {
+        (self.kept, self.rest)
+    }
+
+    /// The URL.
+    pub(crate) fn joined(self) -> CanonicalUrl {
+        let Plain { base, kept, rest, path_end } = self;
+        if rest.is_empty() && kept.len() == base.text.len() {
+            return base.clone();
+        }
+        let mut text = String::with_capacity(kept.len() + rest.len());
+        text.push_str(kept);
+        text.push_str(rest);
+        CanonicalUrl { key: UrlKey::on(base.key.site, &text), text: text.into(), path_end, ..*base }
     }
 }
 

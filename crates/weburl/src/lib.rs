@@ -17,6 +17,7 @@
 mod canonical;
 mod domain;
 mod key;
+mod lately;
 mod pattern;
 mod percent;
 mod plain;
@@ -28,6 +29,7 @@ mod surt;
 pub use canonical::{CanonicalRules, CanonicalUrl, QueryEncoder, Rejected, URL_BYTES_MAX};
 pub use domain::registrable_domain;
 pub use key::{SiteKey, UrlKey};
+pub use lately::Lately;
 pub use pattern::{Pattern, PatternError};
 pub use query::is_session_id;
 pub use scope::{Scope, ScopeKind};

@@ -1,7 +1,5 @@
 //! From a visit to its rows.
 
-use std::sync::Arc;
-
 use dataset::{ImageRow, LinkRow, PageContent, PageRow, Rows, Written};
 use engine::{Details, HtmlDetails, ImageDetails, LinkDetails, Visited};
 use extract::media_type::Kind;
@@ -9,7 +7,7 @@ use extract::{ImageSource, Rel, RobotsDirectives, media_type};
 use model::{Outcome, PayloadDigest, Truncation};
 use sha1::{Digest, Sha1};
 use store::StoreError;
-use weburl::{CanonicalUrl, UrlKey};
+use weburl::CanonicalUrl;
 
 /// The kind of the link from a redirect to its target.
 const REDIRECT: &str = "redirect";
@@ -22,11 +20,10 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
     let Visited { candidate, visit, details } = visited;
     let row = rows.of(&candidate, visit.attempts, Some(&visit))?;
     let key = candidate.url.key();
-    let source: (UrlKey, Arc<str>) = (key, candidate.url.as_str().into());
+    let source = candidate.url;
     let is_duplicate = visit.outcome == Outcome::Duplicate;
     let (mut links, mut images) = (Vec::new(), Vec::new());
     if let Some(target) = row.redirect_to.as_deref().and_then(CanonicalUrl::from_canonical) {
-        let target = (target.key(), target.as_str().into());
         links.push(LinkRow { source: source.clone(), target, text: None, kind: REDIRECT, rel: None });
     }
     let content = details.map(|details| {
@@ -69,7 +66,7 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
     Ok(Written { page: PageRow { key, row, content }, links, images })
 }
 
-fn link_row(source: &(UrlKey, Arc<str>), found: LinkDetails, targets: &[(UrlKey, Arc<str>)]) -> LinkRow {
+fn link_row(source: &CanonicalUrl, found: LinkDetails, targets: &[CanonicalUrl]) -> LinkRow {
     LinkRow {
         source: source.clone(),
         target: targets[found.target].clone(),
@@ -79,7 +76,7 @@ fn link_row(source: &(UrlKey, Arc<str>), found: LinkDetails, targets: &[(UrlKey,
     }
 }
 
-fn image_row(source: &(UrlKey, Arc<str>), found: ImageDetails, targets: &[(UrlKey, Arc<str>)]) -> ImageRow {
+fn image_row(source: &CanonicalUrl, found: ImageDetails, targets: &[CanonicalUrl]) -> ImageRow {
     let image = found.image;
     let (declared_type, data) = match image.source {
         ImageSource::Url(_) => (None, None),

@@ -153,14 +153,8 @@ fn write(of: impl Fn(usize) -> (Layout, String)) {
         let mut row = rows.of(&Candidate::seed(page(number)), 1, Some(&visit)).expect("a row");
         row.duplicate_of = original.map(|_| page(number / 2 / 9 * 9).as_str().to_owned());
         let text = original.is_none().then(|| "worm ".repeat(number % 4) + "silk");
-        let named = |url: CanonicalUrl| (url.key(), url.as_str().into());
-        let link = LinkRow {
-            source: named(page(number)),
-            target: named(page(number * number + 1)),
-            text: None,
-            kind: "anchor",
-            rel: None,
-        };
+        let link =
+            LinkRow { source: page(number), target: page(number * number + 1), text: None, kind: "anchor", rel: None };
         let content = Some(PageContent { kind: "html", text, ..PageContent::default() });
         let page = PageRow { key: page(number).key(), row, content };
         tables.push(Written { page, links: vec![link], images: Vec::new() }).expect("a row");

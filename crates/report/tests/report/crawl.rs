@@ -1,13 +1,11 @@
 //! Crawls made up row by row.
 
-use std::sync::Arc;
-
 use dataset::{ImageRow, Layout, LinkRow, PageContent, PageRow, Rows, SegmentTables, UNRECORDED, Written};
 use model::{Candidate, Outcome, Timestamp, Visit};
 use report::Statistics;
 use store::{Batch, MemoryStore, Store};
 use tempfile::TempDir;
-use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
+use weburl::{CanonicalRules, CanonicalUrl};
 
 /// When the first page of a crawl is fetched.
 const BEGAN_AT: Timestamp = Timestamp(1_800_000_000_000_000);
@@ -99,10 +97,6 @@ impl Crawl {
     }
 }
 
-fn named<T: for<'a> From<&'a str>>(text: &str) -> (UrlKey, T) {
-    (url(text).key(), url(text).as_str().into())
-}
-
 fn visit(page: &Page) -> Option<Visit> {
     let outcome = page.outcome?;
     let at = Timestamp(BEGAN_AT.0 + page.after_seconds * 1_000_000);
@@ -118,18 +112,18 @@ fn visit(page: &Page) -> Option<Visit> {
 }
 
 fn written(page: &Page, row: dataset::Row) -> Written {
-    let source: (UrlKey, Arc<str>) = named(&page.url);
+    let source = url(&page.url);
     let is_html = page.kind == "html" && page.status == 200;
     let link = |target: &String| LinkRow {
         source: source.clone(),
-        target: named(target),
+        target: url(target),
         text: None,
         kind: if page.outcome == Some(Outcome::Redirect) { "redirect" } else { "anchor" },
         rel: None,
     };
     let image = |from_srcset| ImageRow {
         source: source.clone(),
-        url: Some(named("http://a.test/image.png")),
+        url: Some(url("http://a.test/image.png")),
         digest: None,
         alt: None,
         declared_type: None,
@@ -148,7 +142,7 @@ fn written(page: &Page, row: dataset::Row) -> Written {
     };
     let images = (0..page.images.0).map(|_| image(false)).chain((0..page.images.1).map(|_| image(true)));
     Written {
-        page: PageRow { key: source.0, row, content: (page.status > 0).then_some(content) },
+        page: PageRow { key: source.key(), row, content: (page.status > 0).then_some(content) },
         links: page.links.iter().map(link).collect(),
         images: images.collect(),
     }

@@ -1,0 +1,140 @@
+//! URLs found lately: the references of a site's pages mostly lead to the same ones.
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
+use crate::{CanonicalRules, CanonicalUrl, QueryEncoder, Rejected};
+
+/// Places for URLs: half a megabyte, and as much for the texts of the URLs.
+const PLACES: usize = 8_192;
+
+/// Resolves references, and remembers where those lead that were resolved lately: one found again costs neither the hash that
+/// is its key nor memory of its own.
+#[derive(Default)]
+pub struct Lately {
+    /// A URL lies in the place that its text tells, where the last one stays. Empty until the first is found.
+    places: Vec<Option<Found>>,
+    random: RandomState,
+    rules: CanonicalRules,
+}
+
+struct Found {
+    /// The reference as it was written, where it takes the URL parser and stands for itself.
+    written: Option<Box<str>>,
+    url: CanonicalUrl,
+}
+
+impl Lately {
+    /// What [`CanonicalUrl::join_encoded`] gives.
+    ///
+    /// # Errors
+    /// As that.
+    pub fn join(
+        &mut self,
+        base: &CanonicalUrl,
+        href: &str,
+        rules: &CanonicalRules,
+        encoder: Option<QueryEncoder<'_>>,
+    ) -> Result<CanonicalUrl, Rejected> {
+        if self.rules != *rules {
+            *self = Lately { rules: rules.clone(), ..Lately::default() };
+        }
+        if let Some(plain) = base.plain(href, rules, encoder.is_some()) {
+            let (kept, rest) = plain.parts();
+            let place = self.place_of(kept, rest);
+            if let Some(Found { url, .. }) = place
+                && url.as_str().strip_prefix(kept) == Some(rest)
+            {
+                return Ok(url.clone());
+            }
+            let url = plain.joined();
+            *place = Some(Found { written: None, url: url.clone() });
+            return Ok(url);
+        }
+        // A reference with a scheme leads to the same wherever it stands; one in another encoding may not.
+        if encoder.is_some() || !CanonicalUrl::is_whole(href) {
+            return base.join_encoded(href, rules, encoder);
+        }
+        let place = self.place_of(href, "");
+        if let Some(Found { written: Some(written), url }) = place
+            && **written == *href
+        {
+            return Ok(url.clone());
+        }
+        let url = base.join_encoded(href, rules, encoder)?;
+        *place = Some(Found { written: Some(href.into()), url: url.clone() });
+        Ok(url)
+    }
+
+    fn place_of(&mut self, kept: &str, rest: &str) -> &mut Option<Found> {
+        if self.places.is_empty() {
+            self.places.resize_with(PLACES, || None);
+        }
+        let hash = self.random.hash_one((kept, rest));
+        &mut self.places[hash as usize % PLACES]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+
+    fn url(text: &str) -> CanonicalUrl {
+        CanonicalUrl::parse(text, &CanonicalRules::default()).expect(text)
+    }
+
+    #[test]
+    fn gives_what_joining_gives_the_first_time_and_every_time() {
+        let bases = ["http://a.test/", "http://a.test/dir/page?q", "https://b.test:8443/dir/deep/x.html"].map(url);
+        let references = [
+            "",
+            "#top",
+            "/",
+            "y.html",
+            "./y.html",
+            "../y.html",
+            "?q=1",
+            "y.html?q=1#top",
+            "http://a.test/dir/y.html",
+            "http://A.test:80/dir/./y.html",
+            "HTTP://c.test/%7Ex",
+            "//c.test/x",
+            "https:y.html",
+            "http:y.html",
+            "http://",
+            "mailto:x@a.test",
+            "\u{e9}?\u{e9}",
+            "http://c.test/?\u{e9}",
+        ];
+        let latin: QueryEncoder<'_> = &|text| Cow::Owned(text.chars().map(|c| c as u8).collect());
+        let stripping = CanonicalRules { strip_www: true, sort_query: true, ..CanonicalRules::default() };
+        let short = CanonicalRules { url_bytes_max: 20, ..CanonicalRules::default() };
+        let mut lately = Lately::default();
+        for rules in [&CanonicalRules::default(), &stripping, &short, &CanonicalRules::default()] {
+            for _ in 0..2 {
+                for base in &bases {
+                    for href in references {
+                        for encoder in [None, Some(latin)] {
+                            let expect = base.join_encoded(href, rules, encoder);
+                            assert_eq!(lately.join(base, href, rules, encoder), expect, "{href} on {base}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn remembers_so_many_and_no_more() {
+        let mut lately = Lately::default();
+        let (base, rules) = (url("http://a.test/"), CanonicalRules::default());
+        for n in 0..PLACES * 3 {
+            let href = format!("page/{n}");
+            assert_eq!(lately.join(&base, &href, &rules, None), base.join(&href, &rules));
+        }
+        assert_eq!(lately.places.len(), PLACES);
+    }
+}
