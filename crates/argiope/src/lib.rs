@@ -9,6 +9,7 @@ pub mod commands;
 pub mod counted;
 pub mod crawl_dir;
 pub mod joining;
+pub mod metrics;
 pub mod options;
 pub mod plan;
 pub mod progress;

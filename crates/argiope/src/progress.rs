@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use engine::Progress;
 
+use crate::metrics::Metrics;
 use crate::units::human_bytes;
 
 /// How often a plain line is printed.
@@ -20,6 +21,14 @@ pub enum Show {
     Plain,
     /// Nothing
     None,
+}
+
+/// How a crawl is watched while it runs.
+pub struct Watched {
+    /// How progress is shown.
+    pub show: Show,
+    /// Where it is told to a monitoring system.
+    pub metrics: Option<Metrics>,
 }
 
 /// Prints progress on standard error.

@@ -6,7 +6,7 @@
 mod crawling;
 mod json;
 mod service;
-mod serving;
+pub(crate) mod serving;
 
 pub use service::Service;
 pub use serving::{clients, listen, serve, workers};

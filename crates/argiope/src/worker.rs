@@ -31,7 +31,7 @@ use tokio::sync::watch;
 use crate::joining::{self, Joining};
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::progress::Show;
+use crate::progress::Watched;
 use crate::queries::{Endpoint, fetch_from};
 
 pub use scratch::Scratch;
@@ -94,8 +94,8 @@ pub struct Working {
     pub name: String,
     /// After what time a segment is sealed that is not full.
     pub seal_after: Duration,
-    /// How progress is shown.
-    pub show: Show,
+    /// How it is watched.
+    pub watched: Watched,
     /// What those who ask it have to bear.
     pub token: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::Read;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,9 +22,10 @@ use weburl::CanonicalUrl;
 use crate::cli::usage;
 use crate::crawl_dir::CrawlDir;
 use crate::exit;
+use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::progress::{Printer, Show};
+use crate::progress::{Printer, Show, Watched};
 use crate::summary::{Summary, TimeSpent};
 use crate::tables::{Deriver, Writer};
 use crate::units::Span;
@@ -68,6 +70,9 @@ pub struct CrawlArgs {
     /// How progress is shown
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub progress: Show,
+    /// Answer GET /metrics there while it runs, as Prometheus reads it; port 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    pub metrics: Option<SocketAddr>,
     /// Print the summary as one JSON object on standard output
     #[arg(long)]
     pub json: bool,
@@ -94,7 +99,8 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     }
     let _web = if args.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let options = plan.options.clone();
-    let (end, summary) = crawl(&dir, plan, seeds, args.progress)?;
+    let metrics = args.metrics.map(Metrics::listen).transpose()?;
+    let (end, summary) = crawl(&dir, plan, seeds, Watched { show: args.progress, metrics })?;
     if args.json {
         println!("{}", summary.to_json()?);
     } else {
@@ -152,10 +158,10 @@ impl Sandbox {
 ///
 /// # Errors
 /// The directory cannot be used, or recording fails.
-pub fn crawl(dir: &CrawlDir, plan: Plan, seeds: Vec<CanonicalUrl>, show: Show) -> anyhow::Result<(End, Summary)> {
+pub fn crawl(dir: &CrawlDir, plan: Plan, seeds: Vec<CanonicalUrl>, watched: Watched) -> anyhow::Result<(End, Summary)> {
     dir.create()?;
     let store = dir.open_store(&plan.options)?;
-    crawl_observed(dir, store, plan, seeds, show, None)
+    crawl_observed(dir, store, plan, seeds, watched, None)
 }
 
 /// The same on the store of the directory, opened before, with an observer of what is recorded. It takes the place of the
@@ -168,7 +174,7 @@ pub fn crawl_observed(
     store: Arc<dyn Store>,
     plan: Plan,
     seeds: Vec<CanonicalUrl>,
-    show: Show,
+    watched: Watched,
     observer: Option<Observer>,
 ) -> anyhow::Result<(End, Summary)> {
     dir.write_options(&plan.options)?;
@@ -191,12 +197,23 @@ pub fn crawl_observed(
         recorder = recorder.observed_by(observer);
     }
     let shell = Shell { settings: plan.settings, fetcher, browsing, recorder, clock, ownership: None, sealing: None };
+    let Watched { show, metrics } = watched;
     let mut printer = Printer::new(show);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if let Some(metrics) = &metrics {
+        metrics.serve(runtime.handle())?;
+    }
     let (began, before) = (clock.now(), stages::snapshot());
     let ended = runtime.block_on(async {
         let interrupted = stop_signal()?;
-        Ok::<_, anyhow::Error>(shell.run(fresh, interrupted, |progress| printer.show(progress)).await?)
+        Ok::<_, anyhow::Error>(
+            shell
+                .run(fresh, interrupted, |progress| {
+                    printer.show(progress);
+                    metrics.iter().for_each(|metrics| metrics.note(progress));
+                })
+                .await?,
+        )
     });
     runtime.shutdown_background();
     printer.end();

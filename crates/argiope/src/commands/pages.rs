@@ -28,7 +28,7 @@ use crate::crawl_dir::CrawlDir;
 use crate::exit;
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::progress::Show;
+use crate::progress::{Show, Watched};
 use crate::units::Span;
 
 /// The pause between fetches unless told otherwise.
@@ -79,7 +79,8 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
     }
     let observer =
         Box::new(move |recorded: engine::Recorded<'_>| Ok(saver.committed(recorded.batch, recorded.committed)?));
-    let (end, _) = crawl_observed(&dir, store.clone(), plan, vec![seed.clone()], Show::None, Some(observer))?;
+    let unwatched = Watched { show: Show::None, metrics: None };
+    let (end, _) = crawl_observed(&dir, store.clone(), plan, vec![seed.clone()], unwatched, Some(observer))?;
 
     let saved = open_saver()?.saved();
     if end == End::Done && saved == 0 {

@@ -11,7 +11,8 @@ use crate::access::ClientAccess;
 use crate::cli::usage;
 use crate::exit;
 use crate::joining;
-use crate::progress::Show;
+use crate::metrics::Metrics;
+use crate::progress::{Show, Watched};
 use crate::units::Span;
 use crate::worker::{Crew, Scratch, Working};
 
@@ -39,6 +40,9 @@ pub struct WorkerArgs {
     /// How progress is shown
     #[arg(long, value_name = "HOW", default_value = "auto")]
     progress: Show,
+    /// Answer GET /metrics there while it runs, as Prometheus reads it; port 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    metrics: Option<SocketAddr>,
     #[command(flatten)]
     access: ClientAccess,
 }
@@ -69,8 +73,12 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
         let _guard = runtime.enter();
         stop_signal()?
     };
-    let working =
-        Working { crew, scratch, name, seal_after: args.seal_after.0, show: args.progress, token: proof.token };
+    let metrics = args.metrics.map(Metrics::listen).transpose()?;
+    if let Some(metrics) = &metrics {
+        metrics.serve(runtime.handle())?;
+    }
+    let watched = Watched { show: args.progress, metrics };
+    let working = Working { crew, scratch, name, seal_after: args.seal_after.0, watched, token: proof.token };
     working.answer_questions(&runtime, listener)?;
     working.run(&runtime, stop)?;
     Ok(ExitCode::from(exit::DONE))

@@ -85,11 +85,12 @@ impl Working {
         let threads =
             life.start(cluster::life::Engine { orders, store, fetcher, by_address, runtime: runtime_of_life })?;
 
-        let mut printer = Printer::new(self.show);
+        let mut printer = Printer::new(self.watched.show);
         let (at_work, mut busy) = watch::channel(Progress::default());
         let crawled = runtime.block_on(async {
             let report = |progress| {
                 printer.show(progress);
+                self.watched.metrics.iter().for_each(|metrics| metrics.note(progress));
                 at_work.send_replace(progress);
             };
             let crawling = shell.run(Vec::new(), life.handed_over(), report);

@@ -1,0 +1,133 @@
+//! What a running crawl tells a monitoring system: counters as text, in the exposition format of Prometheus (0.0.4).
+
+use std::fmt::Write;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use axum::http::header;
+use axum::routing::{Router, get};
+use engine::Progress;
+use tokio::runtime::Handle;
+
+use crate::access::Guard;
+use crate::cli::usage;
+use crate::server::serving;
+
+/// The content type of the format.
+const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The port at which they are told, and where the crawl stands.
+#[derive(Clone)]
+pub struct Metrics {
+    listener: Arc<TcpListener>,
+    now: Arc<Mutex<Progress>>,
+}
+
+impl Metrics {
+    /// Listens at the address that `--metrics` gives, and says on standard error where that is.
+    ///
+    /// # Errors
+    /// The address cannot be had.
+    pub fn listen(address: SocketAddr) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(address).map_err(|error| usage(format!("--metrics {address}: {error}")))?;
+        listener.set_nonblocking(true)?;
+        eprintln!("argiope: metrics at http://{}/metrics", listener.local_addr()?);
+        Ok(Metrics { listener: Arc::new(listener), now: Arc::default() })
+    }
+
+    /// Answers until the runtime ends.
+    ///
+    /// # Errors
+    /// There are too many open files.
+    pub fn serve(&self, runtime: &Handle) -> anyhow::Result<()> {
+        let _guard = runtime.enter();
+        let listener = tokio::net::TcpListener::from_std(self.listener.try_clone()?).context("--metrics")?;
+        let now = self.now.clone();
+        let text = move || async move {
+            let now = *now.lock().unwrap_or_else(PoisonError::into_inner);
+            ([(header::CONTENT_TYPE, CONTENT_TYPE)], text(&now))
+        };
+        // Numbers only: no URL, no name. Whoever reaches the port may read them.
+        runtime.spawn(serving::serve(listener, Router::new().route("/metrics", get(text)), Guard::open()));
+        Ok(())
+    }
+
+    /// Where the crawl stands from now on.
+    pub fn note(&self, now: Progress) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = now;
+    }
+}
+
+/// Names, units and meanings are in `docs/metrics.md`.
+fn text(now: &Progress) -> String {
+    let mut text = String::new();
+    let mut metric = |name: &str, kind: &str, help: &str, values: &[(String, f64)]| {
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        for (labels, value) in values {
+            let _ = writeln!(text, "{name}{labels} {value}");
+        }
+    };
+    #[expect(clippy::cast_precision_loss, reason = "the format's numbers are floating")]
+    let one = |value: u64| vec![(String::new(), value as f64)];
+    metric("argiope_pages_fetched_total", "counter", "URLs fetched with success, over all runs.", &one(now.pages));
+    metric("argiope_payload_bytes_total", "counter", "Payload bytes fetched, over all runs.", &one(now.bytes));
+    metric("argiope_fetches_in_flight", "gauge", "Fetches under way.", &one(now.in_flight as u64));
+    metric("argiope_sites_waiting", "gauge", "Sites that wait for a visit.", &one(now.sites_waiting as u64));
+    let (began, spent) = (stages::Snapshot::default(), stages::snapshot());
+    let stages: Vec<_> = spent.since(&began).collect();
+    let of_stages = |value: fn(&stages::Spent) -> f64| -> Vec<(String, f64)> {
+        stages.iter().map(|(stage, spent)| (format!("{{stage=\"{}\"}}", stage.as_str()), value(spent))).collect()
+    };
+    #[expect(clippy::cast_precision_loss, reason = "the format's numbers are floating")]
+    let counts = of_stages(|spent| spent.count as f64);
+    metric("argiope_stage_entered_total", "counter", "How often a stage was gone through.", &counts);
+    let wall = of_stages(|spent| spent.wall.as_secs_f64());
+    metric("argiope_stage_seconds_total", "counter", "Time in a stage, waiting included, all added up.", &wall);
+    let cpu = of_stages(|spent| spent.cpu.as_secs_f64());
+    metric("argiope_stage_cpu_seconds_total", "counter", "Processor time in a stage, estimated from a part.", &cpu);
+    let cpu = vec![(String::new(), spent.cpu_since(&began).as_secs_f64())];
+    metric("process_cpu_seconds_total", "counter", "Processor time of the process, user and system.", &cpu);
+    if let Some(resident) = resident_bytes() {
+        metric("process_resident_memory_bytes", "gauge", "Resident memory of the process.", &one(resident));
+    }
+    text
+}
+
+/// `None` where the system does not tell (proc(5)).
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().trim_end_matches(" kB");
+    Some(kilobytes.parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_has_a_meaning_a_kind_and_a_value() {
+        stages::time(stages::Stage::Decide, || ());
+        let now = Progress { pages: 3, bytes: 4_000, in_flight: 2, ..Progress::default() };
+        let text = text(&now);
+        for line in [
+            "# TYPE argiope_pages_fetched_total counter",
+            "argiope_pages_fetched_total 3",
+            "argiope_payload_bytes_total 4000",
+            "argiope_fetches_in_flight 2",
+            "argiope_sites_waiting 0",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
+        }
+        for name in ["argiope_stage_entered_total", "argiope_stage_seconds_total", "argiope_stage_cpu_seconds_total"] {
+            assert!(text.contains(&format!("\n{name}{{stage=\"decide\"}} ")), "{name} in\n{text}");
+        }
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (name, value) = line.rsplit_once(' ').expect("a name and a value");
+            let name = name.split('{').next().expect("a name");
+            assert!(value.parse::<f64>().is_ok(), "{line}");
+            assert!(text.contains(&format!("# HELP {name} ")) && text.contains(&format!("# TYPE {name} ")), "{line}");
+        }
+    }
+}
