@@ -1,6 +1,6 @@
-"""Crawls whole sites with Scrapy, for `cargo xtask bench`: python scrapy_all.py BODIES PAGES SEED...
+"""Crawls whole sites with Scrapy, for `cargo xtask bench`: python scrapy_all.py BODIES PAGES REQUESTS SEED...
 
-Bodies are appended to one file; robots.txt is obeyed, no delay; it stops after about PAGES pages. The last line of the output is the
+Bodies are appended to one file; robots.txt is obeyed, no delay; REQUESTS at a time; it stops after about PAGES pages. The last line of the output is the
 number of pages: answers with status 200 and type text/html.
 """
 
@@ -44,13 +44,13 @@ class All(scrapy.Spider):
 
 def main():
     """Crawls, and prints the number of pages."""
-    bodies, pages, *seeds = sys.argv[1:]
+    bodies, pages, requests, *seeds = sys.argv[1:]
     process = CrawlerProcess(
         {
             "ROBOTSTXT_OBEY": True,
             "DOWNLOAD_DELAY": 0,
-            "CONCURRENT_REQUESTS": 64,
-            "CONCURRENT_REQUESTS_PER_DOMAIN": 64,
+            "CONCURRENT_REQUESTS": int(requests),
+            "CONCURRENT_REQUESTS_PER_DOMAIN": int(requests),
             "AUTOTHROTTLE_ENABLED": False,
             "COOKIES_ENABLED": False,
             "RETRY_ENABLED": False,

@@ -4,6 +4,7 @@ pub mod argiope;
 mod compare;
 mod crawlers;
 pub mod documentation;
+mod in_flight;
 mod known;
 mod measured;
 mod nginx;
@@ -21,6 +22,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   site               one large real site (10,137 pages), beside spider, wget2 and Scrapy
   hosts              50 hosts with real pages, beside the same
   tls                1,000 hosts over TLS with pages of 240 kB, sent compressed, by HTTP/1.1 and HTTP/2
+  in-flight          a slow site with few and with many requests at a time: what a page in flight takes in memory, beside Scrapy
   known              10^5 to 10^7 known URLs, 10 to 10^5 hosts: what a page costs, and how much memory; draws docs/known.svg
   synthetic [PAGES]  webs that are computed, of that many pages (default 100000 and 1000000), with and without the dataset
 
@@ -87,6 +89,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "site" => compare::run("site", "One large site", &documentation::one()?, &options),
         "hosts" => compare::run("hosts", "Many hosts", &documentation::many(HOSTS)?, &options),
         "tls" => tls::run(&options),
+        "in-flight" => in_flight::run(&options),
         "known" => known::run(&options),
         "synthetic" => synthetic::run(&options),
         _ => bail!("no benchmark {what}\n{USAGE}"),

@@ -15,7 +15,10 @@ use crate::{needs, workspace};
 const SCRAPY: &str = "scrapy==2.19.0";
 
 /// After how many pages Scrapy stops: at its speed the rest would only take time.
-const SCRAPY_PAGES: &str = "2500";
+const SCRAPY_PAGES: u32 = 2_500;
+
+/// Requests of Scrapy at a time.
+const SCRAPY_AT_ONCE: u32 = 64;
 
 /// Threads of wget2: more are slower.
 const WGET2_THREADS: &str = "4";
@@ -116,13 +119,40 @@ impl Programs {
                 command
             }
             Crawler::Wget2 => wget2(seeds, dir)?,
-            Crawler::Scrapy => {
-                let mut command = Command::new(&self.python);
-                command.arg(workspace().join("bench/peers/scrapy_all.py"));
-                command.arg(dir.join("bodies")).arg(SCRAPY_PAGES).args(seeds);
+            Crawler::Scrapy => self.scrapy(seeds, dir, SCRAPY_AT_ONCE, SCRAPY_PAGES),
+        })
+    }
+
+    /// What crawls `pages` pages of one site with so many requests at a time. Of ours and of Scrapy.
+    ///
+    /// # Errors
+    /// It is another's.
+    pub fn command_of(
+        &self,
+        crawler: Crawler,
+        seeds: &[String],
+        dir: &Path,
+        at_once: u32,
+        pages: u32,
+    ) -> anyhow::Result<Command> {
+        Ok(match crawler {
+            Crawler::Argiope | Crawler::ArgiopeStateOnly => {
+                let (at_once, pages) = (at_once.to_string(), pages.to_string());
+                let mut command = self.argiope(crawler, &[], dir);
+                command.args(["--connections-per-site", &at_once, "--concurrency", &at_once, "--max-pages", &pages]);
+                command.args(seeds);
                 command
             }
+            Crawler::Scrapy => self.scrapy(seeds, dir, at_once, pages),
+            Crawler::Spider | Crawler::Wget2 => bail!("{} cannot be told", crawler.name()),
         })
+    }
+
+    fn scrapy(&self, seeds: &[String], dir: &Path, at_once: u32, pages: u32) -> Command {
+        let mut command = Command::new(&self.python);
+        command.arg(workspace().join("bench/peers/scrapy_all.py"));
+        command.arg(dir.join("bodies")).args([pages, at_once].map(|number| number.to_string())).args(seeds);
+        command
     }
 
     fn argiope(&self, crawler: Crawler, seeds: &[String], dir: &Path) -> Command {

@@ -76,7 +76,15 @@ pub struct Served {
 /// # Errors
 /// A package is missing, or nginx does not start.
 pub fn one() -> anyhow::Result<Served> {
-    serve(&[&JDK])
+    serve(&[&JDK], "")
+}
+
+/// Serves one large site, so many bytes of a body a second (as nginx writes it: `8k`).
+///
+/// # Errors
+/// As [`one`].
+pub fn one_slow(rate: &str) -> anyhow::Result<Served> {
+    serve(&[&JDK], &format!("limit_rate {rate};"))
 }
 
 /// Serves that many hosts. Each is an address of 127.0.0.0/8, which Linux has without any setting up.
@@ -85,10 +93,10 @@ pub fn one() -> anyhow::Result<Served> {
 /// A package is missing, or nginx does not start.
 pub fn many(hosts: usize) -> anyhow::Result<Served> {
     let sites: Vec<&Site> = TEN.iter().cycle().take(hosts).collect();
-    serve(&sites)
+    serve(&sites, "")
 }
 
-fn serve(sites: &[&Site]) -> anyhow::Result<Served> {
+fn serve(sites: &[&Site], settings: &str) -> anyhow::Result<Served> {
     let mut packages: Vec<(&str, &str)> = sites.iter().map(|site| (site.package, site.root)).collect();
     packages.push(("nginx-light", "/usr/sbin/nginx"));
     packages.sort_unstable();
@@ -100,7 +108,7 @@ fn serve(sites: &[&Site]) -> anyhow::Result<Served> {
         let root: PathBuf = Path::new(site.root).canonicalize()?;
         roots.push((address, root));
     }
-    let server = Nginx::serve(&roots)?;
+    let server = Nginx::serve(&roots, settings)?;
     let seed = |(site, address): (&&Site, Ipv4Addr)| format!("http://{address}:{}/{}", server.port, site.seed);
     let seeds = sites.iter().zip(addresses()).map(seed).collect();
     let sum = |of: fn(&Site) -> u64| sites.iter().map(|site| of(site)).sum();

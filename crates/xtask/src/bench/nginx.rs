@@ -24,15 +24,15 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// Serves directories, each at an address of its own, all on one free port.
+    /// Serves directories, each at an address of its own, all on one free port and with the same further settings.
     ///
     /// # Errors
     /// nginx is not there, or does not listen.
-    pub fn serve(roots: &[(Ipv4Addr, PathBuf)]) -> anyhow::Result<Self> {
+    pub fn serve(roots: &[(Ipv4Addr, PathBuf)], settings: &str) -> anyhow::Result<Self> {
         let port = free_port()?;
         let mut servers = String::new();
         for (address, root) in roots {
-            writeln!(servers, "server {{ listen {address}:{port}; root {}; }}", root.display())?;
+            writeln!(servers, "server {{ listen {address}:{port}; root {}; {settings} }}", root.display())?;
         }
         let first = roots.first().context("nothing to serve")?.0;
         Self::start(&servers, SocketAddr::from((first, port)))
