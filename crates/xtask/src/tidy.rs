@@ -28,6 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sort", &[]),
     ("printable", &[]),
     ("stages", &[]),
+    ("deflate", &[]),
     ("warc", &["sort"]),
     ("store", &["model", "weburl"]),
     ("store-embedded", &["model", "stages", "store", "weburl"]),

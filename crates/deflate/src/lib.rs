@@ -1,0 +1,160 @@
+//! Bytes to gzip members (RFC 1952, RFC 1951), fast: for many members of some kilobytes or more each, text for the most part, of which the ratio matters less
+//! than the time.
+//!
+//! [`GzipEncoder`] compresses in one pass: what is found is written at once, in a code made from what the members before contained. Only where such
+//! a code fits badly is one made for the block, which is then compressed again. Why, and what it gains: `docs/decisions/0010-gzip.md`.
+//!
+//! ```
+//! let mut member = Vec::new();
+//! deflate::GzipEncoder::new().member(&[b"one part", b", and another"], &mut member)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod code;
+mod counts;
+mod huffman;
+mod output;
+mod symbols;
+mod window;
+
+use std::io::{self, Write};
+
+use code::Code;
+use counts::{Counts, entropy_bits};
+use output::Output;
+use window::Window;
+
+/// Blocks after which the code is made anew of what they contained.
+const RENEWAL_BLOCKS: u32 = 64;
+
+/// About how many bits it takes to tell the code of a block.
+const HEADER_BITS: u64 = 600;
+
+/// The part of a block's bits that a code of its own must save: less is not worth the time.
+const WORTHWHILE_PART: u64 = 8;
+
+/// The header of a member (RFC 1952, section 2.3): deflate, no name, no time, the fastest algorithm, no particular system.
+const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff];
+
+/// Makes gzip members. Memory is bounded: about 300 kB, whatever the members' length.
+///
+/// The same members in the same order give the same bytes.
+pub struct GzipEncoder {
+    window: Window,
+    output: Output,
+    /// What the blocks contained, the later the more.
+    learned: Counts,
+    /// What they contained since the code was made.
+    recent: Counts,
+    recent_blocks: u32,
+    code: Code,
+}
+
+impl Default for GzipEncoder {
+    fn default() -> GzipEncoder {
+        GzipEncoder::new()
+    }
+}
+
+impl GzipEncoder {
+    /// An encoder that has learned nothing yet.
+    #[must_use]
+    pub fn new() -> GzipEncoder {
+        GzipEncoder {
+            window: Window::new(),
+            output: Output::new(),
+            learned: Counts::ZERO,
+            recent: Counts::ZERO,
+            recent_blocks: 0,
+            code: Code::best(&Counts::ZERO.at_least_one()),
+        }
+    }
+
+    /// Writes the parts, one after the other, as one member.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn member(&mut self, parts: &[&[u8]], out: &mut impl Write) -> io::Result<()> {
+        self.write(parts, out, GzipEncoder::block)
+    }
+
+    /// The same without compression, for what is compressed already.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn stored_member(&mut self, parts: &[&[u8]], out: &mut impl Write) -> io::Result<()> {
+        self.write(parts, out, |encoder, is_last| encoder.output.stored(is_last, encoder.window.block()))
+    }
+
+    fn write(
+        &mut self,
+        parts: &[&[u8]],
+        out: &mut impl Write,
+        mut block: impl FnMut(&mut GzipEncoder, bool),
+    ) -> io::Result<()> {
+        let mut crc = crc32fast::Hasher::new();
+        let mut len = 0_u64;
+        self.window.clear();
+        self.output.clear();
+        self.output.extend(&HEADER);
+        for part in parts {
+            crc.update(part);
+            len += part.len() as u64;
+            let mut rest = *part;
+            while !rest.is_empty() {
+                if self.window.is_full() {
+                    block(self, false);
+                    out.write_all(self.output.take())?;
+                    self.window.slide();
+                }
+                let taken = self.window.fill(rest);
+                rest = &rest[taken..];
+            }
+        }
+        block(self, true);
+        self.output.align();
+        self.output.extend(&crc.finalize().to_le_bytes());
+        self.output.extend(&(len as u32).to_le_bytes());
+        out.write_all(self.output.take())
+    }
+
+    fn block(&mut self, is_last: bool) {
+        let begin = self.output.position();
+        let mut counts = Counts::ZERO;
+        self.coded(is_last, None, &mut counts);
+        let (literals, distances) = counts.by_symbol();
+        let bits = self.code.bits(&literals, &distances);
+        let best_bits = entropy_bits(&literals) + entropy_bits(&distances) + HEADER_BITS;
+        let mut is_own = false;
+        if bits > best_bits + best_bits / WORTHWHILE_PART {
+            let own = Code::best(&counts);
+            is_own = own.bits(&literals, &distances) < bits;
+            if is_own {
+                self.output.go_to(begin);
+                self.window.go_back();
+                self.coded(is_last, Some(&own), &mut Counts::ZERO.clone());
+            }
+        }
+        let block = self.window.block();
+        if self.output.bits_since(begin) > Output::stored_bits(block.len()) {
+            self.output.go_to(begin);
+            self.output.stored(is_last, block);
+            return;
+        }
+        self.recent.add(&counts);
+        self.recent_blocks += 1;
+        if is_own || self.recent_blocks == RENEWAL_BLOCKS {
+            self.learned.learn(&self.recent);
+            (self.recent, self.recent_blocks) = (Counts::ZERO, 0);
+            self.code = Code::best(&self.learned.at_least_one());
+        }
+    }
+
+    /// Writes the block in a code, the common one if there is no other.
+    fn coded(&mut self, is_last: bool, own: Option<&Code>, counts: &mut Counts) {
+        let code = own.unwrap_or(&self.code);
+        code.begin(is_last, &mut self.output);
+        self.window.compress(code, counts, &mut self.output);
+        code.end(&mut self.output);
+    }
+}
