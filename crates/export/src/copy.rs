@@ -350,7 +350,8 @@ impl Copier<'_> {
     /// Writes a record that was made here.
     fn add(&mut self, record: &Record<'_>) -> Result<(), ExportError> {
         let mut member = Vec::new();
-        let written = SegmentWriter::new(Member(&mut member), 0).append(record);
+        let mut segment = SegmentWriter::new(Member(&mut member), 0);
+        let written = segment.append(record).and_then(|_| segment.flush());
         written.map_err(|error| ExportError::Other(error.to_string()))?;
         let mut reader = Reader::new(&member[..], 0);
         let made = Path::new("a record that was made");

@@ -33,7 +33,6 @@
 
 mod cdxj;
 mod check;
-mod compress;
 mod date;
 mod digest;
 mod error;

@@ -1,10 +1,10 @@
 //! Writing segments: WARC files that grow record by record, up to a size, and survive a crash.
 
-use crate::compress::MemberCompressor;
 use crate::date::timestamp14;
 use crate::header::HEADER_BYTES_MAX;
 use crate::reader::Location;
 use crate::record::Record;
+use deflate::GzipEncoder;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,13 @@ use std::path::{Path, PathBuf};
 /// The length at which a segment is full and the next one begins, by custom of the archives
 /// (WARC 1.1, Annex C.2). The caller decides; the last record may go over it.
 pub const SEGMENT_BYTES_MAX: u64 = 1_000_000_000;
+
+/// Bytes of records that wait to be written together: one call of the system for some fifty pages.
+const PENDING_BYTES_MAX: usize = 256 * 1024;
+
+/// Payloads of at least this many bytes that are compressed already are not compressed again: the header would have gained
+/// some 200 bytes.
+const PACKED_BYTES_MIN: usize = 4 * 1024;
 
 /// The name of a segment: `argiope-20261121000000-00000.warc.gz`. `date_ms` is when it was begun,
 /// `serial` its number in the crawl.
@@ -61,12 +68,12 @@ pub enum SegmentError {
         /// The length it should at least have.
         committed: u64,
     },
-    /// The record was not written (disk full, for example). The segment ends with the record
-    /// before, so it is valid, and can be written to again.
+    /// The record was not taken (disk full, for example), or those taken before could not be written
+    /// yet. The segment ends with a whole record, so it is valid, and can be written to again.
     #[error("cannot write to the archive: {0}")]
     Write(#[source] io::Error),
-    /// The record was not written, and what was written of it could not be cut off either; that
-    /// is tried again before the next record.
+    /// The same, and what was written of a record could not be cut off either; that is tried again
+    /// before anything else is written.
     #[error("cannot write to the archive ({write}), nor cut off the partial record ({truncate})")]
     WriteAndTruncate {
         /// Why the record was not written.
@@ -93,12 +100,15 @@ pub enum SegmentError {
 
 /// Appends records to a segment, one gzip member a record.
 ///
-/// Between two calls the segment is a valid WARC file. What was not [`sync`](Self::sync)ed may
-/// be lost in a power failure; the caller notes the synced length and passes it to
+/// Records wait in memory, up to 256 kB of them, until [`flush`](Self::flush) or
+/// [`sync`](Self::sync). Between two calls the segment is a valid WARC file. What was not synced may
+/// be lost; the caller notes the synced length and passes it to
 /// [`open_for_append`](Self::open_for_append) after a restart.
 pub struct SegmentWriter<F = File> {
     file: F,
-    compressor: MemberCompressor,
+    encoder: GzipEncoder,
+    pending: Pending,
+    /// The length with all records taken.
     len: u64,
     has_partial_record: bool,
     sync_failed: bool,
@@ -133,8 +143,9 @@ impl SegmentWriter<File> {
 impl<F: SegmentFile> SegmentWriter<F> {
     /// Writes to `file`, which holds `len` bytes of whole records and stands at their end.
     pub fn new(file: F, len: u64) -> SegmentWriter<F> {
-        let compressor = MemberCompressor::new();
-        SegmentWriter { file, compressor, len, has_partial_record: false, sync_failed: false }
+        let pending = Pending { bytes: Vec::with_capacity(PENDING_BYTES_MAX), on_file: len };
+        let encoder = GzipEncoder::new();
+        SegmentWriter { file, encoder, pending, len, has_partial_record: false, sync_failed: false }
     }
 
     /// The length in bytes, of whole records only.
@@ -156,23 +167,30 @@ impl<F: SegmentFile> SegmentWriter<F> {
         if header.len() > HEADER_BYTES_MAX {
             return Err(SegmentError::HeaderTooLong { header_bytes: header.len() });
         }
-        if self.has_partial_record {
-            self.cut_partial_record().map_err(SegmentError::Write)?;
-        }
+        self.cut_partial_record().map_err(SegmentError::Write)?;
         let [head, payload, end] = record.body_parts();
-        let mut out = Counting { out: &mut self.file, count: 0 };
-        match self.compressor.write(&[&header, head, payload, end], record.is_packed(), &mut out) {
-            Ok(()) => {
-                let location = Location { offset: self.len, length: out.count };
-                self.len += location.length;
-                Ok(location)
-            }
-            Err(write) => Err(self.give_up_record(write)),
-        }
+        let parts = [&header, head, payload, end];
+        let mut out = Through { pending: &mut self.pending, file: &mut self.file };
+        let written = match record.is_packed() && payload.len() >= PACKED_BYTES_MIN {
+            true => self.encoder.stored_member(&parts, &mut out),
+            false => self.encoder.member(&parts, &mut out),
+        };
+        written.map_err(|write| self.give_up(write))?;
+        let location = Location { offset: self.len, length: self.pending.end() - self.len };
+        self.len = self.pending.end();
+        Ok(location)
     }
 
-    fn give_up_record(&mut self, write: io::Error) -> SegmentError {
+    /// Writes what waits in memory. Whoever reads the file then sees all records.
+    pub fn flush(&mut self) -> Result<(), SegmentError> {
+        self.cut_partial_record().map_err(SegmentError::Write)?;
+        self.pending.flush(&mut self.file).map_err(|write| self.give_up(write))
+    }
+
+    /// Forgets what was not written of the last record, and cuts off what was.
+    fn give_up(&mut self, write: io::Error) -> SegmentError {
         self.has_partial_record = true;
+        self.pending.shorten(self.len);
         match self.cut_partial_record() {
             Ok(()) => SegmentError::Write(write),
             Err(truncate) => SegmentError::WriteAndTruncate { write, truncate },
@@ -180,16 +198,19 @@ impl<F: SegmentFile> SegmentWriter<F> {
     }
 
     fn cut_partial_record(&mut self) -> io::Result<()> {
-        self.file.truncate(self.len)?;
-        self.has_partial_record = false;
+        if self.has_partial_record {
+            self.file.truncate(self.pending.on_file)?;
+            self.has_partial_record = false;
+        }
         Ok(())
     }
 
-    /// Makes all records durable (fdatasync) and returns the durable length.
+    /// Makes all records durable (written, then fdatasync) and returns the durable length.
     pub fn sync(&mut self) -> Result<u64, SegmentError> {
         if self.sync_failed {
             return Err(SegmentError::SyncFailedBefore);
         }
+        self.flush()?;
         self.file.sync().map_err(|error| {
             self.sync_failed = true;
             SegmentError::Sync(error)
@@ -198,19 +219,49 @@ impl<F: SegmentFile> SegmentWriter<F> {
     }
 }
 
-struct Counting<'a, W> {
-    out: &'a mut W,
-    count: u64,
+/// Bytes that wait to be written.
+struct Pending {
+    bytes: Vec<u8>,
+    /// The length of the file without them.
+    on_file: u64,
 }
 
-impl<W: Write> Write for Counting<'_, W> {
+impl Pending {
+    /// The length of the file with them.
+    fn end(&self) -> u64 {
+        self.on_file + self.bytes.len() as u64
+    }
+
+    fn flush(&mut self, file: &mut impl Write) -> io::Result<()> {
+        file.write_all(&self.bytes)?;
+        self.on_file = self.end();
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// Forgets what is behind `len`. If some of that is on the file, it has to be cut.
+    fn shorten(&mut self, len: u64) {
+        self.on_file = self.on_file.min(len);
+        self.bytes.truncate((len - self.on_file) as usize);
+    }
+}
+
+/// Writes to those that wait, and those to the file when they are many.
+struct Through<'a, F> {
+    pending: &'a mut Pending,
+    file: &'a mut F,
+}
+
+impl<F: Write> Write for Through<'_, F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let n = self.out.write(bytes)?;
-        self.count += n as u64;
-        Ok(n)
+        if self.pending.bytes.len() + bytes.len() > PENDING_BYTES_MAX {
+            self.flush()?;
+        }
+        self.pending.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.pending.flush(self.file)
     }
 }

@@ -99,6 +99,7 @@ proptest! {
         let mut plain = Vec::new();
         for sample in &samples {
             let location = segment.append(&sample.record()).unwrap();
+            segment.flush().unwrap();
             let loaded = warc::read_at(&path, location.offset, 1 << 20).unwrap();
             prop_assert_eq!(loaded.location, location);
             prop_assert_eq!(loaded.block, sample.block());

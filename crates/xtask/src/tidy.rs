@@ -29,7 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("printable", &[]),
     ("stages", &[]),
     ("deflate", &[]),
-    ("warc", &["sort"]),
+    ("warc", &["deflate", "sort"]),
     ("store", &["model", "weburl"]),
     ("store-embedded", &["model", "stages", "store", "weburl"]),
     ("database", &[]),
