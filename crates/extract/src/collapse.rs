@@ -1,9 +1,11 @@
 //! Text with its white space collapsed while it is being gathered, and never longer than its limit.
 
+use crate::swar;
+
 /// Gathers pieces of text: runs of white space become one space, none at the ends.
 #[derive(Debug, Default)]
 pub(crate) struct Collapsed {
-    text: String,
+    text: Vec<u8>,
     bytes_max: usize,
     space_pending: bool,
     truncated: bool,
@@ -18,36 +20,65 @@ impl Collapsed {
     pub(crate) fn whole(text: &str, bytes_max: usize) -> (String, bool) {
         let mut collapsed = Self::new(bytes_max);
         collapsed.push(text);
-        (collapsed.text, collapsed.truncated)
+        let truncated = collapsed.truncated;
+        (collapsed.take(), truncated)
+    }
+
+    /// Appends a piece of eight bytes at most, which `word` has too, with zeros behind it.
+    #[inline]
+    pub(crate) fn push_short(&mut self, piece: &str, word: u64) {
+        if self.truncated {
+            return;
+        }
+        let spaces = swar::spaces(word);
+        let others = !spaces & swar::eight(0x80) & !swar::zeros(word);
+        if others == 0 {
+            self.space_pending |= spaces != 0;
+            return;
+        }
+        let (begin, end) = (swar::before(others), 8 - others.leading_zeros() as usize / 8);
+        let between = spaces >> (8 * begin) << (8 * (8 - end + begin)) != 0;
+        if between || swar::beyond_ascii(word) != 0 {
+            self.push(piece);
+            return;
+        }
+        self.space_pending |= begin > 0;
+        let space = usize::from(self.space_pending && !self.text.is_empty());
+        let length = self.text.len() + space + end - begin;
+        if length > self.bytes_max {
+            self.push_words(&piece[begin..end]);
+        } else {
+            // Eight bytes, of which the first ones count, are copied at once.
+            let both = word >> (8 * begin) << (8 * space) | space as u64 * u64::from(b' ');
+            self.text.extend_from_slice(&both.to_le_bytes());
+            self.text.truncate(length);
+        }
+        self.space_pending = end < piece.len();
     }
 
     /// Appends a piece; without white space at the seam it continues the last word.
     pub(crate) fn push(&mut self, piece: &str) {
-        let bytes = piece.as_bytes();
+        if self.truncated {
+            return;
+        }
         let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            match KINDS[usize::from(byte)] {
-                Kind::Space => {
-                    self.space_pending = true;
-                    at += 1;
-                }
-                Kind::Perhaps if let Some(length) = space(&piece[at..]) => {
-                    self.space_pending = true;
-                    at += length;
-                }
-                _ => {
-                    let length = words(&piece[at..]);
-                    self.push_words(&piece[at..at + length]);
-                    self.space_pending = false;
-                    at += length;
-                }
+        loop {
+            let space = leading_space(&piece[at..]);
+            self.space_pending |= space > 0;
+            at += space;
+            if at == piece.len() {
+                return;
             }
+            let length = words(&piece[at..]);
+            self.push_words(&piece[at..at + length]);
+            self.space_pending = false;
+            at += length;
         }
     }
 
     /// Makes the next word a new word.
-    pub(crate) fn separate(&mut self) {
-        self.space_pending = true;
+    pub(crate) fn separate_if(&mut self, is_separate: bool) {
+        self.space_pending |= is_separate;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -62,7 +93,8 @@ impl Collapsed {
     pub(crate) fn take(&mut self) -> String {
         self.space_pending = false;
         self.truncated = false;
-        std::mem::take(&mut self.text)
+        // It is made of texts, cut between characters.
+        String::from_utf8(std::mem::take(&mut self.text)).unwrap_or_default()
     }
 
     /// Appends words with one space between each.
@@ -79,9 +111,9 @@ impl Collapsed {
             return;
         }
         if space == 1 {
-            self.text.push(' ');
+            self.text.push(b' ');
         }
-        self.text.push_str(kept);
+        self.text.extend_from_slice(kept.as_bytes());
     }
 }
 
@@ -114,6 +146,23 @@ const KINDS: [Kind; 256] = {
     kinds
 };
 
+/// How many bytes of white space a text begins with.
+fn leading_space(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        let others = !swar::spaces(swar::load(bytes, at)) & swar::eight(0x80);
+        at += swar::before(others);
+        if others == 0 {
+            continue;
+        }
+        match bytes.get(at) {
+            Some(byte) if !byte.is_ascii() && let Some(length) = space(&text[at..]) => at += length,
+            _ => return at,
+        }
+    }
+}
+
 /// The length of the white space character that a text begins with.
 fn space(text: &str) -> Option<usize> {
     text.chars().next().filter(|character| character.is_whitespace()).map(char::len_utf8)
@@ -125,15 +174,16 @@ fn words(text: &str) -> usize {
     let (mut at, mut after_space) = (0, 0);
     // Eight bytes at a time: where words end cannot be foreseen, and a branch for each would cost more than all else.
     loop {
-        let eight_bytes = eight_at(bytes, at);
-        let spaces = zeros(eight_bytes ^ eight(b' '));
-        let stops = below_space(eight_bytes) | eight_bytes & eight(0x80) | spaces & (spaces << 8 | after_space);
+        let word = swar::load(bytes, at);
+        let spaces = swar::are(word, b' ');
+        let stops =
+            swar::first_below(word, b' ') | swar::beyond_ascii(word) | spaces & (spaces << 8 | after_space);
         if stops == 0 {
             after_space = spaces >> 56;
             at += 8;
             continue;
         }
-        at += stops.trailing_zeros() as usize / 8;
+        at += swar::before(stops);
         let unusual = unusual(&text[at..]);
         if unusual == 0 {
             // The space in front of what is no word.
@@ -152,31 +202,6 @@ fn unusual(text: &str) -> usize {
         Kind::Perhaps => space(&text[at..]).is_none(),
     };
     text.as_bytes().iter().enumerate().take_while(|&next| is_unusual(next)).count()
-}
-
-/// Eight bytes as a number, the first one lowest, and zeros behind the end.
-fn eight_at(bytes: &[u8], at: usize) -> u64 {
-    let rest = &bytes[at..];
-    match (rest.first_chunk(), bytes.last_chunk()) {
-        (Some(all), _) => u64::from_le_bytes(*all),
-        (None, _) if rest.is_empty() => 0,
-        (None, Some(last)) => u64::from_le_bytes(*last) >> (8 * (8 - rest.len())),
-        (None, None) => rest.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)),
-    }
-}
-
-const fn eight(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; 8])
-}
-
-/// Bit 7 of each byte that is zero.
-const fn zeros(bytes: u64) -> u64 {
-    !((bytes & eight(0x7f)).wrapping_add(eight(0x7f)) | bytes | eight(0x7f))
-}
-
-/// Bit 7 of the first byte that is less than a space, and perhaps of later ones.
-const fn below_space(bytes: u64) -> u64 {
-    bytes.wrapping_sub(eight(b' ')) & !bytes & eight(0x80)
 }
 
 #[cfg(test)]

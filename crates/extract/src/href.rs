@@ -1,5 +1,6 @@
 //! What an `href` value is before anyone resolves it: cleaned, and sorted by scheme.
 
+use crate::swar;
 use std::borrow::Cow;
 
 /// What a cleaned reference leads to, as far as its scheme tells.
@@ -23,6 +24,10 @@ pub enum Target {
 /// anywhere (WHATWG URL, "basic URL parser", steps 1 to 3).
 #[must_use]
 pub fn clean(reference: &str) -> Cow<'_, str> {
+    // As it is nearly everywhere.
+    if !swar::any(reference.as_bytes(), |word| swar::first_below(word, b' ' + 1)) {
+        return Cow::Borrowed(reference);
+    }
     let trimmed = reference.trim_matches(|c| c <= ' ');
     if trimmed.contains(['\t', '\n', '\r']) {
         Cow::Owned(trimmed.replace(['\t', '\n', '\r'], ""))
@@ -50,9 +55,10 @@ pub fn target(cleaned: &str) -> Target {
 
 /// The scheme (RFC 3986, section 3.1), without its colon.
 fn scheme(reference: &str) -> Option<&str> {
-    let end = reference.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))?;
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    let end = reference.bytes().position(|byte| !is_part(byte))?;
     let starts_well = reference.starts_with(|c: char| c.is_ascii_alphabetic());
-    (starts_well && reference[end..].starts_with(':')).then(|| &reference[..end])
+    (starts_well && reference.as_bytes()[end] == b':').then(|| &reference[..end])
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub mod srcset;
 
 mod collapse;
 mod onclick;
+mod swar;
 
 pub use limits::Limits;
 pub use page::{HtmlPage, IgnoredLinks, Image, ImageSource, Link, LinkKind, Refresh, Rel, Scripting, Truncated};

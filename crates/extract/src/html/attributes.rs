@@ -27,35 +27,37 @@ pub(super) enum Key {
     Encoding,
     /// `color`, `face` or `size`: with one of them a `font` tag ends foreign content.
     FontStyle,
+    /// Any other.
+    Other,
 }
 
-const COUNT: usize = Key::FontStyle as usize + 1;
+const COUNT: usize = Key::Other as usize + 1;
 
-static KNOWN: Known<Option<Key>, 32> = Known::new(
+static KNOWN: Known<Key, 32> = Known::new(
     &[
-        ("href", Some(Key::Href)),
-        ("xlink:href", Some(Key::XlinkHref)),
-        ("src", Some(Key::Src)),
-        ("srcset", Some(Key::Srcset)),
-        ("alt", Some(Key::Alt)),
-        ("width", Some(Key::Width)),
-        ("height", Some(Key::Height)),
-        ("rel", Some(Key::Rel)),
-        ("name", Some(Key::Name)),
-        ("content", Some(Key::Content)),
-        ("http-equiv", Some(Key::HttpEquiv)),
-        ("lang", Some(Key::Lang)),
-        ("onclick", Some(Key::Onclick)),
-        ("title", Some(Key::Title)),
-        ("id", Some(Key::Id)),
-        ("type", Some(Key::Type)),
-        ("srcdoc", Some(Key::Srcdoc)),
-        ("encoding", Some(Key::Encoding)),
-        ("color", Some(Key::FontStyle)),
-        ("face", Some(Key::FontStyle)),
-        ("size", Some(Key::FontStyle)),
+        ("href", Key::Href),
+        ("xlink:href", Key::XlinkHref),
+        ("src", Key::Src),
+        ("srcset", Key::Srcset),
+        ("alt", Key::Alt),
+        ("width", Key::Width),
+        ("height", Key::Height),
+        ("rel", Key::Rel),
+        ("name", Key::Name),
+        ("content", Key::Content),
+        ("http-equiv", Key::HttpEquiv),
+        ("lang", Key::Lang),
+        ("onclick", Key::Onclick),
+        ("title", Key::Title),
+        ("id", Key::Id),
+        ("type", Key::Type),
+        ("srcdoc", Key::Srcdoc),
+        ("encoding", Key::Encoding),
+        ("color", Key::FontStyle),
+        ("face", Key::FontStyle),
+        ("size", Key::FontStyle),
     ],
-    None,
+    Key::Other,
     0x215c_1c0b_a334_0d97,
 );
 
@@ -75,17 +77,23 @@ impl<'d> Attributes<'d> {
     /// Keeps an attribute that anyone reads.
     #[inline]
     pub(super) fn keep(&mut self, name: Name<'_>, value: &'d str) {
-        if let Some(key) = KNOWN.find(name)
-            && !self.has(key)
-        {
+        let key = KNOWN.find(name);
+        // Whether it is known cannot be foreseen, so others are kept too, but never present.
+        let bit = 1 << key as u32 & !(1 << Key::Other as u32);
+        if self.present & bit == 0 {
             self.values[key as usize] = value;
-            self.present |= 1 << key as u32;
+            self.present |= bit;
         }
     }
 
     #[inline]
     pub(super) fn has(&self, key: Key) -> bool {
         self.present & (1 << key as u32) != 0
+    }
+
+    #[inline]
+    pub(super) fn has_any(&self, keys: &[Key]) -> bool {
+        keys.iter().any(|&key| self.has(key))
     }
 
     /// The value, references decoded.

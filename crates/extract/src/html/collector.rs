@@ -282,6 +282,16 @@ impl<'l> Collector<'l> {
         }
     }
 
+    #[inline]
+    fn short_content(&mut self, text: &str, word: u64) {
+        if let Some(anchor) = &mut self.anchor {
+            anchor.text.push_short(text, word);
+        }
+        if !self.in_noscript {
+            self.text.push_short(text, word);
+        }
+    }
+
     fn title(&mut self, text: &str) {
         if self.page.title.is_some() || self.in_noscript {
             return;
@@ -300,12 +310,10 @@ impl<'l> Collector<'l> {
     }
 
     fn separate_words(&mut self, tag: Tag) {
-        if tag.is_inline() {
-            return;
-        }
-        self.text.separate();
+        let is_separate = !tag.is_inline();
+        self.text.separate_if(is_separate);
         if let Some(anchor) = &mut self.anchor {
-            anchor.text.separate();
+            anchor.text.separate_if(is_separate);
         }
     }
 }
@@ -335,6 +343,19 @@ impl Sink for Collector<'_> {
         }
     }
 
+    #[inline]
+    fn plain_tag(&mut self, name: Name<'_>, tag: Tag, is_end: bool) {
+        self.page.scripting.has_empty_root |= std::mem::take(&mut self.at_root) && is_end;
+        if self.templates > 0 {
+            return;
+        }
+        if !is_end {
+            self.in_foreign_code = false;
+            self.page.scripting.has_parts_to_fill |= tag.is_custom(name) && !self.in_noscript;
+        }
+        self.separate_words(tag);
+    }
+
     fn end_tag(&mut self, tag: Tag, in_html: bool) {
         self.page.scripting.has_empty_root |= std::mem::take(&mut self.at_root);
         if in_html && tag == Tag::Template {
@@ -360,6 +381,7 @@ impl Sink for Collector<'_> {
         }
         match within {
             Within::Content if self.in_foreign_code => {}
+            Within::Content if let Some((text, word)) = text.short() => self.short_content(text, word),
             Within::Content => text.pieces(|piece| self.content(piece)),
             Within::Title => self.title(&text.whole()),
             Within::Noscript => self.noscript(&text.whole()),

@@ -40,6 +40,12 @@ impl<'d> Namespaces<'d> {
         self.namespace() == Namespace::Html
     }
 
+    /// Whether this is outside of SVG and MathML, as it is nearly everywhere.
+    #[inline]
+    pub(super) fn are_closed(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Whether the innermost open element is one of SVG or MathML: then a CDATA section may begin,
     /// even where HTML tags are allowed.
     pub(super) fn current_is_foreign(&self) -> bool {
@@ -53,8 +59,7 @@ impl<'d> Namespaces<'d> {
     /// Notes a start tag. The answer is whether the element itself is one of HTML.
     #[inline]
     pub(super) fn start(&mut self, name: Name<'d>, tag: Tag, attributes: &Attributes<'_>, self_closing: bool) -> bool {
-        // As it is nearly everywhere.
-        if self.open.is_empty() && !matches!(tag, Tag::Svg | Tag::Math) {
+        if self.are_closed() && !matches!(tag, Tag::Svg | Tag::Math) {
             return true;
         }
         self.start_near_foreign(name, tag, attributes, self_closing)
@@ -90,6 +95,9 @@ impl<'d> Namespaces<'d> {
 
     /// Notes an end tag.
     pub(super) fn end(&mut self, name: Name<'d>, tag: Tag) {
+        if self.are_closed() {
+            return;
+        }
         if !self.in_html() && tag.breaks_out() {
             // It ends an element around the SVG, which was never closed.
             self.break_out();

@@ -11,7 +11,7 @@ impl Collector<'_> {
     pub(super) fn img(&mut self, attributes: &Attributes<'_>) {
         let (alt, _) = self.collapsed(&attributes.get(Key::Alt).unwrap_or_default());
         if let Some(anchor) = &mut self.anchor {
-            anchor.alt.separate();
+            anchor.alt.separate_if(true);
             anchor.alt.push(&alt);
         }
         if let Some(src) = attributes.non_empty(Key::Src) {

@@ -3,6 +3,8 @@
 //! Eight bytes are looked at as one number, so that a name costs neither a loop nor a branch that depends on it. A longer
 //! one, or one with unusual characters, takes the slower way.
 
+use crate::swar::{before, eight, first, first_below, mask};
+
 /// A name as it stands in the document.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Name<'d> {
@@ -26,36 +28,20 @@ impl<'d> Name<'d> {
 
     /// The name that a text begins with, if it ends within eight bytes: before white space, another control character, `/`,
     /// `>`, or `also`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn short(text: &'d str, also: u8) -> Option<Self> {
         let word = u64::from_le_bytes(*text.as_bytes().first_chunk()?);
         let ends = first_below(word, b' ' + 1) | first(word, b'/') | first(word, b'>') | first(word, also);
-        let bits = ends.trailing_zeros() & !7;
-        if bits == 0 || bits == u64::BITS {
+        let length = before(ends);
+        if length == 0 || length == 8 {
             return None;
         }
-        let number = (word | eight(LOWER)) & ((1 << bits) - 1);
-        Some(Self { raw: &text[..bits as usize / 8], number })
+        Some(Self { raw: &text[..length], number: (word | eight(LOWER)) & mask(length) })
     }
 }
 
 /// The bit in which lower-case letters differ from upper-case ones.
 const LOWER: u8 = 0x20;
-
-/// One byte eight times.
-const fn eight(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; 8])
-}
-
-/// Bit 7 of the first byte that is less than another, which is 128 at most, and perhaps of later bytes.
-const fn first_below(word: u64, byte: u8) -> u64 {
-    word.wrapping_sub(eight(byte)) & !word & eight(0x80)
-}
-
-/// Bit 7 of the first byte that is the other, and perhaps of later bytes.
-const fn first(word: u64, byte: u8) -> u64 {
-    first_below(word ^ eight(byte), 1)
-}
 
 const fn number(name: &[u8]) -> u64 {
     if name.len() > 8 {
@@ -74,24 +60,28 @@ pub(super) struct Known<T: 'static, const SLOTS: usize> {
     slots: [(u64, T); SLOTS],
     factor: u64,
     all: &'static [(&'static str, T)],
+    /// A bit for each length that a long one has.
+    long: u64,
     unknown: T,
 }
 
 impl<T: Copy, const SLOTS: usize> Known<T, SLOTS> {
     /// `SLOTS` is a power of two. A factor that leads two names to one slot does not compile.
     pub(super) const fn new(all: &'static [(&'static str, T)], unknown: T, factor: u64) -> Self {
-        let mut slots = [(0, unknown); SLOTS];
+        let (mut slots, mut long) = ([(0, unknown); SLOTS], 0);
         let mut at = 0;
         while at < all.len() {
             let number = number(all[at].0.as_bytes());
-            if number != 0 {
+            if number == 0 {
+                long |= 1 << all[at].0.len();
+            } else {
                 let slot = Self::slot(number, factor);
                 assert!(slots[slot].0 == 0, "two names in one slot: take another factor");
                 slots[slot] = (number, all[at].1);
             }
             at += 1;
         }
-        Self { slots, factor, all, unknown }
+        Self { slots, factor, all, long, unknown }
     }
 
     const fn slot(number: u64, factor: u64) -> usize {
@@ -99,7 +89,7 @@ impl<T: Copy, const SLOTS: usize> Known<T, SLOTS> {
     }
 
     /// What has this name, in whatever case.
-    #[inline]
+    #[inline(always)]
     pub(super) fn find(&self, name: Name<'_>) -> T {
         if name.number == 0 {
             return self.find_long(name.raw);
@@ -109,7 +99,10 @@ impl<T: Copy, const SLOTS: usize> Known<T, SLOTS> {
     }
 
     fn find_long(&self, name: &str) -> T {
-        let mut long = self.all.iter().filter(|(known, _)| known.len() > 8);
+        if name.len() >= u64::BITS as usize || self.long & 1 << name.len() == 0 {
+            return self.unknown;
+        }
+        let mut long = self.all.iter().filter(|(known, _)| known.len() == name.len());
         long.find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(self.unknown, |&(_, found)| found)
     }
 }

@@ -1,6 +1,7 @@
 //! What text and values of attributes mean: character references (HTML Standard, 13.2.5.72 to 13.2.5.80), and the characters
 //! that do not stand for themselves.
 
+use crate::swar;
 use memchr::memchr3;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -14,11 +15,37 @@ pub(super) enum References {
     InAttribute,
 }
 
+/// The bytes of a word that may not stand for themselves.
+#[inline]
+pub(super) fn special(word: u64) -> u64 {
+    swar::are(word, b'&') | swar::are(word, b'\r') | swar::zeros(word)
+}
+
+/// Where the next byte is that may not stand for itself.
+#[inline]
+fn next_special(text: &[u8]) -> Option<usize> {
+    /// Bytes looked at before vectors are better.
+    const NEAR_BYTES: usize = 32;
+    if text.len() > NEAR_BYTES {
+        return memchr3(b'&', b'\r', b'\0', text);
+    }
+    let mut at = 0;
+    while at < text.len() {
+        let found = special(swar::load(text, at));
+        if found != 0 {
+            // What is behind the end is zero too.
+            return Some(at + swar::before(found)).filter(|at| *at < text.len());
+        }
+        at += 8;
+    }
+    None
+}
+
 /// The pieces of what a text means: references decoded, line breaks as `\n`, and each NUL character as `nul`.
 #[inline]
 pub(super) fn pieces(raw: &str, references: References, nul: &str, mut each: impl FnMut(&str)) {
     let mut rest = raw;
-    while let Some(at) = memchr3(b'&', b'\r', b'\0', rest.as_bytes()) {
+    while let Some(at) = next_special(rest.as_bytes()) {
         let (plain, special) = rest.split_at(at);
         if !plain.is_empty() {
             each(plain);
@@ -40,7 +67,7 @@ pub(super) fn pieces(raw: &str, references: References, nul: &str, mut each: imp
 /// The pieces in one, which is the text itself if every character stands for itself.
 #[inline]
 pub(super) fn whole<'t>(raw: &'t str, references: References, nul: &str) -> Cow<'t, str> {
-    if memchr3(b'&', b'\r', b'\0', raw.as_bytes()).is_none() {
+    if next_special(raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);
     }
     let mut whole = String::with_capacity(raw.len());

@@ -1,7 +1,7 @@
 //! Plays the part of the tree builder that the tokenizer needs to know which text is markup (HTML Standard, "parsing HTML
 //! fragments", step 4), and tells what each tag and text is.
 
-use super::attributes::Attributes;
+use super::attributes::{Attributes, Key};
 use super::foreign::Namespaces;
 use super::names::Name;
 use super::tag::Tag;
@@ -11,6 +11,8 @@ use super::tokenizer::{Content, Text, Token, Tokenizer};
 pub(super) trait Sink {
     /// A start tag. `in_html` is false for elements of SVG and MathML.
     fn start_tag(&mut self, name: Name<'_>, tag: Tag, attributes: &Attributes<'_>, in_html: bool, self_closing: bool);
+    /// A start tag or an end tag of HTML that does no more than to separate words, or not even that.
+    fn plain_tag(&mut self, name: Name<'_>, tag: Tag, is_end: bool);
     /// An end tag.
     fn end_tag(&mut self, tag: Tag, in_html: bool);
     /// Text. Among elements it may come in parts; of `title` and `noscript` it is whole.
@@ -42,22 +44,26 @@ pub(super) fn scan(document: &str, sink: &mut impl Sink, noscript_is_raw: bool) 
             None => return,
             Some(Token::Text(_)) if within == Within::Hidden => {}
             Some(Token::Text(text)) => sink.text(text, within),
-            Some(Token::Start { name, self_closing }) => {
+            Some(Token::Tag { name, is_end, self_closing }) => {
                 let tag = Tag::of(name);
-                let in_html = namespaces.start(name, tag, &attributes, self_closing);
-                sink.start_tag(name, tag, &attributes, in_html, self_closing);
-                if in_html {
-                    (tokenizer.content, within) = content_model(tag, noscript_is_raw);
+                let is_heard = tag.is_heard() || attributes.has_any(&[Key::Onclick, Key::Id]);
+                if !is_heard && namespaces.are_closed() {
+                    within = Within::Content;
+                    sink.plain_tag(name, tag, is_end);
+                } else if is_end {
+                    let in_html = namespaces.in_html();
+                    within = Within::Content;
+                    namespaces.end(name, tag);
+                    sink.end_tag(tag, in_html);
+                    tokenizer.in_foreign = namespaces.current_is_foreign();
+                } else {
+                    let in_html = namespaces.start(name, tag, &attributes, self_closing);
+                    sink.start_tag(name, tag, &attributes, in_html, self_closing);
+                    if in_html {
+                        (tokenizer.content, within) = content_model(tag, noscript_is_raw);
+                    }
+                    tokenizer.in_foreign = namespaces.current_is_foreign();
                 }
-                tokenizer.in_foreign = namespaces.current_is_foreign();
-            }
-            Some(Token::End { name }) => {
-                let tag = Tag::of(name);
-                let in_html = namespaces.in_html();
-                within = Within::Content;
-                namespaces.end(name, tag);
-                sink.end_tag(tag, in_html);
-                tokenizer.in_foreign = namespaces.current_is_foreign();
             }
         }
     }

@@ -2,8 +2,21 @@
 
 use super::names::{Known, Name};
 
+/// Stands inside a word or a line: it has `display: inline` in the standard's style sheet.
+const INLINE: u8 = 1;
+/// Has no content and no end tag.
+const VOID: u8 = 1 << 1;
+/// Is one of HTML that cannot be inside SVG or MathML and ends it. So does `font`, with some attributes.
+const BREAKS_OUT: u8 = 1 << 2;
+/// The content of this element of SVG is HTML again.
+const SVG_TO_HTML: u8 = 1 << 3;
+/// The content of this element of MathML is HTML again.
+const MATH_TO_HTML: u8 = 1 << 4;
+/// Someone listens to its tags: they do more than to separate words.
+const HEARD: u8 = 1 << 5;
+
 macro_rules! tags {
-    ($($tag:ident $name:literal)*) => {
+    ($($tag:ident $name:literal $traits:expr,)*) => {
         /// A known name of an element.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Tag {
@@ -13,110 +26,112 @@ macro_rules! tags {
         }
 
         static KNOWN: Known<Tag, 512> = Known::new(&[$(($name, Tag::$tag)),*], Tag::Other, 0xe30d_909e_650a_756d);
+
+        static TRAITS: [u8; Tag::Other as usize + 1] = [$($traits,)* 0];
     };
 }
 
 tags! {
-    A "a"
-    Abbr "abbr"
-    Acronym "acronym"
-    AnnotationXml "annotation-xml"
-    AppRoot "app-root"
-    Area "area"
-    B "b"
-    Base "base"
-    BaseFont "basefont"
-    Bdi "bdi"
-    Bdo "bdo"
-    BgSound "bgsound"
-    Big "big"
-    BlockQuote "blockquote"
-    Body "body"
-    Br "br"
-    Caption "caption"
-    Center "center"
-    Cite "cite"
-    Code "code"
-    Col "col"
-    Data "data"
-    Dd "dd"
-    Del "del"
-    Desc "desc"
-    Dfn "dfn"
-    Div "div"
-    Dl "dl"
-    Dt "dt"
-    Em "em"
-    Embed "embed"
-    Font "font"
-    ForeignObject "foreignobject"
-    Frame "frame"
-    H1 "h1"
-    H2 "h2"
-    H3 "h3"
-    H4 "h4"
-    H5 "h5"
-    H6 "h6"
-    Head "head"
-    Hr "hr"
-    Html "html"
-    I "i"
-    IFrame "iframe"
-    Image "image"
-    Img "img"
-    Input "input"
-    Ins "ins"
-    Kbd "kbd"
-    Label "label"
-    Li "li"
-    Link "link"
-    Listing "listing"
-    Main "main"
-    Mark "mark"
-    Math "math"
-    Menu "menu"
-    Meta "meta"
-    Mi "mi"
-    Mn "mn"
-    Mo "mo"
-    Ms "ms"
-    Mtext "mtext"
-    Nobr "nobr"
-    NoEmbed "noembed"
-    NoFrames "noframes"
-    NoScript "noscript"
-    Ol "ol"
-    P "p"
-    PlainText "plaintext"
-    Pre "pre"
-    Q "q"
-    Ruby "ruby"
-    S "s"
-    Samp "samp"
-    Script "script"
-    Small "small"
-    Source "source"
-    Span "span"
-    Strike "strike"
-    Strong "strong"
-    Style "style"
-    Sub "sub"
-    Sup "sup"
-    Svg "svg"
-    Table "table"
-    Td "td"
-    Template "template"
-    TextArea "textarea"
-    Th "th"
-    Time "time"
-    Title "title"
-    Track "track"
-    Tt "tt"
-    U "u"
-    Ul "ul"
-    Var "var"
-    Wbr "wbr"
-    Xmp "xmp"
+    A "a" HEARD | INLINE,
+    Abbr "abbr" INLINE,
+    Acronym "acronym" INLINE,
+    AnnotationXml "annotation-xml" HEARD,
+    AppRoot "app-root" HEARD,
+    Area "area" HEARD | VOID,
+    B "b" INLINE | BREAKS_OUT,
+    Base "base" HEARD | VOID,
+    BaseFont "basefont" VOID,
+    Bdi "bdi" INLINE,
+    Bdo "bdo" INLINE,
+    BgSound "bgsound" VOID,
+    Big "big" INLINE | BREAKS_OUT,
+    BlockQuote "blockquote" BREAKS_OUT,
+    Body "body" BREAKS_OUT,
+    Br "br" VOID | BREAKS_OUT,
+    Caption "caption" HEARD,
+    Center "center" BREAKS_OUT,
+    Cite "cite" INLINE,
+    Code "code" INLINE | BREAKS_OUT,
+    Col "col" VOID,
+    Data "data" INLINE,
+    Dd "dd" BREAKS_OUT,
+    Del "del" INLINE,
+    Desc "desc" SVG_TO_HTML,
+    Dfn "dfn" INLINE,
+    Div "div" BREAKS_OUT,
+    Dl "dl" BREAKS_OUT,
+    Dt "dt" BREAKS_OUT,
+    Em "em" INLINE | BREAKS_OUT,
+    Embed "embed" VOID | BREAKS_OUT,
+    Font "font" INLINE,
+    ForeignObject "foreignobject" SVG_TO_HTML,
+    Frame "frame" HEARD | VOID,
+    H1 "h1" BREAKS_OUT,
+    H2 "h2" BREAKS_OUT,
+    H3 "h3" BREAKS_OUT,
+    H4 "h4" BREAKS_OUT,
+    H5 "h5" BREAKS_OUT,
+    H6 "h6" BREAKS_OUT,
+    Head "head" BREAKS_OUT,
+    Hr "hr" VOID | BREAKS_OUT,
+    Html "html" HEARD,
+    I "i" INLINE | BREAKS_OUT,
+    IFrame "iframe" HEARD,
+    Image "image" HEARD | VOID,
+    Img "img" HEARD | INLINE | VOID | BREAKS_OUT,
+    Input "input" VOID,
+    Ins "ins" INLINE,
+    Kbd "kbd" INLINE,
+    Label "label" INLINE,
+    Li "li" BREAKS_OUT,
+    Link "link" HEARD | VOID,
+    Listing "listing" BREAKS_OUT,
+    Main "main" 0,
+    Mark "mark" INLINE,
+    Math "math" HEARD,
+    Menu "menu" BREAKS_OUT,
+    Meta "meta" HEARD | VOID | BREAKS_OUT,
+    Mi "mi" MATH_TO_HTML,
+    Mn "mn" MATH_TO_HTML,
+    Mo "mo" MATH_TO_HTML,
+    Ms "ms" MATH_TO_HTML,
+    Mtext "mtext" MATH_TO_HTML,
+    Nobr "nobr" INLINE | BREAKS_OUT,
+    NoEmbed "noembed" HEARD,
+    NoFrames "noframes" HEARD,
+    NoScript "noscript" HEARD | INLINE,
+    Ol "ol" BREAKS_OUT,
+    P "p" BREAKS_OUT,
+    PlainText "plaintext" HEARD,
+    Pre "pre" BREAKS_OUT,
+    Q "q" INLINE,
+    Ruby "ruby" BREAKS_OUT,
+    S "s" INLINE | BREAKS_OUT,
+    Samp "samp" INLINE,
+    Script "script" HEARD | INLINE,
+    Small "small" INLINE | BREAKS_OUT,
+    Source "source" HEARD | VOID,
+    Span "span" INLINE | BREAKS_OUT,
+    Strike "strike" INLINE | BREAKS_OUT,
+    Strong "strong" INLINE | BREAKS_OUT,
+    Style "style" HEARD | INLINE,
+    Sub "sub" INLINE | BREAKS_OUT,
+    Sup "sup" INLINE | BREAKS_OUT,
+    Svg "svg" HEARD,
+    Table "table" BREAKS_OUT,
+    Td "td" HEARD,
+    Template "template" HEARD | INLINE,
+    TextArea "textarea" HEARD,
+    Th "th" HEARD,
+    Time "time" INLINE,
+    Title "title" HEARD | SVG_TO_HTML,
+    Track "track" VOID,
+    Tt "tt" INLINE | BREAKS_OUT,
+    U "u" INLINE | BREAKS_OUT,
+    Ul "ul" BREAKS_OUT,
+    Var "var" INLINE | BREAKS_OUT,
+    Wbr "wbr" INLINE | VOID,
+    Xmp "xmp" HEARD,
 }
 
 impl Tag {
@@ -125,139 +140,45 @@ impl Tag {
         KNOWN.find(name)
     }
 
+    #[inline]
+    fn has(self, some: u8) -> bool {
+        TRAITS[self as usize] & some != 0
+    }
+
     /// Whether an element of HTML of this name is a custom one: it has a hyphen.
     pub(super) fn is_custom(self, name: Name<'_>) -> bool {
         matches!(self, Self::Other | Self::AppRoot | Self::AnnotationXml) && name.raw.contains('-')
     }
 
-    /// Whether it stands inside a word or a line: it has `display: inline` in the standard's style sheet.
+    /// Whether its tags do more than to separate words.
+    #[inline]
+    pub(super) fn is_heard(self) -> bool {
+        self.has(HEARD)
+    }
+
+    /// Whether it stands inside a word or a line.
+    #[inline]
     pub(super) fn is_inline(self) -> bool {
-        matches!(
-            self,
-            Self::A
-                | Self::Abbr
-                | Self::Acronym
-                | Self::B
-                | Self::Bdi
-                | Self::Bdo
-                | Self::Big
-                | Self::Cite
-                | Self::Code
-                | Self::Data
-                | Self::Del
-                | Self::Dfn
-                | Self::Em
-                | Self::Font
-                | Self::I
-                | Self::Img
-                | Self::Ins
-                | Self::Kbd
-                | Self::Label
-                | Self::Mark
-                | Self::Nobr
-                | Self::NoScript
-                | Self::Q
-                | Self::S
-                | Self::Samp
-                | Self::Script
-                | Self::Small
-                | Self::Span
-                | Self::Strike
-                | Self::Strong
-                | Self::Style
-                | Self::Sub
-                | Self::Sup
-                | Self::Template
-                | Self::Time
-                | Self::Tt
-                | Self::U
-                | Self::Var
-                | Self::Wbr
-        )
+        self.has(INLINE)
     }
 
     /// Whether it has no content and no end tag.
     pub(super) fn is_void(self) -> bool {
-        matches!(
-            self,
-            Self::Area
-                | Self::Base
-                | Self::BaseFont
-                | Self::BgSound
-                | Self::Br
-                | Self::Col
-                | Self::Embed
-                | Self::Frame
-                | Self::Hr
-                | Self::Image
-                | Self::Img
-                | Self::Input
-                | Self::Link
-                | Self::Meta
-                | Self::Source
-                | Self::Track
-                | Self::Wbr
-        )
+        self.has(VOID)
     }
 
-    /// Whether it is one of HTML that cannot be inside SVG or MathML and ends it. So does `font`, with some attributes.
+    /// Whether it ends SVG or MathML.
     pub(super) fn breaks_out(self) -> bool {
-        matches!(
-            self,
-            Self::B
-                | Self::Big
-                | Self::BlockQuote
-                | Self::Body
-                | Self::Br
-                | Self::Center
-                | Self::Code
-                | Self::Dd
-                | Self::Div
-                | Self::Dl
-                | Self::Dt
-                | Self::Em
-                | Self::Embed
-                | Self::H1
-                | Self::H2
-                | Self::H3
-                | Self::H4
-                | Self::H5
-                | Self::H6
-                | Self::Head
-                | Self::Hr
-                | Self::I
-                | Self::Img
-                | Self::Li
-                | Self::Listing
-                | Self::Menu
-                | Self::Meta
-                | Self::Nobr
-                | Self::Ol
-                | Self::P
-                | Self::Pre
-                | Self::Ruby
-                | Self::S
-                | Self::Small
-                | Self::Span
-                | Self::Strike
-                | Self::Strong
-                | Self::Sub
-                | Self::Sup
-                | Self::Table
-                | Self::Tt
-                | Self::U
-                | Self::Ul
-                | Self::Var
-        )
+        self.has(BREAKS_OUT)
     }
 
     /// Whether the content of this element of SVG is HTML again.
     pub(super) fn is_svg_integration_point(self) -> bool {
-        matches!(self, Self::ForeignObject | Self::Desc | Self::Title)
+        self.has(SVG_TO_HTML)
     }
 
     /// Whether the content of this element of MathML is HTML again.
     pub(super) fn is_math_integration_point(self) -> bool {
-        matches!(self, Self::Mi | Self::Mo | Self::Mn | Self::Ms | Self::Mtext)
+        self.has(MATH_TO_HTML)
     }
 }

@@ -6,6 +6,7 @@
 
 use super::names::Name;
 use super::references::{self, References};
+use crate::swar;
 use memchr::{memchr, memchr_iter, memchr2, memmem};
 use std::borrow::Cow;
 
@@ -14,10 +15,9 @@ use std::borrow::Cow;
 pub(super) enum Token<'d> {
     /// Text; what is between two tags may come in several.
     Text(Text<'d>),
-    /// A start tag and whether it ends with `/>`. Its attributes were told before.
-    Start { name: Name<'d>, self_closing: bool },
-    /// An end tag. Its attributes were told too; they mean nothing.
-    End { name: Name<'d> },
+    /// A start tag or an end tag, and whether it ends with `/>`. Its attributes were told before; those of an end tag mean
+    /// nothing.
+    Tag { name: Name<'d>, is_end: bool, self_closing: bool },
 }
 
 /// Text as it stands in the document.
@@ -27,6 +27,8 @@ pub(super) struct Text<'d> {
     references: References,
     /// What a NUL character becomes.
     nul: &'static str,
+    /// See [`Text::short`].
+    word: Option<u64>,
 }
 
 /// How what follows is read (the standard's content models).
@@ -62,7 +64,7 @@ impl<'d> Tokenizer<'d> {
 
     /// The next token; `None` at the end of the document, also where that is inside a tag. Of a tag, `attribute` is given
     /// each name and value, as written, with repeats, before the tag itself.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&mut self, mut attribute: impl FnMut(Name<'d>, &'d str)) -> Option<Token<'d>> {
         if self.content != Content::Data
             && let Some(text) = self.raw_text()
@@ -70,32 +72,35 @@ impl<'d> Tokenizer<'d> {
             return Some(Token::Text(text));
         }
         loop {
-            match self.rest() {
-                [] => return None,
-                [b'<', b'a'..=b'z' | b'A'..=b'Z', ..] => {
-                    let (name, self_closing) = self.tag(1, &mut attribute)?;
-                    return Some(Token::Start { name, self_closing });
+            let rest = self.rest();
+            if *rest.first()? != b'<' {
+                return Some(Token::Text(self.text()));
+            }
+            let is_end = rest.get(1) == Some(&b'/');
+            let before_name = 1 + usize::from(is_end);
+            match (rest.get(before_name), is_end) {
+                (Some(b'a'..=b'z' | b'A'..=b'Z'), _) => {
+                    let (name, self_closing) = self.tag(before_name, &mut attribute)?;
+                    return Some(Token::Tag { name, is_end, self_closing });
                 }
-                [b'<', b'/', b'a'..=b'z' | b'A'..=b'Z', ..] => {
-                    let (name, _) = self.tag(2, &mut attribute)?;
-                    return Some(Token::End { name });
-                }
-                [b'<', b'!', ..] => {
+                (Some(b'!'), false) => {
                     if let Some(section) = self.declaration() {
                         return Some(Token::Text(section));
                     }
                 }
-                [b'<', b'?', ..] | [b'<', b'/', _, ..] => self.skip_past_greater_than(),
+                (Some(b'?'), false) | (Some(_), true) => self.skip_past_greater_than(),
                 _ => return Some(Token::Text(self.text())),
             }
         }
     }
 
+    #[inline(always)]
     fn rest(&self) -> &'d [u8] {
         &self.document.as_bytes()[self.at..]
     }
 
     /// Goes on by that many bytes; what was passed.
+    #[inline(always)]
     fn take(&mut self, length: usize) -> &'d str {
         let taken = &self.document[self.at..self.at + length];
         self.at += length;
@@ -103,48 +108,44 @@ impl<'d> Tokenizer<'d> {
     }
 
     /// Text up to the next `<`. One here is text, since nothing begins with it.
+    #[inline(always)]
     fn text(&mut self) -> Text<'d> {
-        let end = self.rest().get(1..).and_then(|rest| memchr(b'<', rest));
-        let raw = self.take(end.map_or(self.rest().len(), |end| end + 1));
-        Text { raw, references: References::InText, nul: "\0" }
+        let rest = self.rest();
+        let mut text = Text { raw: "", references: References::InText, nul: "\0", word: None };
+        if let Some(word) = rest.first_chunk().map(|word| u64::from_le_bytes(*word))
+            && let length = swar::before(swar::are(word, b'<') & !0xff)
+            && length < 8
+        {
+            text.raw = self.take(length);
+            let plain = references::special(word) & swar::mask(length) == 0;
+            text.word = plain.then_some(word & swar::mask(length));
+        } else {
+            let end = rest.get(1..).and_then(|rest| swar::find(rest, b'<'));
+            text.raw = self.take(end.map_or(rest.len(), |end| end + 1));
+        }
+        text
     }
 
     /// The text of an element whose content is no markup, unless it is empty. What follows is its end tag, or nothing.
+    #[inline(always)]
     fn raw_text(&mut self) -> Option<Text<'d>> {
-        let rest = self.rest();
-        let (length, references) = match self.content {
-            Content::Data => (0, References::None),
-            Content::RcData(name) => (end_of_raw_text(rest, name), References::InText),
-            Content::RawText(name) => (end_of_raw_text(rest, name), References::None),
-            Content::ScriptData => (end_of_script(rest), References::None),
-            Content::PlainText => (rest.len(), References::None),
-        };
+        let (length, references) = extent(self.rest(), self.content);
         self.content = Content::Data;
         let raw = self.take(length);
-        (length > 0).then_some(Text { raw, references, nul: REPLACEMENT })
+        (length > 0).then_some(Text { raw, references, nul: REPLACEMENT, word: None })
     }
 
     /// A comment, a doctype or a CDATA section; the text of the last, unless it is empty.
+    #[inline(always)]
     fn declaration(&mut self) -> Option<Text<'d>> {
-        const COMMENT: &str = "<!--";
-        const SECTION: &str = "<![CDATA[";
-        let rest = self.rest();
-        if rest.starts_with(COMMENT.as_bytes()) {
-            self.at += COMMENT.len();
-            self.at += end_of_comment(self.rest());
-        } else if self.in_foreign && rest.starts_with(SECTION.as_bytes()) {
-            self.at += SECTION.len();
-            let end = memmem::find(self.rest(), b"]]>");
-            let raw = self.take(end.unwrap_or(self.rest().len()));
-            self.at += end.map_or(0, |_| 3);
-            return (!raw.is_empty()).then_some(Text { raw, references: References::None, nul: "\0" });
-        } else {
-            // In all states of a doctype and of a bogus comment.
-            self.skip_past_greater_than();
-        }
-        None
+        let (before, text, behind) = declaration(self.rest(), self.in_foreign);
+        self.at += before;
+        let raw = self.take(text);
+        self.at += behind;
+        (!raw.is_empty()).then_some(Text { raw, references: References::None, nul: "\0", word: None })
     }
 
+    #[inline(always)]
     fn skip_past_greater_than(&mut self) {
         let rest = self.rest();
         self.at += memchr(b'>', rest).map_or(rest.len(), |end| end + 1);
@@ -152,14 +153,18 @@ impl<'d> Tokenizer<'d> {
 
     /// Reads a tag, whose name begins after that many bytes: the name, and whether it ends with `/>`. `None` if the document
     /// ends first.
-    #[inline]
+    #[inline(always)]
     fn tag(&mut self, before_name: usize, attribute: &mut impl FnMut(Name<'d>, &'d str)) -> Option<(Name<'d>, bool)> {
         self.at += before_name;
         let name = self.name(ENDS_TAG_NAME, b'>');
         let mut is_closed = false;
         loop {
-            match self.rest().first()? {
-                b'\t' | b'\n' | b'\x0c' | b'\r' | b' ' => self.at += 1,
+            let mut next = *self.rest().first()?;
+            if is(next, SPACE) {
+                self.at += 1;
+                next = *self.rest().first()?;
+            }
+            match next {
                 b'>' => {
                     self.at += 1;
                     return Some((name, is_closed));
@@ -168,6 +173,7 @@ impl<'d> Tokenizer<'d> {
                     self.at += 1;
                     is_closed = self.rest().first() == Some(&b'>');
                 }
+                _ if is(next, SPACE) => {}
                 _ => {
                     let (name, value) = self.attribute()?;
                     attribute(name, value);
@@ -177,7 +183,7 @@ impl<'d> Tokenizer<'d> {
     }
 
     /// Reads a name, up to a byte of these kinds, one of which is `also`. The first byte belongs to it whatever it is.
-    #[inline]
+    #[inline(always)]
     fn name(&mut self, ends: u8, also: u8) -> Name<'d> {
         if let Some(name) = Name::short(&self.document[self.at..], also)
             && is(self.rest()[name.raw.len()], ends)
@@ -192,9 +198,14 @@ impl<'d> Tokenizer<'d> {
     }
 
     /// Reads an attribute: name and value. `None` if the document ends first.
-    #[inline]
+    #[inline(always)]
     fn attribute(&mut self) -> Option<(Name<'d>, &'d str)> {
         let name = self.name(ENDS_ATTRIBUTE_NAME, b'=');
+        // As it is nearly everywhere.
+        if let [b'=', quote @ (b'"' | b'\''), ..] = *self.rest() {
+            self.at += 2;
+            return Some((name, self.quoted(quote)?));
+        }
         self.skip_space();
         if *self.rest().first()? != b'=' {
             return Some((name, ""));
@@ -204,9 +215,7 @@ impl<'d> Tokenizer<'d> {
         let value = match *self.rest().first()? {
             quote @ (b'"' | b'\'') => {
                 self.at += 1;
-                let value = self.take(memchr(quote, self.rest())?);
-                self.at += 1;
-                value
+                self.quoted(quote)?
             }
             b'>' => "",
             _ => self.take_until(ENDS_UNQUOTED_VALUE),
@@ -214,20 +223,28 @@ impl<'d> Tokenizer<'d> {
         Some((name, value))
     }
 
-    #[inline]
+    /// Reads a value up to its quote, and past it.
+    #[inline(always)]
+    fn quoted(&mut self, quote: u8) -> Option<&'d str> {
+        let value = self.take(swar::find(self.rest(), quote)?);
+        self.at += 1;
+        Some(value)
+    }
+
+    #[inline(always)]
     fn take_until(&mut self, kinds: u8) -> &'d str {
         let start = self.at;
         self.skip_until(kinds);
         &self.document[start..self.at]
     }
 
-    #[inline]
+    #[inline(always)]
     fn skip_until(&mut self, kinds: u8) {
         let rest = self.rest();
         self.at += rest.iter().position(|&byte| is(byte, kinds)).unwrap_or(rest.len());
     }
 
-    #[inline]
+    #[inline(always)]
     fn skip_space(&mut self) {
         let rest = self.rest();
         self.at += rest.iter().position(|&byte| !is(byte, SPACE)).unwrap_or(rest.len());
@@ -238,6 +255,12 @@ impl<'d> Tokenizer<'d> {
 const REPLACEMENT: &str = "\u{fffd}";
 
 impl<'d> Text<'d> {
+    /// Itself and its bytes as a number, if they are less than eight and all stand for themselves.
+    #[inline]
+    pub(super) fn short(&self) -> Option<(&'d str, u64)> {
+        Some((self.raw, self.word?))
+    }
+
     /// What it means, in pieces. A NUL character among markup comes as a piece of its own, since it depends on where it stands
     /// whether it counts.
     #[inline]
@@ -254,6 +277,34 @@ impl<'d> Text<'d> {
 /// What the value of an attribute means.
 pub(super) fn value(raw: &str) -> Cow<'_, str> {
     references::whole(raw, References::InAttribute, REPLACEMENT)
+}
+
+/// How long the text of an element is whose content is read so, and whether references count in it.
+fn extent(rest: &[u8], content: Content) -> (usize, References) {
+    match content {
+        Content::Data => (0, References::None),
+        Content::RcData(name) => (end_of_raw_text(rest, name), References::InText),
+        Content::RawText(name) => (end_of_raw_text(rest, name), References::None),
+        Content::ScriptData => (end_of_script(rest), References::None),
+        Content::PlainText => (rest.len(), References::None),
+    }
+}
+
+/// How long a comment, a doctype or a CDATA section is: what is before its text, that text, what is behind it.
+fn declaration(rest: &[u8], in_foreign: bool) -> (usize, usize, usize) {
+    const COMMENT: &[u8] = b"<!--";
+    const SECTION: &[u8] = b"<![CDATA[";
+    if let Some(comment) = rest.strip_prefix(COMMENT) {
+        return (COMMENT.len() + end_of_comment(comment), 0, 0);
+    }
+    match rest.strip_prefix(SECTION).filter(|_| in_foreign) {
+        Some(section) => {
+            let end = memmem::find(section, b"]]>");
+            (SECTION.len(), end.unwrap_or(section.len()), end.map_or(0, |_| 3))
+        }
+        // In all states of a doctype and of a bogus comment.
+        None => (memchr(b'>', rest).map_or(rest.len(), |end| end + 1), 0, 0),
+    }
 }
 
 /// The end of a comment, behind its `<!--`: past the first `-->` or `--!>`, or past a `>` or `->` that begins it.

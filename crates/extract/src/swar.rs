@@ -1,0 +1,162 @@
+//! Eight bytes looked at as one number, the first one lowest ("SIMD within a register": Lamport, "Multiple Byte Processing
+//! with Full-Word Instructions", CACM 1975).
+//!
+//! Markup is short: names, most values and most texts are. A loop over their bytes costs a branch that nobody can foresee
+//! for each of them, a call of a vector search more than what it finds. What is found is told by bit 7 of each byte.
+
+use memchr::memchr;
+
+/// Bytes looked at so before it is better to search by vectors.
+const NEAR_BYTES: usize = 64;
+
+/// One byte eight times.
+pub(crate) const fn eight(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// The bytes that are zero.
+pub(crate) const fn zeros(word: u64) -> u64 {
+    !((word & eight(0x7f)).wrapping_add(eight(0x7f)) | word | eight(0x7f))
+}
+
+/// The bytes that are this one.
+pub(crate) const fn are(word: u64, byte: u8) -> u64 {
+    zeros(word ^ eight(byte))
+}
+
+/// The bytes of ASCII that are at least this one, and perhaps others that are no ASCII.
+const fn at_least(word: u64, byte: u8) -> u64 {
+    (word & eight(0x7f)).wrapping_add(eight(0x80 - byte))
+}
+
+/// The bytes that are white space of ASCII, with the vertical tab.
+pub(crate) const fn spaces(word: u64) -> u64 {
+    let controls = at_least(word, b'\t') & !at_least(word, b'\r' + 1) & !word & eight(0x80);
+    controls | are(word, b' ')
+}
+
+/// The bytes that are no ASCII.
+pub(crate) const fn beyond_ascii(word: u64) -> u64 {
+    word & eight(0x80)
+}
+
+/// The first byte that is less than another one, which is 128 at most, and perhaps later ones.
+pub(crate) const fn first_below(word: u64, byte: u8) -> u64 {
+    word.wrapping_sub(eight(byte)) & !word & eight(0x80)
+}
+
+/// The first byte that is this one, and perhaps later ones.
+pub(crate) const fn first(word: u64, byte: u8) -> u64 {
+    first_below(word ^ eight(byte), 1)
+}
+
+/// How many bytes there are before the first one found.
+pub(crate) const fn before(found: u64) -> usize {
+    found.trailing_zeros() as usize / 8
+}
+
+/// All bits of that many bytes, less than eight.
+pub(crate) const fn mask(bytes: usize) -> u64 {
+    (1 << (8 * bytes)) - 1
+}
+
+/// The eight bytes from there on, and zeros behind the end.
+#[inline]
+pub(crate) fn load(bytes: &[u8], at: usize) -> u64 {
+    let rest = &bytes[at..];
+    match (rest.first_chunk(), bytes.last_chunk()) {
+        (Some(all), _) => u64::from_le_bytes(*all),
+        (None, _) if rest.is_empty() => 0,
+        (None, Some(last)) => u64::from_le_bytes(*last) >> (8 * (8 - rest.len())),
+        (None, None) => load_short(rest),
+    }
+}
+
+/// As [`load`], of less than eight bytes: the first half and the last half of what is there overlap.
+fn load_short(bytes: &[u8]) -> u64 {
+    let (first, last): (Option<&[u8; 4]>, Option<&[u8; 4]>) = (bytes.first_chunk(), bytes.last_chunk());
+    if let (Some(first), Some(last)) = (first, last) {
+        let behind = 8 * (bytes.len() - 4);
+        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << behind;
+    }
+    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+/// Whether something is found in any eight bytes. What is found in a byte does not depend on where it is.
+#[inline]
+pub(crate) fn any(bytes: &[u8], find: impl Fn(u64) -> u64) -> bool {
+    let (words, rest) = bytes.as_chunks();
+    words.iter().any(|word| find(u64::from_le_bytes(*word)) != 0)
+        || match bytes.last_chunk() {
+            Some(last) => find(u64::from_le_bytes(*last)) != 0,
+            None => rest.iter().any(|&byte| find(eight(byte)) != 0),
+        }
+}
+
+/// Where a byte is, which is rarely far.
+#[inline(always)]
+pub(crate) fn find(bytes: &[u8], byte: u8) -> Option<usize> {
+    let mut at = 0;
+    while at < NEAR_BYTES
+        && let Some(word) = bytes[at..].first_chunk()
+    {
+        let found = first(u64::from_le_bytes(*word), byte);
+        if found != 0 {
+            return Some(at + before(found));
+        }
+        at += 8;
+    }
+    Some(at + memchr(byte, &bytes[at..])?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_found_where_it_is() {
+        for byte in 0..=255 {
+            for at in 0..8 {
+                for other in [b'a', 0xff, byte ^ 1, byte ^ 0x80] {
+                    let mut bytes = [other; 8];
+                    bytes[at] = byte;
+                    let (word, here) = (u64::from_le_bytes(bytes), 0x80 << (8 * at));
+                    let expect = |found: u64, is: fn(u8) -> bool| {
+                        for (place, byte) in bytes.iter().enumerate() {
+                            assert_eq!(found >> (8 * place + 7) & 1 == 1, is(*byte), "{bytes:x?}");
+                        }
+                    };
+                    expect(spaces(word), |byte| matches!(byte, b'\t'..=b'\r' | b' '));
+                    expect(zeros(word), |byte| byte == 0);
+                    expect(beyond_ascii(word), |byte| !byte.is_ascii());
+                    assert_eq!(are(word, byte), here);
+                    assert_eq!(before(first(word, byte)), at);
+                    assert_eq!(find(&bytes, byte), Some(at));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_behind_the_end_is_zero() {
+        let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+        for end in 0..=bytes.len() {
+            for at in 0..=end {
+                let mut expect = [0; 8];
+                let length = (end - at).min(8);
+                expect[..length].copy_from_slice(&bytes[at..at + length]);
+                assert_eq!(load(&bytes[..end], at), u64::from_le_bytes(expect), "{at}..{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_byte_is_found_near_and_far() {
+        for length in 0..200 {
+            let mut bytes = vec![b'x'; length];
+            assert_eq!(find(&bytes, b'"'), None);
+            bytes.extend(b"\"\"x");
+            assert_eq!(find(&bytes, b'"'), Some(length));
+        }
+    }
+}
