@@ -150,6 +150,7 @@ fn look_into_document(
         ..extract::Limits::default()
     };
     if !settings.details {
+        limits.link_text_bytes_max = 0;
         limits.text_bytes_max = if settings.render.is_some() { limits.text_bytes_max } else { 0 };
         limits.images_max = if settings.images { limits.images_max } else { 0 };
     }

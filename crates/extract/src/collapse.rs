@@ -49,7 +49,7 @@ impl Collapsed {
             self.push_words(&piece[begin..end]);
         } else {
             // Eight bytes, of which the first ones count, are copied at once.
-            let both = word >> (8 * begin) << (8 * space) | space as u64 * u64::from(b' ');
+            let both = (word >> (8 * begin) << (8 * space)) | (space as u64 * u64::from(b' '));
             self.text.extend_from_slice(&both.to_le_bytes());
             self.text.truncate(length);
         }
@@ -157,7 +157,12 @@ fn leading_space(text: &str) -> usize {
             continue;
         }
         match bytes.get(at) {
-            Some(byte) if !byte.is_ascii() && let Some(length) = space(&text[at..]) => at += length,
+            Some(byte)
+                if !byte.is_ascii()
+                    && let Some(length) = space(&text[at..]) =>
+            {
+                at += length;
+            }
             _ => return at,
         }
     }
@@ -176,8 +181,7 @@ fn words(text: &str) -> usize {
     loop {
         let word = swar::load(bytes, at);
         let spaces = swar::are(word, b' ');
-        let stops =
-            swar::first_below(word, b' ') | swar::beyond_ascii(word) | spaces & (spaces << 8 | after_space);
+        let stops = swar::first_below(word, b' ') | swar::beyond_ascii(word) | spaces & (spaces << 8 | after_space);
         if stops == 0 {
             after_space = spaces >> 56;
             at += 8;

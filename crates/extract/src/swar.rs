@@ -115,9 +115,9 @@ mod tests {
 
     #[test]
     fn every_byte_is_found_where_it_is() {
-        for byte in 0..=255 {
+        for byte in 0..=255u8 {
             for at in 0..8 {
-                for other in [b'a', 0xff, byte ^ 1, byte ^ 0x80] {
+                for other in [byte.wrapping_add(1), 0xff - byte, byte ^ 1, byte ^ 0x80] {
                     let mut bytes = [other; 8];
                     bytes[at] = byte;
                     let (word, here) = (u64::from_le_bytes(bytes), 0x80 << (8 * at));

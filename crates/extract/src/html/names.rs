@@ -3,13 +3,13 @@
 //! Eight bytes are looked at as one number, so that a name costs neither a loop nor a branch that depends on it. A longer
 //! one, or one with unusual characters, takes the slower way.
 
-use crate::swar::{before, eight, first, first_below, mask};
+use crate::swar::{before, eight, first_below, mask};
 
 /// A name as it stands in the document.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Name<'d> {
     /// In any case.
-    pub(super) raw: &'d str,
+    pub(super) raw: &'d [u8],
     /// Its bytes in lower case, if there are eight at most, the first one lowest; else 0. What is no letter may have become
     /// another character, but none that known names have.
     number: u64,
@@ -22,21 +22,21 @@ impl PartialEq for Name<'_> {
 }
 
 impl<'d> Name<'d> {
-    pub(super) fn new(raw: &'d str) -> Self {
-        Self { raw, number: number(raw.as_bytes()) }
+    pub(super) fn new(raw: &'d [u8]) -> Self {
+        Self { raw, number: number(raw) }
     }
 
-    /// The name that a text begins with, if it ends within eight bytes: before white space, another control character, `/`,
-    /// `>`, or `also`.
+    /// The name that a text begins with, if within eight bytes it ends with a character that is neither letter nor digit, and
+    /// that byte.
     #[inline(always)]
-    pub(super) fn short(text: &'d str, also: u8) -> Option<Self> {
-        let word = u64::from_le_bytes(*text.as_bytes().first_chunk()?);
-        let ends = first_below(word, b' ' + 1) | first(word, b'/') | first(word, b'>') | first(word, also);
-        let length = before(ends);
+    pub(super) fn short(text: &'d [u8]) -> Option<(Self, u8)> {
+        let word = u64::from_le_bytes(*text.first_chunk()?);
+        let length = before(first_below(word, b'A'));
         if length == 0 || length == 8 {
             return None;
         }
-        Some(Self { raw: &text[..length], number: (word | eight(LOWER)) & mask(length) })
+        let name = Self { raw: &text[..length], number: (word | eight(LOWER)) & mask(length) };
+        Some((name, (word >> (8 * length)) as u8))
     }
 }
 
@@ -98,11 +98,12 @@ impl<T: Copy, const SLOTS: usize> Known<T, SLOTS> {
         if number == name.number { found } else { self.unknown }
     }
 
-    fn find_long(&self, name: &str) -> T {
+    #[cold]
+    fn find_long(&self, name: &[u8]) -> T {
         if name.len() >= u64::BITS as usize || self.long & 1 << name.len() == 0 {
             return self.unknown;
         }
         let mut long = self.all.iter().filter(|(known, _)| known.len() == name.len());
-        long.find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(self.unknown, |&(_, found)| found)
+        long.find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name)).map_or(self.unknown, |&(_, found)| found)
     }
 }

@@ -15,10 +15,10 @@ pub(super) enum References {
     InAttribute,
 }
 
-/// The bytes of a word that may not stand for themselves.
+/// The first byte of a word that may not stand for itself, and perhaps later ones.
 #[inline]
 pub(super) fn special(word: u64) -> u64 {
-    swar::are(word, b'&') | swar::are(word, b'\r') | swar::zeros(word)
+    swar::first(word, b'&') | swar::first(word, b'\r') | swar::first(word, 0)
 }
 
 /// Where the next byte is that may not stand for itself.

@@ -27,7 +27,7 @@ macro_rules! tags {
 
         static KNOWN: Known<Tag, 512> = Known::new(&[$(($name, Tag::$tag)),*], Tag::Other, 0xe30d_909e_650a_756d);
 
-        static TRAITS: [u8; Tag::Other as usize + 1] = [$($traits,)* 0];
+        const TRAITS: [u8; Tag::Other as usize + 1] = [$($traits,)* 0];
     };
 }
 
@@ -147,7 +147,7 @@ impl Tag {
 
     /// Whether an element of HTML of this name is a custom one: it has a hyphen.
     pub(super) fn is_custom(self, name: Name<'_>) -> bool {
-        matches!(self, Self::Other | Self::AppRoot | Self::AnnotationXml) && name.raw.contains('-')
+        matches!(self, Self::Other | Self::AppRoot | Self::AnnotationXml) && name.raw.contains(&b'-')
     }
 
     /// Whether its tags do more than to separate words.

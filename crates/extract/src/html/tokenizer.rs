@@ -156,7 +156,7 @@ impl<'d> Tokenizer<'d> {
     #[inline(always)]
     fn tag(&mut self, before_name: usize, attribute: &mut impl FnMut(Name<'d>, &'d str)) -> Option<(Name<'d>, bool)> {
         self.at += before_name;
-        let name = self.name(ENDS_TAG_NAME, b'>');
+        let name = self.name(ENDS_TAG_NAME);
         let mut is_closed = false;
         loop {
             let mut next = *self.rest().first()?;
@@ -182,25 +182,21 @@ impl<'d> Tokenizer<'d> {
         }
     }
 
-    /// Reads a name, up to a byte of these kinds, one of which is `also`. The first byte belongs to it whatever it is.
+    /// Reads a name, up to a byte of these kinds. The first byte belongs to it whatever it is.
     #[inline(always)]
-    fn name(&mut self, ends: u8, also: u8) -> Name<'d> {
-        if let Some(name) = Name::short(&self.document[self.at..], also)
-            && is(self.rest()[name.raw.len()], ends)
-        {
-            self.at += name.raw.len();
-            return name;
-        }
-        let start = self.at;
-        self.at += 1;
-        self.skip_until(ends);
-        Name::new(&self.document[start..self.at])
+    fn name(&mut self, ends: u8) -> Name<'d> {
+        let name = match Name::short(self.rest()) {
+            Some((name, end)) if is(end, ends) => name,
+            _ => unusual_name(self.rest(), ends),
+        };
+        self.at += name.raw.len();
+        name
     }
 
     /// Reads an attribute: name and value. `None` if the document ends first.
     #[inline(always)]
     fn attribute(&mut self) -> Option<(Name<'d>, &'d str)> {
-        let name = self.name(ENDS_ATTRIBUTE_NAME, b'=');
+        let name = self.name(ENDS_ATTRIBUTE_NAME);
         // As it is nearly everywhere.
         if let [b'=', quote @ (b'"' | b'\''), ..] = *self.rest() {
             self.at += 2;
@@ -249,6 +245,12 @@ impl<'d> Tokenizer<'d> {
         let rest = self.rest();
         self.at += rest.iter().position(|&byte| !is(byte, SPACE)).unwrap_or(rest.len());
     }
+}
+
+/// A name with more than letters, or many.
+fn unusual_name(rest: &[u8], ends: u8) -> Name<'_> {
+    let end = rest.iter().skip(1).position(|&byte| is(byte, ends));
+    Name::new(&rest[..end.map_or(rest.len(), |end| end + 1)])
 }
 
 /// What stands for a character that may not be there.

@@ -49,7 +49,7 @@ fn content_model(name: &str) -> (Content, Option<State>) {
 }
 
 fn ours(document: &str, in_foreign: bool) -> Meaning {
-    let lower = |name: &str| name.replace('\0', "\u{fffd}").to_ascii_lowercase();
+    let lower = |name: &[u8]| text(name).replace('\0', "\u{fffd}").to_ascii_lowercase();
     let mut meaning = Meaning::default();
     let mut tokenizer = Tokenizer::new(document);
     tokenizer.in_foreign = in_foreign;
@@ -63,12 +63,14 @@ fn ours(document: &str, in_foreign: bool) -> Meaning {
                 text.pieces(|piece| meaning.text.extend_from_slice(piece.as_bytes()));
                 assert_eq!(meaning.text[before..], *text.whole().as_bytes());
             }
-            Some(Token::Start { name, self_closing }) => {
+            Some(Token::Tag { name, is_end: true, .. }) => {
+                meaning.tag(Meant::End { name: lower(name.raw), attributes });
+            }
+            Some(Token::Tag { name, is_end: false, self_closing }) => {
                 let name = lower(name.raw);
                 tokenizer.content = content_model(&name).0;
                 meaning.tag(Meant::Start { name, attributes, self_closing });
             }
-            Some(Token::End { name }) => meaning.tag(Meant::End { name: lower(name.raw), attributes }),
         }
     }
     meaning.end();
