@@ -35,6 +35,14 @@ pub(crate) const fn spaces(word: u64) -> u64 {
     controls | are(word, b' ')
 }
 
+/// The bytes that are letters of ASCII or digits.
+pub(crate) const fn alphanumeric(word: u64) -> u64 {
+    let lower = word | eight(0x20);
+    let letters = at_least(lower, b'a') & !at_least(lower, b'z' + 1);
+    let digits = at_least(word, b'0') & !at_least(word, b'9' + 1);
+    (letters | digits) & !word & eight(0x80)
+}
+
 /// The bytes that are no ASCII.
 pub(crate) const fn beyond_ascii(word: u64) -> u64 {
     word & eight(0x80)
@@ -127,6 +135,7 @@ mod tests {
                         }
                     };
                     expect(spaces(word), |byte| matches!(byte, b'\t'..=b'\r' | b' '));
+                    expect(alphanumeric(word), |byte| byte.is_ascii_alphanumeric());
                     expect(zeros(word), |byte| byte == 0);
                     expect(beyond_ascii(word), |byte| !byte.is_ascii());
                     assert_eq!(are(word, byte), here);

@@ -1,6 +1,6 @@
 //! The tokenizer: a document to tags and text, every one a slice of it (HTML Standard, 13.2.5, "Tokenization").
 //!
-//! It goes from `<` to `<` and looks at no byte between, except in tags. The states of the standard that only tell errors
+//! It goes from `<` to `<`, and looks at short texts, names and values as one number each. The states of the standard that only tell errors
 //! apart, or comments and doctypes, of which nothing is kept, come down to where each construct ends. Names are as written,
 //! in any case; references stand in text and values until someone asks for their meaning ([`Text::pieces`], [`value`]).
 
