@@ -49,8 +49,8 @@ pub(super) enum Content {
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Tokenizer<'d> {
-    document: &'d str,
-    at: usize,
+    /// What is left of the document.
+    rest: &'d str,
     /// To be set after a start tag that changes it; the end tag sets it back.
     pub(super) content: Content,
     /// Whether a CDATA section may begin here: not inside elements of HTML.
@@ -59,7 +59,7 @@ pub(super) struct Tokenizer<'d> {
 
 impl<'d> Tokenizer<'d> {
     pub(super) fn new(document: &'d str) -> Self {
-        Self { document, at: 0, content: Content::Data, in_foreign: false }
+        Self { rest: document, content: Content::Data, in_foreign: false }
     }
 
     /// The next token; `None` at the end of the document, also where that is inside a tag. Of a tag, `attribute` is given
@@ -96,14 +96,19 @@ impl<'d> Tokenizer<'d> {
 
     #[inline(always)]
     fn rest(&self) -> &'d [u8] {
-        &self.document.as_bytes()[self.at..]
+        self.rest.as_bytes()
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, length: usize) {
+        self.rest = &self.rest[length..];
     }
 
     /// Goes on by that many bytes; what was passed.
     #[inline(always)]
     fn take(&mut self, length: usize) -> &'d str {
-        let taken = &self.document[self.at..self.at + length];
-        self.at += length;
+        let (taken, rest) = self.rest.split_at(length);
+        self.rest = rest;
         taken
     }
 
@@ -139,38 +144,38 @@ impl<'d> Tokenizer<'d> {
     #[inline(always)]
     fn declaration(&mut self) -> Option<Text<'d>> {
         let (before, text, behind) = declaration(self.rest(), self.in_foreign);
-        self.at += before;
+        self.skip(before);
         let raw = self.take(text);
-        self.at += behind;
+        self.skip(behind);
         (!raw.is_empty()).then_some(Text { raw, references: References::None, nul: "\0", word: None })
     }
 
     #[inline(always)]
     fn skip_past_greater_than(&mut self) {
         let rest = self.rest();
-        self.at += memchr(b'>', rest).map_or(rest.len(), |end| end + 1);
+        self.skip(memchr(b'>', rest).map_or(rest.len(), |end| end + 1));
     }
 
     /// Reads a tag, whose name begins after that many bytes: the name, and whether it ends with `/>`. `None` if the document
     /// ends first.
     #[inline(always)]
     fn tag(&mut self, before_name: usize, attribute: &mut impl FnMut(Name<'d>, &'d str)) -> Option<(Name<'d>, bool)> {
-        self.at += before_name;
+        self.skip(before_name);
         let name = self.name(ENDS_TAG_NAME);
         let mut is_closed = false;
         loop {
             let mut next = *self.rest().first()?;
             if is(next, SPACE) {
-                self.at += 1;
+                self.skip(1);
                 next = *self.rest().first()?;
             }
             match next {
                 b'>' => {
-                    self.at += 1;
+                    self.skip(1);
                     return Some((name, is_closed));
                 }
                 b'/' => {
-                    self.at += 1;
+                    self.skip(1);
                     is_closed = self.rest().first() == Some(&b'>');
                 }
                 _ if is(next, SPACE) => {}
@@ -189,7 +194,7 @@ impl<'d> Tokenizer<'d> {
             Some((name, end)) if is(end, ends) => name,
             _ => unusual_name(self.rest(), ends),
         };
-        self.at += name.raw.len();
+        self.skip(name.raw.len());
         name
     }
 
@@ -199,18 +204,18 @@ impl<'d> Tokenizer<'d> {
         let name = self.name(ENDS_ATTRIBUTE_NAME);
         // As it is nearly everywhere.
         if let [b'=', quote @ (b'"' | b'\''), ..] = *self.rest() {
-            self.at += 2;
+            self.skip(2);
             return Some((name, self.quoted(quote)?));
         }
         self.skip_space();
         if *self.rest().first()? != b'=' {
             return Some((name, ""));
         }
-        self.at += 1;
+        self.skip(1);
         self.skip_space();
         let value = match *self.rest().first()? {
             quote @ (b'"' | b'\'') => {
-                self.at += 1;
+                self.skip(1);
                 self.quoted(quote)?
             }
             b'>' => "",
@@ -223,27 +228,20 @@ impl<'d> Tokenizer<'d> {
     #[inline(always)]
     fn quoted(&mut self, quote: u8) -> Option<&'d str> {
         let value = self.take(swar::find(self.rest(), quote)?);
-        self.at += 1;
+        self.skip(1);
         Some(value)
     }
 
     #[inline(always)]
     fn take_until(&mut self, kinds: u8) -> &'d str {
-        let start = self.at;
-        self.skip_until(kinds);
-        &self.document[start..self.at]
-    }
-
-    #[inline(always)]
-    fn skip_until(&mut self, kinds: u8) {
         let rest = self.rest();
-        self.at += rest.iter().position(|&byte| is(byte, kinds)).unwrap_or(rest.len());
+        self.take(rest.iter().position(|&byte| is(byte, kinds)).unwrap_or(rest.len()))
     }
 
     #[inline(always)]
     fn skip_space(&mut self) {
         let rest = self.rest();
-        self.at += rest.iter().position(|&byte| !is(byte, SPACE)).unwrap_or(rest.len());
+        self.skip(rest.iter().position(|&byte| !is(byte, SPACE)).unwrap_or(rest.len()));
     }
 }
 
