@@ -165,7 +165,7 @@ impl CrawlDir {
                     bail!("{}: the state of this crawl is in its directory, not in a database", self.root.display());
                 }
                 let schema = options.store_schema.as_deref().map_or(Ok(Schema::default()), str::parse)?;
-                let store = PostgresStore::open(&address.address()?, &schema, store_postgres::Options::default())?;
+                let store = PostgresStore::open(&address.address()?, &schema)?;
                 self.recognise(&mark, &store, &format!("schema {schema} of {address}"))?;
                 Ok(Arc::new(store))
             }

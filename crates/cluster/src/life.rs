@@ -10,8 +10,8 @@ use std::time::Duration;
 use database::Address;
 use engine::Control;
 use store::StoreError;
+use store_postgres::Schema;
 use store_postgres::cluster::{Epoch, GroupName, Standing, Worker, WorkerError, WorkerId};
-use store_postgres::{Options, Schema};
 use tokio::sync::{mpsc, watch};
 use weburl::SiteKey;
 
@@ -105,7 +105,7 @@ impl Life {
         placement: Placement,
     ) -> Result<Self, StoreError> {
         let asked = lease::now();
-        let worker = Worker::join(address, schema, name, times.ttl, &Options::default())?;
+        let worker = Worker::join(address, schema, name, times.ttl)?;
         Ok(Life {
             worker: Arc::new(worker),
             lease: Lease::until(asked + times.ttl),

@@ -177,7 +177,6 @@ mod tests {
     use fetch::FetchConfig;
     use model::{Candidate, Timestamp};
     use store::Batch;
-    use store_postgres::Options;
     use testdb::Postgres;
     use testweb::{NameServer, Named};
     use weburl::{CanonicalRules, CanonicalUrl};
@@ -203,7 +202,7 @@ mod tests {
             let address = database::Address::parse(&database.url()).expect("an address");
             let schema = "placing".parse().expect("a schema");
             let lease = Duration::from_secs(600);
-            let worker = Worker::join(&address, &schema, "w:1", lease, &Options::default()).expect("joined");
+            let worker = Worker::join(&address, &schema, "w:1", lease).expect("joined");
             let url = CanonicalUrl::parse(&format!("http://{host}/"), &CanonicalRules::default()).expect("a URL");
             let site = url.site();
             let found = vec![Candidate::seed(url)];

@@ -3,6 +3,7 @@
 mod begin;
 mod dispatch;
 mod fetched;
+mod known;
 mod links;
 mod ownership;
 mod remembered;

@@ -4,7 +4,7 @@ mod plan;
 mod stage;
 
 use stages::{Stage, time};
-use store::{Batch, Committed, Known, StoreError};
+use store::{Batch, Committed, StoreError};
 
 use crate::codec::Progress;
 use crate::read::View;
@@ -16,7 +16,6 @@ use plan::Plan;
 /// What only the committing thread has.
 pub(crate) struct Writer {
     progress: Progress,
-    known: Known,
     witness: Witness,
     /// Set once a commit has failed; says whether for want of space.
     failed: Option<Failed>,
@@ -29,14 +28,14 @@ enum Failed {
 }
 
 impl Writer {
-    pub(crate) fn new(progress: Progress, known: Known, witness: Witness) -> Self {
-        Writer { progress, known, witness, failed: None }
+    pub(crate) fn new(progress: Progress, witness: Witness) -> Self {
+        Writer { progress, witness, failed: None }
     }
 
     pub(crate) fn commit(&mut self, tables: &Tables, batch: &Batch) -> Result<Committed, StoreError> {
         self.check_usable(tables)?;
         let plan = time(Stage::Seen, || {
-            let mut plan = Plan::load(tables, &mut self.known, batch)?;
+            let mut plan = Plan::load(tables, batch)?;
             plan.work_out(&View::of(tables), batch)?;
             Ok::<_, StoreError>(plan)
         })?;
@@ -54,9 +53,6 @@ impl Writer {
         self.progress = progress;
         // A witness left behind by an error is older, not wrong.
         let _ = self.witness.note(self.progress.sequence);
-        for (key, candidate) in plan.candidates() {
-            self.known.insert(key, candidate);
-        }
         Ok(plan.committed)
     }
 

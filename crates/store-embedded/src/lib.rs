@@ -46,13 +46,11 @@ pub struct Options {
     pub cache_bytes: u64,
     /// Bytes of new URLs kept in memory before they are written out as a table. It is fixed when the store is created.
     pub write_buffer_bytes: u64,
-    /// How many recently seen URLs are remembered, so that finding them again needs no look-up; about 50 bytes each.
-    pub known_urls_max: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { cache_bytes: 16 << 20, write_buffer_bytes: 8 << 20, known_urls_max: 200_000 }
+        Options { cache_bytes: 16 << 20, write_buffer_bytes: 8 << 20 }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::sync::Mutex;
 
-use store::{Known, StoreError};
+use store::StoreError;
 
 use crate::codec::{FORMAT_VERSION, Progress, decode_progress, encode_progress};
 use crate::commit::Writer;
@@ -34,7 +34,7 @@ impl EmbeddedStore {
         check_complete(&tables, progress.as_ref().map_or(0, |progress| progress.sequence), acknowledged)?;
         let progress = progress.map_or_else(|| begin(&tables), Ok)?;
         witness.note(progress.sequence).map_err(|error| error::system(dir, "writing the witness", error))?;
-        let writer = Writer::new(progress, Known::new(options.known_urls_max), witness);
+        let writer = Writer::new(progress, witness);
         Ok(EmbeddedStore { writer: Mutex::new(writer), tables, _lock: lock })
     }
 }

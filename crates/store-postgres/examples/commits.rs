@@ -1,9 +1,10 @@
 //! How many pages a second one process commits to PostgreSQL on the same machine, and what a page costs the server.
 //!
-//! `cargo run --release -p store-postgres --example commits -- [KNOWN_URLS] [SECONDS] [REMEMBERED_URLS]`
+//! `cargo run --release -p store-postgres --example commits -- [KNOWN_URLS] [SECONDS]`
 //!
 //! A commit has 200 pages of 500 sites that change slowly, among 20,000; each page has 30 links to URLs that may be fetched, 5 of
-//! them new. The state begins with `KNOWN_URLS` on these sites. `REMEMBERED_URLS` 0 makes the server look up every link.
+//! them new. The state begins with `KNOWN_URLS` on these sites. The server looks up every link:
+//! those found lately, which a crawl does not record again, are not among them.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use database::Address;
 use model::{Candidate, Distance, Outcome, SiteRecord, Timestamp, Via, Visit};
 use store::{Batch, Segment, Store};
-use store_postgres::{Options, PostgresStore, Schema};
+use store_postgres::{PostgresStore, Schema};
 use testdb::Postgres;
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -28,10 +29,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 fn main() -> Result<()> {
     let argument = |n| std::env::args().nth(n).map(|text| text.parse::<u64>()).transpose();
     let (known, seconds) = (argument(1)?.unwrap_or(1_000_000), argument(2)?.unwrap_or(15));
-    let known_urls_max = usize::try_from(argument(3)?.unwrap_or(200_000))?;
     let server = Postgres::start_with(&testdb::TUNED);
     let (address, schema) = (Address::parse(&server.url())?, Schema::default());
-    let store = PostgresStore::open(&address, &schema, Options { known_urls_max })?;
+    let store = PostgresStore::open(&address, &schema)?;
     let mut client = server.client();
     client.batch_execute("SET search_path = argiope")?;
     preload(&mut client, known)?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Candidate, Distance, RobotsAnswer, SiteRecord, Visit};
 use postgres::types::ToSql;
-use store::{Batch, Known};
+use store::Batch;
 use weburl::UrlKey;
 
 use crate::numbers::{key, ordered, plain};
@@ -14,9 +14,9 @@ use crate::session::Parameters;
 use crate::text::{joined, stored};
 
 /// The arguments behind those that say who commits, in their order.
-pub(crate) fn of(batch: &Batch, known: &mut Known) -> Parameters {
+pub(crate) fn of(batch: &Batch) -> Parameters {
     let mut arguments = Columns::default();
-    arguments.found(batch, known);
+    arguments.found(batch);
     arguments.touched(batch);
     arguments.visits(batch);
     arguments.attempts(batch);
@@ -50,8 +50,8 @@ impl Columns {
         self.column(rows, |row| of(row).map(|url| key(url).1));
     }
 
-    fn found(&mut self, batch: &Batch, known: &mut Known) {
-        let rows = found(batch, known);
+    fn found(&mut self, batch: &Batch) {
+        let rows = found(batch);
         self.keys(&rows, |row| row.key);
         self.column(&rows, |row| row.kind);
         self.column(&rows, |row| i64::from(row.candidate.depth));
@@ -177,14 +177,10 @@ struct Found<'a> {
 }
 
 /// The shortest way to each found URL, of each purpose; URLs to be settled, unless they are found too.
-fn found<'a>(batch: &'a Batch, known: &mut Known) -> Vec<Found<'a>> {
+fn found(batch: &Batch) -> Vec<Found<'_>> {
     let mut ways: BTreeMap<UrlKey, Vec<&Candidate>> = BTreeMap::new();
     for candidate in &batch.found {
-        let key = candidate.url.key();
-        if known.covers(key, candidate.purpose, candidate.distance()) {
-            continue;
-        }
-        let ways = ways.entry(key).or_default();
+        let ways = ways.entry(candidate.url.key()).or_default();
         match ways.iter_mut().find(|way| way.purpose == candidate.purpose) {
             Some(way) if candidate.distance() < way.distance() => *way = candidate,
             Some(_) => {}

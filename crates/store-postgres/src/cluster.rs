@@ -29,7 +29,6 @@ use postgres::Row;
 use store::{Batch, Committed, Entry, StoreError};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
-use crate::Options;
 use crate::commit::Writer;
 use crate::error::{damaged, is_dead, is_fenced};
 use crate::numbers::{from_ordered, key, limit, ordered};
@@ -58,13 +57,7 @@ impl Worker {
     ///
     /// # Errors
     /// As [`crate::PostgresStore::open`].
-    pub fn join(
-        address: &Address,
-        schema: &Schema,
-        name: &str,
-        ttl: Duration,
-        options: &Options,
-    ) -> Result<Self, StoreError> {
+    pub fn join(address: &Address, schema: &Schema, name: &str, ttl: Duration) -> Result<Self, StoreError> {
         let doing = "joining the workers";
         let (committing, _) = Session::open(address, schema, Role::Work)?;
         let rows =
@@ -76,7 +69,7 @@ impl Worker {
         Ok(Worker {
             id: WorkerId(id),
             ttl,
-            writer: Mutex::new(Writer::new(committing, id, process, 0, options)),
+            writer: Mutex::new(Writer::new(committing, id, process, 0)),
             session,
             reader: Reader::open(address, schema)?,
         })

@@ -7,7 +7,7 @@ use database::Address;
 use postgres::Row;
 use postgres::types::ToSql;
 use stages::{Stage, time};
-use store::{Batch, Committed, Known, StoreError};
+use store::{Batch, Committed, StoreError};
 use weburl::UrlKey;
 
 use crate::error::{Unusable, backend, damaged, is_fenced};
@@ -15,7 +15,7 @@ use crate::report::{self, Standing};
 use crate::rows::Columns;
 use crate::schema::Schema;
 use crate::session::{Role, Session};
-use crate::{Options, arguments, numbers};
+use crate::{arguments, numbers};
 
 /// The single process that commits. Workers have other numbers.
 const SINGLE: i64 = 0;
@@ -48,7 +48,6 @@ pub(crate) struct Opened {
 /// What commits.
 pub(crate) struct Writer {
     session: Session,
-    known: Known,
     /// Who commits.
     id: i64,
     /// This opening of the store.
@@ -61,7 +60,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Opens the store for a single process.
-    pub(crate) fn open(address: &Address, schema: &Schema, options: &Options) -> Result<(Self, Opened), StoreError> {
+    pub(crate) fn open(address: &Address, schema: &Schema) -> Result<(Self, Opened), StoreError> {
         let doing = "opening the store";
         let (session, crawl_id) = Session::open(address, schema, Role::Commit)?;
         let crawl_id = crawl_id.ok_or_else(|| backend(doing, Unusable::Ended))?;
@@ -69,12 +68,12 @@ impl Writer {
         let row = rows.first().ok_or_else(|| damaged("writer", "it cannot be written to"))?;
         let mut columns = Columns::of("writer", row);
         let (process, number) = (columns.next()?, columns.next()?);
-        Ok((Writer::new(session, SINGLE, process, number, options), Opened { crawl_id, is_new: number == 0 }))
+        Ok((Writer::new(session, SINGLE, process, number), Opened { crawl_id, is_new: number == 0 }))
     }
 
     /// One that goes on behind the commit `number`.
-    pub(crate) fn new(session: Session, id: i64, process: String, number: i64, options: &Options) -> Self {
-        Writer { session, known: Known::new(options.known_urls_max), id, process, number, failed: false }
+    pub(crate) fn new(session: Session, id: i64, process: String, number: i64) -> Self {
+        Writer { session, id, process, number, failed: false }
     }
 
     /// Commits, if these politeness groups are still owned under these epochs. `seeds` is the number of the last seed by which was
@@ -103,7 +102,7 @@ impl Writer {
         batch: &Batch,
     ) -> Result<Committed, StoreError> {
         let number = self.number + 1;
-        let mut arguments = arguments::of(batch, &mut self.known);
+        let mut arguments = arguments::of(batch);
         let (groups, epochs): (Vec<String>, Vec<i64>) = fence.iter().cloned().unzip();
         let who: [Box<dyn ToSql + Sync + Send>; 6] = [
             Box::new(self.id),
@@ -122,9 +121,6 @@ impl Writer {
         let (late, first) = (keys(&mut columns)?, keys(&mut columns)?);
         let nearer = if has_nearer { self.nearer(doing)? } else { BTreeMap::new() };
         self.number = number;
-        for candidate in &batch.found {
-            self.known.insert(candidate.url.key(), candidate);
-        }
         let duplicates = late.into_iter().zip(first).collect();
         Ok(Committed { duplicates, ..report::report(batch, fresh, nearer) })
     }

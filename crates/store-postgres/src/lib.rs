@@ -48,19 +48,6 @@ use crate::read::Reader;
 pub use error::Unusable;
 pub use schema::Schema;
 
-/// How a store is used.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// How many recently seen URLs are remembered, so that finding them again costs the server nothing; about 50 bytes each.
-    pub known_urls_max: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { known_urls_max: 200_000 }
-    }
-}
-
 /// A [`Store`] in a schema of a database.
 pub struct PostgresStore {
     writer: Mutex<Writer>,
@@ -75,8 +62,8 @@ impl PostgresStore {
     /// # Errors
     /// The server cannot be reached, does not let us in or is too old; another process has the store open; the schema is of a newer
     /// format, or holds something else.
-    pub fn open(address: &Address, schema: &Schema, options: Options) -> Result<Self, StoreError> {
-        let (writer, opened) = Writer::open(address, schema, &options)?;
+    pub fn open(address: &Address, schema: &Schema) -> Result<Self, StoreError> {
+        let (writer, opened) = Writer::open(address, schema)?;
         let reader = Reader::open(address, schema)?;
         Ok(PostgresStore { writer: Mutex::new(writer), reader, is_new: opened.is_new, crawl_id: opened.crawl_id })
     }

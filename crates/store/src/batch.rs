@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Candidate, Distance, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
+use model::{Candidate, Distance, Outcome, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit};
 use weburl::{CanonicalUrl, UrlKey};
 
 /// Everything one commit changes.
@@ -105,4 +105,11 @@ impl Totals {
     pub fn count(&self, outcome: Outcome) -> u64 {
         self.outcomes.get(&outcome).copied().unwrap_or(0)
     }
+}
+
+/// True where the way of `candidate` is shorter than the one given. Pages and sitemaps differ in what their depth means,
+/// so neither relaxes the other.
+#[must_use]
+pub fn is_nearer(candidate: &Candidate, purpose: Purpose, distance: Distance) -> bool {
+    candidate.purpose == purpose && candidate.distance() < distance
 }

@@ -10,14 +10,12 @@
 mod batch;
 pub mod contract;
 mod error;
-mod known;
 mod memory;
 
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-pub use batch::{Batch, Committed, Entry, Relaxed, Segment, Totals};
+pub use batch::{Batch, Committed, Entry, Relaxed, Segment, Totals, is_nearer};
 pub use error::StoreError;
-pub use known::{Known, is_nearer};
 pub use memory::MemoryStore;
 use model::{PayloadDigest, Position, SiteRecord};
 

@@ -82,7 +82,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
         let clients = listen("--clients", &args.clients, &guard).await?;
         Ok::<_, anyhow::Error>((clients, listen("--workers", &args.workers, &guard).await?))
     })?;
-    let control = Control::open(&store.address()?, &schema, &store_postgres::Options::default())?;
+    let control = Control::open(&store.address()?, &schema)?;
     let (plan, shared) = crawl(&control, &given, args.archive.as_deref(), &format!("schema {schema} of {store}"))?;
     begin_archive(&shared.archive, &plan, &store, &schema, control.crawl_id())?;
     let joining = Joining {

@@ -94,9 +94,8 @@ impl Working {
         let options: Options = toml::from_str(&joining.settings).expect("settings");
         let (address, schema) = (Address::parse(&joining.store).expect("a database"), &joining.store_schema);
         let schema = schema.parse().expect("a schema");
-        let memory = store_postgres::Options::default();
-        let worker = Worker::join(&address, &schema, name, LEASE, &memory).expect("joined");
-        let control = Control::open(&address, &schema, &memory).expect("opened");
+        let worker = Worker::join(&address, &schema, name, LEASE).expect("joined");
+        let control = Control::open(&address, &schema).expect("opened");
         Working { worker, control, plan: Plan::new(&options).expect("a plan"), web, shared }
     }
 

@@ -2,8 +2,9 @@
 
 use foldhash::HashMap;
 use model::{Candidate, Distance, Purpose};
-use store::Known;
 use weburl::UrlKey;
+
+use super::known::Known;
 
 /// URLs remembered, and given to the store before or with whatever comes later.
 pub(super) struct Remembered {

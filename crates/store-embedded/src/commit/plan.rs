@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{Candidate, Distance, Queued, Visit, Visited};
-use store::{Batch, Committed, Known, Relaxed, StoreError, is_nearer};
+use store::{Batch, Committed, Relaxed, StoreError, is_nearer};
 use weburl::UrlKey;
 
 use crate::codec::{self, Standing, UrlRecord, VisitSummary};
@@ -18,8 +18,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) visits: BTreeMap<UrlKey, &'a Visit>,
     /// What the commit found out.
     pub(crate) committed: Committed,
-    /// The found URLs that are not known to change nothing.
-    found: Vec<(UrlKey, &'a Candidate)>,
 }
 
 /// A URL before and after a batch.
@@ -34,10 +32,8 @@ pub(crate) struct Touched {
 
 impl<'a> Plan<'a> {
     /// Looks up all that the batch touches, in key order.
-    pub(crate) fn load(tables: &Tables, known: &mut Known, batch: &'a Batch) -> Result<Self, StoreError> {
-        let found = batch.found.iter().map(|candidate| (candidate.url.key(), candidate));
-        let found: Vec<_> = found.filter(|(key, found)| !known.covers(*key, found.purpose, found.distance())).collect();
-        let mut keys: Vec<UrlKey> = found.iter().map(|(key, _)| *key).collect();
+    pub(crate) fn load(tables: &Tables, batch: &Batch) -> Result<Self, StoreError> {
+        let mut keys: Vec<UrlKey> = batch.found.iter().map(|candidate| candidate.url.key()).collect();
         keys.extend(batch.visits.iter().chain(batch.settled.iter().map(|(_, visit)| visit)).map(|visit| visit.key));
         keys.extend(batch.attempts.iter().map(|(key, _)| *key));
         keys.extend(batch.judged_again.iter().map(|(key, _)| *key));
@@ -45,7 +41,7 @@ impl<'a> Plan<'a> {
         keys.dedup();
         let urls = keys.into_iter().map(|key| Ok((key, Touched::load(tables, key)?)));
         let urls = urls.collect::<Result<_, StoreError>>()?;
-        Ok(Plan { urls, visits: BTreeMap::new(), committed: Committed::default(), found })
+        Ok(Plan { urls, visits: BTreeMap::new(), committed: Committed::default() })
     }
 
     /// Applies the batch to what was looked up, in the order that the trait's in-memory store sets.
@@ -59,18 +55,13 @@ impl<'a> Plan<'a> {
         for (key, judged_at) in &batch.judged_again {
             self.leave_queue(view, *key, *judged_at)?;
         }
-        for (key, candidate) in std::mem::take(&mut self.found) {
-            self.find(view, key, candidate)?;
+        for candidate in &batch.found {
+            self.find(view, candidate)?;
         }
         for (candidate, visit) in &batch.settled {
             self.settle(candidate, visit);
         }
         Ok(())
-    }
-
-    /// The URLs that are known after the commit.
-    pub(crate) fn candidates(&self) -> impl Iterator<Item = (UrlKey, &Candidate)> {
-        self.urls.iter().filter_map(|(key, url)| Some((*key, &url.now.as_ref()?.candidate)))
     }
 
     /// Changes a URL if it is known, and says whether it is.
@@ -112,7 +103,8 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    fn find(&mut self, view: &View<'_>, key: UrlKey, candidate: &Candidate) -> Result<(), StoreError> {
+    fn find(&mut self, view: &View<'_>, candidate: &Candidate) -> Result<(), StoreError> {
+        let key = candidate.url.key();
         let Some(url) = self.urls.get_mut(&key) else { return Ok(()) };
         let Some(record) = &mut url.now else {
             url.put(UrlRecord { candidate: candidate.clone(), attempts: 0, queued: true, visit: None });

@@ -8,27 +8,15 @@ use tempfile::TempDir;
 
 struct Directory {
     dir: TempDir,
-    options: Options,
 }
 
 impl contract::Fixture for Directory {
     fn open(&self) -> Arc<dyn Store> {
-        Arc::new(EmbeddedStore::open(self.dir.path(), self.options.clone()).expect("open"))
+        Arc::new(EmbeddedStore::open(self.dir.path(), Options::default()).expect("open"))
     }
-}
-
-fn check(options: &Options) {
-    contract::check_all(&|| {
-        Box::new(Directory { dir: TempDir::new().expect("a directory"), options: options.clone() })
-    });
 }
 
 #[test]
 fn the_embedded_store_keeps_the_contract() {
-    check(&Options::default());
-}
-
-#[test]
-fn the_embedded_store_keeps_the_contract_without_remembering_urls() {
-    check(&Options { known_urls_max: 0, ..Options::default() });
+    contract::check_all(&|| Box::new(Directory { dir: TempDir::new().expect("a directory") }));
 }

@@ -14,7 +14,7 @@ const ROUNDS: u64 = 20;
 
 /// Small enough that tables are written out and compacted all the time.
 fn options() -> Options {
-    Options { write_buffer_bytes: 64 << 10, known_urls_max: 1_000, ..Options::default() }
+    Options { write_buffer_bytes: 64 << 10, ..Options::default() }
 }
 
 /// The process that is killed: commits batch after batch and prints the number of each that is acknowledged.

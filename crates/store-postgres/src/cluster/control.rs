@@ -12,7 +12,6 @@ use store::{Batch, Committed, Entry, StoreError, Totals};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use super::{GroupName, Member, Placed, WorkerId, keys};
-use crate::Options;
 use crate::commit::Writer;
 use crate::error::damaged;
 use crate::numbers::{key, limit, ordered};
@@ -83,7 +82,6 @@ pub struct Counts {
 pub struct Control {
     address: Address,
     schema: Schema,
-    options: Options,
     crawl_id: String,
     /// None after a failure, until the next commit makes another.
     writer: Mutex<Option<Writer>>,
@@ -97,13 +95,12 @@ impl Control {
     ///
     /// # Errors
     /// As [`crate::PostgresStore::open`].
-    pub fn open(address: &Address, schema: &Schema, options: &Options) -> Result<Self, StoreError> {
-        let (writer, crawl_id) = writer(address, schema, options)?;
+    pub fn open(address: &Address, schema: &Schema) -> Result<Self, StoreError> {
+        let (writer, crawl_id) = writer(address, schema)?;
         let (session, _) = Session::open(address, schema, Role::Read)?;
         Ok(Control {
             address: address.clone(),
             schema: schema.clone(),
-            options: options.clone(),
             crawl_id,
             writer: Mutex::new(Some(writer)),
             session,
@@ -159,7 +156,7 @@ impl Control {
         let mut slot = self.writer();
         let mut current = match slot.take() {
             Some(writer) => writer,
-            None => writer(&self.address, &self.schema, &self.options)?.0,
+            None => writer(&self.address, &self.schema)?.0,
         };
         let committed = current.commit(&[], 0, &batch)?;
         *slot = Some(current);
@@ -370,13 +367,13 @@ impl Control {
 }
 
 /// What commits under an identity of its own, which is no worker's.
-fn writer(address: &Address, schema: &Schema, options: &Options) -> Result<(Writer, String), StoreError> {
+fn writer(address: &Address, schema: &Schema) -> Result<(Writer, String), StoreError> {
     let (session, crawl_id) = Session::open(address, schema, Role::Work)?;
     let rows = session.query("opening the store", statements::WRITER, Vec::new())?;
     let row = rows.first().ok_or_else(|| damaged("writer", "it cannot be written to"))?;
     let mut columns = Columns::of("writer", row);
     let (id, process) = (columns.next()?, columns.next()?);
-    Ok((Writer::new(session, id, process, 0, options), crawl_id.unwrap_or_default()))
+    Ok((Writer::new(session, id, process, 0), crawl_id.unwrap_or_default()))
 }
 
 fn shared(row: &Row) -> Result<Shared, StoreError> {

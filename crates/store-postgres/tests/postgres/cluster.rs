@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use model::{Candidate, Distance, Outcome, SiteRecord, Timestamp, Via, Visit};
 use store::{Batch, Store};
-use store_postgres::Options;
 use store_postgres::cluster::{Epoch, GroupName, Worker, WorkerError, WorkerId};
 use testdb::{Postgres, until};
 use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
@@ -132,9 +131,9 @@ impl Process<'_> {
 
     /// From joining to the end of the lease, or of the test.
     fn life(&mut self) -> Result<(), WorkerError> {
-        let Place { address, schema, options } = self.place;
+        let Place { address, schema } = self.place;
         let mut until = now() + TTL;
-        let Ok(worker) = Worker::join(address, schema, "test", TTL, options) else {
+        let Ok(worker) = Worker::join(address, schema, "test", TTL) else {
             // The server is down: joining, unlike what comes after it, is not tried again by itself.
             thread::sleep(QUIET);
             return Ok(());
@@ -210,13 +209,13 @@ fn page_of(site: &weburl::Site) -> CanonicalUrl {
 }
 
 pub fn join(place: &Place, ttl: Duration) -> Worker {
-    Worker::join(&place.address, &place.schema, "test", ttl, &place.options).expect("join")
+    Worker::join(&place.address, &place.schema, "test", ttl).expect("join")
 }
 
 #[test]
 fn every_url_is_visited_whatever_becomes_of_workers_and_server() {
     let mut server = Postgres::start();
-    let place = Place { options: Options { known_urls_max: 50 }, ..Place::on(&server) };
+    let place = Place::on(&server);
     let seed = page(0, 0);
     join(&place, LONG)
         .commit(&[], ALL_SEEDS, &Batch { found: vec![found(seed.clone(), 0)], ..Batch::default() })
@@ -379,7 +378,7 @@ fn what_several_find_at_once_is_fresh_once_and_keeps_the_shortest_way() {
     const ROUNDS: u32 = 30;
     const URLS: u64 = 60;
     let server = Postgres::start();
-    let place = Place { options: Options { known_urls_max: 0 }, ..Place::on(&server) };
+    let place = Place::on(&server);
     let fresh: usize = thread::scope(|scope| {
         let find = |worker: u32| {
             let place = &place;

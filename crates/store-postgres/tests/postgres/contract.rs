@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use store::{Store, contract};
-use store_postgres::Options;
 use testdb::Postgres;
 
 use crate::place::Place;
@@ -18,11 +17,4 @@ impl contract::Fixture for Place {
 fn the_store_in_postgresql_keeps_the_contract() {
     let server = Postgres::start();
     contract::check_all(&|| Box::new(Place::on(&server)));
-}
-
-#[test]
-fn the_store_in_postgresql_keeps_the_contract_without_remembering_urls() {
-    let server = Postgres::start();
-    let options = Options { known_urls_max: 0 };
-    contract::check_all(&|| Box::new(Place { options: options.clone(), ..Place::on(&server) }));
 }

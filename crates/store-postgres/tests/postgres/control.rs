@@ -21,11 +21,11 @@ fn excluded(text: &str) -> (Candidate, Visit) {
 }
 
 fn open(place: &Place) -> Control {
-    Control::open(&place.address, &place.schema, &place.options).expect("opened")
+    Control::open(&place.address, &place.schema).expect("opened")
 }
 
 fn join(place: &Place) -> Worker {
-    Worker::join(&place.address, &place.schema, "w:1", Duration::from_secs(600), &place.options).expect("joined")
+    Worker::join(&place.address, &place.schema, "w:1", Duration::from_secs(600)).expect("joined")
 }
 
 fn hosts(name: &str, below: bool) -> Reach {

@@ -4,7 +4,6 @@ use model::PayloadDigest;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use store::{Batch, MemoryStore, Store};
-use store_postgres::Options;
 use testdb::Postgres;
 
 use crate::any_batches::batch;
@@ -34,9 +33,9 @@ fn any_batches_do_the_same() {
     let server = Postgres::start();
     let config =
         ProptestConfig { cases: 24, max_shrink_iters: 100, failure_persistence: None, ..ProptestConfig::default() };
-    let batches = (prop::collection::vec(batch(), 1..25), 0..30usize);
-    let result = TestRunner::new(config).run(&batches, |(batches, known_urls_max)| {
-        check(&Place { options: Options { known_urls_max }, ..Place::on(&server) }, &batches);
+    let batches = prop::collection::vec(batch(), 1..25);
+    let result = TestRunner::new(config).run(&batches, |batches| {
+        check(&Place::on(&server), &batches);
         Ok(())
     });
     if let Err(error) = result {

@@ -2,7 +2,7 @@
 
 use database::Address;
 use store::{Store, StoreError};
-use store_postgres::{Options, PostgresStore};
+use store_postgres::PostgresStore;
 use testdb::{GUARDED, PASSWORD, Postgres};
 
 use crate::batches::{content, expected, numbered};
@@ -47,7 +47,7 @@ fn what_cannot_be_used_is_named() {
     let server = Postgres::start();
     let check = |url: &str, place: &Place, expect: &str| {
         let address = Address::parse(url).expect("an address");
-        let error = PostgresStore::open(&address, &place.schema, Options::default()).err().expect("not to open");
+        let error = PostgresStore::open(&address, &place.schema).err().expect("not to open");
         let said = error.to_string();
         assert!(said.contains(expect) && !said.contains('\n') && !said.contains("wrong-password"), "{said}");
     };

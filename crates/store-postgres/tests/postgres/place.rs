@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use database::Address;
 use store::StoreError;
-use store_postgres::{Options, PostgresStore, Schema};
+use store_postgres::{PostgresStore, Schema};
 use testdb::Postgres;
 
 /// For who has judged what is settled by all seeds there are.
@@ -16,7 +16,6 @@ static SCHEMAS: AtomicU32 = AtomicU32::new(0);
 pub struct Place {
     pub address: Address,
     pub schema: Schema,
-    pub options: Options,
 }
 
 impl Place {
@@ -24,12 +23,12 @@ impl Place {
     pub fn on(server: &Postgres) -> Self {
         let schema = format!("test_{}", SCHEMAS.fetch_add(1, Relaxed)).parse().expect("a schema");
         let address = Address::parse(&server.url()).expect("an address");
-        Place { address, schema, options: Options::default() }
+        Place { address, schema }
     }
 
     /// Opens the store that is here.
     pub fn open(&self) -> Result<PostgresStore, StoreError> {
-        PostgresStore::open(&self.address, &self.schema, self.options.clone())
+        PostgresStore::open(&self.address, &self.schema)
     }
 
     /// Runs statements as psql would.

@@ -1,4 +1,4 @@
-//! Recently seen URLs with the shortest way known, so that finding one again needs no look-up.
+//! Recently seen URLs with the shortest way known, so that finding one again needs no record.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use weburl::UrlKey;
 /// Two generations of ways: when the younger is full it becomes the older, whose ways are forgotten. One that is asked
 /// for moves to the younger, so what is found often stays.
 #[derive(Debug)]
-pub struct Known {
+pub(super) struct Known {
     young: HashMap<(UrlKey, Purpose), Distance>,
     old: HashMap<(UrlKey, Purpose), Distance>,
     generation_max: usize,
@@ -16,14 +16,13 @@ pub struct Known {
 
 impl Known {
     /// Remembers at most `max` URLs.
-    #[must_use]
-    pub fn new(max: usize) -> Self {
+    pub(super) fn new(max: usize) -> Self {
         Known { young: HashMap::new(), old: HashMap::new(), generation_max: max / 2 }
     }
 
-    /// True if committing a URL found at this distance changes nothing, because it is known by a way that is no longer. False
+    /// True if recording a URL found at this distance changes nothing, because it is known by a way that is no longer. False
     /// where that is not remembered. What is remembered may be longer than what is stored by now, never shorter.
-    pub fn covers(&mut self, key: UrlKey, purpose: Purpose, found_at: Distance) -> bool {
+    pub(super) fn covers(&mut self, key: UrlKey, purpose: Purpose, found_at: Distance) -> bool {
         let way = (key, purpose);
         let distance = match (self.young.get(&way), self.old.get(&way)) {
             (Some(distance), _) => *distance,
@@ -37,8 +36,8 @@ impl Known {
         found_at >= distance
     }
 
-    /// Remembers what is committed, whether it changed anything or not.
-    pub fn insert(&mut self, key: UrlKey, candidate: &Candidate) {
+    /// Remembers what is about to be recorded, whether it changes anything or not.
+    pub(super) fn insert(&mut self, key: UrlKey, candidate: &Candidate) {
         self.remember((key, candidate.purpose), candidate.distance());
     }
 
@@ -51,13 +50,6 @@ impl Known {
         }
         self.young.insert(way, distance);
     }
-}
-
-/// True where the way of `candidate` is shorter than the one given. Pages and sitemaps differ in what their depth means,
-/// so neither relaxes the other.
-#[must_use]
-pub fn is_nearer(candidate: &Candidate, purpose: Purpose, distance: Distance) -> bool {
-    candidate.purpose == purpose && candidate.distance() < distance
 }
 
 #[cfg(test)]
