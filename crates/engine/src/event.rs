@@ -198,4 +198,9 @@ impl Record {
             seeds: Vec::new(),
         }
     }
+
+    /// How many URLs it says were found.
+    pub(crate) fn found_count(&self) -> usize {
+        self.found.len() + self.settled.len()
+    }
 }

@@ -27,6 +27,9 @@ const ORDERS_MAX: usize = 1_024;
 /// Records in one commit.
 const COMMIT_RECORDS_MAX: usize = 512;
 
+/// URLs found in one commit, but for those of its last record.
+const COMMIT_FOUND_MAX: usize = 1 << 14;
+
 /// Sites asked for at once.
 const SITES_FOUND_MAX: usize = 4_096;
 
@@ -435,6 +438,7 @@ async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, settings: A
 /// them. Reads wait for the batch to fill or for the orders to pause, so that many of them cost one commit.
 fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mpsc::Sender<Event>) -> WriterEnd {
     let mut batch: Vec<Record> = Vec::new();
+    let mut found = 0;
     let mut reads: Vec<Read> = Vec::new();
     while let Some(order) = orders.blocking_recv() {
         let mut next = Some(order);
@@ -442,8 +446,10 @@ fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mps
         loop {
             match next.take().map_or_else(|| orders.try_recv().ok(), Some) {
                 Some(Order::Record(record)) => {
+                    found += record.found_count();
                     batch.push(*record);
-                    if batch.len() >= COMMIT_RECORDS_MAX {
+                    if batch.len() >= COMMIT_RECORDS_MAX || found >= COMMIT_FOUND_MAX {
+                        found = 0;
                         commit(&mut recorder, &mut batch, events)?;
                         answer(&recorder, &mut reads, events)?;
                     }
@@ -460,6 +466,7 @@ fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mps
                 None => break,
             }
         }
+        found = 0;
         commit(&mut recorder, &mut batch, events)?;
         answer(&recorder, &mut reads, events)?;
     }

@@ -28,6 +28,10 @@ use crate::{Command, End, Event, Record, Settings};
 /// Records on their way to the store, at most: beyond it nothing new is begun.
 const RECORDS_OPEN_MAX: usize = 2_048;
 
+/// URLs found on their way to the store, at most, but for those of what is under way already: each takes some kilobyte, in its record,
+/// in the commit, and in what the store says of it.
+const FOUND_OPEN_MAX: usize = 1 << 16;
+
 /// After how long a site's name is resolved anew.
 const RESOLVE_AGAIN_AFTER: Duration = Duration::from_secs(3600);
 
@@ -43,9 +47,9 @@ pub struct State {
     parked: VecDeque<SiteKey>,
     in_flight: HashMap<TaskId, Flight>,
     next_task: u64,
-    /// The payload bytes of each record given out and not committed yet, in order; and their sum.
-    open: VecDeque<u64>,
-    open_bytes: u64,
+    /// What each record given out and not committed yet holds, in order; and the sum.
+    open: VecDeque<Weight>,
+    open_weight: Weight,
     /// Loads and name look-ups given out and not answered yet.
     asked: usize,
     search: SiteSearch,
@@ -85,6 +89,15 @@ enum Slot {
     Loading(Loading),
     /// It is here.
     Here(Box<Front>),
+}
+
+/// How much memory records take, about.
+#[derive(Clone, Copy, Default)]
+struct Weight {
+    /// Payload bytes.
+    bytes: u64,
+    /// URLs found.
+    found: usize,
 }
 
 /// What became known of a site while it was being read.
@@ -168,7 +181,7 @@ impl State {
             in_flight: HashMap::default(),
             next_task: 0,
             open: VecDeque::new(),
-            open_bytes: 0,
+            open_weight: Weight::default(),
             asked: 0,
             search: SiteSearch::Exhausted,
             sites_found: VecDeque::new(),
@@ -269,8 +282,10 @@ impl State {
     fn record(&mut self, record: Record) {
         let fetched: u64 = record.exchanges.iter().map(|exchange| exchange.payload.len() as u64).sum();
         let bytes = fetched + record.rendering.as_ref().map_or(0, |rendering| rendering.bytes());
-        self.open.push_back(bytes);
-        self.open_bytes += bytes;
+        let weight = Weight { bytes, found: record.found_count() };
+        self.open.push_back(weight);
+        self.open_weight.bytes += weight.bytes;
+        self.open_weight.found += weight.found;
         if let Some(front) = self.front(record.site) {
             front.state.uncommitted += 1;
         }
@@ -405,7 +420,9 @@ impl State {
 
     fn committed(&mut self, now: Timestamp, records: &[(SiteKey, Option<u64>)], committed: Committed) {
         for (site, url) in records {
-            self.open_bytes -= self.open.pop_front().unwrap_or_default();
+            let Weight { bytes, found } = self.open.pop_front().unwrap_or_default();
+            self.open_weight.bytes -= bytes;
+            self.open_weight.found -= found;
             if let Some(front) = self.front(*site) {
                 front.state.uncommitted = front.state.uncommitted.saturating_sub(1);
                 if let Some(url) = url {

@@ -4,7 +4,9 @@ use frontier::{Group, Next, RobotsState, SiteState};
 use model::{FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
-use super::{Flight, Front, Leaving, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SiteSearch, Slot, Start, State};
+use super::{
+    FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SiteSearch, Slot, Start, State,
+};
 use crate::{Command, End, Record};
 
 /// URLs settled without the network before another site has its turn.
@@ -90,7 +92,8 @@ impl State {
     fn has_room(&self) -> bool {
         self.in_flight.len() < self.settings.concurrency
             && self.open.len() < RECORDS_OPEN_MAX
-            && self.open_bytes < self.settings.limits.in_flight_bytes_max
+            && self.open_weight.found < FOUND_OPEN_MAX
+            && self.open_weight.bytes < self.settings.limits.in_flight_bytes_max
             && self.settings.pages_max.is_none_or(|max| self.pages + (self.in_flight.len() as u64) < max)
     }
 

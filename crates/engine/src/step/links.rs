@@ -47,17 +47,18 @@ impl State {
 
     /// Judges the images that a page shows. They belong to the page, so they are as far from a seed as it is, and the scope
     /// does not count: only the patterns by which the user excludes URLs, and the trap rules.
-    pub(super) fn judge_images(&self, page: &Candidate, images: Vec<CanonicalUrl>, record: &mut Record) {
+    pub(super) fn judge_images(&mut self, page: &Candidate, images: Vec<CanonicalUrl>, record: &mut Record) {
         let (filter, traps) = (&self.settings.filter, &self.settings.site_rules.traps);
         let wanted = images.into_iter().filter(|url| filter.judge_seed(url).is_ok() && traps.broken_by(url).is_none());
-        record.found.extend(wanted.map(|url| Candidate {
+        let found = wanted.map(|url| Candidate {
             url,
             depth: page.depth,
             redirects: 0,
             via: Via::Link,
             purpose: Purpose::Page,
             found_on: Some(page.url.key()),
-        }));
+        });
+        record.found.extend(found.filter(|candidate| self.remembered.find(candidate)));
     }
 
     /// Judges the target of a redirect. It is no further from a seed than what redirects; what a seed redirects to is a
