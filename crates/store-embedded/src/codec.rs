@@ -55,6 +55,7 @@ impl VisitSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub(crate) purpose: Purpose,
+    pub(crate) distance: Distance,
     pub(crate) position: Position,
     pub(crate) queued: bool,
     pub(crate) visit: Option<VisitSummary>,
@@ -63,8 +64,9 @@ pub(crate) struct Standing {
 impl UrlRecord {
     /// How the URL stands, its key being known already.
     pub(crate) fn standing(&self, key: UrlKey) -> Standing {
-        let Candidate { purpose, depth, .. } = self.candidate;
-        Standing { purpose, position: Position::of(purpose, depth, key.url), queued: self.queued, visit: self.visit }
+        let (purpose, distance) = (self.candidate.purpose, self.candidate.distance());
+        let position = Position::of(purpose, distance.depth, key.url);
+        Standing { purpose, distance, position, queued: self.queued, visit: self.visit }
     }
 }
 
@@ -117,24 +119,46 @@ pub(crate) fn encode_url(record: &UrlRecord) -> Vec<u8> {
     to.text(candidate.url.as_str()).finish()
 }
 
+/// How a URL stands, without the rest of its record.
+pub(crate) fn decode_standing(key: UrlKey, bytes: &[u8]) -> Result<Standing, StoreError> {
+    let UrlHead { flags, purpose, distance, visit, .. } = url_head(&mut Decoder::new("urls", RECORD_VERSION, bytes)?)?;
+    let position = Position::of(purpose, distance.depth, key.url);
+    Ok(Standing { purpose, distance, position, queued: flags & QUEUED != 0, visit })
+}
+
 pub(crate) fn decode_url(bytes: &[u8]) -> Result<UrlRecord, StoreError> {
     let mut from = Decoder::new("urls", RECORD_VERSION, bytes)?;
-    let flags = from.byte()?;
+    let UrlHead { flags, purpose, distance: Distance { depth, redirects }, attempts, visit } = url_head(&mut from)?;
     let via = VIAS[usize::from(flags >> VIA_SHIFT & 3)];
-    let purpose = PURPOSES.get(usize::from(flags >> PURPOSE_SHIFT)).copied();
-    let purpose = purpose.ok_or_else(|| from.damaged("unknown purpose"))?;
-    let (depth, redirects, attempts) = (from.narrow()?, from.byte()?, from.byte()?);
-    let visit = if flags & VISITED != 0 {
-        let (outcome, length) = (outcome(&mut from)?, from.varint()?);
-        Some(VisitSummary { outcome, length, has_outlinks: flags & HAS_OUTLINKS != 0 })
-    } else {
-        None
-    };
     let found_on = optional(flags, HAS_FOUND_ON, || Ok(UrlKey::from_bytes(from.fixed()?)))?;
     let url = url(&mut from)?;
     from.finish()?;
     let candidate = Candidate { url, depth, redirects, via, purpose, found_on };
     Ok(UrlRecord { candidate, attempts, queued: flags & QUEUED != 0, visit })
+}
+
+/// What stands before the texts of a URL's record.
+struct UrlHead {
+    flags: u8,
+    purpose: Purpose,
+    distance: Distance,
+    attempts: u8,
+    visit: Option<VisitSummary>,
+}
+
+fn url_head(from: &mut Decoder<'_>) -> Result<UrlHead, StoreError> {
+    let flags = from.byte()?;
+    let purpose = PURPOSES.get(usize::from(flags >> PURPOSE_SHIFT)).copied();
+    let purpose = purpose.ok_or_else(|| from.damaged("unknown purpose"))?;
+    let distance = Distance { depth: from.narrow()?, redirects: from.byte()? };
+    let attempts = from.byte()?;
+    let visit = if flags & VISITED != 0 {
+        let (outcome, length) = (outcome(from)?, from.varint()?);
+        Some(VisitSummary { outcome, length, has_outlinks: flags & HAS_OUTLINKS != 0 })
+    } else {
+        None
+    };
+    Ok(UrlHead { flags, purpose, distance, attempts, visit })
 }
 
 const HAS_CONTENT_TYPE: u8 = 1;

@@ -7,6 +7,7 @@ use stages::{Stage, time};
 use store::{Batch, Committed, StoreError};
 
 use crate::codec::Progress;
+use crate::filter::Filter;
 use crate::read::View;
 use crate::tables::Tables;
 use crate::witness::Witness;
@@ -16,6 +17,8 @@ use plan::Plan;
 /// What only the committing thread has.
 pub(crate) struct Writer {
     progress: Progress,
+    /// None until the first commit: who only reads has no use for it.
+    filter: Option<Filter>,
     witness: Witness,
     /// Set once a commit has failed; says whether for want of space.
     failed: Option<Failed>,
@@ -29,13 +32,17 @@ enum Failed {
 
 impl Writer {
     pub(crate) fn new(progress: Progress, witness: Witness) -> Self {
-        Writer { progress, witness, failed: None }
+        Writer { progress, filter: None, witness, failed: None }
     }
 
     pub(crate) fn commit(&mut self, tables: &Tables, batch: &Batch) -> Result<Committed, StoreError> {
         self.check_usable(tables)?;
         let plan = time(Stage::Seen, || {
-            let mut plan = Plan::load(tables, batch)?;
+            let filter = match self.filter.take() {
+                Some(filter) => filter,
+                None => Filter::of(&tables.urls).map_err(tables.failed("reading which URLs are known"))?,
+            };
+            let mut plan = Plan::load(tables, self.filter.insert(filter), batch)?;
             plan.work_out(&View::of(tables), batch)?;
             Ok::<_, StoreError>(plan)
         })?;
@@ -51,6 +58,9 @@ impl Writer {
             return Err(error);
         }
         self.progress = progress;
+        if let Some(filter) = &mut self.filter {
+            plan.fresh().for_each(|key| filter.insert(key));
+        }
         // A witness left behind by an error is older, not wrong.
         let _ = self.witness.note(self.progress.sequence);
         Ok(plan.committed)

@@ -20,6 +20,7 @@ mod bytes;
 mod codec;
 mod commit;
 mod error;
+mod filter;
 mod keys;
 mod open;
 mod read;

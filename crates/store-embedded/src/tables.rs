@@ -1,8 +1,10 @@
 //! The tables of the engine and how each is tuned.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy};
+use fjall::compaction::Leveled;
+use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy, PinningPolicy};
 use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use store::StoreError;
 
@@ -18,6 +20,15 @@ const JOURNALS_BYTES_MAX: u64 = 64 << 20;
 const OPEN_FILES_MAX: usize = 128;
 /// Bytes kept in memory of each table but that of the URLs before they are written out.
 const SMALL_BUFFER_BYTES: u64 = 2 << 20;
+/// What is written out comes into the first level when there are so many files of it (the engine's own number). The larger that level is,
+/// the more often the same keys are written again: every file of it has keys of all its range.
+const FRESH_FILES_MAX: u8 = 4;
+/// The first level of the table of URLs has four such files, about twice what comes into it at once.
+const URLS_FILE_BYTES: u64 = 16 << 20;
+/// As for URLs; keys without values are short.
+const QUEUE_FILE_BYTES: u64 = 8 << 20;
+/// How much larger each level is than the one before.
+const LEVEL_RATIO: f32 = 8.0;
 /// Block size of tables with long values.
 const LARGE_BLOCK_BYTES: u32 = 16 << 10;
 
@@ -77,16 +88,34 @@ impl Tables {
                 .data_block_size_policy(BlockSizePolicy::all(LARGE_BLOCK_BYTES))
                 .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
         };
+        let leveled = |file_bytes| {
+            let levels = Leveled::default().with_l0_threshold(FRESH_FILES_MAX).with_table_target_size(file_bytes);
+            Arc::new(levels.with_level_ratio_policy(vec![LEVEL_RATIO]))
+        };
+        let growing = || KeyspaceCreateOptions::default().max_memtable_size(options.write_buffer_bytes);
         let urls = || {
-            KeyspaceCreateOptions::default()
-                .max_memtable_size(options.write_buffer_bytes)
-                // Each look-up of a link asks the filters of several files. Where they did not fit into the cache, they
-                // were read from the disk and checked again for each: 10 bits a URL are kept in memory instead.
+            let compressed = CompressionType::Lz4;
+            let plain = CompressionType::None;
+            growing()
+                .compaction_strategy(leveled(URLS_FILE_BYTES))
+                // Who commits has a filter of all URLs: what is looked up is there. The last level, which has most of them, needs
+                // none. What filters and indexes there are would be read again for each look-up where they do not fit into
+                // the cache.
+                .expect_point_read_hits(true)
                 .filter_block_pinning_policy(PinningPolicy::all(true))
+                .index_block_pinning_policy(PinningPolicy::all(true))
+                .data_block_compression_policy(CompressionPolicy::new([plain, plain, plain, compressed]))
+        };
+        // Nothing is looked up in it by its key, and the hashes in its keys do not get shorter.
+        let queue = || {
+            growing()
+                .compaction_strategy(leveled(QUEUE_FILE_BYTES))
+                .filter_policy(FilterPolicy::disabled())
+                .data_block_compression_policy(CompressionPolicy::disabled())
         };
         Ok(Tables {
             urls: engine.keyspace("urls", urls)?,
-            queue: engine.keyspace("queue", small)?,
+            queue: engine.keyspace("queue", queue)?,
             visits: engine.keyspace("visits", small)?,
             outlinks: engine.keyspace("outlinks", long_values)?,
             sites: engine.keyspace("sites", small)?,
