@@ -4,6 +4,7 @@ pub mod argiope;
 mod compare;
 mod crawlers;
 pub mod documentation;
+mod hot;
 mod in_flight;
 mod known;
 mod measured;
@@ -24,6 +25,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   tls                1,000 hosts over TLS with pages of 240 kB, sent compressed, by HTTP/1.1 and HTTP/2
   in-flight          a slow site with few and with many requests at a time: what a page in flight takes in memory, beside Scrapy
   known              10^5 to 10^7 known URLs, 10 to 10^5 hosts: what a page costs, and how much memory; draws docs/known.svg
+  hot                99 small hosts beside one with 10^6 queued URLs: whether they wait for it, and what a visit costs
   synthetic [PAGES]  webs that are computed, of that many pages (default 100000 and 1000000), with and without the dataset
 
   --rounds N         how often each crawls, in turn (default 5)
@@ -91,6 +93,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "tls" => tls::run(&options),
         "in-flight" => in_flight::run(&options),
         "known" => known::run(&options),
+        "hot" => hot::run(&options),
         "synthetic" => synthetic::run(&options),
         _ => bail!("no benchmark {what}\n{USAGE}"),
     }

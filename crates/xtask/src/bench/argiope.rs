@@ -37,8 +37,13 @@ pub fn target() -> PathBuf {
 
 /// A crawl without delays into a directory that says at its end what it came to.
 pub fn crawl(binary: &Path, dir: &Path) -> Command {
+    crawl_at(binary, dir, "0")
+}
+
+/// The same with a delay between the visits of a site.
+pub fn crawl_at(binary: &Path, dir: &Path, delay: &str) -> Command {
     let mut command = Command::new(binary);
-    command.args(["crawl", "--delay", "0", "--ip-delay", "0", "--progress", "none", "--json", "-o"]).arg(dir);
+    command.args(["crawl", "--delay", delay, "--ip-delay", "0", "--progress", "none", "--json", "-o"]).arg(dir);
     command
 }
 
