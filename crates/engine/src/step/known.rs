@@ -1,7 +1,6 @@
 //! Recently seen URLs with the shortest way known, so that finding one again needs no record.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use model::{Candidate, Distance, Purpose};
 use weburl::UrlKey;
 
@@ -17,22 +16,18 @@ pub(super) struct Known {
 impl Known {
     /// Remembers at most `max` URLs.
     pub(super) fn new(max: usize) -> Self {
-        Known { young: HashMap::new(), old: HashMap::new(), generation_max: max / 2 }
+        Known { young: HashMap::default(), old: HashMap::default(), generation_max: max / 2 }
     }
 
     /// True if recording a URL found at this distance changes nothing, because it is known by a way that is no longer. False
     /// where that is not remembered. What is remembered may be longer than what is stored by now, never shorter.
     pub(super) fn covers(&mut self, key: UrlKey, purpose: Purpose, found_at: Distance) -> bool {
         let way = (key, purpose);
-        let distance = match (self.young.get(&way), self.old.get(&way)) {
-            (Some(distance), _) => *distance,
-            (None, Some(distance)) => {
-                let distance = *distance;
-                self.remember(way, distance);
-                distance
-            }
-            (None, None) => return false,
-        };
+        let young = self.young.get(&way).copied();
+        let Some(distance) = young.or_else(|| self.old.get(&way).copied()) else { return false };
+        if young.is_none() {
+            self.remember(way, distance);
+        }
         found_at >= distance
     }
 

@@ -92,7 +92,9 @@ fn crawl(binary: &Path, small: &Web, hot: Option<&Hot>) -> anyhow::Result<Took> 
     let host = SEED.trim_start_matches("http://").split('/').next().unwrap_or_default();
     let command = |delay: &str, site_0: Option<&Web>, options: &[&str]| {
         let mut command = argiope::crawl_at(binary, &out, delay);
-        command.args(["--scope", "any", "--no-sitemaps", "--max-simple-queries-per-path", "0"]).args(options);
+        // A resumed crawl would make the dataset of its last segment anew, within its time.
+        command.args(["--scope", "any", "--no-dataset", "--no-sitemaps", "--max-simple-queries-per-path", "0"]);
+        command.args(options);
         if let Some(web) = site_0 {
             command.args(["--connect-to", &format!("{host}::{}", web.address)]);
         }
