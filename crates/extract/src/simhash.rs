@@ -7,16 +7,25 @@
 //! measurement on real documents (`docs/near-duplicates.md`): runs of words find fewer edited copies, plain counts take
 //! different pages of one manual for copies.
 
+use std::cell::RefCell;
+
 use crate::swar;
 
 /// The fingerprint of a text. A text without words has 0.
 #[must_use]
 pub fn of_text(text: &str) -> u64 {
-    let mut occurrences = Occurrences::with_room(text.len() / BYTES_A_WORD);
-    for_each_word(text, |word| occurrences.add(word));
+    OCCURRENCES.with_borrow_mut(|occurrences| {
+        occurrences.begin(text.len() / BYTES_A_WORD);
+        for_each_word(text, |word| occurrences.add(word));
+        fingerprint(&occurrences.words)
+    })
+}
+
+/// Of words and how often they occur.
+fn fingerprint(words: &[(u64, u32)]) -> u64 {
     let mut seldom = [Counters::default(); OFTEN];
     let (mut votes_for, mut all) = ([0i64; 64], 0i64);
-    for &(word, count) in &occurrences.words {
+    for &(word, count) in words {
         all += weight(count);
         match seldom.get_mut(count as usize) {
             Some(counters) => counters.add(word),
@@ -48,6 +57,14 @@ const BYTES_A_WORD: usize = 24;
 /// Words that occur less often than this, which most do, are counted together by how often they occur.
 const OFTEN: usize = 8;
 
+/// A text with fewer distinct words leaves its memory to the next one on its thread, less than a megabyte: for each page anew, it cost as
+/// much as the counting.
+const WORDS_KEPT_MAX: usize = 1 << 15;
+
+thread_local! {
+    static OCCURRENCES: RefCell<Occurrences> = const { RefCell::new(Occurrences { words: Vec::new(), slots: Vec::new() }) };
+}
+
 /// How often each word occurs, with an open-addressing table to find it, half full at most. The hashes are well mixed
 /// already. An adversary gains nothing by collisions but a wrong fingerprint of his own page.
 struct Occurrences {
@@ -58,8 +75,19 @@ struct Occurrences {
 }
 
 impl Occurrences {
-    fn with_room(words: usize) -> Self {
-        Self { words: Vec::with_capacity(words), slots: vec![0; (2 * words).next_power_of_two()] }
+    /// Begins with none, and room for about so many.
+    fn begin(&mut self, words: usize) {
+        if self.words.capacity() > WORDS_KEPT_MAX {
+            (self.words, self.slots) = (Vec::new(), Vec::new());
+        }
+        self.words.clear();
+        self.words.reserve(words);
+        self.clear_slots((2 * words).next_power_of_two());
+    }
+
+    fn clear_slots(&mut self, count: usize) {
+        self.slots.clear();
+        self.slots.resize(count, 0);
     }
 
     #[inline]
@@ -93,7 +121,7 @@ impl Occurrences {
     }
 
     fn grow(&mut self) {
-        self.slots = vec![0; 2 * self.slots.len()];
+        self.clear_slots(2 * self.slots.len());
         for place in 0..self.words.len() {
             let slot = self.slot(self.words[place].0);
             self.slots[slot] = place as u32 + 1;
