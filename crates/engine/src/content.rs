@@ -263,7 +263,7 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
         ..sitemap::Limits::default()
     };
     let sitemap = sitemap::parse(&response.body, &limits);
-    let mut resolver = Resolver::against(url.clone(), settings, None);
+    let mut resolver = Resolver::against(url.clone(), settings, None, sitemap.entries.len());
     for entry in &sitemap.entries {
         resolver.place(&entry.loc);
     }
@@ -319,11 +319,20 @@ impl<'a, 'h> Resolver<'a, 'h> {
     fn new(base: CanonicalUrl, html: &HtmlPage, settings: &'a Settings) -> Self {
         let encoding =
             encoding_rs::Encoding::for_label(html.encoding.as_bytes()).map(encoding_rs::Encoding::output_encoding);
-        Resolver::against(base, settings, encoding.filter(|e| *e != encoding_rs::UTF_8))
+        Resolver::against(base, settings, encoding.filter(|e| *e != encoding_rs::UTF_8), html.links.len())
     }
 
-    fn against(base: CanonicalUrl, settings: &'a Settings, encoding: Option<&'static encoding_rs::Encoding>) -> Self {
-        let (urls, places, references) = (Vec::new(), HashMap::default(), HashMap::default());
+    /// `count` is about how many references there are.
+    fn against(
+        base: CanonicalUrl,
+        settings: &'a Settings,
+        encoding: Option<&'static encoding_rs::Encoding>,
+        count: usize,
+    ) -> Self {
+        let urls = Vec::with_capacity(count);
+        let (mut places, mut references) = (HashMap::default(), HashMap::default());
+        places.reserve(count);
+        references.reserve(count);
         Resolver { base, settings, lately: Lease::take(), encoding, urls, places, references, rejected: 0 }
     }
 

@@ -136,8 +136,8 @@ impl CanonicalUrl {
         encoder: Option<QueryEncoder<'_>>,
     ) -> Result<Self, Rejected> {
         check_raw_length(href, rules)?;
-        if let Some(plain) = self.plain(href, rules, encoder.is_some()) {
-            return Ok(plain.joined());
+        if let Some(joined) = self.resolve(href, rules, encoder.is_some()).and_then(Resolved::joined) {
+            return Ok(joined);
         }
         let base = (!CanonicalUrl::is_whole(href)).then(|| url::Url::parse(&self.text)).transpose();
         let base = base.map_err(|error| Rejected::Syntax(error.to_string()))?;
@@ -185,19 +185,19 @@ impl CanonicalUrl {
         }
     }
 
-    /// What [`CanonicalUrl::join_encoded`] comes to where the URL parser is not needed for it; `None` where it is.
-    pub(crate) fn plain<'u>(&'u self, href: &'u str, rules: &CanonicalRules, is_encoded: bool) -> Option<Plain<'u>> {
+    /// What [`CanonicalUrl::join_encoded`] comes to, if it turns out that the URL parser is not needed for it; `None` where it is.
+    pub(crate) fn resolve<'u>(
+        &'u self,
+        href: &'u str,
+        rules: &CanonicalRules,
+        is_encoded: bool,
+    ) -> Option<Resolved<'u>> {
         let path_start = self.path_start as usize;
         let base = plain::Base { text: &self.text, path_start, path_end: self.path_end as usize };
-        let (kept, rest) = base.join(href).filter(|_| !rules.rewrite())?;
-        let is_base = rest.is_empty() && kept.len() == self.text.len();
-        let path_length =
-            if is_base { self.path_end as usize } else { kept.len() + rest.find('?').unwrap_or(rest.len()) };
-        let is_other = is_encoded && !is_base && path_length < kept.len() + rest.len();
-        if is_other || kept.len() + rest.len() > rules.url_bytes_max {
-            return None;
-        }
-        Some(Plain { base: self, kept, rest, path_end: u32::try_from(path_length).ok()? })
+        let parts = base.split(href).filter(|_| !rules.rewrite())?;
+        let is_other = is_encoded && parts.rest_path_length < parts.rest.len();
+        let is_long = parts.kept.len() + parts.rest.len() > rules.url_bytes_max;
+        (!is_other && !is_long).then_some(Resolved { base: self, parts })
     }
 
     /// The whole URL.
@@ -266,29 +266,33 @@ impl CanonicalUrl {
 }
 
 /// A reference resolved, not yet a URL of its own.
-pub(crate) struct Plain<'u> {
+#[derive(Clone, Copy)]
+pub(crate) struct Resolved<'u> {
     base: &'u CanonicalUrl,
-    kept: &'u str,
-    rest: &'u str,
-    path_end: u32,
+    parts: plain::Parts<'u, 'u>,
 }
 
-impl<'u> Plain<'u> {
-    /// The two parts of the text.
-    pub(crate) fn parts(&self) -> (&'u str, &'u str) {
-        (self.kept, self.rest)
+impl<'u> Resolved<'u> {
+    /// The two parts of its text.
+    pub(crate) fn parts(self) -> (&'u str, &'u str) {
+        (self.parts.kept, self.parts.rest)
     }
 
-    /// The URL.
-    pub(crate) fn joined(self) -> CanonicalUrl {
-        let Plain { base, kept, rest, path_end } = self;
+    /// The URL; `None` if it takes the URL parser to tell.
+    pub(crate) fn joined(self) -> Option<CanonicalUrl> {
+        let Resolved { base, parts } = self;
+        let (kept, rest) = self.parts();
         if rest.is_empty() && kept.len() == base.text.len() {
-            return base.clone();
+            return Some(base.clone());
+        }
+        if !parts.is_plain() {
+            return None;
         }
         let mut text = String::with_capacity(kept.len() + rest.len());
         text.push_str(kept);
         text.push_str(rest);
-        CanonicalUrl { key: UrlKey::on(base.key.site, &text), text: text.into(), path_end, ..*base }
+        let path_end = u32::try_from(kept.len() + parts.rest_path_length).ok()?;
+        Some(CanonicalUrl { key: UrlKey::on(base.key.site, &text), text: text.into(), path_end, ..*base })
     }
 }
 

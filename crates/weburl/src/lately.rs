@@ -40,17 +40,19 @@ impl Lately {
         if self.rules != *rules {
             *self = Lately { rules: rules.clone(), ..Lately::default() };
         }
-        if let Some(plain) = base.plain(href, rules, encoder.is_some()) {
-            let (kept, rest) = plain.parts();
+        if let Some(resolved) = base.resolve(href, rules, encoder.is_some()) {
+            let (kept, rest) = resolved.parts();
             let place = self.place_of(kept, rest);
+            // What is the text of a canonical URL has nothing in it that would stand for something else.
             if let Some(Found { url, .. }) = place
                 && url.as_str().strip_prefix(kept) == Some(rest)
             {
                 return Ok(url.clone());
             }
-            let url = plain.joined();
-            *place = Some(Found { written: None, url: url.clone() });
-            return Ok(url);
+            if let Some(url) = resolved.joined() {
+                *place = Some(Found { written: None, url: url.clone() });
+                return Ok(url);
+            }
         }
         // A reference with a scheme leads to the same wherever it stands; one in another encoding may not.
         if encoder.is_some() || !CanonicalUrl::is_whole(href) {
@@ -80,6 +82,8 @@ impl Lately {
 mod tests {
     use std::borrow::Cow;
 
+    use proptest::prelude::*;
+
     use super::*;
 
     fn url(text: &str) -> CanonicalUrl {
@@ -98,6 +102,22 @@ mod tests {
             "../y.html",
             "?q=1",
             "y.html?q=1#top",
+            "./mailto:x@a.test",
+            "./http:y.html",
+            "z/../y.html",
+            "z/./y.html",
+            "..y.html",
+            "%7Ey",
+            "~y",
+            "./y%2E",
+            "?",
+            "y.html?",
+            " y.html",
+            "y\t.html",
+            "\\c.test/x",
+            "/\\c.test/x",
+            "y.html?a:b",
+            "y.html?a/../b",
             "http://a.test/dir/y.html",
             "http://A.test:80/dir/./y.html",
             "HTTP://c.test/%7Ex",
@@ -136,5 +156,44 @@ mod tests {
             assert_eq!(lately.join(&base, &href, &rules, None), base.join(&href, &rules));
         }
         assert_eq!(lately.places.len(), PLACES);
+    }
+
+    const PIECES: [&str; 20] = [
+        "a",
+        "b",
+        "/",
+        "//",
+        ".",
+        "..",
+        "./",
+        "../",
+        ":",
+        "?",
+        "#",
+        "%7E",
+        "~",
+        "%2e",
+        "\\",
+        " ",
+        "\t",
+        "&",
+        "\u{e9}",
+        "http://a.test",
+    ];
+
+    proptest! {
+        #[test]
+        fn what_was_found_before_changes_nothing(
+            references in prop::collection::vec(prop::collection::vec(prop::sample::select(&PIECES[..]), 0..6), 1..60),
+        ) {
+            let (mut lately, rules) = (Lately::default(), CanonicalRules::default());
+            let bases = ["http://a.test/", "http://a.test/a/b?a", "http://a.test/a/a:b"].map(url);
+            for pieces in &references {
+                for base in &bases {
+                    let href = pieces.concat();
+                    prop_assert_eq!(lately.join(base, &href, &rules, None), base.join(&href, &rules), "{} on {}", href, base);
+                }
+            }
+        }
     }
 }

@@ -10,16 +10,16 @@ pub(crate) struct Base<'b> {
 }
 
 impl<'b> Base<'b> {
-    /// The two parts of what `reference` leads to: a beginning of the base, and the end of the reference. `None` if it takes the
-    /// URL parser to tell.
-    pub(crate) fn join<'r>(self, reference: &'r str) -> Option<(&'b str, &'r str)> {
+    /// The two parts of what `reference` leads to, a beginning of the base and the end of the reference, if that end is plain
+    /// ([`Parts::is_plain`]), or if both together are a canonical URL. `None` if it takes the URL parser to tell.
+    pub(crate) fn split<'r>(self, reference: &'r str) -> Option<Parts<'b, 'r>> {
         let without_fragment = reference.split('#').next().unwrap_or(reference);
         let site = &self.text[..self.path_start];
         // Also where it is written in full.
         let rest = without_fragment.strip_prefix(site).filter(|rest| rest.starts_with('/'));
         let rest = rest.unwrap_or(without_fragment);
         if rest.is_empty() {
-            return Some((self.text, rest));
+            return Some(Parts { kept: self.text, rest, rest_path_length: 0 });
         }
         let path_length = rest.find('?').unwrap_or(rest.len());
         let (kept, rest, path_length) = match rest.as_bytes() {
@@ -33,8 +33,26 @@ impl<'b> Base<'b> {
                 (&self.text[..self.path_start + directory.len()], behind, path_length)
             }
         };
-        let (path, query) = rest.split_at(path_length);
-        (is_path(path) && is_query(query)).then_some((kept, rest))
+        // Before a colon there may be a scheme.
+        let has_scheme = rest[..path_length].split('/').next().is_some_and(|first| first.contains(':'));
+        (!has_scheme).then_some(Parts { kept, rest, rest_path_length: path_length })
+    }
+}
+
+/// What a reference leads to, in two parts.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts<'b, 'r> {
+    pub(crate) kept: &'b str,
+    pub(crate) rest: &'r str,
+    /// How much of the rest belongs to the path, in bytes.
+    pub(crate) rest_path_length: usize,
+}
+
+impl Parts<'_, '_> {
+    /// Whether the rest stands for itself. A canonical URL need not be asked: it has nothing that stands for something else.
+    pub(crate) fn is_plain(self) -> bool {
+        let (path, query) = self.rest.split_at(self.rest_path_length);
+        is_path(path) && is_query(query)
     }
 }
 
@@ -60,16 +78,15 @@ fn parent(path: &str) -> &str {
     &path[..path.rfind('/').map_or(0, |slash| slash + 1)]
 }
 
-/// Whether a path, or the rest of one, stands for itself: no dot segments (a segment that begins with a dot may be one), no
-/// scheme, nothing encoded or to be encoded.
+/// Whether a path, or the rest of one, stands for itself: no dot segments (a segment that begins with a dot may be one),
+/// nothing encoded or to be encoded.
 fn is_path(path: &str) -> bool {
     let mut before = b'/';
-    let is_plain = path.bytes().all(|byte| {
+    path.bytes().all(|byte| {
         let is_plain = is(byte, IN_PATH) && !(byte == b'.' && before == b'/');
         before = byte;
         is_plain
-    });
-    is_plain && !path.split('/').next().is_some_and(|first| first.contains(':'))
+    })
 }
 
 /// Whether a query, with its `?`, stands for itself.
