@@ -437,8 +437,7 @@ async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, settings: A
 /// The writer thread: commits records in batches, and answers reads behind the commit of every record ordered before
 /// them. Reads wait for the batch to fill or for the orders to pause, so that many of them cost one commit.
 fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mpsc::Sender<Event>) -> WriterEnd {
-    let mut batch: Vec<Record> = Vec::new();
-    let mut found = 0;
+    let mut batch = Waiting::default();
     let mut reads: Vec<Read> = Vec::new();
     while let Some(order) = orders.blocking_recv() {
         let mut next = Some(order);
@@ -446,10 +445,8 @@ fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mps
         loop {
             match next.take().map_or_else(|| orders.try_recv().ok(), Some) {
                 Some(Order::Record(record)) => {
-                    found += record.found_count();
                     batch.push(*record);
-                    if batch.len() >= COMMIT_RECORDS_MAX || found >= COMMIT_FOUND_MAX {
-                        found = 0;
+                    if batch.is_full() {
                         commit(&mut recorder, &mut batch, events)?;
                         answer(&recorder, &mut reads, events)?;
                     }
@@ -459,25 +456,44 @@ fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mps
                     commit(&mut recorder, &mut batch, events)?;
                     recorder.seal(seal)?;
                 }
-                None if !lingered && !batch.is_empty() => {
+                None if !lingered && !batch.records.is_empty() => {
                     lingered = true;
                     std::thread::sleep(COMMIT_LINGER);
                 }
                 None => break,
             }
         }
-        found = 0;
         commit(&mut recorder, &mut batch, events)?;
         answer(&recorder, &mut reads, events)?;
     }
     Ok(recorder)
 }
 
-fn commit(recorder: &mut Recorder, batch: &mut Vec<Record>, events: &mpsc::Sender<Event>) -> Result<(), RecordError> {
-    if batch.is_empty() {
+/// Records that wait for their commit.
+#[derive(Default)]
+struct Waiting {
+    records: Vec<Record>,
+    /// URLs found in them.
+    found: usize,
+}
+
+impl Waiting {
+    fn push(&mut self, record: Record) {
+        self.found += record.found_count();
+        self.records.push(record);
+    }
+
+    fn is_full(&self) -> bool {
+        self.records.len() >= COMMIT_RECORDS_MAX || self.found >= COMMIT_FOUND_MAX
+    }
+}
+
+fn commit(recorder: &mut Recorder, batch: &mut Waiting, events: &mpsc::Sender<Event>) -> Result<(), RecordError> {
+    let Waiting { records, .. } = std::mem::take(batch);
+    if records.is_empty() {
         return Ok(());
     }
-    let (records, committed) = recorder.commit(std::mem::take(batch))?;
+    let (records, committed) = recorder.commit(records)?;
     send(events, Event::Committed { records, committed });
     Ok(())
 }

@@ -58,7 +58,9 @@ impl State {
             purpose: Purpose::Page,
             found_on: Some(page.url.key()),
         });
-        record.found.extend(found.filter(|candidate| self.remembered.find(candidate)));
+        // Only what the filter admits may be remembered as such: to others a link does not lead into the crawl.
+        let is_new = |candidate: &Candidate| filter.judge(&candidate.url).is_err() || self.remembered.find(candidate);
+        record.found.extend(found.filter(is_new));
     }
 
     /// Judges the target of a redirect. It is no further from a seed than what redirects; what a seed redirects to is a
