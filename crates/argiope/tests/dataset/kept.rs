@@ -134,6 +134,21 @@ fn documents_and_images_are_kept_byte_for_byte_under_any_type() {
 }
 
 #[test]
+fn a_link_to_an_image_that_was_shown_elsewhere_does_not_lead_into_the_crawl() {
+    let png = || Reply::new(200).header("Content-Type", "image/png").body(b"\x89PNG\r\n\x1a\n1".to_vec());
+    let links = "<a href=http://cdn.test/outside>it</a> <a href=/inside.png>this</a>";
+    let site = Pages::new()
+        .html("/", "<img src=http://cdn.test/outside><img src=/inside.png><a href=/links>links</a>")
+        .html("/links", links)
+        .reply("/inside.png", png());
+    let web = Web::new().site("album.test", site).site("cdn.test", Pages::new().reply("/outside", png()));
+    let crawled = Crawled::of(web, "http://album.test/", &["--images"]);
+    let pages = pages(crawled.dir());
+    assert_eq!(pages["http://cdn.test/outside"]["kind"], "png", "it is fetched since a page shows it");
+    assert_eq!(pages["http://album.test/links"]["out_degree"], "1", "the image of this site alone");
+}
+
+#[test]
 fn without_a_choice_everything_linked_is_kept_and_images_are_not_asked_for() {
     let (web, bytes) = library();
     let crawled = Crawled::of(web, "http://library.test/", &[]);
