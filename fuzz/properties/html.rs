@@ -124,7 +124,7 @@ fn a_limit_only_leaves_out(whole: &HtmlPage, part: &HtmlPage, limits: &Limits) {
         assert_eq!(part.truncated.links, whole.links.len() > limits.links_max);
         for (part, whole) in part.links.iter().zip(&whole.links) {
             assert_eq!((&part.href, part.kind, part.rel), (&whole.href, whole.kind, whole.rel));
-            assert!(whole.text.starts_with(&part.text), "{whole:?} {part:?}");
+            assert!(whole.text.starts_with(&*part.text), "{whole:?} {part:?}");
         }
         for (part, whole) in part.images.iter().zip(&whole.images) {
             assert_eq!(part.source, whole.source);

@@ -31,5 +31,5 @@ pub use layout::{Layout, UNRECORDED};
 pub use places::{Place, ReplaceError, replace_places};
 pub use read::{Batches, Column};
 pub use rows::{Row, Rows};
-pub use tables::{ImageRow, LinkRow, PageContent, PageRow, Written};
+pub use tables::{ImageRow, LinkRow, Links, PageContent, PageRow, Written};
 pub use write::{SegmentTables, UnrecordedPages, covered_bytes};

@@ -8,6 +8,7 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
+use compact_str::CompactString;
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::Row;
@@ -73,19 +74,42 @@ pub struct PageContent {
     pub rendered_chars: Option<u32>,
 }
 
+/// The rows of one page in the table of links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Links {
+    /// The page.
+    pub source: CanonicalUrl,
+    /// Where its links lead.
+    pub targets: Vec<CanonicalUrl>,
+    /// In the order of the page, with repeats.
+    pub rows: Vec<LinkRow>,
+}
+
 /// A row of the table of links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkRow {
-    /// The page.
-    pub source: CanonicalUrl,
-    /// Where the link leads.
-    pub target: CanonicalUrl,
-    /// Its anchor text, if it has any.
-    pub text: Option<String>,
+    /// Where the link leads: an index into the targets.
+    pub target: usize,
+    /// Its anchor text; empty where it has none.
+    pub text: CompactString,
     /// The construct it comes from: `anchor`, `redirect` and so on.
     pub kind: &'static str,
     /// What its `rel` says about following it: `nofollow`, `sponsored`, `ugc`, separated by spaces.
-    pub rel: Option<String>,
+    pub rel: Option<&'static str>,
+}
+
+impl Links {
+    /// None yet, of a page.
+    #[must_use]
+    pub fn of(source: CanonicalUrl) -> Self {
+        Links { source, targets: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Adds one without `rel`.
+    pub fn push(&mut self, target: CanonicalUrl, text: &str, kind: &'static str) {
+        self.rows.push(LinkRow { target: self.targets.len(), text: text.into(), kind, rel: None });
+        self.targets.push(target);
+    }
 }
 
 /// A row of the table of images.
@@ -119,7 +143,7 @@ pub struct Written {
     /// Its page row.
     pub page: PageRow,
     /// Its links.
-    pub links: Vec<LinkRow>,
+    pub links: Links,
     /// Its images.
     pub images: Vec<ImageRow>,
 }
@@ -180,15 +204,16 @@ pub(crate) fn pages(rows: &[PageRow]) -> Result<RecordBatch, ArrowError> {
 }
 
 /// Turns link rows into columns.
-pub(crate) fn links(rows: &[LinkRow]) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn links(pages: &[Links]) -> Result<RecordBatch, ArrowError> {
+    let rows = || pages.iter().flat_map(|page| page.rows.iter().map(move |row| (page, row)));
     let columns: Vec<ArrayRef> = vec![
-        keys(rows.iter().map(|link| Some(link.source.key())))?,
-        text(rows.iter().map(|link| Some(link.source.as_str()))),
-        keys(rows.iter().map(|link| Some(link.target.key())))?,
-        text(rows.iter().map(|link| Some(link.target.as_str()))),
-        text(rows.iter().map(|link| link.text.as_deref())),
-        text(rows.iter().map(|link| Some(link.kind))),
-        text(rows.iter().map(|link| link.rel.as_deref())),
+        keys(rows().map(|(page, _)| Some(page.source.key())))?,
+        text(rows().map(|(page, _)| Some(page.source.as_str()))),
+        keys(rows().map(|(page, row)| Some(page.targets[row.target].key())))?,
+        text(rows().map(|(page, row)| Some(page.targets[row.target].as_str()))),
+        text(rows().map(|(_, row)| Some(&*row.text).filter(|text| !text.is_empty()))),
+        text(rows().map(|(_, row)| Some(row.kind))),
+        text(rows().map(|(_, row)| row.rel)),
     ];
     RecordBatch::try_new(Table::Links.schema(), columns)
 }
@@ -220,8 +245,9 @@ pub(crate) fn images(rows: &[ImageRow]) -> Result<RecordBatch, ArrowError> {
 }
 
 fn text<'a>(values: impl Iterator<Item = Option<&'a str>> + Clone) -> ArrayRef {
-    let bytes = values.clone().flatten().map(str::len).sum();
-    let mut column = StringBuilder::with_capacity(values.size_hint().0, bytes);
+    let add = |(rows, bytes), value: Option<&str>| (rows + 1, bytes + value.map_or(0, str::len));
+    let (rows, bytes) = values.clone().fold((0, 0), add);
+    let mut column = StringBuilder::with_capacity(rows, bytes);
     values.for_each(|value| column.append_option(value));
     Arc::new(column.finish())
 }

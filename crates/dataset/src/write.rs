@@ -15,7 +15,7 @@ use parquet::schema::types::ColumnPath;
 use crate::read::covered;
 use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
 use crate::tables::{images, links, pages};
-use crate::{Batches, DatasetError, ImageRow, Layout, LinkRow, PageRow, UNRECORDED, Written};
+use crate::{Batches, DatasetError, ImageRow, Layout, Links, PageRow, UNRECORDED, Written};
 
 /// Rows turned into columns at once: each time costs something for every column, so a table waits until it has enough.
 const ROWS_AT_ONCE: usize = 1_024;
@@ -23,8 +23,8 @@ const ROWS_AT_ONCE: usize = 1_024;
 const WAITING_BYTES_MAX: usize = 2 << 20;
 /// A row group is closed when it takes this much memory, in bytes.
 const ROW_GROUP_BYTES: usize = 8 << 20;
-/// A dictionary that grows beyond this is given up, in bytes.
-const DICTIONARY_BYTES: usize = 256 << 10;
+/// A dictionary that grows beyond this is given up, in bytes. Those of the URLs of links hold some ten thousand.
+const DICTIONARY_BYTES: usize = 4 << 20;
 /// The size of a data page, in bytes.
 const PAGE_BYTES: usize = 128 << 10;
 /// The extension of a file that is being written.
@@ -43,8 +43,10 @@ pub struct SegmentTables {
 #[derive(Default)]
 struct Waiting {
     pages: Vec<PageRow>,
-    links: Vec<LinkRow>,
+    links: Vec<Links>,
     images: Vec<ImageRow>,
+    /// Links of pages among them.
+    links_count: usize,
     /// Text of pages among them, in bytes.
     text_bytes: usize,
     /// Images in pages among them, in bytes.
@@ -98,12 +100,13 @@ impl SegmentTables {
         waiting.text_bytes += page.content.as_ref().and_then(|content| content.text.as_ref()).map_or(0, String::len);
         waiting.image_bytes += images.iter().filter_map(|image| image.data.as_ref()).map(Vec::len).sum::<usize>();
         waiting.pages.push(page);
-        waiting.links.extend(links);
+        waiting.links_count += links.rows.len();
+        waiting.links.push(links);
         waiting.images.extend(images);
         if waiting.pages.len() >= ROWS_AT_ONCE || waiting.text_bytes >= WAITING_BYTES_MAX {
             self.flush_pages()?;
         }
-        if self.waiting.links.len() >= ROWS_AT_ONCE {
+        if self.waiting.links_count >= ROWS_AT_ONCE {
             self.flush_links()?;
         }
         if self.waiting.images.len() >= ROWS_AT_ONCE || self.waiting.image_bytes >= WAITING_BYTES_MAX {
@@ -118,6 +121,7 @@ impl SegmentTables {
     }
 
     fn flush_links(&mut self) -> Result<(), DatasetError> {
+        self.waiting.links_count = 0;
         self.links.write(links(&std::mem::take(&mut self.waiting.links)))
     }
 

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use criterion::{BatchSize, Criterion, Throughput};
-use dataset::{Layout, LinkRow, PageContent, PageRow, Rows, SegmentTables, Written};
+use dataset::{Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written};
 use extract::html::extract;
 use extract::{HtmlPage, Limits};
 use frontier::{Group, Workbench};
@@ -170,16 +170,14 @@ fn written(page: &Page, rows: &mut Rows<'_>) -> Written {
     let row = rows.of(&candidate, 1, Some(&visit(&candidate, 1))).expect("a row");
     let rules = CanonicalRules::default();
     let target = |href: &str| page.url.join(href, &rules).ok();
-    let link = |link: &extract::Link| {
-        let target = target(&link.href)?;
-        Some(LinkRow { source: page.url.clone(), target, text: Some(link.text.clone()), kind: "anchor", rel: None })
-    };
-    let content = PageContent { kind: "html", text: Some(page.read.text.clone()), ..PageContent::default() };
-    Written {
-        page: PageRow { key: page.url.key(), row, content: Some(content) },
-        links: page.read.links.iter().filter_map(link).collect(),
-        images: Vec::new(),
+    let mut links = Links::of(page.url.clone());
+    for link in &page.read.links {
+        if let Some(target) = target(&link.href) {
+            links.push(target, &link.text, "anchor");
+        }
     }
+    let content = PageContent { kind: "html", text: Some(page.read.text.clone()), ..PageContent::default() };
+    Written { page: PageRow { key: page.url.key(), row, content: Some(content) }, links, images: Vec::new() }
 }
 
 /// Commits to a store that knows much: of references to what is known only, and with new URLs and visits.

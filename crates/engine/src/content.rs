@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use compact_str::CompactString;
 use extract::media_type::{self, MediaType};
 use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, html, robots_tag, sitemap};
 use foldhash::HashMap;
@@ -241,8 +242,8 @@ fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
     let mut page = html::extract(&document.html, Some(RenderedDocument::CONTENT_TYPE), limits);
     let room = limits.links_max.saturating_sub(page.links.len());
     page.links.extend(document.outlinks.iter().take(room).map(|url| Link {
-        href: url.clone(),
-        text: String::new(),
+        href: url.into(),
+        text: CompactString::default(),
         kind: LinkKind::Onclick,
         rel: Rel::default(),
     }));

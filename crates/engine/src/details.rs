@@ -1,6 +1,7 @@
 //! What an answer says beyond what the crawl itself needs: everything that the dataset keeps of it. A function of the answer's bytes, so
 //! that it can be derived again from the archive.
 
+use compact_str::CompactString;
 use extract::media_type::MediaType;
 use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives, simhash};
 use model::{Headers, Response, Shown, Truncation};
@@ -64,7 +65,7 @@ pub struct LinkDetails {
     /// Where it leads: an index into the page's targets.
     pub target: usize,
     /// Its text.
-    pub text: String,
+    pub text: CompactString,
     /// The construct it comes from.
     pub kind: LinkKind,
     /// What its `rel` says about following it.

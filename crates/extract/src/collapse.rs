@@ -1,5 +1,7 @@
 //! Text with its white space collapsed while it is being gathered, and never longer than its limit.
 
+use compact_str::CompactString;
+
 use crate::swar;
 
 /// Gathers pieces of text: runs of white space become one space, none at the ends.
@@ -16,12 +18,17 @@ impl Collapsed {
         Self { bytes_max, ..Self::default() }
     }
 
+    /// With room for so many bytes, if the limit allows for them.
+    pub(crate) fn with_capacity(bytes: usize, bytes_max: usize) -> Self {
+        Self { text: Vec::with_capacity(bytes.min(bytes_max)), ..Self::new(bytes_max) }
+    }
+
     /// Collapses one whole string. The flag says whether it was cut.
     pub(crate) fn whole(text: &str, bytes_max: usize) -> (String, bool) {
         let mut collapsed = Self::new(bytes_max);
         collapsed.push(text);
         let truncated = collapsed.truncated;
-        (collapsed.take(), truncated)
+        (collapsed.into_text(), truncated)
     }
 
     /// Appends a piece of eight bytes at most, which `word` has too, with zeros behind it.
@@ -89,12 +96,22 @@ impl Collapsed {
         self.truncated
     }
 
-    /// Hands out the text and starts again, with the same limit.
-    pub(crate) fn take(&mut self) -> String {
+    /// The text.
+    pub(crate) fn into_text(self) -> String {
+        // It is made of texts, cut between characters.
+        String::from_utf8(self.text).unwrap_or_default()
+    }
+
+    /// The text, most likely a short one.
+    pub(crate) fn compact(&self) -> CompactString {
+        CompactString::from_utf8(&self.text).unwrap_or_default()
+    }
+
+    /// Starts again, with the same limit and in the same memory.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
         self.space_pending = false;
         self.truncated = false;
-        // It is made of texts, cut between characters.
-        String::from_utf8(std::mem::take(&mut self.text)).unwrap_or_default()
     }
 
     /// Appends words with one space between each.
@@ -218,7 +235,7 @@ mod tests {
             collapsed.push(piece);
         }
         let truncated = collapsed.truncated();
-        assert_eq!((collapsed.take().as_str(), truncated), expect, "{pieces:?}");
+        assert_eq!((collapsed.into_text().as_str(), truncated), expect, "{pieces:?}");
     }
 
     #[test]

@@ -34,7 +34,7 @@ use collector::Collector;
 pub fn extract(bytes: &[u8], content_type: Option<&str>, limits: &Limits) -> HtmlPage {
     let charset = charset::decide(bytes, content_type);
     let (document, _) = charset.encoding.decode_with_bom_removal(bytes);
-    let mut collector = Collector::new(charset, limits);
+    let mut collector = Collector::new(document.len(), charset, limits);
     scanner::scan(&document, &mut collector, true);
     collector.finish()
 }

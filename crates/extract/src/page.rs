@@ -1,5 +1,7 @@
 //! The values that come out of an HTML page.
 
+use compact_str::CompactString;
+
 use crate::charset::EncodingSource;
 use crate::robots_tag::RobotsDirectives;
 
@@ -53,9 +55,9 @@ pub struct Scripting {
 pub struct Link {
     /// As written, entities decoded, cleaned as [`href::clean`](crate::href::clean) says. May be empty
     /// (the page itself) or a bare fragment.
-    pub href: String,
+    pub href: CompactString,
     /// Text inside the anchor (or `alt`, `title` of what is clickable), white space collapsed, bounded.
-    pub text: String,
+    pub text: CompactString,
     /// Which construct made the link.
     pub kind: LinkKind,
     /// What its `rel` says about following it.

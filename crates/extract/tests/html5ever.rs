@@ -22,7 +22,7 @@ fn ours(html: &str) -> Found {
     let page: HtmlPage = extract(html.as_bytes(), Some("text/html; charset=utf-8"), &Limits::default());
     let anchors = page.links.into_iter().filter(|l| l.kind == LinkKind::Anchor);
     Found {
-        links: anchors.map(|l| l.href).collect(),
+        links: anchors.map(|l| l.href.into()).collect(),
         images: page
             .images
             .into_iter()

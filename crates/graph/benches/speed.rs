@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dataset::{Layout, LinkRow, PageContent, PageRow, Rows, SegmentTables, Written};
+use dataset::{Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written};
 use graph::{Crew, Definition, Graph, GraphBuilder, PageKind, Pattern, Search, pagerank, search};
 use model::{Candidate, Outcome, Timestamp, Visit};
 use store::{MemoryStore, Store};
@@ -234,7 +234,7 @@ fn write(layout: &Layout, bytes: u64) -> Result<u64> {
         let row = rows.of(&Candidate::seed(url.clone()), 1, Some(&visit))?;
         tables.push(Written {
             page: PageRow { key: url.key(), row, content },
-            links: Vec::<LinkRow>::new(),
+            links: Links::of(url.clone()),
             images: Vec::new(),
         })?;
     }

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use dataset::{ImageRow, Layout, LinkRow, PageContent, PageRow, Rows, SegmentTables, Written};
+use dataset::{ImageRow, Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written};
 use model::{Candidate, Outcome, Timestamp, Visit};
 use report::Statistics;
 use store::{Batch, Store};
@@ -106,11 +106,10 @@ fn visit(url: &CanonicalUrl, page: u64) -> Visit {
 }
 
 fn written(url: &CanonicalUrl, row: dataset::Row, page: u64, pages: u64) -> Result<Written> {
-    let mut links = Vec::new();
+    let mut links = Links::of(url.clone());
     for number in 0..LINKS {
         let target = self::url(link(page, number, pages))?;
-        let text = Some(format!("link {number}"));
-        links.push(LinkRow { source: url.clone(), target, text, kind: "anchor", rel: None });
+        links.push(target, &format!("link {number}"), "anchor");
     }
     let image = |number: u64| ImageRow {
         source: url.clone(),

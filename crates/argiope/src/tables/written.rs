@@ -1,6 +1,6 @@
 //! From a visit to its rows.
 
-use dataset::{ImageRow, LinkRow, PageContent, PageRow, Rows, Written};
+use dataset::{ImageRow, LinkRow, Links, PageContent, PageRow, Rows, Written};
 use engine::{Details, HtmlDetails, ImageDetails, LinkDetails, Visited};
 use extract::media_type::Kind;
 use extract::{ImageSource, Rel, RobotsDirectives, media_type};
@@ -20,12 +20,9 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
     let Visited { candidate, visit, details } = visited;
     let row = rows.of(&candidate, visit.attempts, Some(&visit))?;
     let key = candidate.url.key();
-    let source = candidate.url;
     let is_duplicate = visit.outcome == Outcome::Duplicate;
-    let (mut links, mut images) = (Vec::new(), Vec::new());
-    if let Some(target) = row.redirect_to.as_deref().and_then(CanonicalUrl::from_canonical) {
-        links.push(LinkRow { source: source.clone(), target, text: None, kind: REDIRECT, rel: None });
-    }
+    let (mut links, mut images) = (Links::of(candidate.url), Vec::new());
+    let redirect_to = row.redirect_to.as_deref().and_then(CanonicalUrl::from_canonical);
     let content = details.map(|details| {
         let Details { media, fields, truncated, rendered, html } = *details;
         let gained = rendered.as_ref().and_then(|rendered| rendered.gained);
@@ -58,22 +55,20 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
             let HtmlDetails { language, text, targets, links: found, images: shown, .. } = html;
             content.language = language;
             content.text = Some(text).filter(|_| !is_duplicate);
-            links.extend(found.into_iter().map(|link| link_row(&source, link, &targets)));
-            images.extend(shown.into_iter().map(|image| image_row(&source, image, &targets)));
+            images.extend(shown.into_iter().map(|image| image_row(&links.source, image, &targets)));
+            links.rows.extend(found.into_iter().map(link_row));
+            links.targets = targets;
         }
         content
     });
+    if let Some(target) = redirect_to {
+        links.push(target, "", REDIRECT);
+    }
     Ok(Written { page: PageRow { key, row, content }, links, images })
 }
 
-fn link_row(source: &CanonicalUrl, found: LinkDetails, targets: &[CanonicalUrl]) -> LinkRow {
-    LinkRow {
-        source: source.clone(),
-        target: targets[found.target].clone(),
-        text: Some(found.text).filter(|text| !text.is_empty()),
-        kind: found.kind.as_str(),
-        rel: rel(found.rel),
-    }
+fn link_row(found: LinkDetails) -> LinkRow {
+    LinkRow { target: found.target, text: found.text, kind: found.kind.as_str(), rel: words_of(found.rel) }
 }
 
 fn image_row(source: &CanonicalUrl, found: ImageDetails, targets: &[CanonicalUrl]) -> ImageRow {
@@ -105,22 +100,27 @@ fn word_of(truncated: Truncation) -> &'static str {
     }
 }
 
-fn rel(rel: Rel) -> Option<String> {
-    words([(rel.nofollow, "nofollow"), (rel.sponsored, "sponsored"), (rel.ugc, "ugc")], " ")
+fn words_of(rel: Rel) -> Option<&'static str> {
+    match (rel.nofollow, rel.sponsored, rel.ugc) {
+        (false, false, false) => None,
+        (true, false, false) => Some("nofollow"),
+        (false, true, false) => Some("sponsored"),
+        (false, false, true) => Some("ugc"),
+        (true, true, false) => Some("nofollow sponsored"),
+        (true, false, true) => Some("nofollow ugc"),
+        (false, true, true) => Some("sponsored ugc"),
+        (true, true, true) => Some("nofollow sponsored ugc"),
+    }
 }
 
 fn robots(robots: RobotsDirectives) -> Option<String> {
-    let words_of = [
+    let said = [
         (robots.noindex, "noindex"),
         (robots.nofollow, "nofollow"),
         (robots.noarchive, "noarchive"),
         (robots.nosnippet, "nosnippet"),
         (robots.noimageindex, "noimageindex"),
     ];
-    words(words_of, ", ")
-}
-
-fn words<const N: usize>(words: [(bool, &str); N], separator: &str) -> Option<String> {
-    let set: Vec<&str> = words.into_iter().filter(|(is_set, _)| *is_set).map(|(_, word)| word).collect();
-    (!set.is_empty()).then(|| set.join(separator))
+    let set: Vec<&str> = said.into_iter().filter(|(is_set, _)| *is_set).map(|(_, word)| word).collect();
+    (!set.is_empty()).then(|| set.join(", "))
 }

@@ -18,6 +18,10 @@ use std::borrow::Cow;
 /// The longest `lang` kept, in bytes. Language tags (RFC 5646, section 4.4.1) need 35 bytes, rarely more.
 const LANG_BYTES_MAX: usize = 128;
 
+/// Bytes of a page for each of its links, and for each byte of its text, as many pages have them: room is made for so many at first.
+const BYTES_A_LINK: usize = 256;
+const BYTES_A_BYTE_OF_TEXT: usize = 4;
+
 /// What the element is called in which an application of React, Vue, Next, Nuxt or Svelte is shown. Angular's is `app-root`.
 const ROOTS: [&str; 6] = ["root", "app", "__next", "__nuxt", "__layout", "svelte"];
 
@@ -37,7 +41,11 @@ pub(super) struct Collector<'l> {
     pub(super) limits: &'l Limits,
     pub(super) page: HtmlPage,
     text: Collapsed,
-    pub(super) anchor: Option<Anchor>,
+    /// The place of the open `a` element among the page's links, if it is one.
+    pub(super) anchor: Option<usize>,
+    anchor_text: Collapsed,
+    /// The `alt` texts inside, for an anchor without text.
+    pub(super) anchor_alt: Collapsed,
     /// Open `template` elements: their content is inert.
     templates: usize,
     in_noscript: bool,
@@ -48,25 +56,16 @@ pub(super) struct Collector<'l> {
     pub(super) data_images_bytes: usize,
 }
 
-/// An open `a` element that is a link.
-#[derive(Debug)]
-pub(super) struct Anchor {
-    /// Its place in the page's links.
-    link: usize,
-    text: Collapsed,
-    /// The `alt` texts inside, for an anchor without text.
-    pub(super) alt: Collapsed,
-}
-
 impl<'l> Collector<'l> {
-    pub(super) fn new(charset: Charset, limits: &'l Limits) -> Self {
+    /// For a document of so many bytes.
+    pub(super) fn new(bytes: usize, charset: Charset, limits: &'l Limits) -> Self {
         let page = HtmlPage {
             encoding: charset.encoding.name(),
             encoding_source: charset.source,
             title: None,
             base_href: None,
             lang: None,
-            links: Vec::new(),
+            links: Vec::with_capacity((bytes / BYTES_A_LINK).min(limits.links_max)),
             images: Vec::new(),
             canonical: None,
             meta_robots: RobotsDirectives::default(),
@@ -79,8 +78,10 @@ impl<'l> Collector<'l> {
         Self {
             limits,
             page,
-            text: Collapsed::new(limits.text_bytes_max),
+            text: Collapsed::with_capacity(bytes / BYTES_A_BYTE_OF_TEXT, limits.text_bytes_max),
             anchor: None,
+            anchor_text: Collapsed::new(limits.link_text_bytes_max),
+            anchor_alt: Collapsed::new(limits.link_text_bytes_max),
             templates: 0,
             in_noscript: false,
             in_foreign_code: false,
@@ -93,7 +94,7 @@ impl<'l> Collector<'l> {
         self.close_anchor();
         self.page.scripting.has_parts_to_fill |= self.page.ignored.javascript > 0;
         self.page.truncated.text = self.text.truncated();
-        self.page.text = self.text.take();
+        self.page.text = self.text.into_text();
         self.page
     }
 
@@ -152,19 +153,16 @@ impl<'l> Collector<'l> {
         self.close_anchor();
         let Some(href) = href else { return };
         let rel = Rel::parse(&attributes.get(Key::Rel).unwrap_or_default());
-        if let Some(link) = self.link(LinkKind::Anchor, &href, "", rel) {
-            let bytes_max = self.limits.link_text_bytes_max;
-            self.anchor = Some(Anchor { link, text: Collapsed::new(bytes_max), alt: Collapsed::new(bytes_max) });
-        }
+        self.anchor = self.link(LinkKind::Anchor, &href, "", rel);
     }
 
     fn close_anchor(&mut self) {
-        let Some(mut anchor) = self.anchor.take() else {
-            return;
-        };
-        let text = if anchor.text.is_empty() { &mut anchor.alt } else { &mut anchor.text };
+        let Some(link) = self.anchor.take() else { return };
+        let text = if self.anchor_text.is_empty() { &self.anchor_alt } else { &self.anchor_text };
         self.page.truncated.link_text |= text.truncated();
-        self.page.links[anchor.link].text = text.take();
+        self.page.links[link].text = text.compact();
+        self.anchor_text.clear();
+        self.anchor_alt.clear();
     }
 
     fn area(&mut self, attributes: &Attributes<'_>) {
@@ -199,7 +197,7 @@ impl<'l> Collector<'l> {
         let link = self.link(kind, &href, &text, Rel::parse(&rel));
         let is_canonical = kind == LinkKind::Canonical && !self.in_noscript;
         if let Some(link) = link.filter(|_| is_canonical && self.page.canonical.is_none()) {
-            self.page.canonical = Some(self.page.links[link].href.clone());
+            self.page.canonical = Some(self.page.links[link].href.to_string());
         }
     }
 
@@ -235,7 +233,7 @@ impl<'l> Collector<'l> {
         }
         let (text, cut) = self.collapsed(text);
         self.page.truncated.link_text |= cut;
-        self.page.links.push(Link { href: href.into_owned(), text, kind, rel });
+        self.page.links.push(Link { href: href.into(), text: text.into(), kind, rel });
         Some(self.page.links.len() - 1)
     }
 
@@ -274,8 +272,8 @@ impl<'l> Collector<'l> {
         if text == "\0" {
             return;
         }
-        if let Some(anchor) = &mut self.anchor {
-            anchor.text.push(text);
+        if self.anchor.is_some() {
+            self.anchor_text.push(text);
         }
         if !self.in_noscript {
             self.text.push(text);
@@ -284,8 +282,8 @@ impl<'l> Collector<'l> {
 
     #[inline]
     fn short_content(&mut self, text: &str, word: u64) {
-        if let Some(anchor) = &mut self.anchor {
-            anchor.text.push_short(text, word);
+        if self.anchor.is_some() {
+            self.anchor_text.push_short(text, word);
         }
         if !self.in_noscript {
             self.text.push_short(text, word);
@@ -312,9 +310,7 @@ impl<'l> Collector<'l> {
     fn separate_words(&mut self, tag: Tag) {
         let is_separate = !tag.is_inline();
         self.text.separate_if(is_separate);
-        if let Some(anchor) = &mut self.anchor {
-            anchor.text.separate_if(is_separate);
-        }
+        self.anchor_text.separate_if(is_separate && self.anchor.is_some());
     }
 }
 

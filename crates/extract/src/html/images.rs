@@ -10,9 +10,9 @@ use crate::srcset;
 impl Collector<'_> {
     pub(super) fn img(&mut self, attributes: &Attributes<'_>) {
         let (alt, _) = self.collapsed(&attributes.get(Key::Alt).unwrap_or_default());
-        if let Some(anchor) = &mut self.anchor {
-            anchor.alt.separate_if(true);
-            anchor.alt.push(&alt);
+        if self.anchor.is_some() {
+            self.anchor_alt.separate_if(true);
+            self.anchor_alt.push(&alt);
         }
         if let Some(src) = attributes.non_empty(Key::Src) {
             self.image(&src, attributes, &alt, false);

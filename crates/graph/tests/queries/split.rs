@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-use dataset::{Layout, LinkRow, PageContent, PageRow, Rows, SegmentTables, Written};
+use dataset::{Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written};
 use graph::{
     Crew, Definition, Graph, GraphBuilder, Overlap, PageKind, Pattern, Ranks, Search, names, overlap, pagerank, search,
 };
@@ -153,11 +153,11 @@ fn write(of: impl Fn(usize) -> (Layout, String)) {
         let mut row = rows.of(&Candidate::seed(page(number)), 1, Some(&visit)).expect("a row");
         row.duplicate_of = original.map(|_| page(number / 2 / 9 * 9).as_str().to_owned());
         let text = original.is_none().then(|| "worm ".repeat(number % 4) + "silk");
-        let link =
-            LinkRow { source: page(number), target: page(number * number + 1), text: None, kind: "anchor", rel: None };
+        let mut links = Links::of(page(number));
+        links.push(page(number * number + 1), "", "anchor");
         let content = Some(PageContent { kind: "html", text, ..PageContent::default() });
         let page = PageRow { key: page(number).key(), row, content };
-        tables.push(Written { page, links: vec![link], images: Vec::new() }).expect("a row");
+        tables.push(Written { page, links, images: Vec::new() }).expect("a row");
     }
     tables.into_values().for_each(|tables| tables.finish(0).expect("a segment"));
 }

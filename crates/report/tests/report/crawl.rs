@@ -1,6 +1,6 @@
 //! Crawls made up row by row.
 
-use dataset::{ImageRow, Layout, LinkRow, PageContent, PageRow, Rows, SegmentTables, UNRECORDED, Written};
+use dataset::{ImageRow, Layout, Links, PageContent, PageRow, Rows, SegmentTables, UNRECORDED, Written};
 use model::{Candidate, Outcome, Timestamp, Visit};
 use report::Statistics;
 use store::{Batch, MemoryStore, Store};
@@ -114,13 +114,10 @@ fn visit(page: &Page) -> Option<Visit> {
 fn written(page: &Page, row: dataset::Row) -> Written {
     let source = url(&page.url);
     let is_html = page.kind == "html" && page.status == 200;
-    let link = |target: &String| LinkRow {
-        source: source.clone(),
-        target: url(target),
-        text: None,
-        kind: if page.outcome == Some(Outcome::Redirect) { "redirect" } else { "anchor" },
-        rel: None,
-    };
+    let mut links = Links::of(source.clone());
+    for target in &page.links {
+        links.push(url(target), "", if page.outcome == Some(Outcome::Redirect) { "redirect" } else { "anchor" });
+    }
     let image = |from_srcset| ImageRow {
         source: source.clone(),
         url: Some(url("http://a.test/image.png")),
@@ -143,7 +140,7 @@ fn written(page: &Page, row: dataset::Row) -> Written {
     let images = (0..page.images.0).map(|_| image(false)).chain((0..page.images.1).map(|_| image(true)));
     Written {
         page: PageRow { key: source.key(), row, content: (page.status > 0).then_some(content) },
-        links: page.links.iter().map(link).collect(),
+        links,
         images: images.collect(),
     }
 }

@@ -111,8 +111,8 @@ impl LinkAnswer {
     fn new(link: Link, resolver: &Resolver<'_>) -> Self {
         LinkAnswer {
             kind: link.kind.as_str(),
-            target: resolver.resolve(link.href),
-            text: link.text,
+            target: resolver.resolve(link.href.into()),
+            text: link.text.into(),
             rel: rel(link.rel),
         }
     }
