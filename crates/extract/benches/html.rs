@@ -1,22 +1,18 @@
 //! How fast pages are read: all that [`extract::html`] gives of a page, beside other parsers that give its links only.
 //!
-//! `cargo bench -p extract --bench html`. The pages are Debian's documentation of Python, PostgreSQL and Java
-//! (`python3-doc`, `postgresql-doc-15`, `openjdk-17-doc`) as far as it is there, or the `.html` files below the directories
-//! that `ARGIOPE_PAGES` names, with colons between; at most [`PAGES_MAX`] of each.
+//! `cargo bench -p extract --bench html`; which pages, is said by [`testpages`].
 
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::error::Error;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{BufferQueue, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5gum::Span;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
-use rustix::time::{ClockId, clock_gettime};
+use testpages::{Pages, ProcessorTime};
 
 /// Reads a page and says how much it found.
 type Reader = fn(&[u8]) -> usize;
@@ -27,18 +23,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-const DIRECTORIES: &str =
-    "/usr/share/doc/python3-doc/html:/usr/share/doc/postgresql-doc-15/html:/usr/share/doc/openjdk-17-doc/api";
-
-/// Pages of a directory, spread evenly over its files: the whole must be gone through in some tenths of a second.
-const PAGES_MAX: usize = 400;
-
 fn main() -> Result<()> {
-    let directories = std::env::var("ARGIOPE_PAGES").unwrap_or_else(|_| DIRECTORIES.to_owned());
-    let mut pages = Vec::new();
-    for directory in directories.split(':').map(Path::new).filter(|directory| directory.is_dir()) {
-        pages.extend(read(directory)?);
-    }
+    let pages: Vec<Vec<u8>> = Pages::read()?.into_iter().flat_map(|all| all.pages).collect();
     let bytes: usize = pages.iter().map(Vec::len).sum();
     let links: usize = pages.iter().map(|page| ours(page)).sum();
     println!("{} pages, {bytes} bytes, {links} links and images", pages.len());
@@ -56,55 +42,6 @@ fn main() -> Result<()> {
     group.finish();
     criterion.final_summary();
     Ok(())
-}
-
-/// The time of the processor on this thread, so that what else runs on the machine counts little.
-struct ProcessorTime;
-
-impl Measurement for ProcessorTime {
-    type Intermediate = Duration;
-    type Value = Duration;
-
-    fn start(&self) -> Duration {
-        Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
-    }
-
-    fn end(&self, start: Duration) -> Duration {
-        self.start().saturating_sub(start)
-    }
-
-    fn add(&self, one: &Duration, other: &Duration) -> Duration {
-        *one + *other
-    }
-
-    fn zero(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn to_f64(&self, value: &Duration) -> f64 {
-        WallTime.to_f64(value)
-    }
-
-    fn formatter(&self) -> &dyn ValueFormatter {
-        WallTime.formatter()
-    }
-}
-
-fn read(directory: &Path) -> Result<Vec<Vec<u8>>> {
-    let (mut files, mut directories): (Vec<PathBuf>, Vec<PathBuf>) = (Vec::new(), vec![directory.to_owned()]);
-    while let Some(directory) = directories.pop() {
-        for entry in directory.read_dir()? {
-            let path = entry?.path();
-            if path.is_dir() {
-                directories.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "html") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort_unstable();
-    let step = files.len().div_ceil(PAGES_MAX).max(1);
-    files.iter().step_by(step).map(|file| Ok(std::fs::read(file)?)).collect()
 }
 
 /// Everything: links with their texts, images, title, text, metadata.

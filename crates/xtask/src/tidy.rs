@@ -49,6 +49,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("report", &["dataset", "extract", "graph", "model", "printable", "store", "weburl"]),
     ("testweb", &[]),
     ("testdb", &[]),
+    ("testpages", &[]),
     ("sim", &["engine", "extract", "frontier", "model", "robots", "store", "store-embedded", "warc", "weburl"]),
     (
         "argiope",
