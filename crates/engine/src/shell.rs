@@ -39,8 +39,9 @@ const BESIDE_BYTES_MIN: usize = 256 * 1024;
 /// How often progress is reported.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
-/// How long the writer waits for more records before it commits a small batch.
-const COMMIT_LINGER: Duration = Duration::from_millis(20);
+/// A small batch waits until the last commit was so long ago: a record that comes alone is committed at once, and what comes in
+/// between together.
+const COMMIT_EVERY: Duration = Duration::from_millis(20);
 
 /// What is needed to run a crawl.
 pub struct Shell {
@@ -209,7 +210,7 @@ impl Shell {
         let writer_events = events.clone();
         let seals_at_end = sealing.is_some();
         let writer = tokio::task::spawn_blocking(move || -> WriterEnd {
-            let mut recorder = write(recorder, orders_inbox, &writer_events)?;
+            let mut recorder = write(recorder, orders_inbox, &writer_events, clock)?;
             if seals_at_end {
                 recorder.seal(Seal::Now)?;
             }
@@ -436,12 +437,18 @@ async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, settings: A
 
 /// The writer thread: commits records in batches, and answers reads behind the commit of every record ordered before
 /// them. Reads wait for the batch to fill or for the orders to pause, so that many of them cost one commit.
-fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mpsc::Sender<Event>) -> WriterEnd {
+fn write(
+    mut recorder: Recorder,
+    mut orders: mpsc::Receiver<Order>,
+    events: &mpsc::Sender<Event>,
+    clock: Clock,
+) -> WriterEnd {
     let mut batch = Waiting::default();
     let mut reads: Vec<Read> = Vec::new();
+    let mut committed_at = Timestamp::default();
     while let Some(order) = orders.blocking_recv() {
         let mut next = Some(order);
-        let mut lingered = false;
+        let mut waited = false;
         loop {
             match next.take().map_or_else(|| orders.try_recv().ok(), Some) {
                 Some(Order::Record(record)) => {
@@ -456,14 +463,17 @@ fn write(mut recorder: Recorder, mut orders: mpsc::Receiver<Order>, events: &mps
                     commit(&mut recorder, &mut batch, events)?;
                     recorder.seal(seal)?;
                 }
-                None if !lingered && !batch.records.is_empty() => {
-                    lingered = true;
-                    std::thread::sleep(COMMIT_LINGER);
+                None if !waited && !batch.records.is_empty() => {
+                    waited = true;
+                    std::thread::sleep((committed_at + COMMIT_EVERY).since(clock.now()));
                 }
                 None => break,
             }
         }
-        commit(&mut recorder, &mut batch, events)?;
+        if !batch.records.is_empty() {
+            commit(&mut recorder, &mut batch, events)?;
+            committed_at = clock.now();
+        }
         answer(&recorder, &mut reads, events)?;
     }
     Ok(recorder)
