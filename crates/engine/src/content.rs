@@ -350,7 +350,7 @@ impl<'a, 'h> Resolver<'a, 'h> {
 
     /// The place of what a reference leads to among the URLs found. A fragment does not count.
     fn place(&mut self, href: &'h str) -> Option<usize> {
-        let reference = href.split('#').next().unwrap_or(href);
+        let reference = &href[..href.bytes().position(|byte| byte == b'#').unwrap_or(href.len())];
         if let Some(place) = self.references.get(reference) {
             return *place;
         }

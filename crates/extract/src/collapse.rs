@@ -25,6 +25,10 @@ impl Collapsed {
 
     /// Collapses one whole string. The flag says whether it was cut.
     pub(crate) fn whole(text: &str, bytes_max: usize) -> (String, bool) {
+        // As it is for nearly all links: their text comes later.
+        if text.is_empty() {
+            return (String::new(), false);
+        }
         let mut collapsed = Self::new(bytes_max);
         collapsed.push(text);
         let truncated = collapsed.truncated;
