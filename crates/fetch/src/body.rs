@@ -28,16 +28,21 @@ const RATIO_FREE_BYTES: usize = 64 * 1024;
 pub(crate) struct Collector {
     payload: Vec<u8>,
     body: Vec<u8>,
-    /// With the room into which each step decodes.
-    decoder: Option<(Decoder, Box<[u8]>)>,
+    decoder: Option<Decoder>,
+    /// So much of the payload the decoder has read.
+    read_bytes: usize,
+    /// The room into which it decodes step by step.
+    step: Vec<u8>,
     coded: bool,
     bytes_max: usize,
     ratio_max: usize,
     share: Share,
     pace: Pace,
-    truncated: Option<Truncation>,
     notes: Vec<String>,
 }
+
+/// Why a body ends before its end, and in words.
+struct Cut(Truncation, String);
 
 /// A body that has come.
 #[derive(Debug)]
@@ -46,7 +51,7 @@ pub(crate) struct Collected {
     pub(crate) payload: Bytes,
     /// Decoded; the same bytes as the payload where there was no coding.
     pub(crate) body: Bytes,
-    /// Set where the payload is not all there was. The connection is of no use then.
+    /// Set where the payload, or what it decodes to, is not all there was. The connection is of no use then.
     pub(crate) truncated: Option<Truncation>,
     /// What was odd.
     pub(crate) notes: Vec<String>,
@@ -81,103 +86,148 @@ impl Collector {
             payload: Vec::new(),
             body: Vec::new(),
             coded: decoder.is_some(),
-            decoder: decoder.map(|decoder| (decoder, vec![0; STEP_BYTES].into())),
+            decoder,
+            read_bytes: 0,
+            step: Vec::new(),
             bytes_max: usize::try_from(bytes_max).unwrap_or(usize::MAX),
             ratio_max: usize::try_from(ratio_max).unwrap_or(usize::MAX),
             share,
             pace,
-            truncated: None,
             notes,
         }
     }
 
     /// Reads to the end, or to the first limit.
-    pub(crate) async fn collect(mut self, mut incoming: Incoming) -> Collected {
-        while self.truncated.is_none() {
+    pub(crate) async fn collect(mut self, incoming: Incoming) -> Collected {
+        let received = self.receive(incoming).await;
+        let decoded = self.decode_rest().await;
+        self.finish(decoded.and(received))
+    }
+
+    async fn receive(&mut self, mut incoming: Incoming) -> Result<(), Cut> {
+        loop {
             if let Some(reason) = self.pace.verdict(Instant::now()) {
-                self.truncate(Truncation::Time, reason);
-                break;
+                return Err(Cut(Truncation::Time, reason));
             }
             let Ok(frame) = timeout_at(self.pace.next_check(), wait(Stage::Transfer, incoming.frame())).await else {
                 continue;
             };
-            match frame {
-                None => break,
-                Some(Ok(frame)) => {
-                    if let Ok(data) = frame.into_data() {
-                        let expected = incoming.size_hint().exact().and_then(|left| usize::try_from(left).ok());
-                        self.take(&data, expected.unwrap_or(usize::MAX)).await;
-                    }
-                }
-                Some(Err(error)) if failure::is_disconnect(&error) => {
-                    self.truncate(Truncation::Disconnect, "connection ended within the body".to_owned());
-                }
-                Some(Err(error)) => {
-                    self.truncate(Truncation::Disconnect, format!("broken body: {}", failure::chain(&error)));
-                }
+            let Some(frame) = frame else { return Ok(()) };
+            if let Ok(data) = frame.map_err(|error| broken(&error))?.into_data() {
+                let expected = incoming.size_hint().exact().and_then(|left| usize::try_from(left).ok());
+                self.take(&data, expected.unwrap_or(usize::MAX)).await?;
             }
         }
-        self.finish()
     }
 
-    async fn take(&mut self, data: &[u8], expected_after: usize) {
+    async fn take(&mut self, data: &[u8], expected_after: usize) -> Result<(), Cut> {
         self.pace.received(data.len());
         let kept = &data[..data.len().min(self.bytes_max - self.payload.len())];
         let waited = self.share.grow(kept.len()).await;
         self.pace.waited(waited);
         append(&mut self.payload, kept, expected_after.min(self.bytes_max));
-        self.decode(kept).await;
-        if kept.len() < data.len() {
-            self.truncate(Truncation::Length, format!("longer than {} bytes", self.bytes_max));
+        if !self.decoder.as_ref().is_some_and(|decoder| decoder.awaits_whole(self.payload.len())) {
+            self.decode().await?;
         }
+        if kept.len() < data.len() {
+            return Err(Cut(Truncation::Length, format!("longer than {} bytes", self.bytes_max)));
+        }
+        Ok(())
     }
 
-    async fn decode(&mut self, mut source: &[u8]) {
-        let Some((mut decoder, mut output)) = self.decoder.take() else { return };
+    /// Decodes what was put off until all has come that comes.
+    async fn decode_rest(&mut self) -> Result<(), Cut> {
+        if self.read_bytes == self.payload.len() || self.decode_whole().await {
+            return Ok(());
+        }
+        self.decode().await
+    }
+
+    /// Decodes the payload at once; false where it must be decoded step by step.
+    async fn decode_whole(&mut self) -> bool {
+        let member = self.decoder.as_ref().and_then(|decoder| decoder.member(&self.payload));
+        let body_bytes_max = self.bytes_max.min(self.bytes_max_by_ratio());
+        let Some(member) = member.filter(|member| member.length <= body_bytes_max) else { return false };
+        // Where the stream must decode it after all, that is counted twice until the body is finished.
+        self.share.grow(member.length).await;
+        let is_decoded = time(Stage::Decode, || member.decode(&mut self.body));
+        if is_decoded {
+            self.decoder = None;
+        }
+        is_decoded
+    }
+
+    /// Decodes what of the payload is not read yet, step by step.
+    async fn decode(&mut self) -> Result<(), Cut> {
+        let Some(mut decoder) = self.decoder.take() else { return Ok(()) };
+        let mut step = std::mem::take(&mut self.step);
+        step.resize(STEP_BYTES, 0);
         loop {
-            match time(Stage::Decode, || decoder.decode(&mut source, &mut output)) {
-                Ok(0) => break self.decoder = Some((decoder, output)),
+            let mut source = &self.payload[self.read_bytes..];
+            let decoded = time(Stage::Decode, || decoder.decode(&mut source, &mut step));
+            self.read_bytes = self.payload.len() - source.len();
+            match decoded {
+                Ok(0) => break,
                 Ok(length) => {
                     let waited = self.share.grow(length).await;
                     self.pace.waited(waited);
-                    if !self.take_decoded(&output[..length]) {
-                        break;
-                    }
+                    self.take_decoded(&step[..length])?;
                 }
-                Err(broken) => break self.notes.push(broken.0),
+                Err(broken) => {
+                    self.notes.push(broken.0);
+                    return Ok(());
+                }
             }
         }
+        (self.decoder, self.step) = (Some(decoder), step);
+        Ok(())
     }
 
-    /// Keeps decoded bytes; false where a limit was reached.
-    fn take_decoded(&mut self, decoded: &[u8]) -> bool {
+    /// Keeps decoded bytes, up to a limit.
+    fn take_decoded(&mut self, decoded: &[u8]) -> Result<(), Cut> {
         let kept = &decoded[..decoded.len().min(self.bytes_max - self.body.len())];
         append(&mut self.body, kept, usize::MAX);
-        if kept.len() < decoded.len() {
-            self.truncate(Truncation::Length, format!("longer than {} bytes when decoded", self.bytes_max));
-        } else if self.body.len() > RATIO_FREE_BYTES.max(self.payload.len().saturating_mul(self.ratio_max)) {
-            self.truncate(Truncation::Length, format!("decompression ratio over {}", self.ratio_max));
-        }
-        self.truncated.is_none()
+        let reason = if kept.len() < decoded.len() {
+            format!("longer than {} bytes when decoded", self.bytes_max)
+        } else if self.body.len() > self.bytes_max_by_ratio() {
+            format!("decompression ratio over {}", self.ratio_max)
+        } else {
+            return Ok(());
+        };
+        Err(Cut(Truncation::Length, reason))
     }
 
-    fn truncate(&mut self, truncation: Truncation, note: String) {
-        if self.truncated.is_none() {
-            self.truncated = Some(truncation);
-            self.notes.push(note);
-        }
+    /// What the payload as far as it has come may decode to.
+    fn bytes_max_by_ratio(&self) -> usize {
+        RATIO_FREE_BYTES.max(self.payload.len().saturating_mul(self.ratio_max))
     }
 
-    fn finish(mut self) -> Collected {
-        let cut = self.truncated.is_some() || self.payload.is_empty();
-        if self.decoder.is_some_and(|(decoder, _)| !decoder.at_end()) && !cut {
-            self.notes.push("compressed data ended early".to_owned());
-        }
+    fn finish(mut self, end: Result<(), Cut>) -> Collected {
+        let ended_early = self.decoder.is_some_and(|decoder| !decoder.at_end()) && !self.payload.is_empty();
+        let truncated = match end {
+            Err(Cut(truncation, reason)) => {
+                self.notes.push(reason);
+                Some(truncation)
+            }
+            Ok(()) => {
+                self.notes.extend(ended_early.then(|| "compressed data ended early".to_owned()));
+                None
+            }
+        };
         let permit = self.share.finish(self.payload.len() + self.body.len());
         let payload = held(self.payload, permit.clone());
         let body = if self.coded { held(self.body, permit) } else { payload.clone() };
-        Collected { payload, body, truncated: self.truncated, notes: self.notes }
+        Collected { payload, body, truncated, notes: self.notes }
     }
+}
+
+fn broken(error: &hyper::Error) -> Cut {
+    let reason = if failure::is_disconnect(error) {
+        "connection ended within the body".to_owned()
+    } else {
+        format!("broken body: {}", failure::chain(error))
+    };
+    Cut(Truncation::Disconnect, reason)
 }
 
 /// Appends without growing the buffer much beyond what is known to come.
@@ -205,3 +255,6 @@ fn held(mut bytes: Vec<u8>, permit: Option<Arc<OwnedSemaphorePermit>>) -> Bytes 
     }
     Bytes::from_owner(Held(bytes, permit))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,23 @@
 //! Content coding undone in a stream, in bounded steps (RFC 9110 §8.4).
 //!
 //! Whoever decodes gives bytes as they come and asks for output into a buffer of its own size, so that a few bytes from
-//! the web never become many in memory before anyone looks.
+//! the web never become many in memory before anyone looks. A gzip payload that is there as a whole says how many they are, and
+//! is decoded at once where that is little enough ([`Member`]).
 
 mod brotli;
 mod inflate;
+mod member;
 mod zstandard;
 
 use inflate::Format;
+use member::Member;
 
 /// How many codings in a row are undone; the web uses one.
 const CODINGS_MAX: usize = 4;
+
+/// A gzip payload is decoded as a whole up to this size, and as a stream beyond it: a thread that serves other connections
+/// too does nothing else meanwhile.
+const WHOLE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Room between two codings in a row.
 const BETWEEN_BYTES: usize = 16 * 1024;
@@ -79,6 +86,17 @@ impl Decoder {
     /// none, `source` is used up.
     pub(crate) fn decode(&mut self, source: &mut &[u8], output: &mut [u8]) -> Result<usize, Broken> {
         pull(&mut self.stages, source, output)
+    }
+
+    /// True where a payload that has come as far as `payload_bytes` should not be decoded before all of it is there.
+    pub(crate) fn awaits_whole(&self, payload_bytes: usize) -> bool {
+        let is_gzip = matches!(&self.stages[..], [stage] if matches!(stage.name.as_str(), "gzip" | "x-gzip"));
+        is_gzip && payload_bytes <= WHOLE_BYTES_MAX
+    }
+
+    /// All of a payload, where it can be decoded at once. The bytes are those of [`Decoder::decode`].
+    pub(crate) fn member<'a>(&self, payload: &'a [u8]) -> Option<Member<'a>> {
+        if self.awaits_whole(payload.len()) { Member::of(payload) } else { None }
     }
 
     /// True where the decoded data could end here.

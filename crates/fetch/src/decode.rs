@@ -11,7 +11,12 @@ const STEP_BYTES: usize = 16 * 1024;
 #[must_use]
 pub fn decode<'a>(encodings: impl Iterator<Item = &'a str>, payload: Vec<u8>, bytes_max: usize) -> Vec<u8> {
     let Ok(Some(mut decoder)) = Decoder::for_fields(encodings) else { return payload };
-    let (mut source, mut step, mut body) = (&payload[..], vec![0; STEP_BYTES], Vec::new());
+    let mut body = Vec::new();
+    let member = decoder.member(&payload).filter(|member| member.length <= bytes_max);
+    if member.is_some_and(|member| member.decode(&mut body)) {
+        return body;
+    }
+    let (mut source, mut step) = (&payload[..], vec![0; STEP_BYTES]);
     while let Ok(length @ 1..) = decoder.decode(&mut source, &mut step) {
         body.extend_from_slice(&step[..length.min(bytes_max - body.len())]);
         if body.len() == bytes_max {
