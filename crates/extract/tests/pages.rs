@@ -125,6 +125,11 @@ fn svg_and_mathml_have_their_own_rules() {
     check("<svg><desc><p>1<p>2</p></desc><style><a href=/a>", &["/a|"]);
     check("<svg><foreignObject><style><a href=/no></style><a href=/a>x</a>", &["/a|x"]);
     check("<math><mi><title><a href=/no></title></mi></math>", &[]);
+    // The two elements of MathML that are none of HTML where `mi` lets HTML in.
+    check("<math><mi><mglyph><style><a href=/a></style></mglyph><style><a href=/no></style>", &["/a|"]);
+    check("<math><mi><malignmark/><malignmark><title><a href=/a>", &["/a|"]);
+    // Whatever the encoding, SVG in `annotation-xml` is SVG.
+    check("<math><annotation-xml><svg><desc><style><a href=/no></style><a href=/a>", &["/a|"]);
 }
 
 #[test]

@@ -78,6 +78,15 @@ impl<'d> Namespaces<'d> {
         let (element, content) = match (self.namespace(), tag) {
             (Namespace::Html, Tag::Svg) => (Namespace::Svg, Namespace::Svg),
             (Namespace::Html, Tag::Math) => (Namespace::Math, Namespace::Math),
+            // In both, the namespace around does not say what the element is.
+            (Namespace::Math, Tag::Svg) if self.is_innermost(Namespace::Math, |tag| tag == Tag::AnnotationXml) => {
+                (Namespace::Svg, Namespace::Svg)
+            }
+            (Namespace::Html, Tag::MGlyph | Tag::MalignMark)
+                if self.is_innermost(Namespace::Math, Tag::is_math_integration_point) =>
+            {
+                (Namespace::Math, Namespace::Math)
+            }
             (element, _) if is_integration_point(element, tag, attributes) => (element, Namespace::Html),
             (element, _) => (element, element),
         };
@@ -119,9 +128,14 @@ impl<'d> Namespaces<'d> {
 
     /// A block ends the paragraph before it, if that is the innermost element.
     fn end_paragraph(&mut self) {
-        if self.open.last().is_some_and(|open| open.element == Namespace::Html && Tag::of(open.name) == Tag::P) {
+        if self.is_innermost(Namespace::Html, |tag| tag == Tag::P) {
             self.open.pop();
         }
+    }
+
+    /// Whether the innermost open element is such one of this namespace.
+    fn is_innermost(&self, element: Namespace, is: impl FnOnce(Tag) -> bool) -> bool {
+        self.open.last().is_some_and(|open| open.element == element && is(Tag::of(open.name)))
     }
 
     fn break_out(&mut self) {
