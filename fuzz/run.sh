@@ -2,12 +2,14 @@
 # Runs one fuzz target with the options that docs/fuzzing.md gives figures for: fuzz/run.sh TARGET SECONDS
 set -eu
 cd "$(dirname "$0")/.."
+dictionary=$1 sanitizer=address
 case $1 in
     url) bytes_max=4096 ;;
+    links) bytes_max=4096 dictionary=html sanitizer=none ;;
     robots) bytes_max=16384 ;;
     *) bytes_max=32768 ;;
 esac
 mkdir -p "fuzz/corpus/$1"
-exec cargo +nightly fuzz run "$1" "fuzz/corpus/$1" "fuzz/seeds/$1" -- \
-    -dict="fuzz/dictionaries/$1.dict" -max_len="$bytes_max" -max_total_time="$2" \
+exec cargo +nightly fuzz run -s "$sanitizer" "$1" "fuzz/corpus/$1" "fuzz/seeds/$1" -- \
+    -dict="fuzz/dictionaries/$dictionary.dict" -max_len="$bytes_max" -max_total_time="$2" \
     -timeout=10 -report_slow_units=2 -rss_limit_mb=2048 -print_final_stats=1

@@ -31,6 +31,10 @@ def html(name, content_type, page):
     write("html", name, content_type.encode() + b"\n" + (page if isinstance(page, bytes) else page.encode()))
 
 
+def links(name, page):
+    write("links", name, page)
+
+
 def member(content):
     return gzip.compress(content, mtime=0)
 
@@ -85,6 +89,24 @@ def pages():
     html("refresh", "multipart/x;charset=\"utf-8", "5; url=\"/a\"")
     html("robots", "", "otherbot: noindex, argiope: nofollow, unavailable_after: 25 Jun 2010 15:00:00 PST, none")
     html("data", "", "data:image/PNG;charset=x; base64 ,iVBORw0%4bGgo=#x")
+
+
+def pages_of_links():
+    links("page", "<!DOCTYPE html><html><head><title>t<a href=t></title><base href=b></head><body><p><a href=1>x</a><img src=2 alt='<a href=3>'></p></body></html>")
+    links("anchors", "<A HREF='1'><a title=\">\" href = \"2\" ><a\nhref=3/><a href=4 href=no><a/href=5><a =href=6><a href==7><a href='\n 8 \t'><a href><a href=9\0x>")
+    links("references", "<a href=1&copy=2&amp;b&lt;c&notit;&para><a href=\"&#x41;&#65;&#0;&#x110000;&#128;\"><img src='&nGt;&amp'>")
+    links("schemes", "<a href=mailto:a><a href='java\nscript:b'><a href=HTTPS://c><a href=d:80/><img src=data:,x><img src=''><image src=e>")
+    links("comments", "<!-- <a href=1> --!><a href=2><!--><a href=3><!-> --><a href=4><!x <a href=5>><?php '<a href=6>' ?></ <a href=7>></><a href=8")
+    links("scripts", "<script>'<a href=1>'<!--<script></script><a href=2>--></script><a href=3><script><!--</script><a href=4>")
+    links("raw", "<style><a href=1></style x><textarea>\n<a href=2></textareas></textarea><xmp><a href=3></xmp><iframe><a href=4></iframe><noembed><a href=5></noembed><noframes><a href=6></noframes><plaintext><a href=7>")
+    links("noscript", "<head><noscript><link><a href=1><img src=2></noscript></head><p><noscript><script><a href=3></script><template><a href=4></noscript><a href=5>")
+    links("templates", "<template><a href=1><template></template><img src=2></template></template><a href=3><table><template><tr></table></template><a href=4>")
+    links("tables", "<table><a href=1><tr><td><a href=2></td><caption><a href=3></table><col><a href=4><select><option><a href=5></select>")
+    links("formatting", "<a href=1><b><p><a href=2></b>x</p><nobr><i><nobr></a><h1><a href=3><h2></a><form><button><form><button><a href=4>")
+    links("svg", "<svg><a xlink:href=1>x</a><title><a href=2></title><style><a href=3></style><script/><![CDATA[<a href=4>]]><foreignObject><style><a href=5></style><![CDATA[<a href=6>]]></foreignObject></svg>")
+    links("math", "<math><mi><a href=1></a></mi><annotation-xml encoding='text/html'><title><a href=2></title></annotation-xml><annotation-xml><svg><desc><xmp><a href=3></xmp></desc></svg></annotation-xml></math>")
+    links("breakout", "<svg><g><p><a href=1></p></g><math><font><a xlink:href=2></font><font color=red><a xlink:href=3></font></math></svg></p><a href=4>")
+    links("frames", "<html><frameset><frame src=1><noframes><a href=2></noframes></frameset><a href=3>")
 
 
 def sitemaps():
@@ -148,5 +170,6 @@ def warcs():
 urls()
 robots_files()
 pages()
+pages_of_links()
 sitemaps()
 warcs()

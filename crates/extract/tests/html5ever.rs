@@ -1,90 +1,18 @@
 //! The links and images found must be those of a full HTML parser, here html5ever: on generated tag
-//! soup and on generated trees of all kinds of content.
+//! soup, on generated trees of all kinds of content, on the stored inputs of the fuzz target `links` (`docs/fuzzing.md`), and
+//! on real pages.
 
-use extract::href::{Target, clean, target};
-use extract::html::extract;
-use extract::{HtmlPage, ImageSource, Limits, LinkKind};
-use html5ever::tendril::TendrilSink;
-use html5ever::tree_builder::TreeBuilderOpts;
-use html5ever::{ParseOpts, parse_document};
-use markup5ever_rcdom::{Handle, NodeData, RcDom};
+#[path = "../../../fuzz/properties/links.rs"]
+mod links;
+#[path = "../../../fuzz/properties/replay.rs"]
+mod replay;
+
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
 
-/// `a[href]` and `img[src]` of a page, as sets: a tree repeats an `a` that is closed wrongly.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Found {
-    links: BTreeSet<String>,
-    images: BTreeSet<String>,
-}
-
-fn ours(html: &str) -> Found {
-    let page: HtmlPage = extract(html.as_bytes(), Some("text/html; charset=utf-8"), &Limits::default());
-    let anchors = page.links.into_iter().filter(|l| l.kind == LinkKind::Anchor);
-    Found {
-        links: anchors.map(|l| l.href.into()).collect(),
-        images: page
-            .images
-            .into_iter()
-            .filter_map(|i| match i.source {
-                ImageSource::Url(url) => Some(url),
-                ImageSource::Data { .. } => None,
-            })
-            .collect(),
-    }
-}
-
-fn theirs(html: &str) -> Found {
-    let mut found = Found::default();
-    parse(html, true, &mut found);
-    found
-}
-
-fn parse(html: &str, scripting_enabled: bool, found: &mut Found) {
-    let tree_builder = TreeBuilderOpts { scripting_enabled, ..TreeBuilderOpts::default() };
-    let opts = ParseOpts { tree_builder, ..ParseOpts::default() };
-    let dom = parse_document(RcDom::default(), opts).one(html);
-    let mut todo: Vec<Handle> = vec![dom.document.clone()];
-    while let Some(node) = todo.pop() {
-        todo.extend(node.children.borrow().iter().cloned());
-        let NodeData::Element { name, attrs, .. } = &node.data else {
-            continue;
-        };
-        let attrs = attrs.borrow();
-        let attr = |wanted: &str| {
-            let found = attrs.iter().find(|a| {
-                let prefix = a.name.prefix.as_ref().map(|p| format!("{p}:"));
-                format!("{}{}", prefix.unwrap_or_default(), a.name.local) == wanted
-            });
-            found.map(|a| a.value.to_string())
-        };
-        let in_html = &*name.ns == "http://www.w3.org/1999/xhtml";
-        match (&*name.local, in_html) {
-            ("a", true) => keep(&mut found.links, attr("href")),
-            ("a", false) => keep(&mut found.links, attr("href").or(attr("xlink:href"))),
-            ("img", true) => keep(&mut found.images, attr("src").filter(|s| !s.is_empty())),
-            ("noscript", true) if scripting_enabled => parse(&text(&node), false, found),
-            _ => {}
-        }
-    }
-}
-
-fn keep(urls: &mut BTreeSet<String>, reference: Option<String>) {
-    let cleaned = reference.map(|r| clean(&r).into_owned());
-    urls.extend(cleaned.filter(|r| target(r) == Target::Web));
-}
-
-fn text(node: &Handle) -> String {
-    let children = node.children.borrow();
-    let texts = children.iter().map(|child| match &child.data {
-        NodeData::Text { contents } => contents.borrow().to_string(),
-        _ => String::new(),
-    });
-    texts.collect()
-}
-
-fn check(html: &str) {
-    assert_eq!(ours(html), theirs(html), "{html}");
+fn check(page: &str) -> usize {
+    links::compare(page, &links::parse(page, true))
 }
 
 /// Pieces that make soup in any order. A `#` becomes a number, so that every link is another one.
@@ -261,4 +189,32 @@ proptest! {
     fn nested_content_gives_the_links_of_a_full_parser(html in tree()) {
         check(&html);
     }
+}
+
+#[test]
+fn stored_inputs_give_the_links_of_a_full_parser() {
+    replay::replay("links", links::hold);
+}
+
+/// Those of `postgresql-doc-15`, or below the directories that `ARGIOPE_PAGES` names, with colons between.
+#[test]
+fn real_pages_give_the_links_of_a_full_parser() {
+    const PAGES: &str = "/usr/share/doc/postgresql-doc-15/html";
+    let directories = std::env::var("ARGIOPE_PAGES").unwrap_or_else(|_| PAGES.to_owned());
+    let (mut todo, mut pages, mut found) = (directories.split(':').map(PathBuf::from).collect::<Vec<_>>(), 0, 0);
+    while let Some(directory) = todo.pop() {
+        for entry in fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display())) {
+            let entry = entry.unwrap();
+            let path = entry.path();
+            if entry.file_type().unwrap().is_dir() {
+                todo.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "html" || extension == "htm") {
+                println!("{}", path.display());
+                found += check(&String::from_utf8_lossy(&fs::read(path).unwrap()));
+                pages += 1;
+            }
+        }
+    }
+    println!("{pages} pages, {found} different links and images");
+    assert!(pages > 0, "no pages in {directories}");
 }
