@@ -18,6 +18,9 @@ use crate::pace::Pace;
 /// A body is decoded in steps of this size.
 const STEP_BYTES: usize = 16 * 1024;
 
+/// So much of a payload a decoder is given at a time: the ratio of what it has decoded is judged by what it was given.
+const GIVEN_BYTES: usize = 4 * 1024;
+
 /// The first growth of a buffer.
 const GROWTH_BYTES: usize = 16 * 1024;
 
@@ -146,7 +149,7 @@ impl Collector {
     /// Decodes the payload at once; false where it must be decoded step by step.
     async fn decode_whole(&mut self) -> bool {
         let member = self.decoder.as_ref().and_then(|decoder| decoder.member(&self.payload));
-        let body_bytes_max = self.bytes_max.min(self.bytes_max_by_ratio());
+        let body_bytes_max = self.bytes_max.min(self.bytes_max_by_ratio(self.payload.len()));
         let Some(member) = member.filter(|member| member.length <= body_bytes_max) else { return false };
         // Where the stream must decode it after all, that is counted twice until the body is finished.
         self.share.grow(member.length).await;
@@ -163,15 +166,17 @@ impl Collector {
         let mut step = std::mem::take(&mut self.step);
         step.resize(STEP_BYTES, 0);
         loop {
-            let mut source = &self.payload[self.read_bytes..];
+            let given_bytes = self.payload.len().min((self.read_bytes / GIVEN_BYTES + 1) * GIVEN_BYTES);
+            let mut source = &self.payload[self.read_bytes..given_bytes];
             let decoded = time(Stage::Decode, || decoder.decode(&mut source, &mut step));
-            self.read_bytes = self.payload.len() - source.len();
+            self.read_bytes = given_bytes - source.len();
             match decoded {
+                Ok(0) if source.is_empty() && given_bytes < self.payload.len() => {}
                 Ok(0) => break,
                 Ok(length) => {
                     let waited = self.share.grow(length).await;
                     self.pace.waited(waited);
-                    self.take_decoded(&step[..length])?;
+                    self.take_decoded(&step[..length], given_bytes)?;
                 }
                 Err(broken) => {
                     self.notes.push(broken.0);
@@ -183,13 +188,13 @@ impl Collector {
         Ok(())
     }
 
-    /// Keeps decoded bytes, up to a limit.
-    fn take_decoded(&mut self, decoded: &[u8]) -> Result<(), Cut> {
+    /// Keeps decoded bytes, up to a limit. So much of the payload they are of at most.
+    fn take_decoded(&mut self, decoded: &[u8], payload_bytes: usize) -> Result<(), Cut> {
         let kept = &decoded[..decoded.len().min(self.bytes_max - self.body.len())];
         append(&mut self.body, kept, usize::MAX);
         let reason = if kept.len() < decoded.len() {
             format!("longer than {} bytes when decoded", self.bytes_max)
-        } else if self.body.len() > self.bytes_max_by_ratio() {
+        } else if self.body.len() > self.bytes_max_by_ratio(payload_bytes) {
             format!("decompression ratio over {}", self.ratio_max)
         } else {
             return Ok(());
@@ -197,9 +202,9 @@ impl Collector {
         Err(Cut(Truncation::Length, reason))
     }
 
-    /// What the payload as far as it has come may decode to.
-    fn bytes_max_by_ratio(&self) -> usize {
-        RATIO_FREE_BYTES.max(self.payload.len().saturating_mul(self.ratio_max))
+    /// What so much of a payload may decode to.
+    fn bytes_max_by_ratio(&self, payload_bytes: usize) -> usize {
+        RATIO_FREE_BYTES.max(payload_bytes.saturating_mul(self.ratio_max))
     }
 
     fn finish(mut self, end: Result<(), Cut>) -> Collected {

@@ -180,7 +180,16 @@ proptest! {
     ) {
         let payload = damages.iter().fold(members, |payload, damage| damage.done(payload));
         run(async {
-            assert_eq!(fetched(&payload, chunk_bytes, limits, lost).await, streamed(&payload, limits, lost).await);
+            let (fetched, streamed) = (fetched(&payload, chunk_bytes, limits, lost).await, streamed(&payload, limits, lost).await);
+            // A stream is cut where it decodes to too much for what was read of it, though the whole may not.
+            let too_dense_at_first = |(_, body, _, notes): &Seen| {
+                notes.iter().any(|note| note.starts_with("decompression ratio")) && body.len() < fetched.1.len()
+            };
+            if too_dense_at_first(&streamed) {
+                assert!(fetched.1.len() <= RATIO_FREE_BYTES.max(payload.len().saturating_mul(limits.1 as usize)));
+            } else {
+                assert_eq!(fetched, streamed);
+            }
         });
     }
 }
