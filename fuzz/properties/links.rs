@@ -87,7 +87,8 @@ pub fn parse(page: &str, scripting_enabled: bool) -> Tree {
     Tree { document: tree.sink.document, is_crossed: is_crossed.get() }
 }
 
-/// Builds the tree, and sees whether an end tag in SVG or MathML is that of another element than the innermost.
+/// Builds the tree, and sees whether in SVG or MathML an end tag is not that of the innermost element, or a start tag of HTML
+/// opens none.
 struct Builder {
     tree: TreeBuilder<Handle, RcDom>,
     is_crossed: Cell<bool>,
@@ -102,7 +103,9 @@ impl TokenSink for Builder {
         let errors = self.tree.sink.errors.borrow().len();
         let result = self.tree.process_token(token, line_number);
         let is_error = self.tree.sink.errors.borrow().len() > errors;
-        self.is_crossed.set(self.is_crossed.get() || is_end_tag && is_foreign && is_error);
+        let stays = self.adjusted_current_node_present_but_not_in_html_namespace();
+        let is_crossed = is_foreign && is_error && (is_end_tag || stays);
+        self.is_crossed.set(self.is_crossed.get() || is_crossed);
         result
     }
 
@@ -135,7 +138,7 @@ fn keep(urls: &mut BTreeSet<String>, reference: Option<String>) {
 
 /// Whether only a tree tells what some of its tags mean. They are the deliberate differences (`docs/fuzzing.md`):
 /// - an end tag in SVG or MathML that is not that of the innermost element may end one of HTML around it, or nothing;
-/// - HTML in SVG or MathML is left by all the rules by which elements of HTML end each other;
+/// - HTML in SVG or MathML is opened and left by all the rules by which elements of HTML end each other;
 /// - a `frameset` may drop all that is no frame, before it and behind it;
 /// - in a `template` that begins with a `col` all other tags are dropped;
 /// - an `a` before an element of [`SCOPES`], both ended by the end of their `template`, is opened again behind it.
