@@ -100,8 +100,11 @@ impl SegmentTables {
         waiting.text_bytes += page.content.as_ref().and_then(|content| content.text.as_ref()).map_or(0, String::len);
         waiting.image_bytes += images.iter().filter_map(|image| image.data.as_ref()).map(Vec::len).sum::<usize>();
         waiting.pages.push(page);
-        waiting.links_count += links.rows.len();
-        waiting.links.push(links);
+        // A page without links would wait without being counted.
+        if !links.rows.is_empty() {
+            waiting.links_count += links.rows.len();
+            waiting.links.push(links);
+        }
         waiting.images.extend(images);
         if waiting.pages.len() >= ROWS_AT_ONCE || waiting.text_bytes >= WAITING_BYTES_MAX {
             self.flush_pages()?;

@@ -161,3 +161,11 @@ proptest! {
         prop_assert!(page.links.len() <= limits.links_max && page.images.len() <= limits.images_max);
     }
 }
+
+#[test]
+fn what_is_no_text_makes_no_room_for_text() {
+    let page = page(&format!("<a href=/a>a</a><script>{}</script>", "x".repeat(4_000_000)), &Limits::default());
+    assert_eq!((page.text.as_str(), page.links.len()), ("a", 1));
+    assert!(page.text.capacity() < 100, "{}", page.text.capacity());
+    assert!(page.links.capacity() < 100, "{}", page.links.capacity());
+}

@@ -95,6 +95,9 @@ impl<'l> Collector<'l> {
         self.page.scripting.has_parts_to_fill |= self.page.ignored.javascript > 0;
         self.page.truncated.text = self.text.truncated();
         self.page.text = self.text.into_text();
+        // Room that was made for nothing is not kept with the page.
+        self.page.text.shrink_to(2 * self.page.text.len());
+        self.page.links.shrink_to(2 * self.page.links.len());
         self.page
     }
 
