@@ -196,8 +196,9 @@ impl Archive {
 
     /// The same with serial numbers from elsewhere; else they follow those of the segments that are there.
     #[must_use]
-    pub fn numbered_by(self, serials: Serials) -> Self {
-        Archive { serials, ..self }
+    pub fn numbered_by(mut self, serials: Serials) -> Self {
+        self.serials = serials;
+        self
     }
 
     /// Appends the exchanges of one fetch. The location is that of the last response. If the archive holds its payload
@@ -340,8 +341,7 @@ impl Archive {
         let segment = Segment { serial, name: warc::segment_name(now.as_millis(), serial), length: 0 };
         let path = self.dir.join(&segment.name);
         let writer = SegmentWriter::create(&path).map_err(|source| failed(&path, source))?;
-        let about = format!("{} of process {}", segment.name, std::process::id());
-        let warcinfo = record_id("warcinfo", &about, now);
+        let warcinfo = record_id("warcinfo", &segment.name, now);
         let index = Some(IndexWriter::new(&index_path(&path), &segment.name));
         let mut current = Current { segment, writer, warcinfo, index, begun_at: now };
         self.write_warcinfo(&mut current, now)?;
@@ -410,20 +410,24 @@ impl Archive {
         is_indexed
     }
 
-    /// Ends the writing for now. `finished` says that the crawl has ended: then the last segment gets its index too, and
-    /// all indexes are waited for. Else the archive can be opened again and goes on in the same segment; an index that is
-    /// being made is left, so that nobody waits for it, and begun anew then.
+    /// Ends the writing for now. `finished` says that the crawl has ended: then the last segment gets its index too. Else
+    /// the archive can be opened again and goes on in the same segment. Indexes that are being made are waited for.
     ///
     /// # Errors
     /// The segment cannot be synced or indexed.
     pub fn close(mut self, finished: bool) -> Result<(), ArchiveError> {
-        if !finished {
-            return Ok(());
-        }
-        if let Some(current) = self.current.take() {
+        if let Some(current) = self.current.take_if(|_| finished) {
             self.end(current)?;
         }
-        join(self.indexing)
+        join(std::mem::take(&mut self.indexing))
+    }
+}
+
+/// No thread writes to the directory when the archive is gone: who opens it next begins such indexes anew.
+impl Drop for Archive {
+    fn drop(&mut self) {
+        // An index that cannot be made is made when the archive is opened again.
+        let _ = join(std::mem::take(&mut self.indexing));
     }
 }
 
