@@ -94,6 +94,10 @@ impl Store for WorkerStore {
         Ok(Vec::new())
     }
 
+    fn unrecorded(&self, _after: Option<UrlKey>, _max: usize) -> Result<Vec<Entry>, StoreError> {
+        Ok(Vec::new())
+    }
+
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         self.worker.site(key)
     }

@@ -158,6 +158,10 @@ impl Store for Watched {
         self.below.scan(after, max)
     }
 
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.below.unrecorded(after, max)
+    }
+
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         self.below.site(key)
     }

@@ -94,6 +94,10 @@ impl Store for EmbeddedStore {
         self.view().scan(after, max)
     }
 
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.view().unrecorded(after, max)
+    }
+
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         self.view().site(key)
     }

@@ -62,10 +62,25 @@ impl<'a> View<'a> {
         urls.take(max)
             .map(|entry| {
                 let (key, record) = self.pair(entry)?;
-                let key = (*key).try_into().map_err(|_| damaged("urls", "a key of the wrong length"))?;
-                self.entry(UrlKey::from_bytes(key), codec::decode_url(&record)?)
+                self.entry(url_key(&key, "urls")?, codec::decode_url(&record)?)
             })
             .collect()
+    }
+
+    pub(crate) fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        let from = after.map_or(Unbounded, |after| Excluded(after.to_bytes()));
+        let mut entries = Vec::new();
+        for visit in self.range(&self.tables.visits, from, Unbounded) {
+            if entries.len() >= max {
+                break;
+            }
+            let (key, record) = self.pair(visit)?;
+            let key = url_key(&key, "visits")?;
+            if codec::decode_visit(key, &record)?.location.is_none() {
+                entries.push(self.get(key)?.ok_or_else(|| damaged("visits", "its URL is missing"))?);
+            }
+        }
+        Ok(entries)
     }
 
     pub(crate) fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
@@ -87,8 +102,7 @@ impl<'a> View<'a> {
 
     pub(crate) fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
         let Some(holder) = self.read(&self.tables.holders, &digest.0)? else { return Ok(None) };
-        let key = (*holder).try_into().map_err(|_| damaged("holders", "a key of the wrong length"))?;
-        Ok(Some(UrlKey::from_bytes(key)))
+        url_key(&holder, "holders").map(Some)
     }
 
     pub(crate) fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
@@ -169,6 +183,11 @@ impl<'a> View<'a> {
 
 fn following(site: SiteKey) -> Option<SiteKey> {
     site.0.checked_add(1).map(SiteKey)
+}
+
+fn url_key(bytes: &[u8], table: &'static str) -> Result<UrlKey, StoreError> {
+    let key = bytes.try_into().map_err(|_| damaged(table, "a key of the wrong length"))?;
+    Ok(UrlKey::from_bytes(key))
 }
 
 fn queue_key(bytes: &[u8]) -> Result<UrlKey, StoreError> {

@@ -102,6 +102,10 @@ impl Store for PostgresStore {
         self.reader.scan(after, max)
     }
 
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.reader.unrecorded(after, max)
+    }
+
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         self.reader.site(key)
     }

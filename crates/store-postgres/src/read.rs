@@ -31,15 +31,32 @@ const SITES_WITH_PENDING: &str = "WITH RECURSIVE waiting AS (
         FROM waiting w WHERE w.site_key IS NOT NULL)
     SELECT site_key FROM waiting WHERE site_key IS NOT NULL LIMIT $2";
 
-const ENTRIES: &str = "SELECT u.url, u.depth, u.redirects, u.purpose::text, u.via::text, u.found_on_site, u.found_on_url,
+/// The statement that reads entries: of each the URL `u`, its visit `v` and the attempts `a` at it.
+macro_rules! entries_of {
+    ($urls_and_visits:literal) => {
+        concat!(
+            "SELECT u.url, u.depth, u.redirects, u.purpose::text, u.via::text, u.found_on_site, u.found_on_url,
         coalesce(a.attempts, v.attempts, 0::smallint), v.url_key IS NOT NULL,
         v.fetched_at, v.length, v.judged_depth, v.judged_redirects, v.duplicate_of_site, v.duplicate_of_url, v.out_degree,
         v.segment, v.record_offset, v.record_length, v.outcome::text, v.status, v.attempts, v.content_type, v.reason, v.title,
-        v.target, v.digest, v.outlinks
-    FROM (SELECT * FROM url WHERE (site_key, url_key) >= ($1, $2) ORDER BY site_key, url_key LIMIT $3) u
-    LEFT JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
-    LEFT JOIN attempt a ON a.site_key = u.site_key AND a.url_key = u.url_key
-    ORDER BY u.site_key, u.url_key";
+        v.target, v.digest, v.outlinks FROM ",
+            $urls_and_visits,
+            " LEFT JOIN attempt a ON a.site_key = u.site_key AND a.url_key = u.url_key
+            ORDER BY u.site_key, u.url_key"
+        )
+    };
+}
+
+const ENTRIES: &str = entries_of!(
+    "(SELECT * FROM url WHERE (site_key, url_key) >= ($1, $2) ORDER BY site_key, url_key LIMIT $3) u
+    LEFT JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key"
+);
+
+const UNRECORDED: &str = entries_of!(
+    "(SELECT * FROM visit WHERE segment IS NULL AND (site_key, url_key) >= ($1, $2)
+        ORDER BY site_key, url_key LIMIT $3) v
+    JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key"
+);
 
 const SITES: &str =
     "SELECT s.site, s.due_at, s.failures_in_a_row, s.response_seconds, s.response_nanos, s.pages_fetched,
@@ -98,26 +115,29 @@ impl Reader {
     }
 
     pub(crate) fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        let entry = self.entries("looking up a URL", key, 1)?.pop();
+        let entry = self.entries("looking up a URL", ENTRIES, key, 1)?.pop();
         Ok(entry.filter(|entry| entry.candidate.url.key() == key))
     }
 
     pub(crate) fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        let first = match after {
-            None => UrlKey { site: SiteKey(0), url: 0 },
-            Some(UrlKey { site, url: u64::MAX }) => match following(Some(site)) {
-                None => return Ok(Vec::new()),
-                Some(site) => UrlKey { site: SiteKey(site), url: 0 },
-            },
-            Some(UrlKey { site, url }) => UrlKey { site, url: url + 1 },
-        };
-        self.entries("reading the URLs", first, max)
+        behind(after).map_or(Ok(Vec::new()), |first| self.entries("reading the URLs", ENTRIES, first, max))
     }
 
-    fn entries(&self, doing: &'static str, first: UrlKey, max: usize) -> Result<Vec<Entry>, StoreError> {
+    pub(crate) fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        let doing = "reading the URLs without a record";
+        behind(after).map_or(Ok(Vec::new()), |first| self.entries(doing, UNRECORDED, first, max))
+    }
+
+    fn entries(
+        &self,
+        doing: &'static str,
+        statement: &'static str,
+        first: UrlKey,
+        max: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
         let (site, url) = key(first);
         let parameters = vec![Box::new(site) as _, Box::new(url) as _, Box::new(limit(max)) as _];
-        let rows = self.session.query(doing, ENTRIES, parameters)?;
+        let rows = self.session.query(doing, statement, parameters)?;
         rows.iter().map(|row| Columns::of("url", row).entry()).collect()
     }
 
@@ -198,6 +218,17 @@ fn low_bits(sum: i128) -> u64 {
 }
 
 /// The key of the first site that comes behind one; `None` if there can be none.
+/// The first key that is behind this one; `None` behind the last.
+fn behind(after: Option<UrlKey>) -> Option<UrlKey> {
+    match after {
+        None => Some(UrlKey { site: SiteKey(0), url: 0 }),
+        Some(UrlKey { site, url: u64::MAX }) => {
+            following(Some(site)).map(|site| UrlKey { site: SiteKey(site), url: 0 })
+        }
+        Some(UrlKey { site, url }) => Some(UrlKey { site, url: url + 1 }),
+    }
+}
+
 fn following(after: Option<SiteKey>) -> Option<u64> {
     after.map_or(Some(0), |site| site.0.checked_add(1))
 }

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    Candidate, Distance, Failure, FailureKind, Outcome, PayloadDigest, Purpose, RobotsAnswer, RobotsRecord, SiteRecord,
-    Timestamp, Via, Visit, Visited,
+    ArchiveLocation, Candidate, Distance, Failure, FailureKind, Outcome, PayloadDigest, Purpose, RobotsAnswer,
+    RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
 };
 use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
 
@@ -54,6 +54,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("the first holder of a payload stays", holders),
         ("seeds and segments are kept", seeds_and_segments),
         ("scans are complete, in order and in windows", scans),
+        ("what the archive has no record of is found", unrecorded),
         ("totals count everything once", totals),
         ("all is there after opening again", durable),
     ];
@@ -353,6 +354,35 @@ fn scans(fixture: &dyn Fixture) {
     let waiting = store.sites_with_pending(None, 5).expect("sites");
     let rest = store.sites_with_pending(waiting.last().copied(), 100).expect("sites");
     assert_eq!((waiting.len(), rest.len()), (5, 2));
+}
+
+fn unrecorded(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let address = |n: u32| format!("http://h{}.test/{n}", n % 3);
+    find(&*store, &(0..30).map(|n| page(&address(n), 1)).collect::<Vec<_>>());
+    let location = Some(ArchiveLocation { segment: 0, offset: 1, length: 2 });
+    let recorded: Vec<Visit> = (0..10).map(|n| Visit { location, ..visit(&address(n), Outcome::Html) }).collect();
+    end(&*store, &recorded);
+    let excluded: Vec<Visit> = (10..20).map(|n| visit(&address(n), Outcome::Excluded)).collect();
+    end(&*store, &excluded);
+    let mut expect: Vec<UrlKey> = excluded.iter().map(|visit| visit.key).collect();
+    expect.sort_unstable();
+    let (mut keys, mut after) = (Vec::new(), None);
+    loop {
+        let window = store.unrecorded(after, 3).expect("unrecorded");
+        let Some(last) = window.last() else { break };
+        after = Some(last.candidate.url.key());
+        assert!(
+            window.len() <= 3
+                && window
+                    .iter()
+                    .all(|entry| store.get(entry.candidate.url.key()).expect("get").as_ref() == Some(entry))
+        );
+        keys.extend(window.iter().map(|entry| entry.candidate.url.key()));
+    }
+    assert_eq!(keys, expect);
+    end(&*store, &excluded.into_iter().map(|visit| Visit { location, ..visit }).collect::<Vec<_>>());
+    assert_eq!(store.unrecorded(None, 3).expect("unrecorded"), vec![]);
 }
 
 fn totals(fixture: &dyn Fixture) {

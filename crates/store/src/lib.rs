@@ -61,6 +61,13 @@ pub trait Store: Send + Sync {
     /// The store cannot be read.
     fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError>;
 
+    /// The visited URLs of which the archive has no record, in key order, from behind `after`, at most `max`. URLs that are not
+    /// visited are not read for it: mostly they are by far the most.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError>;
+
     /// The record of a site.
     ///
     /// # Errors

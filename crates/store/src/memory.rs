@@ -104,6 +104,14 @@ impl Store for MemoryStore {
         Ok(self.state().urls.range((from, Unbounded)).take(max).map(|(_, entry)| entry.clone()).collect())
     }
 
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        let from = after.map_or(Unbounded, Excluded);
+        let state = self.state();
+        let entries = state.urls.range((from, Unbounded)).map(|(_, entry)| entry);
+        let is_unrecorded = |entry: &&Entry| entry.visit.as_ref().is_some_and(|visit| visit.location.is_none());
+        Ok(entries.filter(is_unrecorded).take(max).cloned().collect())
+    }
+
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         Ok(self.state().sites.get(&key).cloned())
     }

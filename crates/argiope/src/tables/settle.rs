@@ -115,14 +115,11 @@ fn write_unrecorded(layout: &Layout, store: &dyn Store) -> anyhow::Result<()> {
     let mut pages = UnrecordedPages::begin(layout)?;
     let mut after = None;
     loop {
-        let entries = store.scan(after, ENTRIES_AT_ONCE)?;
+        let entries = store.unrecorded(after, ENTRIES_AT_ONCE)?;
         let Some(last) = entries.last() else { break };
         after = Some(last.candidate.url.key());
-        for entry in entries {
-            let is_recorded = entry.visit.as_ref().is_none_or(|visit| visit.location.is_some());
-            if !is_recorded && entry.candidate.purpose == Purpose::Page {
-                pages.push(PageRow { key: entry.candidate.url.key(), row: rows.row(&entry)?, content: None })?;
-            }
+        for entry in entries.iter().filter(|entry| entry.candidate.purpose == Purpose::Page) {
+            pages.push(PageRow { key: entry.candidate.url.key(), row: rows.row(entry)?, content: None })?;
         }
     }
     Ok(pages.finish()?)
