@@ -20,13 +20,14 @@ const JOURNALS_BYTES_MAX: u64 = 64 << 20;
 const OPEN_FILES_MAX: usize = 128;
 /// Bytes kept in memory of each table but that of the URLs before they are written out.
 const SMALL_BUFFER_BYTES: u64 = 2 << 20;
-/// What is written out comes into the first level when there are so many files of it (the engine's own number). The larger that level is,
-/// the more often the same keys are written again: every file of it has keys of all its range.
-const FRESH_FILES_MAX: u8 = 4;
-/// The first level of the table of URLs has four such files, about twice what comes into it at once.
-const URLS_FILE_BYTES: u64 = 16 << 20;
+/// What is written out comes into the first level when there are so many files of it. All of that level, whose files have keys
+/// of all its range, is written again then: the more files come at once, the less often. Each look-up asks the filters of them
+/// all, and at 20 the engine begins to hold commits up.
+const FRESH_FILES_MAX: u8 = 12;
+/// The first level of the table of URLs has so many such files as come into it at once: with 384 MB some four million URLs.
+const URLS_FILE_BYTES: u64 = 32 << 20;
 /// As for URLs; keys without values are short.
-const QUEUE_FILE_BYTES: u64 = 8 << 20;
+const QUEUE_FILE_BYTES: u64 = 16 << 20;
 /// How much larger each level is than the one before.
 const LEVEL_RATIO: f32 = 8.0;
 /// Block size of tables with long values.
