@@ -46,6 +46,22 @@ fn texts_past_their_limits_are_cut_and_told() {
 }
 
 #[test]
+fn without_room_for_texts_all_else_is_found_and_what_was_left_out_is_told() {
+    let limits = Limits { text_bytes_max: 0, link_text_bytes_max: 0, ..Limits::default() };
+    let html = "<div id=root></div> <a href=1><img alt=x></a> <a href=2>y</a> z <noscript><a href=3>q</a></noscript><title>t</title>";
+    let whole = page(html, &Limits::default());
+    let without = page(html, &limits);
+    let hrefs = |page: &HtmlPage| page.links.iter().map(|link| link.href.to_string()).collect::<Vec<_>>();
+    assert_eq!((hrefs(&without), &without.title), (hrefs(&whole), &whole.title));
+    assert_eq!(without.scripting, whole.scripting);
+    assert!(without.text.is_empty() && without.links.iter().all(|link| link.text.is_empty()));
+    assert!(without.truncated.text && without.truncated.link_text);
+    let blank = page("<a href=1> </a> <p>\n", &limits);
+    assert!(!blank.truncated.text && !blank.truncated.link_text);
+    assert!(page("<a href=1>y</a>", &limits).truncated.link_text);
+}
+
+#[test]
 fn a_long_href_is_counted_and_never_cut() {
     let page = page("<a href=12345678>x</a><a href=123456789>x</a>", &small());
     assert_eq!(page.links.len(), 1);

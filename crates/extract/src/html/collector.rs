@@ -161,7 +161,8 @@ impl<'l> Collector<'l> {
 
     fn close_anchor(&mut self) {
         let Some(link) = self.anchor.take() else { return };
-        let text = if self.anchor_text.is_empty() { &self.anchor_alt } else { &self.anchor_text };
+        let has_text = !self.anchor_text.is_empty() || self.anchor_text.truncated();
+        let text = if has_text { &self.anchor_text } else { &self.anchor_alt };
         self.page.truncated.link_text |= text.truncated();
         self.page.links[link].text = text.compact();
         self.anchor_text.clear();
@@ -283,6 +284,12 @@ impl<'l> Collector<'l> {
         }
     }
 
+    /// Whether more text among elements would change nothing: all there is room for is there, and it is known that there was more.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.text.truncated() && self.limits.link_text_bytes_max == 0 && self.page.truncated.link_text
+    }
+
     #[inline]
     fn short_content(&mut self, text: &str, word: u64) {
         if self.anchor.is_some() {
@@ -379,7 +386,7 @@ impl Sink for Collector<'_> {
             return;
         }
         match within {
-            Within::Content if self.in_foreign_code => {}
+            Within::Content if self.in_foreign_code || self.is_full() => {}
             Within::Content if let Some((text, word)) = text.short() => self.short_content(text, word),
             Within::Content => text.pieces(|piece| self.content(piece)),
             Within::Title => self.title(&text.whole()),
