@@ -82,12 +82,13 @@ impl Table {
         }
     }
 
-    /// The columns that nobody asks for by order: their least and greatest values are not looked for.
-    pub(crate) const fn prose(self) -> &'static [&'static str] {
+    /// The columns whose least and greatest values are not looked for, since they would tell nobody which row groups to skip: prose,
+    /// hashes, and the URLs of links, which stand in every row group.
+    pub(crate) const fn without_bounds(self) -> &'static [&'static str] {
         match self {
             Table::Pages => &["title", "text", "reason"],
-            Table::Links => &["text"],
-            Table::Images => &["alt", "data"],
+            Table::Links => &["source_key", "source", "target_key", "target", "text"],
+            Table::Images => &["source_key", "source", "url_key", "url", "alt", "digest", "data"],
         }
     }
 }

@@ -252,8 +252,8 @@ fn text<'a>(values: impl Iterator<Item = Option<&'a str>> + Clone) -> ArrayRef {
     Arc::new(column.finish())
 }
 
-fn keys(values: impl Iterator<Item = Option<UrlKey>>) -> Result<ArrayRef, ArrowError> {
-    let mut column = FixedSizeBinaryBuilder::new(16);
+fn keys(values: impl Iterator<Item = Option<UrlKey>> + Clone) -> Result<ArrayRef, ArrowError> {
+    let mut column = FixedSizeBinaryBuilder::with_capacity(values.clone().count(), 16);
     for value in values {
         match value {
             Some(key) => column.append_value(key.to_bytes())?,

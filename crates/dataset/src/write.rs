@@ -293,7 +293,7 @@ fn properties(table: Table) -> WriterProperties {
         .set_dictionary_page_size_limit(DICTIONARY_BYTES)
         .set_data_page_size_limit(PAGE_BYTES)
         .set_key_value_metadata(Some(vec![KeyValue::new(VERSION_KEY.to_owned(), VERSION.to_string())]));
-    for column in table.prose() {
+    for column in table.without_bounds() {
         properties = properties.set_column_statistics_enabled(ColumnPath::from(*column), EnabledStatistics::None);
     }
     for column in table.repetitive() {
