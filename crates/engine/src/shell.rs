@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fetch::Fetcher;
@@ -39,8 +39,8 @@ const BESIDE_BYTES_MIN: usize = 256 * 1024;
 /// How often progress is reported.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
-/// A small batch waits until the last commit was so long ago: a record that comes alone is committed at once, and what comes in
-/// between together.
+/// A small batch waits until the last commit was so long ago, unless the crawl waits for it: a record that comes alone is committed
+/// at once, and what comes in between together.
 const COMMIT_EVERY: Duration = Duration::from_millis(20);
 
 /// What is needed to run a crawl.
@@ -208,9 +208,11 @@ impl Shell {
         let (events, mut inbox) = mpsc::channel(EVENTS_MAX);
         let (orders, orders_inbox) = mpsc::channel(ORDERS_MAX);
         let writer_events = events.clone();
+        let awaited = Arc::new(Awaited::default());
+        let writer_awaited = awaited.clone();
         let seals_at_end = sealing.is_some();
         let writer = tokio::task::spawn_blocking(move || -> WriterEnd {
-            let mut recorder = write(recorder, orders_inbox, &writer_events, clock)?;
+            let mut recorder = write(recorder, orders_inbox, &writer_events, &writer_awaited, clock)?;
             if seals_at_end {
                 recorder.seal(Seal::Now)?;
             }
@@ -234,6 +236,8 @@ impl Shell {
         tokio::pin!(stop);
         let mut stopping = false;
         while hands.end.is_none() {
+            let nothing_else = state.fetches_in_flight() == 0 && state.sites_waiting() == 0;
+            awaited.set(nothing_else && hands.waiting_orders.is_empty());
             let event = tokio::select! {
                 biased;
                 told = &mut stop, if !stopping => {
@@ -441,6 +445,7 @@ fn write(
     mut recorder: Recorder,
     mut orders: mpsc::Receiver<Order>,
     events: &mpsc::Sender<Event>,
+    awaited: &Awaited,
     clock: Clock,
 ) -> WriterEnd {
     let mut batch = Waiting::default();
@@ -465,7 +470,7 @@ fn write(
                 }
                 None if !waited && !batch.records.is_empty() => {
                     waited = true;
-                    std::thread::sleep((committed_at + COMMIT_EVERY).since(clock.now()));
+                    awaited.wait((committed_at + COMMIT_EVERY).since(clock.now()));
                 }
                 None => break,
             }
@@ -477,6 +482,32 @@ fn write(
         answer(&recorder, &mut reads, events)?;
     }
     Ok(recorder)
+}
+
+/// Whether the crawl waits for the writer: nothing is fetched, and nothing will be due before it has answered.
+#[derive(Default)]
+struct Awaited {
+    is_awaited: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Awaited {
+    fn set(&self, is_awaited: bool) {
+        let before = std::mem::replace(&mut *self.lock(), is_awaited);
+        if is_awaited && !before {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Waits until it is so, but not longer than this.
+    fn wait(&self, time_max: Duration) {
+        // What it is then does not matter.
+        let _ = self.changed.wait_timeout_while(self.lock(), time_max, |is_awaited| !*is_awaited);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.is_awaited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Records that wait for their commit.
