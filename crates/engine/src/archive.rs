@@ -410,20 +410,23 @@ impl Archive {
         is_indexed
     }
 
-    /// Ends the writing for now. `finished` says that the crawl has ended: then the last segment gets its index too. Else
-    /// the archive can be opened again and goes on in the same segment. Indexes that are being made are waited for.
+    /// Ends the writing for now, when the indexes that are being made are done. `finished` says that the crawl has ended: then
+    /// the last segment gets its index too. Else the archive can be opened again and goes on in the same segment.
     ///
     /// # Errors
     /// The segment cannot be synced or indexed.
     pub fn close(mut self, finished: bool) -> Result<(), ArchiveError> {
-        if let Some(current) = self.current.take_if(|_| finished) {
+        if !finished {
+            return Ok(());
+        }
+        if let Some(current) = self.current.take() {
             self.end(current)?;
         }
         join(std::mem::take(&mut self.indexing))
     }
 }
 
-/// No thread writes to the directory when the archive is gone: who opens it next begins such indexes anew.
+/// No thread writes to the directory when the archive is gone: who opens it next would meet it there.
 impl Drop for Archive {
     fn drop(&mut self) {
         // An index that cannot be made is made when the archive is opened again.

@@ -217,7 +217,6 @@ fn low_bits(sum: i128) -> u64 {
     sum as u64
 }
 
-/// The key of the first site that comes behind one; `None` if there can be none.
 /// The first key that is behind this one; `None` behind the last.
 fn behind(after: Option<UrlKey>) -> Option<UrlKey> {
     match after {
@@ -229,6 +228,7 @@ fn behind(after: Option<UrlKey>) -> Option<UrlKey> {
     }
 }
 
+/// The key of the first site that comes behind one; `None` if there can be none.
 fn following(after: Option<SiteKey>) -> Option<u64> {
     after.map_or(Some(0), |site| site.0.checked_add(1))
 }
