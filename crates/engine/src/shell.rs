@@ -572,3 +572,26 @@ fn send(events: &mpsc::Sender<Event>, event: Event) {
     // The receiver is gone only when the crawl has ended.
     let _ = events.blocking_send(event);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Longer than any test may take: who is not woken is noticed.
+    const EVER: Duration = Duration::from_secs(24 * 3600);
+
+    #[test]
+    fn who_is_awaited_waits_no_longer() {
+        let awaited = Awaited::default();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| awaited.wait(EVER));
+            awaited.set(false);
+            awaited.set(true);
+            waiting.join().expect("no panic");
+        });
+        // It still is.
+        awaited.wait(EVER);
+        awaited.set(false);
+        awaited.wait(Duration::ZERO);
+    }
+}
