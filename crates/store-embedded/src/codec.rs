@@ -18,11 +18,13 @@ use crate::bytes::{Decoder, Encoder};
 mod tests;
 
 /// The version of the directory's layout and of all tables together.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 2;
+/// Had the records of URLs that wait in the table of URLs; they still may be there, and are read.
+pub(crate) const FIRST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.
 const RECORD_VERSION: u8 = 1;
 
-/// A record of the table of URLs.
+/// What is known of a URL but for its visit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UrlRecord {
     /// The URL and how it was found.
@@ -59,6 +61,13 @@ pub(crate) struct Standing {
     pub(crate) position: Position,
     pub(crate) queued: bool,
     pub(crate) visit: Option<VisitSummary>,
+}
+
+impl Standing {
+    /// True where the URL's record is in the queue: it waits for its visit.
+    pub(crate) fn is_in_queue(&self) -> bool {
+        self.queued && self.visit.is_none()
+    }
 }
 
 impl UrlRecord {

@@ -7,7 +7,7 @@ use stages::{Stage, time};
 use store::{Batch, Committed, StoreError};
 
 use crate::codec::Progress;
-use crate::filter::Filter;
+use crate::known::{Known, Way};
 use crate::read::View;
 use crate::tables::Tables;
 use crate::witness::Witness;
@@ -18,7 +18,7 @@ use plan::Plan;
 pub(crate) struct Writer {
     progress: Progress,
     /// None until the first commit: who only reads has no use for it.
-    filter: Option<Filter>,
+    known: Option<Known>,
     witness: Witness,
     /// Set once a commit has failed; says whether for want of space.
     failed: Option<Failed>,
@@ -32,25 +32,24 @@ enum Failed {
 
 impl Writer {
     pub(crate) fn new(progress: Progress, witness: Witness) -> Self {
-        Writer { progress, filter: None, witness, failed: None }
+        Writer { progress, known: None, witness, failed: None }
     }
 
     pub(crate) fn commit(&mut self, tables: &Tables, batch: &Batch) -> Result<Committed, StoreError> {
         self.check_usable(tables)?;
+        let view = View::of(tables);
         let plan = time(Stage::Seen, || {
-            let filter = match self.filter.take() {
-                Some(filter) => filter,
-                None => Filter::of(&tables.urls).map_err(tables.failed("reading which URLs are known"))?,
+            let known = match self.known.take() {
+                Some(known) => known,
+                None => view.known()?,
             };
-            let mut plan = Plan::load(tables, self.filter.insert(filter), batch)?;
-            plan.work_out(&View::of(tables), batch)?;
-            Ok::<_, StoreError>(plan)
+            Plan::of(batch, &view, self.known.insert(known))
         })?;
         let mut progress = self.progress.clone();
         progress.sequence += 1;
         let written = time(Stage::Commit, || {
             let staged = stage::stage(tables, batch, &plan, &mut progress)?;
-            staged.commit().map_err(tables.failed("committing a batch"))
+            staged.commit().and_then(|()| tables.bound_memory()).map_err(tables.failed("committing a batch"))
         });
         if let Err(error) = written {
             let is_full = matches!(error, StoreError::Full { .. });
@@ -58,12 +57,13 @@ impl Writer {
             return Err(error);
         }
         self.progress = progress;
-        if let Some(filter) = &mut self.filter {
-            plan.fresh().for_each(|key| filter.insert(key));
+        let Plan { urls, committed, .. } = plan;
+        if let Some(known) = &mut self.known {
+            urls.iter().for_each(|(key, url)| known.insert(*key, Way::of(&url.now.standing(*key))));
         }
         // A witness left behind by an error is older, not wrong.
         let _ = self.witness.note(self.progress.sequence);
-        Ok(plan.committed)
+        Ok(committed)
     }
 
     fn check_usable(&self, tables: &Tables) -> Result<(), StoreError> {

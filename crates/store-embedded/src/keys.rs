@@ -24,11 +24,18 @@ pub(crate) fn queue(site: SiteKey, position: Position) -> [u8; QUEUE_KEY_BYTES] 
     key
 }
 
-/// The URL at a place in the queue. `None` if the bytes are not such a place.
-pub(crate) fn queued_url(key: &[u8]) -> Option<UrlKey> {
+/// The last place that there may be in the queue of a site.
+pub(crate) fn last_of(site: SiteKey) -> [u8; QUEUE_KEY_BYTES] {
+    queue(site, Position { rank: u32::MAX, url: u64::MAX })
+}
+
+/// The site and the position of a place in the queue. `None` if the bytes are not such a place.
+pub(crate) fn queued(key: &[u8]) -> Option<(SiteKey, Position)> {
     let key: &[u8; QUEUE_KEY_BYTES] = key.try_into().ok()?;
-    let (site, position) = (key.first_chunk::<8>()?, key.last_chunk::<8>()?);
-    Some(UrlKey { site: SiteKey::from_bytes(*site), url: u64::from_be_bytes(*position) })
+    let (site, position) = key.split_first_chunk::<8>()?;
+    let (rank, url) = position.split_first_chunk::<4>()?;
+    let position = Position { rank: u32::from_be_bytes(*rank), url: u64::from_be_bytes(url.try_into().ok()?) };
+    Some((SiteKey::from_bytes(*site), position))
 }
 
 /// The seed with this ordinal number.
@@ -69,8 +76,8 @@ mod tests {
         for (other_site, other) in later {
             assert!(queue(site, position) < queue(other_site, other));
         }
-        assert_eq!(queued_url(&queue(site, position)), Some(UrlKey { site, url: u64::MAX }));
-        assert_eq!(queued_url(&[0; 19]), None);
+        assert_eq!(queued(&queue(site, position)), Some((site, position)));
+        assert_eq!(queued(&[0; 19]), None);
         assert_eq!(segment_serial(&segment(7)), Some(7));
         assert_eq!(segment_serial(&seed(7)), None);
     }

@@ -6,8 +6,9 @@
 //! DIR/engine/        the engine's journal and tables
 //! ```
 //!
-//! A commit looks up what it touches, works out the batch on these records in memory, and writes the differences as one
-//! batch of the engine, which is on disk (`fdatasync`) before the commit returns. Reads go through a snapshot of the
+//! A commit knows from memory which URLs are known and how near they are, looks up the few whose record changes, works out the batch
+//! on these records in memory, and writes the differences as one batch of the engine, which is on disk (`fdatasync`) before the
+//! commit returns. Reads go through a snapshot of the
 //! engine and so see whole commits only.
 //!
 //! One process may have the directory open; every other gets [`StoreError::InUse`], also for reading. The engine cannot
@@ -20,8 +21,8 @@ mod bytes;
 mod codec;
 mod commit;
 mod error;
-mod filter;
 mod keys;
+mod known;
 mod open;
 mod read;
 mod tables;
@@ -45,7 +46,7 @@ use crate::tables::Tables;
 pub struct Options {
     /// Bytes of table blocks kept in memory.
     pub cache_bytes: u64,
-    /// Bytes of new URLs kept in memory before they are written out as a table. It is fixed when the store is created.
+    /// Bytes of the queue kept in memory before they are written out as a table. It is fixed when the store is created.
     pub write_buffer_bytes: u64,
 }
 

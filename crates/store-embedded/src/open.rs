@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use store::StoreError;
 
-use crate::codec::{FORMAT_VERSION, Progress, decode_progress, encode_progress};
+use crate::codec::{FIRST_FORMAT_VERSION, FORMAT_VERSION, Progress, decode_progress, encode_progress};
 use crate::commit::Writer;
 use crate::tables::Tables;
 use crate::witness::{self, Witness};
@@ -69,7 +69,15 @@ fn remove_unfinished(dir: &Path, engine_dir: &Path, is_begun: bool) -> Result<()
 fn read_progress(tables: &Tables) -> Result<Option<Progress>, StoreError> {
     let read = |key| tables.meta.get(key).map_err(tables.failed("reading the format version"));
     let Some(version) = read(keys::FORMAT)? else { return Ok(None) };
-    check_version(tables, &version)?;
+    let found = version.as_ref().try_into().map(u32::from_be_bytes);
+    match found.map_err(|_| damaged("the format version".to_owned()))? {
+        FORMAT_VERSION => {}
+        FIRST_FORMAT_VERSION => raise_version(tables)?,
+        found => {
+            let place = tables.dir.display().to_string();
+            return Err(StoreError::Version { place, found, expected: FORMAT_VERSION });
+        }
+    }
     let progress = read(keys::PROGRESS)?.ok_or_else(|| damaged("the progress is missing".to_owned()))?;
     decode_progress(&progress).map(Some)
 }
@@ -84,12 +92,11 @@ fn begin(tables: &Tables) -> Result<Progress, StoreError> {
     Ok(progress)
 }
 
-fn check_version(tables: &Tables, bytes: &[u8]) -> Result<(), StoreError> {
-    let found = bytes.try_into().map(u32::from_be_bytes).map_err(|_| damaged("the format version".to_owned()))?;
-    if found == FORMAT_VERSION {
-        return Ok(());
-    }
-    Err(StoreError::Version { place: tables.dir.display().to_string(), found, expected: FORMAT_VERSION })
+/// Keeps programs away that know only the first format; this one reads both.
+fn raise_version(tables: &Tables) -> Result<(), StoreError> {
+    let mut batch = tables.batch();
+    batch.insert(&tables.meta, keys::FORMAT, FORMAT_VERSION.to_be_bytes());
+    batch.commit().map_err(tables.failed("writing the format version"))
 }
 
 /// Every acknowledged batch must be there, and whole.

@@ -1,14 +1,17 @@
 //! Reading: one snapshot of the engine, so that what is read from several tables belongs together.
 
+mod scan;
+
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 use fjall::{Iter, Keyspace, Readable, Slice, Snapshot};
-use model::{PayloadDigest, Position, Queued, SiteRecord, Visit, Visited};
+use model::{PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited};
 use store::{Entry, Segment, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::codec::{self, Progress, UrlRecord, VisitSummary};
 use crate::keys;
+use crate::known::{Known, Way};
 use crate::tables::Tables;
 
 /// The state after some commit.
@@ -30,10 +33,9 @@ impl<'a> View<'a> {
         max: usize,
     ) -> Result<Vec<Queued>, StoreError> {
         let first = Position { rank: 0, url: 0 };
-        let last = Position { rank: u32::MAX, url: u64::MAX };
         let from = after.map_or(Included(keys::queue(site, first)), |after| Excluded(keys::queue(site, after)));
-        let queue = self.range(&self.tables.queue, from, Included(keys::queue(site, last)));
-        queue.take(max).map(|entry| self.queued(&self.key(entry)?)).collect()
+        let queue = self.range(&self.tables.queue, from, Included(keys::last_of(site)));
+        queue.take(max).map(|entry| self.pair(entry).and_then(|(key, record)| self.queued(&key, &record))).collect()
     }
 
     /// Goes from the first entry of one queue to the first of the next, without reading what lies between.
@@ -44,7 +46,7 @@ impl<'a> View<'a> {
             let Some(entry) = self.range(&self.tables.queue, Included(site.to_bytes()), Unbounded).next() else {
                 break;
             };
-            let found = queue_key(&self.key(entry)?)?.site;
+            let (found, _) = place(&self.key(entry)?)?;
             sites.push(found);
             next = following(found);
         }
@@ -52,19 +54,7 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        let record = self.read(&self.tables.urls, &key.to_bytes())?;
-        record.map(|record| self.entry(key, codec::decode_url(&record)?)).transpose()
-    }
-
-    pub(crate) fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        let from = after.map_or(Unbounded, |after| Excluded(after.to_bytes()));
-        let urls = self.range(&self.tables.urls, from, Unbounded);
-        urls.take(max)
-            .map(|entry| {
-                let (key, record) = self.pair(entry)?;
-                self.entry(url_key(&key, "urls")?, codec::decode_url(&record)?)
-            })
-            .collect()
+        self.record(key)?.map(|record| self.entry(key, record)).transpose()
     }
 
     pub(crate) fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
@@ -137,10 +127,79 @@ impl<'a> View<'a> {
         codec::decode_outlinks(&outlinks.ok_or_else(|| damaged("outlinks", "a record is missing"))?)
     }
 
-    fn queued(&self, queue_entry: &[u8]) -> Result<Queued, StoreError> {
-        let key = queue_key(queue_entry)?;
+    /// Which URLs are known. All records are read for it.
+    pub(crate) fn known(&self) -> Result<Known, StoreError> {
+        let mut known = Known::new();
+        // A key of another length is damage, which a look-up could not find either; one finds other damage and says so.
+        let way = |key, record: &[u8]| codec::decode_standing(key, record).map_or(Way::InRecord, |url| Way::of(&url));
+        for entry in self.range::<&[u8]>(&self.tables.queue, Unbounded, Unbounded) {
+            let (key, record) = self.pair(entry)?;
+            if let Some((site, position)) = keys::queued(&key).filter(|_| !record.is_empty()) {
+                let key = UrlKey { site, url: position.url };
+                known.insert(key, way(key, &record));
+            }
+        }
+        for entry in self.range::<&[u8]>(&self.tables.urls, Unbounded, Unbounded) {
+            let (key, record) = self.pair(entry)?;
+            if let Ok(key) = url_key(&key, "urls") {
+                known.insert(key, way(key, &record));
+            }
+        }
+        Ok(known)
+    }
+
+    /// The record of a URL of which is known by what way it is known.
+    pub(crate) fn record_by(&self, key: UrlKey, way: Way) -> Result<Option<UrlRecord>, StoreError> {
+        match way {
+            Way::Page { distance, is_in_queue: true } => {
+                let position = Position::of(Purpose::Page, distance.depth, key.url);
+                let record = self.read(&self.tables.queue, &keys::queue(key.site, position))?;
+                record.map(|record| self.waiting(key, &record)).transpose()
+            }
+            Way::Page { is_in_queue: false, .. } => self.visited_record(key),
+            Way::InRecord => self.record(key),
+        }
+    }
+
+    /// The record of a URL, which is looked for among the visited and then at each rank of its site's queue.
+    fn record(&self, key: UrlKey) -> Result<Option<UrlRecord>, StoreError> {
+        if let Some(record) = self.visited_record(key)? {
+            return Ok(Some(record));
+        }
+        let mut rank = Some(0);
+        while let Some(tried) = rank {
+            let sought = Position { rank: tried, url: key.url };
+            let from = Included(keys::queue(key.site, sought));
+            let Some(entry) = self.range(&self.tables.queue, from, Included(keys::last_of(key.site))).next() else {
+                break;
+            };
+            let (found, record) = self.pair(entry)?;
+            let (_, found) = place(&found)?;
+            if found == sought {
+                return self.waiting(key, &record).map(Some);
+            }
+            rank = if found.rank == tried { tried.checked_add(1) } else { Some(found.rank) };
+        }
+        Ok(None)
+    }
+
+    fn visited_record(&self, key: UrlKey) -> Result<Option<UrlRecord>, StoreError> {
         let record = self.read(&self.tables.urls, &key.to_bytes())?;
-        let record = codec::decode_url(&record.ok_or_else(|| damaged("queue", "its URL is missing"))?)?;
+        record.map(|record| codec::decode_url(&record)).transpose()
+    }
+
+    /// The record of a URL in the queue, where it is unless the URL was visited.
+    fn waiting(&self, key: UrlKey, record: &[u8]) -> Result<UrlRecord, StoreError> {
+        if !record.is_empty() {
+            return codec::decode_url(record);
+        }
+        self.visited_record(key)?.ok_or_else(|| damaged("queue", "its URL is missing"))
+    }
+
+    fn queued(&self, place: &[u8], record: &[u8]) -> Result<Queued, StoreError> {
+        let (site, position) = self::place(place)?;
+        let key = UrlKey { site, url: position.url };
+        let record = self.waiting(key, record)?;
         let visited = record.visit.map(|visit| self.visited(key, visit)).transpose()?;
         Ok(Queued { candidate: record.candidate, attempts: record.attempts, visited })
     }
@@ -190,8 +249,8 @@ fn url_key(bytes: &[u8], table: &'static str) -> Result<UrlKey, StoreError> {
     Ok(UrlKey::from_bytes(key))
 }
 
-fn queue_key(bytes: &[u8]) -> Result<UrlKey, StoreError> {
-    keys::queued_url(bytes).ok_or_else(|| damaged("queue", "a key of the wrong length"))
+fn place(bytes: &[u8]) -> Result<(SiteKey, Position), StoreError> {
+    keys::queued(bytes).ok_or_else(|| damaged("queue", "a key of the wrong length"))
 }
 
 fn damaged(table: &'static str, detail: &str) -> StoreError {

@@ -41,7 +41,8 @@ impl Known {
             return;
         }
         if self.young.len() >= self.generation_max {
-            self.old = std::mem::take(&mut self.young);
+            std::mem::swap(&mut self.old, &mut self.young);
+            self.young.clear();
         }
         self.young.insert(way, distance);
     }

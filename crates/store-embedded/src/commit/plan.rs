@@ -1,144 +1,156 @@
 //! What a batch does to the URLs it touches, worked out in memory.
 
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry::{Occupied, Vacant};
 
+use foldhash::HashMap;
 use model::{Candidate, Distance, Purpose, Queued, Visit, Visited};
 use store::{Batch, Committed, Relaxed, StoreError, is_nearer};
 use weburl::UrlKey;
 
-use crate::codec::{self, Standing, UrlRecord, VisitSummary};
-use crate::filter::Filter;
+use crate::codec::{Standing, UrlRecord, VisitSummary};
+use crate::known::{Known, Way};
 use crate::read::View;
-use crate::tables::Tables;
 
 /// The URLs a batch touches, as they were and as they become.
 pub(crate) struct Plan<'a> {
-    /// In key order, the order in which the engine reads and writes best.
-    pub(crate) urls: BTreeMap<UrlKey, Touched>,
+    /// Those whose record the batch needs. Most links are found again by a way that is no shorter, for which it suffices to know
+    /// the way.
+    pub(crate) urls: HashMap<UrlKey, Touched>,
     /// The visits that are recorded; where there are several of a URL, the last.
     pub(crate) visits: BTreeMap<UrlKey, &'a Visit>,
     /// What the commit found out.
     pub(crate) committed: Committed,
+    view: &'a View<'a>,
+    known: &'a Known,
 }
 
 /// A URL before and after a batch.
-#[derive(Default)]
 pub(crate) struct Touched {
     /// How it stood; `None` if it was unknown.
     pub(crate) before: Option<Standing>,
-    /// What is known of it; `None` while it is unknown, and while its record is not needed.
-    pub(crate) now: Option<UrlRecord>,
+    /// What is known of it.
+    pub(crate) now: UrlRecord,
     /// True where `now` must be written.
     pub(crate) changed: bool,
-    /// Its record: most is found again by a way that is no shorter, for which how it stood says enough.
-    stored: Option<Vec<u8>>,
 }
 
 impl<'a> Plan<'a> {
-    /// Looks up all that the batch touches and that may be known, in key order.
-    pub(crate) fn load(tables: &Tables, filter: &Filter, batch: &Batch) -> Result<Self, StoreError> {
-        let mut keys: Vec<UrlKey> = batch.found.iter().map(|candidate| candidate.url.key()).collect();
-        keys.extend(batch.visits.iter().chain(batch.settled.iter().map(|(_, visit)| visit)).map(|visit| visit.key));
-        keys.extend(batch.attempts.iter().map(|(key, _)| *key));
-        keys.extend(batch.judged_again.iter().map(|(key, _)| *key));
-        keys.sort_unstable();
-        keys.dedup();
-        let load = |key| if filter.may_contain(key) { Touched::load(tables, key) } else { Ok(Touched::default()) };
-        let urls = keys.into_iter().map(|key| Ok((key, load(key)?)));
-        let urls = urls.collect::<Result<_, StoreError>>()?;
-        Ok(Plan { urls, visits: BTreeMap::new(), committed: Committed::default() })
-    }
-
-    /// Applies the batch to what was looked up, in the order that the trait's in-memory store sets.
-    pub(crate) fn work_out(&mut self, view: &View<'_>, batch: &'a Batch) -> Result<(), StoreError> {
+    /// Applies a batch to what is known before it, in the order that the trait's in-memory store sets.
+    pub(crate) fn of(batch: &'a Batch, view: &'a View<'a>, known: &'a Known) -> Result<Self, StoreError> {
+        let (urls, visits, committed) = (HashMap::default(), BTreeMap::new(), Committed::default());
+        let mut plan = Plan { urls, visits, committed, view, known };
         for visit in &batch.visits {
-            self.visit(view, visit)?;
+            plan.visit(visit)?;
         }
         for (key, attempts) in &batch.attempts {
-            self.change(*key, |record| record.attempts = *attempts)?;
+            plan.change(*key, |record| record.attempts = *attempts)?;
         }
         for (key, judged_at) in &batch.judged_again {
-            self.leave_queue(view, *key, *judged_at)?;
+            plan.leave_queue(*key, *judged_at)?;
         }
         for candidate in &batch.found {
-            self.find(view, candidate)?;
+            plan.find(candidate)?;
         }
         for (candidate, visit) in &batch.settled {
-            self.settle(candidate, visit);
+            plan.settle(candidate, visit);
         }
-        Ok(())
+        Ok(plan)
     }
 
-    /// The URLs that are known only since this batch.
-    pub(crate) fn fresh(&self) -> impl Iterator<Item = UrlKey> {
-        self.urls.iter().filter(|(_, url)| url.before.is_none() && url.now.is_some()).map(|(key, _)| *key)
+    /// A URL, if it is known.
+    fn touch(&mut self, key: UrlKey) -> Result<Option<&mut Touched>, StoreError> {
+        Ok(match self.urls.entry(key) {
+            Occupied(touched) => Some(touched.into_mut()),
+            Vacant(place) => look_up(self.view, key, self.known.way(key))?.map(|touched| place.insert(touched)),
+        })
     }
 
     /// Changes a URL if it is known, and says whether it is.
     fn change(&mut self, key: UrlKey, change: impl FnOnce(&mut UrlRecord)) -> Result<bool, StoreError> {
-        let Some(url) = self.urls.get_mut(&key) else { return Ok(false) };
-        let Some(record) = url.record()? else { return Ok(false) };
-        change(record);
+        let Some(url) = self.touch(key)? else { return Ok(false) };
+        change(&mut url.now);
         url.changed = true;
         Ok(true)
     }
 
-    fn visit(&mut self, view: &View<'_>, visit: &'a Visit) -> Result<(), StoreError> {
+    fn visit(&mut self, visit: &'a Visit) -> Result<(), StoreError> {
         let is_known = self.change(visit.key, |record| {
             record.visit = Some(VisitSummary::of(visit));
             record.attempts = visit.attempts;
         })?;
         if is_known {
             self.visits.insert(visit.key, visit);
-            self.leave_queue(view, visit.key, visit.judged_at)?;
+            self.leave_queue(visit.key, visit.judged_at)?;
         }
         Ok(())
     }
 
     /// Takes a visited URL out of the queue, unless its links were judged from further away than it is.
-    fn leave_queue(&mut self, view: &View<'_>, key: UrlKey, judged_at: Distance) -> Result<(), StoreError> {
-        let Some(url) = self.urls.get_mut(&key) else { return Ok(()) };
-        let Some(record) = url.record()?.filter(|record| record.queued) else { return Ok(()) };
-        if record.candidate.distance() < judged_at {
-            self.committed.outrun.push(key);
-        }
-        let has_links = record.visit.is_some_and(|visit| visit.has_outlinks);
-        if has_links && record.candidate.distance() < judged_at {
-            let queued = Some(queued(view, &self.visits, key, record)?);
+    fn leave_queue(&mut self, key: UrlKey, judged_at: Distance) -> Result<(), StoreError> {
+        let view = self.view;
+        let Some(url) = self.touch(key)?.filter(|url| url.now.queued) else { return Ok(()) };
+        let is_nearer = url.now.candidate.distance() < judged_at;
+        let has_links = url.now.visit.is_some_and(|visit| visit.has_outlinks);
+        if has_links && is_nearer {
+            let record = url.now.clone();
+            let queued = Some(queued(view, &self.visits, key, &record)?);
             self.committed.relaxed.push(Relaxed { key, was: record.standing(key).position, queued });
         } else {
-            record.queued = false;
+            url.now.queued = false;
             url.changed = true;
+        }
+        if is_nearer {
+            self.committed.outrun.push(key);
         }
         Ok(())
     }
 
-    fn find(&mut self, view: &View<'_>, candidate: &Candidate) -> Result<(), StoreError> {
+    fn find(&mut self, candidate: &Candidate) -> Result<(), StoreError> {
         let key = candidate.url.key();
-        let Some(url) = self.urls.get_mut(&key) else { return Ok(()) };
-        if url.way().is_some_and(|(purpose, distance)| !is_nearer(candidate, purpose, distance)) {
+        let url = match self.urls.entry(key) {
+            Occupied(touched) => touched.into_mut(),
+            Vacant(place) => match self.known.way(key) {
+                Some(Way::Page { distance, .. }) if !is_nearer(candidate, Purpose::Page, distance) => return Ok(()),
+                way => match look_up(self.view, key, way)? {
+                    Some(touched) => place.insert(touched),
+                    None => {
+                        place.insert(Touched::fresh(candidate, None));
+                        self.committed.fresh.push(candidate.clone());
+                        return Ok(());
+                    }
+                },
+            },
+        };
+        let record = &mut url.now;
+        if !is_nearer(candidate, record.candidate.purpose, record.candidate.distance()) {
             return Ok(());
         }
         url.changed = true;
-        let Some(record) = url.record()? else {
-            url.put(UrlRecord { candidate: candidate.clone(), attempts: 0, queued: true, visit: None });
-            self.committed.fresh.push(candidate.clone());
-            return Ok(());
-        };
         let was = record.standing(key).position;
         record.candidate = candidate.clone();
         record.queued = record.visit.is_none_or(|visit| visit.has_outlinks);
-        let queued = record.queued.then(|| queued(view, &self.visits, key, record)).transpose()?;
+        let queued = record.queued.then(|| queued(self.view, &self.visits, key, record)).transpose()?;
         self.committed.relaxed.push(Relaxed { key, was, queued });
         Ok(())
     }
 
     fn settle(&mut self, candidate: &Candidate, visit: &'a Visit) {
-        let Some(url) = self.urls.get_mut(&visit.key).filter(|url| url.way().is_none()) else { return };
-        let summary = Some(VisitSummary::of(visit));
-        url.put(UrlRecord { candidate: candidate.clone(), attempts: 0, queued: false, visit: summary });
-        self.visits.insert(visit.key, visit);
+        if self.known.way(visit.key).is_some() {
+            return;
+        }
+        if let Vacant(place) = self.urls.entry(visit.key) {
+            place.insert(Touched::fresh(candidate, Some(VisitSummary::of(visit))));
+            self.visits.insert(visit.key, visit);
+        }
     }
+}
+
+/// The record of a URL that is known by this way.
+fn look_up(view: &View<'_>, key: UrlKey, way: Option<Way>) -> Result<Option<Touched>, StoreError> {
+    let Some(way) = way else { return Ok(None) };
+    let record = view.record_by(key, way)?;
+    Ok(record.map(|now| Touched { before: Some(now.standing(key)), now, changed: false }))
 }
 
 /// The entry of a URL in the queue. The links of a visit of this batch are not in the store yet.
@@ -157,32 +169,9 @@ fn queued(
 }
 
 impl Touched {
-    fn load(tables: &Tables, key: UrlKey) -> Result<Self, StoreError> {
-        let stored = tables.urls.get(key.to_bytes()).map_err(tables.failed("looking up a URL"))?;
-        let Some(stored) = stored else { return Ok(Touched::default()) };
-        let before = Some(codec::decode_standing(key, &stored)?);
-        // Copied, since the engine's would keep all of its block in memory.
-        Ok(Touched { before, stored: Some(stored.to_vec()), ..Touched::default() })
-    }
-
-    /// What is known of it, to be read whole or changed.
-    fn record(&mut self) -> Result<Option<&mut UrlRecord>, StoreError> {
-        if let Some(stored) = self.stored.take() {
-            self.now = Some(codec::decode_url(&stored)?);
-        }
-        Ok(self.now.as_mut())
-    }
-
-    /// By what way it is known.
-    fn way(&self) -> Option<(Purpose, Distance)> {
-        match (&self.now, self.before) {
-            (Some(record), _) => Some((record.candidate.purpose, record.candidate.distance())),
-            (None, before) => before.map(|before| (before.purpose, before.distance)),
-        }
-    }
-
-    fn put(&mut self, record: UrlRecord) {
-        self.now = Some(record);
-        self.changed = true;
+    /// A URL that was unknown, queued unless it is settled at once.
+    fn fresh(candidate: &Candidate, visit: Option<VisitSummary>) -> Self {
+        let now = UrlRecord { candidate: candidate.clone(), attempts: 0, queued: visit.is_none(), visit };
+        Touched { before: None, now, changed: true }
     }
 }

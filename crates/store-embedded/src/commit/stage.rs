@@ -9,7 +9,7 @@ use store::{Batch, StoreError};
 use weburl::UrlKey;
 
 use super::plan::{Plan, Touched};
-use crate::codec::{self, Progress};
+use crate::codec::{self, Progress, Standing};
 use crate::tables::Tables;
 use crate::{keys, totals};
 
@@ -21,7 +21,10 @@ pub(crate) fn stage(
     progress: &mut Progress,
 ) -> Result<OwnedWriteBatch, StoreError> {
     let mut stage = Stage { tables, to: tables.batch() };
-    for (key, url) in plan.urls.iter().filter(|(_, url)| url.changed) {
+    // In key order, the order in which the engine writes best.
+    let mut changed: Vec<_> = plan.urls.iter().filter(|(_, url)| url.changed).collect();
+    changed.sort_unstable_by_key(|(key, _)| **key);
+    for (key, url) in changed {
         stage.url(*key, url, progress);
     }
     stage.visits(plan);
@@ -40,20 +43,24 @@ struct Stage<'a> {
 
 impl Stage<'_> {
     fn url(&mut self, key: UrlKey, url: &Touched, progress: &mut Progress) {
-        let Some(record) = &url.now else { return };
-        self.to.insert(&self.tables.urls, key.to_bytes(), codec::encode_url(record));
+        let Touched { before, now: record, .. } = url;
         let now = record.standing(key);
-        totals::shift(&mut progress.totals, url.before, Some(now));
-        let left = url.before.filter(|before| before.queued).map(|before| before.position);
-        let entered = Some(now.position).filter(|_| now.queued);
-        if left == entered {
-            return;
+        totals::shift(&mut progress.totals, *before, Some(now));
+        let place = |standing: Standing| standing.queued.then(|| keys::queue(key.site, standing.position));
+        let (left, entered) = (before.and_then(place), place(now));
+        if let Some(left) = left.filter(|left| Some(*left) != entered) {
+            self.to.remove(&self.tables.queue, left);
         }
-        if let Some(left) = left {
-            self.to.remove(&self.tables.queue, keys::queue(key.site, left));
-        }
-        if let Some(entered) = entered {
-            self.to.insert(&self.tables.queue, keys::queue(key.site, entered), []);
+        let encoded = codec::encode_url(record);
+        if now.is_in_queue() {
+            // It may have been there in the first format.
+            if before.is_some() {
+                self.to.remove(&self.tables.urls, key.to_bytes());
+            }
+            entered.into_iter().for_each(|entered| self.to.insert(&self.tables.queue, entered, encoded.as_slice()));
+        } else {
+            self.to.insert(&self.tables.urls, key.to_bytes(), encoded);
+            entered.into_iter().for_each(|entered| self.to.insert(&self.tables.queue, entered, []));
         }
     }
 

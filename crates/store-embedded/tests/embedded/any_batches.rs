@@ -3,7 +3,7 @@
 use model::{Candidate, Distance, Outcome, PayloadDigest, Purpose, SiteRecord, Timestamp, Via, Visit};
 use proptest::prelude::*;
 use store::{Batch, Segment};
-use weburl::{CanonicalRules, CanonicalUrl};
+use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
 
 /// Few enough that every way of meeting again comes up.
 const URLS: u8 = 12;
@@ -13,7 +13,7 @@ fn url(n: u8) -> CanonicalUrl {
 }
 
 fn candidate() -> impl Strategy<Value = Candidate> {
-    (0..URLS, 0..4u32, 0..2u8, prop::bool::weighted(0.1)).prop_map(|(n, depth, redirects, is_sitemap)| {
+    (0..URLS, distance(), prop::bool::weighted(0.1)).prop_map(|(n, Distance { depth, redirects }, is_sitemap)| {
         let purpose = if is_sitemap { Purpose::Sitemap } else { Purpose::Page };
         Candidate { depth, redirects, purpose, via: Via::Link, ..Candidate::seed(url(n)) }
     })
@@ -29,8 +29,15 @@ fn visit() -> impl Strategy<Value = Visit> {
     )
 }
 
+/// Mostly near, where the ways of one URL meet; at times so far that a commit does not remember it.
 fn distance() -> impl Strategy<Value = Distance> {
-    (0..4u32, 0..2u8).prop_map(|(depth, redirects)| Distance { depth, redirects })
+    (prop_oneof![9 => 0..4u32, 1 => 29..33u32], prop_oneof![9 => 0..2u8, 1 => 3..5u8])
+        .prop_map(|(depth, redirects)| Distance { depth, redirects })
+}
+
+/// The keys of all URLs that batches are about.
+pub fn keys() -> impl Iterator<Item = UrlKey> {
+    (0..URLS).map(|n| url(n).key())
 }
 
 /// Any batch.

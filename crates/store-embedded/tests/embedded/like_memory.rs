@@ -2,11 +2,18 @@
 
 use model::PayloadDigest;
 use proptest::prelude::*;
-use store::{Batch, MemoryStore, Store};
+use store::{Batch, Entry, MemoryStore, Store};
 use store_embedded::{EmbeddedStore, Options};
 
-use crate::any_batches::batch;
+use crate::any_batches::{batch, keys};
 use crate::batches::content;
+
+/// All URLs, three at a time, so that reading begins anew in the middle of a site.
+fn by_steps(store: &dyn Store) -> Vec<Vec<Entry>> {
+    let next = |read: &Vec<Entry>| store.scan(read.last().map(|entry| entry.candidate.url.key()), 3).expect("scan");
+    let steps = std::iter::successors(Some(next(&Vec::new())), |read| Some(next(read)));
+    steps.take_while(|read| !read.is_empty()).collect()
+}
 
 fn check(batches: &[Batch]) {
     let dir = tempfile::tempdir().expect("a directory");
@@ -20,6 +27,10 @@ fn check(batches: &[Batch]) {
         let expect = memory.commit(batch).expect("commit");
         assert_eq!(embedded.commit(batch).expect("commit"), expect, "batch {n}");
         assert_eq!(content(&embedded), content(&memory), "after batch {n}");
+        assert_eq!(by_steps(&embedded), by_steps(&memory), "after batch {n}");
+        for key in keys() {
+            assert_eq!(embedded.get(key).expect("get"), memory.get(key).expect("get"), "after batch {n}");
+        }
         for digest in 0..5 {
             let digest = PayloadDigest([digest; 20]);
             assert_eq!(embedded.holder(digest).expect("holder"), memory.holder(digest).expect("holder"));

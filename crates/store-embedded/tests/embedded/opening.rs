@@ -30,10 +30,44 @@ fn another_format_is_refused() {
     meta.insert("format", 7u32.to_be_bytes()).expect("insert");
     drop((meta, engine));
     let error = open(dir.path()).err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 7, expected: 1, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 7, expected: 2, .. }), "{error}");
     fs::write(dir.path().join("engine/version"), b"FJL\x02").expect("write");
     let error = open(dir.path()).err().expect("not to open");
     assert!(matches!(error, StoreError::Version { found: 2, expected: 3, .. }), "{error}");
+}
+
+/// What the first format looked like: the records of URLs that wait were in the table of URLs.
+fn in_first_format(dir: &std::path::Path) {
+    let engine = fjall::Database::builder(dir.join("engine")).open().expect("open the engine");
+    let table = |name| engine.keyspace(name, fjall::KeyspaceCreateOptions::default).expect("the table");
+    let (queue, urls, meta) = (table("queue"), table("urls"), table("meta"));
+    let entries = queue.iter().map(|entry| entry.into_inner().expect("an entry"));
+    let waiting: Vec<_> = entries.filter(|(_, record)| !record.is_empty()).collect();
+    assert!(!waiting.is_empty());
+    let mut batch = engine.batch();
+    for (place, record) in waiting {
+        let key: Vec<u8> = place[..8].iter().chain(&place[12..]).copied().collect();
+        batch.insert(&urls, key, record);
+        batch.insert(&queue, place, []);
+    }
+    batch.insert(&meta, "format", 1u32.to_be_bytes());
+    // A batch must be the last of the table that all write to.
+    batch.commit().expect("commit");
+    engine.persist(fjall::PersistMode::SyncAll).expect("persist");
+}
+
+#[test]
+fn a_store_of_the_first_format_goes_on() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let commit = |numbers: std::ops::RangeInclusive<u64>| {
+        let store = open(dir.path()).expect("open");
+        numbers.for_each(|number| assert_ne!(store.commit(&numbered(number)).ok(), None, "batch {number}"));
+    };
+    commit(1..=6);
+    in_first_format(dir.path());
+    assert_eq!(content(&open(dir.path()).expect("open")), expected(6));
+    commit(7..=12);
+    assert_eq!(content(&open(dir.path()).expect("open")), expected(12));
 }
 
 #[test]
