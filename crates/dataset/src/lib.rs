@@ -15,8 +15,10 @@
 //! give the same row.
 
 mod copy;
+mod encode;
 mod error;
 mod layout;
+mod links;
 pub mod near;
 mod places;
 mod read;

@@ -203,21 +203,6 @@ pub(crate) fn pages(rows: &[PageRow]) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_new(Table::Pages.schema(), columns)
 }
 
-/// Turns link rows into columns.
-pub(crate) fn links(pages: &[Links]) -> Result<RecordBatch, ArrowError> {
-    let rows = || pages.iter().flat_map(|page| page.rows.iter().map(move |row| (page, row)));
-    let columns: Vec<ArrayRef> = vec![
-        keys(rows().map(|(page, _)| Some(page.source.key())))?,
-        text(rows().map(|(page, _)| Some(page.source.as_str()))),
-        keys(rows().map(|(page, row)| Some(page.targets[row.target].key())))?,
-        text(rows().map(|(page, row)| Some(page.targets[row.target].as_str()))),
-        text(rows().map(|(_, row)| Some(&*row.text).filter(|text| !text.is_empty()))),
-        text(rows().map(|(_, row)| Some(row.kind))),
-        text(rows().map(|(_, row)| row.rel)),
-    ];
-    RecordBatch::try_new(Table::Links.schema(), columns)
-}
-
 /// Turns image rows into columns.
 pub(crate) fn images(rows: &[ImageRow]) -> Result<RecordBatch, ArrowError> {
     let mut from_srcset = BooleanBuilder::with_capacity(rows.len());

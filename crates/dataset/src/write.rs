@@ -10,11 +10,13 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
+use crate::links::LinkGroup;
 use crate::read::covered;
 use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
-use crate::tables::{images, links, pages};
+use crate::tables::{images, pages};
 use crate::{Batches, DatasetError, ImageRow, Layout, Links, PageRow, UNRECORDED, Written};
 
 /// Rows turned into columns at once: each time costs something for every column, so a table waits until it has enough.
@@ -23,7 +25,7 @@ const ROWS_AT_ONCE: usize = 1_024;
 const WAITING_BYTES_MAX: usize = 2 << 20;
 /// A row group is closed when it takes this much memory, in bytes.
 const ROW_GROUP_BYTES: usize = 8 << 20;
-/// A dictionary that grows beyond this is given up, in bytes. Those of the URLs of links hold some ten thousand.
+/// A dictionary that grows beyond this is given up, in bytes; those of links are written with their row group.
 const DICTIONARY_BYTES: usize = 4 << 20;
 /// The size of a data page, in bytes.
 const PAGE_BYTES: usize = 128 << 10;
@@ -35,7 +37,7 @@ const UNFINISHED: &str = "unfinished";
 pub struct SegmentTables {
     segment: String,
     pages: TableFile,
-    links: TableFile,
+    links: LinksFile,
     images: TableFile,
     waiting: Waiting,
 }
@@ -43,10 +45,7 @@ pub struct SegmentTables {
 #[derive(Default)]
 struct Waiting {
     pages: Vec<PageRow>,
-    links: Vec<Links>,
     images: Vec<ImageRow>,
-    /// Links of pages among them.
-    links_count: usize,
     /// Text of pages among them, in bytes.
     text_bytes: usize,
     /// Images in pages among them, in bytes.
@@ -60,13 +59,8 @@ impl SegmentTables {
     /// # Errors
     /// The files cannot be read or written.
     pub fn begin(layout: &Layout, segment: &str) -> Result<Self, DatasetError> {
-        let mut tables = SegmentTables::anew(layout, segment)?;
-        if covered_bytes(layout, segment)?.is_some() {
-            for file in [&mut tables.pages, &mut tables.links, &mut tables.images] {
-                file.take_over()?;
-            }
-        }
-        Ok(tables)
+        let goes_on = covered_bytes(layout, segment)?.is_some();
+        SegmentTables::open(layout, segment, goes_on)
     }
 
     /// Begins the files of a segment; finished files of it are replaced.
@@ -74,11 +68,21 @@ impl SegmentTables {
     /// # Errors
     /// The files cannot be written.
     pub fn anew(layout: &Layout, segment: &str) -> Result<Self, DatasetError> {
-        let open = |table| TableFile::begin(table, layout.file(table, segment));
+        SegmentTables::open(layout, segment, false)
+    }
+
+    fn open(layout: &Layout, segment: &str, goes_on: bool) -> Result<Self, DatasetError> {
+        let open = |table| {
+            let mut file = TableFile::begin(table, layout.file(table, segment))?;
+            if goes_on {
+                file.take_over()?;
+            }
+            Ok::<_, DatasetError>(file)
+        };
         Ok(SegmentTables {
             segment: segment.to_owned(),
             pages: open(Table::Pages)?,
-            links: open(Table::Links)?,
+            links: LinksFile::behind(open(Table::Links)?)?,
             images: open(Table::Images)?,
             waiting: Waiting::default(),
         })
@@ -100,32 +104,19 @@ impl SegmentTables {
         waiting.text_bytes += page.content.as_ref().and_then(|content| content.text.as_ref()).map_or(0, String::len);
         waiting.image_bytes += images.iter().filter_map(|image| image.data.as_ref()).map(Vec::len).sum::<usize>();
         waiting.pages.push(page);
-        // A page without links would wait without being counted.
-        if !links.rows.is_empty() {
-            waiting.links_count += links.rows.len();
-            waiting.links.push(links);
-        }
         waiting.images.extend(images);
         if waiting.pages.len() >= ROWS_AT_ONCE || waiting.text_bytes >= WAITING_BYTES_MAX {
             self.flush_pages()?;
         }
-        if self.waiting.links_count >= ROWS_AT_ONCE {
-            self.flush_links()?;
-        }
         if self.waiting.images.len() >= ROWS_AT_ONCE || self.waiting.image_bytes >= WAITING_BYTES_MAX {
             self.flush_images()?;
         }
-        Ok(())
+        self.links.push(&links)
     }
 
     fn flush_pages(&mut self) -> Result<(), DatasetError> {
         self.waiting.text_bytes = 0;
         self.pages.write(pages(&std::mem::take(&mut self.waiting.pages)))
-    }
-
-    fn flush_links(&mut self) -> Result<(), DatasetError> {
-        self.waiting.links_count = 0;
-        self.links.write(links(&std::mem::take(&mut self.waiting.links)))
     }
 
     fn flush_images(&mut self) -> Result<(), DatasetError> {
@@ -139,11 +130,10 @@ impl SegmentTables {
     /// The files cannot be written: then those that were there before stay.
     pub fn finish(mut self, covered_bytes: u64) -> Result<(), DatasetError> {
         self.flush_pages()?;
-        self.flush_links()?;
         self.flush_images()?;
         let SegmentTables { pages, links, images, .. } = self;
         let ended = [images.end(covered_bytes)?, links.end(covered_bytes)?, pages.end(covered_bytes)?];
-        ended.into_iter().try_for_each(Ended::publish)
+        ended.into_iter().try_for_each(Target::publish)
     }
 }
 
@@ -220,34 +210,27 @@ pub fn covered_bytes(layout: &Layout, segment: &str) -> Result<Option<u64>, Data
 pub(crate) struct TableFile {
     table: Table,
     writer: ArrowWriter<File>,
-    path: PathBuf,
-    unfinished: PathBuf,
-}
-
-/// A file that is whole but has not its name yet.
-pub(crate) struct Ended {
-    path: PathBuf,
-    unfinished: PathBuf,
+    target: Target,
 }
 
 impl TableFile {
     pub(crate) fn begin(table: Table, path: PathBuf) -> Result<Self, DatasetError> {
-        let unfinished = path.with_extension(UNFINISHED);
-        let dir = path.parent().unwrap_or(Path::new(""));
+        let target = Target { unfinished: path.with_extension(UNFINISHED), path };
+        let dir = target.path.parent().unwrap_or(Path::new(""));
         std::fs::create_dir_all(dir).map_err(|error| DatasetError::io(dir, error))?;
-        let file = File::create(&unfinished).map_err(|error| DatasetError::io(&unfinished, error))?;
+        let file = File::create(&target.unfinished).map_err(|error| DatasetError::io(&target.unfinished, error))?;
         let writer = ArrowWriter::try_new(file, table.schema(), Some(properties(table)))
-            .map_err(|error| DatasetError::format(&unfinished, error))?;
-        Ok(TableFile { table, writer, path, unfinished })
+            .map_err(|error| DatasetError::format(&target.unfinished, error))?;
+        Ok(TableFile { table, writer, target })
     }
 
     /// Takes over the rows of the finished file that this one is to replace.
     fn take_over(&mut self) -> Result<(), DatasetError> {
-        Batches::of_file(&self.path, &[]).try_for_each(|batch| self.write(Ok(batch?)))
+        Batches::of_file(&self.target.path, &[]).try_for_each(|batch| self.write(Ok(batch?)))
     }
 
     pub(crate) fn write(&mut self, batch: Result<RecordBatch, ArrowError>) -> Result<(), DatasetError> {
-        let batch = batch.map_err(|error| DatasetError::format(&self.unfinished, error))?;
+        let batch = batch.map_err(|error| DatasetError::format(&self.target.unfinished, error))?;
         if batch.num_rows() == 0 {
             return Ok(());
         }
@@ -256,18 +239,63 @@ impl TableFile {
         if self.writer.in_progress_size() >= ROW_GROUP_BYTES {
             written = written.and_then(|()| self.writer.flush());
         }
-        written.map_err(|error| self.failed(error))
+        written.map_err(|error| self.target.failed(error))
     }
 
-    pub(crate) fn end(mut self, covered_bytes: u64) -> Result<Ended, DatasetError> {
-        self.writer.append_key_value_metadata(KeyValue::new(COVERED_KEY.to_owned(), covered_bytes.to_string()));
-        let finished = self.writer.finish().map(|_| ());
-        finished.map_err(|error| self.failed(error))?;
-        let synced = self.writer.inner().sync_all();
-        synced.map_err(|error| DatasetError::io(&self.unfinished, error))?;
-        Ok(Ended { path: self.path, unfinished: self.unfinished })
+    pub(crate) fn end(mut self, covered_bytes: u64) -> Result<Target, DatasetError> {
+        self.writer.append_key_value_metadata(covered_pair(covered_bytes));
+        self.writer.finish().map_err(|error| self.target.failed(error))?;
+        self.target.whole(self.writer.inner())
+    }
+}
+
+/// The file of a segment's links, which are looked up by their keys.
+struct LinksFile {
+    writer: SerializedFileWriter<File>,
+    group: LinkGroup,
+    target: Target,
+}
+
+impl LinksFile {
+    /// Goes on behind the rows that a file has already.
+    fn behind(file: TableFile) -> Result<Self, DatasetError> {
+        let TableFile { writer, target, .. } = file;
+        let (writer, _) = writer.into_serialized_writer().map_err(|error| target.failed(error))?;
+        let group = LinkGroup::new().map_err(|error| target.failed(error))?;
+        Ok(LinksFile { writer, group, target })
     }
 
+    fn push(&mut self, links: &Links) -> Result<(), DatasetError> {
+        let mut written = self.group.push(links);
+        if self.group.is_long() || self.group.size() >= ROW_GROUP_BYTES {
+            written = written.and_then(|()| self.end_group());
+        }
+        written.map_err(|error| self.target.failed(error))
+    }
+
+    fn end_group(&mut self) -> Result<(), ParquetError> {
+        std::mem::replace(&mut self.group, LinkGroup::new()?).write(&mut self.writer)
+    }
+
+    fn end(mut self, covered_bytes: u64) -> Result<Target, DatasetError> {
+        self.writer.append_key_value_metadata(covered_pair(covered_bytes));
+        let finished = self.end_group().and_then(|()| self.writer.finish());
+        finished.map_err(|error| self.target.failed(error))?;
+        self.target.whole(self.writer.inner())
+    }
+}
+
+fn covered_pair(covered_bytes: u64) -> KeyValue {
+    KeyValue::new(COVERED_KEY.to_owned(), covered_bytes.to_string())
+}
+
+/// Where a file is to be, and where it is until it is whole.
+pub(crate) struct Target {
+    path: PathBuf,
+    unfinished: PathBuf,
+}
+
+impl Target {
     fn failed(&self, error: ParquetError) -> DatasetError {
         match error {
             ParquetError::External(source) => match source.downcast::<std::io::Error>() {
@@ -277,9 +305,13 @@ impl TableFile {
             error => DatasetError::format(&self.unfinished, error),
         }
     }
-}
 
-impl Ended {
+    /// The file is whole, but has not its name yet.
+    fn whole(self, file: &File) -> Result<Self, DatasetError> {
+        file.sync_all().map_err(|error| DatasetError::io(&self.unfinished, error))?;
+        Ok(self)
+    }
+
     pub(crate) fn publish(self) -> Result<(), DatasetError> {
         std::fs::rename(&self.unfinished, &self.path).map_err(|error| DatasetError::io(&self.path, error))
     }
