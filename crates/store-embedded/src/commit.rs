@@ -59,7 +59,11 @@ impl Writer {
         self.progress = progress;
         let Plan { urls, committed, .. } = plan;
         if let Some(known) = &mut self.known {
-            urls.iter().for_each(|(key, url)| known.insert(*key, Way::of(&url.now.standing(*key))));
+            let ways: Vec<_> = urls.iter().map(|(key, url)| (*key, Way::of(&url.now.standing(*key)))).collect();
+            for ways in ways.chunks(plan::LOOKED_UP_AT_ONCE) {
+                known.touch(ways.iter().map(|(key, _)| *key));
+                ways.iter().for_each(|(key, way)| known.insert(*key, *way));
+            }
         }
         // A witness left behind by an error is older, not wrong.
         let _ = self.witness.note(self.progress.sequence);

@@ -1,6 +1,8 @@
 //! Which URLs are known and by what way, kept in memory by who commits: most links of a page lead to what is known already and no
 //! further away, which must not cost a look-up in a table of millions (docs/decisions/0011-known-urls.md).
 
+use std::hint::black_box;
+
 use model::{Distance, Purpose};
 use weburl::UrlKey;
 
@@ -46,6 +48,16 @@ impl Known {
         place(shard, rest(key)).ok().map(|at| shard[at].way())
     }
 
+    /// Reads where these URLs would be remembered. The processor fetches the memory of many at once so, for which every look-up by
+    /// itself waits: it decides by what it reads where to look next.
+    pub(crate) fn touch(&self, keys: impl Iterator<Item = UrlKey>) {
+        let read = keys.filter_map(|key| {
+            let shard = &self.shards[shard_of(key)];
+            shard.get(guess(shard, rest(key))).map(|Remembered(bytes)| bytes[0])
+        });
+        black_box(read.fold(0, u8::wrapping_add));
+    }
+
     /// Remembers by what way a URL is known now.
     pub(crate) fn insert(&mut self, key: UrlKey, way: Way) {
         let shard = &mut self.shards[shard_of(key)];
@@ -62,9 +74,14 @@ impl Known {
     }
 }
 
+/// Where the rest of a hash is, if hashes are spread quite evenly.
+fn guess(shard: &[Remembered], rest: u64) -> usize {
+    ((u128::from(rest) * shard.len() as u128) >> REST_BITS) as usize
+}
+
 /// Where the rest of a hash is, or where it would have to be inserted.
 fn place(shard: &[Remembered], rest: u64) -> Result<usize, usize> {
-    let mut at = ((u128::from(rest) * shard.len() as u128) >> REST_BITS) as usize;
+    let mut at = guess(shard, rest);
     while at > 0 && shard[at - 1].rest() >= rest {
         at -= 1;
     }

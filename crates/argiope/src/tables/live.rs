@@ -5,8 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -22,9 +21,12 @@ const ANSWER_BYTES_MAX: u64 = 4_096;
 /// Listens until it is dropped.
 pub(super) struct Live {
     root: PathBuf,
-    is_over: Arc<AtomicBool>,
+    publish: Publish,
     thread: Option<JoinHandle<()>>,
 }
+
+/// Completes the files; nothing when the crawl is over.
+type Publish = Arc<Mutex<Option<Box<dyn Fn() -> anyhow::Result<()> + Send>>>>;
 
 impl Live {
     /// Listens in a crawl's directory. `publish` completes the files. Where no socket can be made, as on some network file
@@ -35,22 +37,21 @@ impl Live {
             let _ = std::fs::remove_file(path);
             UnixListener::bind(path)
         });
-        let (listener, is_over) = (listener.ok()?, Arc::new(AtomicBool::new(false)));
-        let is_over_there = is_over.clone();
+        let (listener, publish): (_, Publish) = (listener.ok()?, Arc::new(Mutex::new(Some(Box::new(publish)))));
+        let publish_there = publish.clone();
         let serve = move || {
             for asking in listener.incoming().map_while(Result::ok) {
-                if is_over_there.load(Ordering::Relaxed) {
-                    return;
-                }
-                answer(asking, &publish);
+                let publish = publish_there.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(publish) = publish.as_ref() else { return };
+                answer(asking, publish);
             }
         };
         let thread = std::thread::Builder::new().name("live".to_owned()).spawn(serve).ok()?;
-        Some(Live { root: root.to_owned(), is_over, thread: Some(thread) })
+        Some(Live { root: root.to_owned(), publish, thread: Some(thread) })
     }
 }
 
-fn answer(mut asking: UnixStream, publish: &impl Fn() -> anyhow::Result<()>) {
+fn answer(mut asking: UnixStream, publish: &dyn Fn() -> anyhow::Result<()>) {
     let said = match publish() {
         Ok(()) => PUBLISHED.to_owned(),
         Err(error) => format!("{error:#}\n"),
@@ -61,11 +62,11 @@ fn answer(mut asking: UnixStream, publish: &impl Fn() -> anyhow::Result<()>) {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
-        // The thread waits for someone to connect.
-        let _ = at_socket(&self.root, |path| UnixStream::connect(path));
+        self.publish.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // The thread waits for someone to connect. Where the socket is gone nobody can any more, and the thread stays where it is.
+        let woken = at_socket(&self.root, |path| UnixStream::connect(path));
         let _ = std::fs::remove_file(self.root.join(SOCKET));
-        if let Some(thread) = self.thread.take() {
+        if let Some(thread) = self.thread.take().filter(|_| woken.is_ok()) {
             // If it panicked, nobody is answered: that is all.
             let _ = thread.join();
         }
@@ -98,7 +99,7 @@ fn at_socket<T>(root: &Path, act: impl Fn(&Path) -> io::Result<T>) -> io::Result
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicU32;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
 
@@ -121,5 +122,16 @@ mod tests {
         assert!(!publish(&deep).expect("nobody"));
         assert_eq!(deep.read_dir().expect("a directory").count(), 0);
         assert_eq!(asked.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn a_crawl_whose_directory_is_gone_ends() {
+        let root = tempfile::tempdir().expect("a directory");
+        let (is_held, ended) = std::sync::mpsc::sync_channel::<()>(1);
+        let live = Live::listen(root.path(), move || Ok(is_held.send(())?));
+        std::fs::remove_file(root.path().join(SOCKET)).expect("the socket");
+        drop(live);
+        // What completes the files is gone, for which the dataset's thread waits.
+        ended.recv().expect_err("nobody holds it");
     }
 }

@@ -12,6 +12,9 @@ use crate::codec::{Standing, UrlRecord, VisitSummary};
 use crate::known::{Known, Way};
 use crate::read::View;
 
+/// URLs that are looked up or remembered one after the other.
+pub(crate) const LOOKED_UP_AT_ONCE: usize = 64;
+
 /// The URLs a batch touches, as they were and as they become.
 pub(crate) struct Plan<'a> {
     /// Those whose record the batch needs. Most links are found again by a way that is no shorter, for which it suffices to know
@@ -49,8 +52,9 @@ impl<'a> Plan<'a> {
         for (key, judged_at) in &batch.judged_again {
             plan.leave_queue(*key, *judged_at)?;
         }
-        for candidate in &batch.found {
-            plan.find(candidate)?;
+        for candidates in batch.found.chunks(LOOKED_UP_AT_ONCE) {
+            known.touch(candidates.iter().map(|candidate| candidate.url.key()));
+            candidates.iter().try_for_each(|candidate| plan.find(candidate))?;
         }
         for (candidate, visit) in &batch.settled {
             plan.settle(candidate, visit);
