@@ -3,7 +3,7 @@
 use model::{Candidate, Distance, Outcome, PayloadDigest, Purpose, SiteRecord, Timestamp, Via, Visit};
 use proptest::prelude::*;
 use store::{Batch, Segment};
-use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
+use weburl::{CanonicalRules, CanonicalUrl};
 
 /// Few enough that every way of meeting again comes up.
 const URLS: u8 = 12;
@@ -33,11 +33,6 @@ fn visit() -> impl Strategy<Value = Visit> {
 fn distance() -> impl Strategy<Value = Distance> {
     (prop_oneof![9 => 0..4u32, 1 => 29..33u32], prop_oneof![9 => 0..2u8, 1 => 3..5u8])
         .prop_map(|(depth, redirects)| Distance { depth, redirects })
-}
-
-/// The keys of all URLs that batches are about.
-pub fn keys() -> impl Iterator<Item = UrlKey> {
-    (0..URLS).map(|n| url(n).key())
 }
 
 /// Any batch.
