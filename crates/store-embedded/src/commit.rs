@@ -7,7 +7,7 @@ use stages::{Stage, time};
 use store::{Batch, Committed, StoreError};
 
 use crate::codec::Progress;
-use crate::known::{Known, Way};
+use crate::known::{Known, PREFETCHED, Way};
 use crate::read::View;
 use crate::tables::Tables;
 use crate::witness::Witness;
@@ -59,9 +59,10 @@ impl Writer {
         self.progress = progress;
         let Plan { urls, committed, .. } = plan;
         if let Some(known) = &mut self.known {
-            let ways: Vec<_> = urls.iter().map(|(key, url)| (*key, Way::of(&url.now.standing(*key)))).collect();
-            for ways in ways.chunks(plan::LOOKED_UP_AT_ONCE) {
-                known.touch(ways.iter().map(|(key, _)| *key));
+            let changed = urls.iter().filter(|(_, url)| url.changed);
+            let ways: Vec<_> = changed.map(|(key, url)| (*key, Way::of(&url.now.standing(*key)))).collect();
+            for ways in ways.chunks(PREFETCHED) {
+                known.prefetch(ways.iter().map(|(key, _)| *key));
                 ways.iter().for_each(|(key, way)| known.insert(*key, *way));
             }
         }

@@ -12,6 +12,8 @@ use crate::codec::Standing;
 const SHARD_BITS: u32 = 16;
 /// The rest of the hash tells the URLs of a shard apart.
 const REST_BITS: u32 = u64::BITS - SHARD_BITS;
+/// URLs whose memory is fetched at once.
+pub(crate) const PREFETCHED: usize = 64;
 /// A full shard grows by one part in so many, so that little room is left over.
 const GROWTH: usize = 8;
 
@@ -50,7 +52,7 @@ impl Known {
 
     /// Reads where these URLs would be remembered. The processor fetches the memory of many at once so, for which every look-up by
     /// itself waits: it decides by what it reads where to look next.
-    pub(crate) fn touch(&self, keys: impl Iterator<Item = UrlKey>) {
+    pub(crate) fn prefetch(&self, keys: impl Iterator<Item = UrlKey>) {
         let read = keys.filter_map(|key| {
             let shard = &self.shards[shard_of(key)];
             shard.get(guess(shard, rest(key))).map(|Remembered(bytes)| bytes[0])

@@ -9,11 +9,8 @@ use store::{Batch, Committed, Relaxed, StoreError, is_nearer};
 use weburl::UrlKey;
 
 use crate::codec::{Standing, UrlRecord, VisitSummary};
-use crate::known::{Known, Way};
+use crate::known::{Known, PREFETCHED, Way};
 use crate::read::View;
-
-/// URLs that are looked up or remembered one after the other.
-pub(crate) const LOOKED_UP_AT_ONCE: usize = 64;
 
 /// The URLs a batch touches, as they were and as they become.
 pub(crate) struct Plan<'a> {
@@ -52,8 +49,8 @@ impl<'a> Plan<'a> {
         for (key, judged_at) in &batch.judged_again {
             plan.leave_queue(*key, *judged_at)?;
         }
-        for candidates in batch.found.chunks(LOOKED_UP_AT_ONCE) {
-            known.touch(candidates.iter().map(|candidate| candidate.url.key()));
+        for candidates in batch.found.chunks(PREFETCHED) {
+            known.prefetch(candidates.iter().map(|candidate| candidate.url.key()));
             candidates.iter().try_for_each(|candidate| plan.find(candidate))?;
         }
         for (candidate, visit) in &batch.settled {
