@@ -1,52 +1,55 @@
-//! Recently seen URLs with the shortest way known, so that finding one again needs no record.
+//! URLs found lately with the shortest way known, so that finding one again needs no record.
 
-use foldhash::HashMap;
 use model::{Candidate, Distance, Purpose};
 use weburl::UrlKey;
 
-/// Two generations of ways: when the younger is full it becomes the older, whose ways are forgotten. One that is asked
-/// for moves to the younger, so what is found often stays.
-#[derive(Debug)]
+/// The shortest ways of URLs, each in the place that its hash tells, where the last one stays. What many pages link to comes back soon after
+/// it had to give way; and a look-up waits for memory only once.
 pub(super) struct Known {
-    young: HashMap<(UrlKey, Purpose), Distance>,
-    old: HashMap<(UrlKey, Purpose), Distance>,
-    generation_max: usize,
+    /// Site, URL and way; a way of 0 where there is none.
+    places: Vec<[u64; 3]>,
 }
 
 impl Known {
     /// Remembers at most `max` URLs.
     pub(super) fn new(max: usize) -> Self {
-        Known { young: HashMap::default(), old: HashMap::default(), generation_max: max / 2 }
+        // Zeros are memory only from when they are written to.
+        Known { places: vec![[0; 3]; max] }
     }
 
     /// True if recording a URL found at this distance changes nothing, because it is known by a way that is no longer. False
     /// where that is not remembered. What is remembered may be longer than what is stored by now, never shorter.
     pub(super) fn covers(&mut self, key: UrlKey, purpose: Purpose, found_at: Distance) -> bool {
-        let way = (key, purpose);
-        let young = self.young.get(&way).copied();
-        let Some(distance) = young.or_else(|| self.old.get(&way).copied()) else { return false };
-        if young.is_none() {
-            self.remember(way, distance);
-        }
-        found_at >= distance
+        let found = way(purpose, found_at);
+        self.place(key).is_some_and(|&mut [site, url, known]| {
+            (site, url) == (key.site.0, key.url) && purpose_of(known) == purpose_of(found) && known <= found
+        })
     }
 
     /// Remembers what is about to be recorded, whether it changes anything or not.
     pub(super) fn insert(&mut self, key: UrlKey, candidate: &Candidate) {
-        self.remember((key, candidate.purpose), candidate.distance());
+        if let Some(place) = self.place(key) {
+            *place = [key.site.0, key.url, way(candidate.purpose, candidate.distance())];
+        }
     }
 
-    fn remember(&mut self, way: (UrlKey, Purpose), distance: Distance) {
-        if self.generation_max == 0 {
-            return;
-        }
-        if self.young.len() >= self.generation_max {
-            std::mem::swap(&mut self.old, &mut self.young);
-            self.young.clear();
-        }
-        self.young.insert(way, distance);
+    fn place(&mut self, key: UrlKey) -> Option<&mut [u64; 3]> {
+        let at = (u128::from(key.url) * self.places.len() as u128) >> u64::BITS;
+        self.places.get_mut(at as usize)
     }
 }
+
+/// What a URL was found for and how far away, in the order of distances; never 0.
+fn way(purpose: Purpose, Distance { depth, redirects }: Distance) -> u64 {
+    (purpose as u64 + 1) << PURPOSE_SHIFT | u64::from(depth) << u8::BITS | u64::from(redirects)
+}
+
+fn purpose_of(way: u64) -> u64 {
+    way >> PURPOSE_SHIFT
+}
+
+/// Depth and redirects are below.
+const PURPOSE_SHIFT: u32 = u32::BITS + u8::BITS;
 
 #[cfg(test)]
 mod tests {
@@ -68,21 +71,23 @@ mod tests {
         let key = candidate(1, 0).url.key();
         assert!(!known.covers(key, Purpose::Page, at(3)));
         known.insert(key, &candidate(1, 3));
-        for (depth, expect) in [(2, false), (3, true), (4, true)] {
-            assert_eq!(known.covers(key, Purpose::Page, at(depth)), expect, "depth {depth}");
+        for (depth, redirects, expect) in [(2, 9, false), (3, 0, true), (3, 1, true), (4, 0, true), (u32::MAX, 0, true)]
+        {
+            assert_eq!(known.covers(key, Purpose::Page, Distance { depth, redirects }), expect, "{depth} {redirects}");
         }
         assert!(!known.covers(key, Purpose::Sitemap, at(4)), "a page says nothing of a sitemap of its name");
+        assert!(!known.covers(UrlKey { url: key.url ^ 1, ..key }, Purpose::Page, at(4)), "another URL of its place");
     }
 
     #[test]
-    fn forgets_the_oldest_and_keeps_what_is_found_again() {
+    fn remembers_the_last_of_each_place() {
         let mut known = Known::new(20);
         for n in 0..100 {
             known.insert(candidate(n, 1).url.key(), &candidate(n, 1));
-            assert!(known.covers(candidate(0, 1).url.key(), Purpose::Page, at(1)), "after {n}");
-            assert!(known.young.len() + known.old.len() <= 20);
+            assert!(known.covers(candidate(n, 1).url.key(), Purpose::Page, at(1)), "{n}");
         }
-        assert!(!known.covers(candidate(50, 1).url.key(), Purpose::Page, at(1)));
+        let kept = (0..100).filter(|n| known.covers(candidate(*n, 1).url.key(), Purpose::Page, at(1))).count();
+        assert!((10..=20).contains(&kept), "{kept}");
         let mut none = Known::new(0);
         none.insert(candidate(1, 1).url.key(), &candidate(1, 1));
         assert!(!none.covers(candidate(1, 1).url.key(), Purpose::Page, at(1)));
