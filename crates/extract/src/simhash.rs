@@ -8,6 +8,7 @@
 //! different pages of one manual for copies.
 
 use std::cell::RefCell;
+use std::sync::LazyLock;
 
 use crate::swar;
 
@@ -17,31 +18,113 @@ pub fn of_text(text: &str) -> u64 {
     OCCURRENCES.with_borrow_mut(|occurrences| {
         occurrences.begin(text.len() / BYTES_A_WORD);
         for_each_word(text, |word| occurrences.add(word));
-        fingerprint(&occurrences.words)
+        occurrences.fingerprint()
     })
 }
 
-/// Of words and how often they occur.
-fn fingerprint(words: &[(u64, u32)]) -> u64 {
-    let mut seldom = [Counters::default(); OFTEN];
-    let (mut votes_for, mut all) = ([0i64; 64], 0i64);
-    for &(word, count) in words {
-        all += weight(count);
-        match seldom.get_mut(count as usize) {
-            Some(counters) => counters.add(word),
-            None => vote(&mut votes_for, word, weight(count)),
+/// Bytes of text for each distinct word, about.
+const BYTES_A_WORD: usize = 16;
+
+/// The least number of words there is room for.
+const WORDS_MIN: usize = 16;
+
+/// Slots for each distinct word, at least: few words are not where they are looked for first.
+const SLOTS_A_WORD: usize = 2;
+
+/// A text that needs fewer slots leaves its memory to the next one on its thread, a megabyte at most: for each page anew, it cost as much
+/// as the counting.
+const SLOTS_KEPT_MAX: usize = 1 << 16;
+
+thread_local! {
+    static OCCURRENCES: RefCell<Occurrences> = const { RefCell::new(Occurrences { slots: Vec::new(), words: Vec::new(), count: 0 }) };
+}
+
+/// How often each word occurs, in an open-addressing table. The hashes are well mixed already. An adversary gains nothing
+/// by collisions but a wrong fingerprint of his own page.
+struct Occurrences {
+    /// A power of two of hashes and counts; where the count is 0 there is no word.
+    slots: Vec<(u64, u32)>,
+    /// The places of the words among the slots, and room for more.
+    words: Vec<u32>,
+    /// How many words there are.
+    count: usize,
+}
+
+impl Occurrences {
+    /// Begins with none, and room for about so many.
+    fn begin(&mut self, words: usize) {
+        if self.slots.capacity() > SLOTS_KEPT_MAX {
+            (self.slots, self.words) = (Vec::new(), Vec::new());
+        }
+        self.clear((SLOTS_A_WORD * words.max(WORDS_MIN)).next_power_of_two());
+    }
+
+    fn clear(&mut self, slots: usize) {
+        self.slots.clear();
+        self.slots.resize(slots, (0, 0));
+        // One more is written before it is known whether it counts.
+        self.words.resize(slots / SLOTS_A_WORD + 1, 0);
+        self.count = 0;
+    }
+
+    #[inline]
+    fn add(&mut self, word: u64) {
+        self.add_times(word, 1);
+        if self.count + 1 == self.words.len() {
+            self.grow();
         }
     }
-    for (count, counters) in (0..).zip(&seldom) {
-        for (power, plane) in counters.planes.iter().enumerate().filter(|(_, plane)| **plane != 0) {
-            vote(&mut votes_for, *plane, weight(count) << power);
+
+    /// Without a branch for whether a word is new, which nobody can foresee.
+    #[inline]
+    fn add_times(&mut self, word: u64, times: u32) {
+        let last = self.slots.len() - 1;
+        let mut at = word as usize & last;
+        while self.slots[at].1 != 0 && self.slots[at].0 != word {
+            at = (at + 1) & last;
+        }
+        let slot = &mut self.slots[at];
+        self.words[self.count] = at as u32;
+        self.count += usize::from(slot.1 == 0);
+        *slot = (word, slot.1 + times);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let words: Vec<(u64, u32)> = self.all().collect();
+        self.clear(2 * self.slots.len());
+        for (word, times) in words {
+            self.add_times(word, times);
         }
     }
-    let mut fingerprint = 0;
-    for (bit, votes) in votes_for.iter().enumerate() {
-        fingerprint |= u64::from(2 * votes > all) << bit;
+
+    /// The words and how often they occur.
+    fn all(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.words[..self.count].iter().map(|&at| self.slots[at as usize])
     }
-    fingerprint
+
+    fn fingerprint(&self) -> u64 {
+        let (mut votes_for, mut all) = ([0i64; 64], 0i64);
+        let mut seldom = [Counters::default(); OFTEN];
+        for words in self.words[..self.count].chunks(Counters::MAX) {
+            for &at in words {
+                let (word, count) = self.slots[at as usize];
+                all += weight(count);
+                match seldom.get_mut(count as usize) {
+                    Some(counters) => counters.add(word),
+                    None => vote(&mut votes_for, word, weight(count)),
+                }
+            }
+            for (count, counters) in (0..).zip(&mut seldom) {
+                counters.take(&mut votes_for, weight(count));
+            }
+        }
+        let mut fingerprint = 0;
+        for (bit, votes) in votes_for.iter().enumerate() {
+            fingerprint |= u64::from(2 * votes > all) << bit;
+        }
+        fingerprint
+    }
 }
 
 /// Gives each bit that is set so many votes.
@@ -51,105 +134,48 @@ fn vote(votes_for: &mut [i64; 64], bits: u64, votes: i64) {
     }
 }
 
-/// Bytes of text for each distinct word, about.
-const BYTES_A_WORD: usize = 24;
-
 /// Words that occur less often than this, which most do, are counted together by how often they occur.
 const OFTEN: usize = 8;
 
-/// A text with fewer distinct words leaves its memory to the next one on its thread, less than a megabyte: for each page anew, it cost as
-/// much as the counting.
-const WORDS_KEPT_MAX: usize = 1 << 15;
-
-thread_local! {
-    static OCCURRENCES: RefCell<Occurrences> = const { RefCell::new(Occurrences { words: Vec::new(), slots: Vec::new() }) };
-}
-
-/// How often each word occurs, with an open-addressing table to find it, half full at most. The hashes are well mixed
-/// already. An adversary gains nothing by collisions but a wrong fingerprint of his own page.
-struct Occurrences {
-    /// Hashes and counts.
-    words: Vec<(u64, u32)>,
-    /// A power of two of places among the words, counted from 1; 0 where there is none.
-    slots: Vec<u32>,
-}
-
-impl Occurrences {
-    /// Begins with none, and room for about so many.
-    fn begin(&mut self, words: usize) {
-        if self.words.capacity() > WORDS_KEPT_MAX {
-            (self.words, self.slots) = (Vec::new(), Vec::new());
-        }
-        self.words.clear();
-        self.words.reserve(words);
-        self.clear_slots((2 * words).next_power_of_two());
-    }
-
-    fn clear_slots(&mut self, count: usize) {
-        self.slots.clear();
-        self.slots.resize(count, 0);
-    }
-
-    #[inline]
-    fn add(&mut self, word: u64) {
-        let slot = self.slot(word);
-        if let Some((_, count)) = self.at(slot) {
-            *count += 1;
-            return;
-        }
-        self.words.push((word, 1));
-        self.slots[slot] = self.words.len() as u32;
-        if 2 * self.words.len() > self.slots.len() {
-            self.grow();
-        }
-    }
-
-    #[inline]
-    fn at(&mut self, slot: usize) -> Option<&mut (u64, u32)> {
-        self.words.get_mut((self.slots[slot] as usize).wrapping_sub(1))
-    }
-
-    /// Where this word is, or may be.
-    #[inline]
-    fn slot(&mut self, word: u64) -> usize {
-        let last = self.slots.len() - 1;
-        let mut slot = word as usize & last;
-        while self.at(slot).is_some_and(|(known, _)| *known != word) {
-            slot = (slot + 1) & last;
-        }
-        slot
-    }
-
-    fn grow(&mut self) {
-        self.clear_slots(2 * self.slots.len());
-        for place in 0..self.words.len() {
-            let slot = self.slot(self.words[place].0);
-            self.slots[slot] = place as u32 + 1;
-        }
-    }
-}
-
-/// Sixty-four counters, one for each bit, that are added to at once: plane n holds the bit of value 2^n of all of them. A
-/// word changes two planes on average, where sixty-four separate counters would each be touched.
+/// Sixty-four counters, one for each bit, in a byte each, so that eight are added to at once.
 #[derive(Clone, Copy, Default)]
-struct Counters {
-    planes: [u64; PLANES],
-}
-
-/// A page has at most 2^20 bytes of text, and so fewer words.
-const PLANES: usize = 20;
+struct Counters([u64; 8]);
 
 impl Counters {
+    /// How many words may be added before they are taken.
+    const MAX: usize = 255;
+
+    #[inline]
     fn add(&mut self, word: u64) {
-        let mut carry = word;
-        for plane in &mut self.planes {
-            if carry == 0 {
-                return;
+        for (counters, bits) in self.0.iter_mut().zip(word.to_le_bytes()) {
+            *counters += SPREAD[usize::from(bits)];
+        }
+    }
+
+    /// Gives what was counted so many votes each, and counts from 0 again.
+    fn take(&mut self, votes_for: &mut [i64; 64], votes: i64) {
+        for (counters, votes_for) in std::mem::take(self).0.iter().zip(votes_for.as_chunks_mut::<8>().0) {
+            for (counter, votes_for) in counters.to_le_bytes().into_iter().zip(votes_for) {
+                *votes_for += i64::from(counter) * votes;
             }
-            (*plane, carry) = (*plane ^ carry, *plane & carry);
         }
     }
 }
+
+/// Each bit of a byte in a byte of its own.
+static SPREAD: [u64; 256] = {
+    let mut spread = [0; 256];
+    let mut bits = 0;
+    while bits < spread.len() {
+        let mut bit = 0;
+        while bit < 8 {
+            spread[bits] |= (bits as u64 >> bit & 1) << (8 * bit);
+            bit += 1;
+        }
+        bits += 1;
+    }
+    spread
+};
 
 /// 256 × (1 + ln `count`), in whole numbers so that it is the same on every machine: the logarithm to base 2 is taken as
 /// linear between powers of two.
@@ -170,6 +196,7 @@ pub const fn distance(a: u64, b: u64) -> u32 {
 /// Calls `each` with the hash of every word: a run of letters and digits, lower case.
 fn for_each_word(text: &str, mut each: impl FnMut(u64)) {
     let bytes = text.as_bytes();
+    let lower_case = &LOWER_CASE[..];
     let (mut at, mut hash, mut is_word) = (0, SEED, false);
     while at < bytes.len() {
         // Eight bytes at a time, since most text is ASCII and most words are shorter.
@@ -185,8 +212,12 @@ fn for_each_word(text: &str, mut each: impl FnMut(u64)) {
         if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) {
             let Some(character) = text[at..].chars().next() else { break };
             at += character.len_utf8();
-            if character.is_alphanumeric() {
-                hash = character.to_lowercase().fold(hash, |hash, lower| extend(hash, u32::from(lower)));
+            let lower = lower_case.get(character as usize).copied().unwrap_or(SEVERAL);
+            if lower != NO_LETTER && (lower != SEVERAL || character.is_alphanumeric()) {
+                hash = match lower {
+                    SEVERAL => character.to_lowercase().fold(hash, |hash, lower| extend(hash, u32::from(lower))),
+                    lower => extend(hash, u32::from(lower)),
+                };
                 is_word = true;
                 continue;
             }
@@ -204,6 +235,25 @@ fn for_each_word(text: &str, mut each: impl FnMut(u64)) {
         each(mix(hash));
     }
 }
+
+/// In lower case the characters of up to two bytes in UTF-8, among them those of the Latin, Greek, Cyrillic, Hebrew and Arabic scripts;
+/// the tables of Unicode are ten times slower.
+static LOWER_CASE: LazyLock<[u16; 0x800]> = LazyLock::new(|| {
+    std::array::from_fn(|code| {
+        let Some(character) = char::from_u32(code as u32).filter(|character| character.is_alphanumeric()) else {
+            return NO_LETTER;
+        };
+        let mut lower = character.to_lowercase();
+        match (lower.next().map(|lower| u16::try_from(u32::from(lower))), lower.next()) {
+            (Some(Ok(lower)), None) => lower,
+            _ => SEVERAL,
+        }
+    })
+});
+/// Neither a letter nor a digit.
+const NO_LETTER: u16 = 0;
+/// What Unicode's tables must be asked for.
+const SEVERAL: u16 = u16::MAX;
 
 /// Extends a hash by the first bytes of eight. All eight steps are made, since how many count cannot be foreseen.
 #[inline]
