@@ -80,6 +80,7 @@ impl Plan {
             keep: keep(&options)?,
             render: render(options.render.as_deref().unwrap_or_default())?,
             images: options.images == Some(true),
+            archive,
             details: dataset,
         };
         let mut fetch = fetch_config(&options, settings.limits.clone())?;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use criterion::{BatchSize, Criterion, Throughput};
 use dataset::{Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written};
 use extract::html::extract;
-use extract::{HtmlPage, Limits};
+use extract::{HtmlPage, Limits, simhash};
 use frontier::{Group, Workbench};
 use model::{Candidate, Outcome, PayloadDigest, SiteRecord, Timestamp, Via, Visit};
 use store::{Batch, Store};
@@ -58,6 +58,8 @@ fn main() {
     let mut criterion = Criterion::default().sample_size(20).configure_from_args();
     canonicalise(&mut criterion, &pages);
     archive(&mut criterion, &pages);
+    digests(&mut criterion, &pages);
+    fingerprints(&mut criterion, &pages);
     rows(&mut criterion, &pages);
     commits(&mut criterion);
     choice(&mut criterion);
@@ -137,8 +139,45 @@ fn archive(criterion: &mut Criterion, pages: &[Page]) {
         bencher.iter(|| {
             for page in pages {
                 let record = Record::response(RecordId::new([7; 16]), 0, page.url.as_str(), HEAD, &page.bytes);
-                let record = record.payload_digest(Digest::of(&page.bytes));
+                let (payload, block) = Digest::of_response(HEAD, &page.bytes);
+                let record = record.payload_digest(payload).block_digest(block);
                 black_box(segment.append(&record).expect("a record"));
+            }
+        });
+    });
+    group.finish();
+}
+
+/// What a record says of its payload and of its block.
+fn digests(criterion: &mut Criterion, pages: &[Page]) {
+    let mut group = criterion.benchmark_group("digests");
+    group.throughput(Throughput::Bytes(bytes(pages)));
+    group.bench_function("together", |bencher| {
+        bencher.iter(|| {
+            for page in pages {
+                black_box(Digest::of_response(HEAD, &page.bytes));
+            }
+        });
+    });
+    group.bench_function("one after the other", |bencher| {
+        bencher.iter(|| {
+            for page in pages {
+                black_box((Digest::of(&page.bytes), Digest::of_parts(&[HEAD, &page.bytes])));
+            }
+        });
+    });
+    group.finish();
+}
+
+/// Fingerprints of the pages' texts.
+fn fingerprints(criterion: &mut Criterion, pages: &[Page]) {
+    let bytes = pages.iter().map(|page| page.read.text.len() as u64).sum();
+    let mut group = criterion.benchmark_group("fingerprints");
+    group.throughput(Throughput::Bytes(bytes));
+    group.bench_function("texts", |bencher| {
+        bencher.iter(|| {
+            for page in pages {
+                black_box(simhash::of_text(&page.read.text));
             }
         });
     });

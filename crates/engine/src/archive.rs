@@ -86,6 +86,15 @@ pub struct Original {
     pub at: Timestamp,
 }
 
+/// The digests of an answer, as far as they were made already.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Digests {
+    /// The payload's.
+    pub payload: Option<PayloadDigest>,
+    /// That of the block of a response record.
+    pub block: Option<warc::Digest>,
+}
+
 /// What can go wrong in the archive.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -201,22 +210,22 @@ impl Archive {
         self
     }
 
-    /// Appends the exchanges of one fetch. The location is that of the last response. If the archive holds its payload
-    /// already, it is recorded as a revisit of `original`.
+    /// Appends the exchanges of one fetch. The location is that of the last response, which has these digests. If the archive holds
+    /// its payload already, it is recorded as a revisit of `original`.
     ///
     /// # Errors
     /// The segment cannot be written; what was appended before stays whole.
     pub fn append(
         &mut self,
         exchanges: &[Exchange],
-        digest: Option<PayloadDigest>,
+        digests: Digests,
         original: Option<&Original>,
     ) -> Result<Option<ArchiveLocation>, ArchiveError> {
         let mut location = None;
         for (index, exchange) in exchanges.iter().enumerate() {
             let is_last = index + 1 == exchanges.len();
-            let original = original.filter(|_| is_last);
-            location = Some(self.append_exchange(exchange, digest.filter(|_| is_last), original)?);
+            let (digests, original) = if is_last { (digests, original) } else { (Digests::default(), None) };
+            location = Some(self.append_exchange(exchange, digests, original)?);
         }
         Ok(location)
     }
@@ -224,7 +233,7 @@ impl Archive {
     fn append_exchange(
         &mut self,
         exchange: &Exchange,
-        digest: Option<PayloadDigest>,
+        digests: Digests,
         original: Option<&Original>,
     ) -> Result<ArchiveLocation, ArchiveError> {
         let at = exchange.started_at.as_millis();
@@ -233,21 +242,27 @@ impl Archive {
         let mut current = self.writable(exchange.started_at)?;
         let path = self.dir.join(&current.segment.name);
         let url = exchange.url.as_str();
-        let mut response = match (original, digest) {
+        let payload_digest = digests.payload.map(|digest| warc::Digest::from_bytes(digest.0));
+        let mut response = match (original, payload_digest) {
             (Some(original), Some(digest)) => {
                 let refers_to = RefersTo {
                     id: record_id("response", original.url.as_str(), original.at),
                     target_uri: original.url.as_str(),
                     date_ms: original.at.as_millis(),
                 };
-                let digest = warc::Digest::from_bytes(digest.0);
                 Record::revisit(response_id, at, url, &exchange.response_head, digest, &refers_to)
             }
-            _ => Record::response(response_id, at, url, &exchange.response_head, &exchange.payload),
+            _ => {
+                let mut response = Record::response(response_id, at, url, &exchange.response_head, &exchange.payload);
+                if let Some(digest) = payload_digest {
+                    response = response.payload_digest(digest);
+                }
+                if let Some(digest) = digests.block {
+                    response = response.block_digest(digest);
+                }
+                response
+            }
         };
-        if let (None, Some(digest)) = (original, digest) {
-            response = response.payload_digest(warc::Digest::from_bytes(digest.0));
-        }
         response = response.warcinfo_id(current.warcinfo);
         if let Some(address) = exchange.address {
             response = response.ip_address(address.ip());
@@ -312,7 +327,7 @@ impl Archive {
             }
         }
         for exchange in &rendering.resources {
-            self.append_exchange(exchange, None, None)?;
+            self.append_exchange(exchange, Digests::default(), None)?;
         }
         Ok(())
     }

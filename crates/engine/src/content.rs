@@ -11,7 +11,6 @@ use foldhash::HashMap;
 use model::{
     Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, RenderedDocument, Response, Shown, Truncation,
 };
-use sha1::{Digest as _, Sha1};
 use stages::{Stage, time};
 use weburl::{CanonicalUrl, Lately, QueryEncoder, Rejected, UrlKey};
 
@@ -27,6 +26,8 @@ pub struct Content {
     pub content_type: Option<String>,
     /// The digest of the payload; `None` without a payload.
     pub digest: Option<PayloadDigest>,
+    /// The digest of the answer's block in the archive, if there is one; `None` without a payload.
+    pub block_digest: Option<warc::Digest>,
     /// Bytes of the payload.
     pub length: u64,
     /// References that are not followed because they are no http URL, are too long, or are broken.
@@ -83,13 +84,10 @@ pub struct Page {
 #[must_use]
 pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) -> Content {
     let Fetched::Response(response) = &outcome.fetched else { return Content::default() };
-    let payload = outcome.exchanges.last().map(|exchange| &exchange.payload[..]).unwrap_or_default();
-    let mut content = Content {
-        content_type: response.headers.get("content-type").map(bounded),
-        digest: (!payload.is_empty()).then(|| PayloadDigest(time(Stage::Digest, || Sha1::digest(payload)).into())),
-        length: payload.len() as u64,
-        ..Content::default()
-    };
+    let mut content = Content { content_type: response.headers.get("content-type").map(bounded), ..Content::default() };
+    if let Some(exchange) = outcome.exchanges.last().filter(|exchange| !exchange.payload.is_empty()) {
+        time(Stage::Digest, || digest(exchange, settings, &mut content));
+    }
     content.finding = match (response.status, purpose) {
         (301..=303 | 307 | 308, _) => Finding::Redirect(redirect_target(&outcome.url, response, settings)),
         (200..=299, Purpose::Sitemap) => look_into_sitemap(&outcome.url, response, settings, &mut content.rejected),
@@ -104,6 +102,18 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
         details.rendered = Some(RenderedDetails { evidence: rendering.evidence.clone(), gained: content.gained });
     }
     content
+}
+
+fn digest(exchange: &Exchange, settings: &Settings, content: &mut Content) {
+    let payload = &exchange.payload[..];
+    let digest = if settings.archive {
+        let (digest, of_block) = warc::Digest::of_response(&exchange.response_head, payload);
+        content.block_digest = Some(of_block);
+        digest
+    } else {
+        warc::Digest::of(payload)
+    };
+    (content.digest, content.length) = (Some(PayloadDigest(*digest.as_bytes())), payload.len() as u64);
 }
 
 /// The media type as it is recorded: without surrounding space, of bounded length.
@@ -210,7 +220,7 @@ fn unwanted(outcome: &FetchOutcome, response: &Response, settings: &Settings, co
         let media = media_type(&outcome.url, &bare);
         content.details = Some(Box::new(Details::new(&bare, media, None)));
     }
-    (content.digest, content.length) = (None, 0);
+    (content.digest, content.block_digest, content.length) = (None, None, 0);
     let declared = content.content_type.as_deref().unwrap_or("no media type");
     Finding::Unwanted(response.note.clone().unwrap_or_else(|| format!("not kept: {}", shown(declared))))
 }

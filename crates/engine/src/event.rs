@@ -159,6 +159,8 @@ pub struct Record {
     pub ends: Option<u64>,
     /// What went over the wire.
     pub exchanges: Vec<Exchange>,
+    /// The digest of the last answer's block, where it was made already.
+    pub block_digest: Option<warc::Digest>,
     /// What a browser made of the answer.
     pub rendering: Option<Box<Rendering>>,
     /// The outcome of a URL.
@@ -187,6 +189,7 @@ impl Record {
             site,
             ends: None,
             exchanges: Vec::new(),
+            block_digest: None,
             rendering: None,
             visit: None,
             visited: None,

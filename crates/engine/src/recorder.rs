@@ -8,7 +8,7 @@ use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
-use crate::archive::{Archive, ArchiveError, Original, Seal, Sealed};
+use crate::archive::{Archive, ArchiveError, Digests, Original, Seal, Sealed};
 use crate::{Details, Record};
 
 /// Commits records in batches.
@@ -150,7 +150,8 @@ impl Recorder {
             first_holders.insert(digest, Original { url: exchange.url.clone(), at: exchange.started_at });
         }
         if let Some(archive) = &mut self.archive {
-            let location = time(Stage::Archive, || archive.append(&record.exchanges, digest, original.as_ref()))?;
+            let digests = Digests { payload: digest, block: record.block_digest };
+            let location = time(Stage::Archive, || archive.append(&record.exchanges, digests, original.as_ref()))?;
             if let Some(visit) = &mut visit {
                 visit.location = location;
             }

@@ -14,7 +14,7 @@ pub const SITES_IN_FRONT_MAX: usize = 50_000;
 /// URLs in the windows of all sites in front, unless told otherwise: some 300 bytes each, and up to twice as many.
 pub const WINDOWS_URLS_MAX: usize = 32_768;
 
-/// URLs remembered that were found lately, unless told otherwise: some 60 bytes each.
+/// URLs remembered that were found lately, unless told otherwise: some 30 bytes each.
 pub const REMEMBERED_URLS_MAX: usize = 200_000;
 
 /// Which pages are shown in a browser.
@@ -69,6 +69,8 @@ pub struct Settings {
     pub render: Option<RenderMode>,
     /// Fetch the images that pages show, wherever they lie.
     pub images: bool,
+    /// Every exchange is recorded in an archive.
+    pub archive: bool,
     /// Keep of each answer what the dataset wants ([`crate::Details`]).
     pub details: bool,
 }

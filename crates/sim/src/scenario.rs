@@ -182,6 +182,7 @@ impl Scenario {
             keep: None,
             images: false,
             render: None,
+            archive: true,
             details: false,
         };
         let politeness = &mut settings.site_rules.politeness;

@@ -4,6 +4,11 @@ use data_encoding::{BASE32_NOPAD, HEXLOWER_PERMISSIVE};
 use sha1::Digest as _;
 use std::fmt;
 
+use crate::http::archived_head;
+
+#[cfg(target_arch = "x86_64")]
+mod pair;
+
 /// A SHA-1 digest, written `sha1:` and 32 letters of base32 (RFC 4648 §6), which is the form the
 /// archive world compares as text (WARC 1.1 §5.8 leaves the algorithm open).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,6 +27,17 @@ impl Digest {
             sha1.update(part);
         }
         Digest(sha1.finalize().into())
+    }
+
+    /// The digests of a response's payload and of its block, which is its HTTP head as received and the payload: both in little more than the time of one
+    /// where the processor has instructions for SHA-1.
+    pub fn of_response(head: &[u8], payload: &[u8]) -> (Digest, Digest) {
+        let head = &archived_head(head);
+        #[cfg(target_arch = "x86_64")]
+        if let Some((payload, block)) = pair::of(head, payload) {
+            return (Digest(payload), Digest(block));
+        }
+        (Digest::of(payload), Digest::of_parts(&[head, payload]))
     }
 
     /// A digest that was computed elsewhere, as its 20 bytes.
@@ -113,6 +129,7 @@ impl Hasher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     // Digests of the empty input and of "abc": FIPS 180-4 examples.
     const ABC_SHA1: &str = "a9993e364706816aba3e25717850c26c9cd0d89d";
@@ -132,6 +149,27 @@ mod tests {
     fn a_digest_is_written_in_base32() {
         assert_eq!(Digest::of(b"").to_string(), "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
         assert_eq!(Digest::of_parts(&[b"a", b"", b"bc"]), Digest::of(b"abc"));
+    }
+
+    /// The head's length decides where in their blocks the two are.
+    #[test]
+    fn the_digests_of_a_response_are_those_of_its_parts() {
+        let bytes: Vec<u8> = (0..1_000u32).map(|number| ((number * number) >> 3) as u8).collect();
+        for head in 0..=130 {
+            for payload in (0..=200).chain([800]) {
+                let (head, payload) = (&bytes[..head], &bytes[100..100 + payload]);
+                let apart = (Digest::of(payload), Digest::of_parts(&[head, payload]));
+                assert_eq!(Digest::of_response(head, payload), apart, "{} {}", head.len(), payload.len());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn digests_of_any_response(head: Vec<u8>, payload in prop::collection::vec(any::<u8>(), 0..3_000)) {
+            let apart = (Digest::of(&payload), Digest::of_parts(&[&archived_head(&head), &payload]));
+            prop_assert_eq!(Digest::of_response(&head, &payload), apart);
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub struct Record<'a> {
     target_uri: Option<&'a str>,
     fields: Vec<(&'static str, String)>,
     payload_digest: Option<Digest>,
+    block_digest: Option<Digest>,
     content_type: &'a str,
     head: Cow<'a, [u8]>,
     payload: Cow<'a, [u8]>,
@@ -133,6 +134,7 @@ impl<'a> Record<'a> {
             target_uri: None,
             fields: Vec::new(),
             payload_digest: None,
+            block_digest: None,
             content_type,
             head: Cow::Borrowed(&[]),
             payload,
@@ -174,6 +176,13 @@ impl<'a> Record<'a> {
     /// one: it is written unseen. Without it, response and resource records get the computed one.
     pub fn payload_digest(mut self, digest: Digest) -> Record<'a> {
         self.payload_digest = Some(digest);
+        self
+    }
+
+    /// The digest of the block, when the caller has computed it already ([`Digest::of_response`]). It must be the right one: it is written unseen.
+    pub fn block_digest(mut self, digest: Digest) -> Record<'a> {
+        debug_assert_eq!(digest, Digest::of_parts(&[&self.head, &self.payload]));
+        self.block_digest = Some(digest);
         self
     }
 
@@ -249,7 +258,7 @@ impl<'a> Record<'a> {
         if let Some(digest) = self.archived_digest() {
             push_field(&mut header, "WARC-Payload-Digest", &digest.to_string());
         }
-        let block_digest = Digest::of_parts(&[&self.head, &self.payload]);
+        let block_digest = self.block_digest.unwrap_or_else(|| Digest::of_parts(&[&self.head, &self.payload]));
         push_field(&mut header, "WARC-Block-Digest", &block_digest.to_string());
         push_field(&mut header, "Content-Type", self.content_type);
         let block_bytes = self.head.len() + self.payload.len();

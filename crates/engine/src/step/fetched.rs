@@ -173,6 +173,7 @@ impl State {
         }
         self.count(site, source.purpose, &visit);
         record.exchanges = fetch.exchanges;
+        record.block_digest = content.block_digest;
         record.rendering = fetch.rendering;
         record.visit = Some(visit);
         record.site_record = self.front(site).map(|front| front.state.record());
