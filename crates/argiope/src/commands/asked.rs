@@ -31,7 +31,8 @@ impl Asked {
         let dir = CrawlDir::existing(root)?;
         // Certificates are for fetching; that their file has gone is nobody's trouble here.
         let mut plan = Plan::new(&Options { ca_cert: Vec::new(), ..dir.options()? })?;
-        plan.settings.details = true;
+        // What is derived is not recorded again.
+        (plan.settings.details, plan.settings.archive) = (true, false);
         let layout = Layout::at(dir.dataset());
         if !plan.archive {
             bail!("{}: the crawl keeps no archive (--no-archive), and so no dataset to answer from", root.display());

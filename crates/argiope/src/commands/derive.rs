@@ -42,7 +42,8 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
     if !plan.archive {
         bail!("{}: the crawl keeps no archive (--no-archive), so there is nothing to derive from", args.dir.display());
     }
-    plan.settings.details = true;
+    // What is derived is not recorded again.
+    (plan.settings.details, plan.settings.archive) = (true, false);
     let root = opened.dir.dataset();
     if args.all && root.exists() {
         std::fs::remove_dir_all(&root).with_context(|| format!("cannot remove {}", root.display()))?;

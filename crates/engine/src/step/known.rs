@@ -19,23 +19,24 @@ impl Known {
 
     /// True if recording a URL found at this distance changes nothing, because it is known by a way that is no longer. False
     /// where that is not remembered. What is remembered may be longer than what is stored by now, never shorter.
-    pub(super) fn covers(&mut self, key: UrlKey, purpose: Purpose, found_at: Distance) -> bool {
+    pub(super) fn covers(&self, key: UrlKey, purpose: Purpose, found_at: Distance) -> bool {
         let found = way(purpose, found_at);
-        self.place(key).is_some_and(|&mut [site, url, known]| {
+        self.places.get(self.place(key)).is_some_and(|&[site, url, known]| {
             (site, url) == (key.site.0, key.url) && purpose_of(known) == purpose_of(found) && known <= found
         })
     }
 
     /// Remembers what is about to be recorded, whether it changes anything or not.
     pub(super) fn insert(&mut self, key: UrlKey, candidate: &Candidate) {
-        if let Some(place) = self.place(key) {
+        let place = self.place(key);
+        if let Some(place) = self.places.get_mut(place) {
             *place = [key.site.0, key.url, way(candidate.purpose, candidate.distance())];
         }
     }
 
-    fn place(&mut self, key: UrlKey) -> Option<&mut [u64; 3]> {
-        let at = (u128::from(key.url) * self.places.len() as u128) >> u64::BITS;
-        self.places.get_mut(at as usize)
+    /// There is one unless there are none.
+    fn place(&self, key: UrlKey) -> usize {
+        ((u128::from(key.url) * self.places.len() as u128) >> u64::BITS) as usize
     }
 }
 

@@ -23,7 +23,7 @@ impl Remembered {
     }
 
     /// Whether a link to a page counts as one into the crawl, if recording it would change nothing.
-    pub(super) fn admitted(&mut self, key: UrlKey, distance: Distance) -> Option<bool> {
+    pub(super) fn admitted(&self, key: UrlKey, distance: Distance) -> Option<bool> {
         if self.found.covers(key, Purpose::Page, distance) { Some(true) } else { self.settled.get(&key).copied() }
     }
 
