@@ -24,14 +24,17 @@ use counts::{Counts, entropy_bits};
 use output::Output;
 use window::Window;
 
-/// Blocks after which the code is made anew of what they contained.
+/// Blocks of a kind after which their code is made anew of what they contained.
 const RENEWAL_BLOCKS: u32 = 64;
+
+/// Blocks below this size, in bytes, have a code of their own kind: what is so short is a record's head for the most part, and a page is not.
+const SHORT_BYTES: usize = 2_048;
 
 /// About how many bits it takes to tell the code of a block.
 const HEADER_BITS: u64 = 600;
 
 /// The part of a block's bits that a code of its own must save: less is not worth the time.
-const WORTHWHILE_PART: u64 = 8;
+const WORTHWHILE_PART: u64 = 5;
 
 /// The header of a member (RFC 1952, section 2.3): deflate, no name, no time, the fastest algorithm, no particular system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff];
@@ -42,7 +45,15 @@ const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff];
 pub struct GzipEncoder {
     window: Window,
     output: Output,
-    /// What the blocks contained, the later the more.
+    /// Of short blocks.
+    short: Experience,
+    /// Of all others.
+    long: Experience,
+}
+
+/// What blocks of a kind contained, and the code that is made of it.
+struct Experience {
+    /// What they contained, the later the more.
     learned: Counts,
     /// What they contained since the code was made.
     recent: Counts,
@@ -60,14 +71,8 @@ impl GzipEncoder {
     /// An encoder that has learned nothing yet.
     #[must_use]
     pub fn new() -> GzipEncoder {
-        GzipEncoder {
-            window: Window::new(),
-            output: Output::new(),
-            learned: Counts::ZERO,
-            recent: Counts::ZERO,
-            recent_blocks: 0,
-            code: Code::best(&Counts::ZERO.at_least_one()),
-        }
+        let (window, output) = (Window::new(), Output::new());
+        GzipEncoder { window, output, short: Experience::none(), long: Experience::none() }
     }
 
     /// Writes the parts, one after the other, as one member.
@@ -119,42 +124,55 @@ impl GzipEncoder {
     }
 
     fn block(&mut self, is_last: bool) {
-        let begin = self.output.position();
+        let GzipEncoder { window, output, short, long } = self;
+        let experience = if window.block().len() < SHORT_BYTES { short } else { long };
+        let begin = output.position();
         let mut counts = Counts::ZERO;
-        self.coded(is_last, None, &mut counts);
+        coded(is_last, window, &experience.code, &mut counts, output);
         let (literals, distances) = counts.by_symbol();
-        let bits = self.code.bits(&literals, &distances);
+        let bits = experience.code.bits(&literals, &distances);
         let best_bits = entropy_bits(&literals) + entropy_bits(&distances) + HEADER_BITS;
         let mut is_own = false;
         if bits > best_bits + best_bits / WORTHWHILE_PART {
             let own = Code::best(&counts);
             is_own = own.bits(&literals, &distances) < bits;
             if is_own {
-                self.output.go_to(begin);
-                self.window.go_back();
-                self.coded(is_last, Some(&own), &mut Counts::ZERO.clone());
+                output.go_to(begin);
+                window.go_back();
+                coded(is_last, window, &own, &mut Counts::ZERO.clone(), output);
             }
         }
-        let block = self.window.block();
-        if self.output.bits_since(begin) > Output::stored_bits(block.len()) {
-            self.output.go_to(begin);
-            self.output.stored(is_last, block);
+        let block = window.block();
+        if output.bits_since(begin) > Output::stored_bits(block.len()) {
+            output.go_to(begin);
+            output.stored(is_last, block);
             return;
         }
-        self.recent.add(&counts);
+        experience.add(&counts, is_own);
+    }
+}
+
+/// Writes the block in a code.
+fn coded(is_last: bool, window: &mut Window, code: &Code, counts: &mut Counts, output: &mut Output) {
+    code.begin(is_last, output);
+    window.compress(code, counts, output);
+    code.end(output);
+}
+
+impl Experience {
+    fn none() -> Experience {
+        let code = Code::best(&Counts::ZERO.at_least_one());
+        Experience { learned: Counts::ZERO, recent: Counts::ZERO, recent_blocks: 0, code }
+    }
+
+    /// Adds what a block contained. Where the code fitted it badly, the next block has another one already.
+    fn add(&mut self, counts: &Counts, is_misfit: bool) {
+        self.recent.add(counts);
         self.recent_blocks += 1;
-        if is_own || self.recent_blocks == RENEWAL_BLOCKS {
+        if is_misfit || self.recent_blocks == RENEWAL_BLOCKS {
             self.learned.learn(&self.recent);
             (self.recent, self.recent_blocks) = (Counts::ZERO, 0);
             self.code = Code::best(&self.learned.at_least_one());
         }
-    }
-
-    /// Writes the block in a code, the common one if there is no other.
-    fn coded(&mut self, is_last: bool, own: Option<&Code>, counts: &mut Counts) {
-        let code = own.unwrap_or(&self.code);
-        code.begin(is_last, &mut self.output);
-        self.window.compress(code, counts, &mut self.output);
-        code.end(&mut self.output);
     }
 }
