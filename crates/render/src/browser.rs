@@ -1,5 +1,6 @@
 //! A browser process, and its end.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -58,7 +59,7 @@ pub(crate) struct Browser {
     group: Option<Pid>,
     /// Pages that were begun.
     pages: AtomicU32,
-    _profile: TempDir,
+    profile: TempDir,
 }
 
 impl Browser {
@@ -83,7 +84,7 @@ impl Browser {
             return Err(failed("no pipes".to_owned()).into());
         };
         let connection = Connection::new(stdin, stdout);
-        let browser = Browser { connection, process, group, pages: AtomicU32::new(0), _profile: profile };
+        let browser = Browser { connection, process, group, pages: AtomicU32::new(0), profile };
         let answered = browser.connection.call(None, "Browser.getVersion", json!({})).await;
         answered.map_err(|_| failed("it ended at once".to_owned()))?;
         Ok(browser)
@@ -116,9 +117,22 @@ impl Browser {
 impl Drop for Browser {
     fn drop(&mut self) {
         self.kill();
+        remove_socket(self.profile.path());
         // Takes the process off the list; the runtime does so later if it has not ended yet.
         let _ = self.process.try_wait();
     }
+}
+
+/// Removes what a browser that is killed leaves outside its profile: the directory with the socket by which others would find it.
+fn remove_socket(profile: &Path) {
+    const SOCKET: &str = "SingletonSocket";
+    let Ok(socket) = std::fs::read_link(profile.join(SOCKET)) else { return };
+    let Some(dir) = socket.parent() else { return };
+    // What cannot be removed stays, as it would without this.
+    for file in [SOCKET, "SingletonCookie"] {
+        let _ = std::fs::remove_file(dir.join(file));
+    }
+    let _ = std::fs::remove_dir(dir);
 }
 
 /// The group of a process: proc(5), field 5 of `stat`, behind a name that may hold anything.

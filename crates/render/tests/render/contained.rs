@@ -84,7 +84,9 @@ async fn browsers_are_replaced_and_end_with_the_renderer() {
     let dir = tempfile::tempdir().expect("a directory");
     let program = dir.path().join("argiope-test-browser-of-its-own");
     // The name shows in the command line of the first process, the profile's in those of all.
-    let script = format!("#!/bin/sh\nexec chromium --argiope-test={} \"$@\"\n", dir.path().display());
+    let sockets = tempfile::tempdir().expect("a directory");
+    let (own, temporary) = (dir.path().display(), sockets.path().display());
+    let script = format!("#!/bin/sh\nTMPDIR={temporary} exec chromium --argiope-test={own} \"$@\"\n");
     std::fs::write(&program, script).expect("a file");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&program, executable).expect("a file");
@@ -94,8 +96,11 @@ async fn browsers_are_replaced_and_end_with_the_renderer() {
         render(&renderer, "<p>fine</p>", &Arc::new(Site::new())).await.expect("a page");
     }
     assert_eq!(processes(&mark), 1, "the last browser");
+    let left = || std::fs::read_dir(sockets.path()).expect("a directory").count();
+    assert_eq!(left(), 1, "the last browser's");
     drop(renderer);
     assert!(are_gone(&mark).await);
+    assert_eq!(left(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
