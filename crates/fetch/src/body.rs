@@ -21,8 +21,11 @@ const STEP_BYTES: usize = 16 * 1024;
 /// So much of a payload a decoder is given at a time: the ratio of what it has decoded is judged by what it was given.
 const GIVEN_BYTES: usize = 4 * 1024;
 
-/// The first growth of a buffer.
+/// The first growth of a buffer, where nobody says how much is to come.
 const GROWTH_BYTES: usize = 16 * 1024;
+
+/// The first growth of a buffer if so much is said to come: most pages fit, and are moved no more.
+const GROWTH_BYTES_TOLD: usize = 64 * 1024;
 
 /// Up to this size a body may be as repetitive as it likes: the decompression ratio is for the large ones.
 const RATIO_FREE_BYTES: usize = 64 * 1024;
@@ -118,17 +121,17 @@ impl Collector {
             let Some(frame) = frame else { return Ok(()) };
             if let Ok(data) = frame.map_err(|error| broken(&error))?.into_data() {
                 let expected = incoming.size_hint().exact().and_then(|left| usize::try_from(left).ok());
-                self.take(&data, expected.unwrap_or(usize::MAX)).await?;
+                self.take(&data, expected).await?;
             }
         }
     }
 
-    async fn take(&mut self, data: &[u8], expected_after: usize) -> Result<(), Cut> {
+    async fn take(&mut self, data: &[u8], expected_after: Option<usize>) -> Result<(), Cut> {
         self.pace.received(data.len());
         let kept = &data[..data.len().min(self.bytes_max - self.payload.len())];
         let waited = self.share.grow(kept.len()).await;
         self.pace.waited(waited);
-        append(&mut self.payload, kept, expected_after.min(self.bytes_max));
+        append(&mut self.payload, kept, expected_after.map(|bytes| bytes.min(self.bytes_max)));
         if !self.decoder.as_ref().is_some_and(|decoder| decoder.awaits_whole(self.payload.len())) {
             self.decode().await?;
         }
@@ -191,7 +194,7 @@ impl Collector {
     /// Keeps decoded bytes, up to a limit. So much of the payload they are of at most.
     fn take_decoded(&mut self, decoded: &[u8], payload_bytes: usize) -> Result<(), Cut> {
         let kept = &decoded[..decoded.len().min(self.bytes_max - self.body.len())];
-        append(&mut self.body, kept, usize::MAX);
+        append(&mut self.body, kept, None);
         let reason = if kept.len() < decoded.len() {
             format!("longer than {} bytes when decoded", self.bytes_max)
         } else if self.body.len() > self.bytes_max_by_ratio(payload_bytes) {
@@ -236,9 +239,12 @@ fn broken(error: &hyper::Error) -> Cut {
 }
 
 /// Appends without growing the buffer much beyond what is known to come.
-fn append(buffer: &mut Vec<u8>, bytes: &[u8], expected_after: usize) {
+fn append(buffer: &mut Vec<u8>, bytes: &[u8], expected_after: Option<usize>) {
     if buffer.capacity() - buffer.len() < bytes.len() {
-        let growth = buffer.len().max(GROWTH_BYTES).min(expected_after);
+        let growth = match expected_after {
+            Some(expected) => buffer.len().max(GROWTH_BYTES_TOLD).min(expected),
+            None => buffer.len().max(GROWTH_BYTES),
+        };
         buffer.reserve_exact(bytes.len().saturating_add(growth));
     }
     buffer.extend_from_slice(bytes);
