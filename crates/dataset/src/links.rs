@@ -3,6 +3,7 @@
 //! A URL is looked up by its key, once for a page, and stands at the same place in the dictionaries of two columns. Rows go into
 //! pages as they come, with no columns of values between.
 
+use std::hint::black_box;
 use std::io::Write;
 
 use compact_str::CompactString;
@@ -53,17 +54,27 @@ impl LinkGroup {
         if links.rows.is_empty() {
             return Ok(());
         }
-        let source = self.sources.place_of(&links.source);
+        let source = self.sources.place_of(links.source.key(), &links.source);
         self.sources.rows.push(source, links.rows.len());
+        // What the threads that found the URLs have written, and then where each is known: the processor fetches the memory of all at
+        // once so, for which every look-up by itself waits.
+        let keys: Vec<UrlKey> = links.targets.iter().map(CanonicalUrl::key).collect();
+        black_box(keys.iter().filter(|key| self.targets.known.contains_key(key)).count());
         // Not every target of a page is that of a link.
         let mut known: Vec<Option<u32>> = vec![None; links.targets.len()];
+        // Most links of a page are of one kind.
+        let mut kind = None;
         for row in &links.rows {
-            let target = *known[row.target].get_or_insert_with(|| self.targets.place_of(&links.targets[row.target]));
+            let target = *known[row.target]
+                .get_or_insert_with(|| self.targets.place_of(keys[row.target], &links.targets[row.target]));
             self.targets.rows.push(target, 1);
             let text = Some(&*row.text).filter(|text| !text.is_empty());
             self.texts.push_option(text);
-            let kind = self.kinds.place_of(row.kind);
-            self.kinds.rows.push(kind, 1);
+            let (_, place) = match kind.filter(|(kind, _)| *kind == row.kind) {
+                Some(kind) => kind,
+                None => *kind.insert((row.kind, self.kinds.place_of(row.kind))),
+            };
+            self.kinds.rows.push(place, 1);
             self.rels.push_option(row.rel);
         }
         self.rows += links.rows.len();
@@ -128,9 +139,9 @@ struct Urls {
 }
 
 impl Urls {
-    fn place_of(&mut self, url: &CanonicalUrl) -> u32 {
-        *self.known.entry(url.key()).or_insert_with(|| {
-            self.keys.add(&url.key().to_bytes());
+    fn place_of(&mut self, key: UrlKey, url: &CanonicalUrl) -> u32 {
+        *self.known.entry(key).or_insert_with(|| {
+            self.keys.add(&key.to_bytes());
             self.texts.add_text(url.as_str())
         })
     }

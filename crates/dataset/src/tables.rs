@@ -80,7 +80,7 @@ pub struct Links {
     /// The page.
     pub source: CanonicalUrl,
     /// Where its links lead.
-    pub targets: Vec<CanonicalUrl>,
+    pub targets: Arc<[CanonicalUrl]>,
     /// In the order of the page, with repeats.
     pub rows: Vec<LinkRow>,
 }
@@ -99,16 +99,22 @@ pub struct LinkRow {
 }
 
 impl Links {
-    /// None yet, of a page.
+    /// None, of a page.
     #[must_use]
-    pub fn of(source: CanonicalUrl) -> Self {
-        Links { source, targets: Vec::new(), rows: Vec::new() }
+    pub fn none(source: CanonicalUrl) -> Self {
+        Links { source, targets: Arc::default(), rows: Vec::new() }
     }
 
-    /// Adds one without `rel`.
-    pub fn push(&mut self, target: CanonicalUrl, text: &str, kind: &'static str) {
-        self.rows.push(LinkRow { target: self.targets.len(), text: text.into(), kind, rel: None });
-        self.targets.push(target);
+    /// Links to one URL each, all different and of one kind, with their texts.
+    #[must_use]
+    pub fn of(
+        source: CanonicalUrl,
+        kind: &'static str,
+        found: impl IntoIterator<Item = (CanonicalUrl, CompactString)>,
+    ) -> Self {
+        let (targets, texts): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        let rows = texts.into_iter().enumerate().map(|(target, text)| LinkRow { target, text, kind, rel: None });
+        Links { source, targets: targets.into(), rows: rows.collect() }
     }
 }
 

@@ -26,16 +26,15 @@ fn page(number: usize) -> CanonicalUrl {
 
 /// The links of a page to others, each with a text that is its number; 0 stands for none.
 fn links(source: usize, found: impl Iterator<Item = (usize, usize)>) -> Links {
-    let mut links = Links::of(page(source));
     // One that no link leads to, as those of images.
-    links.targets.push(page(999_999));
+    let (mut targets, mut rows) = (vec![page(999_999)], Vec::new());
     for (target, text) in found {
-        links.targets.push(page(target));
+        targets.push(page(target));
         let text = if text == 0 { String::new() } else { format!("{text} \u{e9}") };
         let (kind, rel) = (KINDS[text.len() % 3], RELS[target / 7 % 3]);
-        links.rows.push(LinkRow { target: links.targets.len() - 1, text: text.into(), kind, rel });
+        rows.push(LinkRow { target: targets.len() - 1, text: text.into(), kind, rel });
     }
-    links
+    Links { source: page(source), targets: targets.into(), rows }
 }
 
 /// Numbers as the same in every run, below an end that changes, so that runs of all lengths come to be.
@@ -104,7 +103,7 @@ fn check(parts: &[Vec<Links>]) {
 
 #[test]
 fn no_link_at_all() {
-    check(&[vec![Links::of(page(0))]]);
+    check(&[vec![Links::none(page(0))]]);
 }
 
 #[test]
@@ -128,12 +127,9 @@ fn more_rows_than_a_page_of_data_has() {
 fn more_rows_than_a_group_has() {
     // Long URLs, so that there need not be many.
     let long = |number: usize| url(&format!("http://a.test/{number}?{}", "long".repeat(400)));
-    let pages = (0..12).map(|source| {
-        let mut links = links(source, mixed(10, source));
-        for number in 0..700 {
-            links.push(long(source * 500 + number), "", "anchor");
-        }
-        links
+    let pages = (0..12).flat_map(|source| {
+        let long = (0..700).map(|number| (long(source * 500 + number), "".into()));
+        [links(source, mixed(10, source)), Links::of(page(source), "anchor", long)]
     });
     check(&[pages.collect()]);
 }

@@ -209,12 +209,8 @@ fn written(page: &Page, rows: &mut Rows<'_>) -> Written {
     let row = rows.of(&candidate, 1, Some(&visit(&candidate, 1))).expect("a row");
     let rules = CanonicalRules::default();
     let target = |href: &str| page.url.join(href, &rules).ok();
-    let mut links = Links::of(page.url.clone());
-    for link in &page.read.links {
-        if let Some(target) = target(&link.href) {
-            links.push(target, &link.text, "anchor");
-        }
-    }
+    let found = page.read.links.iter().filter_map(|link| Some((target(&link.href)?, link.text.clone())));
+    let links = Links::of(page.url.clone(), "anchor", found);
     let content = PageContent { kind: "html", text: Some(page.read.text.clone()), ..PageContent::default() };
     Written { page: PageRow { key: page.url.key(), row, content: Some(content) }, links, images: Vec::new() }
 }

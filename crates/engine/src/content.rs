@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use compact_str::CompactString;
 use extract::media_type::{self, MediaType};
@@ -66,8 +66,10 @@ pub enum Finding {
 pub struct Page {
     /// Its title.
     pub title: Option<String>,
-    /// Where its links lead, each once, in the order of the page.
-    pub links: Vec<CanonicalUrl>,
+    /// Where its links lead, each once, in the order of the page; behind them where its images are to which no link leads.
+    pub targets: Arc<[CanonicalUrl]>,
+    /// How many of these are those of links.
+    pub links: usize,
     /// Where the images lie that it shows, if they are to be fetched.
     pub images: Vec<CanonicalUrl>,
     /// The canonical URL that it names.
@@ -182,34 +184,32 @@ fn look_into_document(
     }
     let header = robots_tag::x_robots_tag(response.headers.all("x-robots-tag"), &settings.product_token);
     let mut resolver = Resolver::new(base_of(&outcome.url, &html, settings), &html, settings);
-    let (links, links_end, images, canonical) = time(Stage::Canonicalise, || {
+    let (links, links_count, images, canonical) = time(Stage::Canonicalise, || {
         let leading = html.links.iter().map(|link| Some(link).filter(|link| leads_somewhere(link.kind)));
         let links: Vec<Option<usize>> = leading.map(|link| resolver.place(&link?.href)).collect();
-        let (links_end, rejected) = (resolver.urls.len(), resolver.rejected);
+        content.rejected = resolver.rejected;
+        let links_count = resolver.urls.len();
         let images: Vec<Option<usize>> =
             html.images.iter().map(|image| resolver.place(details::href_of(image)?)).collect();
         let canonical = html.canonical.as_deref().and_then(|href| resolver.join(href).ok());
-        content.rejected = rejected;
-        (links, links_end, images, canonical)
+        (links, links_count, images, canonical)
     });
-    let mut urls = resolver.urls;
+    let targets: Arc<[CanonicalUrl]> = resolver.urls.into();
     let embedded: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
-    let mut page = Page {
+    let page = Page {
         title: html.title.clone(),
-        links: Vec::new(),
-        images: embedded.into_iter().map(|place| urls[place].clone()).collect(),
+        targets: targets.clone(),
+        links: links_count,
+        images: embedded.into_iter().map(|place| targets[place].clone()).collect(),
         canonical,
         nofollow: (html.meta_robots.union(header)).nofollow && !settings.ignore_nofollow,
         shown,
         scripting: html.scripting,
     };
     if settings.details {
-        let details = time(Stage::Describe, || HtmlDetails::new(html, links, images, &urls));
+        let details = time(Stage::Describe, || HtmlDetails::new(html, links, images, targets));
         content.details = Some(Box::new(Details::new(response, media, Some(details))));
     }
-    // What follows the links' URLs are those of images that no link leads to.
-    urls.truncate(links_end);
-    page.links = urls;
     Finding::Page(page)
 }
 

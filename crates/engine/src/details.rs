@@ -1,6 +1,8 @@
 //! What an answer says beyond what the crawl itself needs: everything that the dataset keeps of it. A function of the answer's bytes, so
 //! that it can be derived again from the archive.
 
+use std::sync::Arc;
+
 use compact_str::CompactString;
 use extract::media_type::MediaType;
 use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives, simhash};
@@ -52,7 +54,7 @@ pub struct HtmlDetails {
     /// The fingerprint of its text.
     pub simhash: u64,
     /// The URLs that its links and images lead to, each once.
-    pub targets: Vec<CanonicalUrl>,
+    pub targets: Arc<[CanonicalUrl]>,
     /// Its links in the order of the page, with repeats.
     pub links: Vec<LinkDetails>,
     /// Its images in the order of the page, with repeats.
@@ -94,7 +96,7 @@ impl HtmlDetails {
         page: HtmlPage,
         links: Vec<Option<usize>>,
         images: Vec<Option<usize>>,
-        targets: &[CanonicalUrl],
+        targets: Arc<[CanonicalUrl]>,
     ) -> Self {
         let links = page.links.into_iter().zip(links).filter_map(|(link, target)| {
             Some(LinkDetails { target: target?, text: link.text, kind: link.kind, rel: link.rel })
@@ -108,7 +110,7 @@ impl HtmlDetails {
             meta_robots: page.meta_robots,
             simhash: simhash::of_text(&page.text),
             text: page.text,
-            targets: targets.to_vec(),
+            targets,
             links: links.collect(),
             images: images.collect(),
         }

@@ -234,7 +234,7 @@ fn write(layout: &Layout, bytes: u64) -> Result<u64> {
         let row = rows.of(&Candidate::seed(url.clone()), 1, Some(&visit))?;
         tables.push(Written {
             page: PageRow { key: url.key(), row, content },
-            links: Links::of(url.clone()),
+            links: Links::none(url.clone()),
             images: Vec::new(),
         })?;
     }

@@ -106,11 +106,8 @@ fn visit(url: &CanonicalUrl, page: u64) -> Visit {
 }
 
 fn written(url: &CanonicalUrl, row: dataset::Row, page: u64, pages: u64) -> Result<Written> {
-    let mut links = Links::of(url.clone());
-    for number in 0..LINKS {
-        let target = self::url(link(page, number, pages))?;
-        links.push(target, &format!("link {number}"), "anchor");
-    }
+    let link = |number| Ok((self::url(link(page, number, pages))?, format!("link {number}").into()));
+    let links = Links::of(url.clone(), "anchor", (0..LINKS).map(link).collect::<Result<Vec<_>>>()?);
     let image = |number: u64| ImageRow {
         source: url.clone(),
         url: None,

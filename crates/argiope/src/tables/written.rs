@@ -21,7 +21,7 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
     let row = rows.of(&candidate, visit.attempts, Some(&visit))?;
     let key = candidate.url.key();
     let is_duplicate = visit.outcome == Outcome::Duplicate;
-    let (mut links, mut images) = (Links::of(candidate.url), Vec::new());
+    let (mut links, mut images) = (Links::none(candidate.url), Vec::new());
     let redirect_to = row.redirect_to.as_deref().and_then(CanonicalUrl::from_canonical);
     let content = details.map(|details| {
         let Details { media, fields, truncated, rendered, html } = *details;
@@ -61,8 +61,9 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
         }
         content
     });
+    // What redirects shows nothing itself.
     if let Some(target) = redirect_to {
-        links.push(target, "", REDIRECT);
+        links = Links::of(links.source, REDIRECT, [(target, "".into())]);
     }
     Ok(Written { page: PageRow { key, row, content }, links, images })
 }

@@ -194,15 +194,15 @@ impl State {
 
     fn judge_again(&mut self, now: Timestamp, site: SiteKey, queued: &Queued) {
         let Some(Visited { outcome, outlinks }) = &queued.visited else { return };
-        let links = outlinks.iter().filter_map(|link| CanonicalUrl::from_canonical(link));
+        let links: Vec<_> = outlinks.iter().filter_map(|link| CanonicalUrl::from_canonical(link)).collect();
         let mut record = Record::of(site);
         let key = queued.candidate.url.key();
         record.ends = Some(key.url);
         record.judged_again = Some((key, queued.candidate.distance()));
         if *outcome == Outcome::Redirect {
-            links.for_each(|target| self.judge_redirect(now, &queued.candidate, &target, &mut record));
+            links.iter().for_each(|target| self.judge_redirect(now, &queued.candidate, target, &mut record));
         } else {
-            self.judge_links(now, &queued.candidate, links, true, &mut record);
+            self.judge_links(now, &queued.candidate, &links, true, &mut record);
         }
         self.record(record);
     }

@@ -147,14 +147,14 @@ impl State {
                 visit.title = page.title;
                 visit.target = page.canonical.filter(|url| *url != source.url).map(|url| url.to_string());
                 self.judge_images(source, page.images, &mut record);
+                let links = &page.targets[..page.links];
                 if page.nofollow {
                     push_reason(&mut visit.reason, "links not followed: nofollow");
                 } else {
                     if self.settings.depth_max.is_some() {
-                        visit.outlinks = page.links.iter().map(ToString::to_string).collect();
+                        visit.outlinks = links.iter().map(ToString::to_string).collect();
                     }
                 }
-                let links = page.links.into_iter();
                 visit.out_degree = Some(self.judge_links(now, source, links, !page.nofollow, &mut record));
             }
             Finding::Sitemap { pages, sitemaps } => {

@@ -1,5 +1,7 @@
 //! URLs found lately with the shortest way known, so that finding one again needs no record.
 
+use std::hint::black_box;
+
 use model::{Candidate, Distance, Purpose};
 use weburl::UrlKey;
 
@@ -15,6 +17,13 @@ impl Known {
     pub(super) fn new(max: usize) -> Self {
         // Zeros are memory only from when they are written to.
         Known { places: vec![[0; 3]; max] }
+    }
+
+    /// Reads where these URLs would be remembered. The processor fetches the memory of many at once so, for which every look-up by
+    /// itself waits: what it finds decides what is done next.
+    pub(super) fn prefetch(&self, keys: impl Iterator<Item = UrlKey>) {
+        let read = keys.filter_map(|key| self.places.get(self.place(key)).map(|[site, ..]| site));
+        black_box(read.fold(0, |read, site| read ^ site));
     }
 
     /// True if recording a URL found at this distance changes nothing, because it is known by a way that is no longer. False

@@ -17,7 +17,7 @@ impl State {
         &mut self,
         now: Timestamp,
         source: &Candidate,
-        links: impl Iterator<Item = CanonicalUrl>,
+        links: &[CanonicalUrl],
         is_followed: bool,
         record: &mut Record,
     ) -> u32 {
@@ -26,19 +26,22 @@ impl State {
         let found_on = Some(source.url.key());
         let distance = Distance { depth, redirects: 0 };
         let mut out_degree: u32 = 0;
+        if is_followed {
+            self.remembered.prefetch(links);
+        }
         for url in links {
             let is_other = url.key() != source.url.key();
             let remembered = if is_followed { self.remembered.admitted(url.key(), distance) } else { None };
             let verdict = match remembered {
                 Some(_) => Ok(()),
-                None => self.settings.filter.judge(&url),
+                None => self.settings.filter.judge(url),
             };
             if remembered.unwrap_or(verdict.is_ok()) && is_other {
                 out_degree = out_degree.saturating_add(1);
             }
             if is_followed && remembered.is_none() {
                 let purpose = Purpose::Page;
-                let candidate = Candidate { url, depth, redirects: 0, via: Via::Link, purpose, found_on };
+                let candidate = Candidate { url: url.clone(), depth, redirects: 0, via: Via::Link, purpose, found_on };
                 self.take_up(now, candidate, verdict, record);
             }
         }

@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 use model::{Candidate, Distance, Purpose};
-use weburl::UrlKey;
+use weburl::{CanonicalUrl, UrlKey};
 
 use super::known::Known;
 
@@ -20,6 +20,11 @@ impl Remembered {
     pub(super) fn new(max: usize) -> Self {
         let settled_max = max / 5;
         Remembered { found: Known::new(max - settled_max), settled: HashMap::default(), settled_max }
+    }
+
+    /// Reads what is remembered of all links of a page, before they are looked up one by one.
+    pub(super) fn prefetch(&self, links: &[CanonicalUrl]) {
+        self.found.prefetch(links.iter().map(CanonicalUrl::key));
     }
 
     /// Whether a link to a page counts as one into the crawl, if recording it would change nothing.

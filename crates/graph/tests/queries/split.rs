@@ -153,8 +153,7 @@ fn write(of: impl Fn(usize) -> (Layout, String)) {
         let mut row = rows.of(&Candidate::seed(page(number)), 1, Some(&visit)).expect("a row");
         row.duplicate_of = original.map(|_| page(number / 2 / 9 * 9).as_str().to_owned());
         let text = original.is_none().then(|| "worm ".repeat(number % 4) + "silk");
-        let mut links = Links::of(page(number));
-        links.push(page(number * number + 1), "", "anchor");
+        let links = Links::of(page(number), "anchor", [(page(number * number + 1), "".into())]);
         let content = Some(PageContent { kind: "html", text, ..PageContent::default() });
         let page = PageRow { key: page(number).key(), row, content };
         tables.push(Written { page, links, images: Vec::new() }).expect("a row");

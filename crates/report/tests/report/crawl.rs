@@ -114,10 +114,8 @@ fn visit(page: &Page) -> Option<Visit> {
 fn written(page: &Page, row: dataset::Row) -> Written {
     let source = url(&page.url);
     let is_html = page.kind == "html" && page.status == 200;
-    let mut links = Links::of(source.clone());
-    for target in &page.links {
-        links.push(url(target), "", if page.outcome == Some(Outcome::Redirect) { "redirect" } else { "anchor" });
-    }
+    let kind = if page.outcome == Some(Outcome::Redirect) { "redirect" } else { "anchor" };
+    let links = Links::of(source.clone(), kind, page.links.iter().map(|target| (url(target), "".into())));
     let image = |from_srcset| ImageRow {
         source: source.clone(),
         url: Some(url("http://a.test/image.png")),
