@@ -18,9 +18,11 @@ use crate::bytes::{Decoder, Encoder};
 mod tests;
 
 /// The version of the directory's layout and of all tables together.
-pub(crate) const FORMAT_VERSION: u32 = 2;
-/// Had the records of URLs that wait in the table of URLs; they still may be there, and are read.
-pub(crate) const FIRST_FORMAT_VERSION: u32 = 1;
+///
+/// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue.
+pub(crate) const FORMAT_VERSION: u32 = 3;
+/// The oldest that is still read.
+pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.
 const RECORD_VERSION: u8 = 1;
 

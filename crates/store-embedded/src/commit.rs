@@ -7,7 +7,7 @@ use stages::{Stage, time};
 use store::{Batch, Committed, StoreError};
 
 use crate::codec::Progress;
-use crate::known::{Known, PREFETCHED, Way};
+use crate::known::{Known, PREFETCHED, Remembered, Way};
 use crate::read::View;
 use crate::tables::Tables;
 use crate::witness::Witness;
@@ -37,6 +37,8 @@ impl Writer {
 
     pub(crate) fn commit(&mut self, tables: &Tables, batch: &Batch) -> Result<Committed, StoreError> {
         self.check_usable(tables)?;
+        let urls = self.progress.totals.urls;
+        tables.queue.begin_when_full(&tables.engine, urls).map_err(tables.failed("beginning a table of the queue"))?;
         let view = View::of(tables);
         let plan = time(Stage::Seen, || {
             let known = match self.known.take() {
@@ -48,8 +50,8 @@ impl Writer {
         let mut progress = self.progress.clone();
         progress.sequence += 1;
         let written = time(Stage::Commit, || {
-            let staged = stage::stage(tables, batch, &plan, &mut progress)?;
-            staged.commit().and_then(|()| tables.bound_memory()).map_err(tables.failed("committing a batch"))
+            let staged = stage::stage(tables, &view.queue, batch, &plan, &mut progress)?;
+            staged.commit().and_then(|()| tables.queue.bound_memory()).map_err(tables.failed("committing a batch"))
         });
         if let Err(error) = written {
             let is_full = matches!(error, StoreError::Full { .. });
@@ -60,10 +62,14 @@ impl Writer {
         let Plan { urls, committed, .. } = plan;
         if let Some(known) = &mut self.known {
             let changed = urls.iter().filter(|(_, url)| url.changed);
-            let ways: Vec<_> = changed.map(|(key, url)| (*key, Way::of(&url.now.standing(*key)))).collect();
-            for ways in ways.chunks(PREFETCHED) {
-                known.prefetch(ways.iter().map(|(key, _)| *key));
-                ways.iter().for_each(|(key, way)| known.insert(*key, *way));
+            let remembered = changed.map(|(key, url)| {
+                let generation = url.place_after(*key, view.queue.youngest()).map(|(generation, _)| generation);
+                (*key, Remembered { way: Way::of(&url.now.standing(*key)), generation })
+            });
+            let remembered: Vec<_> = remembered.collect();
+            for remembered in remembered.chunks(PREFETCHED) {
+                known.prefetch(remembered.iter().map(|(key, _)| *key));
+                remembered.iter().for_each(|(key, remembered)| known.insert(*key, *remembered));
             }
         }
         // A witness left behind by an error is older, not wrong.

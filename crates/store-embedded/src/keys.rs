@@ -5,6 +5,8 @@ use weburl::{SiteKey, UrlKey};
 
 /// Length of a key of the queue: site, rank, URL.
 pub(crate) const QUEUE_KEY_BYTES: usize = 20;
+/// A key of the queue.
+pub(crate) type QueueKey = [u8; QUEUE_KEY_BYTES];
 
 /// The format version, under its own key so that every version of the program finds it.
 pub(crate) const FORMAT: &[u8] = b"format";
@@ -15,8 +17,13 @@ const SEED_ORDINAL: u8 = b'o';
 const SEED_URL: u8 = b'u';
 const SEGMENT: u8 = b's';
 
+/// The name of the queue's table of a generation. The first has the name that it had when there was only one.
+pub(crate) fn queue_table(generation: u8) -> String {
+    if generation == 0 { "queue".to_owned() } else { format!("queue-{generation}") }
+}
+
 /// A place in the queue.
-pub(crate) fn queue(site: SiteKey, position: Position) -> [u8; QUEUE_KEY_BYTES] {
+pub(crate) fn queue(site: SiteKey, position: Position) -> QueueKey {
     let mut key = [0; QUEUE_KEY_BYTES];
     key[..8].copy_from_slice(&site.to_bytes());
     key[8..12].copy_from_slice(&position.rank.to_be_bytes());
@@ -25,13 +32,13 @@ pub(crate) fn queue(site: SiteKey, position: Position) -> [u8; QUEUE_KEY_BYTES] 
 }
 
 /// The last place that there may be in the queue of a site.
-pub(crate) fn last_of(site: SiteKey) -> [u8; QUEUE_KEY_BYTES] {
+pub(crate) fn last_of(site: SiteKey) -> QueueKey {
     queue(site, Position { rank: u32::MAX, url: u64::MAX })
 }
 
 /// The site and the position of a place in the queue. `None` if the bytes are not such a place.
 pub(crate) fn queued(key: &[u8]) -> Option<(SiteKey, Position)> {
-    let key: &[u8; QUEUE_KEY_BYTES] = key.try_into().ok()?;
+    let key: &QueueKey = key.try_into().ok()?;
     let (site, position) = key.split_first_chunk::<8>()?;
     let (rank, url) = position.split_first_chunk::<4>()?;
     let position = Position { rank: u32::from_be_bytes(*rank), url: u64::from_be_bytes(url.try_into().ok()?) };

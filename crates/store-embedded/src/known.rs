@@ -7,8 +7,9 @@ use model::{Distance, Purpose};
 use weburl::UrlKey;
 
 use crate::codec::Standing;
+use crate::queue::Generation;
 
-/// The upper bits of a URL's hash choose a shard.
+/// The upper bits of a URL's hash choose a shard. They leave room for as many others beside the rest of it.
 const SHARD_BITS: u32 = 16;
 /// The rest of the hash tells the URLs of a shard apart.
 const REST_BITS: u32 = u64::BITS - SHARD_BITS;
@@ -19,6 +20,14 @@ const GROWTH: usize = 8;
 
 /// What is remembered of a known URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Remembered {
+    pub(crate) way: Way,
+    /// Where it stands in the queue, if it does.
+    pub(crate) generation: Option<Generation>,
+}
+
+/// By what way a URL is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// A page so far from the nearest seed. Its record is in the queue, or else in the table of URLs.
     Page { distance: Distance, is_in_queue: bool },
@@ -26,17 +35,17 @@ pub(crate) enum Way {
     InRecord,
 }
 
-/// The hashes of all URLs of a store, seven to eight bytes a URL. The hash that is the URL's part of its key is compared whole, without
+/// The hashes of all URLs of a store, eight to nine bytes a URL. The hash that is the URL's part of its key is compared whole, without
 /// the site's: that any two URLs of ten million share it has a probability of 3 in a million.
 pub(crate) struct Known {
     /// Each in the order of the hashes. These are evenly spread, so that a hash is next to where its value says (interpolation
     /// search: Perl, Itai, Avni: "Interpolation Search: A Log Log N Search", 1978).
-    shards: Vec<Vec<Remembered>>,
+    shards: Vec<Vec<Packed>>,
 }
 
-/// Seven bytes: the rest of the hash, and the way.
+/// From the highest bit: the rest of the hash, the generation in a byte, the way in a byte.
 #[derive(Clone, Copy)]
-struct Remembered([u8; 7]);
+struct Packed(u64);
 
 impl Known {
     /// Nothing is known.
@@ -44,10 +53,10 @@ impl Known {
         Known { shards: vec![Vec::new(); 1 << SHARD_BITS] }
     }
 
-    /// By what way a URL is known, if it is.
-    pub(crate) fn way(&self, key: UrlKey) -> Option<Way> {
+    /// What is remembered of a URL, if it is known.
+    pub(crate) fn get(&self, key: UrlKey) -> Option<Remembered> {
         let shard = &self.shards[shard_of(key)];
-        place(shard, rest(key)).ok().map(|at| shard[at].way())
+        place(shard, rest(key)).ok().map(|at| shard[at].remembered())
     }
 
     /// Reads where these URLs would be remembered. The processor fetches the memory of many at once so, for which every look-up by
@@ -55,34 +64,34 @@ impl Known {
     pub(crate) fn prefetch(&self, keys: impl Iterator<Item = UrlKey>) {
         let read = keys.filter_map(|key| {
             let shard = &self.shards[shard_of(key)];
-            shard.get(guess(shard, rest(key))).map(|Remembered(bytes)| bytes[0])
+            shard.get(guess(shard, rest(key))).map(|Packed(bits)| *bits)
         });
-        black_box(read.fold(0, u8::wrapping_add));
+        black_box(read.fold(0, u64::wrapping_add));
     }
 
-    /// Remembers by what way a URL is known now.
-    pub(crate) fn insert(&mut self, key: UrlKey, way: Way) {
+    /// Remembers this of a URL, which is known now.
+    pub(crate) fn insert(&mut self, key: UrlKey, remembered: Remembered) {
         let shard = &mut self.shards[shard_of(key)];
-        let remembered = Remembered::new(rest(key), way);
+        let packed = Packed::new(rest(key), remembered);
         match place(shard, rest(key)) {
-            Ok(at) => shard[at] = remembered,
+            Ok(at) => shard[at] = packed,
             Err(at) => {
                 if shard.len() == shard.capacity() {
                     shard.reserve_exact(shard.len() / GROWTH + 1);
                 }
-                shard.insert(at, remembered);
+                shard.insert(at, packed);
             }
         }
     }
 }
 
 /// Where the rest of a hash is, if hashes are spread quite evenly.
-fn guess(shard: &[Remembered], rest: u64) -> usize {
+fn guess(shard: &[Packed], rest: u64) -> usize {
     ((u128::from(rest) * shard.len() as u128) >> REST_BITS) as usize
 }
 
 /// Where the rest of a hash is, or where it would have to be inserted.
-fn place(shard: &[Remembered], rest: u64) -> Result<usize, usize> {
+fn place(shard: &[Packed], rest: u64) -> Result<usize, usize> {
     let mut at = guess(shard, rest);
     while at > 0 && shard[at - 1].rest() >= rest {
         at -= 1;
@@ -101,20 +110,19 @@ fn rest(key: UrlKey) -> u64 {
     key.url << SHARD_BITS >> SHARD_BITS
 }
 
-impl Remembered {
-    fn new(rest: u64, way: Way) -> Self {
-        let [_, bytes @ ..] = (rest << u8::BITS | u64::from(way.to_byte())).to_be_bytes();
-        Remembered(bytes)
+impl Packed {
+    fn new(rest: u64, Remembered { way, generation }: Remembered) -> Self {
+        let [generation, way] = [generation.map_or(0, Generation::to_byte), way.to_byte()].map(u64::from);
+        Packed(rest << SHARD_BITS | generation << u8::BITS | way)
     }
 
     fn rest(self) -> u64 {
-        let [a, b, c, d, e, f, _] = self.0;
-        u64::from_be_bytes([0, 0, a, b, c, d, e, f])
+        self.0 >> SHARD_BITS
     }
 
-    fn way(self) -> Way {
-        let [.., way] = self.0;
-        Way::from_byte(way)
+    fn remembered(self) -> Remembered {
+        let [.., generation, way] = self.0.to_be_bytes();
+        Remembered { way: Way::from_byte(way), generation: Generation::from_byte(generation) }
     }
 }
 
@@ -164,6 +172,14 @@ mod tests {
         Way::Page { distance: Distance { depth, redirects }, is_in_queue }
     }
 
+    fn waiting(depth: u32, generation: u8) -> Remembered {
+        Remembered { way: page(depth, 0, true), generation: Generation::from_byte(generation) }
+    }
+
+    fn visited(depth: u32, redirects: u8) -> Remembered {
+        Remembered { way: page(depth, redirects, false), generation: None }
+    }
+
     fn key(url: u64) -> UrlKey {
         UrlKey { site: SiteKey(1), url }
     }
@@ -187,15 +203,15 @@ mod tests {
         let urls = (0..2_000_u64).map(|n| n * n * 7 + 3).chain([0, u64::MAX, u64::MAX - 2, 1 << 48, (1 << 48) - 1]);
         let urls: Vec<u64> = urls.collect();
         for url in urls.iter().rev() {
-            assert_eq!(known.way(key(*url)), None);
-            known.insert(key(*url), page(1, 0, true));
+            assert_eq!(known.get(key(*url)), None);
+            known.insert(key(*url), waiting(1, u8::MAX));
         }
-        urls.iter().step_by(2).for_each(|url| known.insert(key(*url), page(2, 1, false)));
+        urls.iter().step_by(2).for_each(|url| known.insert(key(*url), visited(2, 1)));
         for (n, url) in urls.iter().enumerate() {
-            let expect = if n % 2 == 0 { page(2, 1, false) } else { page(1, 0, true) };
-            assert_eq!(known.way(key(*url)), Some(expect), "{url}");
+            let expect = if n % 2 == 0 { visited(2, 1) } else { waiting(1, u8::MAX) };
+            assert_eq!(known.get(key(*url)), Some(expect), "{url}");
             let neighbour = url ^ 1;
-            assert!(urls.contains(&neighbour) || known.way(key(neighbour)).is_none(), "{neighbour}");
+            assert!(urls.contains(&neighbour) || known.get(key(neighbour)).is_none(), "{neighbour}");
         }
     }
 }

@@ -23,7 +23,9 @@ mod commit;
 mod error;
 mod keys;
 mod known;
+mod merged;
 mod open;
+mod queue;
 mod read;
 mod tables;
 mod torn;
@@ -46,13 +48,15 @@ use crate::tables::Tables;
 pub struct Options {
     /// Bytes of table blocks kept in memory.
     pub cache_bytes: u64,
-    /// Bytes of the queue kept in memory before they are written out as a table. It is fixed when the store is created.
+    /// Bytes of a table of the queue kept in memory before they are written out as a table. It is fixed when the store is created.
     pub write_buffer_bytes: u64,
+    /// Entries that a table of the queue takes at least, with those that say that a URL has left it, before the next is begun.
+    pub generation_urls: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { cache_bytes: 16 << 20, write_buffer_bytes: 8 << 20 }
+        Options { cache_bytes: 16 << 20, write_buffer_bytes: 8 << 20, generation_urls: 1_000_000 }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use store::StoreError;
 
-use crate::codec::{FIRST_FORMAT_VERSION, FORMAT_VERSION, Progress, decode_progress, encode_progress};
+use crate::codec::{FORMAT_VERSION, OLDEST_FORMAT_VERSION, Progress, decode_progress, encode_progress};
 use crate::commit::Writer;
 use crate::tables::Tables;
 use crate::witness::{self, Witness};
@@ -72,7 +72,7 @@ fn read_progress(tables: &Tables) -> Result<Option<Progress>, StoreError> {
     let found = version.as_ref().try_into().map(u32::from_be_bytes);
     match found.map_err(|_| damaged("the format version".to_owned()))? {
         FORMAT_VERSION => {}
-        FIRST_FORMAT_VERSION => raise_version(tables)?,
+        OLDEST_FORMAT_VERSION..FORMAT_VERSION => raise_version(tables)?,
         found => {
             let place = tables.dir.display().to_string();
             return Err(StoreError::Version { place, found, expected: FORMAT_VERSION });
@@ -92,7 +92,7 @@ fn begin(tables: &Tables) -> Result<Progress, StoreError> {
     Ok(progress)
 }
 
-/// Keeps programs away that know only the first format; this one reads both.
+/// Keeps programs away that know only formats before this one, all of which are read.
 fn raise_version(tables: &Tables) -> Result<(), StoreError> {
     let mut batch = tables.batch();
     batch.insert(&tables.meta, keys::FORMAT, FORMAT_VERSION.to_be_bytes());

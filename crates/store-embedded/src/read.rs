@@ -11,19 +11,24 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::codec::{self, Progress, UrlRecord, VisitSummary};
 use crate::keys;
-use crate::known::{Known, Way};
+use crate::known::{Known, Remembered, Way};
+use crate::merged::merged;
+use crate::queue::Generations;
 use crate::tables::Tables;
 
 /// The state after some commit.
 pub(crate) struct View<'a> {
     tables: &'a Tables,
     snapshot: Snapshot,
+    /// All that have something in the snapshot.
+    pub(crate) queue: Generations,
 }
 
 impl<'a> View<'a> {
     /// The state after the last commit.
     pub(crate) fn of(tables: &'a Tables) -> Self {
-        View { tables, snapshot: tables.engine.snapshot() }
+        let snapshot = tables.engine.snapshot();
+        View { tables, snapshot, queue: tables.queue.generations() }
     }
 
     pub(crate) fn pending(
@@ -34,8 +39,8 @@ impl<'a> View<'a> {
     ) -> Result<Vec<Queued>, StoreError> {
         let first = Position { rank: 0, url: 0 };
         let from = after.map_or(Included(keys::queue(site, first)), |after| Excluded(keys::queue(site, after)));
-        let queue = self.range(&self.tables.queue, from, Included(keys::last_of(site)));
-        queue.take(max).map(|entry| self.pair(entry).and_then(|(key, record)| self.queued(&key, &record))).collect()
+        let queue = self.queued_in(from, Included(keys::last_of(site)));
+        queue.take(max).map(|entry| entry.and_then(|(key, record)| self.queued(&key, &record))).collect()
     }
 
     /// Goes from the first entry of one queue to the first of the next, without reading what lies between.
@@ -43,10 +48,8 @@ impl<'a> View<'a> {
         let mut sites = Vec::new();
         let mut next = after.map_or(Some(SiteKey(0)), following);
         while let Some(site) = next.filter(|_| sites.len() < max) {
-            let Some(entry) = self.range(&self.tables.queue, Included(site.to_bytes()), Unbounded).next() else {
-                break;
-            };
-            let (found, _) = place(&self.key(entry)?)?;
+            let Some(entry) = self.queued_in(Included(site.to_bytes()), Unbounded).next() else { break };
+            let (found, _) = place(&entry?.0)?;
             sites.push(found);
             next = following(found);
         }
@@ -132,32 +135,36 @@ impl<'a> View<'a> {
         let mut known = Known::new();
         // A key of another length is damage, which a look-up could not find either; one finds other damage and says so.
         let way = |key, record: &[u8]| codec::decode_standing(key, record).map_or(Way::InRecord, |url| Way::of(&url));
-        for entry in self.range::<&[u8]>(&self.tables.queue, Unbounded, Unbounded) {
-            let (key, record) = self.pair(entry)?;
-            if let Some((site, position)) = keys::queued(&key).filter(|_| !record.is_empty()) {
-                let key = UrlKey { site, url: position.url };
-                known.insert(key, way(key, &record));
+        for (generation, table) in self.queue.iter() {
+            let generation = Some(generation);
+            for entry in self.range::<&[u8]>(table, Unbounded, Unbounded) {
+                let (key, record) = self.pair(entry)?;
+                if let Some((site, position)) = keys::queued(&key) {
+                    let key = UrlKey { site, url: position.url };
+                    known.insert(key, Remembered { way: way(key, &record), generation });
+                }
             }
         }
         for entry in self.range::<&[u8]>(&self.tables.urls, Unbounded, Unbounded) {
             let (key, record) = self.pair(entry)?;
             if let Ok(key) = url_key(&key, "urls") {
-                known.insert(key, way(key, &record));
+                let generation = known.get(key).and_then(|queued| queued.generation);
+                known.insert(key, Remembered { way: way(key, &record), generation });
             }
         }
         Ok(known)
     }
 
-    /// The record of a URL of which is known by what way it is known.
-    pub(crate) fn record_by(&self, key: UrlKey, way: Way) -> Result<Option<UrlRecord>, StoreError> {
-        match way {
-            Way::Page { distance, is_in_queue: true } => {
+    /// The record of a URL of which this is remembered.
+    pub(crate) fn record_by(&self, key: UrlKey, remembered: Remembered) -> Result<Option<UrlRecord>, StoreError> {
+        match (remembered.way, remembered.generation) {
+            (Way::Page { distance, is_in_queue: true }, Some(generation)) => {
                 let position = Position::of(Purpose::Page, distance.depth, key.url);
-                let record = self.read(&self.tables.queue, &keys::queue(key.site, position))?;
+                let record = self.read(self.queue.table(generation), &keys::queue(key.site, position))?;
                 record.map(|record| self.waiting(key, &record)).transpose()
             }
-            Way::Page { is_in_queue: false, .. } => self.visited_record(key),
-            Way::InRecord => self.record(key),
+            (Way::Page { is_in_queue: false, .. }, _) => self.visited_record(key),
+            (Way::Page { .. } | Way::InRecord, _) => self.record(key),
         }
     }
 
@@ -170,10 +177,8 @@ impl<'a> View<'a> {
         while let Some(tried) = rank {
             let sought = Position { rank: tried, url: key.url };
             let from = Included(keys::queue(key.site, sought));
-            let Some(entry) = self.range(&self.tables.queue, from, Included(keys::last_of(key.site))).next() else {
-                break;
-            };
-            let (found, record) = self.pair(entry)?;
+            let Some(entry) = self.queued_in(from, Included(keys::last_of(key.site))).next() else { break };
+            let (found, record) = entry?;
             let (_, found) = place(&found)?;
             if found == sought {
                 return self.waiting(key, &record).map(Some);
@@ -229,6 +234,17 @@ impl<'a> View<'a> {
 
     fn range<K: AsRef<[u8]>>(&self, table: &Keyspace, from: Bound<K>, to: Bound<K>) -> Iter {
         self.snapshot.range(table, (from, to))
+    }
+
+    /// The entries of the queue between these keys, of all generations.
+    fn queued_in<K: AsRef<[u8]>>(
+        &self,
+        from: Bound<K>,
+        to: Bound<K>,
+    ) -> impl Iterator<Item = Result<(Slice, Slice), StoreError>> + use<'_, K> {
+        let range = |table| self.range(table, from.as_ref(), to.as_ref());
+        let ranges: Vec<_> = self.queue.iter().map(|(_, table)| range(table)).collect();
+        merged(ranges.into_iter().map(|range| range.map(|entry| self.pair(entry))))
     }
 
     fn key(&self, entry: fjall::Guard) -> Result<Slice, StoreError> {

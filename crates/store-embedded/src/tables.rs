@@ -1,13 +1,12 @@
 //! The tables of the engine and how each is tuned.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use fjall::compaction::Leveled;
-use fjall::config::{BlockSizePolicy, CompressionPolicy, PinningPolicy};
+use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use store::StoreError;
 
+use crate::queue::Queue;
 use crate::torn::Cut;
 use crate::{Options, error};
 
@@ -20,14 +19,6 @@ const JOURNALS_BYTES_MAX: u64 = 64 << 20;
 const OPEN_FILES_MAX: usize = 128;
 /// Bytes kept in memory of each table but the queue before they are written out.
 const SMALL_BUFFER_BYTES: u64 = 2 << 20;
-/// What is written out comes into the first level when there are so many files of it. All of that level, whose files have keys
-/// of all its range, is written again then: the more files come at once, the less often. Each look-up asks the filters of them
-/// all, and at 20 the engine begins to hold commits up.
-const FRESH_FILES_MAX: u8 = 12;
-/// The first level of the queue has so many such files as come into it at once: with 384 MB some four million URLs.
-const QUEUE_FILE_BYTES: u64 = 32 << 20;
-/// How much larger each level is than the one before.
-const LEVEL_RATIO: f32 = 8.0;
 /// Block size of tables with long values.
 const LARGE_BLOCK_BYTES: u32 = 16 << 10;
 
@@ -37,8 +28,8 @@ pub(crate) struct Tables {
     /// the queue has nothing.
     pub(crate) urls: Keyspace,
     /// Site, rank and URL to [`crate::codec::UrlRecord`]; to nothing where the URL was visited and only its links are to be judged
-    /// again.
-    pub(crate) queue: Keyspace,
+    /// again. A URL is in one generation at most.
+    pub(crate) queue: Queue,
     /// URL key to visit.
     pub(crate) visits: Keyspace,
     /// URL key to the visit's outlinks, where there are any.
@@ -53,8 +44,6 @@ pub(crate) struct Tables {
     pub(crate) meta: Keyspace,
     /// The engine.
     pub(crate) engine: Database,
-    /// See [`Options::write_buffer_bytes`].
-    write_buffer_bytes: u64,
     /// The directory of the store.
     pub(crate) dir: PathBuf,
 }
@@ -91,24 +80,9 @@ impl Tables {
                 .data_block_size_policy(BlockSizePolicy::all(LARGE_BLOCK_BYTES))
                 .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
         };
-        // Most URLs that a crawl finds it never visits: the queue is by far the largest table.
-        let queue = || {
-            let compressed = CompressionType::Lz4;
-            let plain = CompressionType::None;
-            let levels = Leveled::default().with_l0_threshold(FRESH_FILES_MAX).with_table_target_size(QUEUE_FILE_BYTES);
-            KeyspaceCreateOptions::default()
-                .max_memtable_size(options.write_buffer_bytes)
-                .compaction_strategy(Arc::new(levels.with_level_ratio_policy(vec![LEVEL_RATIO])))
-                // Who commits knows what is there. The last level, which has most of it, needs no filter. What filters and indexes
-                // there are would be read again for each look-up where they do not fit into the cache.
-                .expect_point_read_hits(true)
-                .filter_block_pinning_policy(PinningPolicy::all(true))
-                .index_block_pinning_policy(PinningPolicy::all(true))
-                .data_block_compression_policy(CompressionPolicy::new([plain, plain, plain, compressed]))
-        };
         Ok(Tables {
             urls: engine.keyspace("urls", small)?,
-            queue: engine.keyspace("queue", queue)?,
+            queue: Queue::open(&engine, options)?,
             visits: engine.keyspace("visits", small)?,
             outlinks: engine.keyspace("outlinks", long_values)?,
             sites: engine.keyspace("sites", small)?,
@@ -116,7 +90,6 @@ impl Tables {
             holders: engine.keyspace("holders", small)?,
             meta: engine.keyspace("meta", small)?,
             engine,
-            write_buffer_bytes: options.write_buffer_bytes,
             dir: dir.to_owned(),
         })
     }
@@ -126,20 +99,13 @@ impl Tables {
         self.engine.batch().durability(Some(PersistMode::SyncData))
     }
 
-    /// Begins a new part of the queue in memory when one is full. The engine's own thread does so only between merges, during which
-    /// it would grow; of parts that wait to be written out the engine has four, and then holds commits up.
-    pub(crate) fn bound_memory(&self) -> fjall::Result<()> {
-        if self.queue.tree.active_memtable().size() > self.write_buffer_bytes {
-            self.queue.rotate_memtable()?;
-        }
-        Ok(())
-    }
-
     /// True where a table holds a later batch than the table that every batch writes to: a batch is there by halves.
     pub(crate) fn is_torn(&self) -> bool {
         let meta = self.meta.tree.get_highest_seqno();
-        let others = [&self.urls, &self.queue, &self.visits, &self.outlinks, &self.sites, &self.robots, &self.holders];
-        others.iter().any(|table| table.tree.get_highest_seqno() > meta)
+        let queue = self.queue.generations();
+        let others = [&self.urls, &self.visits, &self.outlinks, &self.sites, &self.robots, &self.holders];
+        let others = others.into_iter().chain(queue.iter().map(|(_, table)| table));
+        others.into_iter().any(|table| table.tree.get_highest_seqno() > meta)
     }
 
     /// An error of the engine met while `doing` something.

@@ -9,7 +9,9 @@ use store::{Batch, Committed, Relaxed, StoreError, is_nearer};
 use weburl::UrlKey;
 
 use crate::codec::{Standing, UrlRecord, VisitSummary};
-use crate::known::{Known, PREFETCHED, Way};
+use crate::keys::{self, QueueKey};
+use crate::known::{Known, PREFETCHED, Remembered, Way};
+use crate::queue::Generation;
 use crate::read::View;
 
 /// The URLs a batch touches, as they were and as they become.
@@ -29,6 +31,8 @@ pub(crate) struct Plan<'a> {
 pub(crate) struct Touched {
     /// How it stood; `None` if it was unknown.
     pub(crate) before: Option<Standing>,
+    /// Where it stood in the queue, if it did.
+    pub(crate) generation: Option<Generation>,
     /// What is known of it.
     pub(crate) now: UrlRecord,
     /// True where `now` must be written.
@@ -63,7 +67,7 @@ impl<'a> Plan<'a> {
     fn touch(&mut self, key: UrlKey) -> Result<Option<&mut Touched>, StoreError> {
         Ok(match self.urls.entry(key) {
             Occupied(touched) => Some(touched.into_mut()),
-            Vacant(place) => look_up(self.view, key, self.known.way(key))?.map(|touched| place.insert(touched)),
+            Vacant(place) => look_up(self.view, key, self.known.get(key))?.map(|touched| place.insert(touched)),
         })
     }
 
@@ -111,9 +115,13 @@ impl<'a> Plan<'a> {
         let key = candidate.url.key();
         let url = match self.urls.entry(key) {
             Occupied(touched) => touched.into_mut(),
-            Vacant(place) => match self.known.way(key) {
-                Some(Way::Page { distance, .. }) if !is_nearer(candidate, Purpose::Page, distance) => return Ok(()),
-                way => match look_up(self.view, key, way)? {
+            Vacant(place) => match self.known.get(key) {
+                Some(Remembered { way: Way::Page { distance, .. }, .. })
+                    if !is_nearer(candidate, Purpose::Page, distance) =>
+                {
+                    return Ok(());
+                }
+                remembered => match look_up(self.view, key, remembered)? {
                     Some(touched) => place.insert(touched),
                     None => {
                         place.insert(Touched::fresh(candidate, None));
@@ -137,7 +145,7 @@ impl<'a> Plan<'a> {
     }
 
     fn settle(&mut self, candidate: &Candidate, visit: &'a Visit) {
-        if self.known.way(visit.key).is_some() {
+        if self.known.get(visit.key).is_some() {
             return;
         }
         if let Vacant(place) = self.urls.entry(visit.key) {
@@ -147,11 +155,12 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The record of a URL that is known by this way.
-fn look_up(view: &View<'_>, key: UrlKey, way: Option<Way>) -> Result<Option<Touched>, StoreError> {
-    let Some(way) = way else { return Ok(None) };
-    let record = view.record_by(key, way)?;
-    Ok(record.map(|now| Touched { before: Some(now.standing(key)), now, changed: false }))
+/// The record of a URL of which this is remembered.
+fn look_up(view: &View<'_>, key: UrlKey, remembered: Option<Remembered>) -> Result<Option<Touched>, StoreError> {
+    let Some(remembered) = remembered else { return Ok(None) };
+    let Remembered { generation, .. } = remembered;
+    let record = view.record_by(key, remembered)?;
+    Ok(record.map(|now| Touched { before: Some(now.standing(key)), generation, now, changed: false }))
 }
 
 /// The entry of a URL in the queue. The links of a visit of this batch are not in the store yet.
@@ -173,6 +182,20 @@ impl Touched {
     /// A URL that was unknown, queued unless it is settled at once.
     fn fresh(candidate: &Candidate, visit: Option<VisitSummary>) -> Self {
         let now = UrlRecord { candidate: candidate.clone(), attempts: 0, queued: visit.is_none(), visit };
-        Touched { before: None, now, changed: true }
+        Touched { before: None, generation: None, now, changed: true }
+    }
+
+    /// Where it stood in the queue, if it did.
+    pub(crate) fn place_before(&self, key: UrlKey) -> Option<(Generation, QueueKey)> {
+        let before = self.before.filter(|before| before.queued)?;
+        Some((self.generation?, keys::queue(key.site, before.position)))
+    }
+
+    /// Where it stands in the queue after the batch, if it does: where it stood, or at its new position in the youngest generation.
+    pub(crate) fn place_after(&self, key: UrlKey, youngest: Generation) -> Option<(Generation, QueueKey)> {
+        let now = Some(self.now.standing(key)).filter(|now| now.queued)?;
+        let place = keys::queue(key.site, now.position);
+        let stood = self.place_before(key).filter(|(_, before)| *before == place);
+        Some(stood.unwrap_or((youngest, place)))
     }
 }

@@ -9,18 +9,21 @@ use store::{Batch, StoreError};
 use weburl::UrlKey;
 
 use super::plan::{Plan, Touched};
-use crate::codec::{self, Progress, Standing};
+use crate::codec::{self, Progress};
+use crate::queue::Generations;
 use crate::tables::Tables;
 use crate::{keys, totals};
 
-/// Collects the writes of a commit, and counts `progress` up to what is true after it.
+/// Collects the writes of a commit, and counts `progress` up to what is true after it. What enters the queue comes into the youngest
+/// generation of `queue`.
 pub(crate) fn stage(
     tables: &Tables,
+    queue: &Generations,
     batch: &Batch,
     plan: &Plan<'_>,
     progress: &mut Progress,
 ) -> Result<OwnedWriteBatch, StoreError> {
-    let mut stage = Stage { tables, to: tables.batch() };
+    let mut stage = Stage { tables, queue, to: tables.batch() };
     // In key order, the order in which the engine writes best.
     let mut changed: Vec<_> = plan.urls.iter().filter(|(_, url)| url.changed).collect();
     changed.sort_unstable_by_key(|(key, _)| **key);
@@ -38,6 +41,7 @@ pub(crate) fn stage(
 
 struct Stage<'a> {
     tables: &'a Tables,
+    queue: &'a Generations,
     to: OwnedWriteBatch,
 }
 
@@ -46,10 +50,9 @@ impl Stage<'_> {
         let Touched { before, now: record, .. } = url;
         let now = record.standing(key);
         totals::shift(&mut progress.totals, *before, Some(now));
-        let place = |standing: Standing| standing.queued.then(|| keys::queue(key.site, standing.position));
-        let (left, entered) = (before.and_then(place), place(now));
-        if let Some(left) = left.filter(|left| Some(*left) != entered) {
-            self.to.remove(&self.tables.queue, left);
+        let (left, entered) = (url.place_before(key), url.place_after(key, self.queue.youngest()));
+        if let Some((generation, place)) = left.filter(|_| left != entered) {
+            self.to.remove(self.queue.table(generation), place);
         }
         let encoded = codec::encode_url(record);
         if now.is_in_queue() {
@@ -57,10 +60,14 @@ impl Stage<'_> {
             if before.is_some() {
                 self.to.remove(&self.tables.urls, key.to_bytes());
             }
-            entered.into_iter().for_each(|entered| self.to.insert(&self.tables.queue, entered, encoded.as_slice()));
+            if let Some((generation, place)) = entered {
+                self.to.insert(self.queue.table(generation), place, encoded);
+            }
         } else {
             self.to.insert(&self.tables.urls, key.to_bytes(), encoded);
-            entered.into_iter().for_each(|entered| self.to.insert(&self.tables.queue, entered, []));
+            if let Some((generation, place)) = entered {
+                self.to.insert(self.queue.table(generation), place, []);
+            }
         }
     }
 

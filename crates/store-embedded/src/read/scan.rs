@@ -1,7 +1,6 @@
 //! All URLs in key order: those that were visited have a table in this order, those that wait one in the order of the queue, in
 //! which the URLs of one rank of one site are in it.
 
-use std::iter::Peekable;
 use std::ops::Bound::{Included, Unbounded};
 
 use model::Position;
@@ -11,9 +10,10 @@ use weburl::{SiteKey, UrlKey};
 use super::{View, following, place, url_key};
 use crate::codec::{self, UrlRecord};
 use crate::keys;
+use crate::merged::merged;
 
 /// URLs of one site in key order.
-type Urls<'a> = Peekable<Box<dyn Iterator<Item = Result<(UrlKey, UrlRecord), StoreError>> + 'a>>;
+type Urls<'a> = Box<dyn Iterator<Item = Result<(UrlKey, UrlRecord), StoreError>> + 'a>;
 
 impl View<'_> {
     pub(crate) fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
@@ -37,8 +37,8 @@ impl View<'_> {
     fn site_from(&self, site: SiteKey) -> Result<Option<SiteKey>, StoreError> {
         let visited = self.range(&self.tables.urls, Included(site.to_bytes()), Unbounded).next();
         let visited = visited.map(|entry| Ok(url_key(&self.key(entry)?, "urls")?.site)).transpose()?;
-        let waiting = self.range(&self.tables.queue, Included(site.to_bytes()), Unbounded).next();
-        let waiting = waiting.map(|entry| Ok(place(&self.key(entry)?)?.0)).transpose()?;
+        let waiting = self.queued_in(Included(site.to_bytes()), Unbounded).next();
+        let waiting = waiting.map(|entry| Ok(place(&entry?.0)?.0)).transpose()?;
         Ok(visited.into_iter().chain(waiting).min())
     }
 
@@ -47,21 +47,12 @@ impl View<'_> {
         let mut rank = Some(0);
         while let Some(least) = rank {
             let least = Included(keys::queue(from.site, Position { rank: least, url: 0 }));
-            let Some(entry) = self.range(&self.tables.queue, least, Included(keys::last_of(from.site))).next() else {
-                break;
-            };
-            let (_, Position { rank: found, .. }) = place(&self.key(entry)?)?;
+            let Some(entry) = self.queued_in(least, Included(keys::last_of(from.site))).next() else { break };
+            let (_, Position { rank: found, .. }) = place(&entry?.0)?;
             parts.push(self.waiting_from(found, from));
             rank = found.checked_add(1);
         }
-        while to.len() < max {
-            // What cannot be read comes first, to be told.
-            let least = parts.iter_mut().filter_map(|part| {
-                let key = part.peek()?.as_ref().ok().map(|(key, _)| *key);
-                Some((key, part))
-            });
-            let Some((_, part)) = least.min_by_key(|(key, _)| *key) else { break };
-            let Some(url) = part.next() else { break };
+        for url in merged(parts).take(max.saturating_sub(to.len())) {
             let (key, record) = url?;
             to.push(self.entry(key, record)?);
         }
@@ -71,26 +62,24 @@ impl View<'_> {
     fn visited_from(&self, from: UrlKey) -> Urls<'_> {
         let last = UrlKey { url: u64::MAX, ..from };
         let urls = self.range(&self.tables.urls, Included(from.to_bytes()), Included(last.to_bytes()));
-        let urls: Box<dyn Iterator<Item = _>> = Box::new(urls.map(|entry| {
+        Box::new(urls.map(|entry| {
             let (key, record) = self.pair(entry)?;
             Ok((url_key(&key, "urls")?, codec::decode_url(&record)?))
-        }));
-        urls.peekable()
+        }))
     }
 
     /// The URLs that wait at a rank of the site, without those that were visited.
     fn waiting_from(&self, rank: u32, from: UrlKey) -> Urls<'_> {
         let place_of = |url| Included(keys::queue(from.site, Position { rank, url }));
-        let queue = self.range(&self.tables.queue, place_of(from.url), place_of(u64::MAX));
-        let urls: Box<dyn Iterator<Item = _>> = Box::new(queue.filter_map(move |entry| {
-            let read = self.pair(entry).and_then(|(key, record)| {
+        let queue = self.queued_in(place_of(from.url), place_of(u64::MAX));
+        Box::new(queue.filter_map(|entry| {
+            let read = entry.and_then(|(key, record)| {
                 let (site, position) = place(&key)?;
                 let key = UrlKey { site, url: position.url };
                 let record = (!record.is_empty()).then(|| codec::decode_url(&record)).transpose()?;
                 Ok(record.map(|record| (key, record)))
             });
             read.transpose()
-        }));
-        urls.peekable()
+        }))
     }
 }

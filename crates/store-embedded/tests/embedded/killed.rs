@@ -12,9 +12,9 @@ use store_embedded::{EmbeddedStore, Options};
 const DIR: &str = "STORE_EMBEDDED_KILLED_DIR";
 const ROUNDS: u64 = 20;
 
-/// Small enough that tables are written out and compacted all the time.
+/// Small enough that tables are written out, compacted and begun all the time.
 fn options() -> Options {
-    Options { write_buffer_bytes: 64 << 10, ..Options::default() }
+    Options { write_buffer_bytes: 64 << 10, generation_urls: 500, ..Options::default() }
 }
 
 /// The process that is killed: commits batch after batch and prints the number of each that is acknowledged.

@@ -18,7 +18,7 @@ fn by_steps(store: &dyn Store) -> Vec<Vec<Entry>> {
 fn check(batches: &[Batch]) {
     let dir = tempfile::tempdir().expect("a directory");
     let open = || {
-        let options = Options { write_buffer_bytes: 4 << 10, ..Options::default() };
+        let options = Options { write_buffer_bytes: 4 << 10, generation_urls: 3, ..Options::default() };
         EmbeddedStore::open(dir.path(), options).expect("open")
     };
     let memory = MemoryStore::new();

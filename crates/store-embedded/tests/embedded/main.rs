@@ -6,6 +6,7 @@ mod any_batches;
 mod batches;
 mod contract;
 mod full;
+mod generations;
 mod journal;
 mod killed;
 mod like_memory;

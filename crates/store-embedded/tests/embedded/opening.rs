@@ -30,7 +30,7 @@ fn another_format_is_refused() {
     meta.insert("format", 7u32.to_be_bytes()).expect("insert");
     drop((meta, engine));
     let error = open(dir.path()).err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 7, expected: 2, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 7, expected: 3, .. }), "{error}");
     fs::write(dir.path().join("engine/version"), b"FJL\x02").expect("write");
     let error = open(dir.path()).err().expect("not to open");
     assert!(matches!(error, StoreError::Version { found: 2, expected: 3, .. }), "{error}");
@@ -56,18 +56,39 @@ fn in_first_format(dir: &std::path::Path) {
     engine.persist(fjall::PersistMode::SyncAll).expect("persist");
 }
 
-#[test]
-fn a_store_of_the_first_format_goes_on() {
+/// The second format was as it is now while there is one generation of the queue.
+fn in_second_format(dir: &std::path::Path) {
+    let engine = fjall::Database::builder(dir.join("engine")).open().expect("open the engine");
+    let queues = engine.list_keyspace_names().into_iter().filter(|name| name.starts_with("queue"));
+    assert_eq!(queues.count(), 1);
+    let meta = engine.keyspace("meta", fjall::KeyspaceCreateOptions::default).expect("the table");
+    meta.insert("format", 2u32.to_be_bytes()).expect("insert");
+    engine.persist(fjall::PersistMode::SyncAll).expect("persist");
+}
+
+/// A store goes on with several generations where one of another format ended.
+fn goes_on_from(format: fn(&std::path::Path)) {
     let dir = tempfile::tempdir().expect("a directory");
-    let commit = |numbers: std::ops::RangeInclusive<u64>| {
-        let store = open(dir.path()).expect("open");
+    let open = |generation_urls| EmbeddedStore::open(dir.path(), Options { generation_urls, ..Options::default() });
+    let commit = |numbers: std::ops::RangeInclusive<u64>, generation_urls| {
+        let store = open(generation_urls).expect("open");
         numbers.for_each(|number| assert_ne!(store.commit(&numbered(number)).ok(), None, "batch {number}"));
     };
-    commit(1..=6);
-    in_first_format(dir.path());
-    assert_eq!(content(&open(dir.path()).expect("open")), expected(6));
-    commit(7..=12);
-    assert_eq!(content(&open(dir.path()).expect("open")), expected(12));
+    commit(1..=6, u64::MAX);
+    format(dir.path());
+    assert_eq!(content(&open(1).expect("open")), expected(6));
+    commit(7..=12, 1);
+    assert_eq!(content(&open(1).expect("open")), expected(12));
+}
+
+#[test]
+fn a_store_of_the_first_format_goes_on() {
+    goes_on_from(in_first_format);
+}
+
+#[test]
+fn a_store_of_the_second_format_goes_on() {
+    goes_on_from(in_second_format);
 }
 
 #[test]
