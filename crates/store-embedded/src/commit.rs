@@ -6,7 +6,8 @@ mod stage;
 use stages::{Stage, time};
 use store::{Batch, Committed, StoreError};
 
-use crate::codec::Progress;
+use crate::codec::{FORMAT_VERSION, Progress};
+use crate::keys;
 use crate::known::{Known, PREFETCHED, Remembered, Way};
 use crate::read::View;
 use crate::tables::Tables;
@@ -16,6 +17,9 @@ use plan::Plan;
 
 /// What only the committing thread has.
 pub(crate) struct Writer {
+    /// The format version that the store has. The first commit writes this program's, which keeps those away that know only formats
+    /// before it; who only reads leaves it.
+    version: u32,
     progress: Progress,
     /// None until the first commit: who only reads has no use for it.
     known: Option<Known>,
@@ -31,8 +35,8 @@ enum Failed {
 }
 
 impl Writer {
-    pub(crate) fn new(progress: Progress, witness: Witness) -> Self {
-        Writer { progress, known: None, witness, failed: None }
+    pub(crate) fn new(version: u32, progress: Progress, witness: Witness) -> Self {
+        Writer { version, progress, known: None, witness, failed: None }
     }
 
     pub(crate) fn commit(&mut self, tables: &Tables, batch: &Batch) -> Result<Committed, StoreError> {
@@ -50,7 +54,10 @@ impl Writer {
         let mut progress = self.progress.clone();
         progress.sequence += 1;
         let written = time(Stage::Commit, || {
-            let staged = stage::stage(tables, &view.queue, batch, &plan, &mut progress)?;
+            let mut staged = stage::stage(tables, &view.queue, batch, &plan, &mut progress)?;
+            if self.version != FORMAT_VERSION {
+                staged.insert(&tables.meta, keys::FORMAT, FORMAT_VERSION.to_be_bytes());
+            }
             staged.commit().and_then(|()| tables.queue.bound_memory()).map_err(tables.failed("committing a batch"))
         });
         if let Err(error) = written {
@@ -58,7 +65,7 @@ impl Writer {
             self.failed = Some(if is_full { Failed::Full } else { Failed::Otherwise });
             return Err(error);
         }
-        self.progress = progress;
+        (self.version, self.progress) = (FORMAT_VERSION, progress);
         let Plan { urls, committed, .. } = plan;
         if let Some(known) = &mut self.known {
             let changed = urls.iter().filter(|(_, url)| url.changed);

@@ -30,11 +30,11 @@ impl EmbeddedStore {
         let engine_dir = dir.join(ENGINE_DIR);
         remove_unfinished(dir, &engine_dir, acknowledged.is_some())?;
         let tables = Tables::open(dir, &engine_dir, &options)?;
-        let progress = read_progress(&tables)?;
-        check_complete(&tables, progress.as_ref().map_or(0, |progress| progress.sequence), acknowledged)?;
-        let progress = progress.map_or_else(|| begin(&tables), Ok)?;
+        let begun = read_progress(&tables)?;
+        check_complete(&tables, begun.as_ref().map_or(0, |(_, progress)| progress.sequence), acknowledged)?;
+        let (version, progress) = begun.map_or_else(|| begin(&tables), Ok)?;
         witness.note(progress.sequence).map_err(|error| error::system(dir, "writing the witness", error))?;
-        let writer = Writer::new(progress, witness);
+        let writer = Writer::new(version, progress, witness);
         Ok(EmbeddedStore { writer: Mutex::new(writer), tables, _lock: lock })
     }
 }
@@ -65,38 +65,28 @@ fn remove_unfinished(dir: &Path, engine_dir: &Path, is_begun: bool) -> Result<()
     Ok(())
 }
 
-/// Reads how far the store is; `None` where nothing was ever written to it.
-fn read_progress(tables: &Tables) -> Result<Option<Progress>, StoreError> {
+/// Reads the format version and how far the store is; `None` where nothing was ever written to it.
+fn read_progress(tables: &Tables) -> Result<Option<(u32, Progress)>, StoreError> {
     let read = |key| tables.meta.get(key).map_err(tables.failed("reading the format version"));
     let Some(version) = read(keys::FORMAT)? else { return Ok(None) };
     let found = version.as_ref().try_into().map(u32::from_be_bytes);
-    match found.map_err(|_| damaged("the format version".to_owned()))? {
-        FORMAT_VERSION => {}
-        OLDEST_FORMAT_VERSION..FORMAT_VERSION => raise_version(tables)?,
-        found => {
-            let place = tables.dir.display().to_string();
-            return Err(StoreError::Version { place, found, expected: FORMAT_VERSION });
-        }
+    let found = found.map_err(|_| damaged("the format version".to_owned()))?;
+    if !(OLDEST_FORMAT_VERSION..=FORMAT_VERSION).contains(&found) {
+        let place = tables.dir.display().to_string();
+        return Err(StoreError::Version { place, found, expected: FORMAT_VERSION });
     }
     let progress = read(keys::PROGRESS)?.ok_or_else(|| damaged("the progress is missing".to_owned()))?;
-    decode_progress(&progress).map(Some)
+    Ok(Some((found, decode_progress(&progress)?)))
 }
 
 /// Writes the format version, and that nothing has happened yet.
-fn begin(tables: &Tables) -> Result<Progress, StoreError> {
+fn begin(tables: &Tables) -> Result<(u32, Progress), StoreError> {
     let progress = Progress::default();
     let mut batch = tables.batch();
     batch.insert(&tables.meta, keys::FORMAT, FORMAT_VERSION.to_be_bytes());
     batch.insert(&tables.meta, keys::PROGRESS, encode_progress(&progress));
     batch.commit().map_err(tables.failed("writing the format version"))?;
-    Ok(progress)
-}
-
-/// Keeps programs away that know only formats before this one, all of which are read.
-fn raise_version(tables: &Tables) -> Result<(), StoreError> {
-    let mut batch = tables.batch();
-    batch.insert(&tables.meta, keys::FORMAT, FORMAT_VERSION.to_be_bytes());
-    batch.commit().map_err(tables.failed("writing the format version"))
+    Ok((FORMAT_VERSION, progress))
 }
 
 /// Every acknowledged batch must be there, and whole.

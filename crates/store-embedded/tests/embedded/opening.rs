@@ -66,6 +66,13 @@ fn in_second_format(dir: &std::path::Path) {
     engine.persist(fjall::PersistMode::SyncAll).expect("persist");
 }
 
+fn version(dir: &std::path::Path) -> u32 {
+    let engine = fjall::Database::builder(dir.join("engine")).open().expect("open the engine");
+    let meta = engine.keyspace("meta", fjall::KeyspaceCreateOptions::default).expect("the table");
+    let version = meta.get("format").expect("read").expect("a version");
+    u32::from_be_bytes(version.as_ref().try_into().expect("four bytes"))
+}
+
 /// A store goes on with several generations where one of another format ended.
 fn goes_on_from(format: fn(&std::path::Path)) {
     let dir = tempfile::tempdir().expect("a directory");
@@ -76,8 +83,11 @@ fn goes_on_from(format: fn(&std::path::Path)) {
     };
     commit(1..=6, u64::MAX);
     format(dir.path());
+    let before = version(dir.path());
     assert_eq!(content(&open(1).expect("open")), expected(6));
+    assert_eq!(version(dir.path()), before, "who reads changes nothing");
     commit(7..=12, 1);
+    assert_eq!(version(dir.path()), 3);
     assert_eq!(content(&open(1).expect("open")), expected(12));
 }
 
