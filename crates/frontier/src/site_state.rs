@@ -12,7 +12,7 @@ use weburl::SiteKey;
 use crate::{Politeness, TrapRules, verdict};
 
 /// The window of a site: URLs of its queue read from the store at a time. Up to twice as many are in memory while it grows.
-const WINDOW_URLS_MIN: usize = 64;
+const WINDOW_URLS_MIN: usize = 16;
 
 /// The window of a site where few are in front. One that may be asked without delay goes through it while the next is being
 /// read, which waits for a commit.

@@ -197,9 +197,14 @@ fn a_url_put_back_behind_a_cut_waits_in_the_store() {
 
 #[test]
 fn few_sites_share_a_large_window_and_many_have_a_small_one_each() {
-    for (all, sites, window) in
-        [(32_768, 0, 1_024), (32_768, 1, 1_024), (32_768, 50, 655), (32_768, 1_000, 64), (0, 1, 64)]
-    {
+    for (all, sites, window) in [
+        (32_768, 0, 1_024),
+        (32_768, 1, 1_024),
+        (32_768, 50, 655),
+        (32_768, 1_000, 32),
+        (32_768, 50_000, 16),
+        (0, 1, 16),
+    ] {
         assert_eq!(window_urls(all, sites), window, "{sites} sites");
     }
 }
