@@ -22,13 +22,13 @@ const NEWEST: u64 = 200_000;
 
 fn main() {
     let mut args = std::env::args().skip(1);
-    let dir = PathBuf::from(args.next().expect("usage: load DIR [URLS] [BATCHES_PER_SECOND]"));
+    let dir = PathBuf::from(args.next().expect("usage: growth DIR [URLS] [BATCHES_PER_SECOND]"));
     let urls: u64 = args.next().map_or(1_000_000, |urls| urls.parse().expect("URLS is a number"));
     let pace = args.next().map(|rate| Duration::from_secs_f64(1.0 / rate.parse::<f64>().expect("a rate")));
     let store = EmbeddedStore::open(&dir, Options::default()).expect("open");
     println!(
-        "{:>9} {:>9} {:>9} {:>7} {:>7} {:>7} {:>8} {:>8}",
-        "urls", "batches/s", "urls/s", "p50 ms", "p99 ms", "max ms", "RSS MB", "disk MB"
+        "{:>9} {:>9} {:>6} {:>6} {:>6} {:>12} {:>6} {:>7}",
+        "urls", "batches/s", "p50 ms", "p99 ms", "max ms", "CPU ms/batch", "RSS MB", "disk MB"
     );
     let mut random = Random(1);
     let (mut next, mut visited) = (0, 0);

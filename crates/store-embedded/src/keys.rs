@@ -31,6 +31,11 @@ pub(crate) fn queue(site: SiteKey, position: Position) -> QueueKey {
     key
 }
 
+/// The first place that there may be in the queue of a site.
+pub(crate) fn first_of(site: SiteKey) -> QueueKey {
+    queue(site, Position { rank: 0, url: 0 })
+}
+
 /// The last place that there may be in the queue of a site.
 pub(crate) fn last_of(site: SiteKey) -> QueueKey {
     queue(site, Position { rank: u32::MAX, url: u64::MAX })

@@ -37,8 +37,7 @@ impl<'a> View<'a> {
         after: Option<Position>,
         max: usize,
     ) -> Result<Vec<Queued>, StoreError> {
-        let first = Position { rank: 0, url: 0 };
-        let from = after.map_or(Included(keys::queue(site, first)), |after| Excluded(keys::queue(site, after)));
+        let from = after.map_or(Included(keys::first_of(site)), |after| Excluded(keys::queue(site, after)));
         let queue = self.queued_in(from, Included(keys::last_of(site)));
         queue.take(max).map(|entry| entry.and_then(|(key, record)| self.queued(&key, &record))).collect()
     }
@@ -48,12 +47,29 @@ impl<'a> View<'a> {
         let mut sites = Vec::new();
         let mut next = after.map_or(Some(SiteKey(0)), following);
         while let Some(site) = next.filter(|_| sites.len() < max) {
-            let Some(entry) = self.queued_in(Included(site.to_bytes()), Unbounded).next() else { break };
-            let (found, _) = place(&entry?.0)?;
+            let Some(found) = self.waiting_site(site, SiteKey(u64::MAX))? else { break };
             sites.push(found);
             next = following(found);
         }
         Ok(sites)
+    }
+
+    /// The first site from `from` to `to` of which a URL waits. In an old generation there may be millions that have left it before
+    /// one that has not, and the engine reads them all: the youngest is asked first, and the others only for what is before.
+    fn waiting_site(&self, from: SiteKey, to: SiteKey) -> Result<Option<SiteKey>, StoreError> {
+        let mut found = None;
+        let mut to = Included(keys::last_of(to));
+        for (_, table) in self.queue.iter().rev() {
+            if found == Some(from) {
+                break;
+            }
+            if let Some(entry) = self.range(table, Included(keys::first_of(from)), to).next() {
+                let (site, _) = place(&self.key(entry)?)?;
+                found = Some(site);
+                to = Excluded(keys::first_of(site));
+            }
+        }
+        Ok(found)
     }
 
     pub(crate) fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {

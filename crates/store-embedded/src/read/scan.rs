@@ -37,8 +37,7 @@ impl View<'_> {
     fn site_from(&self, site: SiteKey) -> Result<Option<SiteKey>, StoreError> {
         let visited = self.range(&self.tables.urls, Included(site.to_bytes()), Unbounded).next();
         let visited = visited.map(|entry| Ok(url_key(&self.key(entry)?, "urls")?.site)).transpose()?;
-        let waiting = self.queued_in(Included(site.to_bytes()), Unbounded).next();
-        let waiting = waiting.map(|entry| Ok(place(&entry?.0)?.0)).transpose()?;
+        let waiting = self.waiting_site(site, visited.unwrap_or(SiteKey(u64::MAX)))?;
         Ok(visited.into_iter().chain(waiting).min())
     }
 
