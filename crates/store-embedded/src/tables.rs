@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy};
 use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use store::StoreError;
 
@@ -74,7 +74,14 @@ impl Tables {
             .max_cached_files(Some(OPEN_FILES_MAX))
             .manual_journal_persist(true)
             .open()?;
-        let small = || KeyspaceCreateOptions::default().max_memtable_size(SMALL_BUFFER_BYTES);
+        // A filter or an index of a million entries in one block is too large for the cache: each look-up would read it all.
+        let in_parts = PartitioningPolicy::all(true);
+        let small = || {
+            KeyspaceCreateOptions::default()
+                .max_memtable_size(SMALL_BUFFER_BYTES)
+                .filter_block_partitioning_policy(in_parts.clone())
+                .index_block_partitioning_policy(in_parts.clone())
+        };
         let long_values = || {
             small()
                 .data_block_size_policy(BlockSizePolicy::all(LARGE_BLOCK_BYTES))
