@@ -44,13 +44,13 @@ impl Writer {
         let urls = self.progress.totals.urls;
         tables.queue.begin_when_full(&tables.engine, urls).map_err(tables.failed("beginning a table of the queue"))?;
         let view = View::of(tables);
-        let plan = time(Stage::Seen, || {
-            let known = match self.known.take() {
-                Some(known) => known,
-                None => view.known()?,
-            };
-            Plan::of(batch, &view, self.known.insert(known))
-        })?;
+        // In no stage: a stage is measured now and then and counted for all times, and this is done once.
+        let known = match self.known.take() {
+            Some(known) => known,
+            None => view.known()?,
+        };
+        let known = self.known.insert(known);
+        let plan = time(Stage::Seen, || Plan::of(batch, &view, known))?;
         let mut progress = self.progress.clone();
         progress.sequence += 1;
         let written = time(Stage::Commit, || {

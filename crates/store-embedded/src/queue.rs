@@ -1,5 +1,5 @@
-//! The queue in generations. The table of one takes what is found until it has its share; then the next is begun, and the one before only loses what is
-//! visited. So what is found is not merged over and over with what was found long before
+//! The queue in generations. The table of one takes what is found until it has its share; then the next is begun, and the one
+//! before only loses what is visited. So what is found is not merged over and over with what was found long before
 //! (docs/decisions/0013-generations-of-the-queue.md).
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -27,6 +27,9 @@ const SHARE: u64 = 8;
 pub(crate) struct Generation(u8);
 
 impl Generation {
+    /// The last there may be. It takes what is found for ever.
+    const LAST: Generation = Generation(u8::MAX - 1);
+
     /// A byte that is not 0.
     pub(crate) fn to_byte(self) -> u8 {
         self.0 + 1
@@ -44,8 +47,8 @@ pub(crate) struct Generations(Arc<[Keyspace]>);
 
 impl Generations {
     /// The tables with their names.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Generation, &Keyspace)> {
-        (0..).map(Generation).zip(self.0.iter())
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (Generation, &Keyspace)> {
+        (0..=Generation::LAST.0).map(Generation).zip(self.0.iter())
     }
 
     /// The table of a generation, which must be one of these.
@@ -73,10 +76,8 @@ impl Queue {
     pub(crate) fn open(engine: &Database, options: &Options) -> fjall::Result<Self> {
         let write_buffer_bytes = options.write_buffer_bytes;
         let mut tables = vec![make(engine, Generation(0), write_buffer_bytes)?];
-        for generation in (1..u8::MAX).map(Generation) {
-            if !engine.keyspace_exists(&keys::queue_table(generation.0)) {
-                break;
-            }
+        let is_there = |n: &u8| engine.keyspace_exists(&keys::queue_table(*n));
+        for generation in (1..=Generation::LAST.0).take_while(is_there).map(Generation) {
             tables.push(make(engine, generation, write_buffer_bytes)?);
         }
         let generations = RwLock::new(Generations(tables.into()));
@@ -91,11 +92,10 @@ impl Queue {
     /// Begins the next generation if the youngest has its share of all `urls`, or has nearly.
     pub(crate) fn begin_when_full(&self, engine: &Database, urls: u64) -> fjall::Result<()> {
         let generations = self.generations();
-        let Some((generation, youngest)) = generations.iter().last() else { return Ok(()) };
-        let is_full = youngest.approximate_len() as u64 >= self.urls_min.max(urls / SHARE);
-        let next = generation.0.checked_add(1).filter(|next| is_full && *next < u8::MAX);
-        if let Some(next) = next.map(Generation) {
-            let table = make(engine, next, self.write_buffer_bytes)?;
+        let youngest = generations.youngest();
+        let entries = generations.table(youngest).approximate_len() as u64;
+        if entries >= self.urls_min.max(urls / SHARE) && youngest != Generation::LAST {
+            let table = make(engine, Generation(youngest.0 + 1), self.write_buffer_bytes)?;
             let generations = Generations(generations.0.iter().cloned().chain([table]).collect());
             *self.generations.write().unwrap_or_else(PoisonError::into_inner) = generations;
         }
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_generation_is_a_byte_that_is_not_zero() {
-        for n in 0..u8::MAX {
+        for n in 0..=Generation::LAST.0 {
             let generation = Generation(n);
             assert_ne!(generation.to_byte(), 0);
             assert_eq!(Generation::from_byte(generation.to_byte()), Some(generation));
