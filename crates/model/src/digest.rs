@@ -10,14 +10,14 @@ impl fmt::Display for PayloadDigest {
     /// `sha1:` and base32 without padding (RFC 4648 §6), the form used in WARC and CDXJ.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-        f.write_str("sha1:")?;
-        for group in self.0.chunks(5) {
+        let mut text = *b"sha1:00000000000000000000000000000000";
+        for (group, digits) in self.0.chunks(5).zip(text[5..].chunks_mut(8)) {
             let wide = group.iter().fold(0u64, |wide, byte| (wide << 8) | u64::from(*byte));
-            for digit in (0..8).rev() {
-                write!(f, "{}", char::from(ALPHABET[(wide >> (digit * 5)) as usize & 31]))?;
+            for (place, digit) in digits.iter_mut().rev().enumerate() {
+                *digit = ALPHABET[(wide >> (place * 5)) as usize & 31];
             }
         }
-        Ok(())
+        f.write_str(&String::from_utf8_lossy(&text))
     }
 }
 

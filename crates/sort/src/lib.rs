@@ -1,13 +1,14 @@
 //! Sorting more records than memory should hold: sorted runs in files without a name, merged at the end.
 //!
 //! A record is bytes, and the order is that of the bytes; who sorts puts the key first. The files of the runs have no name, so
-//! that nothing stays behind, however the process ends.
+//! that nothing stays behind, however the process ends. The last run needs no file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::vec;
 
 /// Memory of the records that wait to become a run, in bytes, unless it is set.
 const MEMORY_BYTES_MAX: usize = 32 << 20;
@@ -50,7 +51,10 @@ pub struct Sorted {
     heads: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
 }
 
-struct Run(BufReader<File>);
+enum Run {
+    Written(BufReader<File>),
+    InMemory { bytes: Vec<u8>, spans: vec::IntoIter<(usize, usize)> },
+}
 
 impl Sorter {
     /// A sorter whose files lie on the disk of `target`, or where the system keeps temporary files if nothing can be written
@@ -85,17 +89,23 @@ impl Sorter {
     /// Gives the records in order.
     ///
     /// # Errors
-    /// A run cannot be written or read.
+    /// A run cannot be read.
     pub fn sorted(mut self) -> Result<Sorted, SortError> {
-        let dir = self.dir.clone();
-        self.end_run()
-            .and_then(|()| Sorted::merging(self.levels.into_iter().flatten().collect(), dir.clone()))
-            .map_err(|source| SortError { dir, source })
+        self.sort_waiting();
+        let Sorter { dir, bytes, spans, levels, .. } = self;
+        let last = Run::InMemory { bytes, spans: spans.into_iter() };
+        let runs = levels.into_iter().flatten().map(Run::of).chain([last]).collect();
+        Sorted::merging(runs, dir.clone()).map_err(|source| SortError { dir, source })
+    }
+
+    fn sort_waiting(&mut self) {
+        let bytes = &self.bytes;
+        self.spans.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
     }
 
     fn end_run(&mut self) -> io::Result<()> {
+        self.sort_waiting();
         let bytes = &self.bytes;
-        self.spans.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
         let records = self.spans.drain(..).map(|(begin, end)| Ok(&bytes[begin..end]));
         let run = write_run(&self.dir, records)?;
         self.bytes.clear();
@@ -111,7 +121,7 @@ impl Sorter {
         if self.levels[level].len() < RUNS_MAX {
             return Ok(());
         }
-        let runs = std::mem::take(&mut self.levels[level]);
+        let runs = std::mem::take(&mut self.levels[level]).into_iter().map(Run::of).collect();
         let mut merging = Sorted::merging(runs, self.dir.clone())?;
         let merged = write_run(&self.dir, std::iter::from_fn(|| merging.next_record().transpose()))?;
         self.add(merged, level + 1)
@@ -131,25 +141,32 @@ fn write_run<R: AsRef<[u8]>>(dir: &Path, records: impl Iterator<Item = io::Resul
 }
 
 impl Run {
+    fn of(file: File) -> Self {
+        Run::Written(BufReader::new(file))
+    }
+
     fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let file = match self {
+            Run::Written(file) => file,
+            Run::InMemory { bytes, spans } => return Ok(spans.next().map(|(begin, end)| bytes[begin..end].to_vec())),
+        };
         let mut length = [0; 8];
-        match self.0.read_exact(&mut length) {
+        match file.read_exact(&mut length) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             read => read?,
         }
         let length = usize::try_from(u64::from_le_bytes(length)).ok().filter(|length| *length <= RECORD_BYTES_MAX);
         let mut record = vec![0; length.ok_or(io::ErrorKind::InvalidData)?];
-        self.0.read_exact(&mut record)?;
+        file.read_exact(&mut record)?;
         Ok(Some(record))
     }
 }
 
 impl Sorted {
-    fn merging(files: Vec<File>, dir: PathBuf) -> io::Result<Self> {
-        let mut sorted = Sorted { dir, runs: Vec::new(), heads: BinaryHeap::new() };
-        for file in files {
-            sorted.runs.push(Run(BufReader::new(file)));
-            sorted.read_from(sorted.runs.len() - 1)?;
+    fn merging(runs: Vec<Run>, dir: PathBuf) -> io::Result<Self> {
+        let mut sorted = Sorted { dir, runs, heads: BinaryHeap::new() };
+        for run in 0..sorted.runs.len() {
+            sorted.read_from(run)?;
         }
         Ok(sorted)
     }

@@ -14,6 +14,7 @@ use crate::record::Record;
 use crate::record_types::RecordType;
 use crate::replace::write_atomically;
 use crate::surt::surt;
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
@@ -40,27 +41,38 @@ pub struct CdxLine {
     pub filename: String,
 }
 
-/// The line as it stands in the file, without its end. Fields that are not known are left out.
-impl fmt::Display for CdxLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {{\"url\": {}", surt(&self.url), self.timestamp14, json(&self.url))?;
-        if let Some(mime) = &self.mime {
-            write!(f, ", \"mime\": {}", json(mime))?;
-        }
-        if let Some(status) = self.status {
-            write!(f, ", \"status\": \"{status}\"")?;
-        }
-        if let Some(digest) = &self.digest {
-            write!(f, ", \"digest\": {}", json(digest))?;
-        }
-        let Location { offset, length } = self.location;
-        write!(f, ", \"length\": \"{length}\", \"offset\": \"{offset}\"")?;
-        write!(f, ", \"filename\": {}}}", json(&self.filename))
+impl CdxLine {
+    /// The line with what the HTTP head tells.
+    fn with(self, head: &HttpHead) -> CdxLine {
+        let mime = self.mime.or_else(|| head.media_type().map(str::to_owned));
+        CdxLine { status: head.status(), mime, ..self }
     }
 }
 
-fn json(text: &str) -> serde_json::Value {
-    serde_json::Value::from(text)
+/// The line as it stands in the file, without its end. Fields that are not known are left out.
+impl fmt::Display for CdxLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values = [
+            ("url", Some(Cow::from(&self.url))),
+            ("mime", self.mime.as_deref().map(Cow::from)),
+            ("status", self.status.map(|status| status.to_string().into())),
+            ("digest", self.digest.as_deref().map(Cow::from)),
+            ("length", Some(self.location.length.to_string().into())),
+            ("offset", Some(self.location.offset.to_string().into())),
+            ("filename", Some(Cow::from(&self.filename))),
+        ];
+        for part in [&surt(&self.url), " ", &self.timestamp14, " {"] {
+            f.write_str(part)?;
+        }
+        let known = values.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        for (index, (name, value)) in known.enumerate() {
+            let value = serde_json::to_string(&value).map_err(|_| fmt::Error)?;
+            for part in [if index > 0 { ", \"" } else { "\"" }, name, "\": ", &value] {
+                f.write_str(part)?;
+            }
+        }
+        f.write_str("}")
+    }
 }
 
 /// The lines of all responses, revisits and resources of a file, in the order of the file; answers
@@ -162,21 +174,25 @@ impl Indexer {
         let header = record.header();
         let line = line_of_header(header, &self.filename);
         let is_of_waiting = self.waits_for(header.target_uri());
-        let head = if header.holds_http() && (line.is_some() || is_of_waiting) {
-            Some(record.read_http_head()?)
-        } else {
-            None
-        };
-        Ok(self.show(line, is_of_waiting, head.as_ref()))
+        if !header.holds_http() || (line.is_none() && !is_of_waiting) {
+            return Ok(self.show(line, false));
+        }
+        let head = record.read_http_head()?;
+        let is_head = is_of_waiting && head.start_line().starts_with("HEAD ");
+        Ok(self.show(line.map(|line| line.with(&head)), is_head))
     }
 
     /// Looks at a record that was written to `location`. Gives the line of the record before, if it has one.
     fn written(&mut self, record: &Record<'_>, location: Location) -> Option<CdxLine> {
-        let line = line_of_record(record, location, &self.filename);
-        let target = record.archived_target();
-        let is_of_waiting = self.waits_for(target.as_deref());
-        let head = (line.is_some() || is_of_waiting).then(|| record.http_head()).flatten();
-        self.show(line, is_of_waiting, head.as_ref())
+        let Some(line) = line_of_record(record, location, &self.filename) else {
+            let is_head = record.asks_for_head() && self.waits_for(record.archived_target().as_deref());
+            return self.show(None, is_head);
+        };
+        let line = match record.http_head() {
+            Some(head) => line.with(&head),
+            None => line,
+        };
+        self.show(Some(line), false)
     }
 
     /// Whether the line that waits is of this target.
@@ -184,20 +200,11 @@ impl Indexer {
         self.waiting.as_ref().is_some_and(|waiting| target == Some(&waiting.url))
     }
 
-    /// Goes on to the next record: its line, if it may have one, waits. Gives the one that has waited, unless the record
-    /// tells that it was an answer to HEAD.
-    fn show(&mut self, line: Option<CdxLine>, is_of_waiting: bool, head: Option<&HttpHead>) -> Option<CdxLine> {
-        let before = self.waiting.take();
-        if let Some(mut line) = line {
-            if let Some(head) = head {
-                line.status = head.status();
-                line.mime = line.mime.or(head.media_type().map(str::to_owned));
-            }
-            self.waiting = Some(line);
-            return before;
-        }
-        let is_head = is_of_waiting && head.is_some_and(|head| head.start_line().starts_with("HEAD "));
-        before.filter(|_| !is_head)
+    /// Goes on to the next record: its line, if it may have one, waits. Gives the one that has waited, unless a record
+    /// without a line tells that it was an answer to HEAD.
+    fn show(&mut self, line: Option<CdxLine>, is_head: bool) -> Option<CdxLine> {
+        let is_dropped = line.is_none() && is_head;
+        std::mem::replace(&mut self.waiting, line).filter(|_| !is_dropped)
     }
 
     /// Says where the record lies that was shown last.

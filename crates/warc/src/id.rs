@@ -1,5 +1,6 @@
 //! Record ids: what WARC-Record-ID and the fields that refer to it hold.
 
+use data_encoding::HEXLOWER;
 use std::fmt;
 
 /// The id of a record, a version 4 UUID (RFC 9562 §5.4), written `<urn:uuid:…>` (WARC 1.1 §5.2).
@@ -26,14 +27,11 @@ impl RecordId {
 
 impl fmt::Display for RecordId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("<urn:uuid:")?;
-        for (i, byte) in self.0.iter().enumerate() {
-            if matches!(i, 4 | 6 | 8 | 10) {
-                f.write_str("-")?;
-            }
-            write!(f, "{byte:02x}")?;
+        let mut text = *b"<urn:uuid:00000000-0000-0000-0000-000000000000>";
+        for (bytes, digits) in [(0..4, 10..18), (4..6, 19..23), (6..8, 24..28), (8..10, 29..33), (10..16, 34..46)] {
+            HEXLOWER.encode_mut(&self.0[bytes], &mut text[digits]);
         }
-        f.write_str(">")
+        f.write_str(&String::from_utf8_lossy(&text))
     }
 }
 

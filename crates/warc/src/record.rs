@@ -231,6 +231,11 @@ impl<'a> Record<'a> {
         self.holds_http().then(|| HttpHead::parse(self.head.to_vec()))
     }
 
+    /// Whether the block is a HEAD request.
+    pub(crate) fn asks_for_head(&self) -> bool {
+        self.holds_http() && self.head.starts_with(b"HEAD ")
+    }
+
     /// The target as it is written.
     pub(crate) fn archived_target(&self) -> Option<Cow<'a, str>> {
         self.target_uri.map(escaped_uri)
