@@ -4,7 +4,7 @@ use foldhash::HashMap;
 use model::{ArchiveLocation, Candidate, Outcome, Purpose, Timestamp, Visit};
 use serde::{Serialize, Serializer};
 use store::{Entry, Segment, Store, StoreError};
-use weburl::UrlKey;
+use weburl::{CanonicalUrl, UrlKey};
 
 /// URLs remembered by key while rows are made. What a page links to lies together, so that few are asked for twice.
 const NAMES_MAX: usize = 100_000;
@@ -85,6 +85,11 @@ impl<'s> Rows<'s> {
         self.segments.entry(segment.serial).or_insert_with(|| segment.name.clone());
     }
 
+    /// Remembers a URL, since what it leads to may name it soon.
+    pub fn remember(&mut self, url: &CanonicalUrl) {
+        self.keep(url.key(), Some(url.to_string()));
+    }
+
     /// The row of an entry.
     ///
     /// # Errors
@@ -141,11 +146,15 @@ impl<'s> Rows<'s> {
             return Ok(name.clone());
         }
         let name = name_of(self.store, key)?;
+        self.keep(key, name.clone());
+        Ok(name)
+    }
+
+    fn keep(&mut self, key: UrlKey, name: Option<String>) {
         if self.names.len() >= NAMES_MAX {
             self.names.clear();
         }
-        self.names.insert(key, name.clone());
-        Ok(name)
+        self.names.insert(key, name);
     }
 }
 

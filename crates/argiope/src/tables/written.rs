@@ -20,6 +20,7 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
     let Visited { candidate, visit, details } = visited;
     let row = rows.of(&candidate, visit.attempts, Some(&visit))?;
     let key = candidate.url.key();
+    rows.remember(&candidate.url);
     let is_duplicate = visit.outcome == Outcome::Duplicate;
     let (mut links, mut images) = (Links::none(candidate.url), Vec::new());
     let redirect_to = row.redirect_to.as_deref().and_then(CanonicalUrl::from_canonical);
