@@ -24,8 +24,11 @@ const GIVEN_BYTES: usize = 4 * 1024;
 /// The first growth of a buffer, where nobody says how much is to come.
 const GROWTH_BYTES: usize = 16 * 1024;
 
-/// The first growth of a buffer if so much is said to come: most pages fit, and are moved no more.
-const GROWTH_BYTES_TOLD: usize = 64 * 1024;
+/// The first growth of a buffer if so much is said to come: nearly all pages fit, and are moved no more.
+const GROWTH_BYTES_TOLD: usize = 256 * 1024;
+
+/// By how many times what has come a buffer grows after that, as far as so much is said to come.
+const GROWTH_TOLD: usize = 7;
 
 /// Up to this size a body may be as repetitive as it likes: the decompression ratio is for the large ones.
 const RATIO_FREE_BYTES: usize = 64 * 1024;
@@ -242,7 +245,7 @@ fn broken(error: &hyper::Error) -> Cut {
 fn append(buffer: &mut Vec<u8>, bytes: &[u8], expected_after: Option<usize>) {
     if buffer.capacity() - buffer.len() < bytes.len() {
         let growth = match expected_after {
-            Some(expected) => buffer.len().max(GROWTH_BYTES_TOLD).min(expected),
+            Some(expected) => buffer.len().saturating_mul(GROWTH_TOLD).max(GROWTH_BYTES_TOLD).min(expected),
             None => buffer.len().max(GROWTH_BYTES),
         };
         buffer.reserve_exact(bytes.len().saturating_add(growth));
