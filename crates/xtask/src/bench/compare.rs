@@ -21,7 +21,7 @@ struct Runs {
     pages: Vec<f64>,
 }
 
-/// Crawls what is served with each crawler, one after the other in each round, and keeps what came out.
+/// Crawls what is served with each crawler, one after the other in each round, in every second round backwards, and keeps what came out.
 ///
 /// # Errors
 /// A program is missing, a crawl fails, or one of ours does not find the pages there are.
@@ -38,8 +38,10 @@ pub fn run(name: &'static str, what: &str, served: &Served, options: &Options) -
     let mut runs: Vec<Runs> =
         crawlers.into_iter().map(|crawler| Runs { crawler, measured: Vec::new(), pages: Vec::new() }).collect();
     for round in 1..=options.rounds {
-        for runs in &mut runs {
-            runs.add(&programs, served, round)?;
+        // There and back, so that nobody always follows the same one, whose memory, files and caches the next finds.
+        for place in 0..runs.len() {
+            let place = if round % 2 == 1 { place } else { runs.len() - 1 - place };
+            runs[place].add(&programs, served, round)?;
         }
     }
     table(&runs, served.pages, &mut file);
