@@ -288,7 +288,7 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
 /// Where references led lately, by as many documents as are looked into at once.
 static LATELY: Mutex<Vec<Lately>> = Mutex::new(Vec::new());
 
-/// How many of them are kept, a megabyte each. Where more documents are looked into at once, some begin with none.
+/// How many of them are kept, two megabytes each. Where more documents are looked into at once, some begin with none.
 const LATELY_MAX: usize = 32;
 
 /// One of them, given back when the document is done.

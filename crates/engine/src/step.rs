@@ -26,7 +26,7 @@ use remembered::Remembered;
 use crate::{Command, End, Event, Record, Settings};
 
 /// Records on their way to the store, at most: beyond it nothing new is begun.
-const RECORDS_OPEN_MAX: usize = 2_048;
+const RECORDS_OPEN_MAX: usize = 1_024;
 
 /// URLs found on their way to the store, at most, but for those of what is under way already: each takes some kilobyte, in its record,
 /// in the commit, and in what the store says of it.

@@ -6,17 +6,29 @@ use foldhash::fast::RandomState;
 
 use crate::{CanonicalRules, CanonicalUrl, QueryEncoder, Rejected};
 
-/// Places for URLs: half a megabyte, and as much for the texts of the URLs.
-const PLACES: usize = 8_192;
+/// Places for URLs: a megabyte, and as much for the texts of the URLs.
+const PLACES: usize = 16_384;
 
-/// Resolves references, and remembers where those lead that were resolved lately: one found again costs neither the hash that
-/// is its key nor memory of its own.
+/// Resolves references, and remembers where those lead that are found again and again: such a one costs neither the hash that is its key
+/// nor memory of its own.
 #[derive(Default)]
 pub struct Lately {
-    /// A URL lies in the place that its text tells, where the last one stays. Empty until the first is found.
+    /// What is told of each place before it is looked into: most references of the web are found once, and then neither the place is read nor
+    /// what it points to. Empty, as the places are, until the first is found.
+    marks: Vec<Marks>,
+    /// A URL lies in the place that its text tells.
     places: Vec<Option<Found>>,
     random: RandomState,
     rules: CanonicalRules,
+}
+
+/// Parts of hashes.
+#[derive(Clone, Copy, Default)]
+struct Marks {
+    /// Of what lies in the place.
+    found: u32,
+    /// Of what was looked for last, and not there: it comes in when it is looked for again.
+    missed: u32,
 }
 
 struct Found {
@@ -42,15 +54,15 @@ impl Lately {
         }
         if let Some(resolved) = base.resolve(href, rules, encoder.is_some()) {
             let (kept, rest) = resolved.parts();
-            let place = self.place_of(kept, rest);
+            let hash = self.random.hash_one((kept, rest));
             // What is the text of a canonical URL has nothing in it that would stand for something else.
-            if let Some(Found { url, .. }) = place
+            if let Some(Found { url, .. }) = self.found(hash)
                 && url.as_str().strip_prefix(kept) == Some(rest)
             {
                 return Ok(url.clone());
             }
             if let Some(url) = resolved.joined() {
-                *place = Some(Found { written: None, url: url.clone() });
+                self.missed(hash, || Found { written: None, url: url.clone() });
                 return Ok(url);
             }
         }
@@ -58,24 +70,41 @@ impl Lately {
         if encoder.is_some() || !CanonicalUrl::is_whole(href) {
             return base.join_encoded(href, rules, encoder);
         }
-        let place = self.place_of(href, "");
-        if let Some(Found { written: Some(written), url }) = place
+        let hash = self.random.hash_one((href, ""));
+        if let Some(Found { written: Some(written), url }) = self.found(hash)
             && **written == *href
         {
             return Ok(url.clone());
         }
         let url = base.join_encoded(href, rules, encoder)?;
-        *place = Some(Found { written: Some(href.into()), url: url.clone() });
+        self.missed(hash, || Found { written: Some(href.into()), url: url.clone() });
         Ok(url)
     }
 
-    fn place_of(&mut self, kept: &str, rest: &str) -> &mut Option<Found> {
+    /// What may be the one with this hash.
+    fn found(&self, hash: u64) -> Option<&Found> {
+        let place = hash as usize % PLACES;
+        self.marks.get(place).filter(|marks| marks.found == mark(hash)).and_then(|_| self.places[place].as_ref())
+    }
+
+    /// Takes in what was not found, if it was the last that was missed in its place before.
+    fn missed(&mut self, hash: u64, found: impl FnOnce() -> Found) {
         if self.places.is_empty() {
+            self.marks.resize_with(PLACES, Marks::default);
             self.places.resize_with(PLACES, || None);
         }
-        let hash = self.random.hash_one((kept, rest));
-        &mut self.places[hash as usize % PLACES]
+        let place = hash as usize % PLACES;
+        let marks = &mut self.marks[place];
+        if std::mem::replace(&mut marks.missed, mark(hash)) == mark(hash) {
+            marks.found = mark(hash);
+            self.places[place] = Some(found());
+        }
     }
+}
+
+/// The part of a hash that does not tell the place.
+fn mark(hash: u64) -> u32 {
+    (hash >> u32::BITS) as u32
 }
 
 #[cfg(test)]
@@ -134,7 +163,7 @@ mod tests {
         let short = CanonicalRules { url_bytes_max: 20, ..CanonicalRules::default() };
         let mut lately = Lately::default();
         for rules in [&CanonicalRules::default(), &stripping, &short, &CanonicalRules::default()] {
-            for _ in 0..2 {
+            for _ in 0..3 {
                 for base in &bases {
                     for href in references {
                         for encoder in [None, Some(latin)] {
@@ -147,13 +176,43 @@ mod tests {
         }
     }
 
+    /// By the memory of its text.
+    fn is_the_same(a: &CanonicalUrl, b: &CanonicalUrl) -> bool {
+        std::ptr::eq(a.as_str(), b.as_str())
+    }
+
+    #[test]
+    fn what_is_found_again_has_no_memory_of_its_own() {
+        let (mut lately, base, rules) = (Lately::default(), url("http://a.test/x/"), CanonicalRules::default());
+        let mut find = |href: &str| lately.join(&base, href, &rules, None).expect(href);
+        for href in ["page", "../page", "http://B.test"] {
+            let (first, second) = (find(href), find(href));
+            assert!(!is_the_same(&first, &second), "{href}: found once");
+            assert!(is_the_same(&second, &find(href)), "{href}: found again");
+        }
+    }
+
+    #[test]
+    fn what_is_found_once_takes_the_place_of_nothing() {
+        let (mut lately, base, rules) = (Lately::default(), url("http://a.test/"), CanonicalRules::default());
+        let mut find = |href: &str| lately.join(&base, href, &rules, None).expect(href);
+        find("page");
+        let page = find("page");
+        for n in 0..PLACES * 3 {
+            find(&format!("page/{n}"));
+        }
+        assert!(is_the_same(&page, &find("page")));
+    }
+
     #[test]
     fn remembers_so_many_and_no_more() {
         let mut lately = Lately::default();
         let (base, rules) = (url("http://a.test/"), CanonicalRules::default());
         for n in 0..PLACES * 3 {
             let href = format!("page/{n}");
-            assert_eq!(lately.join(&base, &href, &rules, None), base.join(&href, &rules));
+            for _ in 0..3 {
+                assert_eq!(lately.join(&base, &href, &rules, None), base.join(&href, &rules));
+            }
         }
         assert_eq!(lately.places.len(), PLACES);
     }
@@ -188,7 +247,7 @@ mod tests {
         ) {
             let (mut lately, rules) = (Lately::default(), CanonicalRules::default());
             let bases = ["http://a.test/", "http://a.test/a/b?a", "http://a.test/a/a:b"].map(url);
-            for pieces in &references {
+            for pieces in references.iter().cycle().take(3 * references.len()) {
                 for base in &bases {
                     let href = pieces.concat();
                     prop_assert_eq!(lately.join(base, &href, &rules, None), base.join(&href, &rules), "{} on {}", href, base);
