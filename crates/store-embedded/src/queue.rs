@@ -11,16 +11,17 @@ use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOpt
 use crate::{Options, keys};
 
 /// What is written out comes into the first level when there are so many files of it. All of that level, whose files have keys
-/// of all its range, is written again then: the more files come at once, the less often. Each look-up asks the filters of them
-/// all, and at 20 the engine begins to hold commits up.
-const FRESH_FILES_MAX: u8 = 12;
-/// The first level has so many such files as come into it at once: with 384 MB some four million URLs.
+/// of all its range, is written again then: the more files come at once, the less often. A generation of a million URLs of usual length has
+/// fewer, and is written again when what leaves it has come in some more. Each look-up asks the filters of them all, and at 20 the engine
+/// begins to hold commits up.
+const FRESH_FILES_MAX: u8 = 18;
+/// The first level has so many such files as come into it at once: with 576 MB some six million URLs.
 const FILE_BYTES: u64 = 32 << 20;
 /// How much larger each level is than the one before.
 const LEVEL_RATIO: f32 = 8.0;
-/// A generation has at least this part of all URLs, so that there are only some eight more of them for each time that there are
+/// A generation has at least this part of all URLs, so that there are only some ten more of them for each time that there are
 /// 2.7 times as many URLs.
-const SHARE: u64 = 8;
+const SHARE: u64 = 10;
 
 /// Which table of the queue, by the order in which they were begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
