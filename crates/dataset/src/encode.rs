@@ -1,11 +1,12 @@
-//! A column chunk as Parquet has it whose values lie in a dictionary: each once, and for every row where its value is.
+//! Column chunks as Parquet has them, where we know more of the values than the writer of the `parquet` crate.
 //!
-//! The writer of the `parquet` crate looks up every value of every row by its bytes. Who knows the place of a value already, as
-//! that of a link's target, writes the chunk with this instead.
+//! That writer looks up every value of every row by its bytes: who knows already where a value lies in the dictionary, as that of a link's
+//! target, writes [`Places`] instead. And it copies each value three times before it is compressed: long ones that are hardly ever the
+//! same, the texts of pages, go into [`Texts`] once.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, EncodingMask, PageType, ZstdLevel};
-use parquet::column::page::{CompressedPage, Page, PageWriteSpec, PageWriter};
+use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, OffsetIndexBuilder, PageEncodingStats};
@@ -27,14 +28,17 @@ pub(crate) struct Values {
 impl Values {
     /// Adds a text, and gives its place.
     pub(crate) fn add_text(&mut self, text: &str) -> u32 {
-        let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        self.bytes.extend_from_slice(&length.to_le_bytes());
-        self.add(text.as_bytes())
+        put_text(text, &mut self.bytes);
+        self.place_of_last()
     }
 
     /// Adds a value of a fixed length, and gives its place.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> u32 {
         self.bytes.extend_from_slice(bytes);
+        self.place_of_last()
+    }
+
+    fn place_of_last(&mut self) -> u32 {
         self.count += 1;
         self.count - 1
     }
@@ -42,6 +46,84 @@ impl Values {
     /// How large they are, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.bytes.len()
+    }
+}
+
+/// Compresses pages, in memory that it keeps.
+pub(crate) struct Zstd {
+    compressor: Compressor<'static>,
+    room: Vec<u8>,
+}
+
+impl Zstd {
+    /// At the level that the chunks say they have.
+    pub(crate) fn new() -> Result<Self, ParquetError> {
+        Ok(Zstd { compressor: Compressor::new(ZstdLevel::default().compression_level())?, room: Vec::new() })
+    }
+
+    fn compress(&mut self, page: &[u8]) -> Result<Bytes, ParquetError> {
+        self.room.clear();
+        self.room.reserve(zstd::zstd_safe::compress_bound(page.len()));
+        self.compressor.compress_to_buffer(page, &mut self.room)?;
+        Ok(Bytes::copy_from_slice(&self.room))
+    }
+}
+
+/// A page of a column's chunk.
+struct DataPage {
+    compressed: Bytes,
+    size: usize,
+    rows: usize,
+}
+
+/// The rows of a column of texts, each in full.
+#[derive(Default)]
+pub(crate) struct Texts {
+    /// Those in no page yet, as a page has them.
+    waiting: Vec<u8>,
+    /// Of each row that is in no page yet, whether it has a value (1 or 0).
+    levels: Vec<u32>,
+    page: Vec<u8>,
+    chunk: Chunk,
+}
+
+impl Texts {
+    /// Adds a row.
+    pub(crate) fn push(&mut self, text: Option<&str>) {
+        self.levels.push(text.is_some().into());
+        if let Some(text) = text {
+            put_text(text, &mut self.waiting);
+        }
+    }
+
+    /// Makes a page of the rows that are in none yet.
+    pub(crate) fn end_page(&mut self, zstd: &mut Zstd) -> Result<(), ParquetError> {
+        if self.levels.is_empty() {
+            return Ok(());
+        }
+        self.page.clear();
+        put_levels(&self.levels, &mut self.page);
+        self.page.extend_from_slice(&self.waiting);
+        let page = DataPage { compressed: zstd.compress(&self.page)?, size: self.page.len(), rows: self.levels.len() };
+        self.chunk.page(page, Encoding::PLAIN)?;
+        self.waiting.clear();
+        self.levels.clear();
+        Ok(())
+    }
+
+    /// How large the values of the rows in no page are, in bytes.
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// How large it will be at most, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.chunk.size() + self.waiting.len()
+    }
+
+    /// The bytes of the column's chunk, and what is to be said of it; after that there are no rows. All must be in pages.
+    pub(crate) fn take_chunk(&mut self, column: ColumnDescPtr) -> Result<(Bytes, ColumnCloseResult), ParquetError> {
+        std::mem::take(&mut self.chunk).close(column, Encoding::PLAIN, None)
     }
 }
 
@@ -54,12 +136,6 @@ pub(crate) struct Places {
     levels: Vec<u32>,
     pages: Vec<DataPage>,
     nulls: u64,
-}
-
-struct DataPage {
-    compressed: Bytes,
-    size: usize,
-    rows: usize,
 }
 
 impl Places {
@@ -76,15 +152,12 @@ impl Places {
     }
 
     /// Makes a page of the rows that are in none yet. The dictionary has `values` so far.
-    pub(crate) fn end_page(&mut self, values: &Values, zstd: &mut Compressor<'_>) -> Result<(), ParquetError> {
+    pub(crate) fn end_page(&mut self, values: &Values, zstd: &mut Zstd) -> Result<(), ParquetError> {
         let mut page = Vec::new();
         let rows = match self.levels.is_empty() {
             true => self.waiting.len(),
             false => {
-                page.extend_from_slice(&[0; 4]);
-                put_hybrid(&self.levels, 1, &mut page);
-                let length = u32::try_from(page.len() - 4).unwrap_or(u32::MAX);
-                page[..4].copy_from_slice(&length.to_le_bytes());
+                put_levels(&self.levels, &mut page);
                 self.levels.len()
             }
         };
@@ -94,7 +167,7 @@ impl Places {
         let width = u32::BITS - values.count.saturating_sub(1).leading_zeros();
         page.extend_from_slice(&width.to_le_bytes()[..1]);
         put_hybrid(&self.waiting, width, &mut page);
-        self.pages.push(DataPage { compressed: zstd.compress(&page)?.into(), size: page.len(), rows });
+        self.pages.push(DataPage { compressed: zstd.compress(&page)?, size: page.len(), rows });
         self.waiting.clear();
         self.levels.clear();
         Ok(())
@@ -114,71 +187,137 @@ impl Places {
     pub(crate) fn nulls(&self) -> u64 {
         self.nulls
     }
+
+    /// The bytes of the column's chunk, and what is to be said of it. All rows must be in pages.
+    pub(crate) fn chunk(
+        &self,
+        column: ColumnDescPtr,
+        values: &Values,
+        statistics: Option<Statistics>,
+        zstd: &mut Zstd,
+    ) -> Result<(Bytes, ColumnCloseResult), ParquetError> {
+        let mut chunk = Chunk::default();
+        chunk.dictionary(values, zstd)?;
+        for DataPage { compressed, size, rows } in &self.pages {
+            let page = DataPage { compressed: compressed.clone(), size: *size, rows: *rows };
+            chunk.page(page, Encoding::RLE_DICTIONARY)?;
+        }
+        chunk.close(column, Encoding::RLE_DICTIONARY, statistics)
+    }
 }
 
-/// The bytes of a column's chunk, and what is to be said of it. All rows must be in pages.
-pub(crate) fn chunk(
-    column: ColumnDescPtr,
-    values: &Values,
-    places: &Places,
-    statistics: Option<Statistics>,
-    zstd: &mut Compressor<'_>,
-) -> Result<(Bytes, ColumnCloseResult), ParquetError> {
-    let mut sink = TrackedWrite::new(Vec::new());
-    let mut writer = SerializedPageWriter::new(&mut sink);
-    let dictionary = Page::DictionaryPage {
-        buf: zstd.compress(&values.bytes)?.into(),
-        num_values: values.count,
-        encoding: Encoding::PLAIN,
-        is_sorted: false,
-    };
-    let PageWriteSpec { mut uncompressed_size, bytes_written: data_offset, .. } =
-        writer.write_page(CompressedPage::new(dictionary, values.size()))?;
-    let mut index = OffsetIndexBuilder::new();
-    let mut rows = 0;
-    for page in &places.pages {
+/// A chunk on its way, as the file will have it.
+struct Chunk {
+    bytes: TrackedWrite<Vec<u8>>,
+    index: OffsetIndexBuilder,
+    /// Where the first page of data is, if there is a dictionary before it.
+    data_offset: Option<u64>,
+    uncompressed_bytes: usize,
+    pages: i32,
+    rows: u64,
+}
+
+impl Default for Chunk {
+    fn default() -> Self {
+        Chunk {
+            bytes: TrackedWrite::new(Vec::new()),
+            index: OffsetIndexBuilder::new(),
+            data_offset: None,
+            uncompressed_bytes: 0,
+            pages: 0,
+            rows: 0,
+        }
+    }
+}
+
+impl Chunk {
+    fn size(&self) -> usize {
+        self.bytes.bytes_written()
+    }
+
+    /// Writes the dictionary, which comes before all pages.
+    fn dictionary(&mut self, values: &Values, zstd: &mut Zstd) -> Result<(), ParquetError> {
+        let page = Page::DictionaryPage {
+            buf: zstd.compress(&values.bytes)?,
+            num_values: values.count,
+            encoding: Encoding::PLAIN,
+            is_sorted: false,
+        };
+        let spec = SerializedPageWriter::new(&mut self.bytes).write_page(CompressedPage::new(page, values.size()))?;
+        self.uncompressed_bytes += spec.uncompressed_size;
+        self.data_offset = Some(spec.bytes_written);
+        Ok(())
+    }
+
+    fn page(&mut self, page: DataPage, encoding: Encoding) -> Result<(), ParquetError> {
         let data = Page::DataPage {
-            buf: page.compressed.clone(),
+            buf: page.compressed,
             num_values: u32::try_from(page.rows).unwrap_or(u32::MAX),
-            encoding: Encoding::RLE_DICTIONARY,
+            encoding,
             def_level_encoding: Encoding::RLE,
             rep_level_encoding: Encoding::RLE,
             statistics: None,
         };
-        let spec = writer.write_page(CompressedPage::new(data, page.size))?;
-        index.append_row_count(signed(page.rows as u64));
-        index.append_offset_and_size(signed(spec.offset), i32::try_from(spec.compressed_size).unwrap_or(i32::MAX));
-        uncompressed_size += spec.uncompressed_size;
-        rows += page.rows as u64;
+        let spec = SerializedPageWriter::new(&mut self.bytes).write_page(CompressedPage::new(data, page.size))?;
+        self.index.append_row_count(signed(page.rows as u64));
+        let compressed_bytes = i32::try_from(spec.compressed_size).unwrap_or(i32::MAX);
+        self.index.append_offset_and_size(signed(spec.offset), compressed_bytes);
+        self.uncompressed_bytes += spec.uncompressed_size;
+        self.pages += 1;
+        self.rows += page.rows as u64;
+        Ok(())
     }
-    let bytes_written = sink.bytes_written() as u64;
-    let data_pages = i32::try_from(places.pages.len()).unwrap_or(i32::MAX);
-    let encodings = [Encoding::PLAIN, Encoding::RLE, Encoding::RLE_DICTIONARY];
-    let pages = |page_type, encoding, count| PageEncodingStats { page_type, encoding, count };
-    let mut metadata = ColumnChunkMetaData::builder(column)
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_encodings_mask(EncodingMask::new_from_encodings(encodings.iter()))
-        .set_page_encoding_stats(vec![
-            pages(PageType::DICTIONARY_PAGE, Encoding::PLAIN, 1),
-            pages(PageType::DATA_PAGE, Encoding::RLE_DICTIONARY, data_pages),
-        ])
-        .set_total_compressed_size(signed(bytes_written))
-        .set_total_uncompressed_size(signed(uncompressed_size as u64))
-        .set_num_values(signed(rows))
-        .set_dictionary_page_offset(Some(0))
-        .set_data_page_offset(signed(data_offset));
-    if let Some(statistics) = statistics {
-        metadata = metadata.set_statistics(statistics);
+
+    /// The bytes, and what is to be said of them. The pages have this encoding.
+    fn close(
+        self,
+        column: ColumnDescPtr,
+        encoding: Encoding,
+        statistics: Option<Statistics>,
+    ) -> Result<(Bytes, ColumnCloseResult), ParquetError> {
+        let bytes_written = self.bytes.bytes_written() as u64;
+        let pages = |page_type, encoding, count| PageEncodingStats { page_type, encoding, count };
+        let dictionary = self.data_offset.map(|_| pages(PageType::DICTIONARY_PAGE, Encoding::PLAIN, 1));
+        let data = pages(PageType::DATA_PAGE, encoding, self.pages);
+        let encodings = [Encoding::PLAIN, Encoding::RLE, encoding];
+        let mut metadata = ColumnChunkMetaData::builder(column)
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_encodings_mask(EncodingMask::new_from_encodings(encodings.iter()))
+            .set_page_encoding_stats(dictionary.into_iter().chain([data]).collect())
+            .set_total_compressed_size(signed(bytes_written))
+            .set_total_uncompressed_size(signed(self.uncompressed_bytes as u64))
+            .set_num_values(signed(self.rows))
+            .set_dictionary_page_offset(self.data_offset.map(|_| 0))
+            .set_data_page_offset(signed(self.data_offset.unwrap_or_default()));
+        if let Some(statistics) = statistics {
+            metadata = metadata.set_statistics(statistics);
+        }
+        let close = ColumnCloseResult {
+            bytes_written,
+            rows_written: self.rows,
+            metadata: metadata.build()?,
+            bloom_filter: None,
+            column_index: None,
+            offset_index: Some(self.index.build()),
+        };
+        Ok((self.bytes.into_inner()?.into(), close))
     }
-    let close = ColumnCloseResult {
-        bytes_written,
-        rows_written: rows,
-        metadata: metadata.build()?,
-        bloom_filter: None,
-        column_index: None,
-        offset_index: Some(index.build()),
-    };
-    Ok((sink.into_inner()?.into(), close))
+}
+
+/// Writes whether each row has a value, with the length of that before it.
+fn put_levels(levels: &[u32], out: &mut Vec<u8>) {
+    let begin = out.len();
+    out.extend_from_slice(&[0; 4]);
+    put_hybrid(levels, 1, out);
+    let length = u32::try_from(out.len() - begin - 4).unwrap_or(u32::MAX);
+    out[begin..begin + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+/// Writes a text with its length before it.
+fn put_text(text: &str, out: &mut Vec<u8>) {
+    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
 }
 
 fn signed(number: u64) -> i64 {

@@ -8,15 +8,13 @@ use std::io::Write;
 
 use compact_str::CompactString;
 use foldhash::HashMap;
-use parquet::basic::ZstdLevel;
 use parquet::errors::ParquetError;
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
 use weburl::{CanonicalUrl, UrlKey};
-use zstd::bulk::Compressor;
 
 use crate::Links;
-use crate::encode::{Places, Values, chunk};
+use crate::encode::{Places, Values, Zstd};
 
 /// Rows of a page of data.
 const PAGE_ROWS: usize = 20_000;
@@ -31,13 +29,12 @@ pub(crate) struct LinkGroup {
     kinds: Texts,
     rels: Texts,
     rows: usize,
-    zstd: Compressor<'static>,
+    zstd: Zstd,
 }
 
 impl LinkGroup {
     /// Without a row.
     pub(crate) fn new() -> Result<Self, ParquetError> {
-        let zstd = Compressor::new(ZstdLevel::default().compression_level())?;
         Ok(LinkGroup {
             sources: Urls::default(),
             targets: Urls::default(),
@@ -45,7 +42,7 @@ impl LinkGroup {
             kinds: Texts::default(),
             rels: Texts::default(),
             rows: 0,
-            zstd,
+            zstd: Zstd::new()?,
         })
     }
 
@@ -121,7 +118,7 @@ impl LinkGroup {
         let schema = file.schema_descr().columns().to_vec();
         let mut group = file.next_row_group()?;
         for (column, (values, rows, statistics)) in schema.into_iter().zip(columns) {
-            let (bytes, close) = chunk(column, values, rows, statistics, &mut zstd)?;
+            let (bytes, close) = rows.chunk(column, values, statistics, &mut zstd)?;
             group.append_column(&bytes, close)?;
         }
         group.close()?;

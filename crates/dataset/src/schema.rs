@@ -13,6 +13,9 @@ pub const VERSION_KEY: &str = "argiope.version";
 /// The metadata key of how far into its segment a file reaches, in bytes.
 pub const COVERED_KEY: &str = "argiope.covered-bytes";
 
+/// The column of pages with their texts.
+pub(crate) const TEXT_COLUMN: &str = "text";
+
 /// The tables of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Table {
@@ -86,7 +89,7 @@ impl Table {
     /// hashes, and the URLs of links, which stand in every row group.
     pub(crate) const fn without_bounds(self) -> &'static [&'static str] {
         match self {
-            Table::Pages => &["title", "text", "reason"],
+            Table::Pages => &["title", TEXT_COLUMN, "reason"],
             Table::Links => &["source_key", "source", "target_key", "target", "text"],
             Table::Images => &["source_key", "source", "url_key", "url", "alt", "digest", "data"],
         }
@@ -127,7 +130,7 @@ static PAGES: LazyLock<SchemaRef> = LazyLock::new(|| {
         ("sniffed_kind", TEXT, Maybe),
         ("language", TEXT, Maybe),
         ("encoding", TEXT, Maybe),
-        ("text", TEXT, Maybe),
+        (TEXT_COLUMN, TEXT, Maybe),
         ("simhash", DataType::Int64, Maybe),
         ("links", DataType::Int32, Maybe),
         ("images", DataType::Int32, Maybe),

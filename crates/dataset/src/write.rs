@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -13,9 +14,10 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
+use crate::encode::{Texts, Zstd};
 use crate::links::LinkGroup;
 use crate::read::covered;
-use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
+use crate::schema::{COVERED_KEY, TEXT_COLUMN, Table, VERSION, VERSION_KEY};
 use crate::tables::{images, pages};
 use crate::{Batches, DatasetError, ImageRow, Layout, Links, PageRow, UNRECORDED, Written};
 
@@ -36,7 +38,7 @@ const UNFINISHED: &str = "unfinished";
 /// for one.
 pub struct SegmentTables {
     segment: String,
-    pages: TableFile,
+    pages: PagesFile,
     links: LinksFile,
     images: TableFile,
     waiting: Waiting,
@@ -46,7 +48,7 @@ pub struct SegmentTables {
 struct Waiting {
     pages: Vec<PageRow>,
     images: Vec<ImageRow>,
-    /// Text of pages among them, in bytes.
+    /// Text of those pages, which is in the table already, in bytes.
     text_bytes: usize,
     /// Images in pages among them, in bytes.
     image_bytes: usize,
@@ -81,7 +83,7 @@ impl SegmentTables {
         };
         Ok(SegmentTables {
             segment: segment.to_owned(),
-            pages: open(Table::Pages)?,
+            pages: PagesFile::behind(open(Table::Pages)?)?,
             links: LinksFile::behind(open(Table::Links)?)?,
             images: open(Table::Images)?,
             waiting: Waiting::default(),
@@ -99,9 +101,11 @@ impl SegmentTables {
     /// # Errors
     /// The files cannot be written.
     pub fn push(&mut self, written: Written) -> Result<(), DatasetError> {
-        let Written { page, links, images } = written;
+        let Written { mut page, links, images } = written;
         let waiting = &mut self.waiting;
-        waiting.text_bytes += page.content.as_ref().and_then(|content| content.text.as_ref()).map_or(0, String::len);
+        let text = page.content.as_mut().and_then(|content| content.text.take());
+        waiting.text_bytes += text.as_ref().map_or(0, String::len);
+        self.pages.push_text(text.as_deref())?;
         waiting.image_bytes += images.iter().filter_map(|image| image.data.as_ref()).map(Vec::len).sum::<usize>();
         waiting.pages.push(page);
         waiting.images.extend(images);
@@ -245,6 +249,83 @@ impl TableFile {
     pub(crate) fn end(mut self, covered_bytes: u64) -> Result<Target, DatasetError> {
         self.writer.append_key_value_metadata(covered_pair(covered_bytes));
         self.writer.finish().map_err(|error| self.target.failed(error))?;
+        self.target.whole(self.writer.inner())
+    }
+}
+
+/// The file of a segment's pages. Of each row the text comes first, by itself; what else it has comes later, with that of others.
+struct PagesFile {
+    writer: SerializedFileWriter<File>,
+    factory: ArrowRowGroupWriterFactory,
+    /// The columns of a group, of which that with the texts stays empty.
+    columns: Vec<ArrowColumnWriter>,
+    texts: Texts,
+    zstd: Zstd,
+    target: Target,
+}
+
+impl PagesFile {
+    /// Goes on behind the rows that a file has already.
+    fn behind(file: TableFile) -> Result<Self, DatasetError> {
+        let TableFile { writer, target, .. } = file;
+        let begun = writer.into_serialized_writer().and_then(|(writer, factory)| {
+            let columns = factory.create_column_writers(writer.flushed_row_groups().len())?;
+            Ok((writer, factory, columns, Zstd::new()?))
+        });
+        let (writer, factory, columns, zstd) = begun.map_err(|error| target.failed(error))?;
+        Ok(PagesFile { writer, factory, columns, texts: Texts::default(), zstd, target })
+    }
+
+    fn push_text(&mut self, text: Option<&str>) -> Result<(), DatasetError> {
+        self.texts.push(text);
+        let ended = if self.texts.waiting_bytes() >= PAGE_BYTES { self.texts.end_page(&mut self.zstd) } else { Ok(()) };
+        ended.map_err(|error| self.target.failed(error))
+    }
+
+    /// Writes what else the rows have whose texts came since the last time.
+    fn write(&mut self, batch: Result<RecordBatch, ArrowError>) -> Result<(), DatasetError> {
+        let batch = batch.map_err(|error| DatasetError::format(&self.target.unfinished, error))?;
+        self.write_columns(&batch).map_err(|error| self.target.failed(error))
+    }
+
+    fn write_columns(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        let schema = batch.schema();
+        let columns = schema.fields().iter().zip(batch.columns()).zip(&mut self.columns);
+        for ((field, values), column) in columns.filter(|((field, _), _)| field.name() != TEXT_COLUMN) {
+            compute_leaves(field, values)?.iter().try_for_each(|leaf| column.write(leaf))?;
+        }
+        let size: usize = self.columns.iter().map(ArrowColumnWriter::get_estimated_total_bytes).sum();
+        if size + self.texts.size() >= ROW_GROUP_BYTES { self.end_group() } else { Ok(()) }
+    }
+
+    fn end_group(&mut self) -> Result<(), ParquetError> {
+        self.texts.end_page(&mut self.zstd)?;
+        if self.texts.size() == 0 {
+            return Ok(());
+        }
+        let next = self.factory.create_column_writers(self.writer.flushed_row_groups().len() + 1)?;
+        let written = std::mem::replace(&mut self.columns, next);
+        let schema = self.writer.schema_descr().columns().to_vec();
+        let mut group = self.writer.next_row_group()?;
+        for (column, written) in schema.into_iter().zip(written) {
+            if column.name() == TEXT_COLUMN {
+                let (bytes, close) = self.texts.take_chunk(column)?;
+                group.append_column(&bytes, close)?;
+            } else {
+                written.close()?.append_to_row_group(&mut group)?;
+            }
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    fn end(mut self, covered_bytes: u64) -> Result<Target, DatasetError> {
+        self.writer.append_key_value_metadata(covered_pair(covered_bytes));
+        let finished = self.end_group().and_then(|()| self.writer.finish());
+        finished.map_err(|error| self.target.failed(error))?;
         self.target.whole(self.writer.inner())
     }
 }
