@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io::Read;
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -192,6 +193,7 @@ pub fn crawl_observed(
     };
     // Begun last: from here on nothing fails but the crawl itself, whose end completes the files.
     let tables = if plan.dataset { Some(open_tables(dir, &plan, store.clone())?) } else { None };
+    let threads = fetching_threads(archive.is_some() || tables.is_some());
     let mut recorder = Recorder::new(store.clone(), archive);
     if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
         recorder = recorder.observed_by(observer);
@@ -199,7 +201,7 @@ pub fn crawl_observed(
     let shell = Shell { settings: plan.settings, fetcher, browsing, recorder, clock, ownership: None, sealing: None };
     let Watched { show, metrics } = watched;
     let mut printer = Printer::new(show);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     if let Some(metrics) = &metrics {
         metrics.serve(runtime.handle())?;
     }
@@ -229,6 +231,13 @@ pub fn crawl_observed(
     let time = Some(TimeSpent::since(&before));
     let summary = Summary { limit, seconds, time, ..Summary::new(name, &store.totals()?, dir.root()) };
     Ok((end, summary))
+}
+
+/// How many threads fetch pages and look into them: one a core, but leaving one core to the threads that record, where there is something to
+/// record. With all cores these threads only take turns with those, and each turn costs (docs/performance.md).
+fn fetching_threads(is_recorded: bool) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    if is_recorded { (cores - 1).max(1) } else { cores }
 }
 
 /// A browser for the crawl.
