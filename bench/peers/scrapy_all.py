@@ -1,9 +1,11 @@
 """Crawls whole sites with Scrapy, for `cargo xtask bench`: python scrapy_all.py BODIES PAGES REQUESTS SEED...
 
-Bodies are appended to one file; robots.txt is obeyed, no delay; REQUESTS at a time; it stops after about PAGES pages. The last line of the output is the
+Bodies are appended to one file; robots.txt is obeyed, no delay; REQUESTS at a time; it stops after about PAGES pages, unless that is 0, and DEPTH_MAX
+links from the seeds, if there is such a variable. The last line of the output is the
 number of pages: answers with status 200 and type text/html.
 """
 
+import os
 import sys
 from urllib.parse import urlsplit
 
@@ -57,6 +59,7 @@ def main():
             "TELNETCONSOLE_ENABLED": False,
             "LOG_LEVEL": "ERROR",
             "CLOSESPIDER_PAGECOUNT": int(pages),
+            "DEPTH_LIMIT": int(os.environ.get("DEPTH_MAX", "0")),
         }
     )
     process.crawl(All, bodies=bodies, seeds=seeds)

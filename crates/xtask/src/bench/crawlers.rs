@@ -20,6 +20,12 @@ const SCRAPY_PAGES: u32 = 2_500;
 /// Requests of Scrapy at a time.
 const SCRAPY_AT_ONCE: u32 = 64;
 
+/// The variable in which the script for Scrapy finds how far it may go from the seeds.
+const SCRAPY_DEPTH: &str = "DEPTH_MAX";
+
+/// As far as the links of the seeds lead.
+const LINKED_DEPTH: &str = "1";
+
 /// Threads of wget2: more are slower.
 const WGET2_THREADS: &str = "4";
 
@@ -123,27 +129,24 @@ impl Programs {
         })
     }
 
-    /// What crawls `pages` pages of one site with so many requests at a time. Of ours and of Scrapy.
+    /// What crawls the seeds, and what they link to, with so many requests at a time. Of ours and of Scrapy.
     ///
     /// # Errors
     /// It is another's.
-    pub fn command_of(
-        &self,
-        crawler: Crawler,
-        seeds: &[String],
-        dir: &Path,
-        at_once: u32,
-        pages: u32,
-    ) -> anyhow::Result<Command> {
+    pub fn command_of(&self, crawler: Crawler, seeds: &[String], dir: &Path, at_once: u32) -> anyhow::Result<Command> {
         Ok(match crawler {
             Crawler::Argiope | Crawler::ArgiopeStateOnly => {
-                let (at_once, pages) = (at_once.to_string(), pages.to_string());
+                let at_once = at_once.to_string();
                 let mut command = self.argiope(crawler, &[], dir);
-                command.args(["--connections-per-site", &at_once, "--concurrency", &at_once, "--max-pages", &pages]);
+                command.args(["--connections-per-site", &at_once, "--concurrency", &at_once, "--depth", LINKED_DEPTH]);
                 command.args(seeds);
                 command
             }
-            Crawler::Scrapy => self.scrapy(seeds, dir, at_once, pages),
+            Crawler::Scrapy => {
+                let mut command = self.scrapy(seeds, dir, at_once, 0);
+                command.env(SCRAPY_DEPTH, LINKED_DEPTH);
+                command
+            }
             Crawler::Spider | Crawler::Wget2 => bail!("{} cannot be told", crawler.name()),
         })
     }

@@ -3,8 +3,12 @@
 //! The numbers of pages were found by an independent walk: one thread, lxml, links of `a`, `area`, `frame` and `iframe` within the host,
 //! answers with status 200 and type text/html.
 
+use std::fmt::Write;
 use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
 
 use super::nginx::Nginx;
 use crate::needs;
@@ -69,6 +73,8 @@ pub struct Served {
     /// What is no page, of all hosts.
     pub others: u64,
     _server: Nginx,
+    /// The directory of a list of pages.
+    _list: Option<TempDir>,
 }
 
 /// Serves one large site.
@@ -79,12 +85,46 @@ pub fn one() -> anyhow::Result<Served> {
     serve(&[&JDK], "")
 }
 
-/// Serves one large site, so many bytes of a body a second (as nginx writes it: `8k`).
+/// Serves so many pages of the large site, none of which is much larger than the others, and each with so many bytes a second (as nginx writes it:
+/// `8k`). The seed is a list of them, which comes at once.
 ///
 /// # Errors
-/// As [`one`].
-pub fn one_slow(rate: &str) -> anyhow::Result<Served> {
-    serve(&[&JDK], &format!("limit_rate {rate};"))
+/// As [`one`], or the pages cannot be listed.
+pub fn pages_of_one_slow(pages: usize, rate: &str) -> anyhow::Result<Served> {
+    needs::packages("the pages", &[(JDK.package, JDK.root)])?;
+    let root = Path::new(JDK.root).canonicalize()?;
+    let mut files = Vec::new();
+    files_below(&root.join("api"), &mut files)?;
+    files.sort_unstable();
+    let dir = TempDir::with_prefix("argiope-bench-list-")?;
+    let mut list = String::new();
+    for file in files.iter().take(pages) {
+        writeln!(list, "<p><a href=\"/{0}\">{0}</a>", file.strip_prefix(&root)?.display())?;
+    }
+    std::fs::write(dir.path().join(LIST), list)?;
+    let settings = format!("limit_rate {rate}; location = /{LIST} {{ root {}; limit_rate 0; }}", dir.path().display());
+    let served = serve(&[&Site { seed: LIST, ..JDK }], &settings)?;
+    Ok(Served { pages: files.len().min(pages) as u64 + 1, others: 0, _list: Some(dir), ..served })
+}
+
+/// The list of pages, among the files of a site.
+const LIST: &str = "argiope-list.html";
+
+/// The size of pages that are about as large as others, in bytes.
+const USUAL_BYTES: RangeInclusive<u64> = 16_384..=65_536;
+
+fn files_below(dir: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    for entry in dir.read_dir()? {
+        let entry = entry?;
+        let (path, metadata) = (entry.path(), entry.metadata()?);
+        if metadata.is_dir() {
+            files_below(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "html") && USUAL_BYTES.contains(&metadata.len())
+        {
+            files.push(path);
+        }
+    }
+    Ok(())
 }
 
 /// Serves that many hosts. Each is an address of 127.0.0.0/8, which Linux has without any setting up.
@@ -112,7 +152,7 @@ fn serve(sites: &[&Site], settings: &str) -> anyhow::Result<Served> {
     let seed = |(site, address): (&&Site, Ipv4Addr)| format!("http://{address}:{}/{}", server.port, site.seed);
     let seeds = sites.iter().zip(addresses()).map(seed).collect();
     let sum = |of: fn(&Site) -> u64| sites.iter().map(|site| of(site)).sum();
-    Ok(Served { seeds, pages: sum(|site| site.pages), others: sum(|site| site.others), _server: server })
+    Ok(Served { seeds, pages: sum(|site| site.pages), others: sum(|site| site.others), _server: server, _list: None })
 }
 
 /// None that documentation names: its `http://127.0.0.1:8000/` would be a site of the crawl that does not answer, and is waited for.
