@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
+use std::num::NonZero;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use fetch::Fetcher;
 use model::{FetchTask, Purpose, Timestamp};
 use stages::{Stage, time};
 use store::{Queued, StoreError};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use weburl::{Site, SiteKey};
 
@@ -33,8 +34,9 @@ const COMMIT_FOUND_MAX: usize = 1 << 14;
 /// Sites asked for at once.
 const SITES_FOUND_MAX: usize = 4_096;
 
-/// Bodies from this size on are looked into beside the network threads.
-const BESIDE_BYTES_MIN: usize = 256 * 1024;
+/// Bodies from this size on are looked into beside the network threads, of which there may be one: it would do nothing else for the
+/// better part of a millisecond. For small ones the way there and back costs more than it gains.
+const BESIDE_BYTES_MIN: usize = 64 * 1024;
 
 /// How often progress is reported.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
@@ -218,9 +220,11 @@ impl Shell {
             }
             Ok(recorder)
         });
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let mut hands = Hands {
             fetcher,
             browsing,
+            beside: Arc::new(Semaphore::new(cores)),
             settings: Arc::new(settings),
             events,
             fetches: JoinSet::new(),
@@ -329,6 +333,8 @@ async fn sleep_until(alarm: Option<Timestamp>, clock: Clock) {
 struct Hands {
     fetcher: Arc<Fetcher>,
     browsing: Option<Arc<Browsing>>,
+    /// A permit for each core: more large bodies are not looked into at once.
+    beside: Arc<Semaphore>,
     settings: Arc<Settings>,
     events: mpsc::Sender<Event>,
     fetches: JoinSet<()>,
@@ -380,12 +386,12 @@ impl Hands {
 
     fn fetch(&mut self, task: FetchTask) {
         let (fetcher, settings, events) = (self.fetcher.clone(), self.settings.clone(), self.events.clone());
-        let browsing = self.browsing.clone();
+        let (browsing, beside) = (self.browsing.clone(), self.beside.clone());
         self.fetches.spawn(async move {
             let (id, purpose) = (task.id, task.purpose);
             let outcome = fetcher.fetch(task).await;
             debug_assert_eq!(outcome.id, id);
-            if let Some(fetch) = look(outcome, purpose, settings, browsing).await {
+            if let Some(fetch) = look(outcome, purpose, settings, browsing, &beside).await {
                 // The receiver is gone only when the crawl has ended.
                 let _ = events.send(Event::Fetched(Box::new(fetch))).await;
             }
@@ -411,13 +417,14 @@ async fn look(
     purpose: Purpose,
     settings: Arc<Settings>,
     browsing: Option<Arc<Browsing>>,
+    beside: &Semaphore,
 ) -> Option<Fetch> {
-    let mut fetch = look_beside(outcome, purpose, settings.clone()).await?;
+    let mut fetch = look_beside(outcome, purpose, settings.clone(), beside).await?;
     if let Some(browsing) = browsing
         && let Some(showing) = browsing.judge(&fetch.outcome, purpose, &fetch.content)
     {
         browsing.show(&mut fetch.outcome, &showing).await;
-        fetch = look_beside(fetch.outcome, purpose, settings).await?;
+        fetch = look_beside(fetch.outcome, purpose, settings, beside).await?;
         browsing.learn(&fetch.outcome, &showing, &fetch.content);
     }
     if let (model::Fetched::Response(response), false) = (&mut fetch.outcome.fetched, purpose == Purpose::Robots) {
@@ -427,7 +434,12 @@ async fn look(
 }
 
 /// Looks into an answer; into a large one on a thread of its own, so that the network goes on.
-async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, settings: Arc<Settings>) -> Option<Fetch> {
+async fn look_beside(
+    outcome: model::FetchOutcome,
+    purpose: Purpose,
+    settings: Arc<Settings>,
+    beside: &Semaphore,
+) -> Option<Fetch> {
     let body_bytes = match &outcome.fetched {
         model::Fetched::Response(response) => response.body.len(),
         model::Fetched::Failed(_) => 0,
@@ -436,7 +448,12 @@ async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, settings: A
         let content = look_into(&outcome, purpose, &settings);
         Fetch { outcome, content }
     };
-    if body_bytes < BESIDE_BYTES_MIN { Some(look()) } else { tokio::task::spawn_blocking(look).await.ok() }
+    if body_bytes < BESIDE_BYTES_MIN {
+        return Some(look());
+    }
+    // It is never closed.
+    let _permit = beside.acquire().await.ok()?;
+    tokio::task::spawn_blocking(look).await.ok()
 }
 
 /// The writer thread: commits records in batches, and answers reads behind the commit of every record ordered before
