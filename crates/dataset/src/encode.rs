@@ -2,7 +2,7 @@
 //!
 //! That writer looks up every value of every row by its bytes: who knows already where a value lies in the dictionary, as that of a link's
 //! target, writes [`Places`] instead. And it copies each value three times before it is compressed: long ones that are hardly ever the
-//! same, the texts of pages, go into [`Texts`] once.
+//! same, the texts of pages, are copied less often on their way through [`Texts`], and into memory that is kept.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, EncodingMask, PageType, ZstdLevel};
