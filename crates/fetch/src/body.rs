@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
 use model::Truncation;
 use stages::{Stage, time, wait};
 use tokio::sync::OwnedSemaphorePermit;
@@ -12,8 +10,9 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::budget::Share;
 use crate::coding::Decoder;
-use crate::failure;
+use crate::connection::Connection;
 use crate::pace::Pace;
+use crate::pieces::Pieces;
 
 /// A body is decoded in steps of this size.
 const STEP_BYTES: usize = 16 * 1024;
@@ -21,21 +20,12 @@ const STEP_BYTES: usize = 16 * 1024;
 /// So much of a payload a decoder is given at a time: the ratio of what it has decoded is judged by what it was given.
 const GIVEN_BYTES: usize = 4 * 1024;
 
-/// The first growth of a buffer, where nobody says how much is to come.
-const GROWTH_BYTES: usize = 16 * 1024;
-
-/// The first growth of a buffer if so much is said to come: nearly all pages fit, and are moved no more.
-const GROWTH_BYTES_TOLD: usize = 256 * 1024;
-
-/// By how many times what has come a buffer grows after that, as far as so much is said to come.
-const GROWTH_TOLD: usize = 7;
-
 /// Up to this size a body may be as repetitive as it likes: the decompression ratio is for the large ones.
 const RATIO_FREE_BYTES: usize = 64 * 1024;
 
 /// A body on its way in.
 pub(crate) struct Collector {
-    payload: Vec<u8>,
+    payload: Pieces,
     body: Vec<u8>,
     decoder: Option<Decoder>,
     /// So much of the payload the decoder has read.
@@ -92,7 +82,7 @@ impl Collector {
             Err(unknown) => (None, vec![unknown.0]),
         };
         Collector {
-            payload: Vec::new(),
+            payload: Pieces::default(),
             body: Vec::new(),
             coded: decoder.is_some(),
             decoder,
@@ -106,39 +96,39 @@ impl Collector {
         }
     }
 
-    /// Reads to the end, or to the first limit.
-    pub(crate) async fn collect(mut self, incoming: Incoming) -> Collected {
-        let received = self.receive(incoming).await;
+    /// Reads the body of the last answer over `connection` to its end, or to the first limit.
+    pub(crate) async fn collect(mut self, connection: &mut Connection) -> Collected {
+        let received = self.receive(connection).await;
         let decoded = self.decode_rest().await;
         self.finish(decoded.and(received))
     }
 
-    async fn receive(&mut self, mut incoming: Incoming) -> Result<(), Cut> {
+    async fn receive(&mut self, connection: &mut Connection) -> Result<(), Cut> {
         loop {
             if let Some(reason) = self.pace.verdict(Instant::now()) {
                 return Err(Cut(Truncation::Time, reason));
             }
-            let Ok(frame) = timeout_at(self.pace.next_check(), wait(Stage::Transfer, incoming.frame())).await else {
-                continue;
-            };
-            let Some(frame) = frame else { return Ok(()) };
-            if let Ok(data) = frame.map_err(|error| broken(&error))?.into_data() {
-                let expected = incoming.size_hint().exact().and_then(|left| usize::try_from(left).ok());
-                self.take(&data, expected).await?;
+            let before = self.payload.len();
+            let reading = wait(Stage::Transfer, connection.read(&mut self.payload));
+            let Ok(read) = timeout_at(self.pace.next_check(), reading).await else { continue };
+            self.taken(before).await?;
+            if !read.map_err(|broken| Cut(Truncation::Disconnect, broken.0))? {
+                return Ok(());
             }
         }
     }
 
-    async fn take(&mut self, data: &[u8], expected_after: Option<usize>) -> Result<(), Cut> {
-        self.pace.received(data.len());
-        let kept = &data[..data.len().min(self.bytes_max - self.payload.len())];
-        let waited = self.share.grow(kept.len()).await;
+    /// Judges and decodes what was appended to the payload, which had so many bytes before.
+    async fn taken(&mut self, before: usize) -> Result<(), Cut> {
+        self.pace.received(self.payload.len() - before);
+        let is_longer = self.payload.len() > self.bytes_max;
+        self.payload.truncate(self.bytes_max);
+        let waited = self.share.grow(self.payload.len() - before).await;
         self.pace.waited(waited);
-        append(&mut self.payload, kept, expected_after.map(|bytes| bytes.min(self.bytes_max)));
         if !self.decoder.as_ref().is_some_and(|decoder| decoder.awaits_whole(self.payload.len())) {
             self.decode().await?;
         }
-        if kept.len() < data.len() {
+        if is_longer {
             return Err(Cut(Truncation::Length, format!("longer than {} bytes", self.bytes_max)));
         }
         Ok(())
@@ -154,8 +144,9 @@ impl Collector {
 
     /// Decodes the payload at once; false where it must be decoded step by step.
     async fn decode_whole(&mut self) -> bool {
-        let member = self.decoder.as_ref().and_then(|decoder| decoder.member(&self.payload));
         let body_bytes_max = self.bytes_max.min(self.bytes_max_by_ratio(self.payload.len()));
+        let payload = self.payload.whole();
+        let member = self.decoder.as_ref().and_then(|decoder| decoder.member(payload));
         let Some(member) = member.filter(|member| member.length <= body_bytes_max) else { return false };
         // Where the stream must decode it after all, that is counted twice until the body is finished.
         self.share.grow(member.length).await;
@@ -172,8 +163,9 @@ impl Collector {
         let mut step = std::mem::take(&mut self.step);
         step.resize(STEP_BYTES, 0);
         loop {
-            let given_bytes = self.payload.len().min((self.read_bytes / GIVEN_BYTES + 1) * GIVEN_BYTES);
-            let mut source = &self.payload[self.read_bytes..given_bytes];
+            let payload = self.payload.whole();
+            let given_bytes = payload.len().min((self.read_bytes / GIVEN_BYTES + 1) * GIVEN_BYTES);
+            let mut source = &payload[self.read_bytes..given_bytes];
             let decoded = time(Stage::Decode, || decoder.decode(&mut source, &mut step));
             self.read_bytes = given_bytes - source.len();
             match decoded {
@@ -197,7 +189,7 @@ impl Collector {
     /// Keeps decoded bytes, up to a limit. So much of the payload they are of at most.
     fn take_decoded(&mut self, decoded: &[u8], payload_bytes: usize) -> Result<(), Cut> {
         let kept = &decoded[..decoded.len().min(self.bytes_max - self.body.len())];
-        append(&mut self.body, kept, None);
+        self.body.extend_from_slice(kept);
         let reason = if kept.len() < decoded.len() {
             format!("longer than {} bytes when decoded", self.bytes_max)
         } else if self.body.len() > self.bytes_max_by_ratio(payload_bytes) {
@@ -226,31 +218,10 @@ impl Collector {
             }
         };
         let permit = self.share.finish(self.payload.len() + self.body.len());
-        let payload = held(self.payload, permit.clone());
+        let payload = held(self.payload.into_whole(), permit.clone());
         let body = if self.coded { held(self.body, permit) } else { payload.clone() };
         Collected { payload, body, truncated, notes: self.notes }
     }
-}
-
-fn broken(error: &hyper::Error) -> Cut {
-    let reason = if failure::is_disconnect(error) {
-        "connection ended within the body".to_owned()
-    } else {
-        format!("broken body: {}", failure::chain(error))
-    };
-    Cut(Truncation::Disconnect, reason)
-}
-
-/// Appends without growing the buffer much beyond what is known to come.
-fn append(buffer: &mut Vec<u8>, bytes: &[u8], expected_after: Option<usize>) {
-    if buffer.capacity() - buffer.len() < bytes.len() {
-        let growth = match expected_after {
-            Some(expected) => buffer.len().saturating_mul(GROWTH_TOLD).max(GROWTH_BYTES_TOLD).min(expected),
-            None => buffer.len().max(GROWTH_BYTES),
-        };
-        buffer.reserve_exact(bytes.len().saturating_add(growth));
-    }
-    buffer.extend_from_slice(bytes);
 }
 
 /// Bytes that give their part of the budget back when the last who holds them lets go.

@@ -183,7 +183,7 @@ impl Connector {
         if target.key.https {
             self.secure(stream, &target.host).await
         } else {
-            Connection::http1(stream, self.head_bytes_max).await
+            Ok(Connection::http1(stream, self.head_bytes_max))
         }
     }
 
@@ -202,7 +202,7 @@ impl Connector {
         if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
             Connection::http2(stream, self.head_bytes_max).await
         } else {
-            Connection::http1(stream, self.head_bytes_max).await
+            Ok(Connection::http1(stream, self.head_bytes_max))
         }
     }
 }

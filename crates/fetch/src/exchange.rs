@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Response as HttpResponse;
-use hyper::body::Incoming;
 use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Response, Timestamp};
 use stages::{Stage, wait};
 use tokio::time::{Instant, timeout_at};
@@ -15,8 +13,8 @@ use weburl::CanonicalUrl;
 use crate::body::{Collected, Collector};
 use crate::budget::Budget;
 use crate::connect::{Connector, Target};
-use crate::connection::{Connection, Unanswered};
-use crate::failure::{self, failure};
+use crate::connection::{Answer, Connection, HeadOnly, Unanswered};
+use crate::failure::failure;
 use crate::gate::Gate;
 use crate::pace::Pace;
 use crate::pool::Pool;
@@ -51,14 +49,6 @@ pub(crate) struct Answered {
     pub(crate) response_time: Duration,
 }
 
-/// The heads of both sides, and the answer's in its parts.
-struct Heads {
-    request: Vec<u8>,
-    response: Vec<u8>,
-    status: u16,
-    fields: Headers,
-}
-
 impl Exchanger {
     pub(crate) fn new(config: &FetchConfig, clock: Clock) -> Result<Self, ConfigError> {
         Ok(Exchanger {
@@ -84,46 +74,41 @@ impl Exchanger {
             }
         }
         self.gate.pass().await;
-        let connection = self.connector.connect(&target).await?;
+        // Boxed: it is large with its TLS and HTTP/2 handshakes, and a fetch that waits for a page is not to carry it along.
+        let connection = Box::pin(self.connector.connect(&target)).await?;
         self.ask(ask, &target, connection).await.map_err(|unanswered| unanswered.failure)
     }
 
     async fn ask(&self, ask: &Ask<'_>, target: &Target, mut connection: Connection) -> Result<Answered, Unanswered> {
         let final_failure = |failure| Unanswered { failure, untouched: false };
         let request = self.requests.build(ask.method, ask.url, target.form(&connection)).map_err(final_failure)?;
-        let written =
-            connection.is_http2().then(|| head::written_request(request.method(), request.uri(), request.headers()));
         // Its wait is not the server's: no limit on the answer runs yet.
         self.gate.pass().await;
         let (started_at, sent) = ((self.clock)(), Instant::now());
         let answer = self.head_in_time(&mut connection, request, sent).await?;
-        let heads = heads(&connection, &answer, written);
-        if heads.response.len() > self.limits.header_bytes_max {
-            return Err(final_failure(failure::head_too_large()));
-        }
-        if heads.status == 101 {
+        if answer.status == 101 {
             let detail = "answer is not HTTP: 101 Switching Protocols without being asked to";
             return Err(final_failure(failure(FailureKind::Protocol, detail)));
         }
-        let unwanted =
-            self.wanted.as_ref().and_then(|wanted| wanted.reason_against(ask.url, heads.status, &heads.fields));
+        let fields = head::parse_fields(&answer.head);
+        let unwanted = self.wanted.as_ref().and_then(|wanted| wanted.reason_against(ask.url, answer.status, &fields));
         let collected = match unwanted.filter(|_| ask.method == Method::Get) {
             Some(reason) => Collected::unwanted(reason),
-            None => self.body(&heads.fields, answer, ask.body_bytes_max, sent).await,
+            None => self.body(&fields, &mut connection, ask.body_bytes_max, sent).await,
         };
         let response_time = sent.elapsed();
         if collected.truncated.is_none() {
             self.pool.put(target.key.clone(), connection);
         }
-        Ok(answered(ask, target, started_at, response_time, heads, collected))
+        Ok(answered(ask, target, started_at, response_time, (answer, fields), collected))
     }
 
     async fn head_in_time(
         &self,
         connection: &mut Connection,
-        request: crate::connection::HeadOnly,
+        request: HeadOnly,
         sent: Instant,
-    ) -> Result<HttpResponse<Incoming>, Unanswered> {
+    ) -> Result<Answer, Unanswered> {
         let (limit, name) = if self.limits.first_byte_timeout <= self.limits.total_timeout {
             (self.limits.first_byte_timeout, "first_byte_timeout")
         } else {
@@ -135,22 +120,12 @@ impl Exchanger {
         })
     }
 
-    async fn body(&self, fields: &Headers, answer: HttpResponse<Incoming>, bytes_max: u64, sent: Instant) -> Collected {
+    async fn body(&self, fields: &Headers, connection: &mut Connection, bytes_max: u64, sent: Instant) -> Collected {
         let pace = Pace::new(&self.limits, sent, Instant::now());
         let encodings = fields.all("content-encoding");
         let ratio_max = self.limits.decompression_ratio_max;
-        let collector = Collector::new(encodings, bytes_max, ratio_max, self.budget.share(), pace);
-        collector.collect(answer.into_body()).await
+        Collector::new(encodings, bytes_max, ratio_max, self.budget.share(), pace).collect(connection).await
     }
-}
-
-fn heads(connection: &Connection, answer: &HttpResponse<Incoming>, written: Option<Vec<u8>>) -> Heads {
-    let status = answer.status().as_u16();
-    let (request, response) = connection
-        .take_heads()
-        .unwrap_or_else(|| (written.unwrap_or_default(), head::written_response(answer.status(), answer.headers())));
-    let fields = head::parse_fields(&response);
-    Heads { request: without_proxy_authorization(request), response, status, fields }
 }
 
 fn answered(
@@ -158,7 +133,7 @@ fn answered(
     target: &Target,
     started_at: Timestamp,
     response_time: Duration,
-    heads: Heads,
+    (answer, fields): (Answer, Headers),
     collected: Collected,
 ) -> Answered {
     let exchange = Exchange {
@@ -166,18 +141,13 @@ fn answered(
         method: ask.method,
         address: target.address(),
         started_at,
-        request_head: Bytes::from(heads.request),
-        response_head: Bytes::from(heads.response),
+        request_head: Bytes::from(without_proxy_authorization(answer.request_head)),
+        response_head: Bytes::from(answer.head),
         payload: collected.payload,
         truncated: collected.truncated,
     };
     let note = (!collected.notes.is_empty()).then(|| collected.notes.join("; "));
-    let response = Response {
-        status: heads.status,
-        headers: heads.fields,
-        body: collected.body,
-        truncated: collected.truncated,
-        note,
-    };
+    let response =
+        Response { status: answer.status, headers: fields, body: collected.body, truncated: collected.truncated, note };
     Answered { exchange, response, response_time }
 }

@@ -46,17 +46,13 @@ fn certificate(host: &str, error: &rustls::CertificateError) -> String {
     }
 }
 
-/// What hyper says when there is no whole head: whether it is no HTTP, or the connection ended.
-pub(crate) fn no_head(error: &hyper::Error, any_byte_came: bool) -> Failure {
-    if error.is_parse_too_large() {
-        return failure(FailureKind::HeadTooLarge, "answer's head has too many fields or bytes");
-    }
-    let broken_http2 = error.source().is_some_and(|source| source.downcast_ref::<io::Error>().is_none());
-    if error.is_parse() || (broken_http2 && !error.is_closed() && !error.is_canceled()) {
+/// What hyper says when there is no head of an HTTP/2 answer: whether it is no HTTP/2, or the connection ended.
+pub(crate) fn no_head(error: &hyper::Error) -> Failure {
+    let is_broken = error.source().is_some_and(|source| source.downcast_ref::<io::Error>().is_none());
+    if error.is_parse() || (is_broken && !error.is_closed() && !error.is_canceled()) {
         return failure(FailureKind::Protocol, format!("answer is not HTTP: {}", chain(error)));
     }
-    let detail = if any_byte_came { "connection ended within the answer's head" } else { "closed without an answer" };
-    failure(FailureKind::Disconnected, detail)
+    failure(FailureKind::Disconnected, "closed without an answer")
 }
 
 /// The head of the answer is longer than `header_bytes_max`.
@@ -82,9 +78,7 @@ pub(crate) fn chain(error: &dyn Error) -> String {
 pub(crate) fn is_disconnect(error: &(dyn Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(inner) = next {
-        if inner.downcast_ref::<io::Error>().is_some_and(is_end)
-            || inner.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message)
-        {
+        if inner.downcast_ref::<io::Error>().is_some_and(is_end) {
             return true;
         }
         next = inner.source();
@@ -92,7 +86,8 @@ pub(crate) fn is_disconnect(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
-fn is_end(error: &io::Error) -> bool {
+/// True where it says that the other side went away.
+pub(crate) fn is_end(error: &io::Error) -> bool {
     use io::ErrorKind as K;
     matches!(error.kind(), K::UnexpectedEof | K::ConnectionReset | K::ConnectionAborted | K::BrokenPipe)
 }

@@ -3,6 +3,8 @@
 use http::{HeaderMap, StatusCode};
 use model::Headers;
 
+use crate::connection::HeadOnly;
+
 /// Looks for the end of a head, the empty line, in bytes that come bit by bit. Lines may end in LF alone, and empty
 /// lines before the first are skipped (RFC 9112 §2.2).
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,6 +58,22 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes.trim_ascii()).into_owned()
 }
 
+/// The head of a request over HTTP/1.1, as it is sent. The words of its names begin with capitals: some servers know no others.
+pub(crate) fn request(request: &HeadOnly) -> Vec<u8> {
+    let mut head = format!("{} {} HTTP/1.1\r\n", request.method(), request.uri()).into_bytes();
+    for (name, value) in request.headers() {
+        let begin = head.len();
+        field(&mut head, name.as_str(), value.as_bytes());
+        for word in head[begin..begin + name.as_str().len()].split_mut(|byte| *byte == b'-') {
+            if let Some(first) = word.first_mut() {
+                first.make_ascii_uppercase();
+            }
+        }
+    }
+    head.extend_from_slice(b"\r\n");
+    head
+}
+
 /// The head of an HTTP/2 answer, written as one of HTTP/1.1. The tools of the archive world (warcio, pywb) read no
 /// status line but `HTTP/1.0` and `HTTP/1.1`, so this is the form in which they, too, write HTTP/2.
 pub(crate) fn written_response(status: StatusCode, fields: &HeaderMap) -> Vec<u8> {
@@ -64,28 +82,29 @@ pub(crate) fn written_response(status: StatusCode, fields: &HeaderMap) -> Vec<u8
 }
 
 /// The head of an HTTP/2 request, likewise.
-pub(crate) fn written_request(method: &http::Method, uri: &http::Uri, fields: &HeaderMap) -> Vec<u8> {
+pub(crate) fn written_request(request: &HeadOnly) -> Vec<u8> {
+    let uri = request.uri();
     let target = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
     let host = uri.authority().map_or("", http::uri::Authority::as_str);
-    written(format!("{method} {target} HTTP/1.1\r\n"), Some(host), fields)
+    written(format!("{} {target} HTTP/1.1\r\n", request.method()), Some(host), request.headers())
 }
 
 fn written(line: String, host: Option<&str>, fields: &HeaderMap) -> Vec<u8> {
     let mut head = line.into_bytes();
-    let mut field = |name: &str, value: &[u8]| {
-        head.extend_from_slice(name.as_bytes());
-        head.extend_from_slice(b": ");
-        head.extend_from_slice(value);
-        head.extend_from_slice(b"\r\n");
-    };
     if let Some(host) = host {
-        field("host", host.as_bytes());
+        field(&mut head, "host", host.as_bytes());
     }
     for (name, value) in fields {
-        field(name.as_str(), value.as_bytes());
+        field(&mut head, name.as_str(), value.as_bytes());
     }
     head.extend_from_slice(b"\r\n");
     head
+}
+
+fn field(head: &mut Vec<u8>, name: &str, value: &[u8]) {
+    for part in [name.as_bytes(), b": ", value, b"\r\n"] {
+        head.extend_from_slice(part);
+    }
 }
 
 #[cfg(test)]

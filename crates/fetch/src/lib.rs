@@ -23,12 +23,14 @@ mod fetcher;
 mod gate;
 mod head;
 mod head_first;
+mod http1;
+mod http2;
 mod pace;
+mod pieces;
 mod pool;
 mod proxy;
 mod request;
 mod route;
-mod tap;
 mod tls;
 mod wanted;
 

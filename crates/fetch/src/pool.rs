@@ -32,13 +32,17 @@ pub(crate) struct Pool(Mutex<Idle<Connection>>);
 impl Pool {
     /// An open connection for `key`, the one used last.
     pub(crate) fn take(&self, key: &Key) -> Option<Connection> {
-        let (mut idle, now) = (self.lock(), Instant::now());
-        std::iter::from_fn(|| idle.take(key, now)).find(|connection| !connection.is_closed())
+        loop {
+            let mut connection = self.lock().take(key, Instant::now())?;
+            if connection.is_open() {
+                return Some(connection);
+            }
+        }
     }
 
     /// Keeps `connection` for the next request.
-    pub(crate) fn put(&self, key: Key, connection: Connection) {
-        if !connection.is_closed() {
+    pub(crate) fn put(&self, key: Key, mut connection: Connection) {
+        if connection.is_open() {
             self.lock().put(key, Instant::now(), connection);
         }
     }

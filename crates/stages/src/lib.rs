@@ -28,10 +28,10 @@ pub enum Stage {
     Tls,
     /// From the request to the head of the answer.
     Answer,
-    /// The body is waited for.
+    /// The body is read.
     Transfer,
-    /// What the connection itself does meanwhile: packets, decryption, heads.
-    Http,
+    /// What a connection of HTTP/2 does meanwhile, beside those who wait for it: packets, decryption, heads.
+    Http2,
     /// The content coding is undone.
     Decode,
     /// The digest of the payload.
@@ -66,7 +66,7 @@ impl Stage {
         Stage::Tls,
         Stage::Answer,
         Stage::Transfer,
-        Stage::Http,
+        Stage::Http2,
         Stage::Decode,
         Stage::Digest,
         Stage::Extract,
@@ -90,7 +90,7 @@ impl Stage {
             Stage::Tls => "tls",
             Stage::Answer => "answer",
             Stage::Transfer => "transfer",
-            Stage::Http => "http",
+            Stage::Http2 => "http2",
             Stage::Decode => "decode",
             Stage::Digest => "digest",
             Stage::Extract => "extract",

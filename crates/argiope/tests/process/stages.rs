@@ -41,10 +41,13 @@ fn the_time_is_told_by_stage() {
     for stage in ["extract", "canonicalise", "describe", "dataset"] {
         assert_eq!(counts[stage], PAGES as f64, "{stage}");
     }
-    for stage in ["connect", "answer", "transfer", "http", "decide", "archive", "sync", "seen", "commit"] {
+    for stage in ["connect", "answer", "transfer", "decide", "archive", "sync", "seen", "commit"] {
         assert!(counts[stage] > 0.0 && wall[stage] > 0.0, "{stage}: {summary}");
     }
-    assert!(!counts.contains_key("tls") && !counts.contains_key("render"), "{summary}");
+    assert!(
+        !counts.contains_key("tls") && !counts.contains_key("http2") && !counts.contains_key("render"),
+        "{summary}"
+    );
     assert!(cpu["extract"] > 0.0 && cpu["extract"] < time["cpu_seconds"].as_f64().unwrap(), "{summary}");
 
     let status = run(&["status", &out]).expect_code(0).stdout;

@@ -94,6 +94,17 @@ async fn broken_bodies_are_used_as_far_as_they_came() {
 }
 
 #[tokio::test]
+async fn a_chunked_body_is_whole_after_its_last_chunk() {
+    for end in ["0\r\n\r\n", "0\r\n", "0\r\nTrailer: cut o", "0\n\n"] {
+        let server =
+            answers_once(format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n{end}")).await;
+        let outcome = plain().fetch(page(&server.url("/"))).await;
+        let response = response(&outcome);
+        assert_eq!((text(&response.body), response.truncated, &response.note), ("hello", None, &None), "{end:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_reset_within_the_body_leaves_what_came() {
     let server = serve(|mut peer| async move {
         peer.request().await;

@@ -85,12 +85,12 @@ pub fn one() -> anyhow::Result<Served> {
     serve(&[&JDK], "")
 }
 
-/// Serves so many pages of the large site, none of which is much larger than the others, and each with so many bytes a second (as nginx writes it:
-/// `8k`). The seed is a list of them, which comes at once.
+/// Serves so many pages of the large site, none of which is much larger than the others, by these settings of nginx, which make it slow. The
+/// seed is a list of them, which comes at once.
 ///
 /// # Errors
 /// As [`one`], or the pages cannot be listed.
-pub fn pages_of_one_slow(pages: usize, rate: &str) -> anyhow::Result<Served> {
+pub fn pages_of_one_slow(pages: usize, settings: &str) -> anyhow::Result<Served> {
     needs::packages("the pages", &[(JDK.package, JDK.root)])?;
     let root = Path::new(JDK.root).canonicalize()?;
     let mut files = Vec::new();
@@ -102,7 +102,7 @@ pub fn pages_of_one_slow(pages: usize, rate: &str) -> anyhow::Result<Served> {
         writeln!(list, "<p><a href=\"/{0}\">{0}</a>", file.strip_prefix(&root)?.display())?;
     }
     std::fs::write(dir.path().join(LIST), list)?;
-    let settings = format!("limit_rate {rate}; location = /{LIST} {{ root {}; limit_rate 0; }}", dir.path().display());
+    let settings = format!("{settings} location = /{LIST} {{ root {}; limit_rate 0; }}", dir.path().display());
     let served = serve(&[&Site { seed: LIST, ..JDK }], &settings)?;
     Ok(Served { pages: files.len().min(pages) as u64 + 1, others: 0, _list: Some(dir), ..served })
 }
