@@ -32,7 +32,7 @@ pub(super) enum Wrong {
 }
 
 /// Finds the head of the final answer in `bytes`, which may still lack some; `Ok(None)` if more is needed. `is_head` says that HEAD
-/// was asked. Sloppiness that browsers put up with is put up with: lines that end in LF alone, space around names, continued lines,
+/// was asked. Sloppiness that leaves no doubt is put up with: lines that end in LF alone, space around names, continued lines,
 /// lines that are no fields.
 pub(super) fn find(bytes: &[u8], head_bytes_max: usize, is_head: bool) -> Result<Option<Found>, Wrong> {
     // Not a byte beyond the limit is looked at, so that it does not matter how many came at once.

@@ -5,7 +5,7 @@ use crate::pieces::Pieces;
 /// Bytes of all chunk extensions, and of all trailers: nobody reads them.
 const ASIDE_BYTES_MAX: usize = 16 * 1024;
 
-/// Where in a chunked body we are. Lines may end in LF alone, as other clients read them too.
+/// Where in a chunked body we are. Lines may end in LF alone, which leaves no doubt.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
     place: Place,
