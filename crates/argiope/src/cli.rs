@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::{commands, exit, queries};
+use crate::{commands, exit, files, queries};
 
 /// A polite, fast, crash-safe web crawler.
 #[derive(Parser, Debug)]
@@ -92,6 +92,7 @@ pub fn usage(message: impl Into<String>) -> anyhow::Error {
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    files::allow_many();
     match run(cli.command) {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,

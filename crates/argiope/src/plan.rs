@@ -13,6 +13,7 @@ use store_postgres::Schema;
 use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind};
 
 use crate::cli::usage;
+use crate::files;
 use crate::options::Options;
 use crate::units::{Bytes, Span};
 
@@ -393,8 +394,16 @@ fn parsed<'t, T, E: std::fmt::Display>(
 }
 
 fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig> {
+    let (fetches, fetches_max) = (options.concurrency.unwrap_or(CONCURRENCY), files::fetches_max());
+    if fetches > fetches_max {
+        let advice = "allow more open files (`ulimit -n`) or set less";
+        return Err(usage(format!(
+            "--concurrency {fetches}: the system allows files for {fetches_max} fetches: {advice}"
+        )));
+    }
     let mut config = FetchConfig {
         limits,
+        idle_connections_max: FetchConfig::default().idle_connections_max.min(files::idle_connections_max()),
         user_agent: options.user_agent.clone().unwrap_or_default(),
         deny_private: options.deny_private == Some(true),
         ..FetchConfig::default()

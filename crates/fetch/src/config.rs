@@ -6,6 +6,9 @@ use model::{Limits, MediaRange};
 
 use crate::{ConnectTo, Gate, ProxyUrl, Resolve};
 
+/// Idle connections in all, if nobody says otherwise.
+const IDLE_MAX: usize = 2_000;
+
 /// The settings of a [`crate::Fetcher`].
 #[derive(Clone, Debug)]
 pub struct FetchConfig {
@@ -35,6 +38,8 @@ pub struct FetchConfig {
     pub media_wanted: Option<Vec<MediaRange>>,
     /// Name servers to ask; none means the system's.
     pub name_servers: Vec<SocketAddr>,
+    /// Connections kept open between requests, at most: each is a file to the system.
+    pub idle_connections_max: usize,
     /// What every request passes before it is sent.
     pub gate: Gate,
 }
@@ -54,6 +59,7 @@ impl Default for FetchConfig {
             head_accepts: Vec::new(),
             media_wanted: None,
             name_servers: Vec::new(),
+            idle_connections_max: IDLE_MAX,
             gate: Gate::default(),
         }
     }

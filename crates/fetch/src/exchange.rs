@@ -53,7 +53,7 @@ impl Exchanger {
     pub(crate) fn new(config: &FetchConfig, clock: Clock) -> Result<Self, ConfigError> {
         Ok(Exchanger {
             connector: Connector::new(config)?,
-            pool: Pool::default(),
+            pool: Pool::new(config.idle_connections_max),
             requests: Requests::new(config)?,
             budget: Budget::new(config.limits.in_flight_bytes_max),
             limits: config.limits.clone(),

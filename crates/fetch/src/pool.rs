@@ -9,9 +9,6 @@ use tokio::time::Instant;
 
 use crate::connection::Connection;
 
-/// Idle connections in all: each is a socket and some kilobytes.
-const IDLE_MAX: usize = 2_000;
-
 /// How long a connection may be idle. Most servers close theirs before.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(60);
 
@@ -25,11 +22,17 @@ pub(crate) struct Key {
     pub(crate) peer: SocketAddr,
 }
 
+/// With each connection that is put, so many others are looked at, in turn: what their servers have closed is closed here too.
+const LOOKED_AT: usize = 2;
+
 /// The idle connections.
-#[derive(Default)]
 pub(crate) struct Pool(Mutex<Idle<Connection>>);
 
 impl Pool {
+    pub(crate) fn new(idle_max: usize) -> Self {
+        Pool(Mutex::new(Idle::new(idle_max)))
+    }
+
     /// An open connection for `key`, the one used last.
     pub(crate) fn take(&self, key: &Key) -> Option<Connection> {
         loop {
@@ -43,7 +46,11 @@ impl Pool {
     /// Keeps `connection` for the next request.
     pub(crate) fn put(&self, key: Key, mut connection: Connection) {
         if connection.is_open() {
-            self.lock().put(key, Instant::now(), connection);
+            let mut idle = self.lock();
+            for _ in 0..LOOKED_AT {
+                idle.look_at_next(Connection::is_open);
+            }
+            idle.put(key, Instant::now(), connection);
         }
     }
 
@@ -59,15 +66,16 @@ struct Idle<C> {
     connections: BTreeMap<u64, (Key, Instant, C)>,
     turns: HashMap<Key, Vec<u64>>,
     next_turn: u64,
-}
-
-impl<C> Default for Idle<C> {
-    fn default() -> Self {
-        Idle { connections: BTreeMap::new(), turns: HashMap::new(), next_turn: 0 }
-    }
+    /// The one to be looked at next has this turn, or a later one.
+    look_at: u64,
+    max: usize,
 }
 
 impl<C> Idle<C> {
+    fn new(max: usize) -> Self {
+        Idle { connections: BTreeMap::new(), turns: HashMap::new(), next_turn: 0, look_at: 0, max }
+    }
+
     fn take(&mut self, key: &Key, now: Instant) -> Option<C> {
         self.drop_old(now);
         let turn = *self.turns.get(key)?.last()?;
@@ -76,13 +84,25 @@ impl<C> Idle<C> {
 
     fn put(&mut self, key: Key, now: Instant, connection: C) {
         self.drop_old(now);
-        while self.connections.len() >= IDLE_MAX {
+        while !self.connections.is_empty() && self.connections.len() >= self.max {
             self.drop_oldest();
         }
         let turn = self.next_turn;
         self.next_turn += 1;
         self.turns.entry(key.clone()).or_default().push(turn);
         self.connections.insert(turn, (key, now, connection));
+    }
+
+    /// Looks at the next one, and drops it if it is not open.
+    fn look_at_next(&mut self, is_open: impl FnOnce(&mut C) -> bool) {
+        let Some((&turn, (_, _, connection))) = self.connections.range_mut(self.look_at..).next() else {
+            self.look_at = 0;
+            return;
+        };
+        self.look_at = turn + 1;
+        if !is_open(connection) {
+            self.remove(turn);
+        }
     }
 
     fn drop_old(&mut self, now: Instant) {
@@ -113,6 +133,8 @@ impl<C> Idle<C> {
 mod tests {
     use super::*;
 
+    const MAX: usize = 100;
+
     fn key(host: &str) -> Key {
         let peer = SocketAddr::from(([127, 0, 0, 1], 80));
         Key { https: false, authority: Some((host.to_owned(), 80)), peer }
@@ -120,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_connection_used_last_is_taken_first() {
-        let (mut idle, now) = (Idle::default(), Instant::now());
+        let (mut idle, now) = (Idle::new(MAX), Instant::now());
         for (host, connection) in [("a", 1), ("b", 2), ("a", 3)] {
             idle.put(key(host), now, connection);
         }
@@ -130,15 +152,31 @@ mod tests {
 
     #[test]
     fn number_and_age_are_bounded() {
-        let (mut idle, now) = (Idle::default(), Instant::now());
-        for connection in 0..=IDLE_MAX {
+        let (mut idle, now) = (Idle::new(MAX), Instant::now());
+        for connection in 0..=MAX {
             idle.put(key(&connection.to_string()), now, connection);
         }
-        assert_eq!((idle.connections.len(), idle.turns.len()), (IDLE_MAX, IDLE_MAX));
+        assert_eq!((idle.connections.len(), idle.turns.len()), (MAX, MAX));
         assert_eq!((idle.take(&key("0"), now), idle.take(&key("1"), now)), (None, Some(1)));
         idle.put(key("young"), now + IDLE_TIME_MAX / 2, 0);
         assert_eq!(idle.take(&key("2"), now + IDLE_TIME_MAX), None);
         assert_eq!(idle.take(&key("young"), now + IDLE_TIME_MAX), Some(0));
         assert!(idle.connections.is_empty());
+    }
+
+    #[test]
+    fn what_was_closed_is_dropped_when_its_turn_to_be_looked_at_comes() {
+        let (mut idle, now) = (Idle::new(MAX), Instant::now());
+        for connection in 0..10 {
+            idle.put(key(&connection.to_string()), now, connection);
+        }
+        let is_even = |connection: &mut u32| connection.is_multiple_of(2);
+        for looked_at in 1..=10 {
+            idle.look_at_next(is_even);
+            assert_eq!(idle.connections.len(), 10 - looked_at / 2);
+        }
+        idle.look_at_next(|_| panic!("the end"));
+        idle.look_at_next(|connection| *connection != 0);
+        assert_eq!((idle.connections.len(), idle.turns.len(), idle.take(&key("0"), now)), (4, 4, None));
     }
 }

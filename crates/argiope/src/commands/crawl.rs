@@ -1,7 +1,7 @@
 //! `argiope crawl`: crawl, or resume what the directory holds.
 
 use std::collections::HashSet;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -102,11 +102,9 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let options = plan.options.clone();
     let metrics = args.metrics.map(Metrics::listen).transpose()?;
     let (end, summary) = crawl(&dir, plan, seeds, Watched { show: args.progress, metrics })?;
-    if args.json {
-        println!("{}", summary.to_json()?);
-    } else {
-        print!("{}", summary.to_text());
-    }
+    let told = if args.json { summary.to_json()? + "\n" } else { summary.to_text() };
+    // Nobody may be reading any more; how the crawl ended is said by the exit code.
+    let _ = std::io::stdout().write_all(told.as_bytes());
     if summary.fetched == 0 && end == End::Done {
         tell_why_nothing_came(&dir, &options)?;
     }

@@ -1,6 +1,6 @@
 //! `argiope derive`: the dataset again, from the archive.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -34,7 +34,7 @@ pub struct DeriveArgs {
 pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
     if !args.all && CrawlDir::existing(&args.dir).is_ok() && tables::publish(&args.dir)? {
         let root = CrawlDir::at(&args.dir).dataset();
-        println!("{}: complete as of now; the crawl is running", root.display());
+        writeln!(io::stdout(), "{}: complete as of now; the crawl is running", root.display())?;
         return Ok(ExitCode::SUCCESS);
     }
     let opened = Opened::new(&args.dir)?;
@@ -61,14 +61,12 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
     if shows && derived.pages >= PROGRESS_ROWS {
         eprintln!();
     }
-    match derived.segments {
-        0 => println!("{}: nothing is missing", root.display()),
-        segments => println!(
-            "{}: derived {} of {}",
-            root.display(),
-            counted(derived.pages, "page"),
-            counted(segments as u64, "segment")
-        ),
-    }
+    let made = match derived.segments {
+        0 => "nothing is missing".to_owned(),
+        segments => {
+            format!("derived {} of {}", counted(derived.pages, "page"), counted(segments as u64, "segment"))
+        }
+    };
+    writeln!(io::stdout(), "{}: {made}", root.display())?;
     Ok(ExitCode::SUCCESS)
 }

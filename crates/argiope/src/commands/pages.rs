@@ -6,6 +6,7 @@ mod printed;
 mod saver;
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -92,7 +93,13 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
         }
         bail!(reason);
     }
-    println!("{} saved in {page_dir}; the state of the crawl is in {}", counted(saved), dir.root().display());
+    // Nobody may be reading any more; how the crawl ended is said by the exit code.
+    let _ = writeln!(
+        std::io::stdout(),
+        "{} saved in {page_dir}; the state of the crawl is in {}",
+        counted(saved),
+        dir.root().display()
+    );
     Ok(ExitCode::from(tell_end(&end)))
 }
 

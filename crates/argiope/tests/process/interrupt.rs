@@ -121,3 +121,19 @@ fn a_delay_is_not_waited_for() {
     assert_eq!(served.requests(), 2);
     assert_eq!(finish(&mut command, &dir).len(), 2);
 }
+
+#[test]
+fn whoever_does_not_read_the_summary_does_not_change_how_the_crawl_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    for more in [&[][..], &["--json"]] {
+        let mut command = Command::new("sh");
+        // `true` ends at once; the crawl finds its pipe closed.
+        command.args(["-c", "{ \"$0\" \"$@\"; echo \"code $?\" >&2; } | true", BINARY]);
+        command
+            .args(["crawl", "http://simple.test/", "--sandbox", "--delay", "10ms", "--progress", "none", "-o"])
+            .arg(dir.path().join(more.concat()));
+        let mut running = Running::start(command.args(more));
+        running.say(b"");
+        assert!(running.end().stderr.ends_with("code 0\n"));
+    }
+}

@@ -10,6 +10,7 @@ mod warcs;
 
 mod crash;
 mod disk_full;
+mod files;
 mod interrupt;
 mod real_documents;
 mod settings;
