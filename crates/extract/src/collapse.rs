@@ -2,7 +2,7 @@
 
 use compact_str::CompactString;
 
-use crate::swar;
+use crate::{blocks, swar};
 
 /// Gathers pieces of text: runs of white space become one space, none at the ends.
 #[derive(Debug, Default)]
@@ -57,13 +57,12 @@ impl Collapsed {
         let space = usize::from(self.space_pending && !self.text.is_empty());
         let length = self.text.len() + space + end - begin;
         if length > self.bytes_max {
-            self.push_words(&piece[begin..end]);
-        } else {
-            // Eight bytes, of which the first ones count, are copied at once.
-            let both = (word >> (8 * begin) << (8 * space)) | (space as u64 * u64::from(b' '));
-            self.text.extend_from_slice(&both.to_le_bytes());
-            self.text.truncate(length);
+            return self.push_to_the_limit(piece);
         }
+        // Eight bytes, of which the first ones count, are copied at once.
+        let both = (word >> (8 * begin) << (8 * space)) | (space as u64 * u64::from(b' '));
+        self.text.extend_from_slice(&both.to_le_bytes());
+        self.text.truncate(length);
         self.space_pending = end < piece.len();
     }
 
@@ -72,18 +71,72 @@ impl Collapsed {
         if self.truncated {
             return;
         }
+        if self.text.len() + 1 + piece.len() > self.bytes_max {
+            return self.push_to_the_limit(piece);
+        }
+        if std::mem::take(&mut self.space_pending) && !self.text.is_empty() {
+            self.text.push(b' ');
+        }
+        self.push_fitting(piece);
+        if self.text.last() == Some(&b' ') {
+            self.text.pop();
+            self.space_pending = true;
+        }
+    }
+
+    /// Appends a piece for which there is room. A space at its end is there afterwards.
+    fn push_fitting(&mut self, piece: &str) {
+        let bytes = piece.as_bytes();
         let mut at = 0;
+        // Whether white space would be a second one, or the first of all.
+        let mut after_space = u32::from(self.text.last().is_none_or(|&last| last == b' '));
+        // A block at a time: where words end cannot be foreseen, and a branch for each would cost more than all else.
         loop {
-            let space = leading_space(&piece[at..]);
-            self.space_pending |= space > 0;
-            at += space;
-            if at == piece.len() {
+            let block = blocks::load(bytes, at);
+            let spaces = blocks::spaces(block);
+            let plain = blocks::with(block, spaces, b' ');
+            let spaces = blocks::mask(spaces);
+            // What is behind the end is zero, and stops too.
+            let unusual = blocks::mask(blocks::at_most(block, b' ' - 1)) & !spaces | blocks::mask(block);
+            let stops = unusual | spaces & (spaces << 1 | after_space);
+            let length = (stops.trailing_zeros() as usize).min(blocks::BYTES);
+            let kept = self.text.len() + length;
+            self.text.extend_from_slice(&plain);
+            self.text.truncate(kept);
+            at += length;
+            if length == blocks::BYTES {
+                after_space = spaces >> (blocks::BYTES - 1);
+            } else if spaces >> length & 1 == 1 {
+                at += (spaces >> length).trailing_ones() as usize;
+                after_space = 1;
+            } else if at < bytes.len() {
+                let (length, is_space) = beyond_ascii(&piece[at..]);
+                if !is_space {
+                    self.text.extend_from_slice(&bytes[at..at + length]);
+                } else if self.text.last().is_some_and(|&last| last != b' ') {
+                    self.text.push(b' ');
+                }
+                at += length;
+                after_space = u32::from(is_space);
+            } else {
                 return;
             }
-            let length = words(&piece[at..]);
-            self.push_words(&piece[at..at + length]);
-            self.space_pending = false;
-            at += length;
+        }
+    }
+
+    /// Appends of a piece what there is room for.
+    #[cold]
+    fn push_to_the_limit(&mut self, piece: &str) {
+        let mut rest = piece;
+        while !self.truncated {
+            let word = rest.trim_start();
+            self.space_pending |= word.len() < rest.len();
+            if word.is_empty() {
+                return;
+            }
+            let (word, behind) = word.split_at(word.find(char::is_whitespace).unwrap_or(word.len()));
+            self.push_word(word);
+            rest = behind;
         }
     }
 
@@ -118,24 +171,33 @@ impl Collapsed {
         self.truncated = false;
     }
 
-    /// Appends words with one space between each.
-    fn push_words(&mut self, words: &str) {
-        if self.truncated {
-            return;
-        }
-        let space = usize::from(self.space_pending && !self.text.is_empty());
+    /// Appends a word, as far as there is room.
+    fn push_word(&mut self, word: &str) {
+        let space = usize::from(std::mem::take(&mut self.space_pending) && !self.text.is_empty());
         let room = self.bytes_max.saturating_sub(self.text.len() + space);
-        let kept =
-            if words.len() <= room { words } else { words[..words.floor_char_boundary(room)].trim_end_matches(' ') };
-        self.truncated = kept.len() < words.len();
-        if kept.is_empty() {
-            return;
+        let kept = &word[..word.floor_char_boundary(room)];
+        self.truncated |= kept.len() < word.len();
+        if !kept.is_empty() {
+            self.text.extend_from_slice(&b" "[..space]);
+            self.text.extend_from_slice(kept.as_bytes());
         }
-        if space == 1 {
-            self.text.push(b' ');
-        }
-        self.text.extend_from_slice(kept.as_bytes());
     }
+}
+
+/// How many bytes at the beginning of a text are no printable ASCII, and whether they are white space or belong to words.
+fn beyond_ascii(text: &str) -> (usize, bool) {
+    let is_word = |(at, &byte): (usize, &u8)| match KINDS[usize::from(byte)] {
+        Kind::Word => !matches!(byte, b' '..=b'\x7f'),
+        Kind::Space => false,
+        Kind::Perhaps => space(&text[at..]).is_none(),
+    };
+    let word = text.as_bytes().iter().enumerate().take_while(|&next| is_word(next)).count();
+    if word > 0 { (word, false) } else { (space(text).unwrap_or(text.len()), true) }
+}
+
+/// The length of the white space character that a text begins with.
+fn space(text: &str) -> Option<usize> {
+    text.chars().next().filter(|character| character.is_whitespace()).map(char::len_utf8)
 }
 
 /// What a byte may be the beginning of.
@@ -167,71 +229,31 @@ const KINDS: [Kind; 256] = {
     kinds
 };
 
-/// How many bytes of white space a text begins with.
-fn leading_space(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    loop {
-        let others = !swar::spaces(swar::load(bytes, at)) & swar::eight(0x80);
-        at += swar::before(others);
-        if others == 0 {
-            continue;
-        }
-        match bytes.get(at) {
-            Some(byte)
-                if !byte.is_ascii()
-                    && let Some(length) = space(&text[at..]) =>
-            {
-                at += length;
-            }
-            _ => return at,
-        }
-    }
-}
-
-/// The length of the white space character that a text begins with.
-fn space(text: &str) -> Option<usize> {
-    text.chars().next().filter(|character| character.is_whitespace()).map(char::len_utf8)
-}
-
-/// How far a text, which begins with a word, has words with one space between each.
-fn words(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let (mut at, mut after_space) = (0, 0);
-    // Eight bytes at a time: where words end cannot be foreseen, and a branch for each would cost more than all else.
-    loop {
-        let word = swar::load(bytes, at);
-        let spaces = swar::are(word, b' ');
-        let stops = swar::first_below(word, b' ') | swar::beyond_ascii(word) | spaces & (spaces << 8 | after_space);
-        if stops == 0 {
-            after_space = spaces >> 56;
-            at += 8;
-            continue;
-        }
-        at += swar::before(stops);
-        let unusual = unusual(&text[at..]);
-        if unusual == 0 {
-            // The space in front of what is no word.
-            return at - usize::from(bytes[at - 1] == b' ');
-        }
-        after_space = 0;
-        at += unusual;
-    }
-}
-
-/// How many bytes a text begins with that belong to words and are no printable ASCII.
-fn unusual(text: &str) -> usize {
-    let is_unusual = |(at, &byte): (usize, &u8)| match KINDS[usize::from(byte)] {
-        Kind::Word => !matches!(byte, b' '..=b'\x7f'),
-        Kind::Space => false,
-        Kind::Perhaps => space(&text[at..]).is_none(),
-    };
-    text.as_bytes().iter().enumerate().take_while(|&next| is_unusual(next)).count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::{collection::vec, prelude::*};
+
+    proptest! {
+        #[test]
+        fn words_stand_with_one_space_between_up_to_the_limit(
+            pieces in vec("[a é\u{a0}\u{2003}\u{200b}\u{85}\u{1}\0\n\u{b}Ж]{0,40}|[ab ]{0,9}|[a-z]{0,20}", 0..12),
+            bytes_max in 0..200usize,
+        ) {
+            let mut collapsed = Collapsed::new(bytes_max);
+            for piece in &pieces {
+                if piece.len() < 8 && !piece.contains('\0') {
+                    collapsed.push_short(piece, swar::load(piece.as_bytes(), 0));
+                } else {
+                    collapsed.push(piece);
+                }
+            }
+            let all = pieces.concat().split_whitespace().collect::<Vec<_>>().join(" ");
+            let expect = all[..all.floor_char_boundary(bytes_max)].trim_end_matches(' ');
+            prop_assert_eq!(collapsed.truncated(), all.len() > bytes_max);
+            prop_assert_eq!(collapsed.into_text(), expect);
+        }
+    }
 
     fn check(pieces: &[&str], bytes_max: usize, expect: (&str, bool)) {
         let mut collapsed = Collapsed::new(bytes_max);

@@ -1,6 +1,6 @@
 //! What an `href` value is before anyone resolves it: cleaned, and sorted by scheme.
 
-use crate::swar;
+use crate::blocks;
 use std::borrow::Cow;
 
 /// What a cleaned reference leads to, as far as its scheme tells.
@@ -25,7 +25,7 @@ pub enum Target {
 #[must_use]
 pub fn clean(reference: &str) -> Cow<'_, str> {
     // As it is nearly everywhere.
-    if !swar::any(reference.as_bytes(), |word| swar::first_below(word, b' ' + 1)) {
+    if blocks::position(reference.as_bytes(), |block| blocks::at_most(block, b' ')).is_none() {
         return Cow::Borrowed(reference);
     }
     let trimmed = reference.trim_matches(|c| c <= ' ');
@@ -34,6 +34,19 @@ pub fn clean(reference: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(trimmed)
     }
+}
+
+/// [`clean`] and [`target`], of the cleaned reference, in one.
+#[must_use]
+pub fn read(reference: &str) -> (Cow<'_, str>, Target) {
+    // As it is for most: nothing to be cleaned, and no scheme.
+    let is_unusual = |block| blocks::at_most(block, b' ') | blocks::are(block, b':');
+    if blocks::position(reference.as_bytes(), is_unusual).is_none() {
+        return (Cow::Borrowed(reference), Target::Web);
+    }
+    let cleaned = clean(reference);
+    let target = target(&cleaned);
+    (cleaned, target)
 }
 
 /// Sorts a cleaned reference by its scheme. `localhost:80/x` has the scheme `localhost`, as in browsers.

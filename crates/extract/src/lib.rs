@@ -20,6 +20,7 @@ pub mod simhash;
 pub mod sitemap;
 pub mod srcset;
 
+mod blocks;
 mod collapse;
 mod onclick;
 mod swar;

@@ -4,11 +4,6 @@
 //! Markup is short: names, most values and most texts are. A loop over their bytes costs a branch that nobody can foresee
 //! for each of them, a call of a vector search more than what it finds. What is found is told by bit 7 of each byte.
 
-use memchr::memchr;
-
-/// Bytes looked at so before it is better to search by vectors.
-const NEAR_BYTES: usize = 64;
-
 /// One byte eight times.
 pub(crate) const fn eight(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
@@ -90,33 +85,6 @@ fn load_short(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// Whether something is found in any eight bytes. What is found in a byte does not depend on where it is.
-#[inline]
-pub(crate) fn any(bytes: &[u8], find: impl Fn(u64) -> u64) -> bool {
-    let (words, rest) = bytes.as_chunks();
-    words.iter().any(|word| find(u64::from_le_bytes(*word)) != 0)
-        || match bytes.last_chunk() {
-            Some(last) => find(u64::from_le_bytes(*last)) != 0,
-            None => rest.iter().any(|&byte| find(eight(byte)) != 0),
-        }
-}
-
-/// Where a byte is, which is rarely far.
-#[inline(always)]
-pub(crate) fn find(bytes: &[u8], byte: u8) -> Option<usize> {
-    let mut at = 0;
-    while at < NEAR_BYTES
-        && let Some(word) = bytes[at..].first_chunk()
-    {
-        let found = first(u64::from_le_bytes(*word), byte);
-        if found != 0 {
-            return Some(at + before(found));
-        }
-        at += 8;
-    }
-    Some(at + memchr(byte, &bytes[at..])?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,7 +108,6 @@ mod tests {
                     expect(beyond_ascii(word), |byte| !byte.is_ascii());
                     assert_eq!(are(word, byte), here);
                     assert_eq!(before(first(word, byte)), at);
-                    assert_eq!(find(&bytes, byte), Some(at));
                 }
             }
         }
@@ -156,16 +123,6 @@ mod tests {
                 expect[..length].copy_from_slice(&bytes[at..at + length]);
                 assert_eq!(load(&bytes[..end], at), u64::from_le_bytes(expect), "{at}..{end}");
             }
-        }
-    }
-
-    #[test]
-    fn a_byte_is_found_near_and_far() {
-        for length in 0..200 {
-            let mut bytes = vec![b'x'; length];
-            assert_eq!(find(&bytes, b'"'), None);
-            bytes.extend(b"\"\"x");
-            assert_eq!(find(&bytes, b'"'), Some(length));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The attributes of one tag that anyone here reads.
 
 use super::names::{Known, Name};
-use super::tokenizer;
+use super::tokenizer::Part;
 use std::borrow::Cow;
 
 /// The attributes kept; all others are dropped as they are read.
@@ -61,45 +61,65 @@ static KNOWN: Known<Key, 32> = Known::new(
     0x215c_1c0b_a334_0d97,
 );
 
+/// What a tag has: a bit for each key that is among its attributes, and one for its name, which every tag has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Has(u32);
+
+impl Has {
+    pub(super) const NAME: Self = Self(1 << 31);
+
+    pub(super) const fn of(key: Key) -> Self {
+        Self(1 << key as u32)
+    }
+
+    pub(super) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    #[inline(always)]
+    pub(super) const fn any_of(self, some: Self) -> bool {
+        self.0 & some.0 != 0
+    }
+}
+
 /// Values by name, as they stand in the document. Of attributes given twice the first counts, as the standard says.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Attributes<'d> {
-    values: [&'d str; COUNT],
-    /// A bit for each key.
-    present: u32,
+    document: &'d str,
+    values: [Part; COUNT],
+    pub(super) has: Has,
 }
 
 impl<'d> Attributes<'d> {
+    pub(super) fn of(document: &'d str) -> Self {
+        Self { document, values: [Part::default(); COUNT], has: Has::NAME }
+    }
+
     pub(super) fn clear(&mut self) {
-        self.present = 0;
+        self.has = Has::NAME;
     }
 
     /// Keeps an attribute that anyone reads.
     #[inline]
-    pub(super) fn keep(&mut self, name: Name<'_>, value: &'d str) {
+    pub(super) fn keep(&mut self, name: Name<'_>, value: Part) {
         let key = KNOWN.find(name);
-        // Whether it is known cannot be foreseen, so others are kept too, but never present.
+        // Whether it is known cannot be foreseen, so others are kept too, but never had.
         let bit = 1 << key as u32 & !(1 << Key::Other as u32);
-        if self.present & bit == 0 {
+        if self.has.0 & bit == 0 {
             self.values[key as usize] = value;
-            self.present |= bit;
+            self.has.0 |= bit;
         }
     }
 
     #[inline]
     pub(super) fn has(&self, key: Key) -> bool {
-        self.present & (1 << key as u32) != 0
-    }
-
-    #[inline]
-    pub(super) fn has_any(&self, keys: &[Key]) -> bool {
-        keys.iter().any(|&key| self.has(key))
+        self.has.any_of(Has::of(key))
     }
 
     /// The value, references decoded.
     #[inline]
     pub(super) fn get(&self, key: Key) -> Option<Cow<'d, str>> {
-        self.has(key).then(|| tokenizer::value(self.values[key as usize]))
+        self.has(key).then(|| self.values[key as usize].meaning(self.document))
     }
 
     /// The value if it is not empty.

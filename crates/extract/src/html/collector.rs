@@ -13,6 +13,7 @@ use crate::onclick;
 use crate::page::{HtmlPage, IgnoredLinks, Link, LinkKind, Rel, Scripting, Truncated, has_token};
 use crate::refresh;
 use crate::robots_tag::{self, RobotsDirectives};
+use compact_str::CompactString;
 use std::borrow::Cow;
 
 /// The longest `lang` kept, in bytes. Language tags (RFC 5646, section 4.4.1) need 35 bytes, rarely more.
@@ -112,8 +113,7 @@ impl<'l> Collector<'l> {
             || script.is_some_and(|kind| is_script(&kind))
             || (tag == Tag::IFrame && attributes.non_empty(Key::Srcdoc).is_some());
         scripting.has_parts_to_fill |= has_handler || is_module || is_custom || tag == Tag::Template;
-        let is_named = matches!(tag, Tag::Div | Tag::Main)
-            && attributes.get(Key::Id).is_some_and(|id| ROOTS.contains(&id.as_ref()));
+        let is_named = tag.may_be_root() && attributes.get(Key::Id).is_some_and(|id| ROOTS.contains(&id.as_ref()));
         self.at_root = is_named || tag == Tag::AppRoot;
     }
 
@@ -155,7 +155,7 @@ impl<'l> Collector<'l> {
     fn anchor(&mut self, href: Option<Cow<'_, str>>, attributes: &Attributes<'_>) {
         self.close_anchor();
         let Some(href) = href else { return };
-        let rel = Rel::parse(&attributes.get(Key::Rel).unwrap_or_default());
+        let rel = attributes.get(Key::Rel).map_or_else(Rel::default, |rel| Rel::parse(&rel));
         self.anchor = self.link(LinkKind::Anchor, &href, "", rel);
     }
 
@@ -164,14 +164,16 @@ impl<'l> Collector<'l> {
         let has_text = !self.anchor_text.is_empty() || self.anchor_text.truncated();
         let text = if has_text { &self.anchor_text } else { &self.anchor_alt };
         self.page.truncated.link_text |= text.truncated();
-        self.page.links[link].text = text.compact();
+        if !text.is_empty() {
+            self.page.links[link].text = text.compact();
+        }
         self.anchor_text.clear();
         self.anchor_alt.clear();
     }
 
     fn area(&mut self, attributes: &Attributes<'_>) {
         if let Some(href) = attributes.get(Key::Href) {
-            let rel = Rel::parse(&attributes.get(Key::Rel).unwrap_or_default());
+            let rel = attributes.get(Key::Rel).map_or_else(Rel::default, |rel| Rel::parse(&rel));
             let text = attributes.get(Key::Alt).unwrap_or_default();
             self.link(LinkKind::Area, &href, &text, rel);
         }
@@ -227,8 +229,8 @@ impl<'l> Collector<'l> {
 
     /// Keeps a link if it is one to a crawler and there is room; its place in the page's links.
     fn link(&mut self, kind: LinkKind, href: &str, text: &str, rel: Rel) -> Option<usize> {
-        let href = href::clean(href);
-        if !self.is_for_a_crawler(&href) {
+        let (href, target) = href::read(href);
+        if !self.is_for_a_crawler(&href, target) {
             return None;
         }
         if self.page.links.len() >= self.limits.links_max {
@@ -237,7 +239,7 @@ impl<'l> Collector<'l> {
         }
         let (text, cut) = self.collapsed(text);
         self.page.truncated.link_text |= cut;
-        self.page.links.push(Link { href: href.into(), text: text.into(), kind, rel });
+        self.page.links.push(Link { href: CompactString::new(href), text: text.into(), kind, rel });
         Some(self.page.links.len() - 1)
     }
 
@@ -249,10 +251,10 @@ impl<'l> Collector<'l> {
     }
 
     /// Counts the ones that are not.
-    fn is_for_a_crawler(&mut self, href: &str) -> bool {
+    fn is_for_a_crawler(&mut self, href: &str, target: Target) -> bool {
         let too_long = href.len() > self.limits.href_bytes_max;
         let ignored = &mut self.page.ignored;
-        let count = match href::target(href) {
+        let count = match target {
             Target::Web if too_long => {
                 self.page.truncated.href = true;
                 &mut ignored.too_long
@@ -320,7 +322,8 @@ impl<'l> Collector<'l> {
     fn separate_words(&mut self, tag: Tag) {
         let is_separate = !tag.is_inline();
         self.text.separate_if(is_separate);
-        self.anchor_text.separate_if(is_separate && self.anchor.is_some());
+        // Outside of an anchor there is no word yet, so this does nothing.
+        self.anchor_text.separate_if(is_separate);
     }
 }
 
@@ -350,16 +353,22 @@ impl Sink for Collector<'_> {
     }
 
     #[inline]
-    fn plain_tag(&mut self, name: Name<'_>, tag: Tag, is_end: bool) {
-        self.page.scripting.has_empty_root |= std::mem::take(&mut self.at_root) && is_end;
+    fn plain_start_tag(&mut self, name: Name<'_>, tag: Tag) {
+        self.at_root = false;
         if self.templates > 0 {
             return;
         }
-        if !is_end {
-            self.in_foreign_code = false;
-            self.page.scripting.has_parts_to_fill |= tag.is_custom(name) && !self.in_noscript;
-        }
+        self.in_foreign_code = false;
+        self.page.scripting.has_parts_to_fill |= tag.is_custom(name) && !self.in_noscript;
         self.separate_words(tag);
+    }
+
+    #[inline]
+    fn plain_end_tag(&mut self, tag: Tag) {
+        self.page.scripting.has_empty_root |= std::mem::take(&mut self.at_root);
+        if self.templates == 0 {
+            self.separate_words(tag);
+        }
     }
 
     fn end_tag(&mut self, tag: Tag, in_html: bool) {

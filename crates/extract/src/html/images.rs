@@ -48,8 +48,8 @@ impl Collector<'_> {
     }
 
     fn image_source(&mut self, url: &str) -> Option<ImageSource> {
-        let url = href::clean(url);
-        match href::target(&url) {
+        let (url, target) = href::read(url);
+        match target {
             Target::Web if url.len() > self.limits.href_bytes_max => {
                 self.page.truncated.href = true;
                 None

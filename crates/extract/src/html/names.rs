@@ -4,6 +4,7 @@
 //! one, or one with unusual characters, takes the slower way.
 
 use crate::swar::{before, eight, first_below, mask};
+use std::hint::select_unpredictable;
 
 /// A name as it stands in the document.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +96,8 @@ impl<T: Copy, const SLOTS: usize> Known<T, SLOTS> {
             return self.find_long(name.raw);
         }
         let (number, found) = self.slots[Self::slot(name.number, self.factor)];
-        if number == name.number { found } else { self.unknown }
+        // Most attributes have names that nobody knows: which ones cannot be foreseen.
+        select_unpredictable(number == name.number, found, self.unknown)
     }
 
     #[cold]

@@ -1,8 +1,7 @@
 //! What text and values of attributes mean: character references (HTML Standard, 13.2.5.72 to 13.2.5.80), and the characters
 //! that do not stand for themselves.
 
-use crate::swar;
-use memchr::memchr3;
+use crate::{blocks, swar};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -24,21 +23,7 @@ pub(super) fn special(word: u64) -> u64 {
 /// Where the next byte is that may not stand for itself.
 #[inline]
 fn next_special(text: &[u8]) -> Option<usize> {
-    /// Bytes looked at before vectors are better.
-    const NEAR_BYTES: usize = 32;
-    if text.len() > NEAR_BYTES {
-        return memchr3(b'&', b'\r', b'\0', text);
-    }
-    let mut at = 0;
-    while at < text.len() {
-        let found = special(swar::load(text, at));
-        if found != 0 {
-            // What is behind the end is zero too.
-            return Some(at + swar::before(found)).filter(|at| *at < text.len());
-        }
-        at += 8;
-    }
-    None
+    blocks::position(text, |block| blocks::are(block, b'&') | blocks::are(block, b'\r') | blocks::are(block, b'\0'))
 }
 
 /// The pieces of what a text means: references decoded, line breaks as `\n`, and each NUL character as `nul`.

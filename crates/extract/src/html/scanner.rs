@@ -1,7 +1,7 @@
 //! Plays the part of the tree builder that the tokenizer needs to know which text is markup (HTML Standard, "parsing HTML
 //! fragments", step 4), and tells what each tag and text is.
 
-use super::attributes::{Attributes, Key};
+use super::attributes::{Attributes, Has};
 use super::foreign::Namespaces;
 use super::names::Name;
 use super::tag::Tag;
@@ -11,8 +11,10 @@ use super::tokenizer::{Content, Text, Token, Tokenizer};
 pub(super) trait Sink {
     /// A start tag. `in_html` is false for elements of SVG and MathML.
     fn start_tag(&mut self, name: Name<'_>, tag: Tag, attributes: &Attributes<'_>, in_html: bool, self_closing: bool);
-    /// A start tag or an end tag of HTML that does no more than to separate words, or not even that.
-    fn plain_tag(&mut self, name: Name<'_>, tag: Tag, is_end: bool);
+    /// A start tag of HTML that does no more than to separate words, or not even that.
+    fn plain_start_tag(&mut self, name: Name<'_>, tag: Tag);
+    /// An end tag of HTML that does no more than to separate words, or not even that.
+    fn plain_end_tag(&mut self, tag: Tag);
     /// An end tag.
     fn end_tag(&mut self, tag: Tag, in_html: bool);
     /// Text. Among elements it may come in parts; of `title` and `noscript` it is whole.
@@ -36,7 +38,7 @@ pub(super) enum Within {
 pub(super) fn scan(document: &str, sink: &mut impl Sink, noscript_is_raw: bool) {
     let mut tokenizer = Tokenizer::new(document);
     let mut namespaces = Namespaces::default();
-    let mut attributes = Attributes::default();
+    let mut attributes = Attributes::of(document);
     let mut within = Within::Content;
     loop {
         attributes.clear();
@@ -44,26 +46,31 @@ pub(super) fn scan(document: &str, sink: &mut impl Sink, noscript_is_raw: bool) 
             None => return,
             Some(Token::Text(_)) if within == Within::Hidden => {}
             Some(Token::Text(text)) => sink.text(text, within),
-            Some(Token::Tag { name, is_end, self_closing }) => {
+            Some(Token::StartTag { name, self_closing }) => {
                 let tag = Tag::of(name);
-                let is_heard = tag.is_heard() || attributes.has_any(&[Key::Onclick, Key::Id]);
-                if !is_heard && namespaces.are_closed() {
+                if !tag.is_heard(attributes.has) && namespaces.are_closed() {
                     within = Within::Content;
-                    sink.plain_tag(name, tag, is_end);
-                } else if is_end {
-                    let in_html = namespaces.in_html();
-                    within = Within::Content;
-                    namespaces.end(name, tag);
-                    sink.end_tag(tag, in_html);
-                    tokenizer.in_foreign = namespaces.current_is_foreign();
-                } else {
-                    let in_html = namespaces.start(name, tag, &attributes, self_closing);
-                    sink.start_tag(name, tag, &attributes, in_html, self_closing);
-                    if in_html {
-                        (tokenizer.content, within) = content_model(tag, noscript_is_raw);
-                    }
-                    tokenizer.in_foreign = namespaces.current_is_foreign();
+                    sink.plain_start_tag(name, tag);
+                    continue;
                 }
+                let in_html = namespaces.start(name, tag, &attributes, self_closing);
+                sink.start_tag(name, tag, &attributes, in_html, self_closing);
+                if in_html {
+                    (tokenizer.content, within) = content_model(tag, noscript_is_raw);
+                }
+                tokenizer.in_foreign = namespaces.current_is_foreign();
+            }
+            Some(Token::EndTag { name }) => {
+                let tag = Tag::of(name);
+                within = Within::Content;
+                if !tag.is_heard(Has::NAME) && namespaces.are_closed() {
+                    sink.plain_end_tag(tag);
+                    continue;
+                }
+                let in_html = namespaces.in_html();
+                namespaces.end(name, tag);
+                sink.end_tag(tag, in_html);
+                tokenizer.in_foreign = namespaces.current_is_foreign();
             }
         }
     }

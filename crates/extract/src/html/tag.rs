@@ -1,5 +1,6 @@
 //! The elements that anyone here knows, and what is known of them without their place in the document.
 
+use super::attributes::{Has, Key};
 use super::names::{Known, Name};
 
 /// Stands inside a word or a line: it has `display: inline` in the standard's style sheet.
@@ -14,6 +15,8 @@ const SVG_TO_HTML: u8 = 1 << 3;
 const MATH_TO_HTML: u8 = 1 << 4;
 /// Someone listens to its tags: they do more than to separate words.
 const HEARD: u8 = 1 << 5;
+/// With an `id` it may be the root of an application, and is listened to.
+const ROOT: u8 = 1 << 6;
 
 macro_rules! tags {
     ($($tag:ident $name:literal $traits:expr,)*) => {
@@ -58,7 +61,7 @@ tags! {
     Del "del" INLINE,
     Desc "desc" SVG_TO_HTML,
     Dfn "dfn" INLINE,
-    Div "div" BREAKS_OUT,
+    Div "div" BREAKS_OUT | ROOT,
     Dl "dl" BREAKS_OUT,
     Dt "dt" BREAKS_OUT,
     Em "em" INLINE | BREAKS_OUT,
@@ -86,7 +89,7 @@ tags! {
     Li "li" BREAKS_OUT,
     Link "link" HEARD | VOID,
     Listing "listing" BREAKS_OUT,
-    Main "main" 0,
+    Main "main" ROOT,
     MalignMark "malignmark" 0,
     Mark "mark" INLINE,
     Math "math" HEARD,
@@ -136,6 +139,21 @@ tags! {
     Xmp "xmp" HEARD,
 }
 
+/// What makes someone listen to a tag.
+const HEARD_FOR: [Has; TRAITS.len()] = {
+    let mut heard_for = [Has::of(Key::Onclick); TRAITS.len()];
+    let mut tag = 0;
+    while tag < TRAITS.len() {
+        if TRAITS[tag] & HEARD != 0 {
+            heard_for[tag] = Has::NAME;
+        } else if TRAITS[tag] & ROOT != 0 {
+            heard_for[tag] = heard_for[tag].or(Has::of(Key::Id));
+        }
+        tag += 1;
+    }
+    heard_for
+};
+
 impl Tag {
     #[inline]
     pub(super) fn of(name: Name<'_>) -> Self {
@@ -152,10 +170,15 @@ impl Tag {
         matches!(self, Self::Other | Self::AppRoot | Self::AnnotationXml) && name.raw.contains(&b'-')
     }
 
-    /// Whether its tags do more than to separate words.
+    /// Whether a tag that has this does more than to separate words.
     #[inline]
-    pub(super) fn is_heard(self) -> bool {
-        self.has(HEARD)
+    pub(super) fn is_heard(self, has: Has) -> bool {
+        has.any_of(HEARD_FOR[self as usize])
+    }
+
+    /// Whether an application may be shown in it, if it has an `id`.
+    pub(super) fn may_be_root(self) -> bool {
+        self.has(ROOT)
     }
 
     /// Whether it stands inside a word or a line.

@@ -2,11 +2,11 @@
 //!
 //! It goes from `<` to `<`, and looks at short texts, names and values as one number each. The states of the standard that only tell errors
 //! apart, or comments and doctypes, of which nothing is kept, come down to where each construct ends. Names are as written,
-//! in any case; references stand in text and values until someone asks for their meaning ([`Text::pieces`], [`value`]).
+//! in any case; of text and values only the place is told, until someone asks what they mean ([`Text::pieces`], [`Part::meaning`]).
 
 use super::names::Name;
 use super::references::{self, References};
-use crate::swar;
+use crate::{blocks, swar};
 use memchr::{memchr, memchr_iter, memchr2, memmem};
 use std::borrow::Cow;
 
@@ -15,20 +15,27 @@ use std::borrow::Cow;
 pub(super) enum Token<'d> {
     /// Text; what is between two tags may come in several.
     Text(Text<'d>),
-    /// A start tag or an end tag, and whether it ends with `/>`. Its attributes were told before; those of an end tag mean
-    /// nothing.
-    Tag { name: Name<'d>, is_end: bool, self_closing: bool },
+    /// A start tag, and whether it ends with `/>`. Its attributes were told before.
+    StartTag { name: Name<'d>, self_closing: bool },
+    /// An end tag. Its attributes, which mean nothing, were told before.
+    EndTag { name: Name<'d> },
+}
+
+/// A part of a document, by the places of its bytes: to make a `str` of it costs looks at both ends, and few parts are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Part {
+    begin: usize,
+    end: usize,
 }
 
 /// Text as it stands in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Text<'d> {
-    raw: &'d str,
+    document: &'d str,
+    part: Part,
     references: References,
     /// What a NUL character becomes.
     nul: &'static str,
-    /// See [`Text::short`].
-    word: Option<u64>,
 }
 
 /// How what follows is read (the standard's content models).
@@ -49,8 +56,9 @@ pub(super) enum Content {
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Tokenizer<'d> {
-    /// What is left of the document.
-    rest: &'d str,
+    document: &'d str,
+    /// What is left of it.
+    rest: &'d [u8],
     /// To be set after a start tag that changes it; the end tag sets it back.
     pub(super) content: Content,
     /// Whether a CDATA section may begin here: not inside elements of HTML.
@@ -59,44 +67,45 @@ pub(super) struct Tokenizer<'d> {
 
 impl<'d> Tokenizer<'d> {
     pub(super) fn new(document: &'d str) -> Self {
-        Self { rest: document, content: Content::Data, in_foreign: false }
+        Self { document, rest: document.as_bytes(), content: Content::Data, in_foreign: false }
     }
 
     /// The next token; `None` at the end of the document, also where that is inside a tag. Of a tag, `attribute` is given
     /// each name and value, as written, with repeats, before the tag itself.
     #[inline(always)]
-    pub(super) fn next(&mut self, mut attribute: impl FnMut(Name<'d>, &'d str)) -> Option<Token<'d>> {
+    pub(super) fn next(&mut self, mut attribute: impl FnMut(Name<'d>, Part)) -> Option<Token<'d>> {
         if self.content != Content::Data
             && let Some(text) = self.raw_text()
         {
             return Some(Token::Text(text));
         }
         loop {
-            let rest = self.rest();
-            if *rest.first()? != b'<' {
-                return Some(Token::Text(self.text()));
-            }
-            let is_end = rest.get(1) == Some(&b'/');
-            let before_name = 1 + usize::from(is_end);
-            match (rest.get(before_name), is_end) {
-                (Some(b'a'..=b'z' | b'A'..=b'Z'), _) => {
-                    let (name, self_closing) = self.tag(before_name, &mut attribute)?;
-                    return Some(Token::Tag { name, is_end, self_closing });
+            match *self.rest {
+                [] => return None,
+                [b'<', b'a'..=b'z' | b'A'..=b'Z', ..] => {
+                    self.skip(1);
+                    let name = self.name(ENDS_TAG_NAME);
+                    let self_closing = self.rest_of_tag(&mut attribute)?;
+                    return Some(Token::StartTag { name, self_closing });
                 }
-                (Some(b'!'), false) => {
+                [b'<', b'/', b'a'..=b'z' | b'A'..=b'Z', ..] => {
+                    self.skip(2);
+                    let name = self.name(ENDS_TAG_NAME);
+                    match self.rest.first() {
+                        Some(b'>') => self.skip(1),
+                        _ => self.unusual_end(&mut attribute)?,
+                    }
+                    return Some(Token::EndTag { name });
+                }
+                [b'<', b'!', ..] => {
                     if let Some(section) = self.declaration() {
                         return Some(Token::Text(section));
                     }
                 }
-                (Some(b'?'), false) | (Some(_), true) => self.skip_past_greater_than(),
+                [b'<', b'?', ..] | [b'<', b'/', _, ..] => self.skip_past_greater_than(),
                 _ => return Some(Token::Text(self.text())),
             }
         }
-    }
-
-    #[inline(always)]
-    fn rest(&self) -> &'d [u8] {
-        self.rest.as_bytes()
     }
 
     #[inline(always)]
@@ -106,77 +115,66 @@ impl<'d> Tokenizer<'d> {
 
     /// Goes on by that many bytes; what was passed.
     #[inline(always)]
-    fn take(&mut self, length: usize) -> &'d str {
-        let (taken, rest) = self.rest.split_at(length);
-        self.rest = rest;
-        taken
+    fn take(&mut self, length: usize) -> Part {
+        let begin = self.document.len() - self.rest.len();
+        self.skip(length);
+        Part { begin, end: begin + length }
+    }
+
+    /// Goes on by that many bytes, which are text.
+    #[inline(always)]
+    fn take_text(&mut self, length: usize, references: References, nul: &'static str) -> Text<'d> {
+        Text { document: self.document, part: self.take(length), references, nul }
     }
 
     /// Text up to the next `<`. One here is text, since nothing begins with it.
     #[inline(always)]
     fn text(&mut self) -> Text<'d> {
-        let rest = self.rest();
-        let mut text = Text { raw: "", references: References::InText, nul: "\0", word: None };
-        if let Some(word) = rest.first_chunk().map(|word| u64::from_le_bytes(*word))
-            && let length = swar::before(swar::are(word, b'<') & !0xff)
-            && length < 8
-        {
-            text.raw = self.take(length);
-            let plain = references::special(word) & swar::mask(length) == 0;
-            text.word = plain.then_some(word & swar::mask(length));
-        } else {
-            let end = rest.get(1..).and_then(|rest| swar::find(rest, b'<'));
-            text.raw = self.take(end.map_or(rest.len(), |end| end + 1));
-        }
-        text
+        let end = blocks::find(&self.rest[1..], b'<');
+        self.take_text(end.map_or(self.rest.len(), |end| end + 1), References::InText, "\0")
     }
 
     /// The text of an element whose content is no markup, unless it is empty. What follows is its end tag, or nothing.
-    #[inline(always)]
     fn raw_text(&mut self) -> Option<Text<'d>> {
-        let (length, references) = extent(self.rest(), self.content);
+        let (length, references) = extent(self.rest, self.content);
         self.content = Content::Data;
-        let raw = self.take(length);
-        (length > 0).then_some(Text { raw, references, nul: REPLACEMENT, word: None })
+        (length > 0).then(|| self.take_text(length, references, REPLACEMENT))
     }
 
     /// A comment, a doctype or a CDATA section; the text of the last, unless it is empty.
-    #[inline(always)]
     fn declaration(&mut self) -> Option<Text<'d>> {
-        let (before, text, behind) = declaration(self.rest(), self.in_foreign);
+        let (before, length, behind) = declaration(self.rest, self.in_foreign);
         self.skip(before);
-        let raw = self.take(text);
+        let text = self.take_text(length, References::None, "\0");
         self.skip(behind);
-        (!raw.is_empty()).then_some(Text { raw, references: References::None, nul: "\0", word: None })
+        (length > 0).then_some(text)
     }
 
-    #[inline(always)]
     fn skip_past_greater_than(&mut self) {
-        let rest = self.rest();
-        self.skip(memchr(b'>', rest).map_or(rest.len(), |end| end + 1));
+        self.skip(memchr(b'>', self.rest).map_or(self.rest.len(), |end| end + 1));
     }
 
-    /// Reads a tag, whose name begins after that many bytes: the name, and whether it ends with `/>`. `None` if the document
-    /// ends first.
+    /// Reads a tag from behind its name, and whether it ends with `/>`. `None` if the document ends first.
     #[inline(always)]
-    fn tag(&mut self, before_name: usize, attribute: &mut impl FnMut(Name<'d>, &'d str)) -> Option<(Name<'d>, bool)> {
-        self.skip(before_name);
-        let name = self.name(ENDS_TAG_NAME);
+    fn rest_of_tag(&mut self, attribute: &mut impl FnMut(Name<'d>, Part)) -> Option<bool> {
         let mut is_closed = false;
         loop {
-            let mut next = *self.rest().first()?;
+            while let Some((name, value)) = self.common_attribute() {
+                attribute(name, value);
+            }
+            let mut next = *self.rest.first()?;
             if is(next, SPACE) {
                 self.skip(1);
-                next = *self.rest().first()?;
+                next = *self.rest.first()?;
             }
             match next {
                 b'>' => {
                     self.skip(1);
-                    return Some((name, is_closed));
+                    return Some(is_closed);
                 }
                 b'/' => {
                     self.skip(1);
-                    is_closed = self.rest().first() == Some(&b'>');
+                    is_closed = self.rest.first() == Some(&b'>');
                 }
                 _ if is(next, SPACE) => {}
                 _ => {
@@ -187,12 +185,34 @@ impl<'d> Tokenizer<'d> {
         }
     }
 
+    /// Reads an end tag from behind its name, if that is not all of it.
+    #[inline(never)]
+    fn unusual_end(&mut self, attribute: &mut impl FnMut(Name<'d>, Part)) -> Option<()> {
+        self.rest_of_tag(attribute).map(|_| ())
+    }
+
+    /// Reads a space and an attribute, if it is written as most are: a short name of letters, and a
+    /// value between double quotes.
+    #[inline(always)]
+    fn common_attribute(&mut self) -> Option<(Name<'d>, Part)> {
+        let block: &[u8; 16] = self.rest.first_chunk().filter(|block| block[0] == b' ')?;
+        let (name, _) = Name::short(&block[1..])?;
+        let value = 3 + name.raw.len();
+        if block[value - 2..value] != *b"=\"" {
+            return None;
+        }
+        let length = blocks::find(&self.rest[value..], b'"')?;
+        let begin = self.document.len() - self.rest.len() + value;
+        self.rest = &self.rest[value + length + 1..];
+        Some((name, Part { begin, end: begin + length }))
+    }
+
     /// Reads a name, up to a byte of these kinds. The first byte belongs to it whatever it is.
     #[inline(always)]
     fn name(&mut self, ends: u8) -> Name<'d> {
-        let name = match Name::short(self.rest()) {
+        let name = match Name::short(self.rest) {
             Some((name, end)) if is(end, ends) => name,
-            _ => unusual_name(self.rest(), ends),
+            _ => unusual_name(self.rest, ends),
         };
         self.skip(name.raw.len());
         name
@@ -200,48 +220,47 @@ impl<'d> Tokenizer<'d> {
 
     /// Reads an attribute: name and value. `None` if the document ends first.
     #[inline(always)]
-    fn attribute(&mut self) -> Option<(Name<'d>, &'d str)> {
+    fn attribute(&mut self) -> Option<(Name<'d>, Part)> {
         let name = self.name(ENDS_ATTRIBUTE_NAME);
         // As it is nearly everywhere.
-        if let [b'=', quote @ (b'"' | b'\''), ..] = *self.rest() {
+        if let [b'=', quote @ (b'"' | b'\''), ..] = *self.rest {
             self.skip(2);
             return Some((name, self.quoted(quote)?));
         }
+        Some((name, self.unusual_value()?))
+    }
+
+    /// Reads what is behind the name of an attribute.
+    fn unusual_value(&mut self) -> Option<Part> {
         self.skip_space();
-        if *self.rest().first()? != b'=' {
-            return Some((name, ""));
+        if *self.rest.first()? != b'=' {
+            return Some(Part::default());
         }
         self.skip(1);
         self.skip_space();
-        let value = match *self.rest().first()? {
+        match *self.rest.first()? {
             quote @ (b'"' | b'\'') => {
                 self.skip(1);
-                self.quoted(quote)?
+                self.quoted(quote)
             }
-            b'>' => "",
-            _ => self.take_until(ENDS_UNQUOTED_VALUE),
-        };
-        Some((name, value))
+            b'>' => Some(Part::default()),
+            _ => {
+                let end = self.rest.iter().position(|&byte| is(byte, ENDS_UNQUOTED_VALUE));
+                Some(self.take(end.unwrap_or(self.rest.len())))
+            }
+        }
     }
 
     /// Reads a value up to its quote, and past it.
     #[inline(always)]
-    fn quoted(&mut self, quote: u8) -> Option<&'d str> {
-        let value = self.take(swar::find(self.rest(), quote)?);
+    fn quoted(&mut self, quote: u8) -> Option<Part> {
+        let value = self.take(blocks::find(self.rest, quote)?);
         self.skip(1);
         Some(value)
     }
 
-    #[inline(always)]
-    fn take_until(&mut self, kinds: u8) -> &'d str {
-        let rest = self.rest();
-        self.take(rest.iter().position(|&byte| is(byte, kinds)).unwrap_or(rest.len()))
-    }
-
-    #[inline(always)]
     fn skip_space(&mut self) {
-        let rest = self.rest();
-        self.skip(rest.iter().position(|&byte| !is(byte, SPACE)).unwrap_or(rest.len()));
+        self.skip(self.rest.iter().position(|&byte| !is(byte, SPACE)).unwrap_or(self.rest.len()));
     }
 }
 
@@ -254,29 +273,46 @@ fn unusual_name(rest: &[u8], ends: u8) -> Name<'_> {
 /// What stands for a character that may not be there.
 const REPLACEMENT: &str = "\u{fffd}";
 
+impl Part {
+    /// As it stands in the document, of which it is a part.
+    fn of(self, document: &str) -> &str {
+        &document[self.begin..self.end]
+    }
+
+    /// What it means as the value of an attribute.
+    pub(super) fn meaning(self, document: &str) -> Cow<'_, str> {
+        references::whole(self.of(document), References::InAttribute, REPLACEMENT)
+    }
+}
+
 impl<'d> Text<'d> {
+    fn raw(&self) -> &'d str {
+        self.part.of(self.document)
+    }
+
     /// Itself and its bytes as a number, if they are less than eight and all stand for themselves.
     #[inline]
     pub(super) fn short(&self) -> Option<(&'d str, u64)> {
-        Some((self.raw, self.word?))
+        let length = self.part.end - self.part.begin;
+        let word = self.document.as_bytes()[self.part.begin..].first_chunk().map(|word| u64::from_le_bytes(*word))?;
+        if length >= 8 {
+            return None;
+        }
+        let mask = swar::mask(length);
+        (references::special(word) & mask == 0).then(|| (self.raw(), word & mask))
     }
 
     /// What it means, in pieces. A NUL character among markup comes as a piece of its own, since it depends on where it stands
     /// whether it counts.
     #[inline]
     pub(super) fn pieces(&self, each: impl FnMut(&str)) {
-        references::pieces(self.raw, self.references, self.nul, each);
+        references::pieces(self.raw(), self.references, self.nul, each);
     }
 
     /// What it means, in one.
     pub(super) fn whole(&self) -> Cow<'d, str> {
-        references::whole(self.raw, self.references, self.nul)
+        references::whole(self.raw(), self.references, self.nul)
     }
-}
-
-/// What the value of an attribute means.
-pub(super) fn value(raw: &str) -> Cow<'_, str> {
-    references::whole(raw, References::InAttribute, REPLACEMENT)
 }
 
 /// How long the text of an element is whose content is read so, and whether references count in it.

@@ -1,7 +1,7 @@
 //! The tokenizer against another one, html5gum, which goes through the states of the standard one by one: on documents with
 //! every state in them, cut off at every character, on generated ones, and on real ones.
 
-use super::{Content, Token, Tokenizer, value};
+use super::{Content, Token, Tokenizer};
 use html5gum::{Emitter, Error, State};
 use proptest::prelude::*;
 use std::convert::Infallible;
@@ -55,7 +55,8 @@ fn ours(document: &str, in_foreign: bool) -> Meaning {
     tokenizer.in_foreign = in_foreign;
     loop {
         let mut attributes = Vec::new();
-        let token = tokenizer.next(|name, raw| attributes.push((lower(name.raw), value(raw).into_owned())));
+        let token =
+            tokenizer.next(|name, value| attributes.push((lower(name.raw), value.meaning(document).into_owned())));
         match token {
             None => break,
             Some(Token::Text(text)) => {
@@ -63,10 +64,10 @@ fn ours(document: &str, in_foreign: bool) -> Meaning {
                 text.pieces(|piece| meaning.text.extend_from_slice(piece.as_bytes()));
                 assert_eq!(meaning.text[before..], *text.whole().as_bytes());
             }
-            Some(Token::Tag { name, is_end: true, .. }) => {
+            Some(Token::EndTag { name }) => {
                 meaning.tag(Meant::End { name: lower(name.raw), attributes });
             }
-            Some(Token::Tag { name, is_end: false, self_closing }) => {
+            Some(Token::StartTag { name, self_closing }) => {
                 let name = lower(name.raw);
                 tokenizer.content = content_model(&name).0;
                 meaning.tag(Meant::Start { name, attributes, self_closing });
