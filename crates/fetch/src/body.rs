@@ -41,7 +41,7 @@ pub(crate) struct Collector {
 }
 
 /// Why a body ends before its end, and in words.
-struct Cut(Truncation, String);
+pub(crate) struct Cut(Truncation, String);
 
 /// A body that has come.
 #[derive(Debug)]
@@ -97,10 +97,10 @@ impl Collector {
     }
 
     /// Reads the body of the last answer over `connection` to its end, or to the first limit.
-    pub(crate) async fn collect(mut self, connection: &mut Connection) -> Collected {
+    pub(crate) async fn collect(&mut self, connection: &mut Connection) -> Result<(), Cut> {
         let received = self.receive(connection).await;
         let decoded = self.decode_rest().await;
-        self.finish(decoded.and(received))
+        decoded.and(received)
     }
 
     async fn receive(&mut self, connection: &mut Connection) -> Result<(), Cut> {
@@ -205,7 +205,8 @@ impl Collector {
         RATIO_FREE_BYTES.max(payload_bytes.saturating_mul(self.ratio_max))
     }
 
-    fn finish(mut self, end: Result<(), Cut>) -> Collected {
+    /// What has come, with how it ended.
+    pub(crate) fn finish(mut self, end: Result<(), Cut>) -> Collected {
         let ended_early = self.decoder.is_some_and(|decoder| !decoder.at_end()) && !self.payload.is_empty();
         let truncated = match end {
             Err(Cut(truncation, reason)) => {

@@ -109,7 +109,8 @@ impl Connector {
         }
         match literal_address(host) {
             Some(address) => Ok(vec![address]),
-            None => wait(Stage::Resolve, self.dns.lookup(host)).await,
+            // Boxed: a fetch is not to carry the resolver along while it waits for a page.
+            None => Box::pin(wait(Stage::Resolve, self.dns.lookup(host))).await,
         }
     }
 

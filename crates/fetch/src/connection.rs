@@ -81,10 +81,11 @@ impl Connection {
     }
 
     /// Sends `request`; returns when the whole head of the answer is there.
-    pub(crate) async fn send(&mut self, request: HeadOnly) -> Result<Answer, Unanswered> {
+    pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<Answer, Unanswered> {
         match self {
-            Connection::Http1(connection) => connection.send(&request).await,
-            Connection::Http2(connection) => connection.send(request).await,
+            Connection::Http1(connection) => connection.send(request).await,
+            // Boxed, so that a fetch over HTTP/1.1, of which there are many at once, is not larger for it.
+            Connection::Http2(connection) => Box::pin(connection.send(request)).await,
         }
     }
 

@@ -67,25 +67,49 @@ impl Exchanger {
     /// byte, the request is sent once more over a new one, as GET and HEAD may be (RFC 9110 §9.2.2).
     pub(crate) async fn exchange(&self, ask: &Ask<'_>) -> Result<Answered, Failure> {
         let target = self.connector.target(&ask.url.site(), ask.address).await?;
-        if let Some(kept) = self.pool.take(&target.key) {
+        let mut connection = self.pool.take(&target.key);
+        if let Some(kept) = &mut connection {
             match self.ask(ask, &target, kept).await {
-                Err(unanswered) if unanswered.untouched && unanswered.failure.kind != FailureKind::Timeout => {}
-                done => return done.map_err(|unanswered| unanswered.failure),
+                Err(unanswered) if unanswered.untouched && unanswered.failure.kind != FailureKind::Timeout => {
+                    connection = None;
+                }
+                done => return self.done(done, target, connection),
             }
         }
-        self.gate.pass().await;
-        // Boxed: it is large with its TLS and HTTP/2 handshakes, and a fetch that waits for a page is not to carry it along.
-        let connection = Box::pin(self.connector.connect(&target)).await?;
-        self.ask(ask, &target, connection).await.map_err(|unanswered| unanswered.failure)
+        let new = connection.insert(self.connect(&target).await?);
+        let done = self.ask(ask, &target, new).await;
+        self.done(done, target, connection)
     }
 
-    async fn ask(&self, ask: &Ask<'_>, target: &Target, mut connection: Connection) -> Result<Answered, Unanswered> {
-        let final_failure = |failure| Unanswered { failure, untouched: false };
-        let request = self.requests.build(ask.method, ask.url, target.form(&connection)).map_err(final_failure)?;
-        // Its wait is not the server's: no limit on the answer runs yet.
+    /// Keeps the connection if another request can be sent over it.
+    fn done(
+        &self,
+        answered: Result<Answered, Unanswered>,
+        target: Target,
+        connection: Option<Connection>,
+    ) -> Result<Answered, Failure> {
+        let answered = answered.map_err(|unanswered| unanswered.failure)?;
+        if let Some(connection) = connection.filter(|_| answered.exchange.truncated.is_none()) {
+            self.pool.put(target.key, connection);
+        }
+        Ok(answered)
+    }
+
+    async fn connect(&self, target: &Target) -> Result<Connection, Failure> {
         self.gate.pass().await;
-        let (started_at, sent) = ((self.clock)(), Instant::now());
-        let answer = self.head_in_time(&mut connection, request, sent).await?;
+        // Boxed: it is large with its TLS and HTTP/2 handshakes, and a fetch that waits for a page is not to carry it along.
+        Box::pin(self.connector.connect(target)).await
+    }
+
+    async fn ask(&self, ask: &Ask<'_>, target: &Target, connection: &mut Connection) -> Result<Answered, Unanswered> {
+        let final_failure = |failure| Unanswered { failure, untouched: false };
+        let (answer, started_at, sent) = {
+            let request = self.requests.build(ask.method, ask.url, target.form(connection)).map_err(final_failure)?;
+            // Its wait is not the server's: no limit on the answer runs yet.
+            self.gate.pass().await;
+            let (started_at, sent) = ((self.clock)(), Instant::now());
+            (self.head_in_time(connection, &request, sent).await?, started_at, sent)
+        };
         if answer.status == 101 {
             let detail = "answer is not HTTP: 101 Switching Protocols without being asked to";
             return Err(final_failure(failure(FailureKind::Protocol, detail)));
@@ -94,19 +118,16 @@ impl Exchanger {
         let unwanted = self.wanted.as_ref().and_then(|wanted| wanted.reason_against(ask.url, answer.status, &fields));
         let collected = match unwanted.filter(|_| ask.method == Method::Get) {
             Some(reason) => Collected::unwanted(reason),
-            None => self.body(&fields, &mut connection, ask.body_bytes_max, sent).await,
+            None => self.body(&fields, connection, ask.body_bytes_max, sent).await,
         };
         let response_time = sent.elapsed();
-        if collected.truncated.is_none() {
-            self.pool.put(target.key.clone(), connection);
-        }
         Ok(answered(ask, target, started_at, response_time, (answer, fields), collected))
     }
 
     async fn head_in_time(
         &self,
         connection: &mut Connection,
-        request: HeadOnly,
+        request: &HeadOnly,
         sent: Instant,
     ) -> Result<Answer, Unanswered> {
         let (limit, name) = if self.limits.first_byte_timeout <= self.limits.total_timeout {
@@ -124,7 +145,9 @@ impl Exchanger {
         let pace = Pace::new(&self.limits, sent, Instant::now());
         let encodings = fields.all("content-encoding");
         let ratio_max = self.limits.decompression_ratio_max;
-        Collector::new(encodings, bytes_max, ratio_max, self.budget.share(), pace).collect(connection).await
+        let mut collector = Collector::new(encodings, bytes_max, ratio_max, self.budget.share(), pace);
+        let end = collector.collect(connection).await;
+        collector.finish(end)
     }
 }
 

@@ -58,10 +58,10 @@ impl Http2 {
     }
 
     /// Sends `request`; returns when the head of the answer is there.
-    pub(crate) async fn send(&mut self, request: HeadOnly) -> Result<Answer, Unanswered> {
-        let request_head = head::written_request(&request);
+    pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<Answer, Unanswered> {
+        let request_head = head::written_request(request);
         let answer = match self.sender.ready().await {
-            Ok(()) => self.sender.send_request(request).await,
+            Ok(()) => self.sender.send_request(request.clone()).await,
             Err(error) => Err(error),
         };
         let answer = answer.map_err(|error| Unanswered { failure: failure::no_head(&error), untouched: true })?;
