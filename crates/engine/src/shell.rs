@@ -1,23 +1,26 @@
 //! The shell around the step: carries commands out with tokio and one writer thread, and decides nothing.
 
+mod fetching;
+mod writer;
+
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::num::NonZero;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fetch::Fetcher;
-use model::{FetchTask, Purpose, Timestamp};
+use model::Timestamp;
 use stages::{Stage, time};
-use store::{Queued, StoreError};
+use store::StoreError;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use weburl::{Site, SiteKey};
 
 use crate::clock::Clock;
-use crate::{
-    Browsing, Command, End, Event, Fetch, Pin, Record, RecordError, Recorder, Seal, Settings, Start, State, look_into,
-};
+use crate::{Browsing, Command, End, Event, Pin, RecordError, Recorder, Seal, Settings, Start, State};
+use fetching::{Fetching, fetch};
+use writer::{Awaited, Order, Read, WriterEnd, write};
 
 /// Events waiting for the step.
 const EVENTS_MAX: usize = 1_024;
@@ -25,25 +28,8 @@ const EVENTS_MAX: usize = 1_024;
 /// Orders waiting for the writer thread.
 const ORDERS_MAX: usize = 1_024;
 
-/// Records in one commit.
-const COMMIT_RECORDS_MAX: usize = 512;
-
-/// URLs found in one commit, but for those of its last record.
-const COMMIT_FOUND_MAX: usize = 1 << 14;
-
-/// Sites asked for at once.
-const SITES_FOUND_MAX: usize = 4_096;
-
-/// Bodies from this size on are looked into beside the network threads, of which there may be one: it would do nothing else for the
-/// better part of a millisecond. For small ones the way there and back costs more than it gains.
-const BESIDE_BYTES_MIN: usize = 64 * 1024;
-
 /// How often progress is reported.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
-
-/// A small batch waits until the last commit was so long ago, unless the crawl waits for it: a record that comes alone is committed
-/// at once, and what comes in between together.
-const COMMIT_EVERY: Duration = Duration::from_millis(20);
 
 /// What is needed to run a crawl.
 pub struct Shell {
@@ -132,22 +118,6 @@ pub enum CrawlError {
     #[error("internal error: {0}")]
     Internal(&'static str),
 }
-
-/// What the writer thread is asked to do, in this order.
-enum Order {
-    Record(Box<Record>),
-    Read(Read),
-    Seal(Seal),
-}
-
-/// What is to be read from the store.
-enum Read {
-    Queue { site: SiteKey, with_record: bool, after: Option<model::Position>, max: usize },
-    Sites { after: Option<SiteKey> },
-}
-
-/// What ends the writer thread.
-type WriterEnd = Result<Recorder, RecordError>;
 
 impl Shell {
     /// Runs the crawl to its end. `seeds` are those the store does not know; `stop` resolves when the user wants an end.
@@ -339,16 +309,6 @@ struct Hands {
     end: Option<End>,
 }
 
-/// What all fetches share.
-struct Fetching {
-    fetcher: Arc<Fetcher>,
-    browsing: Option<Arc<Browsing>>,
-    /// A permit for each core: more large bodies are not looked into at once.
-    beside: Arc<Semaphore>,
-    settings: Arc<Settings>,
-    events: mpsc::Sender<Event>,
-}
-
 /// What there is to heed where others crawl too.
 struct Others {
     released: Box<dyn Fn(SiteKey, Option<IpAddr>) + Send>,
@@ -398,217 +358,5 @@ impl Hands {
             };
             let _ = fetching.events.send(event).await;
         });
-    }
-}
-
-/// Fetches, looks into the answer, and tells of both. Most of these wait for a page, and there are hundreds of them: what only some
-/// of them do is boxed.
-async fn fetch(task: FetchTask, shared: Arc<Fetching>) {
-    let purpose = task.purpose;
-    let looking = look(shared.fetcher.fetch(task).await, purpose, &shared);
-    let Some(fetch) = looking.await.map(Box::new) else { return };
-    // The receiver is gone only when the crawl has ended.
-    let _ = shared.events.send(Event::Fetched(fetch)).await;
-}
-
-/// Looks into an answer, and again if it is a page that is to be shown in a browser.
-async fn look(outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetching) -> Option<Fetch> {
-    let mut fetch = look_beside(outcome, purpose, shared).await?;
-    if let Some(browsing) = &shared.browsing
-        && let Some(showing) = browsing.judge(&fetch.outcome, purpose, &fetch.content)
-    {
-        // Boxed: see `fetch`.
-        Box::pin(browsing.show(&mut fetch.outcome, &showing)).await;
-        fetch = look_beside(fetch.outcome, purpose, shared).await?;
-        browsing.learn(&fetch.outcome, &showing, &fetch.content);
-    }
-    if let (model::Fetched::Response(response), false) = (&mut fetch.outcome.fetched, purpose == Purpose::Robots) {
-        response.body = bytes::Bytes::new();
-    }
-    Some(fetch)
-}
-
-/// Looks into an answer; into a large one on a thread of its own, so that the network goes on.
-async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetching) -> Option<Fetch> {
-    let body_bytes = match &outcome.fetched {
-        model::Fetched::Response(response) => response.body.len(),
-        model::Fetched::Failed(_) => 0,
-    };
-    let settings = shared.settings.clone();
-    let look = move || {
-        let content = look_into(&outcome, purpose, &settings);
-        Fetch { outcome, content }
-    };
-    if body_bytes < BESIDE_BYTES_MIN {
-        return Some(look());
-    }
-    // It is never closed.
-    let _permit = shared.beside.acquire().await.ok()?;
-    tokio::task::spawn_blocking(look).await.ok()
-}
-
-/// The writer thread: commits records in batches, and answers reads behind the commit of every record ordered before
-/// them. Reads wait for the batch to fill or for the orders to pause, so that many of them cost one commit.
-fn write(
-    mut recorder: Recorder,
-    mut orders: mpsc::Receiver<Order>,
-    events: &mpsc::Sender<Event>,
-    awaited: &Awaited,
-    clock: Clock,
-) -> WriterEnd {
-    let mut batch = Waiting::default();
-    let mut reads: Vec<Read> = Vec::new();
-    let mut committed_at = Timestamp::default();
-    while let Some(order) = orders.blocking_recv() {
-        let mut next = Some(order);
-        let mut waited = false;
-        loop {
-            match next.take().map_or_else(|| orders.try_recv().ok(), Some) {
-                Some(Order::Record(record)) => {
-                    batch.push(*record);
-                    if batch.is_full() {
-                        commit(&mut recorder, &mut batch, events)?;
-                        answer(&recorder, &mut reads, events)?;
-                    }
-                }
-                Some(Order::Read(read)) => reads.push(read),
-                Some(Order::Seal(seal)) => {
-                    commit(&mut recorder, &mut batch, events)?;
-                    recorder.seal(seal)?;
-                }
-                None if !waited && !batch.records.is_empty() => {
-                    waited = true;
-                    awaited.wait((committed_at + COMMIT_EVERY).since(clock.now()));
-                }
-                None => break,
-            }
-        }
-        if !batch.records.is_empty() {
-            commit(&mut recorder, &mut batch, events)?;
-            committed_at = clock.now();
-        }
-        answer(&recorder, &mut reads, events)?;
-    }
-    Ok(recorder)
-}
-
-/// Whether the crawl waits for the writer: nothing is fetched, and nothing will be due before it has answered.
-#[derive(Default)]
-struct Awaited {
-    is_awaited: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Awaited {
-    fn set(&self, is_awaited: bool) {
-        let before = std::mem::replace(&mut *self.lock(), is_awaited);
-        if is_awaited && !before {
-            self.changed.notify_one();
-        }
-    }
-
-    /// Waits until it is so, but not longer than this.
-    fn wait(&self, time_max: Duration) {
-        // What it is then does not matter.
-        let _ = self.changed.wait_timeout_while(self.lock(), time_max, |is_awaited| !*is_awaited);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        self.is_awaited.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Records that wait for their commit.
-#[derive(Default)]
-struct Waiting {
-    records: Vec<Record>,
-    /// URLs found in them.
-    found: usize,
-}
-
-impl Waiting {
-    fn push(&mut self, record: Record) {
-        self.found += record.found_count();
-        self.records.push(record);
-    }
-
-    fn is_full(&self) -> bool {
-        self.records.len() >= COMMIT_RECORDS_MAX || self.found >= COMMIT_FOUND_MAX
-    }
-}
-
-fn commit(recorder: &mut Recorder, batch: &mut Waiting, events: &mpsc::Sender<Event>) -> Result<(), RecordError> {
-    let Waiting { records, .. } = std::mem::take(batch);
-    if records.is_empty() {
-        return Ok(());
-    }
-    let (records, committed) = recorder.commit(records)?;
-    send(events, Event::Committed { records, committed });
-    Ok(())
-}
-
-fn answer(recorder: &Recorder, reads: &mut Vec<Read>, events: &mpsc::Sender<Event>) -> Result<(), StoreError> {
-    for read in reads.drain(..) {
-        match read {
-            Read::Queue { site, with_record, after, max } => {
-                send(events, load(recorder, site, with_record, after, max)?);
-            }
-            Read::Sites { after } => {
-                let sites = recorder.store().sites_with_pending(after, SITES_FOUND_MAX)?;
-                let all = sites.len() < SITES_FOUND_MAX;
-                send(events, Event::SitesFound { sites, all });
-            }
-        }
-    }
-    Ok(())
-}
-
-fn load(
-    recorder: &Recorder,
-    site: SiteKey,
-    with_record: bool,
-    after: Option<model::Position>,
-    max: usize,
-) -> Result<Event, StoreError> {
-    let record = if with_record { recorder.store().site(site)?.map(Box::new) } else { None };
-    let queue: Vec<Queued> = recorder.store().pending(site, after, max)?;
-    let all = queue.len() < max;
-    Ok(Event::Loaded { site, record, queue, all })
-}
-
-fn send(events: &mpsc::Sender<Event>, event: Event) {
-    // The receiver is gone only when the crawl has ended.
-    let _ = events.blocking_send(event);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Longer than any test may take: who is not woken is noticed.
-    const EVER: Duration = Duration::from_secs(24 * 3600);
-
-    #[test]
-    fn a_fetch_under_way_takes_little_memory() {
-        fn future_bytes<A, B, F: Future>(_: impl Fn(A, B) -> F) -> usize {
-            size_of::<F>()
-        }
-        // With what the runtime adds these are 2,560 bytes, a size that jemalloc has.
-        assert!(future_bytes(fetch) <= 2_360, "{} bytes", future_bytes(fetch));
-    }
-
-    #[test]
-    fn who_is_awaited_waits_no_longer() {
-        let awaited = Awaited::default();
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| awaited.wait(EVER));
-            awaited.set(false);
-            awaited.set(true);
-            waiting.join().expect("no panic");
-        });
-        // It still is.
-        awaited.wait(EVER);
-        awaited.set(false);
-        awaited.wait(Duration::ZERO);
     }
 }
