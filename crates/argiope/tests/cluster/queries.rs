@@ -5,7 +5,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex};
 
 use api::{
     LinksRequest, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, SearchRequest, SearchResponse,
@@ -59,7 +59,9 @@ fn crawl(sites: &[usize]) -> Crawled {
 }
 
 /// Crawls of a site each: what the workers have.
-static PARTS: LazyLock<[Crawled; SITES]> = LazyLock::new(|| std::array::from_fn(|site| crawl(&[site])));
+fn crawl_parts() -> [Crawled; SITES] {
+    std::array::from_fn(|site| crawl(&[site]))
+}
 
 /// A worker, as far as queries go. It runs apart from the others, so that it can be stopped.
 struct Worker {
@@ -207,8 +209,8 @@ fn compare(asking: &Runtime, alive: &Alive, whole: &Crawled) {
 
 #[test]
 fn workers_answer_together_as_one_crawl_of_everything() {
-    let (asking, whole) = (runtime(), crawl(&[0, 1, 2]));
-    let workers = PARTS.each_ref().map(Worker::of);
+    let (asking, whole, parts) = (runtime(), crawl(&[0, 1, 2]), crawl_parts());
+    let workers = parts.each_ref().map(Worker::of);
     compare(&asking, &Alive::of(&workers), &whole);
     compare(&asking, &Alive::of(workers.iter().rev()), &whole);
     no_process_is_left();
@@ -216,8 +218,8 @@ fn workers_answer_together_as_one_crawl_of_everything() {
 
 #[test]
 fn segments_of_workers_that_are_gone_are_read_by_one_of_the_others() {
-    let (asking, whole) = (runtime(), crawl(&[0, 1, 2]));
-    let gone = &PARTS[2];
+    let (asking, whole, parts) = (runtime(), crawl(&[0, 1, 2]), crawl_parts());
+    let gone = &parts[2];
     let segments: Vec<String> = gone
         .segments()
         .iter()
@@ -236,7 +238,7 @@ fn segments_of_workers_that_are_gone_are_read_by_one_of_the_others() {
             fetch(segment, layout)
         })
     };
-    let workers = [0, 1].map(|site| Worker::start(Path::new(PARTS[site].dir()), fetch.clone()));
+    let workers = [0, 1].map(|site| Worker::start(Path::new(parts[site].dir()), fetch.clone()));
     let alive = Alive::of(&workers);
     alive.0.lock().expect("no panic").segments.clone_from(&segments);
     compare(&asking, &alive, &whole);
@@ -245,8 +247,8 @@ fn segments_of_workers_that_are_gone_are_read_by_one_of_the_others() {
 
 #[test]
 fn wrong_questions_are_told_at_once() {
-    let asking = runtime();
-    let workers = [0, 1].map(|site| Worker::of(&PARTS[site]));
+    let (asking, parts) = (runtime(), crawl_parts());
+    let workers = [0, 1].map(|site| Worker::of(&parts[site]));
     let alive = Alive::of(&workers);
     let overlap = |url1: &str, url2: &str| {
         let request = OverlapRequest { url1: url1.to_owned(), url2: url2.to_owned(), list: false };
@@ -289,7 +291,8 @@ fn a_question_that_cannot_be_answered_is_put_some_times_and_then_told_why() {
 fn who_does_not_bear_the_token_is_not_let_in() {
     use std::io::{Read, Write};
 
-    let worker = Worker::of(&PARTS[0]);
+    let part = crawl(&[0]);
+    let worker = Worker::of(&part);
     let answer = |authorization: &str| {
         let mut stream = std::net::TcpStream::connect(worker.url.trim_start_matches("http://")).expect("it listens");
         write!(stream, "DELETE /v1/queries/00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{authorization}\r\n")
@@ -364,18 +367,18 @@ fn no_process_is_left() {
 }
 
 /// The ranks of the first two sites.
-fn ranks_of_two(asking: &Runtime) -> PageRankResponse {
-    let workers = [0, 1].map(|site| Worker::of(&PARTS[site]));
+fn ranks_of_two(asking: &Runtime, parts: &[Crawled; SITES]) -> PageRankResponse {
+    let workers = [0, 1].map(|site| Worker::of(&parts[site]));
     asking.block_on(Alive::of(&workers).ask(&ranks(true))).expect("an answer")
 }
 
 #[test]
 fn a_query_begins_anew_without_a_worker_that_stopped() {
-    let asking = runtime();
-    let expect = ranks_of_two(&asking);
-    let mut workers = PARTS.each_ref().map(Worker::of);
+    let (asking, parts) = (runtime(), crawl_parts());
+    let expect = ranks_of_two(&asking, &parts);
+    let mut workers = parts.each_ref().map(Worker::of);
     let alive = Alive::of(&workers);
-    let asked = Asked::begin(&asking, &alive, &PARTS[2]);
+    let asked = Asked::begin(&asking, &alive, &parts[2]);
     workers[2].stop();
     alive.set(&workers[..2]);
     assert_eq!(asking.block_on(asked.answer).expect("no panic"), Ok(expect));
@@ -384,11 +387,11 @@ fn a_query_begins_anew_without_a_worker_that_stopped() {
 
 #[test]
 fn a_query_begins_anew_without_a_worker_that_is_alive_no_more_and_does_not_answer() {
-    let asking = runtime();
-    let expect = ranks_of_two(&asking);
-    let workers = PARTS.each_ref().map(Worker::of);
+    let (asking, parts) = (runtime(), crawl_parts());
+    let expect = ranks_of_two(&asking, &parts);
+    let workers = parts.each_ref().map(Worker::of);
     let alive = Alive::of(&workers);
-    let asked = Asked::begin(&asking, &alive, &PARTS[0]);
+    let asked = Asked::begin(&asking, &alive, &parts[0]);
     // The first is held up, and stays so.
     alive.set(&workers[..2]);
     assert_eq!(asking.block_on(asked.answer).expect("no panic"), Ok(expect));
@@ -397,13 +400,13 @@ fn a_query_begins_anew_without_a_worker_that_is_alive_no_more_and_does_not_answe
 
 #[test]
 fn a_query_begins_anew_after_a_process_was_killed() {
-    let asking = runtime();
-    let workers = PARTS.each_ref().map(Worker::of);
+    let (asking, parts) = (runtime(), crawl_parts());
+    let workers = parts.each_ref().map(Worker::of);
     let alive = Alive::of(&workers);
     let expect = asking.block_on(alive.ask(&ranks(true))).expect("an answer");
     for place in 0..SITES {
         no_process_is_left();
-        let asked = Asked::begin(&asking, &alive, &PARTS[1]);
+        let asked = Asked::begin(&asking, &alive, &parts[1]);
         let killed = Command::new("kill").args(["-9", &processes()[place].to_string()]).status().expect("kill");
         assert!(killed.success());
         assert_eq!(asking.block_on(asked.answer).expect("no panic").as_ref(), Ok(&expect), "{place}");
@@ -413,9 +416,9 @@ fn a_query_begins_anew_after_a_process_was_killed() {
 
 #[test]
 fn a_query_that_nobody_waits_for_leaves_no_process() {
-    let asking = runtime();
-    let workers = PARTS.each_ref().map(Worker::of);
-    let asked = Asked::begin(&asking, &Alive::of(&workers), &PARTS[1]);
+    let (asking, parts) = (runtime(), crawl_parts());
+    let workers = parts.each_ref().map(Worker::of);
+    let asked = Asked::begin(&asking, &Alive::of(&workers), &parts[1]);
     asked.answer.abort();
     no_process_is_left();
 }
