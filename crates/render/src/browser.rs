@@ -1,6 +1,6 @@
 //! A browser process, and its end.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -60,6 +60,9 @@ pub(crate) struct Browser {
     /// Pages that were begun.
     pages: AtomicU32,
     profile: TempDir,
+    /// The socket by which others would find it, looked up when it has started: where the pipes are closed before it is killed, it
+    /// begins to end by itself, and takes away the link in its profile before what the link leads to.
+    socket: Option<PathBuf>,
 }
 
 impl Browser {
@@ -84,9 +87,10 @@ impl Browser {
             return Err(failed("no pipes".to_owned()).into());
         };
         let connection = Connection::new(stdin, stdout);
-        let browser = Browser { connection, process, group, pages: AtomicU32::new(0), profile };
+        let mut browser = Browser { connection, process, group, pages: AtomicU32::new(0), profile, socket: None };
         let answered = browser.connection.call(None, "Browser.getVersion", json!({})).await;
         answered.map_err(|_| failed("it ended at once".to_owned()))?;
+        browser.socket = socket_of(browser.profile.path());
         Ok(browser)
     }
 
@@ -117,22 +121,27 @@ impl Browser {
 impl Drop for Browser {
     fn drop(&mut self) {
         self.kill();
-        remove_socket(self.profile.path());
+        if let Some(socket) = self.socket.take().or_else(|| socket_of(self.profile.path())) {
+            remove_socket(&socket);
+        }
         // Takes the process off the list; the runtime does so later if it has not ended yet.
         let _ = self.process.try_wait();
     }
 }
 
-/// Removes what a browser that is killed leaves outside its profile: the directory with the socket by which others would find it.
-fn remove_socket(profile: &Path) {
-    const SOCKET: &str = "SingletonSocket";
-    let Ok(socket) = std::fs::read_link(profile.join(SOCKET)) else { return };
-    let Some(dir) = socket.parent() else { return };
+/// The socket by which others find a browser with this profile, in a directory of its own outside of it.
+fn socket_of(profile: &Path) -> Option<PathBuf> {
+    std::fs::read_link(profile.join("SingletonSocket")).ok()
+}
+
+/// Removes what a browser that is killed leaves outside its profile: its socket, and the directory of that.
+fn remove_socket(socket: &Path) {
     // What cannot be removed stays, as it would without this.
-    for file in [SOCKET, "SingletonCookie"] {
-        let _ = std::fs::remove_file(dir.join(file));
+    let _ = std::fs::remove_file(socket);
+    if let Some(dir) = socket.parent() {
+        let _ = std::fs::remove_file(dir.join("SingletonCookie"));
+        let _ = std::fs::remove_dir(dir);
     }
-    let _ = std::fs::remove_dir(dir);
 }
 
 /// The group of a process: proc(5), field 5 of `stat`, behind a name that may hold anything.

@@ -1,5 +1,6 @@
 //! Pages that misbehave cost themselves, and no process is left behind.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,10 +87,7 @@ async fn browsers_are_replaced_and_end_with_the_renderer() {
     // The name shows in the command line of the first process, the profile's in those of all.
     let sockets = tempfile::tempdir().expect("a directory");
     let (own, temporary) = (dir.path().display(), sockets.path().display());
-    let script = format!("#!/bin/sh\nTMPDIR={temporary} exec chromium --argiope-test={own} \"$@\"\n");
-    std::fs::write(&program, script).expect("a file");
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&program, executable).expect("a file");
+    write_program(&program, &format!("#!/bin/sh\nTMPDIR={temporary} exec chromium --argiope-test={own} \"$@\"\n"));
     let mark = format!("--argiope-test={}", dir.path().display());
     let renderer = Renderer::new(Settings { browser: program, pages_per_browser: 2, ..settings() });
     for _ in 0..5 {
@@ -101,6 +99,39 @@ async fn browsers_are_replaced_and_end_with_the_renderer() {
     drop(renderer);
     assert!(are_gone(&mark).await);
     assert_eq!(left(), 0);
+}
+
+fn write_program(path: &Path, script: &str) {
+    std::fs::write(path, script).expect("a file");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(path, executable).expect("a file");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_socket_of_a_browser_is_removed_also_where_the_browser_began_to_end_by_itself() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (program, socket) = (dir.path().join("browser"), dir.path().join("of-the-browser/SingletonSocket"));
+    // It answers one message. At the next it takes the link to its socket away, as Chromium does first when it ends, and is gone.
+    let script = format!(
+        r#"#!/bin/bash
+for argument; do case $argument in --user-data-dir=*) link=${{argument#*=}}/SingletonSocket;; esac; done
+mkdir {0}/of-the-browser && touch {1} {0}/of-the-browser/SingletonCookie {0}/started && ln -s {1} $link
+IFS= read -r -d '' message <&3
+id=${{message#*\"id\":}}
+printf '{{"id":%s,"result":{{}}}}\0' ${{id%%[,\}}]*}} >&4
+IFS= read -r -d '' message <&3
+rm $link
+"#,
+        dir.path().display(),
+        socket.display()
+    );
+    write_program(&program, &script);
+    let renderer = Renderer::new(Settings { browser: program, ..settings() });
+    let failure = render(&renderer, "<p>fine</p>", &Arc::new(Site::new())).await.expect_err("no browser");
+    assert_eq!(failure, BrowserError::Ended.into());
+    drop(renderer);
+    assert!(dir.path().join("started").exists());
+    assert!(!dir.path().join("of-the-browser").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
