@@ -1,5 +1,6 @@
 //! The command line: commands, errors as one line, exit codes.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -125,7 +126,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Client(args) => commands::client::run(args),
         Command::QueryPart => Ok(queries::part::run()),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "argiope", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "argiope", &mut script);
+            std::io::stdout().write_all(&script)?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -1,5 +1,6 @@
 //! `argiope testweb`: serve a web to try the crawler on.
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,9 +56,14 @@ pub fn run(args: TestwebArgs) -> anyhow::Result<ExitCode> {
         if let Some(path) = &args.ca_cert {
             std::fs::write(path, server.ca_pem())?;
         }
-        println!("listening on {}", server.address());
-        println!("sites: {}", sites.join(" "));
-        println!("try: argiope crawl http://simple.test/ --connect-to {}", server.connect_to());
+        let said = format!(
+            "listening on {}\nsites: {}\ntry: argiope crawl http://simple.test/ --connect-to {}\n",
+            server.address(),
+            sites.join(" "),
+            server.connect_to()
+        );
+        // At once, so that who reads the first line only leaves it running.
+        std::io::stdout().write_all(said.as_bytes())?;
         tokio::signal::ctrl_c().await?;
         server.shutdown().await;
         Ok(ExitCode::SUCCESS)

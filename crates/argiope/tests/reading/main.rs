@@ -10,3 +10,4 @@ mod export;
 mod ran;
 mod repair;
 mod status;
+mod unread;
