@@ -1,10 +1,11 @@
-//! How fast pages are read: all that [`extract::html`] gives of a page, beside other parsers that give its links only.
+//! How fast pages are read: all that [`extract::html`] gives of a page and its links alone, beside other parsers.
 //!
 //! `cargo bench -p extract --bench html`; which pages, is said by [`testpages`].
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::error::Error;
+use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -12,6 +13,7 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{BufferQueue, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5gum::Span;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+use lol_html::html_content::{Element, TextType};
 use testpages::{Pages, ProcessorTime};
 
 /// Reads a page and says how much it found.
@@ -29,9 +31,10 @@ fn main() -> Result<()> {
     let links: usize = pages.iter().map(|page| ours(page)).sum();
     println!("{} pages, {bytes} bytes, {links} links and images", pages.len());
 
-    let readers: [(&str, Reader); 5] = [
+    let readers: [(&str, Reader); 6] = [
         ("extract", ours),
         ("extract, links only", our_links),
+        ("lol_html, with texts", lol_html_with_texts),
         ("lol_html", lol_html),
         ("html5gum", html5gum),
         ("html5ever", html5ever),
@@ -72,6 +75,45 @@ fn lol_html(page: &[u8]) -> usize {
     let mut rewriter = lol_html::HtmlRewriter::new(settings, |_: &[u8]| {});
     let read = rewriter.write(page).and_then(|()| rewriter.end());
     read.map_or(0, |()| bytes)
+}
+
+/// What a crawl keeps of a page: its title and text, links with their texts, images with their descriptions. The text is taken as it
+/// stands: white space is not collapsed, and the encoding is not decided.
+fn lol_html_with_texts(page: &[u8]) -> usize {
+    let (links, images) = (RefCell::new(Vec::<[String; 2]>::new()), RefCell::new(Vec::<[String; 2]>::new()));
+    let (title, text) = (RefCell::new(String::new()), RefCell::new(String::new()));
+    let attribute = |element: &Element<'_, '_>, name: &str| element.get_attribute(name).unwrap_or_default();
+    let element_content_handlers = vec![
+        lol_html::element!("a[href]", |element| {
+            links.borrow_mut().push([attribute(element, "href"), String::new()]);
+            Ok(())
+        }),
+        lol_html::text!("a[href]", |chunk| {
+            links.borrow_mut().last_mut().into_iter().for_each(|[_, text]| text.push_str(chunk.as_str()));
+            Ok(())
+        }),
+        lol_html::element!("img[src]", |element| {
+            images.borrow_mut().push([attribute(element, "src"), attribute(element, "alt")]);
+            Ok(())
+        }),
+        lol_html::text!("title", |chunk| {
+            title.borrow_mut().push_str(chunk.as_str());
+            Ok(())
+        }),
+    ];
+    let all_text = lol_html::doc_text!(|chunk| {
+        // Neither scripts nor styles.
+        if chunk.text_type() == TextType::Data {
+            text.borrow_mut().push_str(chunk.as_str());
+        }
+        Ok(())
+    });
+    let document_content_handlers = vec![all_text];
+    let settings = lol_html::Settings { element_content_handlers, document_content_handlers, ..Default::default() };
+    let mut rewriter = lol_html::HtmlRewriter::new(settings, |_: &[u8]| {});
+    let read = rewriter.write(page).and_then(|()| rewriter.end());
+    let (title, text) = (black_box(title.into_inner()), black_box(text.into_inner()));
+    read.map_or(0, |()| links.borrow().len() + images.borrow().len() + title.len() + text.len())
 }
 
 fn html5gum(page: &[u8]) -> usize {
