@@ -76,6 +76,8 @@ impl Browser {
             .args(["-c", START, "chromium"])
             .args(FLAGS)
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            // The directory of its socket goes with the profile.
+            .env("TMPDIR", profile.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0)
