@@ -66,6 +66,13 @@ pub fn target(cleaned: &str) -> Target {
     }
 }
 
+/// Whether a cleaned reference is a whole http or https URL.
+pub(crate) fn is_absolute(cleaned: &str) -> bool {
+    ["http://", "https://"]
+        .iter()
+        .any(|scheme| cleaned.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+}
+
 /// The scheme (RFC 3986, section 3.1), without its colon.
 fn scheme(reference: &str) -> Option<&str> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');

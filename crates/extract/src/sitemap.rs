@@ -62,6 +62,17 @@ pub enum Kind {
     Unknown,
 }
 
+impl Kind {
+    /// Whether a cleaned `loc` can be a URL there. Sitemaps name absolute URLs (sitemaps.org, "XML tag definitions"); a path from
+    /// the root is read too, since sites write it. Any other text is none: `&a9;`, `TODO`. Feeds may give relative references.
+    fn allows(self, loc: &str) -> bool {
+        match self {
+            Kind::UrlSet | Kind::Index => loc.starts_with('/') || crate::href::is_absolute(loc),
+            Kind::Text | Kind::Rss | Kind::Atom | Kind::Unknown => true,
+        }
+    }
+}
+
 /// One URL of a sitemap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -130,7 +141,7 @@ impl Sitemap {
     /// Keeps a URL as it is written, if it is one and there is room. `false` when there is none left.
     fn add(&mut self, loc: &str, lastmod: Option<String>, limits: &Limits) -> bool {
         let loc = crate::href::clean(loc);
-        if loc.is_empty() {
+        if loc.is_empty() || !self.kind.allows(&loc) {
             self.flaws.without_url += 1;
         } else if loc.len() > limits.url_bytes_max {
             self.flaws.too_long += 1;

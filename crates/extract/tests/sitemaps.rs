@@ -142,6 +142,17 @@ fn empty_and_long_urls_are_counted() {
 }
 
 #[test]
+fn what_cannot_be_a_url_is_none() {
+    let locs = ["&a9;", "TODO", "www.x.test/a", "ftp://x/a", "page.html"];
+    let urls: String = locs.iter().map(|loc| format!("<url><loc>{loc}</loc></url>")).collect();
+    let sitemap = read(&format!("<urlset>{urls}<url><loc>/a</loc></url><url><loc>HTTPS://x/b</loc></url></urlset>"));
+    assert_eq!(entries(&sitemap), ["/a", "HTTPS://x/b"]);
+    assert_eq!(sitemap.flaws.without_url, 5);
+    let index = read("<sitemapindex><sitemap><loc>&a9;</loc></sitemap></sitemapindex>");
+    assert_eq!((index.entries.len(), index.flaws.without_url), (0, 1));
+}
+
+#[test]
 fn padding_of_any_amount_is_no_part_of_a_url() {
     let padding = "<![CDATA[ \n]]>&#32;".repeat(Limits::default().url_bytes_max);
     check(&format!("<urlset><url><loc>{padding}http://x/a </loc></url></urlset>"), Kind::UrlSet, &["http://x/a"]);

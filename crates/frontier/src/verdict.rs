@@ -98,8 +98,9 @@ pub fn outcome_of(kind: FailureKind) -> Outcome {
 /// The wait asked for by a `Retry-After` field: seconds or a date (RFC 9110 §10.2.3). `None` if it is neither.
 fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
-    if let Ok(seconds) = value.parse::<u64>() {
-        return Some(Duration::from_secs(seconds));
+    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More seconds than 64 bits hold are the longest wait there is.
+        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
     let date = httpdate::parse_http_date(value).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     Some((Timestamp::default() + date).since(now))
@@ -153,6 +154,8 @@ mod tests {
         for (value, expect) in [
             ("120", Some(120)),
             (" 0 ", Some(0)),
+            ("18446744073709551616", Some(u64::MAX)),
+            ("99999999999999999999999999999999", Some(u64::MAX)),
             ("Sun, 06 Nov 1994 08:49:37 GMT", Some(10)),
             ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
             ("soon", None),

@@ -5,15 +5,18 @@ use std::time::Duration;
 /// The longest Crawl-delay that is believed: one day. A longer one is read as this.
 pub const CRAWL_DELAY_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Seconds as a decimal number, fractions included (`10`, `0.05`, `.5`, also `1,5`).
+/// Seconds as a decimal number, with a fraction or an exponent (`10`, `0.05`, `.5`, `1e2`, also `1,5`).
 ///
 /// What follows the number (`5s`, `10 seconds`) is ignored; a value that does not begin with one is no delay.
 pub(crate) fn parse(value: &[u8]) -> Option<Duration> {
-    let number: String = value
-        .iter()
-        .map(|&octet| if octet == b',' { '.' } else { char::from(octet) })
-        .take_while(|&c| c.is_ascii_digit() || c == '.')
-        .collect();
+    let digits = |text: &[u8]| text.iter().take_while(|octet| octet.is_ascii_digit()).count();
+    let mantissa = value.iter().take_while(|octet| octet.is_ascii_digit() || b".,".contains(octet)).count();
+    let exponent = match &value[mantissa..] {
+        [b'e' | b'E', b'+' | b'-', rest @ ..] if digits(rest) > 0 => 2 + digits(rest),
+        [b'e' | b'E', rest @ ..] if digits(rest) > 0 => 1 + digits(rest),
+        _ => 0,
+    };
+    let number = String::from_utf8_lossy(&value[..mantissa + exponent]).replace(',', ".");
     // `f64` reads neither `1.2.3` nor a lone point; a number too large for it becomes infinite.
     let seconds: f64 = number.parse().ok()?;
     if seconds >= CRAWL_DELAY_MAX.as_secs_f64() {
@@ -40,6 +43,11 @@ mod tests {
         check("1,5", Some(1_500));
         check("5s", Some(5_000));
         check("10 seconds", Some(10_000));
+        check("1e2", Some(100_000));
+        check("5E-1", Some(500));
+        check("1,5e+1 s", Some(15_000));
+        check("5each", Some(5_000));
+        check("5e+", Some(5_000));
     }
 
     #[test]

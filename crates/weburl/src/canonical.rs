@@ -141,12 +141,12 @@ impl CanonicalUrl {
         }
         let base = (!CanonicalUrl::is_whole(href)).then(|| url::Url::parse(&self.text)).transpose();
         let base = base.map_err(|error| Rejected::Syntax(error.to_string()))?;
-        let parsed = url::Url::options()
-            .base_url(base.as_ref())
-            .encoding_override(encoder)
-            .parse(href)
-            .map_err(|error| Rejected::Syntax(error.to_string()))?;
-        CanonicalUrl::from_parsed(parsed, rules, Some(self))
+        let options = url::Url::options().base_url(base.as_ref()).encoding_override(encoder);
+        let parsed = match options.parse(href) {
+            Err(url::ParseError::EmptyHost) => options.parse(&with_two_slashes(href)),
+            parsed => parsed,
+        };
+        CanonicalUrl::from_parsed(parsed.map_err(|error| Rejected::Syntax(error.to_string()))?, rules, Some(self))
     }
 
     /// Whether a reference names the host itself, so that the base does not matter.
@@ -332,6 +332,14 @@ impl fmt::Debug for CanonicalUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// A reference that names a host, with two slashes before the host. The standard ignores further ones ("special authority ignore
+/// slashes state"); the parser takes them for an empty host where the reference begins with `//`.
+fn with_two_slashes(href: &str) -> Cow<'_, str> {
+    let href = href.trim_start_matches(|c| c <= ' ');
+    let host = href.trim_start_matches(['/', '\\', '\t', '\n', '\r']);
+    if host.len() == href.len() { Cow::Borrowed(href) } else { Cow::Owned(format!("//{host}")) }
 }
 
 fn check_raw_length(text: &str, rules: &CanonicalRules) -> Result<(), Rejected> {

@@ -54,6 +54,8 @@ fn links_are_resolved_as_a_browser_does() {
         ("/one/two.html", "https://foo.com:8000/one/two.html"),
         ("http://elsewhere.com/some.html", "http://elsewhere.com/some.html"),
         ("//other.test/x", "https://other.test/x"),
+        ("///other.test/x", "https://other.test/x"),
+        (" \t//\n//\\other.test/x", "https://other.test/x"),
         ("?z=1", "https://foo.com:8000/bar/xyz.html?z=1"),
         ("https:rel", "https://foo.com:8000/bar/rel"),
     ] {
@@ -157,6 +159,10 @@ const REFERENCES: &[&str] = &[
     "//",
     "//a",
     "///a",
+    "////a/b",
+    "//\\a",
+    " //\t/a",
+    "///",
     "/a//b",
     "./a",
     ".",
@@ -234,7 +240,14 @@ const BASES: &[&str] = &[
 /// Resolves by the URL parser alone: absolute URLs go nowhere else.
 fn by_parser(base: &CanonicalUrl, href: &str, rules: &CanonicalRules) -> Result<CanonicalUrl, Rejected> {
     let base = url::Url::parse(base.as_str()).expect("canonical");
-    let joined = base.join(href).map_err(|error| Rejected::Syntax(error.to_string()))?;
+    let joined = match base.join(href) {
+        // The parser ignores further slashes before a host, as the standard says, only where there is a scheme.
+        Err(url::ParseError::EmptyHost) if href.trim_start_matches(|c| c <= ' ').starts_with('/') => {
+            url::Url::parse(&format!("{}:{}", base.scheme(), href.trim_start_matches(|c| c <= ' ')))
+        }
+        joined => joined,
+    };
+    let joined = joined.map_err(|error| Rejected::Syntax(error.to_string()))?;
     CanonicalUrl::parse(joined.as_str(), rules)
 }
 

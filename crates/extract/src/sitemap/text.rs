@@ -9,7 +9,7 @@ pub(super) fn read(document: &str, limits: &Limits, sitemap: &mut Sitemap) {
     let mut others: u32 = 0;
     for line in document.lines().filter(|line| !line.trim().is_empty()) {
         let loc = href::clean(line);
-        if !is_absolute(&loc) {
+        if !href::is_absolute(&loc) {
             others = others.saturating_add(1);
         } else if !sitemap.add(&loc, None, limits) {
             break;
@@ -19,10 +19,4 @@ pub(super) fn read(document: &str, limits: &Limits, sitemap: &mut Sitemap) {
         sitemap.kind = Kind::Text;
         sitemap.flaws.without_url = others;
     }
-}
-
-fn is_absolute(url: &str) -> bool {
-    ["http://", "https://"]
-        .iter()
-        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
 }
