@@ -405,7 +405,7 @@ impl State {
         front.resolving = false;
         front.resolved_at = now;
         match addresses {
-            Ok(addresses) => front.state.addresses = Some(addresses),
+            Ok(addresses) => front.state.resolved(addresses),
             Err(failure) if failure.kind == FailureKind::NameServer => {
                 let failures = front.state.failed(&failure, &politeness);
                 front.state.wait_until(now + politeness.backoff_after(failures, None));

@@ -17,10 +17,11 @@ use crate::address::is_globally_routable;
 use crate::connection::Connection;
 use crate::dns::Dns;
 use crate::failure::{self, failure};
+use crate::gate::Gate;
 use crate::pool::Key;
 use crate::request::Form;
 use crate::route::{Routes, literal_address};
-use crate::{ConfigError, FetchConfig, ProxyUrl, tls};
+use crate::{ConfigError, FetchConfig, ProxyUrl, race, tls};
 
 /// Opens connections.
 pub(crate) struct Connector {
@@ -31,6 +32,7 @@ pub(crate) struct Connector {
     tls: Arc<rustls::ClientConfig>,
     connect_timeout: Duration,
     head_bytes_max: usize,
+    gate: Gate,
 }
 
 /// Where a request goes, and how.
@@ -76,10 +78,12 @@ impl Connector {
             tls: tls::client_config(&config.ca_certs)?,
             connect_timeout: config.limits.connect_timeout,
             head_bytes_max: config.limits.header_bytes_max,
+            gate: config.gate.clone(),
         })
     }
 
-    /// The addresses that connections for `site` may go to: none behind a proxy, which resolves by itself; else never empty.
+    /// The addresses that connections for `site` may go to, the one to be used first: none behind a proxy, which resolves by
+    /// itself; else never empty.
     pub(crate) async fn resolve(&self, site: &Site) -> Result<Vec<IpAddr>, Failure> {
         if self.proxy.is_some() {
             // A name is the proxy's to resolve; an address can be judged here.
@@ -99,6 +103,11 @@ impl Connector {
             if let (true, Some(address)) = (addresses.is_empty(), denied) {
                 return Err(denied_address(&host, address));
             }
+        }
+        if race::is_needed(&addresses) {
+            self.gate.pass().await;
+            // Boxed, as connecting is.
+            addresses = Box::pin(race::order(addresses, port, self.connect_timeout)).await;
         }
         Ok(addresses)
     }

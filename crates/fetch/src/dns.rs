@@ -55,7 +55,7 @@ impl Dns {
         Ok(Dns { resolver, timeout })
     }
 
-    /// The addresses of `name`: IPv4, or IPv6 where there is no IPv4. Never empty.
+    /// The addresses of `name`, of both families (RFC 8305 §3). Never empty.
     pub(crate) async fn lookup(&self, name: &str) -> Result<Vec<IpAddr>, Failure> {
         // A name with dots is meant as it stands; the system's search list is for names without.
         let absolute = if name.contains('.') { format!("{name}.") } else { name.to_owned() };
@@ -81,7 +81,7 @@ impl Dns {
 fn set_options(options: &mut ResolverOpts, timeout: Duration) {
     options.timeout = timeout / ATTEMPTS as u32;
     options.attempts = ATTEMPTS;
-    options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
+    options.ip_strategy = LookupIpStrategy::Ipv6AndIpv4;
     options.cache_size = CACHE_ENTRIES_MAX;
     options.use_hosts_file = ResolveHosts::Always;
     options.positive_max_ttl = Some(TTL_MAX);

@@ -49,6 +49,19 @@ pub(crate) struct Answered {
     pub(crate) response_time: Duration,
 }
 
+/// Why there is no answer.
+pub(crate) struct Unanswerable {
+    pub(crate) failure: Failure,
+    /// There was a connection, and the request was sent.
+    pub(crate) was_asked: bool,
+}
+
+impl From<Failure> for Unanswerable {
+    fn from(failure: Failure) -> Self {
+        Unanswerable { failure, was_asked: false }
+    }
+}
+
 impl Exchanger {
     pub(crate) fn new(config: &FetchConfig, clock: Clock) -> Result<Self, ConfigError> {
         Ok(Exchanger {
@@ -65,7 +78,7 @@ impl Exchanger {
 
     /// Asks and reads the whole answer. A connection kept from before may have died in the meantime: if it gives not a
     /// byte, the request is sent once more over a new one, as GET and HEAD may be (RFC 9110 §9.2.2).
-    pub(crate) async fn exchange(&self, ask: &Ask<'_>) -> Result<Answered, Failure> {
+    pub(crate) async fn exchange(&self, ask: &Ask<'_>) -> Result<Answered, Unanswerable> {
         let target = self.connector.target(&ask.url.site(), ask.address).await?;
         let mut connection = self.pool.take(&target.key);
         if let Some(kept) = &mut connection {
@@ -73,23 +86,29 @@ impl Exchanger {
                 Err(unanswered) if unanswered.untouched && unanswered.failure.kind != FailureKind::Timeout => {
                     connection = None;
                 }
-                done => return self.done(done, target, connection),
+                done => return self.done(ask, done, target, connection),
             }
         }
         let new = connection.insert(self.connect(&target).await?);
         let done = self.ask(ask, &target, new).await;
-        self.done(done, target, connection)
+        self.done(ask, done, target, connection)
     }
 
     /// Keeps the connection if another request can be sent over it.
     fn done(
         &self,
+        ask: &Ask<'_>,
         answered: Result<Answered, Unanswered>,
         target: Target,
         connection: Option<Connection>,
-    ) -> Result<Answered, Failure> {
-        let answered = answered.map_err(|unanswered| unanswered.failure)?;
-        if let Some(connection) = connection.filter(|_| answered.exchange.truncated.is_none()) {
+    ) -> Result<Answered, Unanswerable> {
+        let answered = answered.map_err(|Unanswered { failure, .. }| Unanswerable { failure, was_asked: true })?;
+        let can_be_kept = |connection: &Connection| {
+            // Some servers send a body after the head that answers HEAD: it would be read as the answer to the next request.
+            let is_certain = ask.method != Method::Head || connection.is_http2();
+            is_certain && answered.exchange.truncated.is_none()
+        };
+        if let Some(connection) = connection.filter(can_be_kept) {
             self.pool.put(target.key, connection);
         }
         Ok(answered)

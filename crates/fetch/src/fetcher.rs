@@ -8,7 +8,7 @@ use model::{Exchange, Failure, FetchOutcome, FetchTask, Fetched, Limits, Method,
 use tokio::time::Instant;
 use weburl::{CanonicalRules, CanonicalUrl, Site};
 
-use crate::exchange::{Ask, Exchanger};
+use crate::exchange::{Ask, Exchanger, Unanswerable};
 use crate::head_first::HeadFirst;
 use crate::{ConfigError, FetchConfig};
 
@@ -52,7 +52,7 @@ impl Fetcher {
             Course { fetcher: self, url: task.url.clone(), exchanges: Vec::new(), response_time: Duration::ZERO };
         let fetched = match course.run(&task).await {
             Ok(response) => Fetched::Response(response),
-            Err(failure) => Fetched::Failed(failure),
+            Err(unanswerable) => Fetched::Failed(unanswerable.failure),
         };
         FetchOutcome {
             id: task.id,
@@ -67,8 +67,8 @@ impl Fetcher {
     }
 
     /// The addresses that connections for `site` may go to, never none: what `--connect-to`, `--resolve` and DNS say, the
-    /// ones that `deny_private` refuses left out. IPv4 addresses come alone where there are any. Behind a proxy, which
-    /// resolves by itself, there are none.
+    /// ones that `deny_private` refuses left out. Where IPv6 and IPv4 addresses are among them, the one that connects first
+    /// comes first (RFC 8305). Behind a proxy, which resolves by itself, there are none.
     ///
     /// # Errors
     /// [`model::FailureKind::NameNotFound`], [`model::FailureKind::NameServer`] or [`model::FailureKind::AddressDenied`].
@@ -94,7 +94,7 @@ struct Course<'a> {
 }
 
 impl Course<'_> {
-    async fn run(&mut self, task: &FetchTask) -> Result<Response, Failure> {
+    async fn run(&mut self, task: &FetchTask) -> Result<Response, Unanswerable> {
         match task.purpose {
             Purpose::Robots => self.robots(task.address).await,
             Purpose::Page if task.head_first => self.head_then_get(task.address).await,
@@ -103,7 +103,7 @@ impl Course<'_> {
         }
     }
 
-    async fn ask(&mut self, method: Method, address: Option<IpAddr>, bytes_max: u64) -> Result<Response, Failure> {
+    async fn ask(&mut self, method: Method, address: Option<IpAddr>, bytes_max: u64) -> Result<Response, Unanswerable> {
         let begun = Instant::now();
         let url = self.url.clone();
         let ask = Ask { method, url: &url, address, body_bytes_max: bytes_max };
@@ -114,16 +114,20 @@ impl Course<'_> {
                 self.exchanges.push(answered.exchange);
                 Ok(answered.response)
             }
-            Err(failure) => {
+            Err(unanswerable) => {
                 self.response_time = begun.elapsed();
-                Err(failure)
+                Err(unanswerable)
             }
         }
     }
 
-    async fn head_then_get(&mut self, address: Option<IpAddr>) -> Result<Response, Failure> {
+    /// A HEAD without an answer says nothing of the page: some servers close on it, or stay silent.
+    async fn head_then_get(&mut self, address: Option<IpAddr>) -> Result<Response, Unanswerable> {
         let bytes_max = self.fetcher.limits.body_bytes_max;
-        let mut of_head = self.ask(Method::Head, address, bytes_max).await?;
+        let mut of_head = match self.ask(Method::Head, address, bytes_max).await {
+            Err(Unanswerable { was_asked: true, .. }) => return self.ask(Method::Get, address, bytes_max).await,
+            answered => answered?,
+        };
         match self.fetcher.head_first.reason_against(&of_head) {
             None => self.ask(Method::Get, address, bytes_max).await,
             Some(reason) => {
@@ -134,7 +138,7 @@ impl Course<'_> {
     }
 
     /// The byte beyond `robots_bytes_max` shows that there is more.
-    async fn robots(&mut self, pinned: Option<IpAddr>) -> Result<Response, Failure> {
+    async fn robots(&mut self, pinned: Option<IpAddr>) -> Result<Response, Unanswerable> {
         let bytes_max = self.fetcher.limits.robots_bytes_max.saturating_add(1);
         let mut address = pinned;
         for _ in 0..ROBOTS_REDIRECTS_MAX {

@@ -15,11 +15,13 @@ impl HeadFirst {
         HeadFirst { accepts: accepts.to_vec(), body_bytes_max }
     }
 
-    /// Why the answer to a HEAD is not followed by GET; `None` if it is. A server that does not know HEAD is asked with GET.
+    /// Why the answer to a HEAD is not followed by GET; `None` if it is. Any other error than those that are about the page, or ask
+    /// to wait, may be about HEAD: GET decides.
     pub(crate) fn reason_against(&self, response: &Response) -> Option<String> {
         match response.status {
-            405 | 501 => return None,
             200 => {}
+            status @ (404 | 410 | 408 | 429 | 502..=504) => return Some(format!("status {status}")),
+            400.. => return None,
             status => return Some(format!("status {status}")),
         }
         if let Some(value) = response.headers.get("content-type") {
@@ -74,16 +76,17 @@ mod tests {
     }
 
     #[test]
-    fn servers_that_know_no_head_are_asked_with_get() {
-        check(405, Some("application/zip"), None, None);
-        check(501, None, None, None);
+    fn servers_that_refuse_head_are_asked_with_get() {
+        for status in [400, 401, 403, 405, 500, 501, 999] {
+            check(status, Some("application/zip"), None, None);
+        }
     }
 
     #[test]
     fn other_answers_end_with_the_head() {
-        check(404, Some("text/html"), None, Some("status 404"));
-        check(301, None, None, Some("status 301"));
-        check(204, None, None, Some("status 204"));
+        for status in [204, 301, 404, 408, 410, 429, 502, 503, 504] {
+            check(status, Some("text/html"), None, Some(&format!("status {status}")));
+        }
         check(200, Some("application/zip"), None, Some("content type application/zip"));
         check(200, Some("video/mp4"), None, Some("content type video/mp4"));
         check(200, Some("text/html"), Some("1001"), Some("1001 bytes are more than 1000 (body_bytes_max)"));

@@ -29,6 +29,7 @@ mod pace;
 mod pieces;
 mod pool;
 mod proxy;
+mod race;
 mod request;
 mod route;
 mod tls;

@@ -164,6 +164,13 @@ impl SiteState {
         self.addresses.as_ref().and_then(|addresses| addresses.first().copied())
     }
 
+    /// Takes in the addresses that its name has now. It stays with the one in use if that is still among them.
+    pub fn resolved(&mut self, mut addresses: Vec<IpAddr>) {
+        let in_use = self.address().and_then(|in_use| addresses.iter().position(|address| *address == in_use));
+        addresses.rotate_left(in_use.unwrap_or_default());
+        self.addresses = Some(addresses);
+    }
+
     /// Goes over to its next address, since the one in use does not answer.
     pub fn try_next_address(&mut self) {
         if let Some(addresses) = &mut self.addresses

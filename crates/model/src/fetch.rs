@@ -122,3 +122,11 @@ pub enum FailureKind {
     /// A size limit of [`crate::Limits`] was reached in the head; the detail names it.
     HeadTooLarge,
 }
+
+impl FailureKind {
+    /// Whether another address of the same name may do better: nothing was to be had from the one that was asked.
+    #[must_use]
+    pub fn is_of_address(self) -> bool {
+        matches!(self, FailureKind::Connect | FailureKind::Timeout | FailureKind::Disconnected)
+    }
+}

@@ -8,6 +8,7 @@
 mod binary;
 mod crawl;
 
+mod addresses;
 mod depth;
 mod hostile;
 mod politeness;

@@ -69,7 +69,7 @@ impl State {
                 let failures = front.state.failed(&failure, &politeness);
                 if shares_addresses && matches!(failure.kind, FailureKind::Connect | FailureKind::Timeout) {
                     front.unreachable = front.state.address();
-                } else if failure.kind == FailureKind::Connect {
+                } else if failure.kind.is_of_address() {
                     front.state.try_next_address();
                 }
                 wait = wait.max(politeness.backoff_after(failures, retry_after));

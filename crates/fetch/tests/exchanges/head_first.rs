@@ -1,8 +1,8 @@
-//! HEAD, then GET on the same connection if the page is worth it.
+//! HEAD, then GET on another connection if the page is worth it.
 
-use model::{FetchTask, Limits, Method};
+use model::{FailureKind, FetchTask, Limits, Method};
 
-use crate::client::{note, page, response, text, with_limits};
+use crate::client::{assert_failed, note, page, plain, response, text, with_limits};
 use crate::server::{Server, serve};
 
 /// Answers HEAD with `head` and GET with a page.
@@ -25,17 +25,75 @@ async fn check(head: &'static str, methods: &[Method], status: u16, body: &str, 
     assert_eq!(note(response(&outcome)), words);
     assert_eq!(text(&outcome.exchanges[0].response_head), head);
     assert!(outcome.exchanges[0].payload.is_empty());
-    assert_eq!(server.connections(), 1);
+    assert_eq!(server.connections(), methods.len(), "the connection of a HEAD is not used again");
 }
 
 #[tokio::test]
-async fn pages_worth_having_are_fetched_on_the_same_connection() {
+async fn pages_worth_having_are_fetched() {
     let both = [Method::Head, Method::Get];
     check("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1000\r\n\r\n", &both, 200, "page", "").await;
     check("HTTP/1.1 200 OK\r\n\r\n", &both, 200, "page", "").await;
     check("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", &both, 200, "page", "").await;
     check("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 10\r\n\r\n", &both, 200, "page", "").await;
     check("HTTP/1.1 501 Not Implemented\r\n\r\n", &both, 200, "page", "").await;
+    check("HTTP/1.1 403 Forbidden\r\n\r\n", &both, 200, "page", "").await;
+    check("HTTP/1.1 500 Internal Server Error\r\n\r\n", &both, 200, "page", "").await;
+}
+
+/// Such a body was read as the answer to the GET.
+#[tokio::test]
+async fn a_body_after_the_answer_to_head_loses_no_page() {
+    for wait in [false, true] {
+        let server = serve(move |mut peer| async move {
+            while let Some(request) = peer.request().await {
+                if request.starts_with("HEAD ") {
+                    peer.send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 9\r\n\r\n").await;
+                    if wait {
+                        tokio::task::yield_now().await;
+                    }
+                    peer.send("not wanted").await;
+                } else {
+                    peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage").await;
+                }
+            }
+        })
+        .await;
+        let fetcher = with_limits(Limits::default());
+        for path in ["/1", "/2", "/3"] {
+            let outcome = fetcher.fetch(FetchTask { head_first: true, ..page(&server.url(path)) }).await;
+            assert_eq!((response(&outcome).status, text(&response(&outcome).body)), (200, "page"), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_head_without_an_answer_is_followed_by_get() {
+    for answer in ["", "no HTTP\r\n\r\n", "HTTP/1.1 200 O"] {
+        let server = serve(move |mut peer| async move {
+            while let Some(request) = peer.request().await {
+                if request.starts_with("HEAD ") {
+                    peer.send(answer).await;
+                    return;
+                }
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage").await;
+            }
+        })
+        .await;
+        let fetcher = with_limits(Limits::default());
+        let outcome = fetcher.fetch(FetchTask { head_first: true, ..page(&server.url("/")) }).await;
+        assert_eq!((response(&outcome).status, text(&response(&outcome).body)), (200, "page"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn where_there_is_no_connection_for_head_there_is_none_for_get() {
+    let outcome = plain().fetch(FetchTask { head_first: true, ..page(&format!("http://{}/", closed().await)) }).await;
+    assert_failed(&outcome, FailureKind::Connect, "connection refused");
+}
+
+/// An address at which nobody listens.
+async fn closed() -> std::net::SocketAddr {
+    tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address")
 }
 
 #[tokio::test]

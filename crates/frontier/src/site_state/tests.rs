@@ -208,3 +208,21 @@ fn few_sites_share_a_large_window_and_many_have_a_small_one_each() {
         assert_eq!(window_urls(all, sites), window, "{sites} sites");
     }
 }
+
+#[test]
+fn a_site_stays_with_the_address_in_use_while_its_name_has_it() {
+    let of = |last: &[u8]| last.iter().map(|last| IpAddr::from([10, 0, 0, *last])).collect::<Vec<_>>();
+    let mut site = state();
+    for (resolved, goes_on, expect) in [
+        (&[1, 2, 3][..], true, &[2, 3, 1][..]),
+        (&[1, 2, 3], false, &[2, 3, 1]),
+        (&[4, 5], true, &[5, 4]),
+        (&[5], true, &[5]),
+    ] {
+        site.resolved(of(resolved));
+        if goes_on {
+            site.try_next_address();
+        }
+        assert_eq!(site.addresses, Some(of(expect)), "{resolved:?}");
+    }
+}
