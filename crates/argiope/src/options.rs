@@ -216,7 +216,7 @@ pub struct Options {
     /// Redirects in a row [default: 10]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
     pub max_redirects: Option<u8>,
-    /// Links taken from a page [default: 10000]
+    /// Different link targets taken from a page [default: 100000]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
     pub max_links_per_page: Option<usize>,
     /// Bodies held in memory at once, over all fetches

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use model::Outcome;
+use model::{Limit, Outcome};
 use serde::Serialize;
 use stages::{Snapshot, Spent, Stage};
 use store::Totals;
@@ -36,6 +36,8 @@ pub struct Summary {
     pub sitemaps: u64,
     /// Payload bytes.
     pub bytes: u64,
+    /// Visits, and of robots.txt sites, from which a limit or trap rule kept something, by [`Limit`]; none where nothing was left out.
+    pub limits: serde_json::Map<String, serde_json::Value>,
     /// How long this run took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
@@ -110,6 +112,7 @@ impl Summary {
             sites: totals.sites,
             sitemaps: totals.sitemaps,
             bytes: totals.bytes,
+            limits: totals.limits.iter().map(|(limit, count)| (limit.to_string(), (*count).into())).collect(),
             seconds: None,
             time: None,
             directory: directory.display().to_string(),
@@ -122,6 +125,17 @@ impl Summary {
     /// Never in practice.
     pub fn to_json(&self) -> anyhow::Result<String> {
         Ok(serde_json::to_string(self)?)
+    }
+
+    /// What limits and trap rules left out, a line each.
+    fn left_out(&self) -> String {
+        let mut out = String::new();
+        for limit in Limit::ALL {
+            if let Some(count) = self.limits.get(limit.as_str()) {
+                let _ = writeln!(out, "  {:<17} {count:>9}   limit: {}", limit.as_str(), limit.meaning());
+            }
+        }
+        out
     }
 
     /// The summary for people.
@@ -149,6 +163,7 @@ impl Summary {
         if self.sitemaps > 0 {
             let _ = writeln!(out, "  {:<17} {:>9}   not counted above", "sitemaps", self.sitemaps);
         }
+        out.push_str(&self.left_out());
         if let Some(time) = self.time.as_ref().filter(|time| time.cpu_seconds >= CPU_SECONDS_SHOWN_MIN) {
             let _ = writeln!(out, "{}", time.to_text());
         }

@@ -65,7 +65,7 @@ pub struct PageContent {
     /// The header field of this name.
     pub x_robots_tag: Option<String>,
     /// Why the body is not whole: `length`, `time`, `disconnect`, `unwanted`.
-    pub truncated: Option<&'static str>,
+    pub truncated: Option<String>,
     /// What spoke for showing it in a browser, if that was tried.
     pub rendered_for: Option<String>,
     /// Links that it shows only there; `None` where it could not be shown, or led elsewhere.
@@ -201,7 +201,7 @@ pub(crate) fn pages(rows: &[PageRow]) -> Result<RecordBatch, ArrowError> {
         content(|content| content.content_language.as_deref()),
         content(|content| content.cache_control.as_deref()),
         content(|content| content.x_robots_tag.as_deref()),
-        content(|content| content.truncated),
+        content(|content| content.truncated.as_deref()),
         content(|content| content.rendered_for.as_deref()),
         count(|page| page.content.as_ref()?.rendered_links),
         count(|page| page.content.as_ref()?.rendered_chars),

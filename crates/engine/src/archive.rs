@@ -272,7 +272,7 @@ impl Archive {
         }
         if let Some(truncation) = exchange.truncated {
             response = response.truncated(match truncation {
-                Truncation::Length => warc::Truncated::Length,
+                Truncation::Length | Truncation::Ratio => warc::Truncated::Length,
                 Truncation::Time => warc::Truncated::Time,
                 Truncation::Disconnect => warc::Truncated::Disconnect,
                 Truncation::Unwanted => warc::Truncated::Unspecified,

@@ -6,15 +6,17 @@ use std::sync::{Arc, Mutex};
 
 use compact_str::CompactString;
 use extract::media_type::{self, MediaType};
-use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, html, robots_tag, sitemap};
+use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, robots_tag, sitemap};
 use foldhash::HashMap;
 use model::{
-    Exchange, FetchOutcome, Fetched, Method, PayloadDigest, Purpose, RenderedDocument, Response, Shown, Truncation,
+    Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest, Purpose, RenderedDocument, Response,
+    Shown, Truncation,
 };
 use stages::{Stage, time};
 use weburl::{CanonicalUrl, Lately, QueryEncoder, Rejected, UrlKey};
 
 use crate::Settings;
+use crate::cut;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
 
 /// What is in an answer.
@@ -32,6 +34,8 @@ pub struct Content {
     pub length: u64,
     /// References that are not followed because they are no http URL, are too long, or are broken.
     pub rejected: u32,
+    /// The limits that cut off something of what is in it.
+    pub limits: LimitSet,
     /// What the page shows only in a browser, where it was shown in one and led nowhere else.
     pub gained: Option<Shown>,
     /// What the dataset keeps of it, if there is to be one.
@@ -92,7 +96,7 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
     }
     content.finding = match (response.status, purpose) {
         (301..=303 | 307 | 308, _) => Finding::Redirect(redirect_target(&outcome.url, response, settings)),
-        (200..=299, Purpose::Sitemap) => look_into_sitemap(&outcome.url, response, settings, &mut content.rejected),
+        (200..=299, Purpose::Sitemap) => look_into_sitemap(&outcome.url, response, settings, &mut content),
         (200..=299, Purpose::Page) => look_into_document(outcome, response, settings, &mut content),
         _ => Finding::Nothing,
     };
@@ -160,6 +164,7 @@ fn look_into_document(
     let mut limits = extract::Limits {
         links_max: settings.limits.links_per_page_max,
         href_bytes_max: settings.canonical.url_bytes_max * 4,
+        text_bytes_max: settings.limits.text_bytes_max,
         ..extract::Limits::default()
     };
     if !settings.details {
@@ -174,10 +179,16 @@ fn look_into_document(
     if let Some(target) = target.filter(|target| *target != outcome.url) {
         return Finding::Redirect(Ok(target));
     }
-    let html = time(Stage::Extract, || match rendered {
+    let mut html = time(Stage::Extract, || match rendered {
         Some(document) => seen(document, &limits),
         None => html::extract(&response.body, response.headers.get("content-type"), &limits),
     });
+    if !settings.details {
+        // What the crawl does not keep is not missing.
+        let Truncated { links, link_repeats, title, href, images, .. } = html.truncated;
+        let images = images && settings.images;
+        html.truncated = Truncated { links, link_repeats, title, href, images, ..Truncated::default() };
+    }
     let shown = (settings.render.is_some() || rendered.is_some()).then(|| shown_of(&html));
     if let (Some(rendering), Some(_)) = (&outcome.rendering, rendered) {
         content.gained = shown.map(|shown| shown.beyond(rendering.before));
@@ -194,6 +205,8 @@ fn look_into_document(
         let canonical = html.canonical.as_deref().and_then(|href| resolver.join(href).ok());
         (links, links_count, images, canonical)
     });
+    html.truncated.href |= resolver.has_too_long;
+    content.limits = cut::limits_of(html.truncated);
     let targets: Arc<[CanonicalUrl]> = resolver.urls.into();
     let embedded: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
     let page = Page {
@@ -251,6 +264,7 @@ fn shown_of(html: &HtmlPage) -> Shown {
 fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
     let mut page = html::extract(&document.html, Some(RenderedDocument::CONTENT_TYPE), limits);
     let room = limits.links_max.saturating_sub(page.links.len());
+    page.truncated.links |= document.outlinks.len() > room;
     page.links.extend(document.outlinks.iter().take(room).map(|url| Link {
         href: url.into(),
         text: CompactString::default(),
@@ -266,7 +280,7 @@ fn base_of(url: &CanonicalUrl, html: &HtmlPage, settings: &Settings) -> Canonica
     base.unwrap_or_else(|| url.clone())
 }
 
-fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Settings, rejected: &mut u32) -> Finding {
+fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Settings, content: &mut Content) -> Finding {
     let limits = sitemap::Limits {
         entries_max: settings.limits.sitemap_entries_max,
         decoded_bytes_max: usize::try_from(settings.limits.sitemap_bytes_max).unwrap_or(usize::MAX),
@@ -278,7 +292,13 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
     for entry in &sitemap.entries {
         resolver.place(&entry.loc);
     }
-    *rejected = resolver.rejected;
+    content.rejected = resolver.rejected;
+    let cut = [
+        (sitemap.truncated.entries, Limit::SitemapEntries),
+        (sitemap.truncated.bytes, Limit::SitemapBytes),
+        (sitemap.flaws.too_long > 0 || resolver.has_too_long, Limit::Href),
+    ];
+    content.limits = cut.into_iter().filter_map(|(is_cut, limit)| is_cut.then_some(limit)).collect();
     match sitemap.kind {
         sitemap::Kind::Index => Finding::Sitemap { pages: Vec::new(), sitemaps: resolver.urls },
         _ => Finding::Sitemap { pages: resolver.urls, sitemaps: Vec::new() },
@@ -324,6 +344,8 @@ struct Resolver<'a, 'h> {
     places: HashMap<UrlKey, usize>,
     references: HashMap<&'h str, Option<usize>>,
     rejected: u32,
+    /// A reference was rejected for its length.
+    has_too_long: bool,
 }
 
 impl<'a, 'h> Resolver<'a, 'h> {
@@ -344,7 +366,17 @@ impl<'a, 'h> Resolver<'a, 'h> {
         let (mut places, mut references) = (HashMap::default(), HashMap::default());
         places.reserve(count);
         references.reserve(count);
-        Resolver { base, settings, lately: Lease::take(), encoding, urls, places, references, rejected: 0 }
+        Resolver {
+            base,
+            settings,
+            lately: Lease::take(),
+            encoding,
+            urls,
+            places,
+            references,
+            rejected: 0,
+            has_too_long: false,
+        }
     }
 
     fn join(&mut self, href: &str) -> Result<CanonicalUrl, Rejected> {
@@ -366,8 +398,9 @@ impl<'a, 'h> Resolver<'a, 'h> {
         }
         let place = match self.join(href) {
             Ok(url) => Some(self.place_of(url)),
-            Err(_) => {
+            Err(rejected) => {
                 self.rejected += 1;
+                self.has_too_long |= matches!(rejected, Rejected::TooLong(_));
                 None
             }
         };

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use extract::media_type::MediaType;
 use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives, simhash};
-use model::{Headers, Response, Shown, Truncation};
+use model::{Headers, LimitSet, Response, Shown, Truncation};
 use weburl::CanonicalUrl;
+
+use crate::cut;
 
 /// The longest value kept of a header field, in characters.
 const FIELD_CHARS_MAX: usize = 500;
@@ -49,6 +51,8 @@ pub struct HtmlDetails {
     pub encoding: &'static str,
     /// What its `meta` elements ask of robots.
     pub meta_robots: RobotsDirectives,
+    /// The limits that cut off something of the page.
+    pub cut: LimitSet,
     /// Its visible text.
     pub text: String,
     /// The fingerprint of its text.
@@ -108,6 +112,7 @@ impl HtmlDetails {
             language: page.lang,
             encoding: page.encoding,
             meta_robots: page.meta_robots,
+            cut: cut::limits_of(page.truncated),
             simhash: simhash::of_text(&page.text),
             text: page.text,
             targets,

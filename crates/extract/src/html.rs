@@ -14,6 +14,7 @@ mod names;
 mod references;
 mod scanner;
 mod tag;
+mod targets;
 mod tokenizer;
 
 use crate::charset;

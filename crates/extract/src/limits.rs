@@ -4,7 +4,8 @@
 /// [`Truncated`](crate::Truncated) says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Links kept from a page; later ones are dropped.
+    /// Different link targets kept from a page, fragments aside; later ones are dropped. Of a page with more links than this, those behind
+    /// are kept only where they lead to a target that none before leads to: a page has at most twice as many links.
     pub links_max: usize,
     /// Images kept from a page; later ones are dropped.
     pub images_max: usize,
@@ -25,7 +26,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            links_max: 10_000,
+            links_max: 100_000,
             images_max: 10_000,
             text_bytes_max: 1 << 20,
             title_bytes_max: 1 << 10,

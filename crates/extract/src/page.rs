@@ -191,8 +191,10 @@ pub struct IgnoredLinks {
 /// Which limits cut something off. See [`Limits`](crate::Limits).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Truncated {
-    /// More links than `links_max`.
+    /// More different link targets than `links_max`.
     pub links: bool,
+    /// More links than `links_max`, of which repeats were left out.
+    pub link_repeats: bool,
     /// More images than `images_max`.
     pub images: bool,
     /// More text than `text_bytes_max`.

@@ -29,6 +29,24 @@ fn links_past_the_limit_are_dropped_and_told() {
 }
 
 #[test]
+fn repeats_of_a_target_leave_room_for_others() {
+    let repeats: String = (0..50).map(|n| format!("<a href={}#{n}>x</a>", n % 2)).collect();
+    let limits = Limits { links_max: 4, ..Limits::default() };
+    let hrefs = |html: &str| {
+        let page = page(html, &limits);
+        let hrefs: Vec<String> = page.links.iter().map(|link| link.href.to_string()).collect();
+        (hrefs, page.truncated.links, page.truncated.link_repeats)
+    };
+    let expect = ["0#0", "1#1", "0#2", "1#3", "a", "b"].map(str::to_owned).to_vec();
+    assert_eq!(
+        hrefs(&format!("{repeats}<a href=a>x</a><a href=b>x</a><a href=b>x</a>")),
+        (expect.clone(), false, true)
+    );
+    assert_eq!(hrefs(&format!("{repeats}<a href=a>x</a><a href=b>x</a><a href=c>x</a>")), (expect, true, true));
+    assert!(!hrefs("<a href=a>x</a><a href=#>x</a><a href=a>x</a><a href=a>x</a>").1, "two targets");
+}
+
+#[test]
 fn images_past_the_limit_are_dropped_and_told() {
     let page = page("<img src=1 srcset='2, 3, 4'>", &small());
     assert_eq!(page.images.len(), 2);
@@ -174,7 +192,10 @@ proptest! {
     fn any_markup_gives_a_page_within_the_limits(html in "(<[a-z/!]{1,8}( (href|src|srcset|onclick|content)=.{0,9})?>|.{0,6}){0,20}") {
         let limits = small();
         let page = extract(html.as_bytes(), Some("text/html"), &limits);
-        prop_assert!(page.links.len() <= limits.links_max && page.images.len() <= limits.images_max);
+        let targets: std::collections::HashSet<&str> =
+            page.links.iter().map(|link| link.href.split('#').next().unwrap_or_default()).collect();
+        prop_assert!(targets.len() <= limits.links_max && page.links.len() <= 2 * limits.links_max);
+        prop_assert!(page.images.len() <= limits.images_max);
     }
 }
 

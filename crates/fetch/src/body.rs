@@ -190,14 +190,13 @@ impl Collector {
     fn take_decoded(&mut self, decoded: &[u8], payload_bytes: usize) -> Result<(), Cut> {
         let kept = &decoded[..decoded.len().min(self.bytes_max - self.body.len())];
         self.body.extend_from_slice(kept);
-        let reason = if kept.len() < decoded.len() {
-            format!("longer than {} bytes when decoded", self.bytes_max)
+        if kept.len() < decoded.len() {
+            Err(Cut(Truncation::Length, format!("longer than {} bytes when decoded", self.bytes_max)))
         } else if self.body.len() > self.bytes_max_by_ratio(payload_bytes) {
-            format!("decompression ratio over {}", self.ratio_max)
+            Err(Cut(Truncation::Ratio, format!("decompression ratio over {}", self.ratio_max)))
         } else {
-            return Ok(());
-        };
-        Err(Cut(Truncation::Length, reason))
+            Ok(())
+        }
     }
 
     /// What so much of a payload may decode to.

@@ -18,7 +18,7 @@ pub mod workbench;
 
 pub use filter::{Excluded, Filter};
 pub use politeness::Politeness;
-pub use site_state::{Next, RobotsState, SiteRules, SiteState, window_urls};
+pub use site_state::{Next, RobotsState, Settled, SiteRules, SiteState, window_urls};
 pub use traps::{ShapeRule, TrapRules};
 pub use verdict::Verdict;
 pub use workbench::{Group, Workbench};

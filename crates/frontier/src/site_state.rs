@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use foldhash::HashMap;
-use model::{Failure, Outcome, Position, Purpose, Queued, SiteRecord, Timestamp};
+use model::{Failure, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRecord, Timestamp};
 use robots::{Matching, RobotsTxt};
 use weburl::SiteKey;
 
@@ -65,14 +65,35 @@ pub enum Next {
     Robots,
     /// Fetch this URL.
     Fetch(Queued),
-    /// Record this outcome; no fetch is needed.
-    Settle(Queued, Outcome, String),
+    /// Record this end; no fetch is needed.
+    Settle(Queued, Settled),
     /// Judge the links of this URL again.
     JudgeAgain(Queued),
     /// Nothing, until something is found, loaded or ends.
     Nothing,
     /// Nothing, since the site's budget is spent.
     Held,
+}
+
+/// The end of a URL that is not fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// Why.
+    pub reason: String,
+    /// The limit or trap rule that decided it.
+    pub limits: LimitSet,
+}
+
+impl Settled {
+    fn new(outcome: Outcome, reason: String) -> Self {
+        Settled { outcome, reason, limits: LimitSet::EMPTY }
+    }
+
+    fn by(limit: Limit, outcome: Outcome, reason: String) -> Self {
+        Settled { outcome, reason, limits: limit.into() }
+    }
 }
 
 /// The rules a site is subject to, besides its own.
@@ -379,7 +400,7 @@ impl SiteState {
             return Next::JudgeAgain(waiting);
         }
         match self.judge(&waiting, rules) {
-            Some((outcome, reason)) => Next::Settle(waiting, outcome, reason),
+            Some(settled) => Next::Settle(waiting, settled),
             None => Next::Fetch(waiting),
         }
     }
@@ -388,30 +409,34 @@ impl SiteState {
         rules.pages_per_site_max.is_some_and(|max| self.record.pages_fetched + self.in_flight as u64 >= max)
     }
 
-    /// The outcome of a URL that is not to be fetched, with the reason.
-    fn judge(&mut self, waiting: &Queued, rules: &SiteRules) -> Option<(Outcome, String)> {
+    /// The end of a URL that is not to be fetched.
+    fn judge(&mut self, waiting: &Queued, rules: &SiteRules) -> Option<Settled> {
         if let Some(failure) = &self.record.given_up {
-            return Some((given_up_outcome(failure), failure.detail.clone()));
+            return Some(Settled::new(given_up_outcome(failure), failure.detail.clone()));
         }
         if let (Some(matching), RobotsState::Known { rules: robots, failure, .. }) = (rules.matching, &self.robots) {
             if let Some(failure) = failure {
-                return Some((verdict::outcome_of(failure.kind), format!("robots.txt: {}", failure.detail)));
+                let reason = format!("robots.txt: {}", failure.detail);
+                return Some(Settled::new(verdict::outcome_of(failure.kind), reason));
             }
             let decision = robots.decide(waiting.candidate.url.path_and_query(), matching);
             if !decision.allowed {
                 let line = decision.rule.map(|rule| format!("robots.txt {rule}"));
-                return Some((Outcome::Disallowed, line.unwrap_or_else(|| decision.reason.to_string())));
+                let reason = line.unwrap_or_else(|| decision.reason.to_string());
+                return Some(Settled::new(Outcome::Disallowed, reason));
             }
         }
         if waiting.candidate.purpose == Purpose::Sitemap {
-            let spent = self.record.sitemaps_read >= rules.sitemaps_per_site_max;
-            return spent.then(|| (Outcome::GivenUp, format!("more than {} sitemaps", rules.sitemaps_per_site_max)));
+            let max = rules.sitemaps_per_site_max;
+            let reason = || format!("more than {max} sitemaps");
+            let is_spent = self.record.sitemaps_read >= max;
+            return is_spent.then(|| Settled::by(Limit::Sitemaps, Outcome::GivenUp, reason()));
         }
         self.judge_shape(waiting, &rules.traps)
     }
 
     /// Counts the URL's shape, or says that it has had its share. A further attempt does not count again.
-    fn judge_shape(&mut self, waiting: &Queued, traps: &TrapRules) -> Option<(Outcome, String)> {
+    fn judge_shape(&mut self, waiting: &Queued, traps: &TrapRules) -> Option<Settled> {
         let (shape, rule) = traps.shape(&waiting.candidate.url)?;
         let max = traps.fetched_max(rule)?;
         if waiting.attempts > 0 || (self.shapes.len() >= SHAPES_MAX && !self.shapes.contains_key(&shape)) {
@@ -419,7 +444,7 @@ impl SiteState {
         }
         let count = self.shapes.entry(shape).or_default();
         if *count >= max {
-            return Some((Outcome::Trap, traps.reason(rule)));
+            return Some(Settled::by(rule.limit(), Outcome::Trap, traps.reason(rule)));
         }
         *count += 1;
         None

@@ -3,6 +3,7 @@
 //! Two kinds of rules. By its form alone a URL can be too deep or repeat itself. By its *shape*, which many URLs share
 //! (a calendar's pages, the facets of a shop, the same page under ever new session ids), only so many are fetched.
 
+use model::Limit;
 use weburl::CanonicalUrl;
 
 /// The settings of the trap rules. Zero switches a rule off.
@@ -48,6 +49,19 @@ pub enum ShapeRule {
     SimpleQueries,
 }
 
+impl ShapeRule {
+    /// The rule among the limits of a crawl.
+    #[must_use]
+    pub const fn limit(self) -> Limit {
+        match self {
+            ShapeRule::Calendar => Limit::Calendar,
+            ShapeRule::Session => Limit::Session,
+            ShapeRule::Queries => Limit::Queries,
+            ShapeRule::SimpleQueries => Limit::SimpleQueries,
+        }
+    }
+}
+
 /// Names of parameters that carry dates.
 const DATE_PARAMETERS: [&str; 5] = ["year", "month", "day", "date", "week"];
 
@@ -55,16 +69,16 @@ const DATE_PARAMETERS: [&str; 5] = ["year", "month", "day", "date", "week"];
 const SESSION_BYTES_MIN: usize = 16;
 
 impl TrapRules {
-    /// The rule that a URL breaks by its form alone, in words.
+    /// The rule that a URL breaks by its form alone, and the reason in words.
     #[must_use]
-    pub fn broken_by(&self, url: &CanonicalUrl) -> Option<String> {
+    pub fn broken_by(&self, url: &CanonicalUrl) -> Option<(Limit, String)> {
         let segments: Vec<&str> = url.path().split('/').filter(|segment| !segment.is_empty()).collect();
         if self.path_depth_max > 0 && segments.len() > self.path_depth_max {
-            return Some(format!("path deeper than {} segments", self.path_depth_max));
+            return Some((Limit::PathDepth, format!("path deeper than {} segments", self.path_depth_max)));
         }
         let max = self.repeated_segments_max;
         if max > 0 && repeats(&segments) > max {
-            return Some(format!("segments of the path repeat more than {max} times"));
+            return Some((Limit::RepeatedSegments, format!("segments of the path repeat more than {max} times")));
         }
         None
     }

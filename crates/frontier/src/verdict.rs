@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Failure, FailureKind, Fetched, Outcome, Response, Timestamp, Truncation};
+use model::{Failure, FailureKind, Fetched, Limit, LimitSet, Outcome, Purpose, Response, Timestamp, Truncation};
 
 /// What is to be done after a fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ fn judge_response(response: &Response, now: Timestamp) -> Verdict {
 fn truncation(response: &Response) -> String {
     let cause = match response.truncated {
         None => return response.note.clone().unwrap_or_default(),
-        Some(Truncation::Length) => "size limit",
+        Some(Truncation::Length | Truncation::Ratio) => "size limit",
         Some(Truncation::Time) => "time limit",
         Some(Truncation::Disconnect) => "disconnected",
         Some(Truncation::Unwanted) => return response.note.clone().unwrap_or_default(),
@@ -79,6 +79,26 @@ fn judge_failure(failure: &Failure) -> Verdict {
             Verdict::Final { outcome, reason, reached: true }
         }
     }
+}
+
+/// The limits that ended a fetch for this purpose.
+#[must_use]
+pub fn limits_reached(fetched: &Fetched, purpose: Purpose) -> LimitSet {
+    let length = match purpose {
+        Purpose::Page => Limit::Length,
+        Purpose::Sitemap => Limit::SitemapBytes,
+        Purpose::Robots => Limit::RobotsTxt,
+    };
+    let limit = match fetched {
+        Fetched::Response(response) => match response.truncated {
+            Some(Truncation::Length) => Some(length),
+            Some(Truncation::Ratio) => Some(Limit::Decompression),
+            Some(Truncation::Time) => Some(Limit::Time),
+            Some(Truncation::Disconnect | Truncation::Unwanted) | None => None,
+        },
+        Fetched::Failed(failure) => (failure.kind == FailureKind::HeadTooLarge).then_some(Limit::Head),
+    };
+    limit.map_or(LimitSet::EMPTY, LimitSet::from)
 }
 
 /// The outcome of a URL that could not be fetched for this reason.

@@ -19,8 +19,10 @@ pub enum Method {
 /// Why a recorded payload is shorter than what the server had (WARC 1.1 §5.13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truncation {
-    /// A size limit was reached.
+    /// A limit of size was reached.
     Length,
+    /// The limit of decompression was reached.
+    Ratio,
     /// A time limit was reached.
     Time,
     /// The connection ended early.

@@ -11,6 +11,7 @@ mod candidate;
 mod digest;
 mod exchange;
 mod fetch;
+mod limit;
 mod limits;
 mod media;
 mod outcome;
@@ -23,6 +24,7 @@ pub use candidate::{Candidate, Distance, Position, Purpose, Queued, Via, Visited
 pub use digest::PayloadDigest;
 pub use exchange::{Exchange, Method, Truncation};
 pub use fetch::{Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Response, TaskId};
+pub use limit::{Limit, LimitSet};
 pub use limits::Limits;
 pub use media::{MediaRange, essence};
 pub use outcome::Outcome;

@@ -13,7 +13,7 @@ pub struct Limits {
     pub header_bytes_max: usize,
     /// Redirects in a row.
     pub redirects_max: u8,
-    /// Links taken from a page.
+    /// Different link targets taken from a page. Beyond as many links, repeats of a target are left out too.
     pub links_per_page_max: usize,
     /// Bytes of visible text kept of a page.
     pub text_bytes_max: usize,
@@ -53,7 +53,7 @@ impl Default for Limits {
             decompression_ratio_max: 1_000,
             header_bytes_max: 64 * 1024,
             redirects_max: 10,
-            links_per_page_max: 10_000,
+            links_per_page_max: 100_000,
             text_bytes_max: 1 << 20,
             dns_timeout: Duration::from_secs(10),
             connect_timeout: Duration::from_secs(10),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use weburl::Site;
 
-use crate::{Failure, Timestamp};
+use crate::{Failure, Limit, LimitSet, Timestamp};
 
 /// What is kept of a site. It is written with every visit, so that delays, back-off, robots rules, budgets and trap
 /// counters survive a restart and could move with the site to another machine.
@@ -62,6 +62,16 @@ pub struct RobotsRecord {
     pub failed_tries: u32,
     /// The answer.
     pub answer: RobotsAnswer,
+    /// Its body is not all there was: it is longer than [`crate::Limits::robots_bytes_max`].
+    pub is_cut: bool,
+}
+
+impl RobotsRecord {
+    /// The limits that it reached.
+    #[must_use]
+    pub fn limits(&self) -> LimitSet {
+        if self.is_cut { Limit::RobotsTxt.into() } else { LimitSet::EMPTY }
+    }
 }
 
 /// The answer to a request for robots.txt.

@@ -2,7 +2,7 @@
 
 use weburl::UrlKey;
 
-use crate::{Distance, Outcome, PayloadDigest, Timestamp};
+use crate::{Distance, LimitSet, Outcome, PayloadDigest, Timestamp};
 
 /// Where a record lies in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +40,8 @@ pub struct Visit {
     pub title: Option<String>,
     /// How many URLs that the crawl may fetch an HTML page links to, each counted once, itself not.
     pub out_degree: Option<u32>,
+    /// The limits and trap rules that kept something of it out of the crawl.
+    pub limits: LimitSet,
     /// When the fetch ended, or the URL was judged without a fetch.
     pub at: Timestamp,
     /// How many times it was asked for.
@@ -69,6 +71,7 @@ impl Visit {
             target: None,
             title: None,
             out_degree: None,
+            limits: LimitSet::EMPTY,
             at,
             attempts: 0,
             location: None,

@@ -58,6 +58,8 @@ pub(crate) struct Lists {
     pub(crate) content_types: Ranked<Named>,
     pub(crate) depths: Vec<Named>,
     pub(crate) largest: Ranked<SizedDocument>,
+    /// Visits by the limits that they reached.
+    pub(crate) limits: Tally,
     pub(crate) most_linked: Ranked<LinkedPage>,
     pub(crate) speed: Speed,
 }
@@ -74,8 +76,11 @@ pub(crate) fn scan(
         let entries = store.scan(after, AT_ONCE)?;
         let Some(last) = entries.last() else { break };
         after = Some(last.candidate.url.key());
-        for entry in entries.iter().filter(|entry| entry.candidate.purpose == Purpose::Page) {
-            counter.count(entry, seed_sites, content);
+        for entry in &entries {
+            counter.count_limits(entry, seed_sites);
+            if entry.candidate.purpose == Purpose::Page {
+                counter.count(entry, seed_sites, content);
+            }
         }
     }
     counter.end_site();
@@ -103,6 +108,7 @@ struct Counter {
     content_types: Tally,
     depths: BTreeMap<u32, Both<u64>>,
     largest: Top<SizedDocument>,
+    limits: Tally,
     most_linked: Top<LinkedPage>,
     popular: Top<(UrlKey, PageNode)>,
     /// Duplicates by the URL that had the bytes first.
@@ -125,6 +131,7 @@ impl Counter {
             content_types: Tally::default(),
             depths: BTreeMap::new(),
             largest: Top::new(ROWS_MAX),
+            limits: Tally::default(),
             most_linked: Top::new(ROWS_MAX),
             popular: Top::new(PICTURE_PAGES_MAX),
             copies: HashMap::new(),
@@ -215,6 +222,13 @@ impl Counter {
         }
     }
 
+    fn count_limits(&mut self, entry: &Entry, seed_sites: &HashSet<SiteKey>) {
+        let Some(visit) = &entry.visit else { return };
+        for limit in visit.limits.iter() {
+            self.limits.add(limit.as_str(), seed_sites.contains(&visit.key.site));
+        }
+    }
+
     fn count_links(&mut self, entry: &Entry, key: UrlKey, content: &Content) {
         let links = content.links_to(key);
         let visit = entry.visit.as_ref();
@@ -257,6 +271,7 @@ impl Counter {
             content_types: self.content_types.ranked(&[]),
             depths: self.depths.into_iter().map(depth).collect(),
             largest: self.largest.ranked(),
+            limits: self.limits,
             most_linked: self.most_linked.ranked(),
             speed: self.speed.finish(),
         };
@@ -277,8 +292,12 @@ fn most_copied(store: &dyn Store, copies: HashMap<UrlKey, u64>) -> Result<Ranked
     Ok(Ranked { total, rows })
 }
 
-/// The sites that took longest to answer the last time.
-pub(crate) fn slowest(store: &dyn Store) -> Result<Ranked<SlowSite>, ReportError> {
+/// The sites that took longest to answer the last time. Adds the limits that sites reached to `limits`.
+pub(crate) fn slowest(
+    store: &dyn Store,
+    seed_sites: &HashSet<SiteKey>,
+    limits: &mut Tally,
+) -> Result<Ranked<SlowSite>, ReportError> {
     let mut slowest = Top::new(ROWS_MAX);
     let mut after = None;
     loop {
@@ -287,6 +306,9 @@ pub(crate) fn slowest(store: &dyn Store) -> Result<Ranked<SlowSite>, ReportError
         after = Some(last.site.key());
         for site in sites {
             let response_ms = u64::try_from(site.response_time.as_millis()).unwrap_or(u64::MAX);
+            for limit in site.robots.iter().flat_map(|robots| robots.limits().iter()) {
+                limits.add(limit.as_str(), seed_sites.contains(&site.site.key()));
+            }
             slowest.offer(response_ms, || SlowSite {
                 site: site.site.to_string(),
                 response_ms,

@@ -34,6 +34,8 @@ pub struct Statistics {
     pub errors_by_site: Ranked<SiteErrors>,
     /// Pages that robots.txt forbids, by site.
     pub disallowed_by_site: Ranked<Share>,
+    /// Visits, and of robots.txt sites, from which a limit or trap rule kept something, by [`model::Limit`].
+    pub limits: Ranked<Named>,
     /// Binary files by kind.
     pub binary_by_type: Ranked<Named>,
     /// Images; `None` without a dataset.
@@ -276,7 +278,7 @@ impl Statistics {
         let near = if dataset.exists() { Some(near::near(dataset, store, &seed_sites)?) } else { None };
         let has_pages = store.totals()?.urls > 0;
         let mut content = if dataset.exists() { Some(Content::read(dataset, &seed_sites)?) } else { None };
-        let Scanned { overview, lists, most_copied, popular } = scan::scan(store, &seed_sites, content.as_ref())?;
+        let Scanned { overview, mut lists, most_copied, popular } = scan::scan(store, &seed_sites, content.as_ref())?;
         let rendering = content.as_mut().map(|content| std::mem::take(&mut content.rendering).ranked());
         let binary = content.as_mut().map(|content| std::mem::take(&mut content.kinds));
         let (images, links, picture) = match content {
@@ -287,7 +289,9 @@ impl Statistics {
                 (Some(images), Some(links), Some(picture))
             }
         };
+        let slowest_sites = scan::slowest(store, &seed_sites, &mut lists.limits)?;
         Ok(Statistics {
+            limits: lists.limits.ranked(&[]),
             seeds: seeds.iter().take(ROWS_MAX).map(ToString::to_string).collect(),
             missing: (links.is_none() && has_pages).then(|| MISSING.replace("{}", directory)),
             overview,
@@ -304,7 +308,7 @@ impl Statistics {
             status_codes: lists.status_codes,
             content_types: lists.content_types,
             depths: lists.depths,
-            slowest_sites: scan::slowest(store)?,
+            slowest_sites,
             largest: lists.largest,
             speed: lists.speed,
             picture,

@@ -1,5 +1,6 @@
 //! The statistics as tables, which text and page show alike.
 
+use model::Limit;
 use printable::Printable;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -54,6 +55,7 @@ pub(crate) fn tables(statistics: &Statistics) -> Vec<Table> {
         Some(named("errors-by-kind", "Errors by kind", "", "kind", &statistics.errors_by_kind)),
         Some(errors_by_site(statistics)),
         Some(disallowed_by_site(statistics)),
+        Some(limits(statistics)),
         Some(named("binary-by-type", "Binary files by type", "", "type", &statistics.binary_by_type)),
         images.as_ref().map(images_table),
         links.as_ref().map(links_table),
@@ -97,6 +99,16 @@ fn named(id: &'static str, title: &'static str, note: &'static str, what: &'stat
     let columns = columns([(what, Text), (NAMES[0], Number), (NAMES[1], Number)]);
     let rows = list.rows.iter().map(|row| measure(&shown(&row.name), row.count)).collect();
     Table { id, title, note, columns, rows, total: list.total }
+}
+
+fn limits(statistics: &Statistics) -> Table {
+    let list = &statistics.limits;
+    let columns = columns([("limit", Text), ("what was left out", Text), (NAMES[0], Number), (NAMES[1], Number)]);
+    let meaning = |name: &str| Limit::ALL.iter().find(|limit| limit.as_str() == name).map(|limit| limit.meaning());
+    let rows = list.rows.iter().map(|Named { name, count }| {
+        vec![json!(name), json!(meaning(name)), json!(count.seed_sites), json!(count.all_sites)]
+    });
+    Table { id: "limits", title: "Limits reached", note: "", columns, rows: rows.collect(), total: list.total }
 }
 
 /// A text from the web without anything that a terminal would obey or that reads backwards.

@@ -113,6 +113,11 @@ impl<'a> Decoder<'a> {
         std::str::from_utf8(bytes).map_err(|_| self.damaged("text that is not UTF-8"))
     }
 
+    /// Whether nothing is left.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     /// Nothing may be left.
     pub(crate) fn finish(self) -> Result<(), StoreError> {
         if self.rest.is_empty() { Ok(()) } else { Err(self.damaged("bytes behind its end")) }

@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Candidate, Distance, Failure, FailureKind, Outcome, PayloadDigest, Position, Purpose,
-    RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit,
+    ArchiveLocation, Candidate, Distance, Failure, FailureKind, Limit, LimitSet, Outcome, PayloadDigest, Position,
+    Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit,
 };
 use store::{Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, Site, UrlKey};
@@ -19,8 +19,9 @@ mod tests;
 
 /// The version of the directory's layout and of all tables together.
 ///
-/// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue.
-pub(crate) const FORMAT_VERSION: u32 = 3;
+/// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue; 3 had no limits
+/// that visits reached.
+pub(crate) const FORMAT_VERSION: u32 = 4;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.
@@ -47,11 +48,14 @@ pub(crate) struct VisitSummary {
     pub(crate) length: u64,
     /// True where there is a record in the table of outlinks.
     pub(crate) has_outlinks: bool,
+    /// The limits that it reached.
+    pub(crate) limits: LimitSet,
 }
 
 impl VisitSummary {
     pub(crate) fn of(visit: &Visit) -> Self {
-        VisitSummary { outcome: visit.outcome, length: visit.length, has_outlinks: !visit.outlinks.is_empty() }
+        let Visit { outcome, length, limits, .. } = *visit;
+        VisitSummary { outcome, length, has_outlinks: !visit.outlinks.is_empty(), limits }
     }
 }
 
@@ -98,6 +102,8 @@ const HAS_OUTLINKS: u8 = 1 << 2;
 const HAS_FOUND_ON: u8 = 1 << 3;
 const VIA_SHIFT: u8 = 4;
 const PURPOSE_SHIFT: u8 = 6;
+/// Beside the code of the outcome: behind the length come the limits that were reached.
+const REACHED_LIMITS: u8 = 1 << 7;
 const VIAS: [Via; 4] = [Via::Seed, Via::Link, Via::Redirect, Via::Sitemap];
 const PURPOSES: [Purpose; 3] = [Purpose::Page, Purpose::Sitemap, Purpose::Robots];
 
@@ -122,7 +128,10 @@ pub(crate) fn encode_url(record: &UrlRecord) -> Vec<u8> {
     to.byte(flags | via << VIA_SHIFT | purpose << PURPOSE_SHIFT);
     to.varint(u64::from(candidate.depth)).byte(candidate.redirects).byte(*attempts);
     if let Some(visit) = visit {
-        to.byte(visit.outcome.code()).varint(visit.length);
+        to.byte(visit.outcome.code() | flag(!visit.limits.is_empty(), REACHED_LIMITS)).varint(visit.length);
+        if !visit.limits.is_empty() {
+            to.varint(visit.limits.bits());
+        }
     }
     if let Some(found_on) = candidate.found_on {
         to.fixed(&found_on.to_bytes());
@@ -164,8 +173,10 @@ fn url_head(from: &mut Decoder<'_>) -> Result<UrlHead, StoreError> {
     let distance = Distance { depth: from.narrow()?, redirects: from.byte()? };
     let attempts = from.byte()?;
     let visit = if flags & VISITED != 0 {
-        let (outcome, length) = (outcome(from)?, from.varint()?);
-        Some(VisitSummary { outcome, length, has_outlinks: flags & HAS_OUTLINKS != 0 })
+        let (code, length) = (from.byte()?, from.varint()?);
+        let limits = if code & REACHED_LIMITS != 0 { LimitSet::from_bits(from.varint()?) } else { LimitSet::EMPTY };
+        let outcome = Outcome::from_code(code & !REACHED_LIMITS).ok_or_else(|| from.damaged("unknown outcome"))?;
+        Some(VisitSummary { outcome, length, has_outlinks: flags & HAS_OUTLINKS != 0, limits })
     } else {
         None
     };
@@ -179,6 +190,7 @@ const HAS_TARGET: u8 = 1 << 3;
 const HAS_TITLE: u8 = 1 << 4;
 const HAS_LOCATION: u8 = 1 << 5;
 const HAS_OUT_DEGREE: u8 = 1 << 6;
+const HAS_LIMITS: u8 = 1 << 7;
 
 /// Without the key, which is that of the table, and without the outlinks, which have their own.
 pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
@@ -188,7 +200,8 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
         | flag(visit.target.is_some(), HAS_TARGET)
         | flag(visit.title.is_some(), HAS_TITLE)
         | flag(visit.location.is_some(), HAS_LOCATION)
-        | flag(visit.out_degree.is_some(), HAS_OUT_DEGREE);
+        | flag(visit.out_degree.is_some(), HAS_OUT_DEGREE)
+        | flag(!visit.limits.is_empty(), HAS_LIMITS);
     let mut to = Encoder::new(RECORD_VERSION);
     to.byte(flags).byte(visit.outcome.code()).byte(visit.attempts);
     to.varint(u64::from(visit.status)).varint(visit.length).varint(visit.at.0);
@@ -214,6 +227,9 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
     if let Some(out_degree) = visit.out_degree {
         to.varint(u64::from(out_degree));
     }
+    if !visit.limits.is_empty() {
+        to.varint(visit.limits.bits());
+    }
     to.finish()
 }
 
@@ -234,6 +250,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         Ok(ArchiveLocation { segment: from.narrow()?, offset: from.varint()?, length: from.varint()? })
     })?;
     let out_degree = optional(flags, HAS_OUT_DEGREE, || from.narrow())?;
+    let limits = optional(flags, HAS_LIMITS, || Ok(LimitSet::from_bits(from.varint()?)))?.unwrap_or_default();
     from.finish()?;
     Ok(Visit {
         key,
@@ -247,6 +264,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         target,
         title,
         out_degree,
+        limits,
         at,
         attempts,
         location,
@@ -342,13 +360,15 @@ pub(crate) fn decode_site(bytes: &[u8]) -> Result<SiteRecord, StoreError> {
 
 const ROBOTS_STATUS: u8 = 0;
 const ROBOTS_FAILED: u8 = 1;
+/// A status with a body that is not all there was.
+const ROBOTS_CUT: u8 = 2;
 
 pub(crate) fn encode_robots(record: &RobotsRecord) -> Vec<u8> {
     let mut to = Encoder::new(RECORD_VERSION);
     to.varint(record.fetched_at.0).varint(u64::from(record.failed_tries));
     match &record.answer {
         RobotsAnswer::Status { code, body } => {
-            to.byte(ROBOTS_STATUS).varint(u64::from(*code)).prefixed(body);
+            to.byte(if record.is_cut { ROBOTS_CUT } else { ROBOTS_STATUS }).varint(u64::from(*code)).prefixed(body);
         }
         RobotsAnswer::Failed(failure) => encode_failure(to.byte(ROBOTS_FAILED), failure),
     }
@@ -358,13 +378,16 @@ pub(crate) fn encode_robots(record: &RobotsRecord) -> Vec<u8> {
 pub(crate) fn decode_robots(bytes: &[u8]) -> Result<RobotsRecord, StoreError> {
     let mut from = Decoder::new("robots", RECORD_VERSION, bytes)?;
     let (fetched_at, failed_tries) = (Timestamp(from.varint()?), from.narrow()?);
-    let answer = match from.byte()? {
-        ROBOTS_STATUS => RobotsAnswer::Status { code: from.narrow()?, body: from.prefixed()?.to_vec().into() },
+    let kind = from.byte()?;
+    let answer = match kind {
+        ROBOTS_STATUS | ROBOTS_CUT => {
+            RobotsAnswer::Status { code: from.narrow()?, body: from.prefixed()?.to_vec().into() }
+        }
         ROBOTS_FAILED => RobotsAnswer::Failed(decode_failure(&mut from)?),
         _ => return Err(from.damaged("unknown answer")),
     };
     from.finish()?;
-    Ok(RobotsRecord { fetched_at, failed_tries, answer })
+    Ok(RobotsRecord { fetched_at, failed_tries, answer, is_cut: kind == ROBOTS_CUT })
 }
 
 /// Without the serial number, which is in the key.
@@ -399,6 +422,13 @@ pub(crate) fn encode_progress(progress: &Progress) -> Vec<u8> {
     for (outcome, count) in &totals.outcomes {
         to.byte(outcome.code()).varint(*count);
     }
+    // States from before limits were counted end here.
+    if !totals.limits.is_empty() {
+        to.varint(totals.limits.len() as u64);
+        for (limit, count) in &totals.limits {
+            to.byte(limit.code()).varint(*count);
+        }
+    }
     to.finish()
 }
 
@@ -411,8 +441,14 @@ pub(crate) fn decode_progress(bytes: &[u8]) -> Result<Progress, StoreError> {
     for _ in 0..outcome_count {
         outcomes.insert(outcome(&mut from)?, from.varint()?);
     }
+    let limit_count = if from.is_at_end() { 0 } else { from.varint()? };
+    let mut limits = BTreeMap::new();
+    for _ in 0..limit_count {
+        let limit = Limit::ALL.get(usize::from(from.byte()?)).ok_or_else(|| from.damaged("unknown limit"))?;
+        limits.insert(*limit, from.varint()?);
+    }
     from.finish()?;
-    Ok(Progress { sequence, seeds, totals: Totals { urls, pending, outcomes, bytes, sites, sitemaps } })
+    Ok(Progress { sequence, seeds, totals: Totals { urls, pending, outcomes, bytes, sites, sitemaps, limits } })
 }
 
 fn encode_failure(to: &mut Encoder, failure: &Failure) {

@@ -1,12 +1,13 @@
 //! Totals kept by differences: what a URL counted before a commit is taken off, what it counts after it is put on.
 
-use model::Purpose;
+use model::{LimitSet, Purpose};
 use store::Totals;
 
 use crate::codec::Standing;
 
 /// Moves the totals from how a URL stood before a commit to how it stands after it.
 pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option<Standing>) {
+    totals.shift_limits(limits_of(before), limits_of(after));
     if let Some(before) = before {
         totals.urls -= 1;
         totals.pending -= u64::from(before.queued);
@@ -17,6 +18,10 @@ pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option
         totals.pending += u64::from(after.queued);
         count_visit(totals, after);
     }
+}
+
+fn limits_of(url: Option<Standing>) -> LimitSet {
+    url.and_then(|url| url.visit).map_or(LimitSet::EMPTY, |visit| visit.limits)
 }
 
 /// Lengths wrap around, so that taking one off always restores the sum.

@@ -99,6 +99,7 @@ impl Columns {
         self.column(&rows, |visit| text(visit.target.as_deref()));
         self.column(&rows, |visit| visit.digest.map(|digest| digest.0.to_vec()));
         self.column(&rows, |visit| joined(&visit.outlinks));
+        self.column(&rows, |visit| plain(visit.limits.bits()));
     }
 
     fn attempts(&mut self, batch: &Batch) {
@@ -151,6 +152,7 @@ impl Columns {
         self.column(&rows, |(_, robots)| failed(&robots.answer).map(|(kind, _)| kind));
         self.column(&rows, |(_, robots)| failed(&robots.answer).map(|(_, detail)| detail));
         self.column(&rows, |(_, robots)| answered(&robots.answer).map(|(_, body)| body));
+        self.column(&rows, |(_, robots)| robots.is_cut);
     }
 
     fn seeds(&mut self, batch: &Batch) {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use database::Address;
-use model::{PayloadDigest, Position, Queued, SiteRecord};
+use model::{Limit, LimitSet, PayloadDigest, Position, Queued, SiteRecord};
 use store::{Entry, Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -39,7 +39,7 @@ macro_rules! entries_of {
         coalesce(a.attempts, v.attempts, 0::smallint), v.url_key IS NOT NULL,
         v.fetched_at, v.length, v.judged_depth, v.judged_redirects, v.duplicate_of_site, v.duplicate_of_url, v.out_degree,
         v.segment, v.record_offset, v.record_length, v.outcome::text, v.status, v.attempts, v.content_type, v.reason, v.title,
-        v.target, v.digest, v.outlinks FROM ",
+        v.target, v.digest, v.outlinks, v.limits FROM ",
             $urls_and_visits,
             " LEFT JOIN attempt a ON a.site_key = u.site_key AND a.url_key = u.url_key
             ORDER BY u.site_key, u.url_key"
@@ -61,7 +61,7 @@ const UNRECORDED: &str = entries_of!(
 const SITES: &str =
     "SELECT s.site, s.due_at, s.failures_in_a_row, s.response_seconds, s.response_nanos, s.pages_fetched,
         s.sitemaps_read, s.address, s.given_up, s.given_up_detail, s.shapes,
-        r.fetched_at, r.failed_tries, r.status, r.failure, r.failure_detail, r.body
+        r.fetched_at, r.failed_tries, r.status, r.failure, r.failure_detail, r.body, r.is_cut
     FROM (SELECT * FROM site WHERE site_key >= $1 ORDER BY site_key LIMIT $2) s
     LEFT JOIN robots r ON r.site_key = s.site_key
     ORDER BY s.site_key";
@@ -77,7 +77,9 @@ const TOTALS: &str = "SELECT 'url', NULL, count(*), '0' FROM url
     UNION ALL SELECT 'visit', outcome::text, count(*), sum(length)::text FROM visit GROUP BY outcome
     UNION ALL SELECT 'sitemap', v.outcome::text, count(*), '0'
         FROM url u JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
-        WHERE u.purpose = 'sitemap' GROUP BY v.outcome";
+        WHERE u.purpose = 'sitemap' GROUP BY v.outcome
+    UNION ALL SELECT 'limits', NULL, count(*), limits::text FROM visit WHERE limits <> 0 GROUP BY limits
+    UNION ALL SELECT 'robots', NULL, count(*), '0' FROM robots WHERE is_cut";
 
 /// What reads.
 pub(crate) struct Reader {
@@ -187,6 +189,8 @@ impl Reader {
                 ("url", _) => totals.urls = count,
                 ("queue", _) => totals.pending = count,
                 ("site", _) => totals.sites = count,
+                ("limits", _) => count_limits(&mut totals, LimitSet::from_bits(low_bits(sum)), count),
+                ("robots", _) => count_limits(&mut totals, Limit::RobotsTxt.into(), count),
                 ("sitemap", Some(outcome)) => {
                     totals.sitemaps += count;
                     uncount(&mut totals.outcomes, outcome, count);
@@ -199,6 +203,12 @@ impl Reader {
             }
         }
         Ok(totals)
+    }
+}
+
+fn count_limits(totals: &mut Totals, limits: LimitSet, visits: u64) {
+    if visits > 0 {
+        limits.iter().for_each(|limit| *totals.limits.entry(limit).or_default() += visits);
     }
 }
 

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Candidate, Distance, Failure, FailureKind, Outcome, PayloadDigest, Purpose, Queued, RobotsAnswer,
-    RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
+    ArchiveLocation, Candidate, Distance, Failure, FailureKind, LimitSet, Outcome, PayloadDigest, Purpose, Queued,
+    RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
 };
 use postgres::Row;
 use postgres::types::FromSql;
@@ -133,6 +133,7 @@ impl<'r> Columns<'r> {
             target: self.optional_text()?,
             digest: self.digest()?,
             outlinks: split(self.next()?),
+            limits: LimitSet::from_bits(self.plain()?),
         })
     }
 
@@ -202,7 +203,7 @@ impl<'r> Columns<'r> {
             .collect())
     }
 
-    /// `fetched_at, failed_tries, status, failure, failure_detail, body`, all null where nothing is known.
+    /// `fetched_at, failed_tries, status, failure, failure_detail, body, is_cut`, all null where nothing is known.
     fn robots(&mut self) -> Result<Option<RobotsRecord>, StoreError> {
         let fetched_at: Option<i64> = self.next()?;
         let Some(fetched_at) = fetched_at else { return Ok(None) };
@@ -210,12 +211,13 @@ impl<'r> Columns<'r> {
         let status: Option<u16> = self.optional_narrow::<i32, _>()?;
         let failure = self.failure()?;
         let body: Option<Vec<u8>> = self.next()?;
+        let is_cut = self.next::<Option<bool>>()?.unwrap_or_default();
         let answer = match (status, failure) {
             (Some(code), None) => RobotsAnswer::Status { code, body: body.unwrap_or_default().into() },
             (None, Some(failure)) => RobotsAnswer::Failed(failure),
             _ => return Err(self.damaged("neither a status nor a failure")),
         };
-        Ok(Some(RobotsRecord { fetched_at: Timestamp(from_plain(fetched_at)), failed_tries, answer }))
+        Ok(Some(RobotsRecord { fetched_at: Timestamp(from_plain(fetched_at)), failed_tries, answer, is_cut }))
     }
 }
 

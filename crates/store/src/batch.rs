@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{Candidate, Distance, Outcome, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit};
+use model::{
+    Candidate, Distance, Limit, LimitSet, Outcome, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit,
+};
 use weburl::{CanonicalUrl, UrlKey};
 
 /// Everything one commit changes.
@@ -91,6 +93,8 @@ pub struct Totals {
     pub sites: u64,
     /// Sitemaps read.
     pub sitemaps: u64,
+    /// How many visits, and of [`Limit::RobotsTxt`] sites, reached each limit or trap rule.
+    pub limits: BTreeMap<Limit, u64>,
 }
 
 impl Totals {
@@ -98,6 +102,22 @@ impl Totals {
     #[must_use]
     pub fn fetched(&self) -> u64 {
         [Outcome::Html, Outcome::Binary, Outcome::Duplicate].iter().map(|outcome| self.count(*outcome)).sum()
+    }
+
+    /// Counts the limits that one more visit reached, and those that one less did.
+    pub fn shift_limits(&mut self, before: LimitSet, after: LimitSet) {
+        if before == after {
+            return;
+        }
+        for limit in before.iter() {
+            if let Some(count) = self.limits.get_mut(&limit) {
+                *count = count.saturating_sub(1);
+            }
+        }
+        for limit in after.iter() {
+            *self.limits.entry(limit).or_default() += 1;
+        }
+        self.limits.retain(|_, count| *count > 0);
     }
 
     /// URLs with this outcome.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Candidate, Distance, Failure, FailureKind, Outcome, PayloadDigest, Purpose, RobotsAnswer,
+    ArchiveLocation, Candidate, Distance, Failure, FailureKind, Limit, Outcome, PayloadDigest, Purpose, RobotsAnswer,
     RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
 };
 use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
@@ -56,6 +56,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("scans are complete, in order and in windows", scans),
         ("what the archive has no record of is found", unrecorded),
         ("totals count everything once", totals),
+        ("limits are counted as they stand", limits),
         ("all is there after opening again", durable),
     ];
     for (name, check) in checks {
@@ -264,6 +265,7 @@ fn records_round_trip(fixture: &dyn Fixture) {
         target: Some("http://y.test/".to_owned()),
         title: Some(String::new()),
         out_degree: Some(300),
+        limits: [Limit::Links, Limit::SimpleQueries].into_iter().collect(),
         at: Timestamp(u64::MAX),
         attempts: 255,
         location: Some(model::ArchiveLocation { segment: u32::MAX, offset: u64::MAX, length: 1 }),
@@ -283,6 +285,7 @@ fn records_round_trip(fixture: &dyn Fixture) {
             fetched_at: Timestamp(8),
             failed_tries: 1,
             answer: RobotsAnswer::Status { code: 200, body: vec![0xFF; 500 * 1024].into() },
+            is_cut: true,
         }),
         pages_fetched: 10,
         sitemaps_read: 11,
@@ -297,7 +300,7 @@ fn records_round_trip(fixture: &dyn Fixture) {
 fn robots_stay(fixture: &dyn Fixture) {
     let store = fixture.open();
     let answer = RobotsAnswer::Failed(Failure { kind: FailureKind::Timeout, detail: "slow".to_owned() });
-    let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer });
+    let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: false });
     let with = SiteRecord { robots: robots.clone(), ..SiteRecord::new(url("http://a.test/").site()) };
     let without = SiteRecord { robots: None, pages_fetched: 1, ..with.clone() };
     store.commit(&Batch { sites: vec![with], ..Batch::default() }).expect("commit");
@@ -399,6 +402,34 @@ fn totals(fixture: &dyn Fixture) {
     assert_eq!((totals.urls, totals.pending, totals.sites, totals.sitemaps, totals.bytes), (5, 1, 1, 1, 40));
     let outcomes: Vec<_> = totals.outcomes.into_iter().collect();
     assert_eq!(outcomes, [(Outcome::Html, 1), (Outcome::HttpError, 1), (Outcome::Excluded, 1)]);
+}
+
+fn limits(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let candidates = [page("http://a.test/1", 1), page("http://a.test/2", 1)];
+    find(&*store, &candidates);
+    let reached =
+        |text, limits: &[Limit]| Visit { limits: limits.iter().copied().collect(), ..visit(text, Outcome::Html) };
+    let first = [reached("http://a.test/1", &[Limit::Links, Limit::Text]), reached("http://a.test/2", &[Limit::Links])];
+    let trap = Visit { limits: Limit::PathDepth.into(), ..visit("http://a.test/x", Outcome::Trap) };
+    let settled = vec![(page("http://a.test/x", 1), trap)];
+    let robots = |is_cut| {
+        let answer = RobotsAnswer::Status { code: 200, body: Default::default() };
+        let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer, is_cut });
+        vec![SiteRecord { robots, ..SiteRecord::new(url("http://a.test/").site()) }]
+    };
+    let batch = Batch { visits: first.to_vec(), settled, sites: robots(true), ..Batch::default() };
+    store.commit(&batch).expect("commit");
+    store.commit(&batch).expect("the same again");
+    let counted = |store: &dyn Store| store.totals().expect("totals").limits.into_iter().collect::<Vec<_>>();
+    let expect = [(Limit::Links, 2), (Limit::Text, 1), (Limit::RobotsTxt, 1), (Limit::PathDepth, 1)];
+    assert_eq!(counted(&*store), expect);
+    // What is visited again counts as it is now.
+    let again = vec![reached("http://a.test/1", &[Limit::Text])];
+    store.commit(&Batch { visits: again, sites: robots(false), ..Batch::default() }).expect("commit");
+    drop(store);
+    let expect = [(Limit::Links, 1), (Limit::Text, 1), (Limit::PathDepth, 1)];
+    assert_eq!(counted(&*fixture.open()), expect);
 }
 
 fn durable(fixture: &dyn Fixture) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{Mutex, MutexGuard};
 
-use model::{Candidate, Distance, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited};
+use model::{Candidate, Distance, LimitSet, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::{Batch, Committed, Entry, Relaxed, Segment, Store, StoreError, Totals, is_nearer};
@@ -141,9 +141,13 @@ impl Store for MemoryStore {
             sites: state.sites.len() as u64,
             ..Totals::default()
         };
+        for record in state.sites.values().filter_map(|record| record.robots.as_ref()) {
+            totals.shift_limits(LimitSet::EMPTY, record.limits());
+        }
         for entry in state.urls.values() {
             let Some(visit) = &entry.visit else { continue };
             totals.bytes += visit.length;
+            totals.shift_limits(LimitSet::EMPTY, visit.limits);
             if entry.candidate.purpose == Purpose::Sitemap {
                 totals.sitemaps += 1;
             } else {

@@ -4,7 +4,7 @@ use dataset::{ImageRow, LinkRow, Links, PageContent, PageRow, Rows, Written};
 use engine::{Details, HtmlDetails, ImageDetails, LinkDetails, Visited};
 use extract::media_type::Kind;
 use extract::{ImageSource, Rel, RobotsDirectives, media_type};
-use model::{Outcome, PayloadDigest, Truncation};
+use model::{Limit, LimitSet, Outcome, PayloadDigest, Truncation};
 use sha1::{Digest, Sha1};
 use store::StoreError;
 use weburl::CanonicalUrl;
@@ -29,7 +29,9 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
         let gained = rendered.as_ref().and_then(|rendered| rendered.gained);
         let bounded = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let [server, last_modified, etag, content_encoding, content_language, cache_control, x_robots_tag] = fields;
+        let of_page = html.as_ref().map_or(LimitSet::EMPTY, |html| html.cut);
         let mut content = PageContent {
+            truncated: cut(truncated, of_page),
             kind: media.kind.as_str(),
             declared_kind: media.declared.map(Kind::as_str),
             extension_kind: media.extension.map(Kind::as_str),
@@ -41,7 +43,6 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
             content_language,
             cache_control,
             x_robots_tag,
-            truncated: truncated.map(word_of),
             rendered_for: rendered.map(|rendered| rendered.evidence),
             rendered_links: gained.map(|gained| bounded(gained.links)),
             rendered_chars: gained.map(|gained| bounded(gained.text_chars)),
@@ -93,9 +94,16 @@ fn image_row(source: &CanonicalUrl, found: ImageDetails, targets: &[CanonicalUrl
     }
 }
 
+/// What is missing of the body, then what of the page.
+fn cut(truncated: Option<Truncation>, of_page: LimitSet) -> Option<String> {
+    let words: Vec<&str> = truncated.map(word_of).into_iter().chain(of_page.iter().map(Limit::as_str)).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
 fn word_of(truncated: Truncation) -> &'static str {
     match truncated {
-        Truncation::Length => "length",
+        // The archive says the same of both.
+        Truncation::Length | Truncation::Ratio => "length",
         Truncation::Time => "time",
         Truncation::Disconnect => "disconnect",
         Truncation::Unwanted => "unwanted",

@@ -1,6 +1,6 @@
 //! What is begun now: visits that are due, reads from the store, and the end.
 
-use frontier::{Group, Next, RobotsState, SiteState};
+use frontier::{Group, Next, RobotsState, Settled, SiteState};
 use model::{FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
@@ -148,7 +148,7 @@ impl State {
         }
         for _ in 0..SETTLED_AT_ONCE_MAX {
             match self.next_of(site, now) {
-                Next::Settle(queued, outcome, reason) => self.settle(now, site, &queued, outcome, reason),
+                Next::Settle(queued, settled) => self.settle(now, site, &queued, settled),
                 Next::JudgeAgain(queued) => self.judge_again(now, site, &queued),
                 Next::Robots if self.is_of(site, group) => return self.ask_for_robots(site, group, now),
                 // A failure that settled URLs without the network has just expired: the address must be waited for.
@@ -180,9 +180,11 @@ impl State {
         }
     }
 
-    fn settle(&mut self, now: Timestamp, site: SiteKey, queued: &Queued, outcome: Outcome, reason: String) {
+    fn settle(&mut self, now: Timestamp, site: SiteKey, queued: &Queued, settled: Settled) {
+        let Settled { outcome, reason, limits } = settled;
         let visit = Visit {
             attempts: queued.attempts,
+            limits,
             ..Visit::without_fetch(queued.candidate.url.key(), outcome, reason, now)
         };
         let mut record = Record::of(site);

@@ -5,8 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use frontier::{Group, Verdict, verdict};
 use model::{
-    Exchange, Failure, FailureKind, FetchOutcome, Fetched, Method, Outcome, Purpose, Queued, Timestamp, Truncation,
-    Visit,
+    Exchange, Failure, FailureKind, FetchOutcome, Fetched, Limit, Method, Outcome, Purpose, Queued, Timestamp,
+    Truncation, Visit,
 };
 use weburl::SiteKey;
 
@@ -116,6 +116,7 @@ impl State {
             content_type: content.content_type,
             length: content.length,
             digest: content.digest,
+            limits: verdict::limits_reached(&fetch.fetched, source.purpose).union(content.limits),
             at: fetched_at(&fetch),
             attempts: ended.attempts,
             judged_at: source.distance(),
@@ -137,6 +138,7 @@ impl State {
                 visit.target = Some(target.to_string());
                 visit.outlinks = vec![target.to_string()];
                 if source.redirects >= self.settings.limits.redirects_max {
+                    visit.limits.insert(Limit::Redirects);
                     visit.reason =
                         format!("not followed: more than {} redirects in a row", self.settings.limits.redirects_max);
                 } else {
@@ -146,7 +148,7 @@ impl State {
             Finding::Page(page) => {
                 visit.title = page.title;
                 visit.target = page.canonical.filter(|url| *url != source.url).map(|url| url.to_string());
-                self.judge_images(source, page.images, &mut record);
+                visit.limits = visit.limits.union(self.judge_images(source, page.images, &mut record));
                 let links = &page.targets[..page.links];
                 if page.nofollow {
                     push_reason(&mut visit.reason, "links not followed: nofollow");
@@ -159,7 +161,8 @@ impl State {
             }
             Finding::Sitemap { pages, sitemaps } => {
                 visit.outcome = Outcome::Binary;
-                self.judge_sitemap(now, source, pages, sitemaps, &mut record);
+                let limits = self.judge_sitemap(now, source, pages, sitemaps, &mut record);
+                visit.limits = visit.limits.union(limits);
             }
         }
         if let Some(rendering) = &fetch.rendering {

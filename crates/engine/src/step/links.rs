@@ -1,7 +1,7 @@
 //! What is found on a page, judged: into the frontier, settled at once, or beyond the depth.
 
 use frontier::Excluded;
-use model::{Candidate, Distance, Outcome, Purpose, Timestamp, Via, Visit};
+use model::{Candidate, Distance, Limit, LimitSet, Outcome, Purpose, Timestamp, Via, Visit};
 use weburl::CanonicalUrl;
 
 use super::State;
@@ -49,10 +49,21 @@ impl State {
     }
 
     /// Judges the images that a page shows. They belong to the page, so they are as far from a seed as it is, and the scope
-    /// does not count: only the patterns by which the user excludes URLs, and the trap rules.
-    pub(super) fn judge_images(&mut self, page: &Candidate, images: Vec<CanonicalUrl>, record: &mut Record) {
+    /// does not count: only the patterns by which the user excludes URLs, and the trap rules. Gives the rules that some break.
+    pub(super) fn judge_images(
+        &mut self,
+        page: &Candidate,
+        images: Vec<CanonicalUrl>,
+        record: &mut Record,
+    ) -> LimitSet {
         let (filter, traps) = (&self.settings.filter, &self.settings.site_rules.traps);
-        let wanted = images.into_iter().filter(|url| filter.judge_seed(url).is_ok() && traps.broken_by(url).is_none());
+        let mut broken = LimitSet::EMPTY;
+        let is_wanted = |url: &CanonicalUrl| {
+            let rule = filter.judge_seed(url).is_ok().then(|| traps.broken_by(url));
+            broken = broken.union(rule.iter().flatten().map(|(limit, _)| *limit).collect());
+            rule.is_some_and(|rule| rule.is_none())
+        };
+        let wanted = images.into_iter().filter(is_wanted);
         let found = wanted.map(|url| Candidate {
             url,
             depth: page.depth,
@@ -64,6 +75,7 @@ impl State {
         // Only what the filter admits may be remembered as such: to others a link does not lead into the crawl.
         let is_new = |candidate: &Candidate| filter.judge(&candidate.url).is_err() || self.remembered.find(candidate);
         record.found.extend(found.filter(is_new));
+        broken
     }
 
     /// Judges the target of a redirect. It is no further from a seed than what redirects; what a seed redirects to is a
@@ -93,7 +105,7 @@ impl State {
         }
     }
 
-    /// Judges the entries of a sitemap.
+    /// Judges the entries of a sitemap. Gives the limits that kept some from being followed.
     pub(super) fn judge_sitemap(
         &mut self,
         now: Timestamp,
@@ -101,7 +113,7 @@ impl State {
         pages: Vec<CanonicalUrl>,
         sitemaps: Vec<CanonicalUrl>,
         record: &mut Record,
-    ) {
+    ) -> LimitSet {
         let found_on = Some(source.url.key());
         let via = Via::Sitemap;
         if !self.is_too_deep(SITEMAP_PAGE_DEPTH) {
@@ -111,7 +123,12 @@ impl State {
                 self.judge(now, candidate, record);
             }
         }
-        if source.depth < self.settings.limits.sitemap_nesting_max {
+        let mut limits = LimitSet::EMPTY;
+        if source.depth >= self.settings.limits.sitemap_nesting_max {
+            if !sitemaps.is_empty() {
+                limits.insert(Limit::SitemapNesting);
+            }
+        } else {
             record.found.extend(sitemaps.into_iter().map(|url| Candidate {
                 url,
                 depth: source.depth + 1,
@@ -121,6 +138,7 @@ impl State {
                 found_on,
             }));
         }
+        limits
     }
 
     fn is_too_deep(&self, depth: u32) -> bool {
@@ -136,14 +154,17 @@ impl State {
     fn take_up(&mut self, now: Timestamp, candidate: Candidate, verdict: Result<(), Excluded>, record: &mut Record) {
         let is_admitted = verdict.is_ok();
         let settled = match verdict {
-            Err(rule) => Some((Outcome::Excluded, rule.to_string())),
-            Ok(()) => self.settings.site_rules.traps.broken_by(&candidate.url).map(|rule| (Outcome::Trap, rule)),
+            Err(rule) => Some((Outcome::Excluded, rule.to_string(), LimitSet::EMPTY)),
+            Ok(()) => {
+                let broken = self.settings.site_rules.traps.broken_by(&candidate.url);
+                broken.map(|(limit, reason)| (Outcome::Trap, reason, limit.into()))
+            }
         };
         match settled {
             // A sitemap named by another site is fetched for that site's sake, wherever it lies.
-            Some((outcome, reason)) if candidate.purpose == Purpose::Page => {
+            Some((outcome, reason, limits)) if candidate.purpose == Purpose::Page => {
                 if self.remembered.settle(candidate.url.key(), is_admitted) {
-                    let visit = Visit::without_fetch(candidate.url.key(), outcome, reason, now);
+                    let visit = Visit { limits, ..Visit::without_fetch(candidate.url.key(), outcome, reason, now) };
                     record.settled.push((candidate, visit));
                 }
             }

@@ -20,6 +20,7 @@ impl State {
             Verdict::Retry { retry_after, .. } => retry_after,
             Verdict::Final { .. } => None,
         };
+        let is_cut = is_cut(&outcome.fetched, self.settings.limits.robots_bytes_max);
         let answer = answer_of(outcome.fetched);
         let access = access_of(&answer, &self.settings.product_token);
         let shares_addresses = self.shares_addresses();
@@ -29,7 +30,7 @@ impl State {
             RobotsState::Unknown { .. } | RobotsState::Known { .. } => 0,
         };
         let failed_tries = if access.lifetime == Lifetime::Final { 0 } else { earlier + 1 };
-        let record = RobotsRecord { fetched_at: outcome.finished_at, failed_tries, answer };
+        let record = RobotsRecord { fetched_at: outcome.finished_at, failed_tries, answer, is_cut };
         front.state.robots = state_of(&record, access, politeness.attempts_max);
         if let Some(asked) = retry_after {
             front.state.wait_until(outcome.finished_at + politeness.backoff_after(failed_tries, Some(asked)));
@@ -87,6 +88,12 @@ pub fn robots_state(record: Option<&RobotsRecord>, settings: &Settings) -> Robot
             state_of(record, access, settings.site_rules.politeness.attempts_max)
         }
     }
+}
+
+/// Whether there is more of the file than is read. One byte more is fetched than counts.
+fn is_cut(fetched: &Fetched, bytes_max: u64) -> bool {
+    let is_longer = matches!(fetched, Fetched::Response(response) if response.body.len() as u64 > bytes_max);
+    is_longer || !verdict::limits_reached(fetched, Purpose::Robots).is_empty()
 }
 
 fn answer_of(fetched: Fetched) -> RobotsAnswer {

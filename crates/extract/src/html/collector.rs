@@ -4,6 +4,7 @@ use super::attributes::{Attributes, Key};
 use super::names::Name;
 use super::scanner::{self, Sink, Within};
 use super::tag::Tag;
+use super::targets::Targets;
 use super::tokenizer::Text;
 use crate::charset::Charset;
 use crate::collapse::Collapsed;
@@ -42,6 +43,8 @@ pub(super) struct Collector<'l> {
     pub(super) limits: &'l Limits,
     pub(super) page: HtmlPage,
     text: Collapsed,
+    /// What the links lead to, on a page with as many of them as are kept.
+    targets: Option<Targets>,
     /// The place of the open `a` element among the page's links, if it is one.
     pub(super) anchor: Option<usize>,
     anchor_text: Collapsed,
@@ -80,6 +83,7 @@ impl<'l> Collector<'l> {
             limits,
             page,
             text: Collapsed::with_capacity(bytes / BYTES_A_BYTE_OF_TEXT, limits.text_bytes_max),
+            targets: None,
             anchor: None,
             anchor_text: Collapsed::new(limits.link_text_bytes_max),
             anchor_alt: Collapsed::new(limits.link_text_bytes_max),
@@ -233,14 +237,29 @@ impl<'l> Collector<'l> {
         if !self.is_for_a_crawler(&href, target) {
             return None;
         }
-        if self.page.links.len() >= self.limits.links_max {
-            self.page.truncated.links = true;
+        if self.page.links.len() >= self.limits.links_max && !self.is_new_target(&href) {
             return None;
         }
         let (text, cut) = self.collapsed(text);
         self.page.truncated.link_text |= cut;
         self.page.links.push(Link { href: CompactString::new(href), text: text.into(), kind, rel });
         Some(self.page.links.len() - 1)
+    }
+
+    /// Whether a link on a page with many leads where none before it does, and there is room for one more. Says so if it is left out.
+    #[cold]
+    fn is_new_target(&mut self, href: &str) -> bool {
+        let targets = self.targets.get_or_insert_with(|| Targets::of(&self.page.links));
+        if targets.has(href) {
+            self.page.truncated.link_repeats = true;
+            return false;
+        }
+        let has_room = targets.len() < self.limits.links_max;
+        self.page.truncated.links |= !has_room;
+        if has_room {
+            targets.add(href);
+        }
+        has_room
     }
 
     /// Whether a URL is short enough to be kept, and says so if it is not.

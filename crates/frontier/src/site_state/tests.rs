@@ -50,8 +50,11 @@ fn a_disallowed_url_is_settled_with_the_line() {
     let mut site = state();
     site.robots = known("User-agent: *\nDisallow: /private");
     site.loaded(vec![waiting("/private/x", 0)], true);
-    let Next::Settle(_, outcome, reason) = site.next(&rules(), Timestamp(0)) else { panic!("settled") };
-    assert_eq!((outcome, reason.as_str()), (Outcome::Disallowed, "robots.txt line 2: Disallow: /private"));
+    let Next::Settle(_, settled) = site.next(&rules(), Timestamp(0)) else { panic!("settled") };
+    assert_eq!(
+        (settled.outcome, settled.reason.as_str()),
+        (Outcome::Disallowed, "robots.txt line 2: Disallow: /private")
+    );
 }
 
 #[test]
@@ -64,7 +67,10 @@ fn a_site_given_up_ends_all_its_urls_without_asking_for_robots_txt() {
         let mut site = state();
         site.give_up(Failure { kind, detail: "why".to_owned() });
         site.loaded(vec![waiting("/", 0)], true);
-        assert_eq!(site.next(&rules(), Timestamp(0)), Next::Settle(waiting("/", 0), expect, "why".to_owned()));
+        assert_eq!(
+            site.next(&rules(), Timestamp(0)),
+            Next::Settle(waiting("/", 0), Settled::new(expect, "why".to_owned()))
+        );
     }
 }
 
@@ -90,7 +96,11 @@ fn a_shape_has_its_share_and_no_more() {
     site.loaded((2000..2010).map(|year| waiting(&format!("/cal/{year}/1/"), 0)).collect(), true);
     let ends: Vec<Next> = (0..10).map(|_| site.next(&rules, Timestamp(0))).collect();
     assert_eq!(ends.iter().filter(|next| matches!(next, Next::Fetch(_))).count(), 3);
-    assert_eq!(ends.iter().filter(|next| matches!(next, Next::Settle(_, Outcome::Trap, _))).count(), 7);
+    let is_trap = |next: &&Next| {
+        let Next::Settle(_, settled) = next else { return false };
+        settled.outcome == Outcome::Trap && settled.limits == Limit::Calendar.into()
+    };
+    assert_eq!(ends.iter().filter(is_trap).count(), 7);
 }
 
 #[test]

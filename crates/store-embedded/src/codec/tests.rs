@@ -18,7 +18,7 @@ fn full_url() -> UrlRecord {
         found_on: Some(UrlKey { site: SiteKey(1), url: 2 }),
         ..Candidate::seed(url("http://a.test/"))
     };
-    let visit = VisitSummary { outcome: Outcome::Binary, length: 128, has_outlinks: true };
+    let visit = VisitSummary { outcome: Outcome::Binary, length: 128, has_outlinks: true, limits: LimitSet::EMPTY };
     UrlRecord { candidate, attempts: 3, queued: true, visit: Some(visit) }
 }
 
@@ -35,6 +35,7 @@ fn full_visit() -> Visit {
         target: Some("http://b.test/".to_owned()),
         title: Some(String::new()),
         out_degree: Some(300),
+        limits: LimitSet::EMPTY,
         at: Timestamp(5),
         attempts: 6,
         location: Some(ArchiveLocation { segment: 7, offset: 200, length: 9 }),
@@ -58,7 +59,7 @@ fn full_site() -> SiteRecord {
 }
 
 fn robots(answer: RobotsAnswer) -> RobotsRecord {
-    RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer }
+    RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: false }
 }
 
 fn progress() -> Progress {
@@ -66,8 +67,13 @@ fn progress() -> Progress {
     Progress {
         sequence: 1,
         seeds: 2,
-        totals: Totals { urls: 3, pending: 4, outcomes, bytes: 5, sites: 6, sitemaps: 7 },
+        totals: Totals { urls: 3, pending: 4, outcomes, bytes: 5, sites: 6, sitemaps: 7, ..Totals::default() },
     }
+}
+
+fn with_limits(progress: Progress) -> Progress {
+    let limits = [(Limit::Links, 300)].into_iter().collect();
+    Progress { totals: Totals { limits, ..progress.totals }, ..progress }
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -94,6 +100,19 @@ fn golden_bytes() {
         "01 3f 03 06 9403 01 05 0a 0b 03 776879 09 746578742f68746d6c 0707070707070707070707070707070707070707 \
          0000000000000003 0000000000000004 0e 687474703a2f2f622e746573742f 00 07 c801 09",
     );
+    let limits = LimitSet::from(Limit::SitemapBytes);
+    check(
+        encode_visit(&Visit {
+            limits,
+            ..Visit::without_fetch(full_visit().key, Outcome::Html, String::new(), Timestamp(5))
+        }),
+        "01 80 01 00 00 00 05 00 00 00 8080 01",
+    );
+    let visit = plain.visit.unwrap_or(VisitSummary { outcome: Outcome::Html, length: 1, has_outlinks: false, limits });
+    check(
+        encode_url(&UrlRecord { visit: Some(visit), ..plain }),
+        "01 02 00 00 00 81 01 8080 01 0e 687474703a2f2f612e746573742f",
+    );
     check(encode_outlinks(&["a".to_owned(), String::new()]), "01 02 01 61 00");
     check(
         encode_site(&full_site()),
@@ -109,6 +128,7 @@ fn golden_bytes() {
     check(encode_segment(&Segment { serial: 9, name: "s".to_owned(), length: 300 }), "01 ac02 01 73");
     check(encode_seed(&url("http://a.test/")), "01 0e 687474703a2f2f612e746573742f");
     check(encode_progress(&progress()), "01 01 02 03 04 05 06 07 02 01 ac02 0f 01");
+    check(encode_progress(&with_limits(progress())), "01 01 02 03 04 05 06 07 02 01 ac02 0f 01 01 05 ac02");
 }
 
 #[test]
@@ -128,7 +148,20 @@ fn records_read_back() {
     }
     let segment = Segment { serial: 9, name: "s".to_owned(), length: 300 };
     assert_eq!(decode_segment(9, &encode_segment(&segment)).expect("segment"), segment);
-    assert_eq!(decode_progress(&encode_progress(&progress())).expect("progress"), progress());
+    for progress in [progress(), with_limits(progress())] {
+        assert_eq!(decode_progress(&encode_progress(&progress)).expect("progress"), progress);
+    }
+    let limits = [Limit::Links, Limit::SimpleQueries].into_iter().collect();
+    let limited = Visit { limits, ..full_visit() };
+    assert_eq!(decode_visit(limited.key, &encode_visit(&limited)).expect("visit"), limited);
+    let visit = full_url().visit.map(|visit| VisitSummary { limits, ..visit });
+    let limited = UrlRecord { visit, ..full_url() };
+    assert_eq!(decode_url(&encode_url(&limited)).expect("url"), limited);
+    let body = RobotsAnswer::Status { code: 200, body: vec![1, 2].into() };
+    for is_cut in [false, true] {
+        let robots = RobotsRecord { is_cut, ..robots(body.clone()) };
+        assert_eq!(decode_robots(&encode_robots(&robots)).expect("robots"), robots);
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use fjall::{Keyspace, OwnedWriteBatch};
+use model::LimitSet;
 use store::{Batch, StoreError};
 use weburl::UrlKey;
 
@@ -92,6 +93,10 @@ impl Stage<'_> {
         }
         let robots = keyed().filter_map(|(key, record)| Some((key, record.robots.as_ref()?)));
         for (key, robots) in robots.collect::<BTreeMap<_, _>>() {
+            let before = self.tables.robots.get(key.to_bytes()).map_err(self.tables.failed("looking up a record"))?;
+            let before = before.map(|before| codec::decode_robots(&before)).transpose()?;
+            let before = before.map_or(LimitSet::EMPTY, |before| before.limits());
+            progress.totals.shift_limits(before, robots.limits());
             self.to.insert(&self.tables.robots, key.to_bytes(), codec::encode_robots(robots));
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Any batches over a few URLs, so that every way of meeting again comes up.
 
-use model::{Candidate, Distance, Outcome, PayloadDigest, Purpose, SiteRecord, Timestamp, Via, Visit};
+use model::{Candidate, Distance, LimitSet, Outcome, PayloadDigest, Purpose, SiteRecord, Timestamp, Via, Visit};
 use proptest::prelude::*;
 use store::{Batch, Segment};
 use weburl::{CanonicalRules, CanonicalUrl};
@@ -24,7 +24,8 @@ fn visit() -> impl Strategy<Value = Visit> {
         |(n, outcome, length, judged_at, outlinks)| {
             let outcome = Outcome::from_code(outcome).expect("an outcome");
             let visit = Visit::without_fetch(url(n).key(), outcome, "because".to_owned(), Timestamp(length));
-            Visit { length, judged_at, outlinks, attempts: n, ..visit }
+            let limits = LimitSet::from_bits(length % 8);
+            Visit { length, judged_at, outlinks, limits, attempts: n, ..visit }
         },
     )
 }

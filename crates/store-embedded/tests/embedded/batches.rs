@@ -58,8 +58,12 @@ pub fn numbered(number: u64) -> Batch {
     let verdict = Visit::without_fetch(excluded.url.key(), Outcome::Excluded, reason, Timestamp(number));
     let body = format!("# {}", "robots ".repeat(number as usize % 400));
     let answer = RobotsAnswer::Status { code: 200, body: body.into_bytes().into() };
-    let robots =
-        number.is_multiple_of(3).then_some(RobotsRecord { fetched_at: Timestamp(number), failed_tries: 0, answer });
+    let robots = number.is_multiple_of(3).then_some(RobotsRecord {
+        fetched_at: Timestamp(number),
+        failed_tries: 0,
+        answer,
+        is_cut: false,
+    });
     let site = SiteRecord { pages_fetched: number, robots, ..SiteRecord::new(page(number, 0, 0).url.site()) };
     Batch {
         found,

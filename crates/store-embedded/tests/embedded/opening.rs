@@ -30,7 +30,7 @@ fn another_format_is_refused() {
     meta.insert("format", 7u32.to_be_bytes()).expect("insert");
     drop((meta, engine));
     let error = open(dir.path()).err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 7, expected: 3, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 7, expected: 4, .. }), "{error}");
     fs::write(dir.path().join("engine/version"), b"FJL\x02").expect("write");
     let error = open(dir.path()).err().expect("not to open");
     assert!(matches!(error, StoreError::Version { found: 2, expected: 3, .. }), "{error}");
@@ -58,11 +58,20 @@ fn in_first_format(dir: &std::path::Path) {
 
 /// The second format was as it is now while there is one generation of the queue.
 fn in_second_format(dir: &std::path::Path) {
+    in_format(dir, 2);
+}
+
+/// The third format was as it is now while no visit has reached a limit.
+fn in_third_format(dir: &std::path::Path) {
+    in_format(dir, 3);
+}
+
+fn in_format(dir: &std::path::Path, version: u32) {
     let engine = fjall::Database::builder(dir.join("engine")).open().expect("open the engine");
     let queues = engine.list_keyspace_names().into_iter().filter(|name| name.starts_with("queue"));
     assert_eq!(queues.count(), 1);
     let meta = engine.keyspace("meta", fjall::KeyspaceCreateOptions::default).expect("the table");
-    meta.insert("format", 2u32.to_be_bytes()).expect("insert");
+    meta.insert("format", version.to_be_bytes()).expect("insert");
     engine.persist(fjall::PersistMode::SyncAll).expect("persist");
 }
 
@@ -87,7 +96,7 @@ fn goes_on_from(format: fn(&std::path::Path)) {
     assert_eq!(content(&open(1).expect("open")), expected(6));
     assert_eq!(version(dir.path()), before, "who reads changes nothing");
     commit(7..=12, 1);
-    assert_eq!(version(dir.path()), 3);
+    assert_eq!(version(dir.path()), 4);
     assert_eq!(content(&open(1).expect("open")), expected(12));
 }
 
@@ -99,6 +108,11 @@ fn a_store_of_the_first_format_goes_on() {
 #[test]
 fn a_store_of_the_second_format_goes_on() {
     goes_on_from(in_second_format);
+}
+
+#[test]
+fn a_store_of_the_third_format_goes_on() {
+    goes_on_from(in_third_format);
 }
 
 #[test]

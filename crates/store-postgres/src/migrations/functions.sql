@@ -41,14 +41,14 @@ CREATE FUNCTION commit(
     v_site bigint[], v_url bigint[], v_settled boolean[], v_fetched_at bigint[], v_length bigint[], v_judged_depth bigint[],
     v_duplicate_site bigint[], v_duplicate_url bigint[], v_out_degree bigint[], v_segment bigint[], v_offset bigint[],
     v_record_length bigint[], v_outcome text[], v_status integer[], v_attempts smallint[], v_judged_redirects smallint[],
-    v_content_type text[], v_reason text[], v_title text[], v_target text[], v_digest bytea[], v_outlinks text[],
+    v_content_type text[], v_reason text[], v_title text[], v_target text[], v_digest bytea[], v_outlinks text[], v_limits bigint[],
     a_site bigint[], a_url bigint[], a_attempts smallint[],
     h_digest bytea[], h_site bigint[], h_url bigint[],
     s_site bigint[], s_due_at bigint[], s_failures bigint[], s_response_seconds bigint[], s_response_nanos integer[],
     s_pages bigint[], s_sitemaps bigint[], s_address inet[], s_given_up text[], s_given_up_detail text[], s_text text[],
     s_shapes bytea[],
     r_site bigint[], r_fetched_at bigint[], r_failed_tries bigint[], r_status integer[], r_failure text[],
-    r_failure_detail text[], r_body bytea[],
+    r_failure_detail text[], r_body bytea[], r_is_cut boolean[],
     e_text text[], e_site bigint[], e_url bigint[],
     g_serial bigint[], g_name text[], g_length bigint[])
 RETURNS TABLE (
@@ -176,16 +176,16 @@ BEGIN
     -- Visits, of URLs that were known or are settled now.
     INSERT INTO visit (site_key, url_key, fetched_at, length, judged_depth, duplicate_of_site, duplicate_of_url, out_degree,
             segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
-            content_type, reason, title, target, digest, outlinks)
+            content_type, reason, title, target, digest, outlinks, limits)
         SELECT v.site, v.url, v.fetched_at, v.length, v.judged_depth, v.duplicate_site, v.duplicate_url, v.out_degree,
             v.segment, v.record_offset, v.record_length, v.outcome::outcome, v.status, v.attempts, v.judged_redirects,
-            v.content_type, v.reason, v.title, v.target, v.digest, v.outlinks
+            v.content_type, v.reason, v.title, v.target, v.digest, v.outlinks, v.limits
         FROM unnest(v_site, v_url, v_settled, v_fetched_at, v_length, v_judged_depth, v_duplicate_site, v_duplicate_url,
                 v_out_degree, v_segment, v_offset, v_record_length, v_outcome, v_status, v_attempts, v_judged_redirects,
-                v_content_type, v_reason, v_title, v_target, v_digest, v_outlinks)
+                v_content_type, v_reason, v_title, v_target, v_digest, v_outlinks, v_limits)
             AS v(site, url, settled, fetched_at, length, judged_depth, duplicate_site, duplicate_url,
                 out_degree, segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
-                content_type, reason, title, target, digest, outlinks)
+                content_type, reason, title, target, digest, outlinks, limits)
         WHERE CASE WHEN v.settled THEN (v.site, v.url) IN (SELECT * FROM unnest(settled_site, settled_url))
             ELSE (v.site, v.url) NOT IN (SELECT * FROM unnest(new_site || settled_site, new_url || settled_url))
                 AND EXISTS (SELECT FROM url u WHERE u.site_key = v.site AND u.url_key = v.url) END
@@ -197,7 +197,7 @@ BEGIN
             record_length = excluded.record_length, outcome = excluded.outcome, status = excluded.status,
             attempts = excluded.attempts, judged_redirects = excluded.judged_redirects,
             content_type = excluded.content_type, reason = excluded.reason, title = excluded.title, target = excluded.target,
-            digest = excluded.digest, outlinks = excluded.outlinks;
+            digest = excluded.digest, outlinks = excluded.outlinks, limits = excluded.limits;
 
     -- Attempts.
     DELETE FROM attempt a USING unnest(v_site, v_url, v_settled) AS v(site, url, settled)
@@ -271,10 +271,11 @@ BEGIN
             given_up = excluded.given_up, given_up_detail = excluded.given_up_detail, site = excluded.site,
             shapes = excluded.shapes;
     IF cardinality(r_site) > 0 THEN
-        INSERT INTO robots SELECT * FROM unnest(r_site, r_fetched_at, r_failed_tries, r_status, r_failure, r_failure_detail, r_body)
+        INSERT INTO robots
+            SELECT * FROM unnest(r_site, r_fetched_at, r_failed_tries, r_status, r_failure, r_failure_detail, r_body, r_is_cut)
             ON CONFLICT (site_key) DO UPDATE SET fetched_at = excluded.fetched_at, failed_tries = excluded.failed_tries,
                 status = excluded.status, failure = excluded.failure, failure_detail = excluded.failure_detail,
-                body = excluded.body;
+                body = excluded.body, is_cut = excluded.is_cut;
     END IF;
     -- Seeds widen the scope. Whoever adds one and then looks for what was excluded (admit) has waited for who excludes something at the
     -- moment; and whoever excludes something behind him learns here of the seed.

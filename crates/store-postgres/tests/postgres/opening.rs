@@ -66,7 +66,7 @@ fn what_cannot_be_used_is_named() {
     drop(newer.open().expect("open"));
     newer.execute("UPDATE meta SET version = 7");
     let error = newer.open().err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 7, expected: 2, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 7, expected: 3, .. }), "{error}");
 
     let foreign = Place::on(&server);
     foreign.execute(&format!("CREATE SCHEMA {0}; CREATE TABLE {0}.url (x int)", foreign.schema));

@@ -39,7 +39,7 @@ fn scope(url: &CanonicalUrl, is_seed: bool, settings: &Settings) -> Rule {
 fn trap(url: &CanonicalUrl, standing: &Standing<'_>, settings: &Settings) -> Rule {
     let traps = &settings.site_rules.traps;
     let verdict = |allows, by| Rule { rule: "trap", allows: Some(allows), by };
-    if let Some(broken) = traps.broken_by(url) {
+    if let Some((_, broken)) = traps.broken_by(url) {
         return verdict(false, broken);
     }
     let Some((shape, rule)) = traps.shape(url) else {

@@ -74,6 +74,8 @@ pub(super) struct RobotsStory {
     pub(super) asked_at: Option<String>,
     /// When it is to be asked for again.
     pub(super) expires_at: Option<String>,
+    /// It is longer than what is read of it.
+    pub(super) is_cut: bool,
     /// How often in a row it could not be had.
     pub(super) failed_tries: u32,
     /// What that means.
@@ -182,6 +184,7 @@ impl RobotsStory {
             answer: standing.robots_answer(),
             asked_at: record.map(|record| record.fetched_at.to_rfc3339()),
             expires_at,
+            is_cut: record.is_some_and(|record| record.is_cut),
             failed_tries: record.map_or(0, |record| record.failed_tries),
             meaning: standing.robots_meaning(),
             rules: rules.filter(|_| has_file).map(robots::RobotsTxt::rule_count),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dataset::Layout;
-use model::{Outcome, Purpose, Visit};
+use model::{Limit, Outcome, Purpose, Visit};
 use serde::Serialize;
 use store::{Entry, Store};
 use weburl::{CanonicalUrl, Rejected, SiteKey, UrlKey};
@@ -37,6 +37,8 @@ pub(super) struct UrlStory {
     pub(super) found: Vec<Step>,
     /// What other pages call it.
     pub(super) linked_as: LinkedAs,
+    /// The limits and trap rules that kept something of it out of the crawl.
+    pub(super) limits: Vec<&'static str>,
     /// Requests made for it.
     pub(super) attempts: u8,
     /// When it was fetched, or judged without a fetch.
@@ -79,6 +81,7 @@ impl UrlStory {
             row: None,
             found: Vec::new(),
             linked_as: LinkedAs::default(),
+            limits: Vec::new(),
             attempts: 0,
             at: None,
             target: None,
@@ -127,6 +130,7 @@ impl UrlStory {
         self.attempts = entry.attempts;
         let Some(visit) = &entry.visit else { return Ok(()) };
         self.attempts = self.attempts.max(visit.attempts);
+        self.limits = visit.limits.iter().map(Limit::as_str).collect();
         self.at = Some(visit.at.to_rfc3339());
         self.target = target_of(store, visit)?;
         self.record = place_of(crawl, visit)?;

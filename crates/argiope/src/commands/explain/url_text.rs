@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use model::Limit;
 use printable::Printable;
 
 use super::found::Step;
@@ -57,6 +58,11 @@ impl UrlStory {
         line(out, "outcome", row.outcome);
         self.tell_why(out, "waits");
         optional(out, "reason", row.reason.as_deref());
+        let reached = Limit::ALL.iter().filter(|limit| self.limits.contains(&limit.as_str()));
+        for (at, limit) in reached.enumerate() {
+            let label = if at == 0 { "left out" } else { "" };
+            line(out, label, format_args!("by the limit {limit}: {}", limit.meaning()));
+        }
         if row.purpose == Some("sitemap") {
             line(out, "purpose", "a sitemap, read for its URLs");
         }

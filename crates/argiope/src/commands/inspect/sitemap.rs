@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use extract::sitemap::{Entry, Flaws, Kind, Limits, Sitemap, Truncated, parse};
+use model::Limit;
 use printable::Printable;
 use serde::Serialize;
 use weburl::CanonicalUrl;
@@ -118,8 +119,8 @@ fn kind_name(kind: Kind) -> &'static str {
 }
 
 fn reached(Truncated { entries, bytes }: Truncated, is_cut: bool) -> Vec<&'static str> {
-    let limits = [("entries", entries), ("bytes", bytes || is_cut)];
-    limits.into_iter().filter_map(|(name, reached)| reached.then_some(name)).collect()
+    let limits = [(Limit::SitemapEntries, entries), (Limit::SitemapBytes, bytes || is_cut)];
+    limits.into_iter().filter_map(|(limit, reached)| reached.then_some(limit.as_str())).collect()
 }
 
 impl From<Flaws> for FlawsAnswer {

@@ -116,7 +116,7 @@ impl Parts {
             surt: Some(weburl::surt(url)),
             key: Some(url.key().to_string()),
             site_key: Some(site.key().to_string()),
-            trap: traps.broken_by(url),
+            trap: traps.broken_by(url).map(|(_, reason)| reason),
             counted_as: shape.map(shape_name),
             counted_max: shape.and_then(|rule| traps.fetched_max(rule)),
         }

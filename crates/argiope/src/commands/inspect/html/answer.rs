@@ -2,6 +2,7 @@
 
 use extract::media_type::Kind;
 use extract::{HtmlPage, IgnoredLinks, Image, ImageSource, Link, Refresh, Rel, RobotsDirectives, Truncated};
+use model::Limit;
 use serde::Serialize;
 use weburl::CanonicalUrl;
 
@@ -167,18 +168,10 @@ fn rel(Rel { nofollow, ugc, sponsored }: Rel) -> Vec<&'static str> {
     set([("nofollow", nofollow), ("ugc", ugc), ("sponsored", sponsored)])
 }
 
+/// In the words of the crawl.
 fn truncated(cut: Truncated, is_cut: bool) -> Vec<&'static str> {
-    let Truncated { links, images, text, title, link_text, href, data_images } = cut;
-    set([
-        ("body", is_cut),
-        ("links", links),
-        ("images", images),
-        ("text", text),
-        ("title", title),
-        ("link_text", link_text),
-        ("href", href),
-        ("data_images", data_images),
-    ])
+    let body = is_cut.then_some(Limit::Length);
+    body.into_iter().chain(engine::limits_of(cut).iter()).map(Limit::as_str).collect()
 }
 
 /// The names of what is true.
