@@ -1,4 +1,6 @@
 //! Who should own what: pure functions of what is known.
+//!
+//! By [`Placement::Latency`] the nearest worker owns a group. Load decides only among workers that are equally near.
 
 use std::time::Duration;
 
@@ -13,10 +15,8 @@ pub const BIDS_WAIT: Duration = Duration::from_millis(500);
 /// How long a group waits for a first bid before it is given away without: it may not be there to be reached.
 pub const FIRST_BID_WAIT: Duration = Duration::from_secs(5);
 
-/// A worker is nearer than another if it takes less than this share of its time, and less by [`NEARER_BY`] at least: what is measured
-/// varies, and to move costs something.
-const NEARER_SHARE: f64 = 0.7;
-const NEARER_BY: Duration = Duration::from_millis(2);
+/// Two distances that differ by no more than this are equal: so much does the least of five connection times vary on a busy machine.
+const DISTANCE_NOISE: Duration = Duration::from_millis(2);
 
 /// Groups that one worker may have more than another that is as near, before it gives one away.
 const MORE_GROUPS_MAX: u64 = 1;
@@ -35,8 +35,7 @@ impl Placement {
     /// Who gets groups that nobody owns. Those of which it is too early to say are left out.
     #[must_use]
     pub fn assign(self, groups: &[Bids], members: &[Member]) -> Vec<(GroupName, WorkerId)> {
-        let mut staying: Vec<(WorkerId, u64)> =
-            members.iter().filter(|member| !member.is_leaving).map(|member| (member.id, member.groups)).collect();
+        let mut staying = staying(members);
         let mut assigned = Vec::new();
         for free in groups {
             let winner = match self {
@@ -71,10 +70,10 @@ impl Placement {
                 groups.iter().filter_map(moved).collect()
             }
             Placement::Latency => {
-                let mut moves: Vec<(GroupName, WorkerId)> =
-                    groups.iter().filter_map(|group| nearer(me, group, members)).collect();
+                let mut staying = staying(members);
+                let mut moves = to_nearer(me, groups, &mut staying);
                 if moves.is_empty() {
-                    moves.extend(idler(me, groups, members));
+                    moves.extend(to_idler(me, groups, &staying));
                 }
                 moves
             }
@@ -93,6 +92,11 @@ impl Placement {
     }
 }
 
+/// The workers that do not leave, with the groups they have.
+fn staying(members: &[Member]) -> Vec<(WorkerId, u64)> {
+    members.iter().filter(|member| !member.is_leaving).map(|member| (member.id, member.groups)).collect()
+}
+
 /// Rendezvous hashing: who has the highest hash with the group.
 fn highest(group: &GroupName, workers: impl Iterator<Item = WorkerId>) -> Option<WorkerId> {
     workers.max_by_key(|id| {
@@ -102,52 +106,58 @@ fn highest(group: &GroupName, workers: impl Iterator<Item = WorkerId>) -> Option
     })
 }
 
-/// The lowest bid, if there are enough of them. Among those as near as the nearest it is the idlest.
+/// The owner of a free group, if enough workers have bid for it: the nearest; of several that are equally near the idlest.
 fn nearest(free: &Bids, staying: &[(WorkerId, u64)]) -> Option<WorkerId> {
-    let groups_of = |id: WorkerId| staying.iter().find(|(other, _)| *other == id).map(|(_, groups)| *groups);
-    let bids: Vec<_> = free.bids.iter().filter_map(|bid| Some((*bid, groups_of(bid.worker)?))).collect();
-    let Some((lowest, _)) = bids.first() else {
+    let bidders = free.bids.iter().filter(|bid| staying.iter().any(|(id, _)| *id == bid.worker)).count();
+    if bidders == 0 {
         return if free.ownerless >= FIRST_BID_WAIT { idlest(staying) } else { None };
-    };
-    if bids.len() < BIDDERS_MAX.min(staying.len()) && free.ownerless < BIDS_WAIT {
+    }
+    if bidders < BIDDERS_MAX.min(staying.len()) && free.ownerless < BIDS_WAIT {
         return None;
     }
-    let as_near = bids.iter().filter(|(bid, _)| !is_nearer(lowest.round_trip, bid.round_trip));
-    as_near.min_by_key(|(_, groups)| *groups).map(|(bid, _)| bid.worker)
+    idlest(&equally_near(free, staying))
+}
+
+/// The workers that are nearest to a group, with the groups they have: the one with the lowest bid, and those whose bid equals it.
+/// All are compared with the lowest bid. If they were compared with each other a group could wander in a circle, since of three
+/// distances the first may equal the second, and the second the third, but not the first the third.
+fn equally_near(group: &Bids, staying: &[(WorkerId, u64)]) -> Vec<(WorkerId, u64)> {
+    let of = |id: WorkerId| staying.iter().copied().find(|(other, _)| *other == id);
+    let mut bids = group.bids.iter().filter_map(|bid| Some((of(bid.worker)?, bid.round_trip))).peekable();
+    let Some((_, lowest)) = bids.peek().copied() else { return Vec::new() };
+    bids.take_while(|(_, round_trip)| *round_trip <= lowest + DISTANCE_NOISE).map(|(worker, _)| worker).collect()
 }
 
 fn idlest(workers: &[(WorkerId, u64)]) -> Option<WorkerId> {
     workers.iter().min_by_key(|(id, groups)| (*groups, *id)).map(|(id, _)| *id)
 }
 
-/// Whether one time is so much less than another that it matters.
-fn is_nearer(one: Duration, other: Duration) -> bool {
-    one.as_secs_f64() < other.as_secs_f64() * NEARER_SHARE && one + NEARER_BY < other
+/// The groups of a worker that others are nearer to, and who is to have them.
+fn to_nearer(me: WorkerId, groups: &[Bids], staying: &mut [(WorkerId, u64)]) -> Vec<(GroupName, WorkerId)> {
+    let mut moves = Vec::new();
+    // A group that its owner could not measure stays: nobody knows whether another is nearer.
+    for group in groups.iter().filter(|group| group.bids.iter().any(|bid| bid.worker == me)) {
+        let near = equally_near(group, staying);
+        if let Some(nearest) = idlest(&near).filter(|_| near.iter().all(|(id, _)| *id != me)) {
+            staying.iter_mut().filter(|(id, _)| *id == nearest).for_each(|(_, groups)| *groups += 1);
+            moves.push((group.group.clone(), nearest));
+        }
+    }
+    moves
 }
 
-/// A worker that is nearer to a group of mine.
-fn nearer(me: WorkerId, group: &Bids, members: &[Member]) -> Option<(GroupName, WorkerId)> {
-    let mine = group.bids.iter().find(|bid| bid.worker == me)?;
-    let stays = |id: WorkerId| members.iter().any(|member| member.id == id && !member.is_leaving);
-    let best = group.bids.iter().find(|bid| bid.worker != me && stays(bid.worker))?;
-    is_nearer(best.round_trip, mine.round_trip).then(|| (group.group.clone(), best.worker))
-}
-
-/// A group for a worker that has fewer and is as near to it.
-fn idler(me: WorkerId, groups: &[Bids], members: &[Member]) -> Option<(GroupName, WorkerId)> {
+/// A group for a worker that has fewer, and is as near to it as its owner.
+fn to_idler(me: WorkerId, groups: &[Bids], staying: &[(WorkerId, u64)]) -> Option<(GroupName, WorkerId)> {
     let mine = groups.len() as u64;
-    let mut idle: Vec<&Member> = members
-        .iter()
-        .filter(|member| member.id != me && !member.is_leaving && member.groups + MORE_GROUPS_MAX < mine)
-        .collect();
-    idle.sort_by_key(|member| (member.groups, member.id));
-    for member in idle {
+    let mut idle: Vec<(WorkerId, u64)> =
+        staying.iter().copied().filter(|(id, groups)| *id != me && groups + MORE_GROUPS_MAX < mine).collect();
+    idle.sort_by_key(|(id, groups)| (*groups, *id));
+    for (idle, _) in idle {
         for group in groups {
-            let bid = |id| group.bids.iter().find(|bid| bid.worker == id).map(|bid| bid.round_trip);
-            if let (Some(mine), Some(its)) = (bid(me), bid(member.id))
-                && !is_nearer(mine, its)
-            {
-                return Some((group.group.clone(), member.id));
+            let near = equally_near(group, staying);
+            let is_near = |worker| near.iter().any(|(id, _)| *id == worker);
+            if is_near(me) && is_near(idle) {
+                return Some((group.group.clone(), idle));
             }
         }
     }
@@ -191,8 +201,61 @@ mod tests {
         check("who is gone has bid", 501, &[(9, 1), (3, 50)], &[3]);
     }
 
+    /// In tenths of a millisecond.
+    fn precise(name: &str, bids: &[(i64, u64)]) -> Bids {
+        let mut group = group(name, 1, bids);
+        group.bids.iter_mut().for_each(|bid| bid.round_trip /= 10);
+        group
+    }
+
     #[test]
-    fn workers_that_are_as_near_share() {
+    fn the_nearest_gets_it_however_idle_another_is() {
+        let members = [member(1, 1_000), member(2, 0)];
+        let check = |bids: &[(i64, u64)], expect: i64| {
+            let free = [precise("a.test", bids)];
+            assert_eq!(ids(&Placement::Latency.assign(&free, &members)), [expect], "{bids:?}");
+        };
+        check(&[(1, 495), (2, 600)], 1);
+        check(&[(1, 495), (2, 516)], 1);
+        check(&[(1, 2_000), (2, 2_021)], 1);
+        check(&[(1, 495), (2, 515)], 2);
+        check(&[(1, 2), (2, 22)], 2);
+        // And moves to the nearest, be it as busy as it likes.
+        let mine = [precise("a.test", &[(1, 495), (2, 600)])];
+        assert_eq!(ids(&Placement::Latency.hand_over(WorkerId(2), &mine, &members)), [1]);
+        assert_eq!(Placement::Latency.hand_over(WorkerId(1), &mine, &members), []);
+    }
+
+    #[test]
+    fn groups_come_to_rest() {
+        // Neighbours are equally near, the first and the last are not.
+        let bids = [(1, 100), (2, 115), (3, 130)];
+        let all: Vec<Bids> = (0..12).map(|n| precise(&format!("s{n}.test"), &bids)).collect();
+        let mut owners: Vec<i64> = vec![3; all.len()];
+        for round in 0.. {
+            assert!(round < 100, "groups wander: {owners:?}");
+            let count = |id: i64| owners.iter().filter(|owner| **owner == id).count() as u64;
+            let members = [1, 2, 3].map(|id| member(id, count(id)));
+            let mut moves = Vec::new();
+            for id in 1..=3 {
+                let owned = all.iter().zip(&owners).filter(|(_, owner)| **owner == id);
+                let mine: Vec<Bids> = owned.map(|(group, _)| group.clone()).collect();
+                moves.extend(Placement::Latency.hand_over(WorkerId(id), &mine, &members));
+            }
+            if moves.is_empty() {
+                break;
+            }
+            for (group, to) in moves {
+                let place = all.iter().position(|bids| bids.group == group).expect("one of them");
+                owners[place] = to.0;
+            }
+        }
+        let count = |id: i64| owners.iter().filter(|owner| **owner == id).count();
+        assert_eq!((count(1), count(2), count(3)), (6, 6, 0), "the nearest share them");
+    }
+
+    #[test]
+    fn workers_that_are_equally_near_share() {
         let members = [member(1, 5), member(2, 0)];
         let free: Vec<Bids> = ["a", "b", "c"].map(|name| group(&format!("{name}.test"), 1, &[(1, 10), (2, 11)])).into();
         assert_eq!(ids(&Placement::Latency.assign(&free, &members)), [2, 2, 2]);
