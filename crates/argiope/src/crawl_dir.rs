@@ -19,18 +19,23 @@ const SETTINGS: &str = "crawl.toml";
 const STATE: &str = "state";
 const DATASET: &str = "dataset";
 
-/// The files by which a directory on shared storage is that of a crawl with its state in a database: their names in it, and what is in
-/// them. Its dataset says so little that whoever opens it has something to derive.
+/// The file by which a directory on shared storage is that of a crawl with its state in a database: its name in it, and what is in it.
+#[must_use]
+pub fn mark_of_shared(crawl_id: &str) -> (String, String) {
+    (format!("{STATE}/{CRAWL_ID}"), format!("{crawl_id}\n"))
+}
+
+/// The other files of such a directory, each as the path in it.
+pub const NAMES_OF_SHARED: [&[&str]; 2] = [&[SETTINGS], &[DATASET, UNSETTLED]];
+
+/// Those files with what is in them. Its dataset says so little that whoever opens it has something to derive.
 ///
 /// # Errors
 /// The options cannot be written.
-pub fn files_of_shared(options: &Options, crawl_id: &str) -> anyhow::Result<[(String, String); 3]> {
-    let header = "The settings of a crawl by several workers.";
-    Ok([
-        (SETTINGS.to_owned(), options.to_toml(header)?),
-        (format!("{STATE}/{CRAWL_ID}"), format!("{crawl_id}\n")),
-        (format!("{DATASET}/{UNSETTLED}"), String::new()),
-    ])
+pub fn files_of_shared(options: &Options) -> anyhow::Result<[(String, String); 2]> {
+    let settings = options.to_toml("The settings of a crawl by several workers.")?;
+    let [settings_name, unsettled_name] = NAMES_OF_SHARED.map(|name| name.join("/"));
+    Ok([(settings_name, settings), (unsettled_name, String::new())])
 }
 
 /// A directory that holds a crawl, or will.

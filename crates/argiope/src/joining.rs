@@ -47,10 +47,21 @@ pub struct Joining {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Placement {
-    /// The worker that reaches it fastest.
+    /// The worker that is nearest to it.
     Latency,
     /// The worker that a hash of its name chooses.
     Hash,
+}
+
+impl Placement {
+    /// The word for it, on the command line and in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Placement::Latency => "latency",
+            Placement::Hash => "hash",
+        }
+    }
 }
 
 /// Asks the server at `host:port`.

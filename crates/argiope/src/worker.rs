@@ -23,6 +23,8 @@ use std::time::Duration;
 use anyhow::Context;
 use cluster::{Placement, Times};
 use database::Address;
+use fetch::Fetcher;
+use model::Timestamp;
 use shared_archive::SharedArchive;
 use store_postgres::Schema;
 use tokio::runtime::Runtime;
@@ -46,6 +48,7 @@ const REJOIN_AFTER: Duration = Duration::from_secs(1);
 pub struct Crew {
     address: Address,
     schema: Schema,
+    crawl_id: String,
     options: Options,
     placement: Placement,
     lease: Duration,
@@ -59,13 +62,18 @@ impl Crew {
     /// It cannot be used; the archive cannot be written.
     pub fn new(joining: &Joining) -> anyhow::Result<Self> {
         let options: Options = toml::from_str(&joining.settings).context("the server's settings cannot be read")?;
-        // What cannot be used is said before anything is done.
-        Plan::new(&options)?;
+        // What cannot be used here is said before this worker joins the others, who would wait for the end of its lease.
+        let plan = Plan::new(&options)?;
+        Fetcher::new(plan.fetch, Arc::new(|| Timestamp(0)))?;
+        if plan.settings.render.is_some() {
+            render::Settings::find_browser(plan.options.browser.as_deref())?;
+        }
         let archive = SharedArchive::open(&joining.archive)?;
         archive.check()?;
         Ok(Crew {
             address: Address::parse(&joining.store)?,
             schema: joining.store_schema.parse()?,
+            crawl_id: joining.crawl_id.clone(),
             options,
             placement: match joining.placement {
                 joining::Placement::Latency => Placement::Latency,
@@ -98,6 +106,13 @@ pub struct Working {
     pub watched: Watched,
     /// What those who ask it have to bear.
     pub token: Option<String>,
+}
+
+/// The crawl that a worker had joined is not there any more: its server was started with `--reset`.
+#[derive(Debug, thiserror::Error)]
+#[error("{place} holds another crawl by now: start this worker again")]
+struct OtherCrawl {
+    place: String,
 }
 
 /// How a life ended.
@@ -147,7 +162,7 @@ impl Working {
             match self.live(runtime, leaving.clone(), &mut has_joined) {
                 Ok(Ended::Left) => return Ok(()),
                 Ok(Ended::Lost(why)) => eprintln!("argiope: {why}: joining anew"),
-                Err(error) if !has_joined => return Err(error),
+                Err(error) if !has_joined || error.is::<OtherCrawl>() => return Err(error),
                 Err(error) => eprintln!("argiope: {error:#}: joining anew"),
             }
             if *leaving.borrow() {

@@ -144,7 +144,7 @@ impl Seeds {
         let (seeds, number) = self.worker.seeds_behind(known.last)?;
         if !seeds.is_empty() {
             for seed in &seeds {
-                known.settings.filter.scope.add_seed(seed);
+                known.settings.filter.scope.add_seed(&seed.url);
             }
             // The engine is gone only when the run has ended.
             let _ = self.orders.blocking_send(Control::SeedsAdded(seeds));

@@ -75,8 +75,8 @@ pub enum Event {
     },
     /// Sites of this run's own that have a queue: those among them that were taken for done are not.
     SitesWaiting(Vec<SiteKey>),
-    /// URLs that count as seeds from now on, and are in the store.
-    SeedsAdded(Vec<CanonicalUrl>),
+    /// Seeds from now on, which are in the store; each with the depth at which it begins.
+    SeedsAdded(Vec<Candidate>),
     /// Sites to let go of: nothing new is asked of them. [`Command::Released`] answers for each.
     Release(Vec<SiteKey>),
     /// The time given by [`Command::WakeAt`] has come.

@@ -35,4 +35,4 @@ pub use pin::Pin;
 pub use recorder::{Observer, ObserverError, RecordError, Recorded, Recorder, Visited};
 pub use settings::{RenderMode, Settings};
 pub use shell::{Control, CrawlError, Ownership, Progress, Shell};
-pub use step::{Start, State, robots_state};
+pub use step::{Start, State, robots_state, sitemaps_of};

@@ -73,7 +73,7 @@ pub enum Control {
     /// As [`Event::SitesWaiting`].
     SitesWaiting(Vec<SiteKey>),
     /// As [`Event::SeedsAdded`].
-    SeedsAdded(Vec<weburl::CanonicalUrl>),
+    SeedsAdded(Vec<model::Candidate>),
     /// As [`Event::Release`].
     Release(Vec<SiteKey>),
 }

@@ -8,8 +8,10 @@ mod links;
 mod ownership;
 mod remembered;
 mod robots_txt;
+mod sitemaps;
 
 pub use robots_txt::robots_state;
+pub use sitemaps::sitemaps_of;
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -22,6 +24,7 @@ use store::{Committed, Relaxed};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use remembered::Remembered;
+use sitemaps::SitemapSites;
 
 use crate::{Command, End, Event, Record, Settings};
 
@@ -41,6 +44,7 @@ pub struct State {
     remembered: Remembered,
     /// The seeds, and the URLs that they redirect to.
     seeds: HashSet<UrlKey>,
+    sitemap_sites: SitemapSites,
     bench: Workbench,
     sites: HashMap<SiteKey, Slot>,
     /// Sites with nothing left to do, the longest idle first: they leave memory when room is needed.
@@ -124,6 +128,8 @@ struct Front {
     /// Its budget is spent, as far as is known while visits are under way: nothing more is asked of it.
     held: bool,
     parked: bool,
+    /// The sitemaps that its robots.txt names are recorded.
+    sitemaps_named: bool,
 }
 
 /// Whether a site in front is let go of as soon as nothing of it is under way.
@@ -174,6 +180,10 @@ impl State {
         State {
             bench: Workbench::new(politeness.connections_per_site, quiet_until),
             remembered: Remembered::new(settings.remembered_urls_max),
+            sitemap_sites: match start {
+                Start::New | Start::Resumed => SitemapSites::all(settings.filter.scope.kind()),
+                Start::Shared => SitemapSites::of_seeds(settings.filter.scope.kind()),
+            },
             settings,
             seeds: HashSet::default(),
             sites: HashMap::default(),
@@ -210,11 +220,7 @@ impl State {
             Event::Committed { records, committed } => self.committed(now, &records, committed),
             Event::SitesChanged { sites, taken_over } => self.sites_changed(now, &sites, taken_over),
             Event::SitesWaiting(sites) => self.sites_waiting_in_store(now, &sites),
-            Event::SeedsAdded(seeds) => {
-                for seed in &seeds {
-                    self.add_seed(seed);
-                }
-            }
+            Event::SeedsAdded(seeds) => self.seeds_added(&seeds),
             Event::Release(sites) => self.release(now, &sites),
             Event::Wake => {}
             Event::Stop => self.stop(),
@@ -395,6 +401,7 @@ impl State {
             unreachable: None,
             held: false,
             parked: false,
+            sitemaps_named: false,
         })
     }
 

@@ -34,6 +34,9 @@ const PART_BYTES: usize = 8 << 20;
 /// Parts on their way at once.
 const PARTS_AT_ONCE: usize = 4;
 
+/// Bytes that are read of a text.
+pub const TEXT_BYTES_MAX: usize = 64 << 10;
+
 /// What is written to see whether the archive can be written.
 const PROBE: &str = "write-probe";
 
@@ -125,12 +128,7 @@ impl SharedArchive {
     /// # Errors
     /// The archive cannot be written.
     pub fn remove_segment(&self, name: &str) -> Result<(), SharedArchiveError> {
-        for name in std::iter::once(warc_of(name)).chain(beside(name)) {
-            let key = key(&name)?;
-            let removed = self.wait(async { ignore_missing(self.store.delete(&key).await) });
-            removed.map_err(|error| SharedArchiveError::write(&self.url, &error))?;
-        }
-        Ok(())
+        std::iter::once(warc_of(name)).chain(beside(name)).try_for_each(|name| self.remove(&name))
     }
 
     /// Copies an object to a local file, which is whole or not there. False where there is no such object.
@@ -186,6 +184,50 @@ impl SharedArchive {
             Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
             Err(error) => Err(SharedArchiveError::write(&self.url, &error)),
         }
+    }
+
+    /// The text of a small object, such as a mark; no more than [`TEXT_BYTES_MAX`] of it. `None` where there is no such object.
+    ///
+    /// # Errors
+    /// The archive cannot be read.
+    pub fn text(&self, name: &str) -> Result<Option<String>, SharedArchiveError> {
+        let key = key(name)?;
+        let read = async {
+            let object = match self.store.get(&key).await {
+                Ok(object) => object,
+                Err(object_store::Error::NotFound { .. }) => return Ok(None),
+                Err(error) => return Err(error),
+            };
+            let (mut pieces, mut text) = (object.into_stream(), Vec::new());
+            while text.len() < TEXT_BYTES_MAX
+                && let Some(piece) = pieces.try_next().await?
+            {
+                text.extend_from_slice(&piece);
+            }
+            text.truncate(TEXT_BYTES_MAX);
+            Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+        };
+        self.wait(read).map_err(|error| SharedArchiveError::read(&self.url, &error))
+    }
+
+    /// Whether there is anything of a segment here.
+    ///
+    /// # Errors
+    /// The archive cannot be read.
+    pub fn has_segments(&self) -> Result<bool, SharedArchiveError> {
+        let prefix = key("archive")?;
+        let first = self.wait(async { self.store.list(Some(&prefix)).try_next().await });
+        Ok(first.map_err(|error| SharedArchiveError::read(&self.url, &error))?.is_some())
+    }
+
+    /// Removes an object, if it is there.
+    ///
+    /// # Errors
+    /// The archive cannot be written.
+    pub fn remove(&self, name: &str) -> Result<(), SharedArchiveError> {
+        let key = key(name)?;
+        let removed = self.wait(async { ignore_missing(self.store.delete(&key).await) });
+        removed.map_err(|error| SharedArchiveError::write(&self.url, &error))
     }
 
     fn put(&self, name: &str, from: &Path) -> Result<(), SharedArchiveError> {

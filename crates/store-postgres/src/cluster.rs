@@ -24,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use database::Address;
-use model::{PayloadDigest, Position, Queued, SiteRecord};
+use model::{Candidate, PayloadDigest, Position, Queued, SiteRecord};
 use postgres::Row;
 use store::{Batch, Committed, Entry, StoreError};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
@@ -37,13 +37,14 @@ use crate::rows::Columns;
 use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
-pub use control::{Control, Counts, Domain, Outcomes, Reach, Shared};
+pub use control::{Control, Counts, Domain, Outcomes, Reach, Setup, Shared, Window};
 pub use segments::WrittenSegment;
 pub use values::{Bid, Bids, Epoch, GroupName, Member, Owned, Placed, Standing, WorkerError, WorkerId};
 
 /// A worker.
 pub struct Worker {
     id: WorkerId,
+    crawl_id: String,
     ttl: Duration,
     writer: Mutex<Writer>,
     /// Leases are renewed beside commits, not behind them.
@@ -59,7 +60,7 @@ impl Worker {
     /// As [`crate::PostgresStore::open`].
     pub fn join(address: &Address, schema: &Schema, name: &str, ttl: Duration) -> Result<Self, StoreError> {
         let doing = "joining the workers";
-        let (committing, _) = Session::open(address, schema, Role::Work)?;
+        let (committing, crawl_id) = Session::open(address, schema, Role::Work)?;
         let rows =
             committing.query(doing, statements::JOIN, vec![Box::new(name.to_owned()) as _, seconds(ttl) as _])?;
         let row = rows.first().ok_or_else(|| damaged("worker", "it cannot be written to"))?;
@@ -68,6 +69,7 @@ impl Worker {
         let (session, _) = Session::open(address, schema, Role::Read)?;
         Ok(Worker {
             id: WorkerId(id),
+            crawl_id: crawl_id.unwrap_or_default(),
             ttl,
             writer: Mutex::new(Writer::new(committing, id, process, 0)),
             session,
@@ -79,6 +81,12 @@ impl Worker {
     #[must_use]
     pub fn id(&self) -> WorkerId {
         self.id
+    }
+
+    /// What tells the crawl that it has joined from all others.
+    #[must_use]
+    pub fn crawl_id(&self) -> &str {
+        &self.crawl_id
     }
 
     /// How long its lease is.
@@ -363,17 +371,19 @@ impl Worker {
         self.reader.holder(digest)
     }
 
-    /// The seeds behind the `last` that is known, and the number of the last one; 0 is before the first.
+    /// The seeds behind the `last` that is known, each at its depth, and the number of the last one; 0 is before the first. A seed that
+    /// comes to be at depth 0 later is told of again.
     ///
     /// # Errors
     /// The store failed.
-    pub fn seeds_behind(&self, last: i64) -> Result<(Vec<CanonicalUrl>, i64), StoreError> {
+    pub fn seeds_behind(&self, last: i64) -> Result<(Vec<Candidate>, i64), StoreError> {
         let rows = self.session.query("reading the seeds", statements::SEEDS_BEHIND, vec![Box::new(last)])?;
         let mut number = last;
         let seeds = rows.iter().map(|row| {
             let mut columns = Columns::of("seed", row);
             number = columns.next()?;
-            columns.url()
+            let depth = u32::try_from(columns.next::<i64>()?).unwrap_or(u32::MAX);
+            Ok(Candidate { depth, ..Candidate::seed(columns.url()?) })
         });
         Ok((seeds.collect::<Result<_, StoreError>>()?, number))
     }

@@ -1,5 +1,7 @@
 //! `argiope server`: what clients and workers of a crawl by several workers talk to.
 
+mod setup;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,24 +11,22 @@ use anyhow::bail;
 use clap::Args;
 use printable::write_json_line;
 use serde_json::json;
-use shared_archive::SharedArchive;
 use store_postgres::Schema;
-use store_postgres::cluster::{Control, Shared};
+use store_postgres::cluster::Control;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::ServerAccess;
 use crate::cli::usage;
-use crate::crawl_dir;
 use crate::exit;
 use crate::joining::{Joining, Placement};
 use crate::options::Options;
-use crate::plan::{Plan, excluded_in};
+use crate::plan::excluded_in;
 use crate::server::{Service, clients, listen, serve, workers};
 use crate::store_address::StoreAddress;
 use crate::units::Span;
 
-/// How deep a crawl goes unless told otherwise. It must have a bottom: depths are counted from there.
-const DEPTH_DEFAULT: u32 = 100;
+use setup::{At, Crawl, Given, reset, set_up};
+
 /// Leases that make sense: a shorter one ends while a worker waits for the database, a longer one keeps sites of a lost worker idle.
 const LEASE_MIN: Duration = Duration::from_secs(1);
 const LEASE_MAX: Duration = Duration::from_secs(3_600);
@@ -43,12 +43,16 @@ pub struct ServerArgs {
     /// Where workers are listened to; port 0 is any that is free
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7870")]
     pub workers: String,
-    /// How long a worker may go on without a word to the database
-    #[arg(long, value_name = "D", default_value = "15s")]
-    pub lease: Span,
-    /// Who crawls the sites of an address: the worker that reaches it fastest, or the one that a hash chooses
-    #[arg(long, value_enum, default_value_t = Placement::Latency)]
-    pub placement: Placement,
+    /// How long a worker may go on without a word to the database; the first server of a crawl says so for all [default: 15s]
+    #[arg(long, value_name = "D")]
+    pub lease: Option<Span>,
+    /// Who crawls the sites of an address: the worker that is nearest to it, or the one that a hash chooses; the first server of a
+    /// crawl says so for all [default: latency]
+    #[arg(long, value_enum)]
+    pub placement: Option<Placement>,
+    /// Forget the crawl with this id, which the database holds, with all that is known of its URLs, and begin another. Its archive stays
+    #[arg(long, value_name = "ID")]
+    pub reset: Option<String>,
     /// A file of settings, such as the crawl.toml of another crawl
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -72,8 +76,8 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
         None => args.options.over(&Options::default())?,
     };
     check(&given)?;
-    if !(LEASE_MIN..=LEASE_MAX).contains(&args.lease.0) {
-        bail!(usage(format!("--lease {}: is not between {} and {}", args.lease, Span(LEASE_MIN), Span(LEASE_MAX))));
+    if let Some(lease) = args.lease.filter(|lease| !(LEASE_MIN..=LEASE_MAX).contains(&lease.0)) {
+        bail!(usage(format!("--lease {lease}: is not between {} and {}", Span(LEASE_MIN), Span(LEASE_MAX))));
     }
     let guard = args.access.guard()?;
     let (store, schema, given) = place(given)?;
@@ -82,17 +86,22 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
         let clients = listen("--clients", &args.clients, &guard).await?;
         Ok::<_, anyhow::Error>((clients, listen("--workers", &args.workers, &guard).await?))
     })?;
+    let at = At { store: &store, schema: &schema };
+    if let Some(crawl_id) = &args.reset {
+        reset(&at, crawl_id)?;
+    }
     let control = Control::open(&store.address()?, &schema)?;
-    let (plan, shared) = crawl(&control, &given, args.archive.as_deref(), &format!("schema {schema} of {store}"))?;
-    begin_archive(&shared.archive, &plan, &store, &schema, control.crawl_id())?;
+    let given =
+        Given { options: &given, archive: args.archive.as_deref(), lease: args.lease, placement: args.placement };
+    let Crawl { plan, settings, archive, lease, placement } = set_up(&control, &given, &at)?;
     let joining = Joining {
         store: store.to_string(),
         store_schema: schema.to_string(),
         crawl_id: control.crawl_id().to_owned(),
-        settings: shared.settings,
-        archive: shared.archive,
-        lease_seconds: args.lease.0.as_secs_f64(),
-        placement: args.placement,
+        settings,
+        archive,
+        lease_seconds: lease.as_secs_f64(),
+        placement,
     };
     let addresses = (to_clients.local_addr()?, to_workers.local_addr()?);
     let service = Service::new(control, plan, guard.token());
@@ -110,24 +119,6 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
     })?;
     // At once: nothing is kept here, and a question to a database that does not answer may take its time.
     std::process::exit(i32::from(exit::DONE));
-}
-
-/// Lays the archive out as a crawl's directory, so that whatever reads those reads it too: its state is in the database.
-fn begin_archive(
-    archive: &str,
-    plan: &Plan,
-    store: &StoreAddress,
-    schema: &Schema,
-    crawl_id: &str,
-) -> anyhow::Result<()> {
-    let archive = SharedArchive::open(archive)?;
-    archive.check()?;
-    let options =
-        Options { store: Some(store.clone()), store_schema: Some(schema.to_string()), ..plan.options.clone() };
-    for (name, text) in crawl_dir::files_of_shared(&options, crawl_id)? {
-        archive.put_text_if_absent(&name, &text)?;
-    }
-    Ok(())
 }
 
 fn tell((clients, workers): (std::net::SocketAddr, std::net::SocketAddr), json: bool) -> anyhow::Result<()> {
@@ -172,35 +163,4 @@ fn place(mut given: Options) -> anyhow::Result<(StoreAddress, Schema, Options)> 
         given.exclude.extend(excluded_in(&path)?);
     }
     Ok((store, schema, given))
-}
-
-/// Sets the crawl up, or joins one that was set up before: what is not given is as it was then, and what is given must be.
-fn crawl(control: &Control, given: &Options, archive: Option<&str>, place: &str) -> anyhow::Result<(Plan, Shared)> {
-    let shared = match control.shared()? {
-        Some(shared) => shared,
-        None => {
-            let Some(archive) = archive else {
-                bail!(usage("--archive is missing: where the archive goes, a URL on storage that all workers share"));
-            };
-            if !archive.contains("://") {
-                bail!(usage(format!("--archive {archive}: is no URL such as file:///srv/crawl")));
-            }
-            let defaults = Options { depth: Some(DEPTH_DEFAULT), deny_private: Some(true), ..Options::default() };
-            let plan = Plan::new(&given.over(&defaults)?)?;
-            control.set_up(&plan.options.to_toml("The settings of a crawl by several workers.")?, archive)?
-        }
-    };
-    let stored: Options = toml::from_str(&shared.settings)?;
-    let plan = Plan::new(&given.over(&stored)?)?;
-    let changed = plan.options.differing_keys(&stored)?;
-    if !changed.is_empty() {
-        let changed = changed.into_iter().collect::<Vec<_>>().join(", ");
-        bail!(usage(format!(
-            "{place} holds a crawl with other settings of {changed}: give those it began with, or none"
-        )));
-    }
-    if let Some(archive) = archive.filter(|archive| *archive != shared.archive) {
-        bail!(usage(format!("--archive {archive}: the archive of the crawl in {place} is {}", shared.archive)));
-    }
-    Ok((plan, shared))
 }

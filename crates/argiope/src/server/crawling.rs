@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use api::{CrawlProgressResponse, CrawlResponse};
-use engine::Settings;
+use engine::{Settings, sitemaps_of};
 use frontier::Filter;
 use model::{Candidate, Outcome, Visit};
 use store::StoreError;
@@ -25,6 +25,9 @@ use super::Service;
 /// The database is looked at after this time, and then ever more seldom.
 const LOOK_AFTER_MIN: Duration = Duration::from_millis(50);
 const LOOK_AFTER_MAX: Duration = Duration::from_secs(1);
+
+/// Sitemaps in one commit, at most.
+const FOUND_COMMITTED_MAX: usize = 1_000;
 
 /// What belongs to a crawl because of some seeds.
 #[derive(Clone)]
@@ -88,12 +91,38 @@ impl Area {
     }
 
     /// Adds the seeds. Says how many were none before.
-    pub(super) fn add(&self, control: &Control, seeds: &[Candidate]) -> Result<u64, StoreError> {
+    pub(super) fn add(&self, control: &Control, seeds: &[Candidate], settings: &Settings) -> Result<u64, StoreError> {
         let known = control.count_seeds(&self.seeds)?;
+        let has_whole = seeds.iter().any(|seed| seed.depth == 0);
+        // A scope that is the same whatever the seeds are is as wide by the first seed at depth 0 as it will ever be.
+        let may_have_more = settings.sitemaps && has_whole && !(self.reach.all && control.has_whole_seed()?);
         // What is excluded behind this is judged by these seeds too.
         control.add(seeds)?;
+        if may_have_more {
+            self.read_sitemaps(control, settings)?;
+        }
         self.admit(control)?;
         Ok((seeds.len() as u64).saturating_sub(known))
+    }
+
+    /// Has the sitemaps read of sites whose robots.txt was read before, for the sake of seeds with a depth of their own. Of other sites
+    /// they are found when their robots.txt is.
+    fn read_sitemaps(&self, control: &Control, settings: &Settings) -> Result<(), StoreError> {
+        let mut after = None;
+        loop {
+            let sites = control.without_sitemap(&self.reach, after)?;
+            let named = sites.values.iter().filter_map(|site| {
+                site.robots.as_ref().map(|robots_txt| sitemaps_of(&site.site, robots_txt, settings))
+            });
+            let found: Vec<Candidate> = named.flatten().collect();
+            for found in found.chunks(FOUND_COMMITTED_MAX) {
+                control.find(found.to_vec())?;
+            }
+            match sites.next {
+                Some(last) => after = Some(last),
+                None => return Ok(()),
+            }
+        }
     }
 }
 
@@ -113,9 +142,9 @@ struct Standing {
 
 impl Crawling {
     pub(super) async fn begin(service: Service, seed: Candidate) -> Result<Self, Status> {
-        let area = Area::of(&service.plan().settings, std::slice::from_ref(&seed.url));
-        let url = seed.url.clone();
-        service.ask(move |control| area.add(control, &[seed])).await?;
+        let (plan, url) = (service.plan(), seed.url.clone());
+        let area = Area::of(&plan.settings, std::slice::from_ref(&url));
+        service.ask(move |control| area.add(control, &[seed], &plan.settings)).await?;
         Ok(Crawling { service, seed: url })
     }
 

@@ -215,7 +215,8 @@ impl Crawler for Service {
         for seeds in seeds.chunks(SEEDS_COMMITTED_MAX) {
             let area = Area::of(&self.plan.settings, seeds);
             let seeds: Vec<Candidate> = seeds.iter().cloned().map(Candidate::seed).collect();
-            added += self.ask(move |control| area.add(control, &seeds)).await?;
+            let plan = self.plan();
+            added += self.ask(move |control| area.add(control, &seeds, &plan.settings)).await?;
         }
         Ok(Response::new(AddSeedsResponse { added }))
     }

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 
 use super::sealing::Sealer;
-use super::{Ended, Working};
+use super::{Ended, OtherCrawl, Working};
 use crate::commands::crawl::{browsing, open_archive};
 use crate::plan::Plan;
 use crate::progress::Printer;
@@ -43,6 +43,10 @@ impl Working {
         let dir = self.scratch.emptied()?;
         dir.write_options(&plan.options)?;
         let life = Life::join(&crew.address, &crew.schema, &self.name, crew.times(&plan), crew.placement)?;
+        if life.worker().crawl_id() != crew.crawl_id {
+            life.worker().gone()?;
+            return Err(OtherCrawl { place: format!("schema {} of {}", crew.schema, crew.address.name()) }.into());
+        }
         let life = Arc::new(life);
         *has_joined = true;
         eprintln!("argiope: worker {} at {} has joined", life.id(), self.name);

@@ -185,8 +185,13 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// A server for the web, with more arguments.
+    /// A server for the web, with more arguments. Sitemaps, of which the web has none, are not asked for.
     pub fn new(web: Laid, arguments: &[&str]) -> Self {
+        Lab::with_sitemaps(web, &[&["--no-sitemaps"], arguments].concat())
+    }
+
+    /// The same where sitemaps are read as the server decides.
+    pub fn with_sitemaps(web: Laid, arguments: &[&str]) -> Self {
         let (database, root) = (Postgres::start(), TempDir::new().expect("a directory"));
         let archive = format!("file://{}", root.path().join("shared").display());
         let usual = ["--archive", &archive, "--deny-private=false"];

@@ -23,8 +23,11 @@ mod queries;
 mod ran;
 mod seeds;
 mod served;
+mod setup;
+mod sitemaps;
 #[path = "../dataset/tables.rs"]
 mod tables;
 mod told;
+mod visited;
 mod watched;
 mod workers;

@@ -129,7 +129,7 @@ impl Working {
         let unjudged = self.worker.unjudged(TAKEN_MAX).expect("excluded URLs");
         let (seeds, number) = self.worker.seeds_behind(0).expect("seeds");
         for seed in seeds {
-            filter.scope.add_seed(&seed);
+            filter.scope.add_seed(&seed.url);
         }
         let keys = |urls: &[CanonicalUrl]| urls.iter().map(CanonicalUrl::key).collect::<Vec<_>>();
         let belong: Vec<_> = unjudged.iter().filter(|url| filter.judge(url).is_ok()).cloned().collect();

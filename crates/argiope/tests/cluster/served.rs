@@ -26,8 +26,12 @@ pub struct Served {
 impl Served {
     /// Starts one on free ports of this machine, that for workers on loopback unless the arguments say otherwise.
     pub fn start(database: &Postgres, arguments: &[&str]) -> Self {
-        let url = database.url();
-        let usual = ["server", "--store", &url, "--clients", "127.0.0.1:0", "--json"];
+        Served::start_as(&[&["--store", &database.url()], arguments].concat())
+    }
+
+    /// The same with the address of the database among the arguments.
+    pub fn start_as(arguments: &[&str]) -> Self {
+        let usual = ["server", "--clients", "127.0.0.1:0", "--json"];
         let workers = if arguments.contains(&"--workers") { &[][..] } else { &["--workers", "127.0.0.1:0"] };
         let mut process = Command::new(env!("CARGO_BIN_EXE_argiope"))
             .args(usual)

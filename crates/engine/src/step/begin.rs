@@ -20,6 +20,7 @@ impl State {
         self.bytes = bytes;
         for seed in seeds.iter().chain(&known_seeds) {
             self.add_seed(seed);
+            self.sitemap_sites.add_seed(seed);
         }
         if let Some(first) = seeds.first() {
             let mut record = Record::of(first.key().site);

@@ -98,6 +98,9 @@ impl State {
             source.via == Via::Seed || (source.via == Via::Redirect && self.seeds.contains(&source.url.key()));
         if from_seed && source.purpose == Purpose::Page && self.settings.filter.judge_seed(target).is_ok() {
             self.add_seed(target);
+            if candidate.depth == 0 {
+                self.sitemap_sites.add_seed(target);
+            }
             record.seeds.push(target.clone());
             record.found.push(candidate);
         } else {

@@ -1,16 +1,13 @@
 //! What came of asking for robots.txt.
 
 use frontier::{RobotsState, Verdict, verdict};
-use model::{Candidate, Failure, FailureKind, FetchOutcome, Fetched, Purpose, RobotsAnswer, RobotsRecord, Via};
-use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
-use weburl::{CanonicalUrl, SiteKey};
+use model::{Failure, FailureKind, FetchOutcome, Fetched, Purpose, RobotsAnswer, RobotsRecord};
+use robots::{Access, Lifetime, RobotsFetch};
+use weburl::SiteKey;
 
 use super::State;
 use super::fetched::FAILED_ROBOTS_HELD;
 use crate::{Record, Settings};
-
-/// Where sitemaps lie when robots.txt does not say.
-const SITEMAP_PATH: &str = "/sitemap.xml";
 
 impl State {
     /// Takes in the answer: the rules hold, or it is asked for again later, or the site cannot be crawled.
@@ -32,6 +29,7 @@ impl State {
         let failed_tries = if access.lifetime == Lifetime::Final { 0 } else { earlier + 1 };
         let record = RobotsRecord { fetched_at: outcome.finished_at, failed_tries, answer, is_cut };
         front.state.robots = state_of(&record, access, politeness.attempts_max);
+        front.sitemaps_named = false;
         if let Some(asked) = retry_after {
             front.state.wait_until(outcome.finished_at + politeness.backoff_after(failed_tries, Some(asked)));
         }
@@ -47,34 +45,15 @@ impl State {
             // The Crawl-delay is known only now.
             front.state.wait_until(before + front.state.delay(&politeness));
         }
-        let sitemaps = match &front.state.robots {
-            RobotsState::Known { rules, failure: None, .. } if failed_tries == 0 => {
-                sitemaps_of(front.state.site(), rules)
-            }
-            _ => Vec::new(),
-        };
         let mut site_record = front.state.record();
         site_record.robots = Some(record);
         let mut record = Record::of(site);
         record.exchanges = outcome.exchanges;
         record.site_record = Some(site_record);
-        if self.settings.sitemaps {
-            record.found = self.sitemap_candidates(&outcome.url, sitemaps);
+        if failed_tries == 0 {
+            record.found = self.sitemaps_to_read(site);
         }
         self.record(record);
-    }
-
-    fn sitemap_candidates(&self, robots_txt: &CanonicalUrl, sitemaps: Vec<String>) -> Vec<Candidate> {
-        let urls = sitemaps.iter().filter_map(|text| robots_txt.join(text, &self.settings.canonical).ok());
-        urls.map(|url| Candidate {
-            url,
-            depth: 0,
-            redirects: 0,
-            via: Via::Sitemap,
-            purpose: Purpose::Sitemap,
-            found_on: Some(robots_txt.key()),
-        })
-        .collect()
     }
 }
 
@@ -138,11 +117,4 @@ fn state_of(record: &RobotsRecord, access: Access, attempts_max: u8) -> RobotsSt
         return RobotsState::Unknown { failed_tries: record.failed_tries };
     }
     RobotsState::Known { rules: access.rules, expires_at: record.fetched_at + FAILED_ROBOTS_HELD, failure }
-}
-
-fn sitemaps_of(site: &weburl::Site, rules: &RobotsTxt) -> Vec<String> {
-    match rules.sitemaps() {
-        [] => vec![format!("{site}{SITEMAP_PATH}")],
-        declared => declared.to_vec(),
-    }
 }

@@ -4,9 +4,10 @@ mod statements;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use database::Address;
-use model::{Candidate, Outcome};
+use model::{Candidate, Outcome, SiteRecord};
 use postgres::Row;
 use store::{Batch, Committed, Entry, StoreError, Totals};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
@@ -14,17 +15,32 @@ use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 use super::{GroupName, Member, Placed, WorkerId, keys};
 use crate::commit::Writer;
 use crate::error::damaged;
-use crate::numbers::{key, limit, ordered};
+use crate::numbers::{from_ordered, key, limit, ordered};
 use crate::read::Reader;
 use crate::rows::{Columns, outcome};
 use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
-/// Settled URLs looked at in one piece.
+/// URLs or sites looked at in one piece.
 const WINDOW: usize = 1_000;
 
+/// How a crawl is set up: what the first server says for all servers and workers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// The settings, a `crawl.toml`.
+    pub settings: String,
+    /// Where the archive is, a URL.
+    pub archive: String,
+    /// How long a lease of a worker lasts.
+    pub lease: Duration,
+    /// By what politeness groups are given to workers, in one word.
+    pub placement: String,
+    /// The depth from which no link is followed.
+    pub bottom: u32,
+}
+
 /// What all servers and workers of a crawl share.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Shared {
     /// The settings, a `crawl.toml`.
     pub settings: String,
@@ -32,6 +48,10 @@ pub struct Shared {
     pub archive: String,
     /// No server of the web is asked at the moment.
     pub is_paused: bool,
+    /// How long a lease of a worker lasts. Not known of a crawl of an earlier format before it is set up again.
+    pub lease: Option<Duration>,
+    /// By what politeness groups are given to workers; known as the lease is.
+    pub placement: Option<String>,
 }
 
 /// Some of the sites of a crawl.
@@ -63,6 +83,15 @@ pub struct Domain {
     pub waiting: u64,
     /// URLs fetched with success.
     pub fetched: u64,
+}
+
+/// Some values of many, in order.
+#[derive(Debug)]
+pub struct Window<T> {
+    /// The values.
+    pub values: Vec<T>,
+    /// Behind what the next ones come; none where these are the last.
+    pub next: Option<SiteKey>,
 }
 
 /// How much there is of what only a crawl by several workers has.
@@ -128,8 +157,15 @@ impl Control {
     ///
     /// # Errors
     /// The store failed.
-    pub fn set_up(&self, settings: &str, archive: &str) -> Result<Shared, StoreError> {
-        let parameters: Parameters = vec![Box::new(settings.to_owned()), Box::new(archive.to_owned())];
+    pub fn set_up(&self, setup: &Setup) -> Result<Shared, StoreError> {
+        let Setup { settings, archive, lease, placement, bottom } = setup.clone();
+        let parameters: Parameters = vec![
+            Box::new(settings),
+            Box::new(archive),
+            Box::new(lease.as_secs_f64()),
+            Box::new(placement),
+            Box::new(i64::from(bottom)),
+        ];
         self.session.query("setting the crawl up", statements::SET_UP, parameters)?;
         self.shared()?.ok_or_else(|| damaged("crawl", "it cannot be written to"))
     }
@@ -148,17 +184,28 @@ impl Control {
     /// # Errors
     /// The store failed. Nothing was written, or all of it; adding them again is right in both cases.
     pub fn add(&self, seeds: &[Candidate]) -> Result<Committed, StoreError> {
-        let batch = Batch {
+        self.commit(&Batch {
             found: seeds.to_vec(),
             seeds: seeds.iter().map(|seed| seed.url.clone()).collect(),
             ..Batch::default()
-        };
+        })
+    }
+
+    /// Puts URLs into the queue that are no seeds, such as sitemaps; nearer if they were there by a longer way.
+    ///
+    /// # Errors
+    /// As [`Control::add`].
+    pub fn find(&self, found: Vec<Candidate>) -> Result<Committed, StoreError> {
+        self.commit(&Batch { found, ..Batch::default() })
+    }
+
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
         let mut slot = self.writer();
         let mut current = match slot.take() {
             Some(writer) => writer,
             None => writer(&self.address, &self.schema)?.0,
         };
-        let committed = current.commit(&[], 0, &batch)?;
+        let committed = current.commit(&[], 0, batch)?;
         *slot = Some(current);
         Ok(committed)
     }
@@ -170,6 +217,37 @@ impl Control {
     pub fn count_seeds(&self, urls: &[UrlKey]) -> Result<u64, StoreError> {
         let rows = self.session.query("looking up seeds", statements::COUNT_SEEDS, keys(urls))?;
         rows.first().map_or(Ok(0), |row| count(&mut Columns::of("seed", row)))
+    }
+
+    /// Whether there is a seed at depth 0.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn has_whole_seed(&self) -> Result<bool, StoreError> {
+        let rows = self.session.query("looking up seeds", statements::HAS_WHOLE_SEED, Vec::new())?;
+        rows.first().map_or(Ok(false), |row| Columns::of("seed", row).next())
+    }
+
+    /// Sites of a reach, behind `after`, whose robots.txt is known and of which no sitemap has been read; a window of them in order.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn without_sitemap(&self, reach: &Reach, after: Option<SiteKey>) -> Result<Window<SiteRecord>, StoreError> {
+        let behind: Parameters =
+            vec![Box::new(after.map_or(i64::MIN, |site| ordered(site.0))), Box::new(limit(WINDOW))];
+        let doing = "looking for sites without a sitemap";
+        let rows = if reach.all {
+            self.session.query(doing, statements::NO_SITEMAP_AT_ALL, behind)?
+        } else {
+            self.session.query(doing, statements::NO_SITEMAP, parameters(reach).into_iter().chain(behind).collect())?
+        };
+        let mut window = Window { values: Vec::new(), next: None };
+        for row in &rows {
+            let site = SiteKey(from_ordered(Columns::of("site", row).next()?));
+            window.values.extend(self.reader.site(site)?);
+            window.next = Some(site).filter(|_| rows.len() == WINDOW);
+        }
+        Ok(window)
     }
 
     /// Puts those URLs into the queue that were settled as excluded and belong to the crawl after all: `judge` says of which that is
@@ -361,6 +439,17 @@ impl Control {
         self.reader.get(key)
     }
 
+    /// Forgets the crawl of this id: its settings, queue, outcomes and seeds. The schema is that of another crawl then, which is not set up
+    /// yet. False if it holds another crawl. The archive is not touched.
+    ///
+    /// # Errors
+    /// Servers or workers of the crawl are running; the store failed.
+    pub fn forget(address: &Address, schema: &Schema, crawl_id: &str) -> Result<bool, StoreError> {
+        let (session, _) = Session::open(address, schema, Role::Commit)?;
+        let rows = session.query("forgetting the crawl", statements::FORGET, vec![Box::new(crawl_id.to_owned())])?;
+        rows.first().map_or(Ok(false), |row| Columns::of("meta", row).next())
+    }
+
     fn writer(&self) -> MutexGuard<'_, Option<Writer>> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -378,7 +467,10 @@ fn writer(address: &Address, schema: &Schema) -> Result<(Writer, String), StoreE
 
 fn shared(row: &Row) -> Result<Shared, StoreError> {
     let mut columns = Columns::of("crawl", row);
-    Ok(Shared { settings: columns.next()?, archive: columns.next()?, is_paused: columns.next()? })
+    let (settings, archive, is_paused) = (columns.next()?, columns.next()?, columns.next()?);
+    let lease = columns.next::<Option<f64>>()?.map(Duration::try_from_secs_f64);
+    let lease = lease.transpose().map_err(|error| damaged("crawl", error))?;
+    Ok(Shared { settings, archive, is_paused, lease, placement: columns.next()? })
 }
 
 fn domain(row: &Row) -> Result<Domain, StoreError> {

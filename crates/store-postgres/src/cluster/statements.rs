@@ -99,7 +99,8 @@ pub(super) const WAITING: &str = "SELECT s.site_key, s.politeness_group
     FROM politeness_group g JOIN site s ON s.politeness_group = g.name
     WHERE g.owner = $1 AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)";
 pub(super) const IS_PAUSED: &str = "SELECT is_paused FROM crawl";
-pub(super) const SEEDS_BEHIND: &str = "SELECT number, url FROM seed WHERE number > $1 ORDER BY number";
+pub(super) const SEEDS_BEHIND: &str = "SELECT s.number, coalesce(u.depth, 0), s.url
+    FROM seed s LEFT JOIN url u ON u.site_key = s.site_key AND u.url_key = s.url_key WHERE s.number > $1 ORDER BY s.number";
 pub(super) const UNJUDGED: &str =
     "SELECT u.url FROM unjudged n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
     ORDER BY n.site_key, n.url_key LIMIT $1";

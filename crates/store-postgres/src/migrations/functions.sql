@@ -7,6 +7,8 @@ DROP FUNCTION IF EXISTS undo;
 DROP FUNCTION IF EXISTS originals;
 DROP FUNCTION IF EXISTS sites_of;
 DROP FUNCTION IF EXISTS admit;
+DROP FUNCTION IF EXISTS set_up;
+DROP FUNCTION IF EXISTS forget;
 DROP FUNCTION IF EXISTS rank_of;
 DROP FUNCTION IF EXISTS distance;
 
@@ -244,6 +246,17 @@ BEGIN
                 WHERE v.site_key = r.site_key AND v.url_key = r.url_key AND v.outlinks IS NULL);
     END IF;
 
+    -- The links of these pages were not followed when they were visited; they are now.
+    IF any_nearer THEN
+        INSERT INTO followed
+            SELECT u.site_key, u.url_key FROM nearer n
+                JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
+                JOIN visit v ON v.site_key = n.site_key AND v.url_key = n.url_key
+                JOIN crawl c ON u.depth < c.bottom AND v.judged_depth >= c.bottom
+                WHERE n.writer = me
+            ON CONFLICT DO NOTHING;
+    END IF;
+
     INSERT INTO holder SELECT * FROM unnest(h_digest, h_site, h_url) ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS held = ROW_COUNT;
     -- Another worker had some of the payloads first, and this one could not know: a duplicate, as if it had. What this commit has as a
@@ -292,6 +305,12 @@ BEGIN
         INSERT INTO seed (url, site_key, url_key)
             SELECT e.text, e.site, e.url FROM unnest(e_text, e_site, e_url) WITH ORDINALITY AS e(text, site, url, n)
             WHERE NOT EXISTS (SELECT FROM seed s WHERE s.site_key = e.site AND s.url_key = e.url) ORDER BY e.n;
+        -- A seed with a depth of its own has come to be one without: workers learn of it again.
+        IF any_nearer THEN
+            UPDATE seed s SET number = DEFAULT
+                FROM nearer n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
+                WHERE n.writer = me AND n.depth > 0 AND u.depth = 0 AND s.site_key = n.site_key AND s.url_key = n.url_key;
+        END IF;
     END IF;
     IF cardinality(g_serial) > 0 THEN
         INSERT INTO segment (serial, name, length, worker)
@@ -475,4 +494,51 @@ BEGIN
             ON CONFLICT DO NOTHING)
     SELECT count(*) INTO admitted FROM open;
     RETURN admitted;
+END $$;
+
+-- Sets the crawl up for several workers, unless that was done before. What a server of an earlier format could not say is said then.
+-- Sites that a single process left with a queue are given to workers. They are found as when a crawl begins: from the first entry of one
+-- queue to the first of the next.
+CREATE FUNCTION set_up(my_settings text, my_archive text, my_lease float8, my_placement text, my_bottom bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE is_new boolean;
+BEGIN
+    INSERT INTO crawl (settings, archive, lease_seconds, placement, bottom)
+        VALUES (my_settings, my_archive, my_lease, my_placement, my_bottom) ON CONFLICT DO NOTHING;
+    is_new := FOUND;
+    UPDATE crawl SET lease_seconds = my_lease, placement = my_placement, bottom = my_bottom WHERE bottom IS NULL;
+    IF is_new OR FOUND THEN
+        INSERT INTO followed
+            SELECT u.site_key, u.url_key FROM visit v JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key
+                WHERE v.judged_depth >= my_bottom AND u.depth < my_bottom
+            ON CONFLICT DO NOTHING;
+    END IF;
+    IF is_new THEN
+        INSERT INTO unplaced (site_key, site)
+            WITH RECURSIVE waiting AS (
+                (SELECT site_key, url_key FROM queue ORDER BY site_key LIMIT 1)
+                UNION ALL
+                SELECT next.site_key, next.url_key FROM waiting w CROSS JOIN LATERAL (
+                    SELECT q.site_key, q.url_key FROM queue q WHERE q.site_key > w.site_key ORDER BY q.site_key LIMIT 1) next)
+            SELECT w.site_key, substring(u.url FROM '^[a-z]+://[^/]+')
+                FROM waiting w JOIN url u ON u.site_key = w.site_key AND u.url_key = w.url_key
+                WHERE NOT EXISTS (SELECT FROM site s WHERE s.site_key = w.site_key AND s.politeness_group IS NOT NULL)
+            ON CONFLICT DO NOTHING;
+    END IF;
+END $$;
+
+-- Forgets the crawl and gives the schema the id of another. False if the crawl is not the one meant. Whoever calls it has the schema to
+-- itself. Tables stay, so that the rights of others on them do.
+CREATE FUNCTION forget(my_crawl text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE tables text;
+BEGIN
+    UPDATE meta SET crawl_id = gen_random_uuid()::text WHERE crawl_id = my_crawl;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    SELECT string_agg(format('%I', c.relname), ', ') INTO tables FROM pg_class c
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> 'meta';
+    EXECUTE 'TRUNCATE ' || tables || ' RESTART IDENTITY';
+    PERFORM setval('segment_serial', 0, false);
+    RETURN true;
 END $$;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::{Candidate, Outcome, Timestamp, Via, Visit};
 use store::{Batch, Store};
-use store_postgres::cluster::{Control, GroupName, Reach, Worker};
+use store_postgres::cluster::{Control, GroupName, Reach, Setup, Worker};
 use testdb::{Postgres, until};
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -32,6 +32,74 @@ fn hosts(name: &str, below: bool) -> Reach {
     Reach { hosts: vec![(name.to_owned(), below)], ..Reach::default() }
 }
 
+fn setup(settings: &str, lease_seconds: u64) -> Setup {
+    Setup {
+        settings: settings.to_owned(),
+        archive: "file:///a".to_owned(),
+        lease: Duration::from_secs(lease_seconds),
+        placement: "hash".to_owned(),
+        bottom: 3,
+    }
+}
+
+#[test]
+fn a_crawl_of_an_earlier_format_is_told_what_workers_agree_on_once() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let control = open(&place);
+    control.set_up(&setup("depth = 3", 20)).expect("set up");
+    let mut client = server.client();
+    let earlier = "SET search_path = {};
+        UPDATE crawl SET lease_seconds = NULL, placement = NULL, bottom = NULL";
+    client.batch_execute(&earlier.replace("{}", place.schema.as_str())).expect("the schema");
+    let shared = control.shared().expect("read").expect("set up");
+    assert_eq!((shared.lease, shared.placement), (None, None));
+    for lease_seconds in [30, 40] {
+        let shared = control.set_up(&setup("depth = 4", lease_seconds)).expect("set up");
+        assert_eq!((shared.lease, shared.settings.as_str()), (Some(Duration::from_secs(30)), "depth = 3"));
+    }
+}
+
+#[test]
+fn a_crawl_is_forgotten_by_its_id_and_only_while_nobody_has_it_open() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let forget = |id: &str| Control::forget(&place.address, &place.schema, id);
+    let control = open(&place);
+    let id = control.crawl_id().to_owned();
+    control.set_up(&setup("depth = 3", 20)).expect("set up");
+    control.add(&[Candidate::seed(url("http://a.test/"))]).expect("added");
+    assert!(forget(&id).is_err(), "a server is running");
+    drop(control);
+    assert!(!forget("another").expect("asked"));
+    assert!(open(&place).shared().expect("read").is_some(), "another crawl is not meant");
+    assert!(forget(&id).expect("forgotten"));
+    assert!(!forget(&id).expect("asked"), "that crawl is gone");
+    let control = open(&place);
+    assert_ne!(control.crawl_id(), id);
+    assert_eq!((control.shared().expect("read"), control.totals().expect("counted").urls), (None, 0));
+    control.set_up(&setup("depth = 5", 20)).expect("set up");
+    control.add(&[Candidate::seed(url("http://b.test/"))]).expect("added");
+    assert_eq!(join(&place).seeds_behind(0).expect("seeds").1, 1, "everything begins from the beginning");
+}
+
+#[test]
+fn workers_learn_of_a_seed_again_when_it_comes_to_be_at_depth_0() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (control, worker) = (open(&place), join(&place));
+    let seed = |depth| Candidate { depth, ..Candidate::seed(url("http://a.test/")) };
+    let mut last = 0;
+    for (depth, is_told) in [(3, true), (4, false), (2, false), (0, true), (0, false), (1, false)] {
+        control.add(&[seed(depth)]).expect("added");
+        let (seeds, number) = worker.seeds_behind(last).expect("seeds");
+        let expect = if is_told { vec![seed(depth)] } else { Vec::new() };
+        assert_eq!(seeds, expect, "a seed at depth {depth}");
+        last = number;
+    }
+    assert_eq!(worker.seeds_behind(0).expect("seeds").0.len(), 1);
+}
+
 #[test]
 fn a_crawl_that_a_single_process_began_goes_on_with_workers() {
     let server = Postgres::start();
@@ -41,14 +109,15 @@ fn a_crawl_that_a_single_process_began_goes_on_with_workers() {
     place.open().expect("alone").commit(&Batch { found, seeds, ..Batch::default() }).expect("committed");
     let control = open(&place);
     assert_eq!(control.shared().expect("read"), None);
-    let shared = control.set_up("depth = 3", "file:///a").expect("set up");
+    let shared = control.set_up(&setup("depth = 3", 20)).expect("set up");
     assert_eq!(
         (shared.settings.as_str(), shared.archive.as_str(), shared.is_paused),
         ("depth = 3", "file:///a", false)
     );
+    assert_eq!((shared.lease, shared.placement.as_deref()), (Some(Duration::from_secs(20)), Some("hash")));
     assert_eq!(control.counts().expect("counted").sites_without_group, 2);
     // The first to set it up is right.
-    assert_eq!(open(&place).set_up("depth = 4", "file:///b").expect("read"), shared);
+    assert_eq!(open(&place).set_up(&setup("depth = 4", 30)).expect("read"), shared);
     assert!(place.open().is_err(), "a single process is kept out");
 }
 

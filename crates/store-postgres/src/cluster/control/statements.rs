@@ -3,20 +3,9 @@
 pub(super) const WRITER: &str = "INSERT INTO writer (writer, process, number)
         VALUES (hashtextextended(gen_random_uuid()::text, 0), gen_random_uuid(), 0)
     RETURNING writer, process::text";
-pub(super) const SHARED: &str = "SELECT settings, archive, is_paused FROM crawl";
-// Sites with a queue are found as when a crawl begins: from the first entry of one queue to the first of the next.
-pub(super) const SET_UP: &str = "WITH RECURSIVE made AS (
-        INSERT INTO crawl (settings, archive) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING settings),
-    waiting AS (
-        (SELECT site_key, url_key FROM queue WHERE EXISTS (SELECT FROM made) ORDER BY site_key LIMIT 1)
-        UNION ALL
-        SELECT next.site_key, next.url_key FROM waiting w CROSS JOIN LATERAL (
-            SELECT q.site_key, q.url_key FROM queue q WHERE q.site_key > w.site_key ORDER BY q.site_key LIMIT 1) next)
-    INSERT INTO unplaced (site_key, site)
-        SELECT w.site_key, substring(u.url FROM '^[a-z]+://[^/]+')
-        FROM waiting w JOIN url u ON u.site_key = w.site_key AND u.url_key = w.url_key
-        WHERE NOT EXISTS (SELECT FROM site s WHERE s.site_key = w.site_key AND s.politeness_group IS NOT NULL)
-        ON CONFLICT DO NOTHING";
+pub(super) const SHARED: &str = "SELECT settings, archive, is_paused, lease_seconds, placement FROM crawl";
+pub(super) const SET_UP: &str = "SELECT set_up($1, $2, $3, $4, $5)";
+pub(super) const FORGET: &str = "SELECT forget($1)";
 pub(super) const PAUSE: &str = "UPDATE crawl SET is_paused = $1";
 pub(super) const COUNT_SEEDS: &str = "SELECT count(*) FROM unnest($1::bigint[], $2::bigint[]) AS k(site, url)
     JOIN seed s ON s.site_key = k.site AND s.url_key = k.url";
@@ -31,11 +20,17 @@ pub(super) const IS_WAITING: &str = "SELECT CASE WHEN $4 THEN EXISTS (SELECT FRO
             WHERE EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)) END";
 pub(super) const OUTCOMES: &str = "WITH reach AS MATERIALIZED (SELECT * FROM sites_of($1, $2, $3) AS s(site_key))
     SELECT NULL, count(*) FROM reach r JOIN queue q ON q.site_key = r.site_key
-    UNION ALL SELECT v.outcome::text, count(*) FROM reach r JOIN visit v ON v.site_key = r.site_key GROUP BY v.outcome";
+    UNION ALL SELECT o.outcome::text, sum(o.visits)::bigint FROM (
+        SELECT v.outcome, count(*) AS visits FROM reach r JOIN visit v ON v.site_key = r.site_key GROUP BY v.outcome
+        UNION ALL SELECT v.outcome, -count(*) FROM reach r JOIN url u ON u.site_key = r.site_key AND u.purpose = 'sitemap'
+            JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key GROUP BY v.outcome) o
+        GROUP BY o.outcome HAVING sum(o.visits) > 0";
 pub(super) const SITES_OWNED: &str = "SELECT g.owner, count(*) FROM politeness_group g
     JOIN site s ON s.politeness_group = g.name WHERE g.owner = ANY ($1) GROUP BY g.owner";
 pub(super) const DOMAINS: &str = r#"SELECT s.site, (SELECT count(*) FROM queue q WHERE q.site_key = s.site_key),
         (SELECT count(*) FROM visit v WHERE v.site_key = s.site_key AND v.outcome IN ('html', 'binary', 'duplicate'))
+            - (SELECT count(*) FROM url u JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
+                WHERE u.site_key = s.site_key AND u.purpose = 'sitemap' AND v.outcome IN ('html', 'binary', 'duplicate'))
     FROM (SELECT s.site, s.site_key FROM politeness_group g JOIN site s ON s.politeness_group = g.name
         WHERE g.owner = $1 AND s.site COLLATE "C" > $2 ORDER BY s.site COLLATE "C" LIMIT $3) s
     ORDER BY s.site COLLATE "C""#;
@@ -50,3 +45,10 @@ pub(super) const ANSWERING: &str = "WITH alive AS MATERIALIZED (
     SELECT true, name FROM alive
     UNION ALL SELECT false, name FROM segment s WHERE is_sealed AND NOT EXISTS (SELECT FROM alive a WHERE a.worker = s.worker)
     ORDER BY 1, 2";
+pub(super) const HAS_WHOLE_SEED: &str = "SELECT EXISTS (SELECT FROM seed s JOIN url u ON u.site_key = s.site_key AND u.url_key = s.url_key WHERE u.depth = 0)";
+// Whose robots.txt is known, and of which no sitemap has been read.
+pub(super) const NO_SITEMAP: &str = "SELECT t.site_key FROM site t JOIN robots r ON r.site_key = t.site_key
+    WHERE t.site_key IN (SELECT * FROM sites_of($1, $2, $3)) AND t.sitemaps_read = 0 AND r.failed_tries = 0 AND t.site_key > $4
+    ORDER BY t.site_key LIMIT $5";
+pub(super) const NO_SITEMAP_AT_ALL: &str = "SELECT t.site_key FROM site t JOIN robots r ON r.site_key = t.site_key
+    WHERE t.sitemaps_read = 0 AND r.failed_tries = 0 AND t.site_key > $1 ORDER BY t.site_key LIMIT $2";

@@ -1,0 +1,205 @@
+//! How a crawl by several workers is set up: the first server says how for all, and commits nothing before everything was tried.
+
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::ValueEnum;
+use shared_archive::SharedArchive;
+use store_postgres::Schema;
+use store_postgres::cluster::{Control, Setup, Shared};
+
+use crate::cli::usage;
+use crate::crawl_dir;
+use crate::joining::Placement;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::store_address::StoreAddress;
+use crate::units::Span;
+
+/// How deep a crawl goes unless told otherwise. It must have a bottom: depths are counted from there.
+const DEPTH_DEFAULT: u32 = 100;
+/// How long a lease lasts, and by what groups are placed, unless told otherwise.
+const LEASE_DEFAULT: Duration = Duration::from_secs(15);
+const PLACEMENT_DEFAULT: Placement = Placement::Latency;
+
+/// What a server was given of what all of them must agree on.
+pub(super) struct Given<'a> {
+    pub(super) options: &'a Options,
+    pub(super) archive: Option<&'a str>,
+    pub(super) lease: Option<Span>,
+    pub(super) placement: Option<Placement>,
+}
+
+/// Where the state is.
+pub(super) struct At<'a> {
+    pub(super) store: &'a StoreAddress,
+    pub(super) schema: &'a Schema,
+}
+
+impl std::fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "schema {} of {}", self.schema, self.store)
+    }
+}
+
+/// A crawl that is set up.
+pub(super) struct Crawl {
+    pub(super) plan: Plan,
+    /// As stored, a `crawl.toml`.
+    pub(super) settings: String,
+    pub(super) archive: String,
+    pub(super) lease: Duration,
+    pub(super) placement: Placement,
+}
+
+/// Sets the crawl up, or joins one that was set up before: what is not given is as it was then, and what is given must be.
+pub(super) fn set_up(control: &Control, given: &Given<'_>, at: &At<'_>) -> anyhow::Result<Crawl> {
+    let setup = match control.shared()? {
+        Some(shared) => given.join(shared)?,
+        None => given.first()?,
+    };
+    let agreed = |setup: &Setup| given.agrees(setup, at, control.crawl_id());
+    agreed(&setup)?;
+    let archive = claim(&setup.archive, control.crawl_id())?;
+    // Another server may have been faster.
+    let setup = given.join(control.set_up(&setup)?)?;
+    let (plan, placement) = agreed(&setup)?;
+    lay_out(&archive, &plan, at)?;
+    Ok(Crawl { plan, settings: setup.settings, archive: setup.archive, lease: setup.lease, placement })
+}
+
+impl Given<'_> {
+    /// What the first server says.
+    fn first(&self) -> anyhow::Result<Setup> {
+        let Some(archive) = self.archive else {
+            bail!(usage("--archive is missing: where the archive goes, a URL on storage that all workers share"));
+        };
+        if !archive.contains("://") {
+            bail!(usage(format!("--archive {archive}: is no URL such as file:///srv/crawl")));
+        }
+        let defaults = Options {
+            depth: Some(DEPTH_DEFAULT),
+            // A default is not a depth that was given.
+            sitemaps: Some(self.options.depth.is_none()),
+            deny_private: Some(true),
+            ..Options::default()
+        };
+        let plan = Plan::new(&self.options.over(&defaults)?)?;
+        self.setup(plan.options.to_toml("The settings of a crawl by several workers.")?, archive.to_owned(), &plan)
+    }
+
+    /// What was said before. The lease and the placement of a crawl that an earlier program set up are this server's.
+    fn join(&self, shared: Shared) -> anyhow::Result<Setup> {
+        let plan = Plan::new(&toml::from_str(&shared.settings)?)?;
+        let setup = self.setup(shared.settings, shared.archive, &plan)?;
+        Ok(Setup {
+            lease: shared.lease.unwrap_or(setup.lease),
+            placement: shared.placement.unwrap_or(setup.placement),
+            ..setup
+        })
+    }
+
+    fn setup(&self, settings: String, archive: String, plan: &Plan) -> anyhow::Result<Setup> {
+        Ok(Setup {
+            settings,
+            archive,
+            lease: self.lease.map_or(LEASE_DEFAULT, |lease| lease.0),
+            placement: self.placement.unwrap_or(PLACEMENT_DEFAULT).as_str().to_owned(),
+            bottom: plan.settings.depth_max.unwrap_or(u32::MAX),
+        })
+    }
+
+    /// Refuses what was given and is not as the crawl was set up.
+    fn agrees(&self, setup: &Setup, at: &At<'_>, crawl_id: &str) -> anyhow::Result<(Plan, Placement)> {
+        let stored: Options = toml::from_str(&setup.settings)?;
+        let plan = Plan::new(&self.options.over(&stored)?)?;
+        let mut changed = plan.options.differing_keys(&stored)?;
+        if self.lease.is_some_and(|lease| lease.0 != setup.lease) {
+            changed.insert(format!("lease ({})", Span(setup.lease)));
+        }
+        if self.placement.is_some_and(|placement| placement.as_str() != setup.placement) {
+            changed.insert(format!("placement ({})", setup.placement));
+        }
+        let way_out =
+            format!("--reset {crawl_id} forgets that crawl, with all that is known of its URLs, and begins another");
+        if !changed.is_empty() {
+            let changed = changed.into_iter().collect::<Vec<_>>().join(", ");
+            bail!(usage(format!(
+                "{at} holds a crawl with other settings of {changed}: give those it began with, or none; {way_out}"
+            )));
+        }
+        if let Some(archive) = self.archive.filter(|archive| *archive != setup.archive) {
+            bail!(usage(format!(
+                "--archive {archive}: the archive of the crawl in {at} is {}; {way_out}",
+                setup.archive
+            )));
+        }
+        let placement = Placement::from_str(&setup.placement, false)
+            .map_err(|_| anyhow::anyhow!("{at}: the placement `{}` is of another program", setup.placement))?;
+        Ok((plan, placement))
+    }
+}
+
+/// Opens the archive, makes sure that it can be written to, and marks it as that of this crawl. One of another crawl is refused.
+fn claim(url: &str, crawl_id: &str) -> anyhow::Result<SharedArchive> {
+    let archive = SharedArchive::open(url)?;
+    archive.check()?;
+    let (name, mark) = crawl_dir::mark_of_shared(crawl_id);
+    if !archive.put_text_if_absent(&name, &mark)?
+        && let Some(other) = archive.text(&name)?.filter(|found| *found != mark)
+    {
+        let other = other.trim_end().escape_debug().to_string();
+        bail!(usage(format!(
+            "--archive {url}: is the archive of another crawl ({other}): name another place, or remove what lies there"
+        )));
+    }
+    Ok(archive)
+}
+
+/// Lays the archive out as a crawl's directory, so that whatever reads those reads it too: its state is in the database.
+fn lay_out(archive: &SharedArchive, plan: &Plan, at: &At<'_>) -> anyhow::Result<()> {
+    let options =
+        Options { store: Some(at.store.clone()), store_schema: Some(at.schema.to_string()), ..plan.options.clone() };
+    for (name, text) in crawl_dir::files_of_shared(&options)? {
+        archive.put_text_if_absent(&name, &text)?;
+    }
+    Ok(())
+}
+
+/// Forgets the crawl of this id, so that another can be set up in its place. Nobody may have it open.
+///
+/// # Errors
+/// The schema holds another crawl; servers or workers run; the database failed.
+pub(super) fn reset(at: &At<'_>, crawl_id: &str) -> anyhow::Result<()> {
+    let address = at.store.address()?;
+    let control = Control::open(&address, at.schema)?;
+    let (found, shared) = (control.crawl_id().to_owned(), control.shared()?);
+    drop(control);
+    if found != crawl_id || !Control::forget(&address, at.schema, crawl_id)? {
+        bail!(usage(format!("--reset {crawl_id}: {at} holds the crawl {found}: nothing is forgotten")));
+    }
+    eprintln!("argiope: {at}: the crawl {crawl_id} is forgotten");
+    if let Some(Shared { archive, .. }) = shared
+        && let Err(error) = free(&archive, crawl_id)
+    {
+        eprintln!("argiope: what that crawl left in its archive stays there: {error:#}");
+    }
+    Ok(())
+}
+
+/// Removes the files by which an archive is that of a crawl, so that another may have it, unless there are pages in it.
+fn free(url: &str, crawl_id: &str) -> anyhow::Result<()> {
+    let archive = SharedArchive::open(url)?;
+    let (mark_name, mark) = crawl_dir::mark_of_shared(crawl_id);
+    if archive.text(&mark_name)?.is_none_or(|found| found != mark) {
+        return Ok(());
+    }
+    if archive.has_segments()? {
+        bail!("{url} has segments of it: another crawl needs another archive");
+    }
+    for name in crawl_dir::NAMES_OF_SHARED {
+        archive.remove(&name.join("/"))?;
+    }
+    // Last: without it the others would be nobody's.
+    Ok(archive.remove(&mark_name)?)
+}

@@ -1,0 +1,148 @@
+//! Whose sitemaps are read.
+//!
+//! One process reads those of every site that it comes to. Where several workers crawl, a seed may have a depth of its own (`Crawl`):
+//! links are followed so far, and no sitemap is read for it, since its entries are not links. So workers read the sitemaps of the sites
+//! that belong to the crawl by a seed at depth 0, from which the crawl goes as deep as it may.
+
+use foldhash::HashSet;
+use frontier::RobotsState;
+use model::{Candidate, Purpose, RobotsRecord, Via};
+use robots::RobotsTxt;
+use weburl::{CanonicalRules, CanonicalUrl, Scope, ScopeKind, Site, SiteKey};
+
+use super::robots_txt::robots_state;
+use super::{Slot, State};
+use crate::{Record, Settings};
+
+/// Where sitemaps lie when robots.txt does not say.
+const SITEMAP_PATH: &str = "/sitemap.xml";
+
+/// The sites whose sitemaps are read.
+pub(super) struct SitemapSites {
+    /// All that the crawl comes to.
+    all: bool,
+    /// Those of seeds at depth 0.
+    sites: HashSet<SiteKey>,
+    /// As far as the crawl goes from those seeds.
+    scope: Scope,
+}
+
+impl SitemapSites {
+    pub(super) fn all(kind: &ScopeKind) -> Self {
+        SitemapSites { all: true, ..SitemapSites::of_seeds(kind) }
+    }
+
+    pub(super) fn of_seeds(kind: &ScopeKind) -> Self {
+        SitemapSites { all: false, sites: HashSet::default(), scope: Scope::new(kind.clone()) }
+    }
+
+    /// Takes in a seed at depth 0. Says whether there may be more sites than before.
+    pub(super) fn add_seed(&mut self, seed: &CanonicalUrl) -> bool {
+        if self.all {
+            return false;
+        }
+        // Such a scope is the same whatever the seeds are, and a site that is come to has URLs in it.
+        self.all = matches!(self.scope.kind(), ScopeKind::Any | ScopeKind::HostSuffix(_) | ScopeKind::Matching(_));
+        let is_new = self.sites.insert(seed.key().site);
+        self.scope.add_seed(seed) || is_new || self.all
+    }
+
+    fn includes(&self, site: &Site) -> bool {
+        let root = || CanonicalUrl::from_canonical(&format!("{site}/"));
+        let has_seed = !self.sites.is_empty();
+        self.all
+            || has_seed && (self.sites.contains(&site.key()) || root().is_some_and(|url| self.scope.contains(&url)))
+    }
+}
+
+impl State {
+    /// Takes in seeds that came while the run went on.
+    pub(super) fn seeds_added(&mut self, seeds: &[Candidate]) {
+        let mut is_wider = false;
+        for seed in seeds {
+            self.add_seed(&seed.url);
+            is_wider |= seed.depth == 0 && self.sitemap_sites.add_seed(&seed.url);
+        }
+        if !is_wider || !self.settings.sitemaps {
+            return;
+        }
+        // Sites whose robots.txt was read before.
+        let mut sites: Vec<SiteKey> = self.sites.keys().copied().collect();
+        sites.sort_unstable();
+        for site in sites {
+            let found = self.sitemaps_to_read(site);
+            if !found.is_empty() {
+                let mut record = Record::of(site);
+                record.found = found;
+                self.record(record);
+            }
+        }
+    }
+
+    /// The sitemaps of a site in front whose robots.txt is known, once, if they are to be read.
+    pub(super) fn sitemaps_to_read(&mut self, site: SiteKey) -> Vec<Candidate> {
+        let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return Vec::new() };
+        let RobotsState::Known { rules, failure: None, .. } = &front.state.robots else { return Vec::new() };
+        let is_wanted =
+            self.settings.sitemaps && !front.sitemaps_named && self.sitemap_sites.includes(front.state.site());
+        if !is_wanted {
+            return Vec::new();
+        }
+        front.sitemaps_named = true;
+        named(front.state.site(), rules, &self.settings.canonical)
+    }
+}
+
+/// The sitemaps of a site by its robots.txt, to be fetched; none where that could not be had.
+#[must_use]
+pub fn sitemaps_of(site: &Site, record: &RobotsRecord, settings: &Settings) -> Vec<Candidate> {
+    match robots_state(Some(record), settings) {
+        RobotsState::Known { rules, failure: None, .. } if record.failed_tries == 0 => {
+            named(site, &rules, &settings.canonical)
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn named(site: &Site, rules: &RobotsTxt, canonical: &CanonicalRules) -> Vec<Candidate> {
+    let Some(robots_txt) = CanonicalUrl::from_canonical(&format!("{site}/robots.txt")) else { return Vec::new() };
+    let usual = [format!("{site}{SITEMAP_PATH}")];
+    let texts = if rules.sitemaps().is_empty() { &usual[..] } else { rules.sitemaps() };
+    let urls = texts.iter().filter_map(|text| robots_txt.join(text, canonical).ok());
+    urls.map(|url| Candidate {
+        url,
+        depth: 0,
+        redirects: 0,
+        via: Via::Sitemap,
+        purpose: Purpose::Sitemap,
+        found_on: Some(robots_txt.key()),
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> CanonicalUrl {
+        CanonicalUrl::parse(text, &CanonicalRules::default()).expect("a URL")
+    }
+
+    #[test]
+    fn sitemaps_are_read_of_sites_that_seeds_at_depth_0_bring() {
+        let check = |kind: &str, expect: [bool; 4]| {
+            let mut sites = SitemapSites::of_seeds(&ScopeKind::parse(kind).expect("a scope"));
+            let all = ["http://a.test/x", "https://a.test/", "http://b.a.test/", "http://c.test/"]
+                .map(|text| url(text).site());
+            assert!(!all.iter().any(|site| sites.includes(site)), "{kind}: there is no seed yet");
+            assert!(sites.add_seed(&url("http://a.test/dir/x")), "{kind}");
+            assert_eq!(all.each_ref().map(|site| sites.includes(site)), expect, "{kind}");
+            assert!(!sites.add_seed(&url("http://a.test/dir/x")), "{kind}: nothing new");
+        };
+        check("site", [true, false, false, false]);
+        check("host", [true, true, false, false]);
+        check("domain", [true, true, true, false]);
+        check("prefix", [true, false, false, false]);
+        check("any", [true; 4]);
+    }
+}
