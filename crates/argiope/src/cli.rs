@@ -20,6 +20,7 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Crawl, or resume what the directory holds
+    #[command(allow_negative_numbers = true)]
     Crawl(Box<commands::crawl::CrawlArgs>),
     #[command(verbatim_doc_comment)]
     /// Save the HTML pages of a site as numbered files
@@ -92,7 +93,7 @@ pub fn usage(message: impl Into<String>) -> anyhow::Error {
 /// Reads the command line, runs the command, and says how it went.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| without_bad_advice(error).exit());
     files::allow_many();
     match run(cli.command) {
         Ok(code) => code,
@@ -102,6 +103,14 @@ pub fn main() -> ExitCode {
             ExitCode::from(if error.is::<Usage>() { exit::USAGE } else { exit::FAILED })
         }
     }
+}
+
+/// The parser's advice on an unknown option is to give it as a value, behind `--`: as a seed it would be one more mistake.
+fn without_bad_advice(mut error: clap::Error) -> clap::Error {
+    if error.kind() == clap::error::ErrorKind::UnknownArgument {
+        error.remove(clap::error::ContextKind::Suggested);
+    }
+    error
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {

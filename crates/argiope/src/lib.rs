@@ -26,12 +26,12 @@ pub use dataset::rows;
 
 /// Exit codes, the same for every command.
 pub mod exit {
-    /// The command did what it was asked.
+    /// The command did what it was asked. Of a crawl: something was fetched, and nothing is left.
     pub const DONE: u8 = 0;
-    /// It failed; the error is on standard error.
+    /// It failed; the error is on standard error. Of a crawl: nothing could be fetched.
     pub const FAILED: u8 = 1;
     /// The command line or a configuration file is wrong.
     pub const USAGE: u8 = 2;
-    /// It was stopped early, with work left.
+    /// It was stopped early, by a signal or by a budget, with work left.
     pub const STOPPED: u8 = 3;
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::usage;
 use crate::store_address::StoreAddress;
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Span, whole};
 
 /// The options. `None` and an empty list mean: not given.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ use crate::units::{Bytes, Span};
 pub struct Options {
     // --- what to crawl ---
     /// Links from a seed, at most
-    #[arg(long, value_name = "N", help_heading = "What to crawl")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, help_heading = "What to crawl")]
     pub depth: Option<u32>,
     /// How far to go from the seeds: site, host, domain, prefix, any, a host suffix such as .gov.si, or a wildcard pattern [default: host]
     #[arg(long, value_name = "SCOPE", help_heading = "What to crawl")]
@@ -37,10 +37,10 @@ pub struct Options {
     #[arg(long, value_name = "FILE", help_heading = "What to crawl")]
     pub exclude_file: Option<PathBuf>,
     /// Pages and documents fetched, at most
-    #[arg(long, value_name = "N", help_heading = "What to crawl")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "What to crawl")]
     pub max_pages: Option<u64>,
     /// Pages and documents fetched of one site, at most
-    #[arg(long, value_name = "N", help_heading = "What to crawl")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "What to crawl")]
     pub max_pages_per_site: Option<u64>,
     /// How long the crawl may take (30m, 2h)
     #[arg(long, value_name = "D", help_heading = "What to crawl")]
@@ -59,6 +59,10 @@ pub struct Options {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "What to crawl")]
     pub ignore_nofollow: Option<bool>,
 
+    /// Crawl the built-in test web instead of the real one: simple.test, advanced.test, scripted.test, hostile.test
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "What to crawl")]
+    pub sandbox: Option<bool>,
+
     // --- politeness ---
     /// Wait at least this long between visits to a site [default: 1s]
     #[arg(long, value_name = "D", help_heading = "Politeness")]
@@ -70,10 +74,10 @@ pub struct Options {
     #[arg(long, value_name = "K", help_heading = "Politeness")]
     pub delay_factor: Option<f64>,
     /// Connections to a site at once; more than 1 needs --ip-delay 0 [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Politeness")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Politeness")]
     pub connections_per_site: Option<usize>,
     /// Fetches at once, over all sites [default: 128]
-    #[arg(long, value_name = "N", help_heading = "Politeness")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Politeness")]
     pub concurrency: Option<usize>,
     /// How robots.txt is read: rfc9309, first-match or ignore [default: rfc9309]
     #[arg(long, value_name = "HOW", help_heading = "Politeness")]
@@ -91,10 +95,10 @@ pub struct Options {
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_backoff: Option<Span>,
     /// How often a URL is asked for before a temporary failure counts as final [default: 4]
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Politeness")]
+    #[arg(long, value_name = "N", value_parser = whole::<u8>, hide_short_help = true, help_heading = "Politeness")]
     pub max_attempts: Option<u8>,
     /// Failures in a row after which a site is given up [default: 20]
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Politeness")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Politeness")]
     pub max_failures_in_a_row: Option<u32>,
 
     // --- fetching ---
@@ -119,7 +123,7 @@ pub struct Options {
     #[arg(long, value_name = "PATH", hide_short_help = true, help_heading = "Fetching")]
     pub browser: Option<PathBuf>,
     /// Pages rendered at a time [default: 2]
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Fetching")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Fetching")]
     pub render_tabs: Option<usize>,
     /// What is waited for before a rendered page is looked at: a time on the page's own clock, `idle`, or a CSS selector [default: 5s]
     #[arg(long, value_name = "D|idle|SELECTOR", hide_short_help = true, help_heading = "Fetching")]
@@ -208,25 +212,25 @@ pub struct Options {
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_body_bytes: Option<Bytes>,
     /// How many bytes a compressed byte may become
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Limits")]
     pub max_decompression_ratio: Option<u32>,
     /// The largest head of an answer
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_header_bytes: Option<Bytes>,
     /// Redirects in a row [default: 10]
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = whole::<u8>, hide_short_help = true, help_heading = "Limits")]
     pub max_redirects: Option<u8>,
     /// Different link targets taken from a page [default: 100000]
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Limits")]
     pub max_links_per_page: Option<usize>,
     /// Bodies held in memory at once, over all fetches
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_in_flight_bytes: Option<Bytes>,
     /// Sitemaps read of one site
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Limits")]
     pub max_sitemaps_per_site: Option<u32>,
     /// Entries taken from one sitemap
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Limits")]
     pub max_sitemap_entries: Option<usize>,
     /// Time to look up a name [default: 10s]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
@@ -246,22 +250,22 @@ pub struct Options {
 
     // --- traps ---
     /// Segments of a path; 0 switches the rule off
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Traps")]
     pub max_path_depth: Option<usize>,
     /// How often segments of a path may follow on themselves; 0 switches the rule off
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Traps")]
     pub max_repeated_segments: Option<usize>,
     /// URLs fetched of a path with three or more parameters; 0 switches the rule off
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_queries_per_path: Option<u32>,
     /// URLs fetched of a path with one or two parameters; 0 switches the rule off
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_simple_queries_per_path: Option<u32>,
     /// URLs fetched that differ only in their dates; 0 switches the rule off
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_calendar_pages: Option<u32>,
     /// URLs fetched that differ only in a session id; 0 switches the rule off
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Traps")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_session_pages: Option<u32>,
 }
 

@@ -31,6 +31,8 @@ pub struct Plan {
     pub settings: Settings,
     /// What the fetcher is told.
     pub fetch: FetchConfig,
+    /// Crawl the built-in test web.
+    pub sandbox: bool,
     /// Keep a WARC archive.
     pub archive: bool,
     /// Write the dataset.
@@ -88,7 +90,8 @@ impl Plan {
         fetch.head_accepts = head_accepts(&settings);
         fetch.media_wanted = settings.keep.as_ref().map(Keep::declared_as);
         let segment_bytes_max = options.segment_size.map_or(warc::SEGMENT_BYTES_MAX, |bytes| bytes.0);
-        Ok(Plan { archive, dataset, segment_bytes_max, settings, fetch, options })
+        let sandbox = options.sandbox == Some(true);
+        Ok(Plan { sandbox, archive, dataset, segment_bytes_max, settings, fetch, options })
     }
 
     /// Reads seeds. A seed without a scheme is taken for http, as a browser does.
@@ -142,6 +145,11 @@ fn scope(text: &str) -> anyhow::Result<ScopeKind> {
 fn check_counts(options: &Options) -> anyhow::Result<()> {
     let is_zero = |bytes: Option<Bytes>| bytes == Some(Bytes(0));
     let zero = [
+        ("max-pages", options.max_pages == Some(0)),
+        ("max-pages-per-site", options.max_pages_per_site == Some(0)),
+        ("max-bytes", is_zero(options.max_bytes)),
+        ("max-time", options.max_time == Some(Span(Duration::ZERO))),
+        ("max-links-per-page", options.max_links_per_page == Some(0)),
         ("concurrency", options.concurrency == Some(0)),
         ("connections-per-site", options.connections_per_site == Some(0)),
         ("max-attempts", options.max_attempts == Some(0)),
@@ -155,6 +163,9 @@ fn check_counts(options: &Options) -> anyhow::Result<()> {
         ("render-tabs", options.render_tabs == Some(0)),
     ];
     match zero.into_iter().find(|(_, is_zero)| *is_zero) {
+        Some((flag, _)) if flag.starts_with("max-") => {
+            Err(usage(format!("--{flag} must be more than 0; without it there is no such limit, or the default")))
+        }
         Some((flag, _)) => Err(usage(format!("--{flag} must be at least 1"))),
         None => Ok(()),
     }
@@ -201,6 +212,7 @@ fn complete(given: &Options) -> Options {
     options.user_agent.get_or_insert(default_agent);
     options.sitemaps.get_or_insert(given.depth.is_none() && !given.no_sitemaps);
     for switch in [
+        &mut options.sandbox,
         &mut options.ignore_nofollow,
         &mut options.head_first,
         &mut options.deny_private,
@@ -381,7 +393,19 @@ pub(crate) fn excluded_in(path: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 fn patterns(flag: &str, texts: &[String]) -> anyhow::Result<Vec<Pattern>> {
-    texts.iter().map(|text| parsed(flag, text, Pattern::new)).collect()
+    texts.iter().map(|text| pattern(flag, text)).collect()
+}
+
+/// A pattern is compared with whole URLs: one without `*` that is no URL matches nothing.
+fn pattern(flag: &str, text: &str) -> anyhow::Result<Pattern> {
+    let pattern = parsed(flag, text, Pattern::new)?;
+    let is_url = || CanonicalUrl::from_canonical(pattern.as_str()).is_some();
+    if pattern.as_str().contains('*') || is_url() {
+        return Ok(pattern);
+    }
+    Err(usage(format!(
+        "--{flag} `{text}` matches no URL: a pattern is compared with the whole URL, `*` stands for any characters (*{text}*)"
+    )))
 }
 
 /// Reads a value, with the flag in the error.
@@ -426,7 +450,9 @@ fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig
         config.name_servers.push(parsed("dns-servers", text, name_server)?);
     }
     for path in &options.ca_cert {
-        let pem = std::fs::read(path).map_err(|error| usage(format!("--ca-cert {}: {error}", path.display())))?;
+        let unusable = |reason: &dyn std::fmt::Display| usage(format!("--ca-cert {}: {reason}", path.display()));
+        let pem = std::fs::read(path).map_err(|error| unusable(&error))?;
+        fetch::check_ca_cert(&pem).map_err(|reason| unusable(&reason))?;
         config.ca_certs.push(pem);
     }
     Ok(config)

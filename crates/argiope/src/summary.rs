@@ -1,6 +1,7 @@
 //! The summary that ends every crawl, and what `status` shows: for people, or as one JSON object.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use model::{Limit, Outcome};
 use serde::Serialize;
@@ -38,14 +39,43 @@ pub struct Summary {
     pub bytes: u64,
     /// Visits, and of robots.txt sites, from which a limit or trap rule kept something, by [`Limit`]; none where nothing was left out.
     pub limits: serde_json::Map<String, serde_json::Value>,
-    /// How long this run took.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seconds: Option<f64>,
+    /// What this run did of it.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Run>,
     /// Where its time went.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeSpent>,
     /// The crawl's directory.
     pub directory: String,
+}
+
+/// What one run did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Run {
+    /// Pages and documents fetched.
+    #[serde(rename = "run_fetched")]
+    pub fetched: u64,
+    /// Payload bytes.
+    #[serde(rename = "run_bytes")]
+    pub bytes: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// There were runs before it that fetched something.
+    #[serde(skip)]
+    is_further: bool,
+}
+
+impl Run {
+    /// The run between two totals of the crawl.
+    #[must_use]
+    pub fn between(before: &Totals, after: &Totals, took: Duration) -> Self {
+        Run {
+            fetched: after.fetched().saturating_sub(before.fetched()),
+            bytes: after.bytes.saturating_sub(before.bytes),
+            seconds: took.as_secs_f64(),
+            is_further: before.fetched() > 0,
+        }
+    }
 }
 
 /// Where the time of a run went.
@@ -113,7 +143,7 @@ impl Summary {
             sitemaps: totals.sitemaps,
             bytes: totals.bytes,
             limits: totals.limits.iter().map(|(limit, count)| (limit.to_string(), (*count).into())).collect(),
-            seconds: None,
+            run: None,
             time: None,
             directory: directory.display().to_string(),
         }
@@ -142,6 +172,12 @@ impl Summary {
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut out = String::new();
+        let further = self.run.as_ref().filter(|run| run.is_further);
+        if let Some(Run { fetched, bytes, seconds, .. }) = further {
+            let bytes = human_bytes(*bytes);
+            let _ = writeln!(out, "this run: {fetched} pages and documents fetched ({bytes}) in {seconds:.1} s");
+            out.push_str("the whole crawl: ");
+        }
         let _ = write!(
             out,
             "{} pages and documents fetched ({}) of {} URLs",
@@ -150,8 +186,8 @@ impl Summary {
             self.urls
         );
         let _ = write!(out, " on {} site{}", self.sites, if self.sites == 1 { "" } else { "s" });
-        if let Some(seconds) = self.seconds {
-            let _ = write!(out, " in {seconds:.1} s");
+        if let Some(run) = self.run.as_ref().filter(|run| !run.is_further) {
+            let _ = write!(out, " in {:.1} s", run.seconds);
         }
         out.push('\n');
         for (outcome, count) in &self.outcomes {

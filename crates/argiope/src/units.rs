@@ -14,6 +14,36 @@ pub struct Span(pub Duration);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bytes(pub u64);
 
+/// Reads a whole number from 0 on.
+///
+/// # Errors
+/// The text is none, or larger than the option allows.
+pub fn whole<N: FromStr + Bounded>(text: &str) -> Result<N, String> {
+    text.trim().parse().map_err(|_| format!("is no whole number from 0 to {}", N::MAX))
+}
+
+/// A number with a largest value.
+pub trait Bounded {
+    /// The largest value.
+    const MAX: u64;
+}
+
+impl Bounded for u8 {
+    const MAX: u64 = u8::MAX as u64;
+}
+
+impl Bounded for u32 {
+    const MAX: u64 = u32::MAX as u64;
+}
+
+impl Bounded for u64 {
+    const MAX: u64 = u64::MAX;
+}
+
+impl Bounded for usize {
+    const MAX: u64 = usize::MAX as u64;
+}
+
 const UNITS: [(&str, u64); 10] = [
     ("b", 1),
     ("kb", 1_000),

@@ -44,3 +44,4 @@ pub use gate::Gate;
 pub use head::{parse_fields, parse_status};
 pub use proxy::{ProxyUrl, ProxyUrlError};
 pub use route::{ConnectTo, Resolve, RouteError};
+pub use tls::check_ca_cert;

@@ -34,6 +34,14 @@ pub(crate) fn client_config(ca_certs: &[Vec<u8>]) -> Result<Arc<ClientConfig>, C
     Ok(Arc::new(config))
 }
 
+/// Makes sure that a PEM file has certificates that can be trusted ([`crate::FetchConfig::ca_certs`]).
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn check_ca_cert(pem: &[u8]) -> Result<(), String> {
+    add_pem(&mut RootCertStore::empty(), pem)
+}
+
 fn add_pem(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), String> {
     let mut found = false;
     for certificate in CertificateDer::pem_slice_iter(pem) {

@@ -44,10 +44,17 @@ impl Filter {
     pub fn judge(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
         self.judge_seed(url)?;
         self.judge_scope(url)?;
-        if !self.include.is_empty() && !self.include.iter().any(|pattern| pattern.matches(url.as_str())) {
-            return Err(Excluded::NotIncluded);
-        }
-        Ok(())
+        self.judge_includes(url)
+    }
+
+    /// Judges a URL that waits, by the patterns: they may have changed since it was found. `is_seed` says that it is a seed, or what
+    /// one redirects to.
+    ///
+    /// # Errors
+    /// The rule by which it does not belong to the crawl any more.
+    pub fn judge_waiting(&self, url: &CanonicalUrl, is_seed: bool) -> Result<(), Excluded> {
+        self.judge_excludes(url)?;
+        if is_seed { Ok(()) } else { self.judge_includes(url) }
     }
 
     /// Judges a seed, or what a seed redirects to: only the exclude patterns count, and the scope if it is closed.
@@ -55,11 +62,18 @@ impl Filter {
     /// # Errors
     /// The rule by which it does not belong to the crawl.
     pub fn judge_seed(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
-        match self.exclude.iter().find(|pattern| pattern.matches(url.as_str())) {
-            Some(pattern) => Err(Excluded::ByPattern(pattern.clone())),
-            None if self.scope.is_closed() => self.judge_scope(url),
-            None => Ok(()),
-        }
+        self.judge_excludes(url)?;
+        if self.scope.is_closed() { self.judge_scope(url) } else { Ok(()) }
+    }
+
+    fn judge_excludes(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
+        let pattern = self.exclude.iter().find(|pattern| pattern.matches(url.as_str()));
+        pattern.map_or(Ok(()), |pattern| Err(Excluded::ByPattern(pattern.clone())))
+    }
+
+    fn judge_includes(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
+        let is_included = self.include.is_empty() || self.include.iter().any(|pattern| pattern.matches(url.as_str()));
+        if is_included { Ok(()) } else { Err(Excluded::NotIncluded) }
     }
 
     fn judge_scope(&self, url: &CanonicalUrl) -> Result<(), Excluded> {

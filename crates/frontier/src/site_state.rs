@@ -87,7 +87,9 @@ pub struct Settled {
 }
 
 impl Settled {
-    fn new(outcome: Outcome, reason: String) -> Self {
+    /// An end that no limit decided.
+    #[must_use]
+    pub fn new(outcome: Outcome, reason: String) -> Self {
         Settled { outcome, reason, limits: LimitSet::EMPTY }
     }
 

@@ -1,14 +1,16 @@
 //! `argiope crawl`: crawl, or resume what the directory holds.
 
+mod seeds;
+
 use std::collections::HashSet;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use dataset::Layout;
 use engine::archive::Archive;
@@ -20,6 +22,7 @@ use render::{Renderer, Wait};
 use store::Store;
 use weburl::CanonicalUrl;
 
+use self::seeds::Seeds;
 use crate::cli::usage;
 use crate::crawl_dir::CrawlDir;
 use crate::exit;
@@ -27,17 +30,15 @@ use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::progress::{Printer, Show, Watched};
-use crate::summary::{Summary, TimeSpent};
+use crate::summary::{Run, Summary, TimeSpent};
 use crate::tables::{Deriver, Writer};
 use crate::units::Span;
 
 /// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
-const FIXED: [&str; 12] = [
+const FIXED: [&str; 10] = [
     "depth",
     "scope",
-    "include",
-    "exclude",
-    "exclude-file",
+    "sandbox",
     "no-archive",
     "max-url-bytes",
     "sort-query",
@@ -47,8 +48,8 @@ const FIXED: [&str; 12] = [
     "strip-www",
 ];
 
-/// Seeds read from a file or from standard input, at most, in bytes.
-const SEEDS_BYTES_MAX: u64 = 1 << 30;
+/// Seeds of which it is said why nothing came, where nothing came at all.
+const SEEDS_TOLD_MAX: usize = 20;
 
 /// The arguments of `argiope crawl`.
 #[derive(Args, Debug)]
@@ -65,9 +66,9 @@ pub struct CrawlArgs {
     /// A file of seeds, one a line; - is standard input
     #[arg(long, value_name = "FILE")]
     pub seeds: Option<PathBuf>,
-    /// Crawl the built-in test web instead of the real one: simple.test, advanced.test, scripted.test, hostile.test
-    #[arg(long)]
-    pub sandbox: bool,
+    /// Refuse a file of seeds in which a line is no URL, instead of leaving that line out
+    #[arg(long, requires = "seeds")]
+    pub strict: bool,
     /// How progress is shown
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub progress: Show,
@@ -87,32 +88,32 @@ pub struct CrawlArgs {
 /// # Errors
 /// Wrong arguments, a directory that cannot be used, or a disk that fails.
 pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
-    let texts = seed_texts(&args)?;
-    let dir = directory(&args, &texts)?;
+    let given_seeds = Seeds::read(&args)?;
+    let dir = directory(&args, &given_seeds)?;
     let given = match &args.config {
         Some(path) => args.options.over(&Options::read(path).map_err(|error| usage(format!("--config {error:#}")))?)?,
         None => args.options.clone(),
     };
-    let mut plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
-    let seeds = plan.seeds(&texts)?;
+    let plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
+    let seeds = given_seeds.urls(&plan, args.strict)?;
     if seeds.is_empty() && !dir.holds_crawl() {
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
     }
-    let _web = if args.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let options = plan.options.clone();
     let metrics = args.metrics.map(Metrics::listen).transpose()?;
     let (end, summary) = crawl(&dir, plan, seeds, Watched { show: args.progress, metrics })?;
     let told = if args.json { summary.to_json()? + "\n" } else { summary.to_text() };
     // Nobody may be reading any more; how the crawl ended is said by the exit code.
     let _ = std::io::stdout().write_all(told.as_bytes());
-    if summary.fetched == 0 && end == End::Done {
-        tell_why_nothing_came(&dir, &options)?;
-    }
     let code = match end {
+        End::Done if summary.fetched == 0 => {
+            tell_why_nothing_came(&dir, &options)?;
+            exit::FAILED
+        }
         End::Done => exit::DONE,
         End::Limit(name) => {
             eprintln!("argiope: --{name} reached, {} URLs are left in the frontier", summary.frontier);
-            exit::DONE
+            if summary.frontier > 0 { exit::STOPPED } else { exit::DONE }
         }
         End::Stopped => {
             eprintln!("argiope: stopped; the same command goes on where this one ended");
@@ -122,15 +123,21 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-/// Says what became of the first seeds.
+/// Says what became of the seeds, since not a page was fetched.
 fn tell_why_nothing_came(dir: &CrawlDir, options: &Options) -> anyhow::Result<()> {
-    const SEEDS_SHOWN_MAX: usize = 5;
     let store = dir.open_store(options)?;
-    for seed in store.seeds()?.into_iter().take(SEEDS_SHOWN_MAX) {
+    let seeds = store.seeds()?;
+    for seed in seeds.iter().take(SEEDS_TOLD_MAX) {
         let Some(visit) = store.get(seed.key())?.and_then(|entry| entry.visit) else { continue };
         let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
         let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
         eprintln!("argiope: {seed}: {}{status}{}", visit.outcome, Printable(&reason));
+    }
+    if let Some(more @ 1..) = seeds.len().checked_sub(SEEDS_TOLD_MAX) {
+        eprintln!(
+            "argiope: nor was anything fetched of {more} more seeds: see `argiope explain {} URL`",
+            dir.root().display()
+        );
     }
     Ok(())
 }
@@ -171,7 +178,7 @@ pub fn crawl(dir: &CrawlDir, plan: Plan, seeds: Vec<CanonicalUrl>, watched: Watc
 pub fn crawl_observed(
     dir: &CrawlDir,
     store: Arc<dyn Store>,
-    plan: Plan,
+    mut plan: Plan,
     seeds: Vec<CanonicalUrl>,
     watched: Watched,
     observer: Option<Observer>,
@@ -182,6 +189,8 @@ pub fn crawl_observed(
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
     }
     let fresh: Vec<CanonicalUrl> = seeds.into_iter().filter(|seed| !known.contains(seed)).collect();
+    let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
+    let before = store.totals()?;
     let archive = open_archive(dir, &plan, store.as_ref())?;
     let clock = Clock::start();
     let fetcher = Arc::new(Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.now()))?);
@@ -203,7 +212,7 @@ pub fn crawl_observed(
     if let Some(metrics) = &metrics {
         metrics.serve(runtime.handle())?;
     }
-    let (began, before) = (clock.now(), stages::snapshot());
+    let (began, stages_before) = (clock.now(), stages::snapshot());
     let ended = runtime.block_on(async {
         let interrupted = stop_signal()?;
         Ok::<_, anyhow::Error>(
@@ -225,9 +234,10 @@ pub fn crawl_observed(
         End::Limit(name) => ("limit", Some((*name).to_owned())),
         End::Stopped => ("stopped", None),
     };
-    let seconds = Some(clock.now().since(began).as_secs_f64());
-    let time = Some(TimeSpent::since(&before));
-    let summary = Summary { limit, seconds, time, ..Summary::new(name, &store.totals()?, dir.root()) };
+    let totals = store.totals()?;
+    let run = Run::between(&before, &totals, clock.now().since(began));
+    let time = Some(TimeSpent::since(&stages_before));
+    let summary = Summary { limit, run: Some(run), time, ..Summary::new(name, &totals, dir.root()) };
     Ok((end, summary))
 }
 
@@ -269,21 +279,24 @@ pub(crate) fn browsing(
     Ok(Browsing::new(Renderer::new(wanted), mode, fetcher, Arc::new(settings.clone()), clock))
 }
 
-/// What resolves when the user or the system wants an end: SIGINT or SIGTERM. A second one ends at once.
+/// What resolves when the user or the system wants an end: SIGINT, SIGTERM, or SIGHUP, since a terminal was closed. A second one
+/// ends at once.
 pub(super) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let mut next = async move || {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
+            _ = hang_up.recv() => {}
         }
+    };
+    Ok(async move {
+        next().await;
         tokio::spawn(async move {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
+            next().await;
             std::process::exit(i32::from(exit::STOPPED));
         });
     })
@@ -339,31 +352,13 @@ pub fn resumed_plan(dir: &CrawlDir, given: &Options) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-fn seed_texts(args: &CrawlArgs) -> anyhow::Result<Vec<String>> {
-    let mut texts = args.seed.clone();
-    if let Some(path) = &args.seeds {
-        let mut text = String::new();
-        let name = path.display();
-        if path.as_os_str() == "-" {
-            std::io::stdin().take(SEEDS_BYTES_MAX).read_to_string(&mut text).context("standard input")?;
-        } else {
-            let file = std::fs::File::open(path).map_err(|error| usage(format!("--seeds {name}: {error}")))?;
-            let read = file.take(SEEDS_BYTES_MAX).read_to_string(&mut text);
-            read.map_err(|error| usage(format!("--seeds {name}: {error}")))?;
-        }
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        texts.extend(lines.map(str::to_owned));
-    }
-    Ok(texts)
-}
-
-fn directory(args: &CrawlArgs, seeds: &[String]) -> anyhow::Result<CrawlDir> {
+fn directory(args: &CrawlArgs, seeds: &Seeds) -> anyhow::Result<CrawlDir> {
     if let Some(output) = &args.output {
         return Ok(CrawlDir::at(output));
     }
     let Some(first) = seeds.first() else { bail!(usage("no seeds: give URLs, or --seeds FILE, or -o DIR to resume")) };
     let plan = Plan::new(&Options::default())?;
-    let seed = plan.seeds(std::slice::from_ref(first))?;
+    let seed = plan.seeds(&[first])?;
     let host = seed.first().map(|url| url.host().trim_matches(['[', ']']).replace(':', "-")).unwrap_or_default();
     Ok(CrawlDir::at(format!("crawl-{host}")))
 }

@@ -238,7 +238,7 @@ fn tell_end(end: &End) -> u8 {
         End::Done => exit::DONE,
         End::Limit(name) => {
             eprintln!("argiope: --{name} reached; not all pages are there");
-            exit::DONE
+            exit::STOPPED
         }
         End::Stopped => {
             eprintln!("argiope: stopped; the same command goes on where this one ended");

@@ -141,6 +141,9 @@ fn check(given: &Options) -> anyhow::Result<()> {
     if let Some((flag, _)) = limits.into_iter().find(|(_, is_given)| *is_given) {
         bail!(usage(format!("--{flag}: nobody counts for all workers; `argiope client pause` stops them")));
     }
+    if given.sandbox == Some(true) {
+        bail!(usage("--sandbox: the test web lives in one process; workers reach one that `argiope testweb` serves"));
+    }
     let without = [("no-archive", given.no_archive == Some(true)), ("no-dataset", given.no_dataset == Some(true))];
     if let Some((flag, _)) = without.into_iter().find(|(_, is_given)| *is_given) {
         bail!(usage(format!("--{flag}: a crawl by several workers needs both, to answer questions about its pages")));

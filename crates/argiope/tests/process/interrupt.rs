@@ -78,6 +78,11 @@ fn sigterm_does_the_same() {
 }
 
 #[test]
+fn sighup_does_the_same_since_a_terminal_may_be_closed() {
+    check_stop_in_the_midst(&["HUP"]);
+}
+
+#[test]
 fn a_second_signal_ends_at_once_and_loses_nothing_either() {
     check_stop_in_the_midst(&["INT", "TERM"]);
 }

@@ -50,6 +50,66 @@ fn further_seeds_can_be_given_to_a_crawl_that_is_done() {
     check(dirs.path(), 2);
 }
 
+#[test]
+fn a_line_of_a_file_that_is_no_url_is_named_and_left_out() {
+    let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
+    let file = dirs.path().join("seeds");
+    std::fs::write(&file, "# ours\nhttp://simple.test/\n\nmailto:a@b.test\nhttp://[::1/\n").unwrap();
+    let dir = dirs.path().join("crawl");
+    let flags = format!("--delay 0 --ip-delay 0 --progress none --seeds {}", file.display());
+    let ended = crawl(&served, &dir, &flags, "").expect_code(0);
+    let line = |number: u32, why: &str| format!("argiope: --seeds {} line {number}: {why}; left out\n", file.display());
+    let expect = line(4, "seed `mailto:a@b.test`: the scheme is mailto, not http or https")
+        + &line(5, "seed `http://[::1/`: not a URL: invalid IPv6 address");
+    assert_eq!(ended.stderr, expect);
+    check(&dir, 10);
+}
+
+/// A rule that is changed holds for what waits, whether it was given as a flag or written into the directory's settings.
+#[test]
+fn a_pattern_changed_between_runs_is_applied_to_the_queue() {
+    let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
+    let fast = "--delay 0 --ip-delay 0 --no-sitemaps";
+    for (name, by_flag, by_file) in [
+        ("flag", "--exclude *.html", None),
+        ("file", "", Some(("# exclude =", "exclude = [\"*.html\"]"))),
+        ("include", "--include *none*", None),
+    ] {
+        let dir = dirs.path().join(name);
+        crawl(&served, &dir, &format!("http://simple.test/ {fast} --max-pages 1"), "").expect_code(3);
+        let waiting = entries(&dir).iter().filter(|entry| entry.visit.is_none()).count();
+        assert!(waiting > 1, "{waiting}");
+        if let Some((before, after)) = by_file {
+            let path = dir.join("crawl.toml");
+            let text = std::fs::read_to_string(&path).unwrap();
+            std::fs::write(&path, text.replace(before, after)).unwrap();
+        }
+        let requests = served.requests();
+        crawl(&served, &dir, &format!("{fast} --max-pages 100 {by_flag}"), "").expect_code(0);
+        let rows = rows(&entries(&dir));
+        assert_eq!(rows.values().filter(|row| row.outcome == "excluded").count(), waiting, "{name}: {rows:?}");
+        assert!(served.requests() <= requests + 1, "robots.txt may be asked for, pages are not");
+    }
+}
+
+#[test]
+fn a_crawl_of_the_sandbox_goes_on_in_the_sandbox() {
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    let run = |arguments: &str| {
+        let text = format!("crawl -o {} --progress none {arguments}", dir.display());
+        binary::run(&text.trim().split(' ').collect::<Vec<_>>())
+    };
+    run("--sandbox http://simple.test/ --delay 0 --ip-delay 0 --max-pages 3").expect_code(3);
+    let ended = run("--max-pages 100").expect_code(0);
+    check(&dir, 10);
+    let said: Vec<&str> = ended.stdout.lines().collect();
+    assert!(said[0].starts_with("this run: 7 pages and documents fetched ("), "{said:?}");
+    assert!(said[1].starts_with("the whole crawl: 10 pages and documents fetched ("), "{said:?}");
+    let nothing = run("").expect_code(0);
+    assert!(nothing.stdout.starts_with("this run: 0 pages and documents fetched (0 B) in "), "{}", nothing.stdout);
+}
+
 /// Each kind of value: number, text, list, file, size, duration as text and as number, switch, fraction.
 const SETTINGS: &str = r#"
 depth = 5

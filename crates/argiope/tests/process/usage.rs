@@ -26,6 +26,7 @@ fn check_refused(arguments: &str, expect: &str) {
     let ended = binary::run(&arguments).expect_code(USAGE);
     assert_eq!(ended.stderr.lines().next(), Some(expect), "{arguments:?}");
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("use '-- "), "an option is never meant as a seed: {}", ended.stderr);
 }
 
 #[test]
@@ -34,7 +35,15 @@ fn what_the_command_line_does_not_know_is_named() {
     check_refused("crawl http://a.test/ --frobnicate", "error: unexpected argument '--frobnicate' found");
     check_refused(
         "crawl http://a.test/ --depth many",
-        "error: invalid value 'many' for '--depth <N>': invalid digit found in string",
+        "error: invalid value 'many' for '--depth <N>': is no whole number from 0 to 4294967295",
+    );
+    check_refused(
+        "crawl http://a.test/ --depth -1",
+        "error: invalid value '-1' for '--depth <N>': is no whole number from 0 to 4294967295",
+    );
+    check_refused(
+        "crawl http://a.test/ --max-redirects 256",
+        "error: invalid value '256' for '--max-redirects <N>': is no whole number from 0 to 255",
     );
     check_refused(
         "crawl http://a.test/ --delay soon",
@@ -69,6 +78,17 @@ fn values_that_cannot_be_used_are_named() {
     check("--delay-factor NaN", "--delay-factor NaN is not between 0 and 1000000");
     check("--concurrency 0", "--concurrency must be at least 1");
     check("--segment-size 0", "--segment-size must be at least 1");
+    for flag in ["max-pages", "max-pages-per-site", "max-bytes", "max-time", "max-body-bytes", "max-attempts"] {
+        let expect = format!("--{flag} must be more than 0; without it there is no such limit, or the default");
+        check(&format!("--{flag} 0"), &expect);
+    }
+    for flag in ["include", "exclude"] {
+        let expect = "matches no URL: a pattern is compared with the whole URL, `*` stands for any characters";
+        check(&format!("--{flag} ["), &format!("--{flag} `[` {expect} (*[*)"));
+        check(&format!("--{flag} ads"), &format!("--{flag} `ads` {expect} (*ads*)"));
+    }
+    std::fs::write(dirs.path().join("no-certificate"), "hello").unwrap();
+    check("--ca-cert DIR/no-certificate", "--ca-cert DIR/no-certificate: no certificate in it");
     check(
         "--connections-per-site 2",
         "--connections-per-site above 1 needs --ip-delay 0: the delay per address is between connections",
@@ -100,8 +120,12 @@ fn seeds_that_are_no_urls_are_named_and_no_seeds_are_noticed() {
     check("--delay 1", "no seeds: give URLs, or --seeds FILE, or -o DIR to resume");
     check("-o DIR/new --seeds DIR/empty", "no seeds: give URLs, or --seeds FILE");
     check("-o DIR/new --seeds -", "no seeds: give URLs, or --seeds FILE");
-    check("-o DIR/new --seeds DIR/mixed", "seed `mailto:a@b.test`: the scheme is mailto, not http or https");
-    check("-o DIR/new --seeds DIR/latin", "--seeds DIR/latin: stream did not contain valid UTF-8");
+    let mixed = "--seeds DIR/mixed line 2: seed `mailto:a@b.test`: the scheme is mailto, not http or https";
+    check("-o DIR/new --seeds DIR/mixed --strict", mixed);
+    let latin = "--seeds DIR/latin line 1: seed `http://caf\\xe9.test/`: not UTF-8";
+    check("-o DIR/new --seeds DIR/latin --strict", latin);
+    let none = "no seeds: give URLs, or --seeds FILE";
+    check("-o DIR/new --seeds DIR/latin", &format!("{latin}; left out\nargiope: {none}"));
 }
 
 #[test]
@@ -168,4 +192,19 @@ fn what_makes_another_crawl_cannot_change_and_the_rest_can() {
     check(dirs.path(), "http://simple.test/ -o DIR --depth 2 --scope any", USAGE, fixed);
     crawl("--concurrency 3 --max-body-bytes 5MB").expect_code(0);
     assert!(std::fs::read_to_string(dirs.path().join("crawl.toml")).unwrap().contains("\nconcurrency = 3\n"));
+}
+
+#[test]
+fn a_crawl_whose_seeds_all_fail_has_failed_and_says_why() {
+    let dirs = tempfile::tempdir().unwrap();
+    let closed = || std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (one, two) = (closed(), closed());
+    let text = format!("crawl http://{one}/ http://{two}/ --delay 0 --ip-delay 0 --max-attempts 1 --robots ignore");
+    let text = format!("{text} --no-sitemaps --progress none -o {}", dirs.path().join("crawl").display());
+    let ended = binary::run(&text.split(' ').collect::<Vec<_>>()).expect_code(FAILED);
+    for address in [one, two] {
+        let expect =
+            format!("argiope: http://{address}/: connection_error: connect to {address}: connection refused\n");
+        assert!(ended.stderr.contains(&expect), "{}", ended.stderr);
+    }
 }

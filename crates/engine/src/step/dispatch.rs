@@ -1,7 +1,7 @@
 //! What is begun now: visits that are due, reads from the store, and the end.
 
-use frontier::{Group, Next, RobotsState, Settled, SiteState};
-use model::{FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Visit, Visited};
+use frontier::{Excluded, Group, Next, RobotsState, Settled, SiteState};
+use model::{Candidate, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Via, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::{
@@ -153,7 +153,12 @@ impl State {
                 Next::Robots if self.is_of(site, group) => return self.ask_for_robots(site, group, now),
                 // A failure that settled URLs without the network has just expired: the address must be waited for.
                 Next::Robots => break,
-                Next::Fetch(queued) => return self.fetch(now, site, group, queued),
+                Next::Fetch(queued) => match self.excluded_since(&queued.candidate) {
+                    Some(rule) => {
+                        self.settle(now, site, &queued, Settled::new(Outcome::Excluded, rule.to_string()));
+                    }
+                    None => return self.fetch(now, site, group, queued),
+                },
                 Next::Nothing => break,
                 Next::Held => {
                     if let Some(front) = self.front(site) {
@@ -178,6 +183,16 @@ impl State {
             Some(Slot::Here(front)) => front.state.next(&self.settings.site_rules, now),
             _ => Next::Nothing,
         }
+    }
+
+    /// The pattern by which a URL does not belong to the crawl any more, though it did when it was found. Images are not subject to
+    /// include patterns, and in the queue they look like pages.
+    fn excluded_since(&self, waiting: &Candidate) -> Option<Excluded> {
+        if waiting.purpose != Purpose::Page {
+            return None;
+        }
+        let is_seed = matches!(waiting.via, Via::Seed | Via::Redirect) && self.seeds.contains(&waiting.url.key());
+        self.settings.filter.judge_waiting(&waiting.url, is_seed || self.settings.images).err()
     }
 
     fn settle(&mut self, now: Timestamp, site: SiteKey, queued: &Queued, settled: Settled) {
