@@ -22,7 +22,7 @@ const FLAGS: [&str; 31] = [
     "--proxy-server=http://127.0.0.1:1",
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
     "--disable-background-networking",
     "--disable-component-update",
@@ -39,7 +39,8 @@ const FLAGS: [&str; 31] = [
     "--disable-search-engine-choice-screen",
     "--disable-site-isolation-trials",
     "--disable-features=IsolateOrigins,site-per-process,Translate,OptimizationHints,MediaRouter,ServiceWorkerPaymentApps,\
-     AutofillServerCommunication,CertificateTransparencyComponentUpdater,NetworkTimeServiceQuerying,HttpsUpgrades",
+     AutofillServerCommunication,CertificateTransparencyComponentUpdater,NetworkTimeServiceQuerying,HttpsUpgrades,\
+     WebRtcHideLocalIpsWithMdns",
     "--disable-background-timer-throttling",
     "--disable-renderer-backgrounding",
     "--disable-backgrounding-occluded-windows",

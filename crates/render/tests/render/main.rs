@@ -4,6 +4,7 @@
 
 mod contained;
 mod kinds;
+mod namespace;
 mod offline;
 mod shown;
 mod site;
