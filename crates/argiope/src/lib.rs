@@ -8,6 +8,7 @@ pub mod cli;
 pub mod commands;
 pub mod counted;
 pub mod crawl_dir;
+pub mod deny_private;
 pub mod files;
 pub mod joining;
 pub mod metrics;

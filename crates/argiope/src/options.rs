@@ -11,6 +11,7 @@ use clap::{Args, CommandFactory};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::usage;
+use crate::deny_private::DenyPrivateOption;
 use crate::store_address::StoreAddress;
 use crate::units::{Bytes, Span, whole};
 
@@ -156,9 +157,9 @@ pub struct Options {
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ca_cert: Vec<PathBuf>,
-    /// Refuse addresses that are not globally routable
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
-    pub deny_private: Option<bool>,
+    /// Refuse addresses that are not public: auto (but for sites that a seed names by such an address, and addresses given by hand), always or never [default: auto]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "always", value_name = "WHEN", help_heading = "Fetching")]
+    pub deny_private: Option<DenyPrivateOption>,
 
     // --- recording ---
     /// Of what is not HTML, XML or text keep PDF, Word and PowerPoint only, and what --content-types names; without these two everything is kept

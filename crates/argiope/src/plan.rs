@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use engine::{Keep, RenderMode, Settings};
-use fetch::FetchConfig;
+use fetch::{DenyPrivate, FetchConfig};
 use frontier::{Filter, Politeness, SiteRules, TrapRules};
 use model::{Limits, MediaRange};
 use robots::Matching;
@@ -13,6 +13,7 @@ use store_postgres::Schema;
 use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind};
 
 use crate::cli::usage;
+use crate::deny_private::DenyPrivateOption;
 use crate::files;
 use crate::options::Options;
 use crate::units::{Bytes, Span};
@@ -208,6 +209,7 @@ fn complete(given: &Options) -> Options {
     options.scope.get_or_insert_with(|| "host".to_owned());
     options.robots.get_or_insert_with(|| "rfc9309".to_owned());
     options.render.get_or_insert_with(|| "never".to_owned());
+    options.deny_private.get_or_insert(DenyPrivateOption(DenyPrivate::default()));
     let default_agent = default_user_agent(options.info_url.as_deref());
     options.user_agent.get_or_insert(default_agent);
     options.sitemaps.get_or_insert(given.depth.is_none() && !given.no_sitemaps);
@@ -215,7 +217,6 @@ fn complete(given: &Options) -> Options {
         &mut options.sandbox,
         &mut options.ignore_nofollow,
         &mut options.head_first,
-        &mut options.deny_private,
         &mut options.documents,
         &mut options.images,
         &mut options.render_scroll,
@@ -429,7 +430,7 @@ fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig
         limits,
         idle_connections_max: FetchConfig::default().idle_connections_max.min(files::idle_connections_max()),
         user_agent: options.user_agent.clone().unwrap_or_default(),
-        deny_private: options.deny_private == Some(true),
+        deny_private: options.deny_private.map_or_else(DenyPrivate::default, |deny| deny.0),
         ..FetchConfig::default()
     };
     for text in &options.header {

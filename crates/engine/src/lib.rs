@@ -18,6 +18,7 @@ mod cut;
 pub mod details;
 pub mod event;
 pub mod keep;
+mod named;
 pub mod pin;
 pub mod recorder;
 pub mod settings;

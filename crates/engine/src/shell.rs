@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use weburl::{Site, SiteKey};
 
 use crate::clock::Clock;
+use crate::named::NamedSites;
 use crate::{Browsing, Command, End, Event, Pin, RecordError, Recorder, Seal, Settings, Start, State};
 use fetching::{Fetching, fetch};
 use writer::{Awaited, Order, Read, WriterEnd, write};
@@ -167,6 +168,7 @@ impl Shell {
         let began = clock.now();
         // Seeds are committed before anything is asked of a site: where there are none, no run came so far.
         let known_seeds = store.seeds()?;
+        let named = NamedSites::of(fetcher.clone(), store.clone(), &seeds, &known_seeds);
         let (mut control, others) = match ownership {
             Some(Ownership { orders, released, pin }) => (Some(orders), Some(Others { released, pin })),
             None => (None, None),
@@ -230,7 +232,12 @@ impl Shell {
                 () = orders.closed() => break,
                 // Before what comes of it: seeds are known before the queue in which they were found.
                 told = next_of(&mut control) => match told {
-                    Some(told) => Event::from(told),
+                    Some(told) => {
+                        if let Control::SeedsAdded(seeds) = &told {
+                            named.add(seeds.iter().map(|seed| &seed.url));
+                        }
+                        Event::from(told)
+                    }
                     None => {
                         control = None;
                         continue;

@@ -373,10 +373,12 @@ impl State {
     ) -> Option<Front> {
         let taken_over = self.taken_over.remove(&site);
         let politeness = &self.settings.site_rules.politeness;
-        let record = match record {
+        let mut record = match record {
             Some(record) => *record,
             None => SiteRecord::new(url?.site()),
         };
+        // Whether its address is refused is up to the settings and the seeds of this run.
+        record.given_up.take_if(|failure| failure.kind == FailureKind::AddressDenied);
         let robots = robots_state(record.robots.as_ref(), &self.settings);
         let mut state = SiteState::new(record);
         state.robots = robots;

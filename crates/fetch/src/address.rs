@@ -8,21 +8,22 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// IPv4 blocks that are not globally routable: the IANA IPv4 Special-Purpose Address Registry (RFC 6890), multicast
 /// (RFC 5771), and the 6to4 relay anycast block that RFC 7526 withdrew.
 const SPECIAL_V4: &[(Ipv4Addr, u32)] = &[
-    (Ipv4Addr::new(0, 0, 0, 0), 8),       // "this network", RFC 791
-    (Ipv4Addr::new(10, 0, 0, 0), 8),      // private, RFC 1918
-    (Ipv4Addr::new(100, 64, 0, 0), 10),   // carrier-grade NAT, RFC 6598
-    (Ipv4Addr::new(127, 0, 0, 0), 8),     // loopback, RFC 1122
-    (Ipv4Addr::new(169, 254, 0, 0), 16),  // link-local, RFC 3927; cloud metadata services
-    (Ipv4Addr::new(172, 16, 0, 0), 12),   // private, RFC 1918
-    (Ipv4Addr::new(192, 0, 0, 0), 24),    // IETF protocol assignments, RFC 6890
-    (Ipv4Addr::new(192, 0, 2, 0), 24),    // documentation, RFC 5737
-    (Ipv4Addr::new(192, 88, 99, 0), 24),  // 6to4 relay anycast, RFC 7526
-    (Ipv4Addr::new(192, 168, 0, 0), 16),  // private, RFC 1918
-    (Ipv4Addr::new(198, 18, 0, 0), 15),   // benchmarking, RFC 2544
-    (Ipv4Addr::new(198, 51, 100, 0), 24), // documentation, RFC 5737
-    (Ipv4Addr::new(203, 0, 113, 0), 24),  // documentation, RFC 5737
-    (Ipv4Addr::new(224, 0, 0, 0), 4),     // multicast, RFC 5771
-    (Ipv4Addr::new(240, 0, 0, 0), 4),     // reserved, RFC 1112, and limited broadcast, RFC 919
+    (Ipv4Addr::new(0, 0, 0, 0), 8),        // "this network", RFC 791
+    (Ipv4Addr::new(10, 0, 0, 0), 8),       // private, RFC 1918
+    (Ipv4Addr::new(100, 64, 0, 0), 10),    // carrier-grade NAT, RFC 6598
+    (Ipv4Addr::new(127, 0, 0, 0), 8),      // loopback, RFC 1122
+    (Ipv4Addr::new(168, 63, 129, 16), 32), // public by registry, but a service of the host on every machine at Azure
+    (Ipv4Addr::new(169, 254, 0, 0), 16),   // link-local, RFC 3927; cloud metadata services
+    (Ipv4Addr::new(172, 16, 0, 0), 12),    // private, RFC 1918
+    (Ipv4Addr::new(192, 0, 0, 0), 24),     // IETF protocol assignments, RFC 6890
+    (Ipv4Addr::new(192, 0, 2, 0), 24),     // documentation, RFC 5737
+    (Ipv4Addr::new(192, 88, 99, 0), 24),   // 6to4 relay anycast, RFC 7526
+    (Ipv4Addr::new(192, 168, 0, 0), 16),   // private, RFC 1918
+    (Ipv4Addr::new(198, 18, 0, 0), 15),    // benchmarking, RFC 2544
+    (Ipv4Addr::new(198, 51, 100, 0), 24),  // documentation, RFC 5737
+    (Ipv4Addr::new(203, 0, 113, 0), 24),   // documentation, RFC 5737
+    (Ipv4Addr::new(224, 0, 0, 0), 4),      // multicast, RFC 5771
+    (Ipv4Addr::new(240, 0, 0, 0), 4),      // reserved, RFC 1112, and limited broadcast, RFC 919
 ];
 
 /// The block from which global unicast addresses are given out (RFC 4291 §2.4, IANA IPv6 address space).
@@ -81,7 +82,7 @@ mod tests {
         check(&["1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.0", "172.15.255.255", "172.32.0.0"], true);
         check(&["192.0.1.0", "198.17.255.255", "198.20.0.0", "223.255.255.255", "11.0.0.0", "128.0.0.1"], true);
         check(&["2606:4700::1111", "2a00:1450::1", "2001:200::1", "2001:db9::", "3ffe::1"], true);
-        check(&["64:ff9b::8.8.8.8"], true);
+        check(&["64:ff9b::8.8.8.8", "168.63.129.15", "168.63.129.17"], true);
     }
 
     #[test]
@@ -89,7 +90,10 @@ mod tests {
         check(&["0.0.0.0", "0.255.255.255", "10.0.0.0", "10.255.255.255", "100.64.0.0", "100.127.255.255"], false);
         check(&["127.0.0.1", "127.255.255.255", "169.254.169.254", "172.16.0.0", "172.31.255.255"], false);
         check(&["192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.0.1", "198.18.0.0", "198.19.255.255"], false);
-        check(&["198.51.100.7", "203.0.113.9", "224.0.0.1", "239.1.2.3", "240.0.0.1", "255.255.255.255"], false);
+        check(
+            &["198.51.100.7", "203.0.113.9", "168.63.129.16", "224.0.0.1", "239.1.2.3", "240.0.0.1", "255.255.255.255"],
+            false,
+        );
     }
 
     #[test]

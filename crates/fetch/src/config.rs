@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use model::{Limits, MediaRange};
 
-use crate::{ConnectTo, Gate, ProxyUrl, Resolve};
+use crate::{ConnectTo, DenyPrivate, Gate, ProxyUrl, Resolve};
 
 /// Idle connections in all, if nobody says otherwise.
 const IDLE_MAX: usize = 2_000;
@@ -28,9 +28,9 @@ pub struct FetchConfig {
     pub connect_to: Vec<ConnectTo>,
     /// Certificates trusted besides the system's, each the content of a PEM file.
     pub ca_certs: Vec<Vec<u8>>,
-    /// Refuse addresses that are not globally routable ([`crate::is_globally_routable`]), also those given by hand.
-    /// The proxy's own address is not asked about; behind a proxy only hosts that are addresses can be judged.
-    pub deny_private: bool,
+    /// When addresses that are not globally routable are refused. The proxy's and the name servers' own addresses are not asked
+    /// about; behind a proxy only hosts that are addresses, and names of this machine, can be judged.
+    pub deny_private: DenyPrivate,
     /// Media types besides HTML, XML and text for which a HEAD is followed by GET: `application/pdf`, `image/*`.
     pub head_accepts: Vec<MediaRange>,
     /// Read no body that is declared as an image, sound, video or font, unless it is of these media types, or the ending of
@@ -55,7 +55,7 @@ impl Default for FetchConfig {
             resolve: Vec::new(),
             connect_to: Vec::new(),
             ca_certs: Vec::new(),
-            deny_private: false,
+            deny_private: DenyPrivate::Never,
             head_accepts: Vec::new(),
             media_wanted: None,
             name_servers: Vec::new(),

@@ -19,6 +19,7 @@ use crate::dns::Dns;
 use crate::failure::{self, failure};
 use crate::gate::Gate;
 use crate::pool::Key;
+use crate::private::{PrivateRule, is_localhost};
 use crate::request::Form;
 use crate::route::{Routes, literal_address};
 use crate::{ConfigError, FetchConfig, ProxyUrl, race, tls};
@@ -28,7 +29,7 @@ pub(crate) struct Connector {
     dns: Dns,
     routes: Routes,
     proxy: Option<ProxyUrl>,
-    deny_private: bool,
+    pub(crate) private: PrivateRule,
     tls: Arc<rustls::ClientConfig>,
     connect_timeout: Duration,
     head_bytes_max: usize,
@@ -74,7 +75,7 @@ impl Connector {
             dns: Dns::new(&config.name_servers, config.limits.dns_timeout)?,
             routes: Routes { resolve: config.resolve.clone(), connect_to: config.connect_to.clone() },
             proxy: config.proxy.clone(),
-            deny_private: config.deny_private,
+            private: PrivateRule::new(config.deny_private),
             tls: tls::client_config(&config.ca_certs)?,
             connect_timeout: config.limits.connect_timeout,
             head_bytes_max: config.limits.header_bytes_max,
@@ -86,30 +87,59 @@ impl Connector {
     /// itself; else never empty.
     pub(crate) async fn resolve(&self, site: &Site) -> Result<Vec<IpAddr>, Failure> {
         if self.proxy.is_some() {
-            // A name is the proxy's to resolve; an address can be judged here.
-            return match literal_address(site.host()) {
-                Some(address) if self.deny_private && !is_globally_routable(address) => {
-                    Err(denied_address(site.host(), address))
-                }
-                _ => Ok(Vec::new()),
-            };
+            self.judge_by_proxy(site).await?;
+            return Ok(Vec::new());
         }
         let elsewhere = self.routes.elsewhere(site.host(), site.port());
         let (host, port) = elsewhere.unwrap_or_else(|| (site.host().to_owned(), site.port()));
-        let mut addresses = self.lookup(&host, port).await?;
-        if self.deny_private {
-            let denied = addresses.iter().find(|address| !is_globally_routable(**address)).copied();
-            addresses.retain(|address| is_globally_routable(*address));
-            if let (true, Some(address)) = (addresses.is_empty(), denied) {
-                return Err(denied_address(&host, address));
-            }
-        }
+        let mut addresses = self.admitted(site, &host, port).await?;
         if race::is_needed(&addresses) {
             self.gate.pass().await;
             // Boxed, as connecting is.
             addresses = Box::pin(race::order(addresses, port, self.connect_timeout)).await;
         }
         Ok(addresses)
+    }
+
+    /// The addresses of `host`, to which connections for `site` go, as far as the site may have them; never empty.
+    async fn admitted(&self, site: &Site, host: &str, port: u16) -> Result<Vec<IpAddr>, Failure> {
+        let mut addresses = self.lookup(host, port).await?;
+        let Some(private) = addresses.iter().copied().find(|address| !is_globally_routable(*address)) else {
+            self.private.found_public(site);
+            return Ok(addresses);
+        };
+        if self.private.allows(self.routes.is_by_hand(site.host(), site.port())) {
+            return Ok(addresses);
+        }
+        // A name that has both kinds is used as a public one.
+        if addresses.iter().any(|address| is_globally_routable(*address)) {
+            self.private.found_public(site);
+            addresses.retain(|address| is_globally_routable(*address));
+            return Ok(addresses);
+        }
+        self.judge(site, host, private).await?;
+        Ok(addresses)
+    }
+
+    /// Refuses an address that is not public, unless the site may have one.
+    async fn judge(&self, site: &Site, host: &str, address: IpAddr) -> Result<(), Failure> {
+        let is_allowed = is_globally_routable(address)
+            || self.private.allows(self.routes.is_by_hand(site.host(), site.port()))
+            || self.private.grants(site).await;
+        if is_allowed { Ok(()) } else { Err(self.private.denied(site, host, Some(address))) }
+    }
+
+    /// Judges a site behind a proxy. A name is the proxy's to resolve; an address, and a name of this machine, can be judged here.
+    async fn judge_by_proxy(&self, site: &Site) -> Result<(), Failure> {
+        let elsewhere = self.routes.elsewhere(site.host(), site.port());
+        let host = elsewhere.as_ref().map_or(site.host(), |(host, _)| host);
+        match literal_address(host) {
+            Some(address) => self.judge(site, host, address).await,
+            None if !is_localhost(host) => Ok(()),
+            None if self.private.allows(self.routes.is_by_hand(site.host(), site.port())) => Ok(()),
+            None if self.private.grants(site).await => Ok(()),
+            None => Err(self.private.denied(site, host, None)),
+        }
     }
 
     async fn lookup(&self, host: &str, port: u16) -> Result<Vec<IpAddr>, Failure> {
@@ -130,13 +160,16 @@ impl Connector {
             return self.target_by_proxy(site, proxy).await;
         }
         let address = match pinned {
-            Some(address) => address,
-            None => first(&self.resolve(site).await?, &host)?,
+            Some(address) => {
+                // Boxed, and below: few connections come here.
+                if !is_globally_routable(address) {
+                    Box::pin(self.judge(site, &host, address)).await?;
+                }
+                address
+            }
+            None => first(&Box::pin(self.resolve(site)).await?, &host)?,
         };
         let port = self.routes.elsewhere(&host, site.port()).map_or(site.port(), |(_, port)| port);
-        if self.deny_private && !is_globally_routable(address) {
-            return Err(denied_address(&host, address));
-        }
         let authority = Some((host.clone(), site.port()));
         let key = Key { https, authority, peer: SocketAddr::new(address, port) };
         Ok(Target { key, host, via: Via::Nothing })
@@ -147,12 +180,7 @@ impl Connector {
         // As curl does: what is led elsewhere goes through a tunnel, plain http too.
         let tunnel = site.is_https() || elsewhere.is_some();
         let (host, port) = elsewhere.unwrap_or_else(|| (site.host().to_owned(), site.port()));
-        if let Some(address) = literal_address(&host)
-            && self.deny_private
-            && !is_globally_routable(address)
-        {
-            return Err(denied_address(&host, address));
-        }
+        Box::pin(self.judge_by_proxy(site)).await?;
         let address = first(&self.lookup(&proxy.host, proxy.port).await?, &proxy.host)?;
         let authority = tunnel.then(|| (site.host().to_owned(), site.port()));
         let key = Key { https: site.is_https(), authority, peer: SocketAddr::new(address, proxy.port) };
@@ -220,13 +248,4 @@ impl Connector {
 fn first(addresses: &[IpAddr], host: &str) -> Result<IpAddr, Failure> {
     let none = || failure(FailureKind::NameNotFound, format!("no address for name {host}"));
     addresses.first().copied().ok_or_else(none)
-}
-
-fn denied_address(host: &str, address: IpAddr) -> Failure {
-    let detail = if host.trim_matches(['[', ']']) == address.to_string() {
-        format!("{host} is not a public address")
-    } else {
-        format!("{host} has the address {address}, which is not public")
-    };
-    failure(FailureKind::AddressDenied, detail)
 }

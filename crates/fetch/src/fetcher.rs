@@ -10,7 +10,7 @@ use weburl::{CanonicalRules, CanonicalUrl, Site};
 
 use crate::exchange::{Ask, Exchanger, Unanswerable};
 use crate::head_first::HeadFirst;
-use crate::{ConfigError, FetchConfig};
+use crate::{ConfigError, FetchConfig, Grants};
 
 /// The wall clock, from outside.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -74,6 +74,12 @@ impl Fetcher {
     /// [`model::FailureKind::NameNotFound`], [`model::FailureKind::NameServer`] or [`model::FailureKind::AddressDenied`].
     pub async fn resolve(&self, site: &Site) -> Result<Vec<IpAddr>, Failure> {
         self.exchanger.connector.resolve(site).await
+    }
+
+    /// The sites that may have private addresses because a seed names them, to be filled by who knows the seeds.
+    #[must_use]
+    pub fn grants(&self) -> &Grants {
+        &self.exchanger.connector.private.grants
     }
 
     /// How long it takes to connect to where requests for `site` go; nothing is asked there. Behind a proxy that is the proxy.

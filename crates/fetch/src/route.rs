@@ -84,12 +84,23 @@ pub(crate) struct Routes {
 impl Routes {
     /// Where a connection for `host:port` goes; `None` where it goes there. The first entry that matches decides.
     pub(crate) fn elsewhere(&self, host: &str, port: u16) -> Option<(String, u16)> {
+        self.entry_for(host, port)
+            .map(|entry| (entry.new_host.clone().unwrap_or(host.to_owned()), entry.new_port.unwrap_or(port)))
+    }
+
+    fn entry_for(&self, host: &str, port: u16) -> Option<&ConnectTo> {
         self.connect_to
             .iter()
             .filter(|entry| entry.host.as_deref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(host)))
             .filter(|entry| entry.port.is_none_or(|wanted| wanted == port))
             .find(|entry| entry.new_host.is_some() || entry.new_port.is_some())
-            .map(|entry| (entry.new_host.clone().unwrap_or(host.to_owned()), entry.new_port.unwrap_or(port)))
+    }
+
+    /// Whether the user gave by hand where a connection for `host:port` goes: its addresses, or another host for it.
+    pub(crate) fn is_by_hand(&self, host: &str, port: u16) -> bool {
+        let entry = self.entry_for(host, port);
+        let (host, port) = (host, entry.and_then(|entry| entry.new_port).unwrap_or(port));
+        entry.is_some_and(|entry| entry.new_host.is_some()) || self.addresses(host, port).is_some()
     }
 
     /// The addresses given by hand for `host:port`. The last entry decides, one for the host before one for all.
@@ -191,6 +202,22 @@ mod tests {
         check(&["[::1]:80:[::2]:81"], "[::1]", 80, Some(("[::2]", 81)));
         check(&["a.test:80::", "::b.test:1"], "a.test", 80, Some(("b.test", 1)));
         check(&["::b.test:1", "a.test:80:c.test:2"], "a.test", 80, Some(("b.test", 1)));
+    }
+
+    #[test]
+    fn what_is_given_by_hand_is_known() {
+        let check = |resolve: &[&str], connect_to: &[&str], host: &str, port: u16, expect: bool| {
+            assert_eq!(routes(resolve, connect_to).is_by_hand(host, port), expect, "{resolve:?} {connect_to:?} {host}");
+        };
+        check(&["a.test:80:10.0.0.1"], &[], "a.test", 80, true);
+        check(&["a.test:80:10.0.0.1"], &[], "a.test", 81, false);
+        check(&["a.test:80:10.0.0.1"], &[], "b.test", 80, false);
+        check(&["*:80:10.0.0.1"], &[], "b.test", 80, true);
+        check(&[], &["::10.0.0.1:"], "a.test", 80, true);
+        check(&[], &["::b.test:"], "a.test", 80, true);
+        check(&[], &[":80::8080"], "a.test", 80, false);
+        check(&["a.test:8080:10.0.0.1"], &[":80::8080"], "a.test", 80, true);
+        check(&["a.test:80:10.0.0.1"], &[":80::8080"], "a.test", 80, false);
     }
 
     #[test]

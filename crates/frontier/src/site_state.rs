@@ -178,7 +178,8 @@ impl SiteState {
             .collect();
         shapes.sort_unstable_by_key(|(shape, count)| (std::cmp::Reverse(*count), *shape));
         shapes.truncate(SHAPES_KEPT_MAX);
-        SiteRecord { robots: None, shapes, address: self.address(), ..self.record.clone() }
+        let address = self.address().or(self.record.address);
+        SiteRecord { robots: None, shapes, address, ..self.record.clone() }
     }
 
     /// The address it is pinned to.

@@ -17,9 +17,10 @@ use engine::archive::Archive;
 use engine::clock::Clock;
 use engine::{Browsing, End, Observer, Recorder, RenderMode, Settings, Shell};
 use fetch::Fetcher;
+use model::Via;
 use printable::Printable;
 use render::{Renderer, Wait};
-use store::Store;
+use store::{Store, StoreError};
 use weburl::CanonicalUrl;
 
 use self::seeds::Seeds;
@@ -188,7 +189,7 @@ pub fn crawl_observed(
     if seeds.is_empty() && known.is_empty() {
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
     }
-    let fresh: Vec<CanonicalUrl> = seeds.into_iter().filter(|seed| !known.contains(seed)).collect();
+    let fresh = fresh_seeds(seeds, &known, store.as_ref())?;
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let before = store.totals()?;
     let archive = open_archive(dir, &plan, store.as_ref())?;
@@ -239,6 +240,24 @@ pub fn crawl_observed(
     let time = Some(TimeSpent::since(&stages_before));
     let summary = Summary { limit, run: Some(run), time, ..Summary::new(name, &totals, dir.root()) };
     Ok((end, summary))
+}
+
+/// The seeds that the store does not know as such: what a seed redirects to is none before the user names it.
+fn fresh_seeds(
+    seeds: Vec<CanonicalUrl>,
+    known: &HashSet<CanonicalUrl>,
+    store: &dyn Store,
+) -> Result<Vec<CanonicalUrl>, StoreError> {
+    let is_fresh = |seed: &CanonicalUrl| {
+        Ok(!known.contains(seed) || store.get(seed.key())?.is_some_and(|entry| entry.candidate.via == Via::Redirect))
+    };
+    let mut fresh = Vec::new();
+    for seed in seeds {
+        if is_fresh(&seed)? {
+            fresh.push(seed);
+        }
+    }
+    Ok(fresh)
 }
 
 /// How many threads fetch pages and look into them: one a core, but leaving one core to the threads that record, where there is something to

@@ -46,7 +46,7 @@ fn a_token_is_asked_for_on_both_ports() {
     assert!(told.archive.starts_with("file:///"), "{}", told.archive);
     assert_eq!((told.placement, told.lease_seconds), (Placement::Latency, 15.0));
     assert_eq!(told.store, database.url());
-    assert!(told.settings.contains("\ndeny-private = true\n") && told.settings.contains("\ndepth = 100\n"));
+    assert!(told.settings.contains("\ndeny-private = \"always\"\n") && told.settings.contains("\ndepth = 100\n"));
 }
 
 /// Certificates of an authority of the test's own.

@@ -12,4 +12,5 @@ mod addresses;
 mod depth;
 mod hostile;
 mod politeness;
+mod private;
 mod sandboxes;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use fetch::{FetchConfig, Fetcher};
+use fetch::{DenyPrivate, FetchConfig, Fetcher, Standing};
 use model::{Failure, FailureKind, FetchTask, Limits};
 use tokio::net::UdpSocket;
 use weburl::Site;
@@ -23,8 +23,8 @@ async fn name_server() -> (SocketAddr, Arc<AtomicUsize>) {
     tokio::spawn(async move {
         let mut packet = [0; 512];
         while let Ok((length, from)) = socket.recv_from(&mut packet).await {
-            counter.fetch_add(1, Ordering::SeqCst);
-            if let Some(answer) = answer(&packet[..length]) {
+            let before = counter.fetch_add(1, Ordering::SeqCst);
+            if let Some(answer) = answer(&packet[..length], before) {
                 let _ = socket.send_to(&answer, from).await;
             }
         }
@@ -32,7 +32,7 @@ async fn name_server() -> (SocketAddr, Arc<AtomicUsize>) {
     (address, queries)
 }
 
-fn answer(query: &[u8]) -> Option<Vec<u8>> {
+fn answer(query: &[u8], before: usize) -> Option<Vec<u8>> {
     let first = &query[13..13 + usize::from(query[12])];
     let name_end = 12 + query[12..].iter().position(|byte| *byte == 0)? + 1;
     let (question, kind) = (&query[12..name_end + 4], query[name_end + 1]);
@@ -41,6 +41,9 @@ fn answer(query: &[u8]) -> Option<Vec<u8>> {
         (b"both", 28) => (0, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
         (b"private", 1) => (0, &[10, 0, 0, 1]),
         (b"public", 1) => (0, &[93, 184, 215, 14]),
+        // Public when it is looked up first, by a query for each family, private from then on.
+        (b"rebound", 1) if before < 2 => (0, &[93, 184, 215, 14]),
+        (b"rebound", 1) => (0, &[10, 0, 0, 1]),
         (b"six", 28) => (0, &[0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
         (b"broken", _) => (2, &[]),
         (b"silent", _) => return None,
@@ -50,7 +53,10 @@ fn answer(query: &[u8]) -> Option<Vec<u8>> {
     let mut packet = vec![query[0], query[1], 0x81, 0x80 | code, 0, 1, 0, u8::from(!address.is_empty()), 0, 0, 0, 0];
     packet.extend(question);
     if !address.is_empty() {
-        packet.extend([0xc0, 12, 0, kind, 0, 1, 0, 0, 14, 16, 0, address.len() as u8]);
+        let ttl: u32 = if first == b"rebound" { 0 } else { 3_600 };
+        packet.extend([0xc0, 12, 0, kind, 0, 1]);
+        packet.extend(ttl.to_be_bytes());
+        packet.extend([0, address.len() as u8]);
         packet.extend(address);
     }
     Some(packet)
@@ -165,7 +171,7 @@ async fn private_addresses_are_refused_wherever_they_come_from() {
     let (server, _) = name_server().await;
     let denying = |resolve: &[&str], connect_to: &[&str], proxy: Option<&str>| {
         fetcher(FetchConfig {
-            deny_private: true,
+            deny_private: DenyPrivate::Always,
             name_servers: vec![server],
             resolve: resolve.iter().map(|text| text.parse().expect(text)).collect(),
             connect_to: connect_to.iter().map(|text| text.parse().expect(text)).collect(),
@@ -197,4 +203,108 @@ async fn private_addresses_are_refused_wherever_they_come_from() {
     assert_eq!(public, Ok(vec!["93.184.215.14".parse().expect("an address")]));
     let mixed = denying(&["a.test:80:10.0.0.1,1.1.1.1"], &[], None).resolve(&site("http://a.test")).await;
     assert_eq!(mixed, Ok(vec!["1.1.1.1".parse().expect("an address")]));
+}
+
+/// A fetcher by the rule for crawls, with these seeds.
+fn by_seeds(config: FetchConfig, seeds: &'static [&'static str]) -> Fetcher {
+    let fetcher = fetcher(FetchConfig { deny_private: DenyPrivate::Auto, ..config });
+    fetcher.grants().add(seeds.iter().map(|seed| site(seed).key()));
+    let is_named = |site: &Site| seeds.contains(&site.as_str());
+    fetcher.grants().ask(Box::new(move |site| if is_named(site) { Standing::New } else { Standing::NotNamed }));
+    fetcher
+}
+
+#[tokio::test]
+async fn a_private_address_is_for_sites_that_a_seed_names() {
+    let (server, _) = name_server().await;
+    let config = || FetchConfig { name_servers: vec![server], ..FetchConfig::default() };
+    let seeds = &["http://127.0.0.1:81", "http://localhost", "http://private.test", "http://public.test"];
+    for (text, expect) in [
+        ("http://127.0.0.1:81", Ok("127.0.0.1")),
+        ("http://127.0.0.1:82", Err("127.0.0.1 is not a public address (--deny-private=auto: no seed named")),
+        ("http://[::1]", Err("[::1] is not a public address")),
+        ("http://[::ffff:7f00:1]:81", Err("is not a public address")),
+        ("http://localhost", Ok("127.0.0.1")),
+        ("https://localhost", Ok("127.0.0.1")),
+        ("http://localhost:8080", Err("localhost has the address ")),
+        ("http://private.test", Ok("10.0.0.1")),
+        ("http://private.test:81", Err("no seed named http://private.test:81 by such an address")),
+        ("http://public.test", Ok("93.184.215.14")),
+        ("http://four.test", Err("--deny-private=never allows it")),
+    ] {
+        let fetcher = by_seeds(config(), seeds);
+        if text.starts_with("https") {
+            fetcher.resolve(&site("http://localhost")).await.expect("the seed");
+        }
+        match (fetcher.resolve(&site(text)).await, expect) {
+            (Ok(found), Ok(expect)) => assert!(found.contains(&expect.parse().expect(expect)), "{text}: {found:?}"),
+            (Err(failure), Err(words)) => {
+                assert_eq!(failure.kind, FailureKind::AddressDenied, "{text}");
+                assert!(failure.detail.contains(words), "{failure:?}");
+            }
+            (found, _) => panic!("{text}: {found:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_seed_that_was_public_first_is_not_followed_to_a_private_address() {
+    let (server, _) = name_server().await;
+    let fetcher =
+        by_seeds(FetchConfig { name_servers: vec![server], ..FetchConfig::default() }, &["http://rebound.test"]);
+    let found = fetcher.resolve(&site("http://rebound.test")).await;
+    assert_eq!(found, Ok(vec!["93.184.215.14".parse().expect("an address")]));
+    for _ in 0..2 {
+        let failure = fetcher.resolve(&site("http://rebound.test")).await.expect_err("it is private by now");
+        assert_eq!(failure.kind, FailureKind::AddressDenied, "{failure:?}");
+    }
+    let pinned = FetchTask { address: Some("10.0.0.1".parse().expect("an address")), ..page("http://rebound.test/") };
+    assert_failed(&fetcher.fetch(pinned).await, FailureKind::AddressDenied, "10.0.0.1");
+}
+
+#[tokio::test]
+async fn what_is_given_by_hand_counts_as_named() {
+    let server = answers(OK).await;
+    let port = server.address.port();
+    let check = async |resolve: &[String], connect_to: &[String], url: &str, is_allowed: bool| {
+        let config = FetchConfig {
+            resolve: resolve.iter().map(|text| text.parse().expect(text)).collect(),
+            connect_to: connect_to.iter().map(|text| text.parse().expect(text)).collect(),
+            ..FetchConfig::default()
+        };
+        let fetcher = by_seeds(config, &[]);
+        for address in [None, Some(LOOPBACK)] {
+            let outcome = fetcher.fetch(FetchTask { address, ..page(url) }).await;
+            match is_allowed {
+                true => assert_eq!(text(&response(&outcome).body), "ok"),
+                false => assert_failed(&outcome, FailureKind::AddressDenied, "which is not public"),
+            }
+        }
+    };
+    check(&[format!("a.test:{port}:127.0.0.1")], &[], &format!("http://a.test:{port}/"), true).await;
+    check(&[], &[format!("a.test:80:127.0.0.1:{port}")], "http://a.test/", true).await;
+    check(&[], &[format!("a.test:80:localhost:{port}")], "http://a.test/", true).await;
+    check(&[], &[format!(":80::{port}")], "http://localhost/", false).await;
+    check(&[format!("a.test:{port}:127.0.0.1")], &[], &format!("http://localhost:{port}/"), false).await;
+}
+
+#[tokio::test]
+async fn behind_a_proxy_addresses_and_names_of_this_machine_are_judged() {
+    let proxied = |deny_private| FetchConfig {
+        deny_private,
+        proxy: Some("http://127.0.0.1:1".parse().expect("a proxy")),
+        ..FetchConfig::default()
+    };
+    let seeds = &["http://127.0.0.1:81", "http://localhost:81"];
+    for text in ["http://127.0.0.1:81", "http://localhost:81"] {
+        assert_eq!(by_seeds(proxied(DenyPrivate::Auto), seeds).resolve(&site(text)).await, Ok(vec![]), "{text}");
+    }
+    for text in ["http://127.0.0.1:82", "http://localhost:82", "http://a.localhost", "http://[::1]:81"] {
+        let failure = by_seeds(proxied(DenyPrivate::Auto), seeds).resolve(&site(text)).await.expect_err(text);
+        assert_eq!(failure.kind, FailureKind::AddressDenied, "{failure:?}");
+    }
+    for text in ["http://127.0.0.1:81", "http://localhost:81"] {
+        let failure = fetcher(proxied(DenyPrivate::Always)).resolve(&site(text)).await.expect_err(text);
+        assert_eq!(failure.kind, FailureKind::AddressDenied, "{failure:?}");
+    }
 }

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::ValueEnum;
+use fetch::DenyPrivate;
 use shared_archive::SharedArchive;
 use store_postgres::Schema;
 use store_postgres::cluster::{Control, Setup, Shared};
 
 use crate::cli::usage;
 use crate::crawl_dir;
+use crate::deny_private::DenyPrivateOption;
 use crate::joining::Placement;
 use crate::options::Options;
 use crate::plan::Plan;
@@ -81,7 +83,7 @@ impl Given<'_> {
             depth: Some(DEPTH_DEFAULT),
             // A default is not a depth that was given.
             sitemaps: Some(self.options.depth.is_none()),
-            deny_private: Some(true),
+            deny_private: Some(DenyPrivateOption(DenyPrivate::Always)),
             ..Options::default()
         };
         let plan = Plan::new(&self.options.over(&defaults)?)?;
@@ -113,7 +115,8 @@ impl Given<'_> {
     fn agrees(&self, setup: &Setup, at: &At<'_>, crawl_id: &str) -> anyhow::Result<(Plan, Placement)> {
         let stored: Options = toml::from_str(&setup.settings)?;
         let plan = Plan::new(&self.options.over(&stored)?)?;
-        let mut changed = plan.options.differing_keys(&stored)?;
+        // Completed: what an earlier version did not know has its default.
+        let mut changed = plan.options.differing_keys(&Plan::new(&stored)?.options)?;
         if self.lease.is_some_and(|lease| lease.0 != setup.lease) {
             changed.insert(format!("lease ({})", Span(setup.lease)));
         }
