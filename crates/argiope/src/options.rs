@@ -126,6 +126,9 @@ pub struct Options {
     /// Pages rendered at a time [default: 2]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Fetching")]
     pub render_tabs: Option<usize>,
+    /// Requests a second that rendered pages, all together, make to one address, after a burst of a hundred; what would wait longer than 5 seconds is refused [default: 10]
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Fetching")]
+    pub render_rate: Option<u32>,
     /// What is waited for before a rendered page is looked at: a time on the page's own clock, `idle`, or a CSS selector [default: 5s]
     #[arg(long, value_name = "D|idle|SELECTOR", hide_short_help = true, help_heading = "Fetching")]
     pub render_wait: Option<String>,

@@ -162,6 +162,7 @@ fn check_counts(options: &Options) -> anyhow::Result<()> {
         ("max-url-bytes", is_zero(options.max_url_bytes)),
         ("segment-size", is_zero(options.segment_size)),
         ("render-tabs", options.render_tabs == Some(0)),
+        ("render-rate", options.render_rate == Some(0)),
     ];
     match zero.into_iter().find(|(_, is_zero)| *is_zero) {
         Some((flag, _)) if flag.starts_with("max-") => {
@@ -262,6 +263,7 @@ fn complete(given: &Options) -> Options {
     bytes(&mut options.min_transfer_rate, limits.transfer_rate_min);
     let rendering = render::Settings::default();
     options.render_tabs.get_or_insert(rendering.tabs);
+    options.render_rate.get_or_insert(limits.page_requests_per_second);
     span(&mut options.render_time, rendering.page_time_max);
     options.render_wait.get_or_insert_with(|| Span(render::PAGE_CLOCK).to_string());
     options.max_path_depth.get_or_insert(traps.path_depth_max);
@@ -367,6 +369,7 @@ fn limits(options: &Options) -> Limits {
         total_timeout: span(options.total_timeout, default.total_timeout),
         transfer_rate_min: options.min_transfer_rate.map_or(default.transfer_rate_min, |bytes| bytes.0),
         in_flight_bytes_max: options.max_in_flight_bytes.map_or(default.in_flight_bytes_max, |bytes| bytes.0),
+        page_requests_per_second: options.render_rate.unwrap_or(default.page_requests_per_second),
         sitemap_entries_max: options.max_sitemap_entries.unwrap_or(default.sitemap_entries_max),
         sitemaps_per_site_max: options.max_sitemaps_per_site.unwrap_or(default.sitemaps_per_site_max),
         ..default

@@ -2,13 +2,16 @@
 //! limits and address rules, by the robots.txt of its site, unless an exclude pattern matches it.
 
 mod evidence;
+mod pace;
 mod resources;
 
+use std::net::IpAddr;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use fetch::Fetcher;
-use model::{FetchOutcome, Fetched, Purpose, RenderedDocument, Rendering, Shown};
+use model::{FetchOutcome, FetchTask, Fetched, Purpose, RenderedDocument, Rendering, Shown};
 use render::{Page, Renderer, Source};
 use stages::{Stage, wait};
 
@@ -43,8 +46,13 @@ impl Browsing {
         settings: Arc<Settings>,
         clock: Clock,
     ) -> Self {
-        let resources = Arc::new(Resources::new(fetcher, settings));
+        let resources = Arc::new(Resources::new(fetcher, settings, clock));
         Browsing { renderer, mode, resources, samples: Mutex::default(), clock }
+    }
+
+    /// Takes note of a request of the crawl itself: what pages ask of the same address waits for it.
+    pub(crate) fn count(&self, task: &FetchTask) {
+        self.resources.count(task);
     }
 
     /// Takes note of an answer; `Some` if it is a page that is to be shown.
@@ -72,7 +80,7 @@ impl Browsing {
             body: response.body.clone(),
         };
         let at = self.clock.now();
-        let got = Arc::new(PageResources::new(self.resources.clone()));
+        let got = Arc::new(PageResources::new(self.resources.clone(), &outcome.url, address_of(outcome)));
         let showing_it = self.renderer.render(&page, got.clone() as Arc<dyn Source>);
         let rendered = wait(Stage::Render, showing_it).await;
         // The visit lasts as long as the page asks for things: the delay is counted from their end.
@@ -89,6 +97,7 @@ impl Browsing {
             before: showing.before,
             document,
             resources: std::mem::take(&mut *locked(&got.exchanges)),
+            beyond_rate: got.beyond_rate.load(Ordering::Relaxed),
         }));
     }
 
@@ -98,6 +107,11 @@ impl Browsing {
             locked(&self.samples).learn(&outcome.url, content.gained);
         }
     }
+}
+
+/// The address that answered; `None` behind a proxy.
+fn address_of(outcome: &FetchOutcome) -> Option<IpAddr> {
+    outcome.exchanges.last().and_then(|exchange| exchange.address).map(|address| address.ip())
 }
 
 /// What is shared by the pages of a crawl, behind a lock that no panic leaves half changed.

@@ -31,6 +31,9 @@ pub struct Limits {
     pub in_flight_bytes_max: u64,
     /// Bytes of robots.txt that are read (RFC 9309 §2.5 asks for at least 500 KiB).
     pub robots_bytes_max: u64,
+    /// Requests a second that rendered pages, all together, make to one address (of IPv6 to one /64; behind a proxy to one
+    /// registrable domain), after a first burst of a hundred.
+    pub page_requests_per_second: u32,
     /// Entries taken from one sitemap.
     pub sitemap_entries_max: usize,
     /// Sitemap indexes above a sitemap.
@@ -62,6 +65,7 @@ impl Default for Limits {
             transfer_rate_min: 100,
             in_flight_bytes_max: 256_000_000,
             robots_bytes_max: 500 * 1024,
+            page_requests_per_second: 10,
             sitemap_entries_max: 50_000,
             sitemap_nesting_max: 3,
             sitemaps_per_site_max: 1_000,

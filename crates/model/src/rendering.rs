@@ -17,6 +17,9 @@ pub struct Rendering {
     pub document: Result<RenderedDocument, String>,
     /// What the page asked for besides, and got.
     pub resources: Vec<Exchange>,
+    /// What it asked for and did not get, since pages had asked the same address too often
+    /// ([`crate::Limits::page_requests_per_second`]).
+    pub beyond_rate: u32,
 }
 
 /// A page after its scripts ran.
@@ -71,12 +74,16 @@ impl Rendering {
     #[must_use]
     pub fn note(&self, gained: Option<Shown>) -> String {
         let evidence = &self.evidence;
-        match (&self.document, gained) {
+        let mut note = match (&self.document, gained) {
             (Err(failure), _) => format!("rendering ({evidence}): {failure}"),
             (Ok(_), None) => format!("rendered ({evidence}): it leads elsewhere"),
             (Ok(_), Some(Shown { links, text_chars })) => {
                 format!("rendered ({evidence}): {links} links and {text_chars} characters gained")
             }
+        };
+        if self.beyond_rate > 0 {
+            note.push_str(&format!("; {} requests refused (render_rate)", self.beyond_rate));
         }
+        note
     }
 }

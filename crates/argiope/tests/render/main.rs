@@ -5,6 +5,7 @@
 mod crawls;
 mod evidence;
 mod killed;
+mod others;
 #[path = "../export/python.rs"]
 mod python;
 #[path = "../export/pywb.rs"]

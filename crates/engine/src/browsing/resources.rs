@@ -1,21 +1,23 @@
 //! What pages ask for besides themselves: scripts, style sheets, data, frames.
 
 use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use fetch::Fetcher;
+use fetch::{Fetcher, ROBOTS_REDIRECTS_MAX};
 use model::{Exchange, FetchOutcome, FetchTask, Fetched, Purpose, Response, TaskId};
 use render::{Kind, Served, Source, Wanted};
 use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey};
 
 use super::locked;
+use super::pace::{Pace, Target, Turn};
 use crate::Settings;
+use crate::clock::Clock;
 
-/// Fetches for pages at once, from one site.
-const AT_ONCE_PER_SITE: usize = 6;
 /// Sites whose rules are remembered; all are forgotten when there are more.
 const SITES_MAX: usize = 10_000;
 /// Scripts and style sheets that are remembered, in bytes.
@@ -27,42 +29,49 @@ const PAGE_BYTES_MAX: usize = 64 << 20;
 pub(super) struct Resources {
     fetcher: Arc<Fetcher>,
     settings: Arc<Settings>,
-    sites: Mutex<HashMap<SiteKey, Arc<SiteState>>>,
+    clock: Clock,
+    robots: Mutex<HashMap<SiteKey, Arc<OnceCell<RobotsTxt>>>>,
     cache: Mutex<Cache>,
+    pace: Mutex<Pace>,
 }
 
-struct SiteState {
-    robots: OnceCell<RobotsTxt>,
-    at_once: Semaphore,
-}
+/// What is remembered: a URL and the address that answered, `None` behind a proxy. To a page whose site is at another address the
+/// answer is not that site's.
+type CacheKey = (String, Option<IpAddr>);
 
 /// Answers by URL, the oldest first out.
 #[derive(Default)]
 struct Cache {
-    answers: HashMap<String, Response>,
-    order: VecDeque<String>,
+    answers: HashMap<CacheKey, Response>,
+    order: VecDeque<CacheKey>,
     bytes: usize,
 }
 
 impl Cache {
-    fn put(&mut self, url: &str, response: &Response) {
+    fn put(&mut self, key: &CacheKey, response: &Response) {
         let size = response.body.len();
-        if size > CACHE_BYTES_MAX / 8 || self.answers.contains_key(url) {
+        if size > CACHE_BYTES_MAX / 8 || self.answers.contains_key(key) {
             return;
         }
-        self.answers.insert(url.to_owned(), response.clone());
-        self.order.push_back(url.to_owned());
+        self.answers.insert(key.clone(), response.clone());
+        self.order.push_back(key.clone());
         self.bytes += size;
         while self.bytes > CACHE_BYTES_MAX {
-            let oldest = self.order.pop_front().and_then(|url| self.answers.remove(&url));
+            let oldest = self.order.pop_front().and_then(|key| self.answers.remove(&key));
             self.bytes -= oldest.map_or(self.bytes, |response| response.body.len());
         }
     }
 }
 
 impl Resources {
-    pub(super) fn new(fetcher: Arc<Fetcher>, settings: Arc<Settings>) -> Self {
-        Resources { fetcher, settings, sites: Mutex::default(), cache: Mutex::default() }
+    pub(super) fn new(fetcher: Arc<Fetcher>, settings: Arc<Settings>, clock: Clock) -> Self {
+        let pace = Mutex::new(Pace::new(settings.limits.page_requests_per_second));
+        Resources { fetcher, settings, clock, robots: Mutex::default(), cache: Mutex::default(), pace }
+    }
+
+    /// Takes note of a request of the crawl itself: pages get what it leaves of the rate of an address.
+    pub(super) fn count(&self, task: &FetchTask) {
+        locked(&self.pace).count(Target::of(task.address, task.url.domain()), self.clock.now());
     }
 
     /// Takes in the robots.txt of a site that the crawl asked for, so that it is not asked for again.
@@ -71,7 +80,7 @@ impl Resources {
         // Where redirects were followed, whose rules they are is not in the outcome.
         if outcome.exchanges.len() == 1 && access.lifetime == Lifetime::Final {
             // Known already, they stay as they are.
-            let _ = self.site(&outcome.url.site()).robots.set(access.rules);
+            let _ = self.robots(&outcome.url.site()).set(access.rules);
         }
     }
 
@@ -83,13 +92,12 @@ impl Resources {
         robots::access(fetch, &self.settings.product_token)
     }
 
-    fn site(&self, site: &Site) -> Arc<SiteState> {
-        let mut sites = locked(&self.sites);
+    fn robots(&self, site: &Site) -> Arc<OnceCell<RobotsTxt>> {
+        let mut sites = locked(&self.robots);
         if sites.len() >= SITES_MAX {
             sites.clear();
         }
-        let new = || Arc::new(SiteState { robots: OnceCell::new(), at_once: Semaphore::new(AT_ONCE_PER_SITE) });
-        sites.entry(site.key()).or_insert_with(new).clone()
+        sites.entry(site.key()).or_default().clone()
     }
 
     async fn get(&self, page: &PageResources, wanted: &Wanted) -> Option<Response> {
@@ -97,22 +105,22 @@ impl Resources {
         if self.settings.filter.exclude.iter().any(|pattern| pattern.matches(url.as_str())) {
             return None;
         }
-        let state = self.site(&url.site());
         if let Some(matching) = self.settings.site_rules.matching {
-            let rules = state.robots.get_or_init(|| self.ask_robots(page, &url)).await;
+            let robots = self.robots(&url.site());
+            let rules = robots.get_or_try_init(|| self.ask_robots(page, &url)).await.ok()?;
             if !rules.decide(url.path_and_query(), matching).allowed {
                 return None;
             }
         }
-        if let Some(answer) = locked(&self.cache).answers.get(url.as_str()) {
+        let key = (url.to_string(), page.pinned(&url).await.ok()?);
+        if let Some(answer) = locked(&self.cache).answers.get(&key) {
             return Some(answer.clone());
         }
-        // The semaphore is never closed.
-        let _turn = state.at_once.acquire().await.ok()?;
-        if let Some(answer) = locked(&self.cache).answers.get(url.as_str()) {
-            return Some(answer.clone());
-        }
-        let outcome = self.fetcher.fetch(task(url.clone(), Purpose::Page)).await;
+        let outcome = self.ask(page, url, Some(&key)).await.ok()?;
+        let outcome = match outcome {
+            Asked::Cached(answer) => return Some(answer),
+            Asked::Fetched(outcome) => *outcome,
+        };
         let Fetched::Response(response) = outcome.fetched else { return None };
         if !page.keep(outcome.exchanges) {
             return None;
@@ -121,36 +129,96 @@ impl Resources {
             && response.status == 200
             && !response.headers.get("cache-control").is_some_and(|value| value.contains("no-store"));
         if is_shared {
-            locked(&self.cache).put(url.as_str(), &response);
+            locked(&self.cache).put(&key, &response);
         }
         Some(response)
     }
 
-    async fn ask_robots(&self, page: &PageResources, url: &CanonicalUrl) -> RobotsTxt {
-        let Some(robots_txt) = CanonicalUrl::from_canonical(&format!("{}/robots.txt", url.site())) else {
-            return RobotsTxt::allow_all();
+    /// Fetches for a page when its turn comes, unless the answer has come meanwhile for another. Every request of a page passes here.
+    async fn ask(&self, page: &PageResources, url: CanonicalUrl, cached: Option<&CacheKey>) -> Result<Asked, Refused> {
+        let address = page.pinned(&url).await?;
+        let turn = locked(&self.pace).turn(Target::of(address, url.domain()), self.clock.now());
+        let Some(Turn { wait, at_once }) = turn else {
+            page.beyond_rate.fetch_add(1, Ordering::Relaxed);
+            return Err(Refused);
         };
-        let outcome = self.fetcher.fetch(task(robots_txt, Purpose::Robots)).await;
-        let rules = self.access(&outcome).rules;
-        page.keep(outcome.exchanges);
-        rules
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        // The semaphore is never closed.
+        let _permit = at_once.acquire().await.map_err(|_| Refused)?;
+        if let Some(answer) = cached.and_then(|key| locked(&self.cache).answers.get(key).cloned()) {
+            return Ok(Asked::Cached(answer));
+        }
+        let task = FetchTask { id: TaskId(0), url, purpose: Purpose::Page, address, head_first: false };
+        Ok(Asked::Fetched(Box::new(self.fetcher.fetch(task).await)))
+    }
+
+    /// The rules of the site of `url`. Redirects are followed here, each in its own turn (RFC 9309 §2.3.1.2).
+    async fn ask_robots(&self, page: &PageResources, url: &CanonicalUrl) -> Result<RobotsTxt, Refused> {
+        let Some(mut url) = CanonicalUrl::from_canonical(&format!("{}/robots.txt", url.site())) else {
+            return Ok(RobotsTxt::allow_all());
+        };
+        let mut redirects = 0;
+        loop {
+            let Asked::Fetched(mut outcome) = self.ask(page, url.clone(), None).await? else { return Err(Refused) };
+            page.keep(std::mem::take(&mut outcome.exchanges));
+            let target = match &outcome.fetched {
+                Fetched::Response(response) if matches!(response.status, 301 | 302 | 303 | 307 | 308) => {
+                    response.headers.get("location").and_then(|to| url.join(to, &CanonicalRules::default()).ok())
+                }
+                _ => None,
+            };
+            match target {
+                Some(target) if redirects < ROBOTS_REDIRECTS_MAX => (url, redirects) = (target, redirects + 1),
+                _ => return Ok(self.access(&outcome).rules),
+            }
+        }
     }
 }
 
-fn task(url: CanonicalUrl, purpose: Purpose) -> FetchTask {
-    FetchTask { id: TaskId(0), url, purpose, address: None, head_first: false }
+/// What came of asking.
+enum Asked {
+    /// The answer had come for another page.
+    Cached(Response),
+    Fetched(Box<FetchOutcome>),
 }
+
+/// The page does not get it.
+struct Refused;
 
 /// What one page asks for.
 pub(super) struct PageResources {
     shared: Arc<Resources>,
     /// What was fetched for it.
     pub(super) exchanges: Mutex<Vec<Exchange>>,
+    /// What it did not get because its address was asked too often.
+    pub(super) beyond_rate: AtomicU32,
+    /// Where the sites of the page are, as long as it lives: `None` behind a proxy. A name that leads elsewhere meanwhile (DNS
+    /// rebinding) would let the page read another server's answers as its own.
+    pins: Mutex<HashMap<SiteKey, Arc<OnceCell<Option<IpAddr>>>>>,
 }
 
 impl PageResources {
-    pub(super) fn new(shared: Arc<Resources>) -> Self {
-        PageResources { shared, exchanges: Mutex::default() }
+    /// For a page that came from `address`, if that is known.
+    pub(super) fn new(shared: Arc<Resources>, page: &CanonicalUrl, address: Option<IpAddr>) -> Self {
+        let pin = address.map(|address| (page.key().site, Arc::new(OnceCell::new_with(Some(Some(address))))));
+        PageResources {
+            shared,
+            exchanges: Mutex::default(),
+            beyond_rate: AtomicU32::new(0),
+            pins: Mutex::new(pin.into_iter().collect()),
+        }
+    }
+
+    /// Where the site of a URL is: found once. A page has few sites, since what it may ask for is limited.
+    async fn pinned(&self, url: &CanonicalUrl) -> Result<Option<IpAddr>, Refused> {
+        let pin = locked(&self.pins).entry(url.key().site).or_default().clone();
+        let find = || async {
+            let addresses = self.shared.fetcher.resolve(&url.site()).await.map_err(|_| Refused)?;
+            Ok(addresses.first().copied())
+        };
+        pin.get_or_try_init(find).await.copied()
     }
 
     /// Keeps exchanges for the archive. False where there are too many: they are not kept then.

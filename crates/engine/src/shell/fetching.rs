@@ -26,6 +26,9 @@ pub(super) struct Fetching {
 /// of them do is boxed.
 pub(super) async fn fetch(task: FetchTask, shared: Arc<Fetching>) {
     let purpose = task.purpose;
+    if let Some(browsing) = &shared.browsing {
+        browsing.count(&task);
+    }
     let looking = look(shared.fetcher.fetch(task).await, purpose, &shared);
     let Some(fetch) = looking.await.map(Box::new) else { return };
     // The receiver is gone only when the crawl has ended.

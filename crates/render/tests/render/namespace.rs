@@ -38,8 +38,7 @@ impl Source for Late {
 }
 
 /// All the ways to the network that a page has, to an address of this machine and to others.
-fn leaking() -> String {
-    let page = r#"
+const LEAKING: &str = r#"
 <head><link rel=preconnect href=http://TO:PORT><link rel=dns-prefetch href=//name.test><link rel=preconnect href=https://name.test>
 <link rel=prefetch href=http://TO:PORT/prefetch><link rel=prerender href=http://TO:PORT/prerender>
 <link rel=preload as=image href=http://TO:PORT/preload><link rel=modulepreload href=http://TO:PORT/module>
@@ -74,8 +73,6 @@ quietly(() => document.body.append(Object.assign(document.createElement('iframe'
 onpagehide = () => navigator.sendBeacon('http://TO:PORT/gone', 'x');
 fetch('/late');
 </script><p>end</p>"#;
-    page.to_owned()
-}
 
 /// What went out of this network so far: UDP datagrams and TCP connections that were begun (RFC 4113, RFC 4022).
 fn sent() -> (u64, u64) {
@@ -137,7 +134,8 @@ async fn inside() {
     let udp = UdpSocket::bind((OWN, 0)).expect("a free port");
     let port = udp.local_addr().expect("an address").port();
     let tcp = TcpListener::bind((OWN, port)).expect("the same port");
-    (udp.set_nonblocking(true).expect("a socket"), tcp.set_nonblocking(true).expect("a socket"));
+    udp.set_nonblocking(true).expect("a socket");
+    tcp.set_nonblocking(true).expect("a socket");
 
     // What is counted here would be counted of a page.
     let own = UdpSocket::bind("[::]:0").expect("a free port");
@@ -150,7 +148,7 @@ async fn inside() {
     let renderer = Renderer::new(Settings { pages_per_browser: PAGES as u32 / 2, ..settings() });
     for n in 0..PAGES {
         let to = [OWN, OTHER, "[2a00::9]", "127.0.0.1"][n % 4];
-        let html = leaking().replace("TO", to).replace("PORT", &port.to_string());
+        let html = LEAKING.replace("TO", to).replace("PORT", &port.to_string());
         let rendered = renderer.render(&page(&html), Arc::new(Late)).await.expect("a page");
         assert!(rendered.html.contains("<p>end</p>"), "{}", rendered.html);
         assert_eq!(sent(), before, "page {n}, to {to}: datagrams, connections");
