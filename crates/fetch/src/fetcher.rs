@@ -102,8 +102,9 @@ struct Course<'a> {
 impl Course<'_> {
     async fn run(&mut self, task: &FetchTask) -> Result<Response, Unanswerable> {
         match task.purpose {
-            Purpose::Robots => self.robots(task.address).await,
-            Purpose::Page if task.head_first => self.head_then_get(task.address).await,
+            // Boxed: most fetches are neither, and are not to carry these along.
+            Purpose::Robots => Box::pin(self.robots(task.address)).await,
+            Purpose::Page if task.head_first => Box::pin(self.head_then_get(task.address)).await,
             Purpose::Page => self.ask(Method::Get, task.address, self.fetcher.limits.body_bytes_max).await,
             Purpose::Sitemap => self.ask(Method::Get, task.address, self.fetcher.limits.sitemap_bytes_max).await,
         }
