@@ -9,6 +9,7 @@ import base64
 import gzip
 import hashlib
 import pathlib
+import zlib
 
 SEEDS = pathlib.Path(__file__).parent / "seeds"
 
@@ -167,9 +168,39 @@ def warcs():
     write("warc", "length", records[4].replace(b"Content-Length: 1", b"Content-Length: 18446744073709551615"))
 
 
+def answers():
+    """The first byte: odd for HEAD."""
+    get, head = b"\x00", b"\x01"
+    write("http1", "length", get + b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello")
+    write("http1", "close", get + b"HTTP/1.0 200 OK\r\n\r\nhello")
+    write("http1", "chunked", get + b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nX: y\r\n\r\n")
+    write("http1", "chunked-lf", get + b"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n1\nx\n0\n\n")
+    write("http1", "interim", get + b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n")
+    write("http1", "head", head + b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+    write("http1", "sloppy", get + b"HTTP/1.1 200\r\nA : b\r\n continued\r\nno field\r\nContent-Length: 1, 1\r\nConnection: close\r\n\r\nx")
+    write("http1", "lengths", get + b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy")
+    write("http1", "switched", get + b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n")
+
+
+def payloads():
+    """The first byte names the coding, in the order of `CODINGS` in properties/coding.rs."""
+    text = b"<p>hello " * 20
+    write("coding", "gzip", b"\x00" + member(text))
+    write("coding", "gzip-members", b"\x00" + member(text) + member(b"more"))
+    write("coding", "gzip-cut", b"\x00" + member(text)[:-9])
+    write("coding", "deflate-zlib", b"\x01" + zlib.compress(text))
+    write("coding", "deflate-raw", b"\x01" + zlib.compress(text)[2:-4])
+    write("coding", "br", b"\x02" + bytes.fromhex("0b028068656c6c6f03"))
+    write("coding", "zstd", b"\x03" + bytes.fromhex("28b52ffd200529000068656c6c6f"))
+    write("coding", "two", b"\x04" + bytes.fromhex("0b028068656c6c6f03"))
+    write("coding", "identity", b"\x05" + text)
+
+
 urls()
 robots_files()
 pages()
 pages_of_links()
 sitemaps()
 warcs()
+answers()
+payloads()
