@@ -2,13 +2,15 @@
 
 mod plan;
 mod stage;
+#[cfg(test)]
+mod tests;
 
 use stages::{Stage, time};
 use store::{Batch, Committed, StoreError};
 
 use crate::codec::{FORMAT_VERSION, Progress};
 use crate::keys;
-use crate::known::{Known, PREFETCHED, Remembered, Way};
+use crate::known::{Fingerprints, Known, PREFETCHED, Remembered, Way};
 use crate::read::View;
 use crate::tables::Tables;
 use crate::witness::Witness;
@@ -23,6 +25,7 @@ pub(crate) struct Writer {
     progress: Progress,
     /// None until the first commit: who only reads has no use for it.
     known: Option<Known>,
+    fingerprints: Fingerprints,
     witness: Witness,
     /// Set once a commit has failed; says whether for want of space.
     failed: Option<Failed>,
@@ -35,8 +38,8 @@ enum Failed {
 }
 
 impl Writer {
-    pub(crate) fn new(version: u32, progress: Progress, witness: Witness) -> Self {
-        Writer { version, progress, known: None, witness, failed: None }
+    pub(crate) fn new(version: u32, progress: Progress, fingerprints: Fingerprints, witness: Witness) -> Self {
+        Writer { version, progress, known: None, fingerprints, witness, failed: None }
     }
 
     pub(crate) fn commit(&mut self, tables: &Tables, batch: &Batch) -> Result<Committed, StoreError> {
@@ -47,7 +50,7 @@ impl Writer {
         // In no stage: a stage is measured now and then and counted for all times, and this is done once.
         let known = match self.known.take() {
             Some(known) => known,
-            None => view.known()?,
+            None => view.known(self.fingerprints.clone())?,
         };
         let known = self.known.insert(known);
         let plan = time(Stage::Seen, || Plan::of(batch, &view, known))?;
@@ -71,12 +74,18 @@ impl Writer {
             let changed = urls.iter().filter(|(_, url)| url.changed);
             let remembered = changed.map(|(key, url)| {
                 let generation = url.place_after(*key, view.queue.youngest()).map(|(generation, _)| generation);
-                (*key, Remembered { way: Way::of(&url.now.standing(*key)), generation })
+                (
+                    known.fingerprint(*key),
+                    url.before.is_none(),
+                    Remembered { way: Way::of(&url.now.standing(*key)), generation },
+                )
             });
             let remembered: Vec<_> = remembered.collect();
             for remembered in remembered.chunks(PREFETCHED) {
-                known.prefetch(remembered.iter().map(|(key, _)| *key));
-                remembered.iter().for_each(|(key, remembered)| known.insert(*key, *remembered));
+                known.prefetch(remembered.iter().map(|(url, ..)| *url));
+                for (url, is_new, remembered) in remembered {
+                    if *is_new { known.insert(*url, *remembered) } else { known.update(*url, *remembered) }
+                }
             }
         }
         // A witness left behind by an error is older, not wrong.

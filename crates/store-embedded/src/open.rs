@@ -8,6 +8,7 @@ use store::StoreError;
 
 use crate::codec::{FORMAT_VERSION, OLDEST_FORMAT_VERSION, Progress, decode_progress, encode_progress};
 use crate::commit::Writer;
+use crate::known::Fingerprints;
 use crate::tables::Tables;
 use crate::witness::{self, Witness};
 use crate::{EmbeddedStore, Options, error, keys};
@@ -24,6 +25,15 @@ impl EmbeddedStore {
     /// [`StoreError::InUse`]: another process has it open. [`StoreError::Version`]: another format. [`StoreError::Full`]:
     /// no space to make it. [`StoreError::Damaged`]: batches that were acknowledged are not all there.
     pub fn open(dir: &Path, options: Options) -> Result<EmbeddedStore, StoreError> {
+        EmbeddedStore::open_with(dir, options, Fingerprints::keyed())
+    }
+
+    /// The same with the hash by which it tells known URLs apart.
+    pub(crate) fn open_with(
+        dir: &Path,
+        options: Options,
+        fingerprints: Fingerprints,
+    ) -> Result<EmbeddedStore, StoreError> {
         fs::create_dir_all(dir).map_err(|error| error::system(dir, "making the directory", error))?;
         let lock = lock(dir)?;
         let (mut witness, acknowledged) = Witness::open(dir)?;
@@ -34,7 +44,7 @@ impl EmbeddedStore {
         check_complete(&tables, begun.as_ref().map_or(0, |(_, progress)| progress.sequence), acknowledged)?;
         let (version, progress) = begun.map_or_else(|| begin(&tables), Ok)?;
         witness.note(progress.sequence).map_err(|error| error::system(dir, "writing the witness", error))?;
-        let writer = Writer::new(version, progress, witness);
+        let writer = Writer::new(version, progress, fingerprints, witness);
         Ok(EmbeddedStore { writer: Mutex::new(writer), tables, _lock: lock })
     }
 }

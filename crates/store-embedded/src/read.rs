@@ -10,10 +10,10 @@ use store::{Entry, Segment, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::codec::{self, Progress, UrlRecord, VisitSummary};
-use crate::keys;
-use crate::known::{Known, Remembered, Way};
+use crate::keys::{self, QueueKey};
+use crate::known::{Fingerprints, Known, Loading, Remembered, Way};
 use crate::merged::merged;
-use crate::queue::Generations;
+use crate::queue::{Generation, Generations};
 use crate::tables::Tables;
 
 /// The state after some commit.
@@ -147,28 +147,40 @@ impl<'a> View<'a> {
     }
 
     /// Which URLs are known. All records are read for it.
-    pub(crate) fn known(&self) -> Result<Known, StoreError> {
-        let mut known = Known::new();
+    pub(crate) fn known(&self, fingerprints: Fingerprints) -> Result<Known, StoreError> {
+        let mut known = Loading::new(fingerprints);
         // A key of another length is damage, which a look-up could not find either; one finds other damage and says so.
-        let way = |key, record: &[u8]| codec::decode_standing(key, record).map_or(Way::InRecord, |url| Way::of(&url));
+        let standing = |key, record: &[u8]| codec::decode_standing(key, record).ok();
         for (generation, table) in self.queue.iter() {
-            let generation = Some(generation);
             for entry in self.range::<&[u8]>(table, Unbounded, Unbounded) {
                 let (key, record) = self.pair(entry)?;
-                if let Some((site, position)) = keys::queued(&key) {
+                // Each URL once: where there is nothing its record is in the table of URLs.
+                if let (Some((site, position)), false) = (keys::queued(&key), record.is_empty()) {
                     let key = UrlKey { site, url: position.url };
-                    known.insert(key, Remembered { way: way(key, &record), generation });
+                    let way = standing(key, &record).map_or(Way::InRecord, |url| Way::of(&url));
+                    known.add(key, Remembered { way, generation: Some(generation) });
                 }
             }
         }
         for entry in self.range::<&[u8]>(&self.tables.urls, Unbounded, Unbounded) {
             let (key, record) = self.pair(entry)?;
             if let Ok(key) = url_key(&key, "urls") {
-                let generation = known.get(key).and_then(|queued| queued.generation);
-                known.insert(key, Remembered { way: way(key, &record), generation });
+                let left = standing(key, &record).filter(|url| !url.queued);
+                let remembered = left.map(|url| Remembered { way: Way::of(&url), generation: None });
+                known.add(key, remembered.unwrap_or(Remembered::THERE));
             }
         }
-        Ok(known)
+        Ok(known.finish())
+    }
+
+    /// In which generation of the queue there is something at this place.
+    pub(crate) fn generation_of(&self, place: QueueKey) -> Result<Option<Generation>, StoreError> {
+        for (generation, table) in self.queue.iter() {
+            if self.read(table, &place)?.is_some() {
+                return Ok(Some(generation));
+            }
+        }
+        Ok(None)
     }
 
     /// The record of a URL of which this is remembered.
@@ -180,7 +192,7 @@ impl<'a> View<'a> {
                 record.map(|record| self.waiting(key, &record)).transpose()
             }
             (Way::Page { is_in_queue: false, .. }, _) => self.visited_record(key),
-            (Way::Page { .. } | Way::InRecord, _) => self.record(key),
+            (Way::Page { .. } | Way::InRecord | Way::Shared, _) => self.record(key),
         }
     }
 

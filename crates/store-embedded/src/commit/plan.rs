@@ -10,7 +10,7 @@ use weburl::UrlKey;
 
 use crate::codec::{Standing, UrlRecord, VisitSummary};
 use crate::keys::{self, QueueKey};
-use crate::known::{Known, PREFETCHED, Remembered, Way};
+use crate::known::{Fingerprint, Known, PREFETCHED, Remembered, Way};
 use crate::queue::Generation;
 use crate::read::View;
 
@@ -53,12 +53,15 @@ impl<'a> Plan<'a> {
         for (key, judged_at) in &batch.judged_again {
             plan.leave_queue(*key, *judged_at)?;
         }
+        let mut fingerprints = Vec::with_capacity(PREFETCHED);
         for candidates in batch.found.chunks(PREFETCHED) {
-            known.prefetch(candidates.iter().map(|candidate| candidate.url.key()));
-            candidates.iter().try_for_each(|candidate| plan.find(candidate))?;
+            fingerprints.clear();
+            fingerprints.extend(candidates.iter().map(|candidate| known.fingerprint(candidate.url.key())));
+            known.prefetch(fingerprints.iter().copied());
+            candidates.iter().zip(&fingerprints).try_for_each(|(candidate, url)| plan.find(candidate, *url))?;
         }
         for (candidate, visit) in &batch.settled {
-            plan.settle(candidate, visit);
+            plan.settle(candidate, visit)?;
         }
         Ok(plan)
     }
@@ -67,7 +70,8 @@ impl<'a> Plan<'a> {
     fn touch(&mut self, key: UrlKey) -> Result<Option<&mut Touched>, StoreError> {
         Ok(match self.urls.entry(key) {
             Occupied(touched) => Some(touched.into_mut()),
-            Vacant(place) => look_up(self.view, key, self.known.get(key))?.map(|touched| place.insert(touched)),
+            Vacant(place) => look_up(self.view, key, self.known.get(self.known.fingerprint(key)))?
+                .map(|touched| place.insert(touched)),
         })
     }
 
@@ -111,11 +115,11 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    fn find(&mut self, candidate: &Candidate) -> Result<(), StoreError> {
+    fn find(&mut self, candidate: &Candidate, fingerprint: Fingerprint) -> Result<(), StoreError> {
         let key = candidate.url.key();
         let url = match self.urls.entry(key) {
             Occupied(touched) => touched.into_mut(),
-            Vacant(place) => match self.known.get(key) {
+            Vacant(place) => match self.known.get(fingerprint) {
                 Some(Remembered { way: Way::Page { distance, .. }, .. })
                     if !is_nearer(candidate, Purpose::Page, distance) =>
                 {
@@ -144,23 +148,30 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    fn settle(&mut self, candidate: &Candidate, visit: &'a Visit) {
-        if self.known.get(visit.key).is_some() {
-            return;
-        }
-        if let Vacant(place) = self.urls.entry(visit.key) {
-            place.insert(Touched::fresh(candidate, Some(VisitSummary::of(visit))));
+    fn settle(&mut self, candidate: &Candidate, visit: &'a Visit) -> Result<(), StoreError> {
+        let is_known = match self.known.get(self.known.fingerprint(visit.key)) {
+            Some(Remembered { way: Way::Page { .. }, .. }) => true,
+            _ => self.touch(visit.key)?.is_some(),
+        };
+        if !is_known {
+            self.urls.insert(visit.key, Touched::fresh(candidate, Some(VisitSummary::of(visit))));
             self.visits.insert(visit.key, visit);
         }
+        Ok(())
     }
 }
 
-/// The record of a URL of which this is remembered.
+/// The record of a URL of which this is remembered. Whatever is remembered, a URL without a record is unknown: another may have its
+/// fingerprint.
 fn look_up(view: &View<'_>, key: UrlKey, remembered: Option<Remembered>) -> Result<Option<Touched>, StoreError> {
     let Some(remembered) = remembered else { return Ok(None) };
-    let Remembered { generation, .. } = remembered;
-    let record = view.record_by(key, remembered)?;
-    Ok(record.map(|now| Touched { before: Some(now.standing(key)), generation, now, changed: false }))
+    let Some(now) = view.record_by(key, remembered)? else { return Ok(None) };
+    let before = now.standing(key);
+    let generation = match remembered.generation {
+        None if before.queued => view.generation_of(keys::queue(key.site, before.position))?,
+        remembered => remembered,
+    };
+    Ok(Some(Touched { before: Some(before), generation, now, changed: false }))
 }
 
 /// The entry of a URL in the queue. The links of a visit of this batch are not in the store yet.

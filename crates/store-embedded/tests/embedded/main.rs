@@ -9,5 +9,6 @@ mod full;
 mod generations;
 mod journal;
 mod killed;
+mod known;
 mod like_memory;
 mod opening;
