@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Control, Settings};
-use model::{Candidate, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
+use model::{Candidate, ContentDigest, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use store::{Batch, Committed, Entry, Segment, Store, StoreError, Totals};
 use store_postgres::cluster::{Worker, WorkerError};
 use tokio::sync::mpsc;
@@ -106,8 +106,8 @@ impl Store for WorkerStore {
         Ok(Vec::new())
     }
 
-    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.worker.holder(digest)
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.worker.holder(content, label)
     }
 
     /// None: the engine is told of them while it runs.

@@ -14,7 +14,7 @@ use dataset::{Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written}
 use extract::html::extract;
 use extract::{HtmlPage, Limits, simhash};
 use frontier::{Group, Workbench};
-use model::{Candidate, Outcome, PayloadDigest, SiteRecord, Timestamp, Via, Visit};
+use model::{Candidate, ContentDigest, Outcome, PayloadDigest, SiteRecord, Timestamp, Via, Visit};
 use store::{Batch, Store};
 use store_embedded::{EmbeddedStore, Options};
 use tempfile::TempDir;
@@ -256,7 +256,7 @@ fn visits(new: u64, random: &mut Random) -> Batch {
     Batch {
         found,
         visits: visited.iter().map(|(candidate, n)| visit(candidate, *n)).collect(),
-        holders: visited.iter().map(|(candidate, n)| (digest(*n), candidate.url.key())).collect(),
+        holders: visited.iter().map(|(candidate, n)| (ContentDigest::of(&digest(*n).0), candidate.url.key())).collect(),
         sites: visited.iter().map(|(candidate, _)| SiteRecord::new(candidate.url.site())).collect(),
         ..Batch::default()
     }

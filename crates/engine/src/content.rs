@@ -9,8 +9,8 @@ use extract::media_type::{self, MediaType};
 use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, robots_tag, sitemap};
 use foldhash::HashMap;
 use model::{
-    Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest, Purpose, RenderedDocument, Response,
-    Shown, Truncation,
+    ContentDigest, Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest, Purpose, RenderedDocument,
+    Response, Shown, Truncation,
 };
 use stages::{Stage, time};
 use weburl::{CanonicalUrl, Lately, QueryEncoder, Rejected, UrlKey};
@@ -26,8 +26,10 @@ pub struct Content {
     pub finding: Finding,
     /// The media type as declared.
     pub content_type: Option<String>,
-    /// The digest of the payload; `None` without a payload.
+    /// The label of the payload; `None` without a payload.
     pub digest: Option<PayloadDigest>,
+    /// The digest of the body without its content coding; `None` where there is none, or not all of it: what begins alike need not go on so.
+    pub digest_of_content: Option<ContentDigest>,
     /// The digest of the answer's block in the archive, if there is one; `None` without a payload.
     pub block_digest: Option<warc::Digest>,
     /// Bytes of the payload.
@@ -92,7 +94,7 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
     let Fetched::Response(response) = &outcome.fetched else { return Content::default() };
     let mut content = Content { content_type: response.headers.get("content-type").map(bounded), ..Content::default() };
     if let Some(exchange) = outcome.exchanges.last().filter(|exchange| !exchange.payload.is_empty()) {
-        time(Stage::Digest, || digest(exchange, settings, &mut content));
+        time(Stage::Digest, || digest(exchange, response, settings, &mut content));
     }
     content.finding = match (response.status, purpose) {
         (301..=303 | 307 | 308, _) => Finding::Redirect(redirect_target(&outcome.url, response, settings)),
@@ -110,7 +112,7 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
     content
 }
 
-fn digest(exchange: &Exchange, settings: &Settings, content: &mut Content) {
+fn digest(exchange: &Exchange, response: &Response, settings: &Settings, content: &mut Content) {
     let payload = &exchange.payload[..];
     let digest = if settings.archive {
         let (digest, of_block) = warc::Digest::of_response(&exchange.response_head, payload);
@@ -120,6 +122,8 @@ fn digest(exchange: &Exchange, settings: &Settings, content: &mut Content) {
         warc::Digest::of(payload)
     };
     (content.digest, content.length) = (Some(PayloadDigest(*digest.as_bytes())), payload.len() as u64);
+    let is_whole = response.truncated.is_none() && !response.body.is_empty();
+    content.digest_of_content = is_whole.then(|| ContentDigest::of(&response.body));
 }
 
 /// The media type as it is recorded: without surrounding space, of bounded length.
@@ -233,7 +237,7 @@ fn unwanted(outcome: &FetchOutcome, response: &Response, settings: &Settings, co
         let media = media_type(&outcome.url, &bare);
         content.details = Some(Box::new(Details::new(&bare, media, None)));
     }
-    (content.digest, content.block_digest, content.length) = (None, None, 0);
+    (content.digest, content.digest_of_content, content.block_digest, content.length) = (None, None, None, 0);
     let declared = content.content_type.as_deref().unwrap_or("no media type");
     Finding::Unwanted(response.note.clone().unwrap_or_else(|| format!("not kept: {}", shown(declared))))
 }

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use model::{
-    Candidate, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Queued, Rendering, SiteRecord,
-    Timestamp, Visit,
+    Candidate, ContentDigest, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Queued, Rendering,
+    SiteRecord, Timestamp, Visit,
 };
 use store::Committed;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
@@ -159,6 +159,8 @@ pub struct Record {
     pub ends: Option<u64>,
     /// What went over the wire.
     pub exchanges: Vec<Exchange>,
+    /// The digest of the last answer's content, where there is one that may be a duplicate.
+    pub content: Option<ContentDigest>,
     /// The digest of the last answer's block, where it was made already.
     pub block_digest: Option<warc::Digest>,
     /// What a browser made of the answer.
@@ -189,6 +191,7 @@ impl Record {
             site,
             ends: None,
             exchanges: Vec::new(),
+            content: None,
             block_digest: None,
             rendering: None,
             visit: None,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::{Candidate, Outcome, PayloadDigest, Visit};
+use model::{Candidate, ContentDigest, Outcome, PayloadDigest, Visit};
 use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
@@ -63,6 +63,26 @@ pub enum RecordError {
     Observer(ObserverError),
 }
 
+/// The holders of the contents that a commit has first.
+type Holders = HashMap<ContentDigest, Holder>;
+
+/// The URL that had a content first, and what is recorded of it.
+#[derive(Clone)]
+struct Holder {
+    key: UrlKey,
+    original: Original,
+    label: Option<PayloadDigest>,
+    length: u64,
+}
+
+impl Holder {
+    /// Whether the payload that is recorded is that of a visit with the same content, byte for byte: only then may the record of that visit
+    /// refer to it. Else it is the same content in another coding, and has a record of its own.
+    fn has_payload_of(&self, visit: &Visit) -> bool {
+        (self.label, self.length) == (visit.digest, visit.length)
+    }
+}
+
 /// The site of each record of a commit and, where the record ended a URL's turn, the URL.
 pub type Ended = Vec<(SiteKey, Option<u64>)>;
 
@@ -92,10 +112,10 @@ impl Recorder {
     pub fn commit(&mut self, records: Vec<Record>) -> Result<(Ended, Committed), RecordError> {
         let ends = records.iter().map(|record| (record.site, record.ends)).collect();
         let mut batch = Batch::default();
-        let mut first_holders: HashMap<PayloadDigest, Original> = HashMap::new();
+        let mut holders = Holders::new();
         let mut visited = Vec::new();
         for record in records {
-            visited.extend(self.add(record, &mut batch, &mut first_holders)?);
+            visited.extend(self.add(record, &mut batch, &mut holders)?);
         }
         Ok((ends, self.finish(batch, visited)?))
     }
@@ -133,22 +153,30 @@ impl Recorder {
         &mut self,
         record: Record,
         batch: &mut Batch,
-        first_holders: &mut HashMap<PayloadDigest, Original>,
+        holders: &mut Holders,
     ) -> Result<Option<Visited>, RecordError> {
         let mut visit = record.visit;
         // Every page of an application may have the same payload: what a browser showed of it is what counts.
         let is_rendered = record.rendering.as_ref().is_some_and(|rendering| rendering.document.is_ok());
-        let original = match &mut visit {
-            Some(visit) if !is_rendered => self.recognise(visit, first_holders, batch)?,
-            _ => None,
-        };
-        let digest = visit.as_ref().and_then(|visit| visit.digest);
-        if let (Some(visit), Some(exchange)) = (&visit, record.exchanges.last())
-            && let (Some(digest), None, true) = (visit.digest, &original, has_content(visit) && !is_rendered)
+        let mut original = None;
+        if let (Some(visit), Some(content), Some(exchange)) = (&mut visit, record.content, record.exchanges.last())
+            && !is_rendered
+            && has_content(visit)
         {
-            batch.holders.push((digest, visit.key));
-            first_holders.insert(digest, Original { url: exchange.url.clone(), at: exchange.started_at });
+            match self.holder(content, visit, holders)? {
+                Some(holder) => {
+                    original = holder.has_payload_of(visit).then_some(holder.original);
+                    visit.repeat(holder.key);
+                }
+                None => {
+                    let original = Original { url: exchange.url.clone(), at: exchange.started_at };
+                    let holder = Holder { key: visit.key, original, label: visit.digest, length: visit.length };
+                    batch.holders.push((content, visit.key));
+                    holders.insert(content, holder);
+                }
+            }
         }
+        let digest = visit.as_ref().and_then(|visit| visit.digest);
         if let Some(archive) = &mut self.archive {
             let digests = Digests { payload: digest, block: record.block_digest };
             let location = time(Stage::Archive, || archive.append(&record.exchanges, digests, original.as_ref()))?;
@@ -174,36 +202,19 @@ impl Recorder {
         Ok(visited)
     }
 
-    /// Finds the URL that had this payload first. Pages and documents are then marked as duplicates of it.
-    fn recognise(
-        &self,
-        visit: &mut Visit,
-        first_holders: &HashMap<PayloadDigest, Original>,
-        batch: &Batch,
-    ) -> Result<Option<Original>, RecordError> {
-        let (Some(digest), true) = (visit.digest, has_content(visit)) else { return Ok(None) };
-        let in_batch = batch.holders.iter().find(|(held, _)| *held == digest).map(|(_, key)| *key);
-        let holder = match in_batch {
-            Some(key) => Some(key),
-            None => self.store.holder(digest)?,
-        };
-        let Some(holder) = holder.filter(|holder| *holder != visit.key) else { return Ok(None) };
-        let original = match first_holders.get(&digest) {
-            Some(original) => Some(original.clone()),
-            None => self.original(holder)?,
-        };
-        if original.is_some() {
-            visit.outcome = Outcome::Duplicate;
-            visit.duplicate_of = Some(holder);
+    /// The other URL that had this content first, if there is one of which there is a visit.
+    fn holder(&self, content: ContentDigest, visit: &Visit, holders: &Holders) -> Result<Option<Holder>, StoreError> {
+        if let Some(holder) = holders.get(&content) {
+            return Ok(Some(holder.clone()).filter(|holder| holder.key != visit.key));
         }
-        Ok(original)
-    }
-
-    fn original(&self, holder: UrlKey) -> Result<Option<Original>, StoreError> {
-        let entry = self.store.get(holder)?;
-        Ok(entry.and_then(|entry| {
-            let at = entry.visit.as_ref()?.at;
-            Some(Original { url: entry.candidate.url, at })
+        let Some(label) = visit.digest else { return Ok(None) };
+        let holder = self.store.holder(content, label)?.filter(|holder| *holder != visit.key);
+        let Some(entry) = holder.map(|holder| self.store.get(holder)).transpose()?.flatten() else { return Ok(None) };
+        Ok(entry.visit.map(|visit| Holder {
+            key: visit.key,
+            original: Original { url: entry.candidate.url, at: visit.at },
+            label: visit.digest,
+            length: visit.length,
         }))
     }
 
@@ -224,7 +235,7 @@ fn correct(visited: &mut [Visited], duplicates: &[(UrlKey, UrlKey)]) {
     let first = |key| duplicates.iter().find(|(late, _)| *late == key).map(|(_, first)| *first);
     for Visited { visit, .. } in visited {
         if let Some(original) = first(visit.key) {
-            (visit.outcome, visit.duplicate_of) = (Outcome::Duplicate, Some(original));
+            visit.repeat(original);
         } else if let Some(original) = visit.duplicate_of.and_then(first) {
             visit.duplicate_of = Some(original);
         }

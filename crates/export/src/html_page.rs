@@ -1,7 +1,7 @@
 //! The HTML of a page: as a browser showed it where the crawl rendered it, else as the server sent it, without the content coding.
 
 use extract::media_type;
-use model::{Outcome, Purpose, RenderedDocument};
+use model::{Outcome, Purpose, RenderedDocument, Visit};
 use replay::{Replay, ReplayError};
 use store::Entry;
 
@@ -31,15 +31,22 @@ pub fn html_of(entry: &Entry, replay: &mut Replay<'_>, body_bytes_max: u64) -> R
     let Some(answer) = replay.answer(visit).map_err(error)? else { return Ok(None) };
     let body = answer.body(usize::try_from(body_bytes_max).unwrap_or(usize::MAX));
     let content_type = answer.headers().get("content-type").map(str::to_owned);
-    // The crawl does not keep of a duplicate what it is.
+    // Of duplicates that were recorded before their kind was kept, the answer says what they are.
     let media = || media_type::sniff(&body, content_type.as_deref(), url.path_extension());
-    let is_html = visit.outcome == Outcome::Html || media().is_html();
+    let is_html = match visit.duplicate_kind {
+        Some(kind) => kind == Outcome::Html,
+        None => visit.outcome == Outcome::Html || media().is_html(),
+    };
     Ok(is_html.then_some(HtmlPage { body, content_type }))
 }
 
 /// False where it is sure without reading that a URL is no HTML page.
 #[must_use]
 pub fn may_be_html(entry: &Entry) -> bool {
-    let outcome = entry.visit.as_ref().map(|visit| visit.outcome);
-    entry.candidate.purpose == Purpose::Page && matches!(outcome, Some(Outcome::Html | Outcome::Duplicate))
+    let may_be = |visit: &Visit| match visit.outcome {
+        Outcome::Html => true,
+        Outcome::Duplicate => visit.duplicate_kind != Some(Outcome::Binary),
+        _ => false,
+    };
+    entry.candidate.purpose == Purpose::Page && entry.visit.as_ref().is_some_and(may_be)
 }

@@ -1,10 +1,36 @@
-//! The digest by which identical payloads are recognised.
+//! The digests of payloads: one to name them by, one to tell them apart.
 
 use std::fmt;
 
-/// The SHA-1 of a payload: the message body without transfer coding, with its content coding, as WARC defines it.
+/// The SHA-1 of a payload: the message body without transfer coding, with its content coding, as WARC defines it. It is a label, which other
+/// programs compare. Files with the same SHA-1 can be made on purpose, so nothing is decided by it alone: [`ContentDigest`] decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PayloadDigest(pub [u8; 20]);
+
+/// What tells contents apart: the BLAKE3 hash of a body without its content coding, and its length. A page that is sent plain and
+/// compressed is one content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentDigest([u8; ContentDigest::BYTES]);
+
+impl ContentDigest {
+    /// The length of a digest: 32 bytes of hash, 8 of length.
+    pub const BYTES: usize = 40;
+
+    /// The digest of a body.
+    #[must_use]
+    pub fn of(body: &[u8]) -> Self {
+        let mut bytes = [0; ContentDigest::BYTES];
+        bytes[..32].copy_from_slice(blake3::hash(body).as_bytes());
+        bytes[32..].copy_from_slice(&(body.len() as u64).to_be_bytes());
+        ContentDigest(bytes)
+    }
+
+    /// As it is stored.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; ContentDigest::BYTES] {
+        &self.0
+    }
+}
 
 impl fmt::Display for PayloadDigest {
     /// `sha1:` and base32 without padding (RFC 4648 §6), the form used in WARC and CDXJ.
@@ -29,7 +55,14 @@ impl fmt::Debug for PayloadDigest {
 
 #[cfg(test)]
 mod tests {
-    use super::PayloadDigest;
+    use super::{ContentDigest, PayloadDigest};
+
+    #[test]
+    fn a_content_is_its_hash_and_its_length() {
+        let digest = ContentDigest::of(b"abc");
+        assert_eq!(digest.as_bytes()[..4], [0x64, 0x37, 0xb3, 0xac], "the test vector of BLAKE3");
+        assert_eq!(digest.as_bytes()[32..], [0, 0, 0, 0, 0, 0, 0, 3]);
+    }
 
     #[test]
     fn base32_of_the_digest_of_nothing() {

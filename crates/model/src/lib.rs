@@ -21,7 +21,7 @@ mod time;
 mod visit;
 
 pub use candidate::{Candidate, Distance, Position, Purpose, Queued, Via, Visited};
-pub use digest::PayloadDigest;
+pub use digest::{ContentDigest, PayloadDigest};
 pub use exchange::{Exchange, Method, Truncation};
 pub use fetch::{Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Response, TaskId};
 pub use limit::{Limit, LimitSet};

@@ -2,7 +2,7 @@
 
 use weburl::UrlKey;
 
-use crate::{Distance, LimitSet, Outcome, PayloadDigest, Timestamp};
+use crate::{Distance, LimitSet, Outcome, PayloadDigest, Timestamp, essence};
 
 /// Where a record lies in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,10 +30,13 @@ pub struct Visit {
     pub content_type: Option<String>,
     /// Bytes of the payload as received.
     pub length: u64,
-    /// The digest of the payload.
+    /// The label of the payload.
     pub digest: Option<PayloadDigest>,
     /// The URL whose payload this one equals.
     pub duplicate_of: Option<UrlKey>,
+    /// What a duplicate is besides: `html` or `binary`. `None` also for duplicates that were recorded before this was kept; [`Visit::kind`]
+    /// knows those too.
+    pub duplicate_kind: Option<Outcome>,
     /// The target of a redirect, or the canonical URL the page names: the canonical text of the URL.
     pub target: Option<String>,
     /// The title of the page.
@@ -68,6 +71,7 @@ impl Visit {
             length: 0,
             digest: None,
             duplicate_of: None,
+            duplicate_kind: None,
             target: None,
             title: None,
             out_degree: None,
@@ -78,5 +82,51 @@ impl Visit {
             judged_at: Distance::default(),
             outlinks: Vec::new(),
         }
+    }
+
+    /// Marks a page or document as a duplicate of the URL that had its content first. What it is besides stays known.
+    pub fn repeat(&mut self, original: UrlKey) {
+        self.duplicate_kind = self.kind();
+        self.duplicate_of = Some(original);
+        self.outcome = Outcome::Duplicate;
+    }
+
+    /// What a fetched page is, be its content new or repeated: `html` or `binary`; `None` for all that is no success.
+    #[must_use]
+    pub fn kind(&self) -> Option<Outcome> {
+        match self.outcome {
+            Outcome::Html | Outcome::Binary => Some(self.outcome),
+            Outcome::Duplicate => self.duplicate_kind.or_else(|| {
+                let declared = essence(self.content_type.as_deref().unwrap_or_default());
+                let is_html = declared == "text/html" || declared == "application/xhtml+xml";
+                Some(if is_html { Outcome::Html } else { Outcome::Binary })
+            }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weburl::{SiteKey, UrlKey};
+
+    use super::*;
+
+    #[test]
+    fn a_duplicate_keeps_its_kind() {
+        let [key, original] = [1, 2].map(|url| UrlKey { site: SiteKey(1), url });
+        for kind in [Outcome::Html, Outcome::Binary] {
+            let mut visit = Visit::without_fetch(key, kind, String::new(), Timestamp(1));
+            visit.repeat(original);
+            assert_eq!((visit.outcome, visit.duplicate_of), (Outcome::Duplicate, Some(original)));
+            assert_eq!(visit.kind(), Some(kind));
+            visit.repeat(key);
+            assert_eq!(visit.kind(), Some(kind), "of another original");
+            // As it was recorded before the kind was kept.
+            let declared = if kind == Outcome::Html { "text/HTML; charset=utf-8" } else { "application/pdf" };
+            let before = Visit { duplicate_kind: None, content_type: Some(declared.to_owned()), ..visit };
+            assert_eq!(before.kind(), Some(kind));
+        }
+        assert_eq!(Visit::without_fetch(key, Outcome::Trap, String::new(), Timestamp(1)).kind(), None);
     }
 }

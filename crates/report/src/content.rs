@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use dataset::schema::Table;
 use dataset::{Column, Layout};
+use extract::media_type::Kind;
 use graph::{Graph, PageKind, Vertex};
 use model::Outcome;
 use store::Store;
@@ -63,6 +64,12 @@ impl PerPage {
     }
 }
 
+/// Whether a page with this outcome is a binary file: one that repeats another is one too.
+fn is_binary(outcome: Option<&str>, kind: &str) -> bool {
+    let is_html = || [Kind::Html, Kind::Xhtml].iter().any(|html| html.as_str() == kind);
+    outcome == Some(Outcome::Binary.as_str()) || outcome == Some(Outcome::Duplicate.as_str()) && !is_html()
+}
+
 impl Content {
     pub(crate) fn read(dataset: &Layout, seed_sites: &HashSet<SiteKey>) -> Result<Self, ReportError> {
         let graph = Graph::open([dataset])?;
@@ -99,8 +106,9 @@ impl Content {
                     self.html_pages.add(is_seed_site, 1);
                     self.links_with_repeats.add(is_seed_site, u64::try_from(links).unwrap_or(0));
                 }
-                if batch.text("outcome", row) == Some(Outcome::Binary.as_str()) {
-                    self.kinds.add(batch.text("kind", row).unwrap_or("other"), is_seed_site);
+                let kind = batch.text("kind", row).unwrap_or("other");
+                if is_binary(batch.text("outcome", row), kind) {
+                    self.kinds.add(kind, is_seed_site);
                 }
             }
         }

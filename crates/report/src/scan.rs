@@ -209,7 +209,7 @@ impl Counter {
         self.status_codes.add(&visit.status.to_string(), is_seed_site);
         let declared = visit.content_type.as_deref().map(essence).unwrap_or_default();
         self.content_types.add(if declared.is_empty() { "(none)" } else { &declared }, is_seed_site);
-        if visit.outcome == Outcome::Binary {
+        if visit.kind() == Some(Outcome::Binary) {
             let media = sniff(b"", visit.content_type.as_deref(), entry.candidate.url.path_extension());
             self.declared_kinds.add(media.kind.as_str(), is_seed_site);
         }

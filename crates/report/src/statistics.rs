@@ -36,7 +36,7 @@ pub struct Statistics {
     pub disallowed_by_site: Ranked<Share>,
     /// Visits, and of robots.txt sites, from which a limit or trap rule kept something, by [`model::Limit`].
     pub limits: Ranked<Named>,
-    /// Binary files by kind.
+    /// Binary files by kind, those that repeat another among them.
     pub binary_by_type: Ranked<Named>,
     /// Images; `None` without a dataset.
     pub images: Option<Images>,

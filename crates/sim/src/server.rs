@@ -177,6 +177,14 @@ fn robots_message(web: &Web, text: &str, robots: &Robots) -> Message {
     Message::Answer { status: 200, headers, body: body.into_bytes(), breaks: false }
 }
 
+/// The body of an answer; empty where there is none.
+pub(crate) fn body_of(reply: &Reply) -> Vec<u8> {
+    match page_message(reply) {
+        Message::Answer { body, .. } => body,
+        _ => Vec::new(),
+    }
+}
+
 fn page_message(reply: &Reply) -> Message {
     let of = |content_type: &str, body: Vec<u8>, breaks| Message::Answer {
         status: 200,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{PayloadDigest, Position, SiteRecord};
+use model::{ContentDigest, PayloadDigest, Position, SiteRecord};
 use store::{Batch, Committed, Entry, Queued, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -170,8 +170,8 @@ impl Store for Watched {
         self.below.sites(after, max)
     }
 
-    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.below.holder(digest)
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.below.holder(content, label)
     }
 
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {

@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use model::{Candidate, Outcome, PayloadDigest, SiteRecord, Timestamp, Via, Visit};
+use model::{Candidate, ContentDigest, Outcome, PayloadDigest, SiteRecord, Timestamp, Via, Visit};
 use store::{Batch, Store};
 use store_embedded::{EmbeddedStore, Options};
 use weburl::{CanonicalRules, CanonicalUrl};
@@ -65,7 +65,8 @@ fn batch(next: u64, visited: u64, random: &mut Random) -> Batch {
     }
     let visits = (visited..visited + VISITS).map(|n| visit(&candidate(n), n)).collect();
     let sites = (visited..visited + VISITS).map(|n| SiteRecord::new(candidate(n).url.site())).collect();
-    let holders = (visited..visited + VISITS).map(|n| (digest(n), candidate(n).url.key())).collect();
+    let holders =
+        (visited..visited + VISITS).map(|n| (ContentDigest::of(&digest(n).0), candidate(n).url.key())).collect();
     // In the first batch the visited URLs are new themselves: they are found a batch before.
     if next == 0 {
         Batch { found, ..Batch::default() }

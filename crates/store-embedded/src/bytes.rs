@@ -120,7 +120,7 @@ impl<'a> Decoder<'a> {
 
     /// Nothing may be left.
     pub(crate) fn finish(self) -> Result<(), StoreError> {
-        if self.rest.is_empty() { Ok(()) } else { Err(self.damaged("bytes behind its end")) }
+        if self.is_at_end() { Ok(()) } else { Err(self.damaged("bytes behind its end")) }
     }
 }
 

@@ -20,7 +20,7 @@ mod tests;
 /// The version of the directory's layout and of all tables together.
 ///
 /// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue; 3 had no limits
-/// that visits reached.
+/// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates.
 pub(crate) const FORMAT_VERSION: u32 = 4;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
@@ -230,6 +230,9 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
     if !visit.limits.is_empty() {
         to.varint(visit.limits.bits());
     }
+    if let Some(kind) = visit.duplicate_kind {
+        to.byte(kind.code());
+    }
     to.finish()
 }
 
@@ -251,6 +254,8 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
     })?;
     let out_degree = optional(flags, HAS_OUT_DEGREE, || from.narrow())?;
     let limits = optional(flags, HAS_LIMITS, || Ok(LimitSet::from_bits(from.varint()?)))?.unwrap_or_default();
+    // The last, where there is one: it needs no flag.
+    let duplicate_kind = if from.is_at_end() { None } else { Some(self::outcome(&mut from)?) };
     from.finish()?;
     Ok(Visit {
         key,
@@ -261,6 +266,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         length,
         digest,
         duplicate_of,
+        duplicate_kind,
         target,
         title,
         out_degree,

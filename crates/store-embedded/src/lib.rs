@@ -35,7 +35,7 @@ mod witness;
 use std::fs::File;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use model::{PayloadDigest, Position, Queued, SiteRecord};
+use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
 use store::{Batch, Committed, Entry, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -111,8 +111,8 @@ impl Store for EmbeddedStore {
         self.view().sites(after, max)
     }
 
-    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.view().holder(digest)
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.view().holder(content, label)
     }
 
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {

@@ -5,7 +5,7 @@ mod scan;
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 use fjall::{Iter, Keyspace, Readable, Slice, Snapshot};
-use model::{PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited};
+use model::{ContentDigest, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited};
 use store::{Entry, Segment, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -109,9 +109,12 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    pub(crate) fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        let Some(holder) = self.read(&self.tables.holders, &digest.0)? else { return Ok(None) };
-        url_key(&holder, "holders").map(Some)
+    pub(crate) fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        let mut holder = self.read(&self.tables.contents, content.as_bytes())?;
+        if holder.is_none() && self.tables.has_labels {
+            holder = self.read(&self.tables.holders, &label.0)?;
+        }
+        holder.map(|holder| url_key(&holder, "contents")).transpose()
     }
 
     pub(crate) fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {

@@ -38,8 +38,12 @@ pub(crate) struct Tables {
     pub(crate) sites: Keyspace,
     /// Site key to what is known of robots.txt.
     pub(crate) robots: Keyspace,
-    /// Payload digest to URL key.
+    /// Content digest to the key of the URL that had it first.
+    pub(crate) contents: Keyspace,
+    /// The same by the label of the payload alone: of formats 1 to 3. Nothing is written to it.
     pub(crate) holders: Keyspace,
+    /// Whether anything is in there.
+    pub(crate) has_labels: bool,
     /// Format version, progress, seeds, segments. Every batch writes to it.
     pub(crate) meta: Keyspace,
     /// The engine.
@@ -87,7 +91,7 @@ impl Tables {
                 .data_block_size_policy(BlockSizePolicy::all(LARGE_BLOCK_BYTES))
                 .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
         };
-        Ok(Tables {
+        let mut tables = Tables {
             urls: engine.keyspace("urls", small)?,
             queue: Queue::open(&engine, options)?,
             visits: engine.keyspace("visits", small)?,
@@ -95,10 +99,14 @@ impl Tables {
             sites: engine.keyspace("sites", small)?,
             robots: engine.keyspace("robots", long_values)?,
             holders: engine.keyspace("holders", small)?,
+            has_labels: false,
             meta: engine.keyspace("meta", small)?,
+            contents: engine.keyspace("contents", small)?,
             engine,
             dir: dir.to_owned(),
-        })
+        };
+        tables.has_labels = !tables.holders.is_empty()?;
+        Ok(tables)
     }
 
     /// A batch that is on disk when its commit returns.
@@ -110,7 +118,8 @@ impl Tables {
     pub(crate) fn is_torn(&self) -> bool {
         let meta = self.meta.tree.get_highest_seqno();
         let queue = self.queue.generations();
-        let others = [&self.urls, &self.visits, &self.outlinks, &self.sites, &self.robots, &self.holders];
+        let others =
+            [&self.urls, &self.visits, &self.outlinks, &self.sites, &self.robots, &self.contents, &self.holders];
         let others = others.into_iter().chain(queue.iter().map(|(_, table)| table));
         others.into_iter().any(|table| table.tree.get_highest_seqno() > meta)
     }

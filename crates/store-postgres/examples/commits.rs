@@ -148,7 +148,7 @@ impl Web {
                 location: Some(model::ArchiveLocation { segment: 1, offset: self.found * 5_000, length: 5_000 }),
                 ..Visit::without_fetch(key, outcome, String::new(), Timestamp(1_795_219_199_999_000 + page))
             });
-            batch.holders.push((model::PayloadDigest(std::array::from_fn(|n| key.to_bytes()[n % 16])), key));
+            batch.holders.push((model::ContentDigest::of(&key.to_bytes()), key));
             batch.sites.push(SiteRecord { pages_fetched: self.batches, ..SiteRecord::new(visited.url.site()) });
         }
         batch.segments.push(Segment { serial: 1, name: "00001.warc.gz".to_owned(), length: self.found * 5_000 });

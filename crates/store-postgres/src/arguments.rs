@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry::{Occupied, Vacant};
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Candidate, Distance, RobotsAnswer, SiteRecord, Visit};
+use model::{Candidate, Distance, Outcome, RobotsAnswer, SiteRecord, Visit};
 use postgres::types::ToSql;
 use store::Batch;
 use weburl::UrlKey;
@@ -100,6 +100,7 @@ impl Columns {
         self.column(&rows, |visit| visit.digest.map(|digest| digest.0.to_vec()));
         self.column(&rows, |visit| joined(&visit.outlinks));
         self.column(&rows, |visit| plain(visit.limits.bits()));
+        self.column(&rows, |visit| visit.duplicate_kind.map(Outcome::as_str));
     }
 
     fn attempts(&mut self, batch: &Batch) {
@@ -112,7 +113,7 @@ impl Columns {
     fn holders(&mut self, batch: &Batch) {
         let first: BTreeMap<_, _> = batch.holders.iter().rev().copied().collect();
         let rows: Vec<_> = first.into_iter().collect();
-        self.column(&rows, |(digest, _)| digest.0.to_vec());
+        self.column(&rows, |(content, _)| content.as_bytes().to_vec());
         self.keys(&rows, |(_, holder)| *holder);
     }
 

@@ -24,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use database::Address;
-use model::{Candidate, PayloadDigest, Position, Queued, SiteRecord};
+use model::{Candidate, ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
 use postgres::Row;
 use store::{Batch, Committed, Entry, StoreError};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
@@ -367,8 +367,8 @@ impl Worker {
     ///
     /// # Errors
     /// The store failed.
-    pub fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.reader.holder(digest)
+    pub fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.reader.holder(content, label)
     }
 
     /// The seeds behind the `last` that is known, each at its depth, and the number of the last one; 0 is before the first. A seed that

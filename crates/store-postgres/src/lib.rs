@@ -38,7 +38,7 @@ mod text;
 use std::sync::{Mutex, PoisonError};
 
 use database::Address;
-use model::{PayloadDigest, Position, Queued, SiteRecord};
+use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
 use store::{Batch, Committed, Entry, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -114,8 +114,8 @@ impl Store for PostgresStore {
         self.reader.sites(after, max)
     }
 
-    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.reader.holder(digest)
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.reader.holder(content, label)
     }
 
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use database::Address;
-use model::{Limit, LimitSet, PayloadDigest, Position, Queued, SiteRecord};
+use model::{ContentDigest, Limit, LimitSet, PayloadDigest, Position, Queued, SiteRecord};
 use store::{Entry, Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -39,7 +39,7 @@ macro_rules! entries_of {
         coalesce(a.attempts, v.attempts, 0::smallint), v.url_key IS NOT NULL,
         v.fetched_at, v.length, v.judged_depth, v.judged_redirects, v.duplicate_of_site, v.duplicate_of_url, v.out_degree,
         v.segment, v.record_offset, v.record_length, v.outcome::text, v.status, v.attempts, v.content_type, v.reason, v.title,
-        v.target, v.digest, v.outlinks, v.limits FROM ",
+        v.target, v.digest, v.outlinks, v.limits, v.duplicate_kind::text FROM ",
             $urls_and_visits,
             " LEFT JOIN attempt a ON a.site_key = u.site_key AND a.url_key = u.url_key
             ORDER BY u.site_key, u.url_key"
@@ -66,7 +66,9 @@ const SITES: &str =
     LEFT JOIN robots r ON r.site_key = s.site_key
     ORDER BY s.site_key";
 
-const HOLDER: &str = "SELECT site_key, url_key FROM holder WHERE digest = $1";
+// By its content, or else by its label (format 5).
+const HOLDER: &str =
+    "SELECT site_key, url_key FROM holder WHERE digest = ANY ($1) ORDER BY length(digest) DESC LIMIT 1";
 const SEEDS: &str = "SELECT url FROM seed ORDER BY number";
 const SEGMENTS: &str = "SELECT serial, name, length FROM segment WHERE NOT is_lost ORDER BY serial";
 
@@ -157,8 +159,9 @@ impl Reader {
         rows.iter().map(|row| Columns::of("site", row).site()).collect()
     }
 
-    pub(crate) fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        let rows = self.session.query("looking up a payload", HOLDER, vec![Box::new(digest.0.to_vec())])?;
+    pub(crate) fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        let digests = vec![content.as_bytes().to_vec(), label.0.to_vec()];
+        let rows = self.session.query("looking up a content", HOLDER, vec![Box::new(digests)])?;
         let key = rows.first().map(|row| {
             let mut columns = Columns::of("holder", row);
             Ok(from_key(columns.next()?, columns.next()?))

@@ -63,6 +63,12 @@ impl<'r> Columns<'r> {
         meaning(word).ok_or_else(|| self.damaged(&format!("unknown word {word}")))
     }
 
+    /// A word that stands for one of a few values, or none.
+    fn optional_word<T>(&mut self, meaning: impl Fn(&str) -> Option<T>) -> Result<Option<T>, StoreError> {
+        let Some(word) = self.next::<Option<&str>>()? else { return Ok(None) };
+        meaning(word).map(Some).ok_or_else(|| self.damaged(&format!("unknown word {word}")))
+    }
+
     fn optional_key(&mut self) -> Result<Option<UrlKey>, StoreError> {
         let (site, url): (Option<i64>, Option<i64>) = (self.next()?, self.next()?);
         Ok(site.zip(url).map(|(site, url)| from_key(site, url)))
@@ -134,6 +140,7 @@ impl<'r> Columns<'r> {
             digest: self.digest()?,
             outlinks: split(self.next()?),
             limits: LimitSet::from_bits(self.plain()?),
+            duplicate_kind: self.optional_word(outcome)?,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Candidate, Distance, Limit, LimitSet, Outcome, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit,
+    Candidate, ContentDigest, Distance, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRecord, Visit,
 };
 use weburl::{CanonicalUrl, UrlKey};
 
@@ -16,8 +16,8 @@ pub struct Batch {
     pub settled: Vec<(Candidate, Visit)>,
     /// URLs whose outcome is known now.
     pub visits: Vec<Visit>,
-    /// Payloads seen for the first time, and by whom. The first holder stays.
-    pub holders: Vec<(PayloadDigest, UrlKey)>,
+    /// Contents seen for the first time, and by whom. The first holder stays.
+    pub holders: Vec<(ContentDigest, UrlKey)>,
     /// URLs asked for without a final outcome, and how often so far.
     pub attempts: Vec<(UrlKey, u8)>,
     /// Relaxed URLs whose links were judged again, from this distance: they leave the queue, unless they are known to

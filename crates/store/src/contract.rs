@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Candidate, Distance, Failure, FailureKind, Limit, Outcome, PayloadDigest, Purpose, RobotsAnswer,
-    RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
+    ArchiveLocation, Candidate, ContentDigest, Distance, Failure, FailureKind, Limit, Outcome, PayloadDigest, Purpose,
+    RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
 };
 use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
 
@@ -51,7 +51,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("attempts are kept", attempts),
         ("records read back as written", records_round_trip),
         ("robots.txt stays when a site is written without it", robots_stay),
-        ("the first holder of a payload stays", holders),
+        ("the first holder of a content stays", holders),
         ("seeds and segments are kept", seeds_and_segments),
         ("scans are complete, in order and in windows", scans),
         ("what the archive has no record of is found", unrecorded),
@@ -262,6 +262,7 @@ fn records_round_trip(fixture: &dyn Fixture) {
         length: u64::MAX,
         digest: Some(PayloadDigest([9; 20])),
         duplicate_of: Some(UrlKey::of("http://x.test", "http://x.test/")),
+        duplicate_kind: Some(Outcome::Binary),
         target: Some("http://y.test/".to_owned()),
         title: Some(String::new()),
         out_degree: Some(300),
@@ -311,12 +312,13 @@ fn robots_stay(fixture: &dyn Fixture) {
 
 fn holders(fixture: &dyn Fixture) {
     let store = fixture.open();
-    let (digest, a, b) = (PayloadDigest([1; 20]), url("http://a.test/").key(), url("http://b.test/").key());
+    let label = PayloadDigest([1; 20]);
+    let (content, a, b) = (ContentDigest::of(b"1"), url("http://a.test/").key(), url("http://b.test/").key());
     for holder in [a, b] {
-        store.commit(&Batch { holders: vec![(digest, holder)], ..Batch::default() }).expect("commit");
+        store.commit(&Batch { holders: vec![(content, holder)], ..Batch::default() }).expect("commit");
     }
-    assert_eq!(store.holder(digest).expect("holder"), Some(a));
-    assert_eq!(store.holder(PayloadDigest([2; 20])).expect("holder"), None);
+    assert_eq!(store.holder(content, label).expect("holder"), Some(a));
+    assert_eq!(store.holder(ContentDigest::of(b"2"), label).expect("holder"), None, "the label alone says nothing");
 }
 
 fn seeds_and_segments(fixture: &dyn Fixture) {

@@ -17,7 +17,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 pub use batch::{Batch, Committed, Entry, Relaxed, Segment, Totals, is_nearer};
 pub use error::StoreError;
 pub use memory::MemoryStore;
-use model::{PayloadDigest, Position, SiteRecord};
+use model::{ContentDigest, PayloadDigest, Position, SiteRecord};
 
 pub use model::Queued;
 
@@ -80,11 +80,12 @@ pub trait Store: Send + Sync {
     /// The store cannot be read.
     fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError>;
 
-    /// The URL that first had this payload.
+    /// The URL that first had this content. Stores that hold what an earlier program recorded know some contents by the label of their
+    /// payload only, and find those by `label`.
     ///
     /// # Errors
     /// The store cannot be read.
-    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError>;
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError>;
 
     /// The seeds, in the order in which they were given, and URLs that seeds redirect to.
     ///

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{Mutex, MutexGuard};
 
-use model::{Candidate, Distance, LimitSet, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited};
+use model::{
+    Candidate, ContentDigest, Distance, LimitSet, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited,
+};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::{Batch, Committed, Entry, Relaxed, Segment, Store, StoreError, Totals, is_nearer};
@@ -19,7 +21,7 @@ pub struct MemoryStore {
 struct State {
     urls: BTreeMap<UrlKey, Entry>,
     queue: BTreeSet<(SiteKey, Position)>,
-    holders: BTreeMap<PayloadDigest, UrlKey>,
+    holders: BTreeMap<ContentDigest, UrlKey>,
     sites: BTreeMap<SiteKey, SiteRecord>,
     segments: BTreeMap<u32, Segment>,
     seeds: Vec<CanonicalUrl>,
@@ -121,8 +123,8 @@ impl Store for MemoryStore {
         Ok(self.state().sites.range((from, Unbounded)).take(max).map(|(_, record)| record.clone()).collect())
     }
 
-    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        Ok(self.state().holders.get(&digest).copied())
+    fn holder(&self, content: ContentDigest, _label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        Ok(self.state().holders.get(&content).copied())
     }
 
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {

@@ -176,6 +176,7 @@ impl State {
         }
         self.count(site, source.purpose, &visit);
         record.exchanges = fetch.exchanges;
+        record.content = content.digest_of_content;
         record.block_digest = content.block_digest;
         record.rendering = fetch.rendering;
         record.visit = Some(visit);

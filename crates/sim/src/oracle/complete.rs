@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use model::{Outcome, Purpose};
+use model::{ContentDigest, Outcome, Purpose};
 use store::{Entry, Store, StoreError};
 use weburl::UrlKey;
 
 use super::closure::{Expected, closure};
 use super::{Check, Findings};
 use crate::Scenario;
+use crate::server::body_of;
 use crate::time::TrueTime;
 use crate::web::{Reply, site_text};
 
@@ -120,11 +121,11 @@ impl AtEnd<'_> {
         }
     }
 
-    /// Of all URLs with one payload, one holds it, and the others name it.
+    /// Of all URLs with one content, one holds it, and the others name it. What broke off is no content: it may have gone on in any way.
     fn judge_duplicates(&self, entries: &[Entry], findings: &mut Findings) -> Result<(), StoreError> {
         let mut holders: BTreeMap<String, UrlKey> = BTreeMap::new();
         let payload_of = |entry: &Entry| match &self.scenario.web.pages.get(entry.candidate.url.as_str())?.reply {
-            Reply::Html(html) => Some(format!("{html:?}")),
+            Reply::Html(html) if html.breaks_after.is_none() => Some(format!("{html:?}")),
             Reply::Document(content) => Some(format!("document {content}")),
             Reply::Sitemap(urls) => Some(format!("sitemap {urls:?}")),
             Reply::SitemapIndex(urls) => Some(format!("index {urls:?}")),
@@ -144,10 +145,11 @@ impl AtEnd<'_> {
                 let detail = format!("{} names {:?} as holder", entry.candidate.url, visit.duplicate_of);
                 findings.add(Check::Duplicates, self.now, detail);
             }
-            if let Some(digest) = visit.digest
-                && self.store.holder(digest)? != holders.get(&payload).copied()
+            let body = self.scenario.web.pages.get(entry.candidate.url.as_str()).map(|page| body_of(&page.reply));
+            if let (Some(label), Some(body)) = (visit.digest, body)
+                && self.store.holder(ContentDigest::of(&body), label)? != holders.get(&payload).copied()
             {
-                let detail = format!("the store has another holder of {}'s payload", entry.candidate.url);
+                let detail = format!("the store has another holder of {}'s content", entry.candidate.url);
                 findings.add(Check::Duplicates, self.now, detail);
             }
         }

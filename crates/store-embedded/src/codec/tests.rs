@@ -32,6 +32,7 @@ fn full_visit() -> Visit {
         length: 1,
         digest: Some(PayloadDigest([7; 20])),
         duplicate_of: Some(UrlKey { site: SiteKey(3), url: 4 }),
+        duplicate_kind: Some(Outcome::Binary),
         target: Some("http://b.test/".to_owned()),
         title: Some(String::new()),
         out_degree: Some(300),
@@ -92,11 +93,16 @@ fn golden_bytes() {
     check(
         encode_visit(&full_visit()),
         "01 7f 03 06 9403 01 05 0a 0b 03 776879 09 746578742f68746d6c 0707070707070707070707070707070707070707 \
+         0000000000000003 0000000000000004 0e 687474703a2f2f622e746573742f 00 07 c801 09 ac02 02",
+    );
+    // As it was written before duplicates had a kind, and before there was an out-degree: that still reads.
+    check(
+        encode_visit(&Visit { duplicate_kind: None, ..full_visit() }),
+        "01 7f 03 06 9403 01 05 0a 0b 03 776879 09 746578742f68746d6c 0707070707070707070707070707070707070707 \
          0000000000000003 0000000000000004 0e 687474703a2f2f622e746573742f 00 07 c801 09 ac02",
     );
-    // As it was written before there was an out-degree: that still reads.
     check(
-        encode_visit(&Visit { out_degree: None, ..full_visit() }),
+        encode_visit(&Visit { duplicate_kind: None, out_degree: None, ..full_visit() }),
         "01 3f 03 06 9403 01 05 0a 0b 03 776879 09 746578742f68746d6c 0707070707070707070707070707070707070707 \
          0000000000000003 0000000000000004 0e 687474703a2f2f622e746573742f 00 07 c801 09",
     );

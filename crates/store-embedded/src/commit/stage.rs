@@ -104,9 +104,10 @@ impl Stage<'_> {
 
     fn holders(&mut self, batch: &Batch) -> Result<(), StoreError> {
         let mut staged = BTreeSet::new();
-        for (digest, holder) in &batch.holders {
-            if staged.insert(digest) && !self.is_there(&self.tables.holders, &digest.0)? {
-                self.to.insert(&self.tables.holders, digest.0, holder.to_bytes());
+        for (content, holder) in &batch.holders {
+            let content = content.as_bytes();
+            if staged.insert(content) && !self.is_there(&self.tables.contents, content)? {
+                self.to.insert(&self.tables.contents, *content, holder.to_bytes());
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Any batches over a few URLs, so that every way of meeting again comes up.
 
-use model::{Candidate, Distance, LimitSet, Outcome, PayloadDigest, Purpose, SiteRecord, Timestamp, Via, Visit};
+use model::{Candidate, ContentDigest, Distance, LimitSet, Outcome, Purpose, SiteRecord, Timestamp, Via, Visit};
 use proptest::prelude::*;
 use store::{Batch, Segment};
 use weburl::{CanonicalRules, CanonicalUrl};
@@ -61,7 +61,7 @@ pub fn batch() -> impl Strategy<Value = Batch> {
         visits,
         judged_again: judged.into_iter().map(|(n, distance)| (url(n).key(), distance)).collect(),
         attempts: attempts.into_iter().map(|(n, count)| (url(n).key(), count)).collect(),
-        holders: holders.into_iter().map(|(digest, n)| (PayloadDigest([digest; 20]), url(n).key())).collect(),
+        holders: holders.into_iter().map(|(digest, n)| (ContentDigest::of(&[digest]), url(n).key())).collect(),
         sites: sites.into_iter().map(|(n, pages_fetched)| site(n, pages_fetched)).collect(),
         seeds: seeds.into_iter().map(url).collect(),
         segments: segments.into_iter().map(|(serial, length)| segment(serial, length)).collect(),

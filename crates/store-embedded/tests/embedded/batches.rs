@@ -1,7 +1,8 @@
 //! Numbered batches that touch every table, and all of a store's content as one value.
 
 use model::{
-    Candidate, Distance, Outcome, PayloadDigest, Queued, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit,
+    Candidate, ContentDigest, Distance, Outcome, PayloadDigest, Queued, RobotsAnswer, RobotsRecord, SiteRecord,
+    Timestamp, Via, Visit,
 };
 use store::{Batch, Entry, MemoryStore, Segment, Store, Totals};
 use weburl::{CanonicalRules, CanonicalUrl, SiteKey};
@@ -69,7 +70,7 @@ pub fn numbered(number: u64) -> Batch {
         found,
         settled: vec![(excluded, verdict)],
         visits,
-        holders: vec![(digest(number), page(number, 0, 0).url.key())],
+        holders: vec![(ContentDigest::of(&digest(number).0), page(number, 0, 0).url.key())],
         attempts: vec![(page(number.saturating_sub(1), FOUND - 1, 5).url.key(), 1)],
         judged_again: vec![(page(number.saturating_sub(3), 0, 3).url.key(), Distance { depth: 3, redirects: 0 })],
         sites: vec![site],

@@ -1,6 +1,6 @@
 //! Whatever is committed, the embedded store answers like the in-memory store.
 
-use model::PayloadDigest;
+use model::{ContentDigest, PayloadDigest};
 use proptest::prelude::*;
 use store::{Batch, Entry, MemoryStore, Store};
 use store_embedded::{EmbeddedStore, Options};
@@ -33,8 +33,11 @@ fn check(batches: &[Batch]) {
             assert_eq!(embedded.get(key).expect("get"), memory.get(key).expect("get"), "after batch {n}");
         }
         for digest in 0..5 {
-            let digest = PayloadDigest([digest; 20]);
-            assert_eq!(embedded.holder(digest).expect("holder"), memory.holder(digest).expect("holder"));
+            let (content, label) = (ContentDigest::of(&[digest]), PayloadDigest([digest; 20]));
+            assert_eq!(
+                embedded.holder(content, label).expect("holder"),
+                memory.holder(content, label).expect("holder")
+            );
         }
         if n % 8 == 7 {
             drop(embedded);

@@ -3,7 +3,8 @@
 use std::fs;
 
 use crate::batches::{content, expected, numbered};
-use store::{Store, StoreError};
+use model::{ContentDigest, PayloadDigest};
+use store::{Batch, Store, StoreError};
 use store_embedded::{EmbeddedStore, Options};
 
 fn open(dir: &std::path::Path) -> Result<EmbeddedStore, StoreError> {
@@ -108,6 +109,34 @@ fn a_store_of_the_first_format_goes_on() {
 #[test]
 fn a_store_of_the_second_format_goes_on() {
     goes_on_from(in_second_format);
+}
+
+/// The third format knew contents by the label of their payload alone.
+#[test]
+fn contents_of_the_third_format_are_found_by_their_label() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = open(dir.path()).expect("open");
+    store.commit(&numbered(1)).expect("commit");
+    let urls = store.scan(None, 2).expect("scan");
+    let [before, now] = [0, 1].map(|n| urls[n].candidate.url.key());
+    drop(store);
+    let (content, label) = (ContentDigest::of(b"content"), PayloadDigest([8; 20]));
+    let engine = fjall::Database::builder(dir.path().join("engine")).open().expect("open the engine");
+    let table = |name| engine.keyspace(name, fjall::KeyspaceCreateOptions::default).expect("the table");
+    let mut batch = engine.batch();
+    batch.insert(&table("holders"), label.0, before.to_bytes());
+    batch.insert(&table("meta"), "format", 3u32.to_be_bytes());
+    batch.commit().expect("commit");
+    engine.persist(fjall::PersistMode::SyncAll).expect("persist");
+    drop(engine);
+
+    let store = open(dir.path()).expect("open");
+    assert_eq!(store.holder(content, label).expect("holder"), Some(before));
+    assert_eq!(store.holder(content, PayloadDigest([9; 20])).expect("holder"), None);
+    store.commit(&Batch { holders: vec![(content, now)], ..Batch::default() }).expect("commit");
+    assert_eq!(store.holder(content, label).expect("holder"), Some(now), "the content says more");
+    drop(store);
+    assert_eq!(version(dir.path()), 4);
 }
 
 #[test]

@@ -44,6 +44,7 @@ CREATE FUNCTION commit(
     v_duplicate_site bigint[], v_duplicate_url bigint[], v_out_degree bigint[], v_segment bigint[], v_offset bigint[],
     v_record_length bigint[], v_outcome text[], v_status integer[], v_attempts smallint[], v_judged_redirects smallint[],
     v_content_type text[], v_reason text[], v_title text[], v_target text[], v_digest bytea[], v_outlinks text[], v_limits bigint[],
+    v_duplicate_kind text[],
     a_site bigint[], a_url bigint[], a_attempts smallint[],
     h_digest bytea[], h_site bigint[], h_url bigint[],
     s_site bigint[], s_due_at bigint[], s_failures bigint[], s_response_seconds bigint[], s_response_nanos integer[],
@@ -178,16 +179,16 @@ BEGIN
     -- Visits, of URLs that were known or are settled now.
     INSERT INTO visit (site_key, url_key, fetched_at, length, judged_depth, duplicate_of_site, duplicate_of_url, out_degree,
             segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
-            content_type, reason, title, target, digest, outlinks, limits)
+            content_type, reason, title, target, digest, outlinks, limits, duplicate_kind)
         SELECT v.site, v.url, v.fetched_at, v.length, v.judged_depth, v.duplicate_site, v.duplicate_url, v.out_degree,
             v.segment, v.record_offset, v.record_length, v.outcome::outcome, v.status, v.attempts, v.judged_redirects,
-            v.content_type, v.reason, v.title, v.target, v.digest, v.outlinks, v.limits
+            v.content_type, v.reason, v.title, v.target, v.digest, v.outlinks, v.limits, v.duplicate_kind::outcome
         FROM unnest(v_site, v_url, v_settled, v_fetched_at, v_length, v_judged_depth, v_duplicate_site, v_duplicate_url,
                 v_out_degree, v_segment, v_offset, v_record_length, v_outcome, v_status, v_attempts, v_judged_redirects,
-                v_content_type, v_reason, v_title, v_target, v_digest, v_outlinks, v_limits)
+                v_content_type, v_reason, v_title, v_target, v_digest, v_outlinks, v_limits, v_duplicate_kind)
             AS v(site, url, settled, fetched_at, length, judged_depth, duplicate_site, duplicate_url,
                 out_degree, segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
-                content_type, reason, title, target, digest, outlinks, limits)
+                content_type, reason, title, target, digest, outlinks, limits, duplicate_kind)
         WHERE CASE WHEN v.settled THEN (v.site, v.url) IN (SELECT * FROM unnest(settled_site, settled_url))
             ELSE (v.site, v.url) NOT IN (SELECT * FROM unnest(new_site || settled_site, new_url || settled_url))
                 AND EXISTS (SELECT FROM url u WHERE u.site_key = v.site AND u.url_key = v.url) END
@@ -199,7 +200,8 @@ BEGIN
             record_length = excluded.record_length, outcome = excluded.outcome, status = excluded.status,
             attempts = excluded.attempts, judged_redirects = excluded.judged_redirects,
             content_type = excluded.content_type, reason = excluded.reason, title = excluded.title, target = excluded.target,
-            digest = excluded.digest, outlinks = excluded.outlinks, limits = excluded.limits;
+            digest = excluded.digest, outlinks = excluded.outlinks, limits = excluded.limits,
+            duplicate_kind = excluded.duplicate_kind;
 
     -- Attempts.
     DELETE FROM attempt a USING unnest(v_site, v_url, v_settled) AS v(site, url, settled)
@@ -259,14 +261,17 @@ BEGIN
 
     INSERT INTO holder SELECT * FROM unnest(h_digest, h_site, h_url) ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS held = ROW_COUNT;
-    -- Another worker had some of the payloads first, and this one could not know: a duplicate, as if it had. What this commit has as a
-    -- duplicate of it is one of that other too.
+    -- Another worker had some of the contents first, and this one could not know: a duplicate, as if it had. What this commit has as a
+    -- duplicate of it is one of that other too. Not so if they were sent in different codings: records of this commit may refer to the
+    -- payload of this one, and that is not the other's. Then each stays what it is.
     IF me <> 0 AND held < cardinality(h_digest) THEN
         SELECT array_agg(h.site), array_agg(h.url), array_agg(o.site_key), array_agg(o.url_key)
             INTO l_site, l_url, o_site, o_url
             FROM unnest(h_digest, h_site, h_url) AS h(digest, site, url) JOIN holder o ON o.digest = h.digest
-            WHERE (o.site_key, o.url_key) <> (h.site, h.url);
-        UPDATE visit v SET outcome = 'duplicate', duplicate_of_site = l.o_site, duplicate_of_url = l.o_url
+                JOIN visit late ON late.site_key = h.site AND late.url_key = h.url
+                JOIN visit first ON first.site_key = o.site_key AND first.url_key = o.url_key
+            WHERE (o.site_key, o.url_key) <> (h.site, h.url) AND late.digest = first.digest AND late.length = first.length;
+        UPDATE visit v SET duplicate_kind = v.outcome, outcome = 'duplicate', duplicate_of_site = l.o_site, duplicate_of_url = l.o_url
             FROM unnest(l_site, l_url, o_site, o_url) AS l(site, url, o_site, o_url)
             WHERE v.site_key = l.site AND v.url_key = l.url;
         UPDATE visit v SET duplicate_of_site = l.o_site, duplicate_of_url = l.o_url
@@ -426,14 +431,14 @@ BEGIN
             ) k(site, url)
             WHERE v.site_key = k.site AND v.url_key = k.url AND (has_all AND v.segment = lost
                 OR (v.duplicate_of_site, v.duplicate_of_url) IN (SELECT * FROM unnest(o_site, o_url)))
-            RETURNING v.site_key, v.url_key, v.digest, v.outcome),
+            RETURNING v.site_key, v.url_key, v.outcome),
     queued AS (
         INSERT INTO queue SELECT u.site_key, rank_of(u.purpose, u.depth), u.url_key
             FROM undone n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
             ON CONFLICT DO NOTHING),
     no_holder AS (
         DELETE FROM holder h USING undone n
-            WHERE h.digest = n.digest AND h.site_key = n.site_key AND h.url_key = n.url_key),
+            WHERE h.site_key = n.site_key AND h.url_key = n.url_key),
     counted AS (
         SELECT n.site_key,
                 count(*) FILTER (WHERE u.purpose = 'page' AND n.outcome IN ('html', 'binary', 'duplicate')) AS pages,

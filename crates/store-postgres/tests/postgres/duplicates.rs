@@ -9,7 +9,7 @@ use weburl::{CanonicalUrl, UrlKey};
 
 use crate::cluster::{LONG, join};
 use crate::place::{ALL_SEEDS, Place};
-use crate::sealed::{begin, close, digest, duplicate, own, queue, recorded, visits};
+use crate::sealed::{begin, close, content, digest, duplicate, own, queue, recorded, visits};
 
 /// What became of a visit: its outcome, and the original if it is a duplicate.
 fn became(store: &dyn Store, url: &CanonicalUrl) -> (Outcome, Option<UrlKey>) {
@@ -41,7 +41,7 @@ fn who_did_not_know_of_an_original_learns_of_it_by_the_commit() {
     assert_eq!(committed.duplicates, [(theirs[0].key(), mine[0].key())]);
     let rendered = Batch { holders: Vec::new(), ..visits(vec![rendered]) };
     assert_eq!(one.commit(&fence, ALL_SEEDS, &rendered).expect("committed").duplicates, []);
-    assert_eq!(other.holder(digest(1)).expect("holder"), Some(mine[0].key()));
+    assert_eq!(other.holder(content(1), digest(1)).expect("holder"), Some(mine[0].key()));
 
     let store = close(&place, vec![one, other]);
     for (url, outcome, original) in [
@@ -54,6 +54,25 @@ fn who_did_not_know_of_an_original_learns_of_it_by_the_commit() {
     ] {
         assert_eq!(became(&store, url), (outcome, original.map(CanonicalUrl::key)), "{url}");
     }
+}
+
+#[test]
+fn who_had_the_same_content_first_in_another_coding_changes_no_record() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (one, other) = (join(&place, LONG), join(&place, LONG));
+    let mine = begin(&one, 0, 1);
+    let fence = own(&one);
+    let theirs = begin(&other, 1, 2);
+    let other_fence = own(&other);
+    one.commit(&fence, ALL_SEEDS, &visits(vec![recorded(&mine[0], 0, 1)])).expect("the first with this content");
+    // Another label: the payload was another, and the record of the second refers to that of the first.
+    let batch = visits(vec![recorded(&theirs[0], 1, 2), duplicate(&theirs[1], 1, 2, &theirs[0])]);
+    let batch = Batch { holders: vec![(content(1), theirs[0].key())], ..batch };
+    assert_eq!(other.commit(&other_fence, ALL_SEEDS, &batch).expect("committed").duplicates, []);
+    let store = close(&place, vec![one, other]);
+    assert_eq!(became(&store, &theirs[0]), (Outcome::Html, None));
+    assert_eq!(became(&store, &theirs[1]), (Outcome::Duplicate, Some(theirs[0].key())));
 }
 
 #[test]
@@ -122,5 +141,5 @@ fn what_was_recognised_late_is_visited_again_when_its_original_is_lost() {
     let store = close(&place, vec![one, other]);
     assert_eq!(queue(&store, &mine[0]), [mine[0].key()]);
     assert_eq!(queue(&store, &theirs[0]), [theirs[0].key()]);
-    assert_eq!(store.holder(digest(1)).expect("holder"), None);
+    assert_eq!(store.holder(content(1), digest(1)).expect("holder"), None);
 }

@@ -1,6 +1,6 @@
 //! Whatever is committed, the store in PostgreSQL answers like the in-memory store.
 
-use model::PayloadDigest;
+use model::{ContentDigest, PayloadDigest};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use store::{Batch, MemoryStore, Store};
@@ -18,8 +18,8 @@ fn check(place: &Place, batches: &[Batch]) {
         assert_eq!(store.commit(batch).expect("commit"), expect, "batch {n}");
         assert_eq!(content(&store), content(&memory), "after batch {n}");
         for digest in 0..5 {
-            let digest = PayloadDigest([digest; 20]);
-            assert_eq!(store.holder(digest).expect("holder"), memory.holder(digest).expect("holder"));
+            let (content, label) = (ContentDigest::of(&[digest]), PayloadDigest([digest; 20]));
+            assert_eq!(store.holder(content, label).expect("holder"), memory.holder(content, label).expect("holder"));
         }
         if n % 8 == 7 {
             drop(store);

@@ -1,7 +1,8 @@
 //! Opening: one process at a time, one format, and what is said where it is refused.
 
 use database::Address;
-use store::{Store, StoreError};
+use model::{ContentDigest, PayloadDigest};
+use store::{Batch, Store, StoreError};
 use store_postgres::PostgresStore;
 use testdb::{GUARDED, PASSWORD, Postgres};
 
@@ -42,6 +43,30 @@ fn who_lost_the_lock_cannot_overwrite_what_another_wrote() {
     assert!(content(&place.open().expect("open")) == expected(1));
 }
 
+/// The fourth format knew contents by the label of their payload alone, and no kind of duplicates.
+#[test]
+fn a_store_of_the_fourth_format_goes_on_and_contents_are_found_by_their_label() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let store = place.open().expect("open");
+    store.commit(&numbered(1)).expect("commit");
+    drop(store);
+    place.execute(
+        "DROP INDEX holder_of_url; ALTER TABLE visit DROP duplicate_kind; UPDATE meta SET version = 4;
+         UPDATE holder SET digest = decode(repeat('08', 20), 'hex')",
+    );
+    let store = place.open().expect("open");
+    let holder = |of: &[u8], label| store.holder(ContentDigest::of(of), PayloadDigest([label; 20])).expect("holder");
+    let before = holder(b"another", 8);
+    assert!(before.is_some());
+    assert_eq!(holder(b"another", 9), None);
+    store.commit(&numbered(2)).expect("commit");
+    assert!(content(&store) == expected(2));
+    let now = numbered(2).holders[0].1;
+    store.commit(&Batch { holders: vec![(ContentDigest::of(b"another"), now)], ..Batch::default() }).expect("commit");
+    assert_eq!(holder(b"another", 8), Some(now), "the content says more");
+}
+
 #[test]
 fn what_cannot_be_used_is_named() {
     let server = Postgres::start();
@@ -66,7 +91,7 @@ fn what_cannot_be_used_is_named() {
     drop(newer.open().expect("open"));
     newer.execute("UPDATE meta SET version = 7");
     let error = newer.open().err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 7, expected: 3, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 7, expected: 5, .. }), "{error}");
 
     let foreign = Place::on(&server);
     foreign.execute(&format!("CREATE SCHEMA {0}; CREATE TABLE {0}.url (x int)", foreign.schema));

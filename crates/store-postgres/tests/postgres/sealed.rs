@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
-use model::{ArchiveLocation, Candidate, Outcome, PayloadDigest, Purpose, SiteRecord, Timestamp, Visit};
+use model::{ArchiveLocation, Candidate, ContentDigest, Outcome, PayloadDigest, Purpose, SiteRecord, Timestamp, Visit};
 use postgres::Client;
 use store::{Batch, Segment, Store};
 use store_postgres::PostgresStore;
@@ -18,6 +18,11 @@ use crate::place::{ALL_SEEDS, Place};
 /// Some payload.
 pub fn digest(n: u8) -> PayloadDigest {
     PayloadDigest([n; 20])
+}
+
+/// The digest of what has this label.
+pub fn content(n: u8) -> ContentDigest {
+    ContentDigest::of(&digest(n).0)
 }
 
 /// A visit whose record is in a segment.
@@ -47,7 +52,7 @@ pub fn visits(visits: Vec<Visit>) -> Batch {
     let serials: BTreeSet<u32> = visits.iter().filter_map(|visit| Some(visit.location?.segment)).collect();
     let first = visits.iter().filter(|visit| visit.duplicate_of.is_none() && visit.location.is_some());
     Batch {
-        holders: first.filter_map(|visit| Some((visit.digest?, visit.key))).collect(),
+        holders: first.filter_map(|visit| Some((ContentDigest::of(&visit.digest?.0), visit.key))).collect(),
         segments: serials.into_iter().map(segment).collect(),
         visits,
         ..Batch::default()
@@ -156,7 +161,7 @@ fn when_a_worker_is_lost_exactly_what_it_did_not_seal_is_to_be_visited_again() {
     for stays in [&mine[0], &mine[3], &theirs[0]] {
         assert!(is_visited(&store, stays), "{stays}");
     }
-    let holders = [0, 1, 2, 9].map(|n| store.holder(digest(n)).expect("holder"));
+    let holders = [0, 1, 2, 9].map(|n| store.holder(content(n), digest(n)).expect("holder"));
     assert_eq!(holders, [Some(mine[0].key()), None, Some(theirs[0].key()), None]);
     let counted = |url: &CanonicalUrl| {
         let site = store.site(url.site().key()).expect("site").expect("known");
@@ -176,7 +181,7 @@ fn a_duplicate_of_what_was_undone_meanwhile_is_not_visited() {
     let other_fence = own(&other);
     let (lost, open) = (one.next_serial().expect("serial"), other.next_serial().expect("serial"));
     one.commit(&fence, ALL_SEEDS, &visits(vec![recorded(&mine[0], lost, 1)])).expect("commit");
-    assert_eq!(other.holder(digest(1)).expect("holder"), Some(mine[0].key()), "looked up before");
+    assert_eq!(other.holder(content(1), digest(1)).expect("holder"), Some(mine[0].key()), "looked up before");
     one.gone().expect("gone");
     other.hints(100).expect("those of placing");
     let batch = vec![

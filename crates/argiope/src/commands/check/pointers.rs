@@ -1,6 +1,6 @@
 //! The pointers of the state: where a visit says its response lies, there it must lie.
 
-use model::{ArchiveLocation, PayloadDigest, Visit};
+use model::{ArchiveLocation, Visit};
 use store::{Entry, Store};
 use warc::{Reader, RecordType};
 
@@ -77,19 +77,29 @@ impl Pointers<'_> {
         let Some(Entry { candidate, visit: Some(original), .. }) = entry else {
             return Ok(Some("the URL that it repeats is not known".to_owned()));
         };
-        Ok(problem_of_content(&original, digest).map(|problem| format!("it repeats {}, {problem}", candidate.url)))
+        // What has a response of its own may have the same content in another coding.
+        let problem = if original.digest != Some(digest) && self.is_revisit(visit) {
+            Some("which has another payload")
+        } else {
+            original.location.is_none().then_some("whose response is not in the archive")
+        };
+        Ok(problem.map(|problem| format!("it repeats {}, {problem}", candidate.url)))
     }
-}
 
-fn problem_of_content(original: &Visit, digest: PayloadDigest) -> Option<&'static str> {
-    if original.digest != Some(digest) {
-        return Some("which has another payload");
+    /// Whether the record of a visit refers to another for its payload. If it cannot be read, that is told elsewhere.
+    fn is_revisit(&self, visit: &Visit) -> bool {
+        let place =
+            visit.location.and_then(|location| Some((self.archive.segment(location.segment)?, location.offset)));
+        let reader = place.and_then(|(segment, offset)| Reader::open(self.archive.path(segment), offset).ok());
+        reader.is_some_and(|mut reader| {
+            let record = reader.next_record().ok().flatten();
+            record.is_some_and(|record| record.header().record_type() == Some(RecordType::Revisit))
+        })
     }
-    original.location.is_none().then_some("whose response is not in the archive")
 }
 
 /// The type of the record that a visit should point to. A duplicate that was recognised late, since two workers had it at once, has a
-/// response of its own.
+/// response of its own, and so has one with the same content in another coding.
 fn type_of(visit: &Visit, found: Option<RecordType>) -> RecordType {
     match visit.duplicate_of {
         Some(_) if found != Some(RecordType::Response) => RecordType::Revisit,
