@@ -12,6 +12,7 @@
 mod codes;
 mod copy;
 mod documents;
+mod fitting;
 mod images;
 mod links;
 mod pages;
@@ -23,18 +24,24 @@ use std::path::PathBuf;
 
 use crate::{Crawl, ExportError, Filter, Progress, Selected};
 use database::Address;
+pub use fitting::Shortened;
 use sites::Sites;
 
 /// The schema.
 pub const SCHEMA: &str = "crawldb";
 
 /// Fills the schema of a database given as `postgres://USER@HOST/DATABASE` or as `host=… user=… dbname=…`. A schema of that
-/// name is replaced if an export wrote it.
+/// name is replaced if an export wrote it. Gives what was shortened to fit the course's columns.
 ///
 /// # Errors
 /// The database cannot be reached or refuses something, there is a schema `crawldb` of somebody else, or the crawl or its
 /// dataset cannot be read.
-pub fn write(crawl: &Crawl<'_>, filter: &Filter, database: &str, progress: Progress<'_>) -> Result<(), ExportError> {
+pub fn write(
+    crawl: &Crawl<'_>,
+    filter: &Filter,
+    database: &str,
+    progress: Progress<'_>,
+) -> Result<Shortened, ExportError> {
     let database = Address::parse(database).map_err(|error| ExportError::Other(format!("-o: {error}")))?;
     let mut client = database.connect(None).map_err(|error| ExportError::Other(error.to_string()))?;
     let result = client.transaction().map_err(Failed::from).and_then(|mut transaction| {
@@ -43,11 +50,13 @@ pub fn write(crawl: &Crawl<'_>, filter: &Filter, database: &str, progress: Progr
         let export = Export { crawl, filter };
         let sites = Sites::write(&export, into)?;
         pages::write(&export, sites, into, progress)?;
-        documents::write(&export, into)?;
-        images::write(&export, into)?;
+        let mut shortened = Shortened::default();
+        documents::write(&export, into, &mut shortened)?;
+        images::write(&export, into, &mut shortened)?;
         links::write(&export, into)?;
         schema::finish(into)?;
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        Ok(shortened)
     });
     result.map_err(|failed| match failed {
         Failed::Export(error) => error,

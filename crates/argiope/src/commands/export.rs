@@ -102,11 +102,28 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         Format::Kvs => {
             text(args.output.as_deref(), |target, out| kvs::write(&crawl, &filter, target, out, &mut progress))?;
         }
-        Format::Crawldb => crawldb::write(&crawl, &filter, database(args.output.as_deref())?, &mut progress)?,
+        Format::Crawldb => {
+            let shortened = crawldb::write(&crawl, &filter, database(args.output.as_deref())?, &mut progress)?;
+            tell_of(shortened);
+        }
         Format::Webgraph => export_webgraph::write(&crawl, &filter, path(&args)?, &mut progress)?,
     }
     told.end();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what the course's columns did not take.
+fn tell_of(shortened: crawldb::Shortened) {
+    let crawldb::Shortened { filenames, content_types, data_types } = shortened;
+    for (count, what) in [
+        (filenames, "names of image files were cut to their last 255 characters"),
+        (content_types, "media types of images were cut to 50 characters"),
+        (data_types, "documents have the data type OTHER: their media type has more than 20 characters"),
+    ] {
+        if count > 0 {
+            eprintln!("argiope: crawldb: {count} {what}");
+        }
+    }
 }
 
 /// The file or directory that `-o` names.

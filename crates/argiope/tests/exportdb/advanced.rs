@@ -34,7 +34,7 @@ const DOCUMENTS: [(&str, &str, &[u8]); 7] = [
     ("notes.txt", "text/plain", b"Spiders"),
     ("nothing.zip", "application/zip", b"PK\x05\x06"),
     ("paper.pdf", "PDF", b"%PDF-1.4"),
-    ("unknown", "application/octet-stream", b"\x00\x01\x02\x03\xfe\xff"),
+    ("unknown", "OTHER", b"\x00\x01\x02\x03\xfe\xff"),
 ];
 
 /// Everything in the schema but times, as text.

@@ -5,12 +5,12 @@ use extract::media_type::{Kind, sniff};
 use model::{Outcome, essence};
 use weburl::CanonicalUrl;
 
+use super::fitting::{DATA_TYPE_CHARS_MAX, Shortened};
+
 /// The types of documents that the course names. Others are there by the name of their media type.
 pub(super) const DATA_TYPES: [&str; 5] = ["PDF", "DOC", "DOCX", "PPT", "PPTX"];
 /// The type of a document that nothing says anything of.
 const UNKNOWN_DATA_TYPE: &str = "OTHER";
-/// The greatest name of a media type that is kept, in characters.
-const DATA_TYPE_CHARS_MAX: usize = 100;
 /// What the course calls pages that the browser could not render.
 const WEBDRIVER_ERROR: &str = "WEBDRIVER_ERROR";
 
@@ -26,24 +26,32 @@ pub(super) fn page_type(outcome: &str) -> String {
 }
 
 /// The code of a document.
-pub(super) fn data_type(url: &CanonicalUrl, content_type: Option<&str>, body: &[u8]) -> String {
+pub(super) fn data_type(
+    url: &CanonicalUrl,
+    content_type: Option<&str>,
+    body: &[u8],
+    shortened: &mut Shortened,
+) -> String {
     let code = match sniff(body, content_type, url.path_extension()).kind {
         Kind::Pdf => DATA_TYPES[0],
         Kind::Doc => DATA_TYPES[1],
         Kind::Docx => DATA_TYPES[2],
         Kind::Ppt => DATA_TYPES[3],
         Kind::Pptx => DATA_TYPES[4],
-        _ => return named(content_type),
+        _ => return named(content_type, shortened),
     };
     code.to_owned()
 }
 
-/// The name of a media type without its parameters.
-fn named(content_type: Option<&str>) -> String {
-    match essence(content_type.unwrap_or_default()).as_str() {
-        "" => UNKNOWN_DATA_TYPE.to_owned(),
-        name => super::storable(name).chars().take(DATA_TYPE_CHARS_MAX).collect(),
+/// The name of a media type without its parameters. One that is too long for a code is no better than none.
+fn named(content_type: Option<&str>, shortened: &mut Shortened) -> String {
+    let name = essence(content_type.unwrap_or_default());
+    let is_too_long = name.chars().count() > DATA_TYPE_CHARS_MAX;
+    shortened.data_types += u64::from(is_too_long);
+    if name.is_empty() || is_too_long {
+        return UNKNOWN_DATA_TYPE.to_owned();
     }
+    super::storable(&name).into_owned()
 }
 
 #[cfg(test)]
@@ -64,9 +72,10 @@ mod tests {
 
     #[test]
     fn documents_have_the_codes_of_the_course_or_the_name_of_their_type() {
-        let check = |url: &str, content_type: Option<&str>, body: &[u8], expect: &str| {
+        let mut shortened = Shortened::default();
+        let mut check = |url: &str, content_type: Option<&str>, body: &[u8], expect: &str| {
             let url = CanonicalUrl::from_canonical(url).unwrap();
-            assert_eq!(data_type(&url, content_type, body), expect, "{url} {content_type:?}");
+            assert_eq!(data_type(&url, content_type, body, &mut shortened), expect, "{url} {content_type:?}");
         };
         check("http://a.test/x", Some("application/pdf"), b"", "PDF");
         check("http://a.test/x", Some("application/octet-stream"), b"%PDF-1.4", "PDF");
@@ -75,5 +84,7 @@ mod tests {
         check("http://a.test/x", Some("Application/ZIP; x=y"), b"", "application/zip");
         check("http://a.test/x", None, b"\x00\x01", "OTHER");
         check("http://a.test/x", Some("a/b\0c"), b"", "a/b\u{fffd}c");
+        check("http://a.test/x", Some("application/octet-stream"), b"\x00\x01", "OTHER");
+        assert_eq!(shortened, Shortened { data_types: 1, ..Shortened::default() });
     }
 }

@@ -7,7 +7,7 @@ use postgres::types::Type;
 use weburl::UrlKey;
 
 use super::copy::Copy;
-use super::{Export, Failed, storable};
+use super::{Export, Failed, Shortened};
 
 /// Rows by page and place. The bytes of a fetched image are in the first row about it; those of a `data:` URI in its row.
 const JOIN: &str = "
@@ -28,7 +28,11 @@ const JOIN: &str = "
 ///
 /// # Errors
 /// The dataset cannot be read, or the database refuses something.
-pub(super) fn write(export: &Export<'_, '_>, into: &mut Transaction<'_>) -> Result<(), Failed> {
+pub(super) fn write(
+    export: &Export<'_, '_>,
+    into: &mut Transaction<'_>,
+    shortened: &mut Shortened,
+) -> Result<(), Failed> {
     let columns = [
         ("place", Type::INT8),
         ("page_key", Type::BYTEA),
@@ -45,8 +49,8 @@ pub(super) fn write(export: &Export<'_, '_>, into: &mut Transaction<'_>) -> Resu
             place += 1;
             let Some(page) = batch.key("source_key", row).map(UrlKey::to_bytes) else { continue };
             let key = batch.key("url_key", row).map(UrlKey::to_bytes);
-            let filename = batch.text("url", row).map(filename);
-            let content_type = batch.text("declared_type", row).map(storable);
+            let filename = batch.text("url", row).map(|url| shortened.filename(filename(url)));
+            let content_type = batch.text("declared_type", row).map(|declared| shortened.content_type(declared));
             copy.row(&[
                 &place,
                 &&page[..],

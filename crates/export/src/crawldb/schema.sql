@@ -1,7 +1,7 @@
 -- The schema of the course's crawldb, in the current schema; keys follow when the tables are filled.
 
 CREATE TABLE page_type (code varchar(20) NOT NULL);
-CREATE TABLE data_type (code text NOT NULL);
+CREATE TABLE data_type (code varchar(20) NOT NULL);
 
 CREATE TABLE site (
     id              serial NOT NULL,
@@ -24,15 +24,15 @@ CREATE TABLE page (
 CREATE TABLE page_data (
     id             serial NOT NULL,
     page_id        integer,
-    data_type_code text,
+    data_type_code varchar(20),
     data           bytea
 );
 
 CREATE TABLE image (
     id            serial NOT NULL,
     page_id       integer,
-    filename      text,
-    content_type  text,
+    filename      varchar(255),
+    content_type  varchar(50),
     data          bytea,
     accessed_time timestamp
 );
