@@ -196,6 +196,29 @@ def payloads():
     write("coding", "identity", b"\x05" + text)
 
 
+def stores():
+    """The records whose bytes the tests of the store's codec pin."""
+    key = "0000000000000001 0000000000000002"
+    text = "0e 687474703a2f2f612e746573742f"
+    records = [
+        ("url", 0, f"01 7f ac02 02 03 02 8001 {key} {text}"),
+        ("url-seed", 0, f"01 00 00 00 00 {text}"),
+        ("visit", 1, f"01 7f 03 06 9403 01 05 0a 0b 03 776879 09 746578742f68746d6c {'07' * 20} {key} {text} 00 07 c801 09 ac02 02"),
+        ("visit-before", 1, f"01 3f 03 06 9403 01 05 0a 0b 03 776879 09 746578742f68746d6c {'07' * 20} {key} {text} 00 07 c801 09"),
+        ("outlinks", 2, "01 02 01 61 00"),
+        ("site", 3, "01 05 0d 687474703a2f2f612e74657374 7f000001 ac02 02 03 04 05 06 02 0000000000000007 08 ffffffffffffffff 09 05 02 6e6f"),
+        ("robots", 4, "01 01 02 00 c801 02 0102"),
+        ("robots-failed", 4, "01 01 02 01 0a 00"),
+        ("segment", 5, "01 ac02 01 73"),
+        ("seed", 6, f"01 {text}"),
+        ("progress", 7, "01 01 02 03 04 05 06 07 02 01 ac02 0f 01"),
+        ("outlinks-endless", 2, "01 ffffffffffffffffff01"),
+        ("site-duration", 3, "01 00 0d 687474703a2f2f612e74657374 00 00 00 80 94 eb dc 03 00 00 00"),
+    ]
+    for name, table, record in records:
+        write("store", name, bytes([table]) + bytes.fromhex(record))
+
+
 urls()
 robots_files()
 pages()
@@ -204,3 +227,4 @@ sitemaps()
 warcs()
 answers()
 payloads()
+stores()

@@ -217,3 +217,13 @@ proptest! {
         prop_assert_eq!(decode_outlinks(&encode_outlinks(&outlinks)).expect("outlinks"), outlinks);
     }
 }
+
+#[path = "../../../../fuzz/properties/store.rs"]
+mod properties;
+#[path = "../../../../fuzz/properties/replay.rs"]
+mod replay;
+
+#[test]
+fn stored_fuzz_inputs_keep_their_properties() {
+    replay::replay("store", properties::hold);
+}

@@ -81,7 +81,7 @@ impl Shard {
 
     /// Brings what was pushed into order.
     pub(super) fn sort(&mut self) {
-        self.entries.sort_unstable_by_key(|entry| entry.rest());
+        self.entries.sort_unstable_by_key(Packed::rest);
         self.entries.dedup_by(|later, kept| {
             let is_shared = later.rest == kept.rest;
             if is_shared {

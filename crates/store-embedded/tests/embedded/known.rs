@@ -27,7 +27,7 @@ fn urls_of_two_sites_whose_hashes_are_equal_are_both_found_visited_and_known() {
     let mut store = open();
     for candidate in &candidates {
         let committed = store.commit(&found(std::slice::from_ref(candidate))).expect("commit");
-        assert_eq!(committed.fresh, [candidate.clone()]);
+        assert_eq!(committed.fresh, std::slice::from_ref(candidate));
     }
     let visit = |key| Visit::without_fetch(key, Outcome::Html, String::new(), Timestamp(1));
     for is_again in [false, true] {
