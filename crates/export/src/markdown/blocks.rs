@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::content::is_furniture;
+use super::content::{Content, is_furniture};
 use super::inline::{Inline, one_line};
 use super::table;
 use super::tree::{Element, Id, Node, Tree, is_block};
@@ -31,10 +31,13 @@ struct Block {
 }
 
 impl Renderer<'_> {
-    /// The Markdown of a node's content, without a line end at its end.
-    pub(super) fn render(&self, id: Id) -> String {
+    /// The Markdown of a page's content, without a line end at its end.
+    pub(super) fn render(&self, content: Content) -> String {
         let mut blocks = Blocks::default();
-        self.children(id, 0, &mut blocks);
+        if let Some((heading, element)) = content.heading.and_then(|id| Some((id, self.tree.element(id)?))) {
+            self.block(heading, element, 0, &mut blocks);
+        }
+        self.children(content.id, 0, &mut blocks);
         blocks.joined()
     }
 

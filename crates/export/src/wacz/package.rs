@@ -1,4 +1,5 @@
-//! The ZIP file: parts stored as they are, so that a reader can seek in them, and the list of them.
+//! The ZIP file, and the list of its parts. Parts that are gzipped already are stored as they are, so that a reader can seek in them; the
+//! others are deflated.
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -66,7 +67,9 @@ impl Package {
 
     /// Begins a part; nobody knows yet how long it will be.
     pub(super) fn begin(&mut self, path: &str) -> Result<(), ExportError> {
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+        let is_gzipped = path.ends_with(".gz");
+        let method = if is_gzipped { CompressionMethod::Stored } else { CompressionMethod::Deflated };
+        let options = SimpleFileOptions::default().compression_method(method).large_file(true);
         self.zip.start_file(path, options).map_err(|error| failed(&self.path, error.into()))?;
         self.current = Some(Current { path: path.to_owned(), hash: Sha256::new(), bytes: 0 });
         Ok(())
