@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use dataset::near::nearest_earlier;
+use dataset::near::{RESEMBLANCE_MIN, candidates};
+use extract::Sketch;
 use extract::simhash::of_text;
 
 /// Every so many documents one is taken, so that the test of an unoptimised build takes seconds.
@@ -39,6 +40,17 @@ fn documents() -> Vec<Vec<String>> {
     texts.filter(|words| words.len() >= WORDS_MIN).collect()
 }
 
+/// The pairs of near duplicates among texts.
+fn near(texts: &[String]) -> Vec<(usize, usize)> {
+    let prints: Vec<u64> = texts.iter().map(|text| of_text(text)).collect();
+    let mut pairs = Vec::new();
+    candidates(&prints, |a, b| pairs.push((a, b)));
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs.retain(|(a, b)| Sketch::of_text(&texts[*a]).resemblance(&Sketch::of_text(&texts[*b])) >= RESEMBLANCE_MIN);
+    pairs
+}
+
 /// Numbers that look random (SplitMix64).
 struct Random(u64);
 
@@ -63,13 +75,13 @@ fn with_words_changed(words: &[String], count: usize, random: &mut Random) -> Ve
 fn edited_copies_are_found_and_different_documents_are_not() {
     let documents = documents();
     assert!(documents.len() > 250, "{} documents", documents.len());
-    let prints: Vec<u64> = documents.iter().map(|words| of_text(&words.join(" "))).collect();
+    let texts: Vec<String> = documents.iter().map(|words| words.join(" ")).collect();
     let mut random = Random(1);
     let mut recall = |edit: &dyn Fn(&[String], &mut Random) -> Vec<String>| {
-        let is_found = |(words, print): &(&Vec<String>, &u64)| {
-            nearest_earlier(&[**print, of_text(&edit(words, &mut random).join(" "))])[1].is_some()
+        let is_found = |(words, text): &(&Vec<String>, &String)| {
+            !near(&[(*text).clone(), edit(words, &mut random).join(" ")]).is_empty()
         };
-        documents.iter().zip(&prints).filter(is_found).count() as f64 / documents.len() as f64
+        documents.iter().zip(&texts).filter(is_found).count() as f64 / documents.len() as f64
     };
     let share = |per_mille: usize| {
         move |words: &[String], random: &mut Random| {
@@ -96,7 +108,7 @@ fn edited_copies_are_found_and_different_documents_are_not() {
         ("5 % of the words changed", recall(&share(50))),
         ("half of the words changed", recall(&share(500))),
     ];
-    let mistaken = nearest_earlier(&prints).iter().flatten().count();
+    let mistaken = near(&texts).len();
     for (edit, recall) in rows {
         println!("{edit}: recall {recall:.3}");
     }
@@ -109,4 +121,52 @@ fn edited_copies_are_found_and_different_documents_are_not() {
         assert!(rows[row].1 >= least, "{}: recall {}", rows[row].0, rows[row].1);
     }
     assert!(rows[8].1 < 0.01, "half a document changed is another document");
+}
+
+/// Words in the longest common subsequence of two texts, twice, among all words of both: what `diff` leaves alone.
+fn unchanged(a: &str, b: &str) -> f64 {
+    let (a, b): (Vec<&str>, Vec<&str>) = (a.split_whitespace().collect(), b.split_whitespace().collect());
+    let mut lengths = vec![0usize; b.len() + 1];
+    for word in &a {
+        let mut diagonal = 0;
+        for (at, other) in b.iter().enumerate() {
+            let above = lengths[at + 1];
+            lengths[at + 1] = if word == other { diagonal + 1 } else { above.max(lengths[at]) };
+            diagonal = above;
+        }
+    }
+    2.0 * lengths[b.len()] as f64 / (a.len() + b.len()).max(1) as f64
+}
+
+/// Short pages of one template have fingerprints as near as edited copies have. Java's API has thousands of them.
+#[test]
+fn pages_of_one_template_are_no_near_duplicates() {
+    let mut files = Vec::new();
+    walk(Path::new("/usr/share/doc/openjdk-17-doc/api/java.desktop"), &mut files);
+    files.sort();
+    let mut texts: Vec<String> = files
+        .iter()
+        .step_by(4)
+        .map(|file| {
+            let page = extract::html::extract(&std::fs::read(file).expect("a file"), None, &extract::Limits::default());
+            page.text
+        })
+        .collect();
+    assert!(texts.len() > 500, "{} documents", texts.len());
+    let prints: Vec<u64> = texts.iter().map(|text| of_text(text)).collect();
+    let mut by_prints = 0;
+    candidates(&prints, |_, _| by_prints += 1);
+    let pairs = near(&texts);
+    let is_right = |(a, b): &&(usize, usize)| unchanged(&texts[*a], &texts[*b]) >= 0.9;
+    let right = pairs.iter().filter(is_right).count();
+    println!(
+        "{} pages, {by_prints} pairs by their prints, {} near duplicates, {right} of them right",
+        texts.len(),
+        pairs.len()
+    );
+    assert!(right as f64 >= 0.98 * pairs.len() as f64, "{right} of {}", pairs.len());
+    // In any order they are the same.
+    let count = pairs.len();
+    texts.reverse();
+    assert_eq!(near(&texts).len(), count);
 }

@@ -23,8 +23,10 @@ pub mod srcset;
 mod blocks;
 mod collapse;
 mod onclick;
+mod sketch;
 mod swar;
 
 pub use limits::Limits;
 pub use page::{HtmlPage, IgnoredLinks, Image, ImageSource, Link, LinkKind, Refresh, Rel, Scripting, Truncated};
 pub use robots_tag::RobotsDirectives;
+pub use sketch::Sketch;

@@ -194,7 +194,7 @@ pub const fn distance(a: u64, b: u64) -> u32 {
 }
 
 /// Calls `each` with the hash of every word: a run of letters and digits, lower case.
-fn for_each_word(text: &str, mut each: impl FnMut(u64)) {
+pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(u64)) {
     let bytes = text.as_bytes();
     let lower_case = &LOWER_CASE[..];
     let (mut at, mut hash, mut is_word) = (0, SEED, false);
@@ -275,7 +275,7 @@ const SEED: u64 = 0xcbf2_9ce4_8422_2325;
 const FACTOR: u64 = 0x0000_0100_0000_01b3;
 
 /// Spreads every bit over all: the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-fn mix(hash: u64) -> u64 {
+pub(crate) fn mix(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^ (hash >> 31)

@@ -224,7 +224,7 @@ pub struct Duplicates {
 /// Near duplicates: HTML pages whose text is almost that of another one (docs/near-duplicates.md).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NearDuplicates {
-    /// Pages whose text is almost that of a page fetched before; exact duplicates are not among them.
+    /// Pages whose text is almost that of another, of each group one left out; exact duplicates are not among them.
     pub near: Both<u64>,
     /// The pages that most others resemble.
     pub most_resembled: Ranked<Most>,

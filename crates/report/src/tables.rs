@@ -259,7 +259,7 @@ fn most_copied(statistics: &Statistics) -> Table {
 
 fn most_resembled(near: &crate::NearDuplicates) -> Table {
     let titles = [("near duplicates", Number), ("page", Url)];
-    let about = "almost the same text as a page fetched before";
+    let about = "almost the same text as another page";
     ranked(("near-duplicates", "Near duplicates", about), titles, &near.most_resembled, |row| {
         [json!(row.count), json!(row.url)]
     })
