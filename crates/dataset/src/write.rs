@@ -222,7 +222,7 @@ impl TableFile {
         let target = Target { unfinished: path.with_extension(UNFINISHED), path };
         let dir = target.path.parent().unwrap_or(Path::new(""));
         std::fs::create_dir_all(dir).map_err(|error| DatasetError::io(dir, error))?;
-        let file = File::create(&target.unfinished).map_err(|error| DatasetError::io(&target.unfinished, error))?;
+        let file = fresh::create(&target.unfinished).map_err(|error| DatasetError::io(&target.unfinished, error))?;
         let writer = ArrowWriter::try_new(file, table.schema(), Some(properties(table)))
             .map_err(|error| DatasetError::format(&target.unfinished, error))?;
         Ok(TableFile { table, writer, target })

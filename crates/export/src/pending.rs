@@ -23,7 +23,7 @@ impl PendingFile {
         let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         let temporary = (!is_special).then(|| temporary(path));
         let out = match &temporary {
-            Some(temporary) => File::create(temporary),
+            Some(temporary) => fresh::create(temporary),
             None => File::options().write(true).open(path),
         };
         let out = out.map_err(|error| ExportError::io(path, error))?;

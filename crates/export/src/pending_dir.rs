@@ -40,8 +40,12 @@ impl PendingDir {
         let temporary = temporary(&path);
         remove_leftover(&temporary)?;
         let error = |source| ExportError::io(&temporary, source);
-        fs::create_dir_all(&temporary).map_err(error)?;
-        File::create(temporary.join(MARK)).map_err(error)?;
+        if let Some(parent) = temporary.parent() {
+            fs::create_dir_all(parent).map_err(error)?;
+        }
+        // Fails where somebody else has put something there meanwhile.
+        fs::create_dir(&temporary).map_err(error)?;
+        fresh::create(&temporary.join(MARK)).map_err(error)?;
         Ok(PendingDir { temporary, target: path, is_finished: false })
     }
 

@@ -65,7 +65,7 @@ impl Cache {
     fn open(dir: &Path) -> Self {
         let lock = || -> io::Result<File> {
             fs::create_dir_all(dir)?;
-            let file = File::create(dir.join(LOCK))?;
+            let file = fresh::open_or_create(&dir.join(LOCK))?;
             file.try_lock()?;
             Ok(file)
         };
@@ -88,7 +88,7 @@ impl Cache {
         let path = self.path(segment);
         let unfinished = path.with_extension("unfinished");
         // Not synced: what a crash of the machine leaves of it has not its checksum.
-        let written = fs::write(&unfinished, part.to_bytes(covered)).and_then(|()| fs::rename(&unfinished, &path));
+        let written = fresh::write(&unfinished, &part.to_bytes(covered)).and_then(|()| fs::rename(&unfinished, &path));
         if written.is_err() {
             // Not kept then; what there is of it would only take space.
             let _ = fs::remove_file(&unfinished);

@@ -130,7 +130,26 @@ impl Part {
         bytes
     }
 
-    /// Reads a file's bytes. `None` where it is damaged, of another version, or does not reach `covered_bytes` into the segment:
+    /// Whether what it says of itself is so. A directory may come from somebody else, with files whose checksums are right.
+    fn is_sound(&self, vertices: usize) -> bool {
+        let mut gaps = self.gaps.iter();
+        let mut edges = 0;
+        for degree in &self.degrees {
+            let mut target: u64 = 0;
+            for _ in 0..*degree {
+                let Some(gap) = checked_gap(&mut gaps) else { return false };
+                target += u64::from(gap);
+                if target >= vertices as u64 {
+                    return false;
+                }
+            }
+            edges += u64::from(*degree);
+        }
+        let is_ordered = self.keys.len() == vertices && self.keys.is_sorted_by(|one, other| one < other);
+        is_ordered && edges == self.edges && gaps.next().is_none()
+    }
+
+    /// Reads a file's bytes. `None` where it is damaged, of another version, contradicts itself, or does not reach `covered_bytes` into the segment:
     /// then it has to be made anew.
     pub(crate) fn from_bytes(bytes: &[u8], covered_bytes: u64) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC)?;
@@ -155,7 +174,7 @@ impl Part {
         let kinds = body.take(vertices)?.iter().map(|byte| PageKind::from_byte(*byte)).collect::<Option<_>>()?;
         let degrees = body.take(vertices.checked_mul(4)?)?.chunks_exact(4).map(u32_of).collect();
         let gaps = body.take(gaps)?.to_vec();
-        Some(Part { keys, kinds, degrees, edges, gaps })
+        Some(Part { keys, kinds, degrees, edges, gaps }).filter(|part| part.is_sound(vertices))
     }
 }
 
@@ -190,7 +209,20 @@ fn write_gap(mut gap: u32, gaps: &mut Vec<u8>) {
     gaps.push(gap.to_le_bytes()[0]);
 }
 
-/// The checksum was right, so the gaps are as they were written: what would be missing is 0.
+/// The next gap. `None` where it is cut off, or too large for a number.
+fn checked_gap<'a>(gaps: &mut impl Iterator<Item = &'a u8>) -> Option<u32> {
+    let mut gap: u64 = 0;
+    for shift in [0, 7, 14, 21, 28] {
+        let byte = *gaps.next()?;
+        gap |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return u32::try_from(gap).ok();
+        }
+    }
+    None
+}
+
+/// The part is sound, so there is a gap.
 fn read_gap<'a>(gaps: &mut impl Iterator<Item = &'a u8>) -> u32 {
     let (mut gap, mut shift) = (0, 0);
     for byte in gaps {
@@ -356,6 +388,28 @@ mod tests {
         let long: Vec<(u64, u64)> = (0..1000).map(|n| (n, n * n)).collect();
         let part = part(&long);
         assert_eq!(Part::from_bytes(&part.to_bytes(1), 1), Some(part));
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_no_part() {
+        let good = || part(&[(1, 2), (2, 3), (7, 1)]);
+        let is_read = |part: &Part| Part::from_bytes(&part.to_bytes(5), 5).is_some();
+        assert!(is_read(&good()));
+        let wrong: [fn(&mut Part); 8] = [
+            |part| part.degrees[0] += 1,
+            |part| part.degrees[0] = u32::MAX,
+            |part| part.edges += 1,
+            |part| part.gaps.push(0),
+            |part| part.gaps[0] = 0x7f,
+            |part| part.gaps = vec![0xff; 9],
+            |part| part.keys.swap(0, 1),
+            |part| part.gaps.clear(),
+        ];
+        for (number, make_wrong) in wrong.iter().enumerate() {
+            let mut part = good();
+            make_wrong(&mut part);
+            assert!(!is_read(&part), "{number}");
+        }
     }
 
     #[test]

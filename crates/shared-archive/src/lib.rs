@@ -149,7 +149,7 @@ impl SharedArchive {
             if let Some(dir) = to.parent() {
                 tokio::fs::create_dir_all(dir).await.map_err(local)?;
             }
-            let mut file = tokio::fs::File::create(&unfinished).await.map_err(local)?;
+            let mut file = tokio::fs::File::from_std(fresh::create(&unfinished).map_err(local)?);
             let mut pieces = object.into_stream();
             while let Some(piece) = pieces.try_next().await.map_err(read)? {
                 file.write_all(&piece).await.map_err(local)?;

@@ -59,7 +59,7 @@ fn is_full(error: &(dyn Error + 'static)) -> bool {
 
 fn has_space(dir: &Path) -> bool {
     let path = dir.join("probe");
-    let written = fs::write(&path, vec![1; PROBE_BYTES]);
+    let written = fresh::write(&path, &vec![1; PROBE_BYTES]);
     let removed = fs::remove_file(&path);
     written.and(removed).map_or_else(|error| !is_full(&error), |()| true)
 }

@@ -1,6 +1,7 @@
 //! Opening a store: the lock, the engine, and whether all is there that was promised.
 
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -36,6 +37,7 @@ impl EmbeddedStore {
     ) -> Result<EmbeddedStore, StoreError> {
         fs::create_dir_all(dir).map_err(|error| error::system(dir, "making the directory", error))?;
         let lock = lock(dir)?;
+        refuse_links(dir).map_err(|error| error::system(dir, "opening the store", error))?;
         let (mut witness, acknowledged) = Witness::open(dir)?;
         let engine_dir = dir.join(ENGINE_DIR);
         remove_unfinished(dir, &engine_dir, acknowledged.is_some())?;
@@ -49,9 +51,26 @@ impl EmbeddedStore {
     }
 }
 
+/// Refuses a directory with a symbolic link in it. What lies there is written to and cut, and a directory may come from somebody else.
+fn refuse_links(dir: &Path) -> io::Result<()> {
+    for entry in dir.read_dir()? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_symlink() {
+            let path = entry.path();
+            let why = "is a symbolic link: the state of a crawl is written to, and so would be what it leads to; put there what it leads to";
+            return Err(io::Error::other(format!("{} {why}", path.display())));
+        }
+        if kind.is_dir() {
+            refuse_links(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 fn lock(dir: &Path) -> Result<File, StoreError> {
     let failed = |error| error::system(dir, "locking the store", error);
-    let file = File::options().write(true).create(true).truncate(false).open(dir.join(LOCK_FILE)).map_err(failed)?;
+    let file = fresh::open_or_create(&dir.join(LOCK_FILE)).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::InUse { place: dir.display().to_string() }),

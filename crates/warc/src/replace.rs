@@ -16,9 +16,9 @@ pub(crate) fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -
     sync_parent(path)
 }
 
-/// Writes a file and makes its content durable.
+/// Writes a file under a temporary name and makes its content durable.
 pub(crate) fn write_durably(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut out = io::BufWriter::new(File::create(path)?);
+    let mut out = io::BufWriter::new(fresh::create(path)?);
     write(&mut out)?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }
