@@ -12,6 +12,10 @@ use crate::head::EndOfHead;
 /// Fields of a head; the real limit is on its bytes.
 pub(super) const FIELDS_MAX: usize = 1000;
 
+/// The smallest status there is (RFC 9110 §15). Greater ones than 599 are none either, but servers send them: they count as server errors,
+/// as that section says.
+const STATUS_MIN: u16 = 100;
+
 /// A head that was found.
 #[derive(Debug)]
 pub(super) struct Found {
@@ -58,6 +62,9 @@ pub(super) fn find(bytes: &[u8], head_bytes_max: usize, is_head: bool) -> Result
             return Err(Wrong::TooLarge);
         }
         let (Some(length), Some(status)) = (length, answer.code) else { return Ok(None) };
+        if status < STATUS_MIN {
+            return Err(Wrong::NotHttp(format!("the status is {status:03}")));
+        }
         let head = begin..begin + length;
         if is_interim(status) {
             begin = head.end;
@@ -167,6 +174,9 @@ mod tests {
             ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", "no number: 99999999999999999999"),
             ("HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\n", "no number: +5"),
             ("HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", "no number: "),
+            ("HTTP/1.1 000 OK\r\nContent-Length: 5\r\n\r\n", "the status is 000"),
+            ("HTTP/1.1 099 OK\r\nContent-Length: 5\r\n\r\n", "the status is 099"),
+            ("HTTP/1.1 999 OK\r\nContent-Length: 5\r\n\r\n", "999 5, kept"),
             ("SSH-2.0-OpenSSH_9.2\r\n", "NotHttp"),
         ] {
             let found = found(head, false);
