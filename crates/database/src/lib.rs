@@ -1,5 +1,6 @@
 //! The way to a PostgreSQL database: its address, its password, TLS, its errors in words.
 
+mod in_time;
 mod password;
 mod tls;
 
@@ -14,6 +15,8 @@ use crate::tls::Tls;
 
 /// How long the server may take to let us in, unless the address says otherwise.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
+/// Attempts to connect at a time to servers that neither let us in nor refuse: each has a thread until such a server says something.
+const SILENT_MAX: usize = 16;
 /// How long a connection is silent before it is asked whether it still stands.
 const KEEPALIVE_AFTER: Duration = Duration::from_secs(30);
 /// How long what was sent may stay unacknowledged before the connection counts as lost.
@@ -39,6 +42,25 @@ pub enum DatabaseError {
         /// What is missing.
         reason: String,
     },
+    /// The server takes the connection, and then says nothing.
+    #[error("{database}: no answer within {seconds} seconds")]
+    Silent {
+        /// The database.
+        database: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// The server wants a password, and only somebody else's words lead to it.
+    #[error(
+        "{database}: the server wants a password: give it in PGPASSWORD or ~/.pgpass, and name the host yourself, with --store or as \
+         PGHOST={host}: only the crawl's directory names it, which may be somebody else's"
+    )]
+    Withheld {
+        /// The database.
+        database: String,
+        /// Its host, or hosts.
+        host: String,
+    },
     /// The server does not answer, or does not let us in.
     #[error("{database}: {}", in_words(source))]
     Refused {
@@ -55,6 +77,8 @@ pub struct Address {
     config: Config,
     /// As given, without the password.
     text: String,
+    /// Whether the user said so, who is asked for the password then.
+    is_users: bool,
 }
 
 impl Address {
@@ -68,7 +92,14 @@ impl Address {
             reason: "give the password as postgres://user:PASSWORD@host, or better in PGPASSWORD or ~/.pgpass"
                 .to_owned(),
         })?;
-        Ok(Address { config, text })
+        Ok(Address { config, text, is_users: true })
+    }
+
+    /// The same address where not the user names it, but a crawl's directory, which may be somebody else's. It gets no password but its own,
+    /// unless the environment names the host too, as `PGHOST` (and `PGPORT`).
+    #[must_use]
+    pub fn told_by_directory(self) -> Self {
+        Address { is_users: false, ..self }
     }
 
     /// Connects, with this setting of the session (`-c name=value …`) if one is given. To another machine it is by TLS, unless
@@ -79,7 +110,9 @@ impl Address {
     /// The database does not answer or does not let us in.
     pub fn connect(&self, session: Option<&str>) -> Result<Client, DatabaseError> {
         let mut config = self.config.clone();
-        if config.get_password().is_none()
+        let is_trusted = self.is_users || password::is_for(&config);
+        if is_trusted
+            && config.get_password().is_none()
             && let Some(password) = password::looked_up(&config)
         {
             config.password(password);
@@ -91,38 +124,43 @@ impl Address {
         if config.get_application_name().is_none() {
             config.application_name("argiope");
         }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT_TIME_MAX);
-        }
+        let time_max = *config.get_connect_timeout().unwrap_or(&CONNECT_TIME_MAX);
+        config.connect_timeout(time_max);
+        let in_all = time_max * u32::try_from(config.get_hosts().len().max(1)).unwrap_or(u32::MAX);
         config.keepalives_idle(KEEPALIVE_AFTER);
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(UNACKNOWLEDGED_TIME_MAX);
         }
-        let is_local = config.get_hosts().iter().all(is_local);
-        let connected = match config.get_ssl_mode() {
-            SslMode::Disable => config.connect(NoTls),
-            SslMode::Prefer if is_local => config.connect(NoTls),
+        let tls = match config.get_ssl_mode() {
+            SslMode::Disable => None,
+            SslMode::Prefer if is_local(&config) => None,
             _ => {
                 let tls = Tls::new();
-                let tls =
-                    tls.map_err(|error| DatabaseError::Tls { database: self.name(), reason: error.to_string() })?;
-                config.ssl_mode(SslMode::Require).connect(tls)
+                Some(tls.map_err(|error| DatabaseError::Tls { database: self.name(), reason: error.to_string() })?)
             }
         };
-        connected.map_err(|source| DatabaseError::Refused { database: self.name(), source })
+        let connect = move || match tls {
+            None => config.connect(NoTls),
+            Some(tls) => config.ssl_mode(SslMode::Require).connect(tls),
+        };
+        let silent = || DatabaseError::Silent { database: self.name(), seconds: in_all.as_secs() };
+        let connected = in_time::within(in_all, connect).ok_or_else(silent)?;
+        connected.map_err(|source| match is_trusted || !is_password_missing(&source) {
+            true => DatabaseError::Refused { database: self.name(), source },
+            false => DatabaseError::Withheld { database: self.name(), host: self.host() },
+        })
     }
 
     /// The database in words.
     #[must_use]
     pub fn name(&self) -> String {
-        let hosts = self.config.get_hosts().iter().map(|host| match host {
-            Host::Tcp(host) => host.clone(),
-            #[cfg(unix)]
-            Host::Unix(dir) => dir.display().to_string(),
-        });
-        let hosts: Vec<String> = hosts.collect();
         let database = self.config.get_dbname().or(self.config.get_user()).unwrap_or_default();
-        format!("database {database} at {}", if hosts.is_empty() { "localhost".to_owned() } else { hosts.join(", ") })
+        format!("database {database} at {}", self.host())
+    }
+
+    fn host(&self) -> String {
+        let hosts: Vec<String> = self.config.get_hosts().iter().map(password::name_of).collect();
+        if hosts.is_empty() { "localhost".to_owned() } else { hosts.join(", ") }
     }
 }
 
@@ -156,14 +194,23 @@ pub fn in_words(error: &postgres::Error) -> String {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
     };
-    if words.ends_with("password missing") {
+    if is_password_missing(error) {
         return "the server wants a password: give it in PGPASSWORD or ~/.pgpass".to_owned();
     }
     words
 }
 
-/// Whether a host is this machine.
-fn is_local(host: &Host) -> bool {
+fn is_password_missing(error: &postgres::Error) -> bool {
+    let is_missing = |words: String| words.ends_with("password missing");
+    is_missing(error.to_string()) || error.source().is_some_and(|source| is_missing(source.to_string()))
+}
+
+/// Whether all hosts are this machine.
+pub(crate) fn is_local(config: &Config) -> bool {
+    config.get_hosts().iter().all(is_this_machine) && config.get_hostaddrs().iter().all(std::net::IpAddr::is_loopback)
+}
+
+fn is_this_machine(host: &Host) -> bool {
     match host {
         Host::Tcp(host) => {
             host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())

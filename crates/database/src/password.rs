@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use postgres::Config;
-use postgres::config::Host;
+use postgres::config::{Host, SslMode};
 
 /// Bytes read of a password file, at most.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -53,6 +53,36 @@ pub(crate) fn looked_up(config: &Config) -> Option<String> {
     in_file(&text, &wanted(config)?)
 }
 
+/// Whether the environment names the host of a database, and every other of its hosts: then the password is meant for it. An address that
+/// leads elsewhere than its host says, or has a password sent in the clear, is none that was named.
+pub(crate) fn is_for(config: &Config) -> bool {
+    let list = |name: &str| std::env::var(name).ok().filter(|list| !list.is_empty());
+    let Some(hosts) = list("PGHOST") else { return false };
+    is_named(config, &hosts, list("PGPORT").as_deref())
+}
+
+fn is_named(config: &Config, hosts: &str, ports: Option<&str>) -> bool {
+    let ports: Vec<&str> = ports.map(|ports| ports.split(',').collect()).unwrap_or_default();
+    let default = DEFAULT_PORT.to_string();
+    let port_of = |ports: &[String], at: usize| ports.get(at).or(ports.first()).cloned().unwrap_or(default.clone());
+    let ports: Vec<String> = ports.into_iter().map(str::to_owned).collect();
+    let named: Vec<(String, String)> =
+        hosts.split(',').enumerate().map(|(at, host)| (host.to_owned(), port_of(&ports, at))).collect();
+    let asked: Vec<String> = config.get_ports().iter().map(u16::to_string).collect();
+    let mut wanted = config.get_hosts().iter().enumerate().map(|(at, host)| (name_of(host), port_of(&asked, at)));
+    let is_encrypted = config.get_ssl_mode() != SslMode::Disable || crate::is_local(config);
+    is_encrypted && config.get_hostaddrs().is_empty() && wanted.all(|wanted| named.contains(&wanted))
+}
+
+/// A host as people write it.
+pub(crate) fn name_of(host: &Host) -> String {
+    match host {
+        Host::Tcp(host) => host.clone(),
+        #[cfg(unix)]
+        Host::Unix(dir) => dir.display().to_string(),
+    }
+}
+
 /// As libpq: a password that others of this machine can read is none.
 #[cfg(unix)]
 fn is_private(file: &File) -> bool {
@@ -68,9 +98,7 @@ fn is_private(_: &File) -> bool {
 /// Host, port, database and user, as a password file names them.
 fn wanted(config: &Config) -> Option<[String; 4]> {
     let host = match config.get_hosts().first() {
-        Some(Host::Tcp(host)) => host.clone(),
-        #[cfg(unix)]
-        Some(Host::Unix(dir)) => dir.display().to_string(),
+        Some(host) => name_of(host),
         None => "localhost".to_owned(),
     };
     let port = config.get_ports().first().copied().unwrap_or(DEFAULT_PORT).to_string();
@@ -107,6 +135,25 @@ fn fields(line: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_environment_names_the_host_of_a_password() {
+        let check = |address: &str, hosts: &str, ports: Option<&str>, expect: bool| {
+            let config: Config = address.parse().expect("an address");
+            assert_eq!(is_named(&config, hosts, ports), expect, "{address} by {hosts} {ports:?}");
+        };
+        check("postgres://me@h/db", "h", None, true);
+        check("postgres://me@h/db", "h", Some("5433"), false);
+        check("postgres://me@h:5433/db", "h", Some("5433"), true);
+        check("postgres://me@h:5433/db", "h", None, false);
+        check("postgres://me@other/db", "h", None, false);
+        check("postgres://me@h,other/db", "h", None, false);
+        check("postgres://me@h,i/db", "i,h", None, true);
+        check("host=/run/postgresql user=me", "/run/postgresql", None, true);
+        check("host=h hostaddr=192.0.2.1 user=me", "h", None, false);
+        check("postgres://me@h/db?sslmode=disable", "h", None, false);
+        check("postgres://me@127.0.0.1/db?sslmode=disable", "127.0.0.1", None, true);
+    }
 
     #[test]
     fn the_first_line_that_fits_counts() {

@@ -122,7 +122,11 @@ pub(crate) fn is_transient(error: &postgres::Error) -> bool {
 
 /// The same of an attempt to connect.
 pub(crate) fn is_transient_refusal(error: &DatabaseError) -> bool {
-    matches!(error, DatabaseError::Refused { source, .. } if is_transient(source))
+    match error {
+        DatabaseError::Refused { source, .. } => is_transient(source),
+        DatabaseError::Silent { .. } => true,
+        _ => false,
+    }
 }
 
 fn is_of_the_system(error: &postgres::Error) -> bool {

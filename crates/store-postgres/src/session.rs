@@ -75,9 +75,18 @@ struct Request {
 impl Session {
     /// Connects. Who commits makes the schema too, and is given the id of the crawl.
     pub(crate) fn open(address: &Address, schema: &Schema, role: Role) -> Result<(Self, Option<String>), StoreError> {
+        Session::open_with(Link::to(address, schema, role))
+    }
+
+    /// Connects to read. A question to a connection that is lost fails; the next one connects again.
+    pub(crate) fn open_impatient(address: &Address, schema: &Schema) -> Result<Self, StoreError> {
+        let link = Link { reconnections_max: 0, ..Link::to(address, schema, Role::Read) };
+        Ok(Session::open_with(link)?.0)
+    }
+
+    fn open_with(mut link: Link) -> Result<(Self, Option<String>), StoreError> {
         let (requests, inbox) = mpsc::sync_channel::<Request>(REQUESTS_MAX);
         let (opened, result) = mpsc::sync_channel(1);
-        let mut link = Link::to(address, schema, role);
         let run = move || {
             let result = link.open();
             let is_open = result.is_ok();
@@ -121,6 +130,7 @@ struct Link {
     schema: Schema,
     role: Role,
     place: String,
+    reconnections_max: u32,
     client: Option<Client>,
     /// Of this connection.
     statements: HashMap<&'static str, Statement>,
@@ -135,7 +145,15 @@ enum Failed {
 impl Link {
     fn to(address: &Address, schema: &Schema, role: Role) -> Self {
         let place = place(address, schema);
-        Link { address: address.clone(), schema: schema.clone(), role, place, client: None, statements: HashMap::new() }
+        Link {
+            address: address.clone(),
+            schema: schema.clone(),
+            role,
+            place,
+            reconnections_max: RECONNECTIONS_MAX,
+            client: None,
+            statements: HashMap::new(),
+        }
     }
 
     fn open(&mut self) -> Result<Option<String>, StoreError> {
@@ -189,8 +207,8 @@ impl Link {
                 Failed::Query(error) => return Err(error::query(&self.place, doing, error)),
             };
             tries += 1;
-            if tries > RECONNECTIONS_MAX {
-                let seconds = (RECONNECT_EVERY * RECONNECTIONS_MAX).as_secs();
+            if tries > self.reconnections_max {
+                let seconds = (RECONNECT_EVERY * self.reconnections_max).as_secs();
                 return Err(backend(doing, Unusable::Lost { seconds, source }));
             }
             std::thread::sleep(RECONNECT_EVERY);

@@ -94,6 +94,12 @@ impl Postgres {
         self.process.id()
     }
 
+    /// The directory of its socket, which is its host.
+    #[must_use]
+    pub fn host(&self) -> String {
+        self.dir.path().display().to_string()
+    }
+
     /// Its address as `key=value` pairs.
     #[must_use]
     pub fn address(&self) -> String {
@@ -158,9 +164,38 @@ impl Postgres {
         until("its processes end", || ids.iter().all(|id| matches!(stat(*id).chars().next(), None | Some('Z'))));
     }
 
+    /// Stops all its processes: it takes connections, and says nothing, until what this gives is dropped.
+    ///
+    /// # Panics
+    /// They cannot be stopped.
+    #[must_use]
+    pub fn pause(&self) -> Paused {
+        let paused = Paused { ids: [vec![self.id()], children(self.id())].concat() };
+        paused.signal("-STOP");
+        paused
+    }
+
     /// Starts it again, on the same data. It does not wait for an answer.
     pub fn restart(&mut self) {
         self.process = run(self.dir.path(), self.account, &self.settings);
+    }
+}
+
+/// A server that is stopped.
+pub struct Paused {
+    ids: Vec<u32>,
+}
+
+impl Paused {
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").arg(signal).args(self.ids.iter().map(ToString::to_string)).status();
+        assert!(sent.expect("kill starts").success(), "its processes are there");
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        self.signal("-CONT");
     }
 }
 

@@ -117,6 +117,7 @@ pub struct Control {
     session: Session,
     /// Beside the session, so that counting all URLs keeps nobody waiting.
     reader: Reader,
+    pulse: Session,
 }
 
 impl Control {
@@ -134,7 +135,18 @@ impl Control {
             writer: Mutex::new(Some(writer)),
             session,
             reader: Reader::open(address, schema)?,
+            pulse: Session::open_impatient(address, schema)?,
         })
+    }
+
+    /// Asks the database whether it answers, on a connection that waits for nothing else. What is asked otherwise waits for a minute for a
+    /// database that is away, and for ever for one that is silent.
+    ///
+    /// # Errors
+    /// It is away. A database that is silent keeps this waiting too.
+    pub fn beat(&self) -> Result<(), StoreError> {
+        self.pulse.query("asking whether the database answers", statements::BEAT, Vec::new())?;
+        Ok(())
     }
 
     /// What tells this crawl from all others.
