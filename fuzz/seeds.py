@@ -219,7 +219,31 @@ def stores():
         write("store", name, bytes([table]) + bytes.fromhex(record))
 
 
+def queries():
+    secret = bytes(range(16))
+    frame = lambda message: len(message).to_bytes(8, "little") + message
+    write("query", "hello", secret + (3).to_bytes(4, "little") + b"\x01")
+    write("query", "other-purpose", secret + (3).to_bytes(4, "little") + b"\x02")
+    write("query", "endless", b"\xff" * 8 + b"[]")
+    write("query", "names", frame(b'[[[1,2],"http://a.test/"],[[18446744073709551615,0],"\\u0000"]]'))
+    write("query", "overlap", frame(b"[[1,2],[3,4],[[[[1,2],[3,4]]],[]]]"))
+    write("query", "known", frame(b"[true,false]"))
+    write("query", "number", frame(b"18446744073709551615"))
+    write("query", "bare", b"[[[1,2],3]]")
+    start = '{"id":"00112233445566778899aabbccddeeff","index":%s,"members":%s,"query":%s,"segments":[%s]}'
+    write("query", "start", start % (1, 2, '{"Links":{"url":["http://a.test/","https://a.test/"]}}', '"a-00000.warc.gz"'))
+    write("query", "start-elsewhere", start % (0, 1, '{"PageRank":{"url":null,"top":20,"is_normalized":false}}', '"../a","/etc/passwd","a/b",".",""'))
+    write("query", "start-many", start % (255, 257, '{"Overlap":{"urls":[["http://a.test"],[]],"is_listed":true}}', ""))
+    write("query", "start-search", start % (0, 1, '{"Search":{"text":"a\\ud83d\\udd77","ignore_case":true,"is_regex":false,"limit":5}}', ""))
+    write("query", "started", '{"address":"localhost:7","threads":2}')
+    write("query", "run", '{"addresses":["localhost:7","[::1]:8"],"threads":2}')
+    write("query", "answer", '{"Ok":{"rounds":3,"ranked":[{"rank":0.15000000000000002,"url":"http://a.test/"}]}}')
+    write("query", "no-answer", '{"Ok":null}')
+    write("query", "lost", '{"Err":{"Lost":"another member was lost"}}')
+
+
 urls()
+queries()
 robots_files()
 pages()
 pages_of_links()

@@ -1,0 +1,8 @@
+//! What workers say to each other when they answer a query: messages in JSON ([`messages`]), and the connections between the processes that
+//! compute it ([`frames`]). Whoever reaches a worker's port may send such a thing, so nothing here trusts what it reads.
+
+mod frames;
+mod messages;
+
+pub use frames::{HELLO_BYTES, Hello, MESSAGE_BYTES_MAX, Purpose, WireError, receive, send};
+pub use messages::{Ended, MEMBERS_MAX, Named, Query, QueryError, Run, Secret, Start, Started};
