@@ -64,6 +64,8 @@ pub struct Guard {
     token: Option<Arc<str>>,
     /// Encrypts, and asks for a certificate.
     pub tls: Option<Arc<ServerConfig>>,
+    /// Names by which we may be asked where nobody proves who he is.
+    names: Vec<String>,
 }
 
 /// What proves that we may ask.
@@ -99,7 +101,7 @@ impl ServerAccess {
             }
             _ => None,
         };
-        Ok(Guard { token, tls })
+        Ok(Guard { token, tls, names: Vec::new() })
     }
 }
 
@@ -122,7 +124,20 @@ impl Guard {
     /// Lets everybody in.
     #[must_use]
     pub const fn open() -> Self {
-        Guard { token: None, tls: None }
+        Guard { token: None, tls: None, names: Vec::new() }
+    }
+
+    /// Lets those in who know the token; everybody, if there is none.
+    #[must_use]
+    pub fn by_token(token: Option<&str>) -> Self {
+        Guard { token: token.map(Into::into), ..Guard::open() }
+    }
+
+    /// Where everybody is let in, lets itself be asked by the host of this `HOST:PORT` too: the user called this machine so.
+    #[must_use]
+    pub fn called(mut self, name: &str) -> Self {
+        self.names.push(host_of(name).to_owned());
+        self
     }
 
     /// Refuses an address at which other machines can ask, if anybody could.
@@ -144,13 +159,18 @@ impl Guard {
         self.token.as_deref().map(str::to_owned)
     }
 
-    /// Whether a request that names this host may be meant for us. Where nobody proves who he is, the host must be an address or
-    /// `localhost`: a page of the web whose name was made to lead to this machine names another.
+    /// Whether a request that names this host may be meant for us. Where nobody proves who he is, the host must be an address,
+    /// `localhost`, or a name that the user gave: a page of the web whose name was made to lead to this machine names another.
     #[must_use]
-    pub fn is_meant(&self, host: Option<&str>) -> bool {
-        let Some(host) = host.filter(|_| self.token.is_none() && self.tls.is_none()) else { return true };
-        let name = host.rsplit_once(':').filter(|(_, port)| !port.contains(']')).map_or(host, |(name, _)| name);
-        name.eq_ignore_ascii_case("localhost") || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+    pub fn is_meant(&self, host: &str) -> bool {
+        if self.token.is_some() || self.tls.is_some() {
+            return true;
+        }
+        let name = host_of(host);
+        let is_ours = |ours: &str| name.eq_ignore_ascii_case(ours);
+        is_ours("localhost")
+            || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+            || self.names.iter().any(|ours| is_ours(ours))
     }
 
     /// Whether who sent this `Authorization` may ask.
@@ -188,6 +208,11 @@ impl Pems {
         let key = key.map_err(|error| usage(format!("--tls-key: no key in the form PEM: {error}")))?;
         Ok((certificates("--tls-cert", &self.certificate)?, key))
     }
+}
+
+/// `HOST:PORT` without the port, if it has one.
+fn host_of(authority: &str) -> &str {
+    authority.rsplit_once(':').filter(|(_, port)| !port.contains(']')).map_or(authority, |(host, _)| host)
 }
 
 fn server_config(pems: &Pems) -> anyhow::Result<ServerConfig> {
@@ -249,7 +274,7 @@ mod tests {
 
     #[test]
     fn who_has_no_token_or_another_is_not_let_in() {
-        let guard = Guard { token: Some("0123456789abcdef".into()), tls: None };
+        let guard = Guard::by_token(Some("0123456789abcdef"));
         for (authorization, expect) in [
             (None, false),
             (Some("0123456789abcdef"), false),
@@ -259,30 +284,33 @@ mod tests {
         ] {
             assert_eq!(guard.admits(authorization.map(str::as_bytes)), expect, "{authorization:?}");
         }
-        assert!(Guard { token: None, tls: None }.admits(None));
+        assert!(Guard::open().admits(None));
     }
 
     #[test]
     fn a_page_of_the_web_does_not_reach_a_server_without_guard() {
-        let open = Guard { token: None, tls: None };
+        let open = Guard::open();
         for (host, expect) in [
-            (None, true),
-            (Some("127.0.0.1:7871"), true),
-            (Some("[::1]:7871"), true),
-            (Some("[::1]"), true),
-            (Some("localhost:7871"), true),
-            (Some("rebound.test:7871"), false),
-            (Some("127.0.0.1.rebound.test"), false),
+            ("127.0.0.1:7871", true),
+            ("[::1]:7871", true),
+            ("[::1]", true),
+            ("localhost:7871", true),
+            ("rebound.test:7871", false),
+            ("127.0.0.1.rebound.test", false),
+            ("crawler.test:7871", false),
+            ("", false),
         ] {
             assert_eq!(open.is_meant(host), expect, "{host:?}");
         }
-        assert!(Guard { token: Some("0123456789abcdef".into()), tls: None }.is_meant(Some("crawler.test")));
+        assert!(Guard::by_token(Some("0123456789abcdef")).is_meant("crawler.test"));
+        let called = Guard::open().called("Crawler.test:9464");
+        assert!(called.is_meant("crawler.test:9464") && !called.is_meant("rebound.test:9464"));
     }
 
     #[test]
     fn nobody_listens_to_other_machines_unguarded() {
-        let open = Guard { token: None, tls: None };
-        let guarded = Guard { token: Some("0123456789abcdef".into()), tls: None };
+        let open = Guard::open();
+        let guarded = Guard::by_token(Some("0123456789abcdef"));
         for (address, expect) in
             [("127.0.0.1:1", true), ("[::1]:1", true), ("0.0.0.0:1", false), ("[::]:1", false), ("10.0.0.1:1", false)]
         {

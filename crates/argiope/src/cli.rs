@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::message::message;
 use crate::{commands, exit, files, queries};
 
 /// A polite, fast, crash-safe web crawler.
@@ -93,13 +94,16 @@ pub fn usage(message: impl Into<String>) -> anyhow::Error {
 /// Reads the command line, runs the command, and says how it went.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| without_bad_advice(error).exit());
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refused(&without_bad_advice(error)),
+    };
     files::allow_many();
     match run(cli.command) {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("argiope: {}", one_line(&error));
+            crate::say!("{}", one_line(&error));
             ExitCode::from(if error.is::<Usage>() { exit::USAGE } else { exit::FAILED })
         }
     }
@@ -111,6 +115,17 @@ fn without_bad_advice(mut error: clap::Error) -> clap::Error {
         error.remove(clap::error::ContextKind::Suggested);
     }
     error
+}
+
+/// Says what is wrong with the command line, or the help that was asked for. What was given may hold anything.
+fn refused(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    let said = text.lines().map(message).collect::<Vec<_>>().join("\n");
+    if !error.use_stderr() || said == text.trim_end_matches('\n') {
+        error.exit();
+    }
+    eprintln!("{said}");
+    ExitCode::from(exit::USAGE)
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {

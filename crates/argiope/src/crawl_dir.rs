@@ -8,7 +8,8 @@ use store::Store;
 use store_embedded::EmbeddedStore;
 use store_postgres::{PostgresStore, Schema};
 
-use crate::options::Options;
+use crate::cli::usage;
+use crate::options::{Options, read_text};
 use crate::tables::UNSETTLED;
 
 /// The file in `state/` by which a directory whose state is in a database recognises it.
@@ -128,12 +129,22 @@ impl CrawlDir {
         self.settings().is_file()
     }
 
-    /// The options of the crawl that is here.
+    /// The options of the crawl that is here, without a browser: the directory may be somebody else's.
     ///
     /// # Errors
     /// The file cannot be read.
     pub fn options(&self) -> anyhow::Result<Options> {
-        Options::read(&self.settings())
+        Ok(self.options_and_browser()?.0)
+    }
+
+    /// The same, and whether the file names a browser.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn options_and_browser(&self) -> anyhow::Result<(Options, bool)> {
+        let path = self.settings();
+        let text = read_text(&path).with_context(|| path.display().to_string())?;
+        Options::of_others(&text).map_err(|error| usage(format!("{}: {error}", path.display())))
     }
 
     /// Writes the options down, whole or not at all.
@@ -149,7 +160,7 @@ impl CrawlDir {
         let temporary = self.temporary_settings();
         let write = || -> std::io::Result<()> {
             use std::io::Write;
-            let mut file = std::fs::File::create(&temporary)?;
+            let mut file = fresh::create(&temporary)?;
             file.write_all(options.to_toml(&header).map_err(std::io::Error::other)?.as_bytes())?;
             file.sync_all()?;
             std::fs::rename(&temporary, &path)?;
@@ -184,7 +195,7 @@ impl CrawlDir {
     /// Makes sure that what is in a database is the state of this crawl: two directories in one schema would each take the
     /// other's archive for its own.
     fn recognise(&self, mark: &Path, store: &PostgresStore, place: &str) -> anyhow::Result<()> {
-        match std::fs::read_to_string(mark) {
+        match read_text(mark) {
             Ok(id) if id.trim_end() == store.crawl_id() => Ok(()),
             Ok(_) => bail!("{place} is not the state of the crawl in {}", self.root.display()),
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -199,7 +210,7 @@ impl CrawlDir {
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(self.state())?;
             let temporary = mark.with_extension("tmp");
-            std::fs::write(&temporary, format!("{crawl_id}\n"))?;
+            fresh::write(&temporary, format!("{crawl_id}\n").as_bytes())?;
             std::fs::File::open(&temporary)?.sync_all()?;
             std::fs::rename(&temporary, mark)?;
             std::fs::File::open(self.state())?.sync_all()?;

@@ -5,6 +5,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// One of so many files may be a connection that is kept for a request to come.
 const PER_IDLE_CONNECTION: usize = 4;
 
+/// One of so many may be a connection to a port of ours.
+const PER_PORT_CONNECTION: usize = 4;
+
 /// One of so many may be a fetch. The rest is for the state, the archive, the dataset and browsers.
 const PER_FETCH: usize = 2;
 
@@ -25,6 +28,12 @@ pub fn fetches_max() -> usize {
 #[must_use]
 pub fn idle_connections_max() -> usize {
     allowed() / PER_IDLE_CONNECTION
+}
+
+/// How many connections there may be to a port of ours.
+#[must_use]
+pub fn connections_max() -> usize {
+    allowed() / PER_PORT_CONNECTION
 }
 
 fn allowed() -> usize {

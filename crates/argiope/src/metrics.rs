@@ -1,7 +1,7 @@
 //! What a running crawl tells a monitoring system: counters as text, in the exposition format of Prometheus (0.0.4).
 
 use std::fmt::Write;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 
 use crate::access::Guard;
 use crate::cli::usage;
-use crate::server::serving;
+use crate::port::{self, serve};
 
 /// The content type of the format.
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -21,19 +21,21 @@ const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 #[derive(Clone)]
 pub struct Metrics {
     listener: Arc<TcpListener>,
+    guard: Guard,
     now: Arc<Mutex<Progress>>,
 }
 
 impl Metrics {
-    /// Listens at the address that `--metrics` gives, and says on standard error where that is.
+    /// Listens at the address that `--metrics` gives, `ADDR:PORT` or `NAME:PORT`, and says on standard error where that is.
     ///
     /// # Errors
     /// The address cannot be had.
-    pub fn listen(address: SocketAddr) -> anyhow::Result<Self> {
+    pub fn listen(given: &str) -> anyhow::Result<Self> {
+        let address = port::resolve("--metrics", given)?;
         let listener = TcpListener::bind(address).map_err(|error| usage(format!("--metrics {address}: {error}")))?;
         listener.set_nonblocking(true)?;
-        eprintln!("argiope: metrics at http://{}/metrics", listener.local_addr()?);
-        Ok(Metrics { listener: Arc::new(listener), now: Arc::default() })
+        crate::say!("metrics at http://{}/metrics", listener.local_addr()?);
+        Ok(Metrics { listener: Arc::new(listener), guard: Guard::open().called(given), now: Arc::default() })
     }
 
     /// Answers until the runtime ends.
@@ -48,8 +50,8 @@ impl Metrics {
             let now = *now.lock().unwrap_or_else(PoisonError::into_inner);
             ([(header::CONTENT_TYPE, CONTENT_TYPE)], text(&now))
         };
-        // Numbers only: no URL, no name. Whoever reaches the port may read them.
-        runtime.spawn(serving::serve(listener, Router::new().route("/metrics", get(text)), Guard::open()));
+        // Numbers only: no URL, no name. Whoever reaches the port may read them, but no page of the web reaches it by a name of its own.
+        runtime.spawn(serve(listener, Router::new().route("/metrics", get(text)), self.guard.clone()));
         Ok(())
     }
 

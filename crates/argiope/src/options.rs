@@ -4,6 +4,7 @@
 //! flags) and only then checked and completed by [`crate::plan`].
 
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -14,6 +15,9 @@ use crate::cli::usage;
 use crate::deny_private::DenyPrivateOption;
 use crate::store_address::StoreAddress;
 use crate::units::{Bytes, Span, whole};
+
+/// Bytes of a file of settings, patterns or certificates, at most.
+const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// The options. `None` and an empty list mean: not given.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -120,8 +124,16 @@ pub struct Options {
     /// scripts) or `always` [default: never]
     #[arg(long, value_name = "WHEN", help_heading = "Fetching")]
     pub render: Option<String>,
-    /// The Chromium to render with [default: the first of chromium, chromium-browser, google-chrome-stable, google-chrome in PATH]
-    #[arg(long, value_name = "PATH", hide_short_help = true, help_heading = "Fetching")]
+    /// The Chromium to render with, which is not kept with the crawl [default: the first of chromium, chromium-browser, google-chrome-stable, google-chrome in PATH]
+    #[arg(
+        long,
+        value_name = "PATH",
+        env = "ARGIOPE_BROWSER",
+        hide_env_values = true,
+        hide_short_help = true,
+        help_heading = "Fetching"
+    )]
+    #[serde(skip_serializing)]
     pub browser: Option<PathBuf>,
     /// Pages rendered at a time [default: 2]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Fetching")]
@@ -274,12 +286,23 @@ pub struct Options {
 }
 
 impl Options {
+    /// The options in a text that somebody else may have written: without a browser, which is a program to be run. Says whether one was
+    /// named.
+    ///
+    /// # Errors
+    /// It has an unknown key or a value of the wrong kind: the line is named.
+    pub fn of_others(text: &str) -> anyhow::Result<(Self, bool)> {
+        let mut options: Options = toml::from_str(text).map_err(|error| usage(one_line(&error, text)))?;
+        let browser = options.browser.take();
+        Ok((options, browser.is_some()))
+    }
+
     /// Reads a configuration file.
     ///
     /// # Errors
     /// The file cannot be read, or has an unknown key or a value of the wrong kind: the line is named.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text = read_text(path).with_context(|| path.display().to_string())?;
         toml::from_str(&text).map_err(|error| usage(format!("{}: {}", path.display(), one_line(&error, &text))))
     }
 
@@ -294,8 +317,9 @@ impl Options {
             table.insert("sitemaps".to_owned(), toml::Value::Boolean(false));
         }
         let mut options: Options = table.try_into()?;
-        // As a table it is without its password.
+        // As a table it is without its password, and not what the user said; a program is no part of it.
         options.store = self.store.clone().or_else(|| below.store.clone());
+        options.browser = self.browser.clone().or_else(|| below.browser.clone());
         Ok(options)
     }
 
@@ -331,6 +355,27 @@ impl Options {
         let keys = ours.keys().chain(theirs.keys()).filter(|key| ours.get(*key) != theirs.get(*key));
         Ok(keys.cloned().collect())
     }
+}
+
+/// The content of a file that is not endless.
+///
+/// # Errors
+/// It cannot be read, or is longer.
+pub(crate) fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > FILE_BYTES_MAX {
+        true => Err(std::io::Error::other(format!("is longer than {FILE_BYTES_MAX} bytes"))),
+        false => Ok(bytes),
+    }
+}
+
+/// The same of a text.
+///
+/// # Errors
+/// As [`read_bytes`]; or it is no text.
+pub(crate) fn read_text(path: &Path) -> std::io::Result<String> {
+    String::from_utf8(read_bytes(path)?).map_err(std::io::Error::other)
 }
 
 /// The keys of a configuration file with their help and heading, in the order of the help.

@@ -15,7 +15,7 @@ use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind};
 use crate::cli::usage;
 use crate::deny_private::DenyPrivateOption;
 use crate::files;
-use crate::options::Options;
+use crate::options::{Options, read_bytes, read_text};
 use crate::units::{Bytes, Span};
 
 /// Fetches at once unless told otherwise.
@@ -390,8 +390,7 @@ fn excludes(options: &Options) -> anyhow::Result<Vec<Pattern>> {
 
 /// The patterns of a file, one a line.
 pub(crate) fn excluded_in(path: &Path) -> anyhow::Result<Vec<String>> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| usage(format!("--exclude-file {}: {error}", path.display())))?;
+    let text = read_text(path).map_err(|error| usage(format!("--exclude-file {}: {error}", path.display())))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     Ok(lines.map(str::to_owned).collect())
 }
@@ -455,7 +454,7 @@ fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig
     }
     for path in &options.ca_cert {
         let unusable = |reason: &dyn std::fmt::Display| usage(format!("--ca-cert {}: {reason}", path.display()));
-        let pem = std::fs::read(path).map_err(|error| unusable(&error))?;
+        let pem = read_bytes(path).map_err(|error| unusable(&error))?;
         fetch::check_ca_cert(&pem).map_err(|reason| unusable(&reason))?;
         config.ca_certs.push(pem);
     }

@@ -5,17 +5,18 @@ use std::fmt;
 use std::str::FromStr;
 
 use database::{Address, DatabaseError};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What is given to `--store`. It is checked when the plan is made, so that no message shows what was given.
-#[derive(Clone, Deserialize)]
-#[serde(from = "String")]
+#[derive(Clone)]
 pub struct StoreAddress {
     given: String,
+    /// Whether it was given on the command line, not by a file.
+    is_users: bool,
 }
 
 impl StoreAddress {
-    /// The address.
+    /// The address. Where a file says so, which may be somebody else's, it gets no password of the user's.
     ///
     /// # Errors
     /// It is no URL of a PostgreSQL database.
@@ -23,7 +24,8 @@ impl StoreAddress {
         if !self.given.contains("://") {
             return Err(DatabaseError::Address { reason: "it is no URL".to_owned() });
         }
-        Address::parse(&self.given)
+        let address = Address::parse(&self.given)?;
+        Ok(if self.is_users { address } else { address.told_by_directory() })
     }
 
     #[cfg(test)]
@@ -32,17 +34,19 @@ impl StoreAddress {
     }
 }
 
-impl From<String> for StoreAddress {
-    fn from(given: String) -> Self {
-        StoreAddress { given }
+/// As a file has it.
+impl<'de> Deserialize<'de> for StoreAddress {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(StoreAddress { given: String::deserialize(deserializer)?, is_users: false })
     }
 }
 
+/// As the command line has it.
 impl FromStr for StoreAddress {
     type Err = Infallible;
 
     fn from_str(given: &str) -> Result<Self, Infallible> {
-        Ok(given.to_owned().into())
+        Ok(StoreAddress { given: given.to_owned(), is_users: true })
     }
 }
 

@@ -17,6 +17,7 @@ mod scratch;
 mod sealing;
 
 use std::net::{IpAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ use store_postgres::Schema;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
+use crate::access::Guard;
 use crate::joining::{self, Joining};
 use crate::options::Options;
 use crate::plan::Plan;
@@ -56,12 +58,13 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// What a server told.
+    /// What a server told. The browser is a program of this machine, which is no server's to name.
     ///
     /// # Errors
     /// It cannot be used; the archive cannot be written.
-    pub fn new(joining: &Joining) -> anyhow::Result<Self> {
-        let options: Options = toml::from_str(&joining.settings).context("the server's settings cannot be read")?;
+    pub fn new(joining: &Joining, browser: Option<PathBuf>) -> anyhow::Result<Self> {
+        let (options, _) = Options::of_others(&joining.settings).context("the server's settings cannot be read")?;
+        let options = Options { browser, ..options };
         // What cannot be used here is said before this worker joins the others, who would wait for the end of its lease.
         let plan = Plan::new(&options)?;
         Fetcher::new(plan.fetch, Arc::new(|| Timestamp(0)))?;
@@ -135,14 +138,13 @@ impl Working {
             root: self.scratch.root().to_owned(),
             listen: listener.local_addr().map_or(IpAddr::from([127, 0, 0, 1]), |address| address.ip()),
             host,
-            token: self.token.clone(),
+            guard: Guard::by_token(self.token.as_deref()).called(&self.name),
             fetch: fetch_from(self.crew.archive.clone()),
         };
         listener.set_nonblocking(true)?;
         let _guard = runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let router = endpoint.router();
-        runtime.spawn(async move { axum::serve(listener, router).await });
+        runtime.spawn(endpoint.serve(listener));
         Ok(())
     }
 
@@ -161,9 +163,9 @@ impl Working {
         loop {
             match self.live(runtime, leaving.clone(), &mut has_joined) {
                 Ok(Ended::Left) => return Ok(()),
-                Ok(Ended::Lost(why)) => eprintln!("argiope: {why}: joining anew"),
+                Ok(Ended::Lost(why)) => crate::say!("{why}: joining anew"),
                 Err(error) if !has_joined || error.is::<OtherCrawl>() => return Err(error),
-                Err(error) => eprintln!("argiope: {error:#}: joining anew"),
+                Err(error) => crate::say!("{error:#}: joining anew"),
             }
             if *leaving.borrow() {
                 return Ok(());

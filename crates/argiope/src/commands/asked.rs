@@ -91,7 +91,7 @@ impl Asked {
 /// Says which URL is meant, where it was given in another form.
 fn said(given: &str, url: CanonicalUrl) -> CanonicalUrl {
     if url.as_str() != given {
-        eprintln!("argiope: {given} is {url} in canonical form");
+        crate::say!("{given} is {url} in canonical form");
     }
     url
 }
@@ -104,8 +104,8 @@ fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> 
     let store = match dir.open_store(&plan.options) {
         Ok(store) => store,
         Err(error) if matches!(error.downcast_ref(), Some(StoreError::InUse { .. })) => {
-            eprintln!(
-                "argiope: {} is in use by another command: the answer is as of when the dataset was last complete",
+            crate::say!(
+                "{} is in use by another command: the answer is as of when the dataset was last complete",
                 dir.root().display()
             );
             return Ok(());

@@ -268,7 +268,7 @@ impl Asked {
             match (&message.response, self.json) {
                 (_, true) => write_json_line(&mut self.out, &message)?,
                 (Some(response), false) => response.write_text(&mut self.out)?,
-                (None, false) => eprintln!("argiope: {} done, {} waiting", message.done, message.waiting),
+                (None, false) => crate::say!("{} done, {} waiting", message.done, message.waiting),
             }
         }
         Ok(())

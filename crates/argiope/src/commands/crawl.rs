@@ -4,7 +4,6 @@ mod seeds;
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -75,7 +74,7 @@ pub struct CrawlArgs {
     pub progress: Show,
     /// Answer GET /metrics there while it runs, as Prometheus reads it; port 0 takes a free one
     #[arg(long, value_name = "ADDR")]
-    pub metrics: Option<SocketAddr>,
+    pub metrics: Option<String>,
     /// Print the summary as one JSON object on standard output
     #[arg(long)]
     pub json: bool,
@@ -101,7 +100,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
     }
     let options = plan.options.clone();
-    let metrics = args.metrics.map(Metrics::listen).transpose()?;
+    let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
     let (end, summary) = crawl(&dir, plan, seeds, Watched { show: args.progress, metrics })?;
     let told = if args.json { summary.to_json()? + "\n" } else { summary.to_text() };
     // Nobody may be reading any more; how the crawl ended is said by the exit code.
@@ -113,11 +112,11 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         }
         End::Done => exit::DONE,
         End::Limit(name) => {
-            eprintln!("argiope: --{name} reached, {} URLs are left in the frontier", summary.frontier);
+            crate::say!("--{name} reached, {} URLs are left in the frontier", summary.frontier);
             if summary.frontier > 0 { exit::STOPPED } else { exit::DONE }
         }
         End::Stopped => {
-            eprintln!("argiope: stopped; the same command goes on where this one ended");
+            crate::say!("stopped; the same command goes on where this one ended");
             exit::STOPPED
         }
     };
@@ -132,11 +131,11 @@ fn tell_why_nothing_came(dir: &CrawlDir, options: &Options) -> anyhow::Result<()
         let Some(visit) = store.get(seed.key())?.and_then(|entry| entry.visit) else { continue };
         let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
         let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
-        eprintln!("argiope: {seed}: {}{status}{}", visit.outcome, Printable(&reason));
+        crate::say!("{seed}: {}{status}{}", visit.outcome, Printable(&reason));
     }
     if let Some(more @ 1..) = seeds.len().checked_sub(SEEDS_TOLD_MAX) {
-        eprintln!(
-            "argiope: nor was anything fetched of {more} more seeds: see `argiope explain {} URL`",
+        crate::say!(
+            "nor was anything fetched of {more} more seeds: see `argiope explain {} URL`",
             dir.root().display()
         );
     }
@@ -293,7 +292,7 @@ pub(crate) fn browsing(
         ..usual
     };
     if Renderer::is_sandbox_off() {
-        eprintln!("argiope: Chromium runs without its sandbox, as it does for root");
+        crate::say!("Chromium runs without its sandbox, as it does for root");
     }
     Ok(Browsing::new(Renderer::new(wanted), mode, fetcher, Arc::new(settings.clone()), clock))
 }
@@ -356,8 +355,15 @@ fn open_tables(dir: &CrawlDir, plan: &Plan, store: Arc<dyn Store>) -> anyhow::Re
 /// # Errors
 /// What is given cannot be used, or changes what may not change.
 pub fn resumed_plan(dir: &CrawlDir, given: &Options) -> anyhow::Result<Plan> {
-    let stored = dir.options()?;
+    let (stored, names_browser) = dir.options_and_browser()?;
     let plan = Plan::new(&given.over(&stored)?)?;
+    if names_browser && plan.settings.render.is_some() && given.browser.is_none() {
+        crate::say!(
+            "{}: the browser that is named there is not used, since the directory may be somebody else's: give it with --browser, or in \
+             ARGIOPE_BROWSER",
+            dir.settings().display()
+        );
+    }
     let before = Plan::new(&stored)?;
     let changed: Vec<String> =
         plan.options.differing_keys(&before.options)?.into_iter().filter(|key| FIXED.contains(&key.as_str())).collect();

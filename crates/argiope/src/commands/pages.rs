@@ -188,10 +188,10 @@ fn refuse_other_seed(dir: &CrawlDir, store: &dyn Store, seed: &CanonicalUrl) -> 
 
 fn tell_of_resumption(saver: &Saver, page_dir: &PageDir, dir: &CrawlDir, store: &dyn Store) -> anyhow::Result<()> {
     if store.totals()?.pending > 0 {
-        eprintln!("argiope: going on behind {} in {page_dir}", counted(saver.saved()));
+        crate::say!("going on behind {} in {page_dir}", counted(saver.saved()));
     } else {
         let root = dir.root().display();
-        eprintln!("argiope: this crawl has ended before: to crawl anew, remove {root} and the pages in {page_dir}");
+        crate::say!("this crawl has ended before: to crawl anew, remove {root} and the pages in {page_dir}");
     }
     Ok(())
 }
@@ -237,11 +237,11 @@ fn tell_end(end: &End) -> u8 {
     match end {
         End::Done => exit::DONE,
         End::Limit(name) => {
-            eprintln!("argiope: --{name} reached; not all pages are there");
+            crate::say!("--{name} reached; not all pages are there");
             exit::STOPPED
         }
         End::Stopped => {
-            eprintln!("argiope: stopped; the same command goes on where this one ended");
+            crate::say!("stopped; the same command goes on where this one ended");
             exit::STOPPED
         }
     }

@@ -129,7 +129,7 @@ fn one(
         Ok((url, vertex)) => (url, Some(graph.key(vertex))),
         Err(error) if error.is::<crate::cli::Usage>() => return Err(error),
         Err(error) => {
-            eprintln!("argiope: {error:#}");
+            crate::say!("{error:#}");
             (asked.url(given)?, None)
         }
     };

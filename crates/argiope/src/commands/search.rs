@@ -70,6 +70,6 @@ pub fn run(args: SearchArgs) -> anyhow::Result<ExitCode> {
     }
     out.flush()?;
     let shown = if rows.len() as u64 == pages { String::new() } else { format!(", {} of them shown", rows.len()) };
-    eprintln!("argiope: {}, {}{shown}", counted(pages, "page"), counted(occurrences, "occurrence"));
+    crate::say!("{}, {}{shown}", counted(pages, "page"), counted(occurrences, "occurrence"));
     Ok(ExitCode::SUCCESS)
 }

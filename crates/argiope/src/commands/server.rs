@@ -21,7 +21,8 @@ use crate::exit;
 use crate::joining::{Joining, Placement};
 use crate::options::Options;
 use crate::plan::excluded_in;
-use crate::server::{Service, clients, listen, serve, workers};
+use crate::port::{listen, serve};
+use crate::server::{Service, clients, workers};
 use crate::store_address::StoreAddress;
 use crate::units::Span;
 
@@ -105,7 +106,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
     };
     let addresses = (to_clients.local_addr()?, to_workers.local_addr()?);
     let service = Service::new(control, plan, guard.token());
-    let (client_routes, worker_routes) = (clients(service, guard.clone())?, workers(&joining, guard.clone())?);
+    let (client_routes, worker_routes) = (clients(service)?, workers(&joining)?);
     runtime.block_on(async {
         let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         tell(addresses, args.json)?;
@@ -122,7 +123,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn tell((clients, workers): (std::net::SocketAddr, std::net::SocketAddr), json: bool) -> anyhow::Result<()> {
-    eprintln!("argiope: clients on {clients}, workers on {workers}");
+    crate::say!("clients on {clients}, workers on {workers}");
     if json {
         let mut out = std::io::stdout().lock();
         write_json_line(&mut out, &json!({"clients": clients.to_string(), "workers": workers.to_string()}))?;
@@ -161,6 +162,10 @@ fn place(mut given: Options) -> anyhow::Result<(StoreAddress, Schema, Options)> 
         Some(name) => name.parse().map_err(|error| usage(format!("--store-schema `{name}`: {error}")))?,
         None => Schema::default(),
     };
+    // A program of this machine is none of theirs.
+    if given.browser.take().is_some() {
+        crate::say!("--browser: not used by a server, each worker has its own: give it to `argiope worker`");
+    }
     // Workers have no such file.
     if let Some(path) = given.exclude_file.take() {
         given.exclude.extend(excluded_in(&path)?);

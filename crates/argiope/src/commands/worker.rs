@@ -37,12 +37,16 @@ pub struct WorkerArgs {
     /// Seal a segment after this time although it is not full: what a worker has not sealed when it is lost is fetched again
     #[arg(long, value_name = "TIME", default_value = "5m")]
     seal_after: Span,
+    /// The Chromium to render with, where the crawl renders [default: the first of chromium, chromium-browser, google-chrome-stable,
+    /// google-chrome in PATH]
+    #[arg(long, value_name = "PATH", env = "ARGIOPE_BROWSER", hide_env_values = true)]
+    browser: Option<PathBuf>,
     /// How progress is shown
     #[arg(long, value_name = "HOW", default_value = "auto")]
     progress: Show,
     /// Answer GET /metrics there while it runs, as Prometheus reads it; port 0 takes a free one
     #[arg(long, value_name = "ADDR")]
-    metrics: Option<SocketAddr>,
+    metrics: Option<String>,
     #[command(flatten)]
     access: ClientAccess,
 }
@@ -61,7 +65,7 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
         )));
     }
     let joining = runtime.block_on(joining::ask(&args.server, &proof))?;
-    let crew = Crew::new(&joining)?;
+    let crew = Crew::new(&joining, args.browser)?;
     let scratch = Scratch::new(args.dir.as_deref())?;
     let listener = std::net::TcpListener::bind(args.listen)
         .map_err(|error| usage(format!("--listen {}: {error}", args.listen)))?;
@@ -73,7 +77,7 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
         let _guard = runtime.enter();
         stop_signal()?
     };
-    let metrics = args.metrics.map(Metrics::listen).transpose()?;
+    let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
     if let Some(metrics) = &metrics {
         metrics.serve(runtime.handle())?;
     }

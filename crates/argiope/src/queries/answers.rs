@@ -13,7 +13,8 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use super::QueryError;
 use super::peers::Peers;
-use super::request::{Named, Query, pattern};
+use super::request::pattern;
+use super::{Named, Query};
 use crate::commands::links::each_link;
 use crate::commands::overlap::domain_name;
 use crate::commands::search::CONTEXT_CHARS;

@@ -9,8 +9,8 @@ use hyper::client::conn::http1::handshake;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::{Method, Request, Uri};
 use hyper_util::rt::TokioIo;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -18,6 +18,16 @@ use super::ANSWER_BYTES_MAX;
 
 /// The longest that a connection may take to be made.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// What an answer says that is none: one of the port has it in an object.
+fn said(body: &[u8]) -> String {
+    #[derive(Deserialize)]
+    struct Refused {
+        error: String,
+    }
+    let refused = serde_json::from_slice(body).map(|Refused { error }| error);
+    refused.unwrap_or_else(|_| String::from_utf8_lossy(body).trim_end().to_owned())
+}
 
 /// The token that every request bears, if there is one.
 #[derive(Clone, Debug, Default)]
@@ -62,7 +72,7 @@ impl Client {
             let body = Limited::new(answer.into_body(), bytes_max).collect().await;
             let body = body.map_err(|error| anyhow::anyhow!("{error}"))?.to_bytes();
             if !status.is_success() {
-                bail!("{status}: {}", String::from_utf8_lossy(&body).trim_end());
+                bail!("{status}: {}", said(&body));
             }
             serde_json::from_slice(&body).context("it does not answer with what was expected")
         };

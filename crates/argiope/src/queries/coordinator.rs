@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use hyper::Method;
+use query_wire::{Ended, MEMBERS_MAX, Run, Start, Started};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use weburl::CanonicalRules;
 
 use super::client::Client;
-use super::{Ended, MEMBERS_MAX, QUERY_SECONDS_MAX, Query, QueryError, Request, Run, Start, Started};
+use super::{QUERY_SECONDS_MAX, Query, QueryError, Request, why};
 
 /// How often a question is put, each time to those that are alive then.
 const TRIES_MAX: u32 = 6;
@@ -79,13 +80,14 @@ impl Coordinator {
         let mut pause = PAUSE;
         let mut tries = 0;
         loop {
-            let now = members().await?;
+            let now = members().await.map_err(why)?;
             if now.workers.is_empty() {
                 return Err(QueryError::Failed("no workers are alive: start some with `argiope worker`".to_owned()));
             }
             let failure = match self.answer(&query, &now, &members).await {
                 Ok(Ok(answer)) => {
-                    return Ok(serde_json::from_value(answer).context("another version of the program answered")?);
+                    let answer = serde_json::from_value(answer).context("another version of the program answered");
+                    return answer.map_err(why);
                 }
                 Ok(Err(error @ (QueryError::Refused(_) | QueryError::Unknown(_)))) => return Err(error),
                 Ok(Err(QueryError::Lost(failure) | QueryError::Failed(failure))) => failure,
@@ -97,7 +99,7 @@ impl Coordinator {
             }
             for _ in 0..pause.as_millis() / LOOK_EVERY.as_millis() {
                 sleep(LOOK_EVERY).await;
-                if members().await? != now {
+                if members().await.map_err(why)? != now {
                     break;
                 }
             }

@@ -16,24 +16,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use axum::extract::{DefaultBodyLimit, Path, Request, State};
-use axum::http::header::AUTHORIZATION;
-use axum::http::{HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, post};
 use axum::{Json, Router};
 use dataset::schema::Table;
 use dataset::{Layout, covered_bytes};
+use query_wire::{Ended, Run, Start, Started};
 use serde::Serialize;
 use shared_archive::SharedArchive;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::part::{Job, elsewhere};
-use super::{ANSWER_BYTES_MAX, Ended, QUERY_SECONDS_MAX, Run, Start, Started};
+use super::{ANSWER_BYTES_MAX, QUERY_SECONDS_MAX, QueryError};
+use crate::access::Guard;
+use crate::message::message;
+use crate::port::serve;
 
 /// Queries that a worker takes part in at once.
 const QUERIES_MAX: usize = 4;
@@ -72,15 +75,20 @@ pub struct Endpoint {
     pub listen: IpAddr,
     /// The host by which the processes of other workers reach that address.
     pub host: String,
-    /// What every request has to bear.
-    pub token: Option<String>,
+    /// Who may ask.
+    pub guard: Guard,
     /// Brings segments of workers that are gone into the directory's `elsewhere/`.
     pub fetch: Arc<Fetch>,
 }
 
 impl Endpoint {
-    /// What a worker's HTTP server has to serve.
-    pub fn router(self) -> Router {
+    /// Answers at a port, for ever.
+    pub async fn serve(self, listener: TcpListener) {
+        let guard = self.guard.clone();
+        serve(listener, self.router(), guard).await;
+    }
+
+    fn router(self) -> Router {
         let running = Arc::new(Running {
             endpoint: self,
             free: Arc::new(Semaphore::new(QUERIES_MAX)),
@@ -92,7 +100,6 @@ impl Endpoint {
             .route("/v1/queries/{id}/run", post(run))
             .route("/v1/queries/{id}", delete(cancel))
             .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
-            .layer(from_fn_with_state(running.clone(), authorize))
             .with_state(running)
     }
 }
@@ -162,7 +169,7 @@ struct Failure(StatusCode, anyhow::Error);
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        (self.0, format!("{:#}\n", self.1)).into_response()
+        (self.0, message(format_args!("{:#}", self.1)) + "\n").into_response()
     }
 }
 
@@ -172,23 +179,11 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// Lets those in who bear the token.
-async fn authorize(State(running): State<Arc<Running>>, request: Request, next: Next) -> Response {
-    let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    let is_let_in = running.endpoint.token.as_ref().is_none_or(|token| {
-        // Hashes are compared in constant time.
-        blake3::hash(given) == blake3::hash(format!("Bearer {token}").as_bytes())
-    });
-    match is_let_in {
-        true => next.run(request).await,
-        false => (StatusCode::UNAUTHORIZED, "the request does not bear the token of the workers\n").into_response(),
-    }
-}
-
 async fn start(
     State(running): State<Arc<Running>>,
     Json(start): Json<Start>,
-) -> Result<Json<Result<Started, super::QueryError>>, Failure> {
+) -> Result<Json<Result<Started, QueryError>>, Failure> {
+    start.secret().map_err(|wrong| Failure(StatusCode::BAD_REQUEST, anyhow::Error::msg(wrong)))?;
     // Those whose process gave up waiting.
     running
         .queries()
@@ -222,9 +217,6 @@ async fn fetch_missing(running: Arc<Running>, segments: Vec<String>) -> anyhow::
         let Endpoint { root, fetch, .. } = &running.endpoint;
         let layout = elsewhere(root);
         for segment in segments {
-            if segment.contains('/') || segment.starts_with('.') {
-                bail!("{segment}: no name of a segment");
-            }
             if covered_bytes(&layout, &segment)?.is_none() {
                 fetch(&segment, &layout).with_context(|| format!("segment {segment} of a worker that is gone"))?;
             }

@@ -18,11 +18,12 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use dataset::Layout;
 use graph::Crew;
+use query_wire::{Ended, Run, Start, Started};
 use serde::{Deserialize, Serialize};
 
 use super::answers::Asked;
 use super::peers::Peers;
-use super::{Ended, MEMBERS_MAX, QUERY_SECONDS_MAX, QueryError, Run, Start, Started};
+use super::{QUERY_SECONDS_MAX, QueryError, why};
 use crate::crawl_dir::CrawlDir;
 use crate::tables;
 
@@ -56,7 +57,7 @@ pub fn run() -> ExitCode {
         let what = info.payload_as_str().unwrap_or("internal error").lines().next().unwrap_or_default().to_owned();
         end(&Err(QueryError::Lost(format!("the computation was broken off: {what}"))));
     }));
-    end(&compute().map_err(QueryError::from))
+    end(&compute().map_err(why))
 }
 
 /// Says how it ended, and ends.
@@ -77,15 +78,8 @@ fn compute() -> anyhow::Result<Option<serde_json::Value>> {
     let lines = lines()?;
     let job = lines.recv().context("there is no job on standard input")?;
     let Job { root, listen, host, start } = serde_json::from_str(&job).context("the job on standard input")?;
-    let Start { id, index, members, query, segments } = start;
-    if index >= members || members > MEMBERS_MAX {
-        bail!("member {index} of {members}: there may be {MEMBERS_MAX}");
-    }
-    let secret: [u8; 16] = data_encoding::HEXLOWER
-        .decode(id.as_bytes())
-        .ok()
-        .and_then(|id| id.try_into().ok())
-        .context("the id of a query has 32 hexadecimal digits")?;
+    let secret = start.secret().map_err(anyhow::Error::msg)?;
+    let Start { index, members, query, segments, .. } = start;
     let _in_time = Deadline::after(Duration::from_secs(QUERY_SECONDS_MAX), "the query took too long");
 
     let listener = TcpListener::bind((listen, 0)).with_context(|| format!("cannot listen at {listen}"))?;

@@ -3,25 +3,24 @@
 //! Each process listens, and connects to those before it in the list: for the dataflow to all of them, for what is gathered to the
 //! first. A connection begins with the secret of the query, who connects, and what for; any other is refused.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use query_wire::{HELLO_BYTES, Hello, Purpose, QueryError, Secret, receive, send};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{QUERY_SECONDS_MAX, QueryError};
+use super::QUERY_SECONDS_MAX;
 
-/// Bytes of what is gathered from one process.
-const MESSAGE_BYTES_MAX: u64 = 256 << 20;
-/// The longest that a connection may take to be made, or to say what it is.
+/// The longest that a connection may take to be made.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
-/// The secret, the index of who connects, and the purpose.
-const HELLO_BYTES: usize = 16 + 4 + 1;
-/// The purposes.
-const DATAFLOW: u8 = 0;
-const GATHERING: u8 = 1;
+/// Connections that have not said yet what they are, at most: the oldest is refused then.
+const UNSAID_MAX: usize = 1_024;
+/// How often it is looked whether somebody connects, or says what for.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// The other processes, as one of them is connected to them.
 pub(super) struct Peers {
@@ -37,26 +36,29 @@ impl Peers {
     /// Connects the process of this index to all others.
     pub(super) fn connect(
         listener: &TcpListener,
-        secret: [u8; 16],
+        secret: Secret,
         index: usize,
         addresses: &[String],
     ) -> anyhow::Result<(Self, Sockets)> {
         let mut sockets: Sockets = addresses.iter().map(|_| None).collect();
         let mut gathering: Sockets = addresses.iter().map(|_| None).collect();
-        let hello = |purpose| [&secret[..], &(index as u32).to_le_bytes(), &[purpose]].concat();
+        let hello = |purpose| Hello { index, purpose }.to_bytes(&secret);
         for (other, address) in addresses[..index].iter().enumerate() {
-            sockets[other] = Some(connect_to(address, &hello(DATAFLOW))?);
+            sockets[other] = Some(connect_to(address, &hello(Purpose::Dataflow))?);
             if other == 0 {
-                gathering[other] = Some(connect_to(address, &hello(GATHERING))?);
+                gathering[other] = Some(connect_to(address, &hello(Purpose::Gathering))?);
             }
         }
         let behind = addresses.len() - index - 1;
         let mut awaited = if index == 0 { 2 * behind } else { behind };
+        let mut waiting = Waiting::at(listener, secret)?;
         while awaited > 0 {
-            let (stream, from) = listener.accept().context("cannot accept a connection")?;
-            let place = match hello_of(&stream, secret, from) {
-                Some((other, DATAFLOW)) if other > index => sockets.get_mut(other),
-                Some((other, GATHERING)) if other > index && index == 0 => gathering.get_mut(other),
+            let (stream, hello) = waiting.next()?;
+            let place = match hello {
+                Hello { index: other, purpose: Purpose::Dataflow } if other > index => sockets.get_mut(other),
+                Hello { index: other, purpose: Purpose::Gathering } if other > index && index == 0 => {
+                    gathering.get_mut(other)
+                }
                 _ => None,
             };
             if let Some(place) = place.filter(|place| place.is_none()) {
@@ -96,7 +98,7 @@ impl Peers {
         if !self.is_first() {
             let first = &mut self.gathering[0];
             send(first, &own)?;
-            return receive(first);
+            return Ok(receive(first)?);
         }
         let mut all = vec![own];
         for stream in &mut self.gathering {
@@ -127,36 +129,77 @@ fn connect_to(address: &str, hello: &[u8]) -> anyhow::Result<TcpStream> {
     connect().with_context(|| format!("cannot connect to the process of the query at {address}"))
 }
 
-/// Who connects, and what for; `None` if it is nobody of this query.
-fn hello_of(mut stream: &TcpStream, secret: [u8; 16], from: SocketAddr) -> Option<(usize, u8)> {
-    let mut hello = [0; HELLO_BYTES];
-    let read = stream.set_read_timeout(Some(CONNECT_TIME_MAX)).and_then(|()| stream.read_exact(&mut hello));
-    let is_ours = read.is_ok() && blake3::hash(&hello[..16]) == blake3::hash(&secret);
-    if !is_ours {
-        eprintln!("argiope: a connection from {from} that is none of the query was refused");
-        return None;
-    }
-    stream.set_read_timeout(None).ok()?;
-    let index = hello[16..20].iter().rev().fold(0, |index, byte| index << 8 | usize::from(*byte));
-    Some((index, hello[20]))
+/// Those who have connected and not said yet what for. One that is silent keeps no other waiting.
+struct Waiting<'a> {
+    listener: &'a TcpListener,
+    secret: Secret,
+    /// By age, with what each has said so far.
+    unsaid: VecDeque<Unsaid>,
 }
 
-fn send(stream: &mut TcpStream, message: &impl Serialize) -> anyhow::Result<()> {
-    let bytes = serde_json::to_vec(message)?;
-    stream.write_all(&(bytes.len() as u64).to_le_bytes())?;
-    Ok(stream.write_all(&bytes)?)
+struct Unsaid {
+    stream: TcpStream,
+    hello: [u8; HELLO_BYTES],
+    length: usize,
 }
 
-fn receive<T: DeserializeOwned>(stream: &mut TcpStream) -> anyhow::Result<T> {
-    let mut length = [0; 8];
-    stream.read_exact(&mut length)?;
-    let length = u64::from_le_bytes(length);
-    if length > MESSAGE_BYTES_MAX {
-        bail!("a message of {length} bytes, more than {MESSAGE_BYTES_MAX}");
+impl<'a> Waiting<'a> {
+    fn at(listener: &'a TcpListener, secret: Secret) -> anyhow::Result<Self> {
+        listener.set_nonblocking(true)?;
+        Ok(Waiting { listener, secret, unsaid: VecDeque::new() })
     }
-    let mut bytes = Vec::new();
-    stream.take(length).read_to_end(&mut bytes)?;
-    Ok(serde_json::from_slice(&bytes)?)
+
+    /// The next who says that it is of this query. That not all wait for ever is for who calls to see to.
+    fn next(&mut self) -> anyhow::Result<(TcpStream, Hello)> {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    stream.set_nonblocking(true)?;
+                    self.unsaid.push_back(Unsaid { stream, hello: [0; HELLO_BYTES], length: 0 });
+                    if self.unsaid.len() > UNSAID_MAX {
+                        self.unsaid.pop_front();
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(LOOK_EVERY),
+                Err(error) => return Err(error).context("cannot accept a connection"),
+            }
+            for _ in 0..self.unsaid.len() {
+                let Some(mut one) = self.unsaid.pop_front() else { break };
+                match one.read() {
+                    Ok(false) => self.unsaid.push_back(one),
+                    Ok(true) => match Hello::from_bytes(&one.hello, &self.secret) {
+                        Some(hello) => {
+                            one.stream.set_nonblocking(false)?;
+                            return Ok((one.stream, hello));
+                        }
+                        None => one.refuse(),
+                    },
+                    Err(_) => one.refuse(),
+                }
+            }
+        }
+    }
+}
+
+impl Unsaid {
+    /// Reads on. True when it has said all.
+    fn read(&mut self) -> std::io::Result<bool> {
+        while self.length < HELLO_BYTES {
+            match self.stream.read(&mut self.hello[self.length..]) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(length) => self.length += length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    fn refuse(self) {
+        let from = self.stream.peer_addr().map_or_else(|_| "somebody".to_owned(), |from| from.to_string());
+        crate::say!("a connection from {from} that is none of the query was refused");
+    }
 }
 
 #[cfg(test)]
@@ -171,7 +214,9 @@ mod tests {
         let addresses: Vec<String> =
             listeners.iter().map(|listener| listener.local_addr().expect("an address").to_string()).collect();
         // Before anyone else: another query's, one of a process that is not there, and half a hello.
-        let hello = |secret: u8, index: u8| [&[secret; 16][..], &[index, 0, 0, 0, DATAFLOW]].concat();
+        let hello = |secret: u8, index: usize| {
+            Hello { index, purpose: Purpose::Dataflow }.to_bytes(&Secret([secret; 16])).to_vec()
+        };
         let _strangers: Vec<TcpStream> = [hello(8, 1), hello(7, 9), vec![7; 3]]
             .iter()
             .map(|hello| {
@@ -181,8 +226,12 @@ mod tests {
                 stream
             })
             .collect();
+        // And more silent ones than are waited for.
+        let _silent: Vec<TcpStream> =
+            (0..100).map(|_| TcpStream::connect(&addresses[0]).expect("it listens")).collect();
         let gathered = |index: usize, listener: &TcpListener| {
-            let (mut peers, sockets) = Peers::connect(listener, [7; 16], index, &addresses).expect("connections");
+            let (mut peers, sockets) =
+                Peers::connect(listener, Secret([7; 16]), index, &addresses).expect("connections");
             let own: Vec<usize> = (0..PROCESSES).filter(|other| sockets[*other].is_none()).collect();
             assert_eq!(own, [index]);
             let first = peers.gather(index * 10, |all| all).expect("numbers");

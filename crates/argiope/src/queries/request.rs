@@ -5,11 +5,10 @@ use api::{
     SearchResponse,
 };
 use graph::Pattern;
+use query_wire::{Named, Query, QueryError};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use weburl::{CanonicalRules, CanonicalUrl};
 
-use super::QueryError;
 use crate::commands::explain::target::with_scheme;
 
 /// Ranks told if their number is not given, and at most.
@@ -19,61 +18,13 @@ const TOP_MAX: usize = 10_000;
 const LIMIT: usize = 100;
 const LIMIT_MAX: usize = 10_000;
 
-/// A question that the workers answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Query {
-    /// The rank of a page, or the pages with the highest.
-    PageRank {
-        /// The page.
-        url: Option<Named>,
-        /// How many pages.
-        top: usize,
-        /// By the definition whose ranks sum to 1.
-        is_normalized: bool,
-    },
-    /// The links between two domains.
-    Overlap {
-        /// A page of each.
-        urls: [Named; 2],
-        /// Names the links too.
-        is_listed: bool,
-    },
-    /// The pages that have a text.
-    Search {
-        /// The text, or a regular expression.
-        text: String,
-        /// Does not tell capitals from small letters.
-        ignore_case: bool,
-        /// It is a regular expression.
-        is_regex: bool,
-        /// How many pages are told.
-        limit: usize,
-    },
-    /// The links from a page and those to it.
-    Links {
-        /// The page.
-        url: Named,
-    },
-}
-
-/// A URL as somebody gave it: what may be meant, in canonical form, what is more likely first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Named(Vec<String>);
-
-impl Named {
-    /// Without a scheme, http is meant, or https if that is what the crawl knows.
-    fn parse(given: &str, rules: &CanonicalRules) -> Result<Self, QueryError> {
-        let parse = |text: &str| CanonicalUrl::parse(text, rules).map(|url| url.as_str().to_owned());
-        let url = parse(&with_scheme(given))
-            .map_err(|rejected| QueryError::Refused(format!("{given}: no URL of a crawl: {rejected}")))?;
-        let secure = (!given.contains("://")).then(|| parse(&format!("https://{given}")).ok()).flatten();
-        Ok(Named([url].into_iter().chain(secure).collect()))
-    }
-
-    /// What may be meant.
-    pub(super) fn candidates(&self) -> Vec<CanonicalUrl> {
-        self.0.iter().filter_map(|url| CanonicalUrl::from_canonical(url)).collect()
-    }
+/// The URL that somebody gave. Without a scheme, http is meant, or https if that is what the crawl knows.
+fn named(given: &str, rules: &CanonicalRules) -> Result<Named, QueryError> {
+    let parse = |text: &str| CanonicalUrl::parse(text, rules).map(|url| url.as_str().to_owned());
+    let url = parse(&with_scheme(given))
+        .map_err(|rejected| QueryError::Refused(format!("{given}: no URL of a crawl: {rejected}")))?;
+    let secure = (!given.contains("://")).then(|| parse(&format!("https://{given}")).ok()).flatten();
+    Ok(Named([url].into_iter().chain(secure).collect()))
 }
 
 /// What clients ask, and how they are answered.
@@ -92,7 +43,7 @@ impl Request for PageRankRequest {
     type Response = PageRankResponse;
 
     fn query(&self, rules: &CanonicalRules) -> Result<Query, QueryError> {
-        let url = self.url.as_deref().map(|url| Named::parse(url, rules)).transpose()?;
+        let url = self.url.as_deref().map(|url| named(url, rules)).transpose()?;
         let top = bounded("top", self.top, TOP, TOP_MAX)?;
         Ok(Query::PageRank { url, top, is_normalized: self.normalized })
     }
@@ -102,7 +53,7 @@ impl Request for OverlapRequest {
     type Response = OverlapResponse;
 
     fn query(&self, rules: &CanonicalRules) -> Result<Query, QueryError> {
-        let urls = [Named::parse(&self.url1, rules)?, Named::parse(&self.url2, rules)?];
+        let urls = [named(&self.url1, rules)?, named(&self.url2, rules)?];
         Ok(Query::Overlap { urls, is_listed: self.list })
     }
 }
@@ -125,7 +76,7 @@ impl Request for LinksRequest {
     type Response = LinksResponse;
 
     fn query(&self, rules: &CanonicalRules) -> Result<Query, QueryError> {
-        Ok(Query::Links { url: Named::parse(&self.url, rules)? })
+        Ok(Query::Links { url: named(&self.url, rules)? })
     }
 }
 
@@ -152,8 +103,8 @@ mod tests {
     fn questions_are_checked_before_anyone_is_asked() {
         let rules = CanonicalRules::default();
         let rank = |url: &str, top| PageRankRequest { url: Some(url.to_owned()), top, normalized: false }.query(&rules);
-        let named = |urls: &[&str]| Named(urls.iter().map(|&url| url.to_owned()).collect());
-        let expect = |urls: &[&str], top| Ok(Query::PageRank { url: Some(named(urls)), top, is_normalized: false });
+        let these = |urls: &[&str]| Named(urls.iter().map(|&url| url.to_owned()).collect());
+        let expect = |urls: &[&str], top| Ok(Query::PageRank { url: Some(these(urls)), top, is_normalized: false });
         assert_eq!(rank("HTTP://A.test", 0), expect(&["http://a.test/"], 20));
         assert_eq!(rank("a.test/x", 10_000), expect(&["http://a.test/x", "https://a.test/x"], 10_000));
         let refused = |text: &str| Err(QueryError::Refused(text.to_owned()));

@@ -3,15 +3,17 @@
 
 use api::crawler_server::Crawler;
 use axum::body::{Body, Bytes, to_bytes};
-use axum::http::{HeaderValue, Request as HttpRequest, StatusCode, header};
+use axum::http::{HeaderValue, Request as HttpRequest, header};
 use axum::response::{IntoResponse, Response as HttpResponse};
 use axum::routing::{MethodRouter, Router, post};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_stream::StreamExt;
-use tonic::{Code, Request, Response, Status};
+use tonic::{Request, Response, Status};
 
 use super::Service;
+use crate::message::message;
+use crate::port::{failure, refused};
 
 /// Bytes of a request, at most: the seeds of one.
 pub(super) const REQUEST_BYTES_MAX: usize = 16 << 20;
@@ -80,7 +82,7 @@ fn stream(service: &Service) -> MethodRouter {
                 let lines = response.into_inner().map(|message| {
                     Ok::<_, std::convert::Infallible>(match message {
                         Ok(message) => line(&message),
-                        Err(status) => line(&Failure::of(&status)),
+                        Err(status) => failure(&status),
                     })
                 });
                 ([(header::CONTENT_TYPE, JSON_LINES)], Body::from_stream(lines)).into_response()
@@ -91,7 +93,10 @@ fn stream(service: &Service) -> MethodRouter {
 }
 
 async fn unknown(request: HttpRequest<Body>) -> HttpResponse {
-    refused(&Status::unimplemented(format!("{} is no method: argiope.proto names them", request.uri().path())))
+    refused(&Status::unimplemented(message(format_args!(
+        "{} is no method: argiope.proto names them",
+        request.uri().path()
+    ))))
 }
 
 /// The request. It must say that it is JSON: no page that a browser shows may send such a thing without being asked to.
@@ -102,58 +107,31 @@ async fn read<Q: DeserializeOwned>(request: HttpRequest<Body>) -> Result<Request
         return Err(Status::invalid_argument("the request must have Content-Type: application/json"));
     }
     let body = to_bytes(request.into_body(), REQUEST_BYTES_MAX).await;
-    let body = body.map_err(|_| {
-        Status::invalid_argument(format!("the request is broken, or longer than {REQUEST_BYTES_MAX} bytes"))
+    let body = body.map_err(|error| {
+        told(&error).unwrap_or_else(|| {
+            Status::invalid_argument(format!("the request is broken, or longer than {REQUEST_BYTES_MAX} bytes"))
+        })
     })?;
     let body = if body.is_empty() { Bytes::from_static(b"{}") } else { body };
     let request = serde_json::from_slice(&body);
-    Ok(Request::new(request.map_err(|error| Status::invalid_argument(format!("the request: {error}")))?))
+    Ok(Request::new(request.map_err(|error| Status::invalid_argument(message(format_args!("the request: {error}"))))?))
 }
 
-#[derive(Serialize)]
-struct Failure<'a> {
-    code: &'static str,
-    error: &'a str,
-}
-
-impl<'a> Failure<'a> {
-    fn of(status: &'a Status) -> Self {
-        Failure { code: word(status.code()), error: status.message() }
+/// The status that an error is, or has as a cause.
+fn told(error: &(dyn std::error::Error + 'static)) -> Option<Status> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(status) = error.downcast_ref::<Status>() {
+            return Some(status.clone());
+        }
+        cause = error.source();
     }
+    None
 }
 
-/// An answer that says what is wrong.
-pub(super) fn refused(status: &Status) -> HttpResponse {
-    let http = match status.code() {
-        Code::InvalidArgument => StatusCode::BAD_REQUEST,
-        Code::Unauthenticated => StatusCode::UNAUTHORIZED,
-        Code::NotFound => StatusCode::NOT_FOUND,
-        Code::FailedPrecondition => StatusCode::CONFLICT,
-        Code::ResourceExhausted => StatusCode::TOO_MANY_REQUESTS,
-        Code::Unimplemented => StatusCode::NOT_IMPLEMENTED,
-        Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    (http, [(header::CONTENT_TYPE, JSON)], line(&Failure::of(status))).into_response()
-}
-
-/// The names that gRPC has for its codes.
-fn word(code: Code) -> &'static str {
-    match code {
-        Code::InvalidArgument => "INVALID_ARGUMENT",
-        Code::Unauthenticated => "UNAUTHENTICATED",
-        Code::NotFound => "NOT_FOUND",
-        Code::FailedPrecondition => "FAILED_PRECONDITION",
-        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
-        Code::Unimplemented => "UNIMPLEMENTED",
-        Code::Unavailable => "UNAVAILABLE",
-        _ => "INTERNAL",
-    }
-}
-
-fn line(value: &impl Serialize) -> String {
+fn line(value: &impl Serialize) -> Vec<u8> {
     // Messages have a form in JSON.
-    let mut line = serde_json::to_string(value).unwrap_or_default();
-    line.push('\n');
+    let mut line = serde_json::to_vec(value).unwrap_or_default();
+    line.push(b'\n');
     line
 }

@@ -21,7 +21,9 @@ use tonic::{Request, Response, Status};
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::crawling::{Area, Crawling};
+use super::pulse::{Pulse, SILENCE_MAX};
 use crate::cli::one_line;
+use crate::message::message;
 use crate::plan::Plan;
 use crate::queries::{self, Coordinator, Members, QueryError};
 
@@ -41,6 +43,7 @@ const PROGRESS_MAX: usize = 4;
 #[derive(Clone)]
 pub struct Service {
     control: Arc<Control>,
+    pulse: Arc<Pulse>,
     plan: Arc<Plan>,
     coordinator: Coordinator,
     crawls: Arc<Semaphore>,
@@ -52,18 +55,26 @@ impl Service {
     pub fn new(control: Control, plan: Plan, token: Option<String>) -> Self {
         let coordinator = Coordinator::new(plan.settings.canonical.clone(), token);
         let crawls = Arc::new(Semaphore::new(CRAWLS_MAX));
-        Service { control: Arc::new(control), plan: Arc::new(plan), coordinator, crawls }
+        let control = Arc::new(control);
+        let pulse = Arc::new(Pulse::of(control.clone()));
+        Service { control, pulse, plan: Arc::new(plan), coordinator, crawls }
     }
 
-    /// Asks the database, on a thread on which one may wait.
+    /// Asks the database, on a thread on which one may wait. Where it does not answer, the question is given up.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Control) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Status> {
+        if self.pulse.is_lost() {
+            return Err(lost());
+        }
         let control = self.control.clone();
-        let answered = tokio::task::spawn_blocking(move || question(&control)).await;
+        let answered = tokio::select! {
+            answered = tokio::task::spawn_blocking(move || question(&control)) => answered,
+            () = self.pulse.lost() => return Err(lost()),
+        };
         let answered = answered.map_err(|_| Status::internal("the server failed; its log says how"))?;
-        answered.map_err(|error| Status::unavailable(one_line(&error.into())))
+        answered.map_err(|error| Status::unavailable(message(one_line(&error.into()))))
     }
 
     pub(super) fn plan(&self) -> Arc<Plan> {
@@ -73,7 +84,7 @@ impl Service {
     /// Reads a URL.
     fn url(&self, text: &str) -> Result<CanonicalUrl, Status> {
         let urls = self.plan.seeds(&[text.to_owned()]);
-        let url = urls.map_err(|error| Status::invalid_argument(error.to_string()))?.pop();
+        let url = urls.map_err(|error| Status::invalid_argument(message(error)))?.pop();
         url.ok_or_else(|| Status::invalid_argument("no URL"))
     }
 
@@ -86,7 +97,9 @@ impl Service {
     fn seed(&self, text: &str) -> Result<CanonicalUrl, Status> {
         let url = self.url(text)?;
         let judged = self.plan.settings.filter.judge_seed(&url);
-        judged.map_err(|rule| Status::failed_precondition(format!("{url} does not belong to this crawl: {rule}")))?;
+        judged.map_err(|rule| {
+            Status::failed_precondition(message(format_args!("{url} does not belong to this crawl: {rule}")))
+        })?;
         Ok(url)
     }
 
@@ -98,10 +111,12 @@ impl Service {
         match (found.pop(), found.is_empty()) {
             (Some(member), true) => Ok(member),
             (Some(_), false) => {
-                Err(Status::failed_precondition(format!("several workers are at {given}: name one by its id")))
+                let several = format_args!("several workers are at {given}: name one by its id");
+                Err(Status::failed_precondition(message(several)))
             }
             (None, _) => {
-                Err(Status::not_found(format!("there is no worker `{given}` alive: GetWorkers names those there are")))
+                let none = format_args!("there is no worker `{given}` alive: GetWorkers names those there are");
+                Err(Status::not_found(message(none)))
             }
         }
     }
@@ -130,9 +145,9 @@ impl Service {
         };
         let answered = self.coordinator.ask(&request, members).await;
         answered.map(Response::new).map_err(|error| match error {
-            QueryError::Refused(_) => Status::invalid_argument(error.to_string()),
-            QueryError::Unknown(_) => Status::not_found(error.to_string()),
-            _ => Status::unavailable(error.to_string()),
+            QueryError::Refused(_) => Status::invalid_argument(message(error)),
+            QueryError::Unknown(_) => Status::not_found(message(error)),
+            _ => Status::unavailable(message(error)),
         })
     }
 
@@ -223,6 +238,10 @@ impl Crawler for Service {
 
     async fn domains(&self, request: Request<DomainsRequest>) -> Result<Response<DomainsResponse>, Status> {
         let DomainsRequest { worker, after, limit } = request.into_inner();
+        // PostgreSQL holds no such text.
+        if after.contains('\0') {
+            return Err(Status::invalid_argument("after: no site's name has the character U+0000"));
+        }
         let member = self.worker(worker).await?;
         let max = if limit == 0 { DOMAINS_DEFAULT } else { limit.min(DOMAINS_MAX) } as usize;
         let domains = self.ask(move |control| control.domains(member.id, &after, max)).await?;
@@ -327,6 +346,13 @@ impl Crawler for Service {
         self.ask(move |control| control.drain(member.id)).await?;
         Ok(Response::new(DrainResponse {}))
     }
+}
+
+fn lost() -> Status {
+    let seconds = SILENCE_MAX.as_secs();
+    Status::unavailable(format!(
+        "the database has not answered for {seconds} seconds: ask again later; what was asked for may have been done all the same"
+    ))
 }
 
 /// A worker's identity in letters and digits, so that no command line takes it for a flag.

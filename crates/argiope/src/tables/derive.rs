@@ -34,7 +34,7 @@ impl Derived {
     /// Says on standard error that rows were derived, if any were: for commands that were asked for something else.
     pub fn tell(self) {
         if self.pages > 0 {
-            eprintln!("argiope: {} of the dataset derived from the archive", counted(self.pages, "row"));
+            crate::say!("{} of the dataset derived from the archive", counted(self.pages, "row"));
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -78,6 +79,11 @@ impl Drop for Live {
 /// # Errors
 /// The crawl could not complete them.
 pub fn publish(root: &Path) -> anyhow::Result<bool> {
+    // A link would lead to somebody else's.
+    let is_socket = root.join(SOCKET).symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket());
+    if !is_socket {
+        return Ok(false);
+    }
     let Ok(mut live) = at_socket(root, |path| UnixStream::connect(path)) else { return Ok(false) };
     live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
     let mut said = String::new();

@@ -46,7 +46,7 @@ impl<'a> Unsettled<'a> {
         let stale = if Self::is_marked(layout) { Stale::All } else { Stale::Some(BTreeSet::new()) };
         std::fs::create_dir_all(layout.root()).with_context(|| layout.root().display().to_string())?;
         let mark = mark_of(layout);
-        std::fs::File::create(&mark).with_context(|| mark.display().to_string())?;
+        fresh::open_or_create(&mark).with_context(|| mark.display().to_string())?;
         Ok(Unsettled { layout, stale })
     }
 

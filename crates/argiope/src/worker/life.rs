@@ -49,7 +49,7 @@ impl Working {
         }
         let life = Arc::new(life);
         *has_joined = true;
-        eprintln!("argiope: worker {} at {} has joined", life.id(), self.name);
+        crate::say!("worker {} at {} has joined", life.id(), self.name);
 
         let clock = Clock::start();
         let config = FetchConfig { gate: life.lease().gate(), ..plan.fetch.clone() };
@@ -129,7 +129,7 @@ impl Working {
         }
         if is_left {
             life.worker().gone()?;
-            eprintln!("argiope: worker {} has left", life.id());
+            crate::say!("worker {} has left", life.id());
         }
         ended
     }

@@ -1,6 +1,9 @@
 //! Who may ask a server: nobody else is let in, and each refusal is one clear line.
 
+use std::io::Read;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use argiope::access::{ClientAccess, Proof};
 use argiope::joining::{Joining, Placement, ask};
@@ -96,6 +99,12 @@ fn certificates_are_asked_for_on_both_sides() {
         server.client(&["stats"]),
     ] {
         assert!(one_line(&ran).starts_with("the server at 127.0.0.1:"), "{ran:?}");
+    }
+    // Who connects and says nothing is sent away.
+    for port in [&server.clients, &server.workers] {
+        let mut silent = TcpStream::connect(port).expect("it listens");
+        silent.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+        assert_eq!(silent.read(&mut [0]).expect("closed in time"), 0);
     }
     let path = |text: &str| Some(PathBuf::from(text));
     let (tls_ca, tls_cert, tls_key) = (path(&ca), path(&client_cert), path(&client_key));

@@ -4,6 +4,7 @@
 
 mod access;
 mod answers;
+mod away;
 #[path = "../reading/crawled.rs"]
 #[expect(dead_code, reason = "some of it is for the tests of reading alone")]
 mod crawled;
@@ -17,6 +18,7 @@ mod judge;
 mod lab;
 mod moves;
 mod outdated;
+mod ports;
 mod pretended;
 mod queries;
 #[path = "../binary/ran.rs"]

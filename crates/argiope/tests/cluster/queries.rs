@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use api::{
     LinksRequest, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, SearchRequest, SearchResponse,
 };
+use argiope::access::Guard;
 use argiope::queries::{Coordinator, Endpoint, Fetch, Members, QueryError, Request, fetch_from};
 use dataset::Layout;
 use dataset::schema::Table;
@@ -79,10 +80,10 @@ impl Worker {
             root: root.to_owned(),
             listen: Ipv4Addr::LOCALHOST.into(),
             host: "localhost".to_owned(),
-            token: Some(TOKEN.to_owned()),
+            guard: Guard::by_token(Some(TOKEN)),
             fetch,
         };
-        runtime.spawn(async move { axum::serve(listener, endpoint.router()).await });
+        runtime.spawn(endpoint.serve(listener));
         Worker { url, runtime: Some(runtime) }
     }
 

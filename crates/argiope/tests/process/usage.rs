@@ -129,6 +129,31 @@ fn seeds_that_are_no_urls_are_named_and_no_seeds_are_noticed() {
 }
 
 #[test]
+fn what_was_given_is_shown_without_what_a_terminal_obeys_and_not_without_end() {
+    let dirs = tempfile::tempdir().unwrap();
+    let seeds = dirs.path().join("seeds");
+    std::fs::write(&seeds, format!("ftp://a.test/\u{1b}[31m{}\n", "x".repeat(1_000_000))).unwrap();
+    let seeds = format!("--seeds={}", seeds.display());
+    let long = format!("--depth={}", "y".repeat(100_000));
+    let commands: [&[&str]; 6] = [
+        &["crawl", "ftp://\u{1b}]0;owned\u{7}/"],
+        &["crawl", &seeds],
+        &["crawl", "http://a.test/", "--depth=\u{1b}[2J"],
+        &["crawl", "http://a.test/", &long],
+        &["status", "/nowhere/\u{1b}[2J"],
+        &["client", "--server", "127.0.0.1:1\u{9b}2J", "stats"],
+    ];
+    for command in commands {
+        let said = binary::run(command).stderr;
+        assert!(
+            !said.is_empty() && !said.chars().any(|character| character.is_control() && character != '\n'),
+            "{said:?}"
+        );
+        assert!(said.len() < 10_000, "{} bytes", said.len());
+    }
+}
+
+#[test]
 fn a_wrong_settings_file_is_named_with_its_line() {
     let dirs = tempfile::tempdir().unwrap();
     let check = |text: &str, expect: &str| {

@@ -6,6 +6,7 @@ mod check;
 mod crawled;
 mod explain;
 mod export;
+mod foreign;
 mod limits;
 #[path = "../binary/ran.rs"]
 mod ran;

@@ -64,13 +64,13 @@ impl Seeds {
                 Err(error) => {
                     bad += 1;
                     if bad <= BAD_LINES_SHOWN {
-                        eprintln!("argiope: {name} line {number}: {}; left out", Printable(&error.to_string()));
+                        crate::say!("{name} line {number}: {}; left out", Printable(&error.to_string()));
                     }
                 }
             }
         }
         if bad > BAD_LINES_SHOWN {
-            eprintln!("argiope: {name}: {} left out in all", counted(bad as u64, "line"));
+            crate::say!("{name}: {} left out in all", counted(bad as u64, "line"));
         }
         Ok(urls)
     }

@@ -123,7 +123,7 @@ impl fmt::Display for PageDir {
 }
 
 fn write(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    let mut file = fresh::create(path)?;
     parts.iter().try_for_each(|part| file.write_all(part))?;
     file.sync_all()
 }

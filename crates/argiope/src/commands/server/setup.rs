@@ -181,11 +181,11 @@ pub(super) fn reset(at: &At<'_>, crawl_id: &str) -> anyhow::Result<()> {
     if found != crawl_id || !Control::forget(&address, at.schema, crawl_id)? {
         bail!(usage(format!("--reset {crawl_id}: {at} holds the crawl {found}: nothing is forgotten")));
     }
-    eprintln!("argiope: {at}: the crawl {crawl_id} is forgotten");
+    crate::say!("{at}: the crawl {crawl_id} is forgotten");
     if let Some(Shared { archive, .. }) = shared
         && let Err(error) = free(&archive, crawl_id)
     {
-        eprintln!("argiope: what that crawl left in its archive stays there: {error:#}");
+        crate::say!("what that crawl left in its archive stays there: {error:#}");
     }
     Ok(())
 }

@@ -7,20 +7,6 @@ pub(super) const SHARED: &str = "SELECT settings, archive, is_paused, lease_seco
 pub(super) const SET_UP: &str = "SELECT set_up($1, $2, $3, $4, $5)";
 pub(super) const FORGET: &str = "SELECT forget($1)";
 pub(super) const BEAT: &str = "SELECT 1";
-pub(super) const SHARED: &str = "SELECT settings, archive, is_paused FROM crawl";
-// Sites with a queue are found as when a crawl begins: from the first entry of one queue to the first of the next.
-pub(super) const SET_UP: &str = "WITH RECURSIVE made AS (
-        INSERT INTO crawl (settings, archive) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING settings),
-    waiting AS (
-        (SELECT site_key, url_key FROM queue WHERE EXISTS (SELECT FROM made) ORDER BY site_key LIMIT 1)
-        UNION ALL
-        SELECT next.site_key, next.url_key FROM waiting w CROSS JOIN LATERAL (
-            SELECT q.site_key, q.url_key FROM queue q WHERE q.site_key > w.site_key ORDER BY q.site_key LIMIT 1) next)
-    INSERT INTO unplaced (site_key, site)
-        SELECT w.site_key, substring(u.url FROM '^[a-z]+://[^/]+')
-        FROM waiting w JOIN url u ON u.site_key = w.site_key AND u.url_key = w.url_key
-        WHERE NOT EXISTS (SELECT FROM site s WHERE s.site_key = w.site_key AND s.politeness_group IS NOT NULL)
-        ON CONFLICT DO NOTHING";
 pub(super) const PAUSE: &str = "UPDATE crawl SET is_paused = $1";
 pub(super) const COUNT_SEEDS: &str = "SELECT count(*) FROM unnest($1::bigint[], $2::bigint[]) AS k(site, url)
     JOIN seed s ON s.site_key = k.site AND s.url_key = k.url";

@@ -1,0 +1,55 @@
+//! What is said to people: in one line, harmless for a terminal, of bounded length. Whatever the program says on standard error goes through
+//! [`say`](crate::say), and what a port answers to a request that fails through [`message`]: a URL, a path or a database may be named there
+//! that somebody else chose.
+
+use std::fmt::{self, Display, Write as _};
+
+use printable::Printable;
+
+/// Characters of a message, at most: so many of its beginning, and of its end, where the reason is as a rule.
+const BEGIN_CHARS_MAX: usize = 1_000;
+const END_CHARS_MAX: usize = 500;
+
+/// A text as it may be shown.
+#[must_use]
+pub fn message(text: impl Display) -> String {
+    let whole = Printable(&text.to_string()).to_string();
+    let cut = |at: usize| whole.char_indices().nth(at).map(|(at, _)| at);
+    let left_out = whole.chars().count().saturating_sub(BEGIN_CHARS_MAX + END_CHARS_MAX);
+    let (Some(begin), Some(end), true) = (cut(BEGIN_CHARS_MAX), cut(BEGIN_CHARS_MAX + left_out), left_out > 0) else {
+        return whole;
+    };
+    format!("{} [{left_out} characters left out] {}", &whole[..begin], &whole[end..])
+}
+
+/// Says it on standard error.
+pub fn tell(text: fmt::Arguments<'_>) {
+    let mut line = String::from("argiope: ");
+    // Writing to a text does not fail.
+    let _ = writeln!(line, "{}", message(text));
+    eprint!("{line}");
+}
+
+/// Says something on standard error, as `format!` would write it.
+#[macro_export]
+macro_rules! say {
+    ($($text:tt)*) => {
+        $crate::message::tell(format_args!($($text)*))
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_and_nothing_without_end_is_said() {
+        assert_eq!(message("seed `a\u{1b}[2J`: no"), "seed `a\\u{1b}[2J`: no");
+        let url = format!("http://{}/", "\u{1b}é".repeat(500_000));
+        let said = message(format_args!("seed `{url}`: the URL is longer than 2048 bytes"));
+        assert!(said.starts_with("seed `http://\\u{1b}é") && said.ends_with("/`: the URL is longer than 2048 bytes"));
+        assert!(said.chars().count() < 2 * (BEGIN_CHARS_MAX + END_CHARS_MAX), "{}", said.len());
+        let short = "x".repeat(BEGIN_CHARS_MAX + END_CHARS_MAX);
+        assert_eq!(message(&short), short);
+    }
+}

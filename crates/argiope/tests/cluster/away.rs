@@ -1,0 +1,65 @@
+//! A database that is gone, or silent: clients are told in time, and answered when it is back.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testdb::{Postgres, until};
+
+use crate::served::Served;
+
+/// A client is told within 15 seconds; what is more is for a machine that is busy. It took a minute or two before.
+const TOLD_WITHIN: Duration = Duration::from_secs(30);
+
+/// Asks everything at the same time. Each has to be told that the database does not answer.
+#[expect(clippy::disallowed_methods, reason = "how long a client waits is what is tested")]
+fn all_are_told(server: &Served) {
+    let asked: [(&str, Value); 8] = [
+        ("GetWorkers", json!({})),
+        ("Crawl", json!({"url": "http://a.test/", "depth": 1})),
+        ("AddSeeds", json!({"urls": ["http://a.test/"]})),
+        ("Domains", json!({"worker": "x"})),
+        ("PageRank", json!({})),
+        ("Explain", json!({"url": "http://a.test/"})),
+        ("Stats", json!({})),
+        ("Pause", json!({})),
+    ];
+    thread::scope(|scope| {
+        for (method, request) in &asked {
+            scope.spawn(move || {
+                let began = Instant::now();
+                let (status, answer) = server.post(method, request);
+                let took = began.elapsed();
+                assert_eq!((status, &answer["code"]), (503, &json!("UNAVAILABLE")), "{method}: {answer}");
+                assert!(took < TOLD_WITHIN, "{method}: {took:?}");
+            });
+        }
+    });
+}
+
+fn answers_again(server: &Served) {
+    until("the server answers again", || server.post("GetWorkers", &json!({})).0 == 200);
+}
+
+#[test]
+fn who_asks_is_told_in_time_that_the_database_is_gone() {
+    let mut database = Postgres::start();
+    let server = Served::first(&database, &[]);
+    answers_again(&server);
+    database.kill();
+    all_are_told(&server);
+    database.restart();
+    database.wait();
+    answers_again(&server);
+}
+
+#[test]
+fn who_asks_is_told_in_time_that_the_database_is_silent() {
+    let database = Postgres::start();
+    let server = Served::first(&database, &[]);
+    answers_again(&server);
+    let paused = database.pause();
+    all_are_told(&server);
+    drop(paused);
+    answers_again(&server);
+}

@@ -1,0 +1,172 @@
+//! A crawl's directory from somebody else: it runs no program, gets no password, and has no file changed that lies elsewhere.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::crawled::Crawled;
+use crate::ran::{Ran, argiope};
+
+fn set(dir: &str, key: &str, value: &str) {
+    let path = Path::new(dir).join("crawl.toml");
+    let text = std::fs::read_to_string(&path).expect("settings");
+    let is_it = |line: &&str| !line.starts_with(&format!("{key} = "));
+    let text: String = text.lines().filter(is_it).map(|line| format!("{line}\n")).collect();
+    std::fs::write(path, format!("{key} = {value}\n{text}")).expect("settings");
+}
+
+/// Runs the binary with an environment.
+fn with(environment: &[(&str, &str)], arguments: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_argiope"));
+    for name in ["PGHOST", "PGPORT", "PGPASSWORD", "PGPASSFILE", "ARGIOPE_BROWSER"] {
+        command.env_remove(name);
+    }
+    let output = command.args(arguments).envs(environment.iter().copied()).stdin(Stdio::null()).output();
+    let output = output.expect("the binary starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    Ran { code: output.status.code().expect("no signal"), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+#[test]
+fn no_program_that_a_directory_names_is_run() {
+    let crawled = Crawled::small();
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let (program, ran) = (elsewhere.path().join("program"), elsewhere.path().join("ran"));
+    std::fs::write(&program, format!("#!/bin/sh\ntouch {}\n", ran.display())).expect("written");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("set");
+    set(crawled.dir(), "browser", &format!("\"{}\"", program.display()));
+    set(crawled.dir(), "render", "\"always\"");
+    let crawl = ["crawl", "-o", crawled.dir(), "--progress", "none"];
+    // There is nothing left to crawl: a browser would be looked for, and not started, at most.
+    let again = with(&[], &crawl);
+    assert!(again.stderr.contains("the browser that is named there is not used"), "{again:?}");
+    assert!(again.stderr.contains("--browser"), "{again:?}");
+    assert!(!ran.exists());
+    let text = std::fs::read_to_string(Path::new(crawled.dir()).join("crawl.toml")).expect("settings");
+    assert!(!text.contains("\nbrowser = ") && !text.starts_with("browser = "), "{text}");
+    for command in ["status", "report", "derive"] {
+        let ran = crawled.run(command, &[]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+    assert!(!ran.exists());
+}
+
+/// What a database that wants a password is sent after it said so.
+fn sent_to(listener: &TcpListener) -> Vec<u8> {
+    let (mut stream, _) = listener.accept().expect("a client");
+    let packet = |stream: &mut TcpStream, kind: bool| {
+        let mut head = vec![0; if kind { 5 } else { 4 }];
+        stream.read_exact(&mut head).ok()?;
+        let length = head[head.len() - 4..].iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
+        let mut body = vec![0; length.saturating_sub(4)];
+        stream.read_exact(&mut body).ok()?;
+        Some([head, body].concat())
+    };
+    packet(&mut stream, false).expect("a greeting");
+    // AuthenticationCleartextPassword (PostgreSQL, message formats).
+    stream.write_all(&[b'R', 0, 0, 0, 8, 0, 0, 0, 3]).expect("sent");
+    packet(&mut stream, true).unwrap_or_default()
+}
+
+#[test]
+fn no_host_that_only_a_directory_names_gets_a_password() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("bound").port().to_string();
+    let url = format!("postgres://me@127.0.0.1:{port}/db");
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().to_str().expect("UTF-8");
+    std::fs::create_dir(dir.path().join("state")).expect("a directory");
+    let passfile = dir.path().join("pass");
+    std::fs::write(&passfile, "127.0.0.1:*:*:*:s3cret\n").expect("written");
+    std::fs::set_permissions(&passfile, std::fs::Permissions::from_mode(0o600)).expect("set");
+    let passfile = passfile.to_str().expect("UTF-8");
+    let config = dir.path().join("config.toml");
+    std::fs::write(&config, format!("store = \"{url}\"\n")).expect("written");
+    std::fs::write(dir.path().join("crawl.toml"), format!("store = \"{url}\"\n")).expect("written");
+    let sent = |environment: &[(&str, &str)], arguments: &[&str]| {
+        std::thread::scope(|scope| {
+            let sent = scope.spawn(|| sent_to(&listener));
+            let ran = with(environment, arguments);
+            assert_eq!(ran.code, 1, "{ran:?}");
+            (sent.join().expect("no panic"), ran.stderr)
+        })
+    };
+    let commands: [&[&str]; 4] =
+        [&["status", path], &["report", path], &["crawl", "-o", path], &["explain", path, "http://a.test/"]];
+    for command in commands {
+        for environment in [[("PGPASSWORD", "s3cret")], [("PGPASSFILE", passfile)]] {
+            let (sent, said) = sent(&environment, command);
+            assert_eq!(sent, b"", "{command:?}");
+            assert!(
+                said.contains("only the crawl's directory names it") && said.contains("PGHOST=127.0.0.1"),
+                "{said}"
+            );
+        }
+    }
+    // Named by the user, on the command line or in the environment, it gets it.
+    let gets = |environment: &[(&str, &str)], command: &[&str]| {
+        assert!(sent(environment, command).0.ends_with(b"s3cret\0"), "{command:?}");
+    };
+    gets(&[("PGPASSWORD", "s3cret")], &["crawl", "-o", path, "--store", &url]);
+    gets(&[("PGPASSFILE", passfile)], &["crawl", "-o", path, "--store", &url]);
+    gets(&[("PGPASSWORD", "s3cret"), ("PGHOST", "127.0.0.1"), ("PGPORT", &port)], &["status", path]);
+    // That of another host is not for this one.
+    let (sent, _) = sent(&[("PGPASSWORD", "s3cret"), ("PGHOST", "db.test"), ("PGPORT", &port)], &["status", path]);
+    assert_eq!(sent, b"");
+}
+
+#[test]
+fn no_file_elsewhere_is_changed_through_a_link() {
+    let crawled = Crawled::small();
+    let (root, elsewhere) = (Path::new(crawled.dir()), tempfile::tempdir().expect("a directory"));
+    let precious = elsewhere.path().join("precious");
+    std::fs::write(&precious, "precious").expect("written");
+    let segment = crawled.segments()[0].file_name().expect("a name").to_str().expect("UTF-8").to_owned();
+    std::fs::remove_dir_all(root.join("dataset/graph")).ok();
+    std::fs::create_dir_all(root.join("dataset/graph")).expect("a directory");
+    let names = [
+        "crawl.toml.tmp".to_owned(),
+        "dataset/unsettled".to_owned(),
+        "dataset/graph/lock".to_owned(),
+        format!("dataset/graph/{segment}.unfinished"),
+        format!("dataset/pages/{segment}.unfinished"),
+        "live.socket".to_owned(),
+    ];
+    let link = || {
+        for name in &names {
+            let path = root.join(name);
+            if path.symlink_metadata().is_err() {
+                symlink(&precious, path).expect("a link");
+            }
+        }
+    };
+    let commands: [&[&str]; 6] = [
+        &["rank", crawled.dir()],
+        &["links", crawled.dir(), "http://small.test/"],
+        &["status", crawled.dir()],
+        &["crawl", "-o", crawled.dir(), "--progress", "none"],
+        &["derive", crawled.dir()],
+        &["export", crawled.dir(), "--format", "cdxj"],
+    ];
+    for command in commands {
+        link();
+        // Some links make a command fail: then it says why, and nothing is changed.
+        let ran = argiope(command);
+        assert!(!ran.stderr.contains("panicked"), "{ran:?}");
+        assert_eq!(std::fs::read_to_string(&precious).expect("a file"), "precious", "{command:?}");
+    }
+}
+
+#[test]
+fn a_state_with_a_link_in_it_is_not_opened() {
+    let crawled = Crawled::small();
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let precious = elsewhere.path().join("precious");
+    std::fs::write(&precious, "precious").expect("written");
+    symlink(&precious, Path::new(crawled.dir()).join("state/engine/9.jnl")).expect("a link");
+    let ran = crawled.run("status", &[]);
+    assert!(ran.code == 1 && ran.stderr.contains("state/engine/9.jnl is a symbolic link"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&precious).expect("a file"), "precious");
+}
