@@ -310,8 +310,8 @@ BEGIN
         INSERT INTO seed (url, site_key, url_key)
             SELECT e.text, e.site, e.url FROM unnest(e_text, e_site, e_url) WITH ORDINALITY AS e(text, site, url, n)
             WHERE NOT EXISTS (SELECT FROM seed s WHERE s.site_key = e.site AND s.url_key = e.url) ORDER BY e.n;
-        -- A seed with a depth of its own has come to be one without: workers learn of it again.
-        IF any_nearer THEN
+        -- A seed with a depth of its own has come to be one without: workers learn of it again. Without workers seeds keep their order.
+        IF me <> 0 AND any_nearer THEN
             UPDATE seed s SET number = DEFAULT
                 FROM nearer n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
                 WHERE n.writer = me AND n.depth > 0 AND u.depth = 0 AND s.site_key = n.site_key AND s.url_key = n.url_key;
