@@ -21,9 +21,12 @@ const BAD_LINES_SHOWN: usize = 10;
 /// Seeds as text.
 pub(super) struct Seeds {
     given: Vec<String>,
-    /// The name of the file, and its lines with their numbers.
-    listed: Option<(String, Vec<(usize, Vec<u8>)>)>,
+    /// The name of the file, and its lines.
+    listed: Option<(String, Vec<Line>)>,
 }
+
+/// A line of a file: its number, from 1, and what is in it.
+type Line = (usize, Vec<u8>);
 
 impl Seeds {
     /// Reads what the arguments name.
@@ -91,8 +94,8 @@ fn content(path: &Path, name: &str) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The lines that are neither empty nor comments, with their numbers.
-fn lines(content: &[u8]) -> Vec<(usize, Vec<u8>)> {
+/// The lines that are neither empty nor comments.
+fn lines(content: &[u8]) -> Vec<Line> {
     let lines = content.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).enumerate();
     let told = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
     told.map(|(index, line)| (index + 1, line.to_vec())).collect()
