@@ -38,6 +38,8 @@ pub struct Printer {
     last: Option<Progress>,
     last_plain: Duration,
     line_open: bool,
+    fetches_lost: u64,
+    has_told_of_clock: bool,
 }
 
 impl Printer {
@@ -45,11 +47,28 @@ impl Printer {
     #[must_use]
     pub fn new(show: Show) -> Self {
         let changing = show == Show::Auto && std::io::stderr().is_terminal();
-        Printer { changing, silent: show == Show::None, last: None, last_plain: Duration::ZERO, line_open: false }
+        let silent = show == Show::None;
+        Printer {
+            changing,
+            silent,
+            last: None,
+            last_plain: Duration::ZERO,
+            line_open: false,
+            fetches_lost: 0,
+            has_told_of_clock: false,
+        }
     }
 
     /// Shows where the crawl stands.
     pub fn show(&mut self, now: Progress) {
+        self.fetches_lost = now.fetches_lost;
+        if let (Some(by), false) = (now.clock_set_back, self.has_told_of_clock) {
+            self.has_told_of_clock = true;
+            let by = by.as_secs();
+            eprintln!(
+                "argiope: the system's clock was set back by {by} s or more since the last run; no site waits for that"
+            );
+        }
         let before = *self.last.get_or_insert(now);
         let due = self.changing || now.elapsed >= self.last_plain + PLAIN_EVERY;
         if self.silent || !due {
@@ -65,10 +84,16 @@ impl Printer {
         self.line_open = self.changing;
     }
 
-    /// Ends the changing line, so that what follows stands on a line of its own.
+    /// Ends the changing line, so that what follows stands on a line of its own, and reports what the program itself broke.
     pub fn end(&mut self) {
         if std::mem::take(&mut self.line_open) {
             eprintln!();
+        }
+        let lost = std::mem::take(&mut self.fetches_lost);
+        if lost > 0 {
+            eprintln!(
+                "argiope: {lost} fetches broke off by an error of this program, each counted as a failed attempt"
+            );
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use engine::clock::since_boot;
 use fetch::Gate;
-use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::watch;
 
 /// A lease: it holds until a time of a clock that goes on while the machine sleeps, unless the crawl is paused.
@@ -21,12 +21,10 @@ struct Terms {
     is_paused: bool,
 }
 
-/// A time of the clock by which leases are measured (`CLOCK_BOOTTIME`).
+/// A time of the clock by which leases are measured: it goes on while the machine sleeps.
 #[must_use]
 pub fn now() -> Duration {
-    let time = clock_gettime(ClockId::Boottime);
-    let (seconds, nanos) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
-    Duration::new(seconds.unwrap_or_default(), nanos.unwrap_or_default())
+    since_boot()
 }
 
 impl Lease {

@@ -134,6 +134,12 @@ impl Owned {
         }
     }
 
+    /// True where it may ask at an address, if groups are addresses.
+    #[must_use]
+    pub fn asks_at(&self, address: IpAddr) -> bool {
+        self.read().groups.get(&GroupName::of_address(address)).is_some_and(|held| !held.is_leaving)
+    }
+
     /// The sites on which it may begin something, in the order of their keys, from behind `after`, at most `max`.
     #[must_use]
     pub fn sites(&self, after: Option<SiteKey>, max: usize) -> Vec<SiteKey> {
@@ -186,9 +192,11 @@ mod tests {
         assert!(owned.add(SiteKey(5), &group) && !owned.add(SiteKey(6), &other));
         assert!(owned.crawls(SiteKey(5)) && !owned.crawls(SiteKey(6)));
         assert_eq!(owned.sites(Some(SiteKey(1)), 9), [SiteKey(2), SiteKey(5)]);
+        assert!(owned.asks_at(IpAddr::from([10, 0, 0, 1])) && !owned.asks_at(IpAddr::from([10, 0, 0, 2])));
         assert_eq!(owned.pin(SiteKey(5)), Pin::At(IpAddr::from([10, 0, 0, 1])));
 
         assert_eq!(owned.set_leaving(&group, true), [SiteKey(1), SiteKey(2), SiteKey(5)]);
+        assert!(!owned.asks_at(IpAddr::from([10, 0, 0, 1])), "nothing new is begun there");
         assert!(!owned.crawls(SiteKey(1)) && !owned.add(SiteKey(7), &group) && owned.sites(None, 9).is_empty());
         assert_eq!(
             owned.fence(sites.into_iter()),

@@ -8,6 +8,7 @@ mod resources;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use fetch::Fetcher;
@@ -55,6 +56,11 @@ impl Browsing {
         self.resources.count(task);
     }
 
+    /// The longest that showing one of so many pages at a time takes.
+    pub(crate) fn time_max(&self, pages: usize) -> Duration {
+        self.renderer.time_max(pages)
+    }
+
     /// Takes note of an answer; `Some` if it is a page that is to be shown.
     pub(crate) fn judge(&self, outcome: &FetchOutcome, purpose: Purpose, content: &Content) -> Option<Showing> {
         if purpose == Purpose::Robots {
@@ -79,7 +85,7 @@ impl Browsing {
             headers: response.headers.clone(),
             body: response.body.clone(),
         };
-        let at = self.clock.now();
+        let at = self.clock.date();
         let got = Arc::new(PageResources::new(self.resources.clone(), &outcome.url, address_of(outcome)));
         let showing_it = self.renderer.render(&page, got.clone() as Arc<dyn Source>);
         let rendered = wait(Stage::Render, showing_it).await;

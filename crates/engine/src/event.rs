@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use model::{
     Candidate, ContentDigest, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Queued, Rendering,
-    SiteRecord, Timestamp, Visit,
+    RobotsRecord, SiteRecord, TaskId, Timestamp, Visit,
 };
 use store::Committed;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
@@ -57,8 +57,33 @@ pub enum Event {
         /// Where it is to be asked, by whoever has that address; `None` where the site is another's already.
         address: Option<IpAddr>,
     },
+    /// The answer to [`Command::ReadRobots`].
+    RobotsRead {
+        /// The site.
+        site: Site,
+        /// What the store has of its robots.txt.
+        robots: Option<Box<RobotsRecord>>,
+    },
+    /// The answer to [`Command::ResolveTarget`].
+    TargetResolved {
+        /// The URL.
+        url: UrlKey,
+        /// The addresses of its site at which this run may ask; none behind a proxy, which resolves by itself.
+        addresses: Result<Vec<IpAddr>, Failure>,
+    },
+    /// The answer to [`Command::ResolveTarget`] where only others may ask at the addresses of the site.
+    TargetElsewhere(UrlKey),
+    /// The answer to [`Command::FetchTarget`] where another may ask at the address by now: nothing was asked.
+    NotAsked(TaskId),
     /// The answer to [`Command::Fetch`].
     Fetched(Box<Fetch>),
+    /// The answer to [`Command::Fetch`] for a task that this program broke: it counts as an attempt that failed.
+    Lost {
+        /// The task.
+        task: TaskId,
+        /// What happened, in words.
+        detail: String,
+    },
     /// The answer to one or more [`Command::Record`], in their order.
     Committed {
         /// The site and, where the record ended a URL's turn, the URL, of each record committed.
@@ -120,6 +145,18 @@ pub enum Command {
         /// The address that could not be reached when it was asked last; only where others crawl too.
         unreachable: Option<IpAddr>,
     },
+    /// Read what the store has of a site's robots.txt, whoever asked for it.
+    ReadRobots {
+        /// The site.
+        site: Site,
+    },
+    /// Find out the addresses of a site to whose URL the robots.txt of others redirects.
+    ResolveTarget {
+        /// The URL.
+        url: CanonicalUrl,
+    },
+    /// Fetch such a URL, unless another asks at the task's address by now.
+    FetchTarget(FetchTask),
     /// Fetch a URL.
     Fetch(FetchTask),
     /// Record what happened: archive first, then state.

@@ -1,6 +1,7 @@
 //! The shell around the step: carries commands out with tokio and one writer thread, and decides nothing.
 
 mod fetching;
+mod flights;
 mod writer;
 
 use std::collections::VecDeque;
@@ -10,17 +11,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fetch::Fetcher;
-use model::Timestamp;
+use model::{FetchTask, Timestamp};
 use stages::{Stage, time};
 use store::StoreError;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
-use tokio::task::JoinSet;
-use weburl::{Site, SiteKey};
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::MissedTickBehavior;
+use weburl::{CanonicalUrl, Site, SiteKey};
 
 use crate::clock::Clock;
 use crate::named::NamedSites;
 use crate::{Browsing, Command, End, Event, Pin, RecordError, Recorder, Seal, Settings, Start, State};
 use fetching::{Fetching, fetch};
+use flights::{Flights, Job};
 use writer::{Awaited, Order, Read, WriterEnd, write};
 
 /// Events waiting for the step.
@@ -31,6 +34,9 @@ const ORDERS_MAX: usize = 1_024;
 
 /// How often progress is reported.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+
+/// What a fetch may take beyond all of its limits before it is given up for lost: it waits for memory, for a core, for its event to be taken.
+const WAITS_MAX: Duration = Duration::from_secs(600);
 
 /// What is needed to run a crawl.
 pub struct Shell {
@@ -59,6 +65,8 @@ pub struct Ownership {
     pub released: Box<dyn Fn(SiteKey, Option<IpAddr>) + Send>,
     /// Where a site may be asked.
     pub pin: Box<dyn Fn(SiteKey) -> Pin + Send>,
+    /// Whether something may be asked at an address, for whatever site.
+    pub asks_at: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
 }
 
 /// What a worker is told from outside.
@@ -101,6 +109,10 @@ pub struct Progress {
     pub in_flight: usize,
     /// Sites that wait for a visit.
     pub sites_waiting: usize,
+    /// Fetches of this run that the program itself broke; each counted as an attempt that failed.
+    pub fetches_lost: u64,
+    /// By how much, at least, the system's clock was set back since the run before, as far as was noticed.
+    pub clock_set_back: Option<Duration>,
     /// Time since this run began.
     pub elapsed: Duration,
 }
@@ -117,7 +129,7 @@ pub enum CrawlError {
     Store(#[from] StoreError),
     /// A part of the program ended before its time.
     #[error("internal error: {0}")]
-    Internal(&'static str),
+    Internal(String),
 }
 
 impl Shell {
@@ -152,7 +164,8 @@ impl Shell {
         report(*reported.borrow_and_update());
         match ended {
             Some(Ok(ended)) => ended,
-            Some(Err(_)) | None => Err(CrawlError::Internal("the crawl's task panicked")),
+            Some(Err(error)) => Err(internal("the crawl", &error)),
+            None => Err(CrawlError::Internal("the crawl ended without an end".to_owned())),
         }
     }
 
@@ -170,7 +183,9 @@ impl Shell {
         let known_seeds = store.seeds()?;
         let named = NamedSites::of(fetcher.clone(), store.clone(), &seeds, &known_seeds);
         let (mut control, others) = match ownership {
-            Some(Ownership { orders, released, pin }) => (Some(orders), Some(Others { released, pin })),
+            Some(Ownership { orders, released, pin, asks_at }) => {
+                (Some(orders), Some(Others { released, pin, asks_at }))
+            }
             None => (None, None),
         };
         let start = match known_seeds.is_empty() {
@@ -195,8 +210,8 @@ impl Shell {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let beside = Arc::new(Semaphore::new(cores));
         let mut hands = Hands {
-            fetching: Arc::new(Fetching { fetcher, browsing, beside, settings: Arc::new(settings), events }),
-            fetches: JoinSet::new(),
+            fetching: Arc::new(Fetching { fetcher, browsing, beside, settings: Arc::new(settings), events, clock }),
+            flights: Flights::default(),
             waiting_orders: VecDeque::new(),
             alarm: None,
             abandoned: false,
@@ -204,8 +219,10 @@ impl Shell {
             end: None,
         };
         let begin = Event::Begin { seeds, known_seeds, pages: totals.fetched(), bytes: totals.bytes };
-        hands.carry_out(state.step(clock.now(), begin));
+        hands.carry_out(state.step(clock.now(), clock.date(), begin));
         let mut ticks = tokio::time::interval(PROGRESS_EVERY);
+        // Time in which this process stood still is nobody's to answer in.
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         tokio::pin!(stop);
         let mut stopping = false;
         while hands.end.is_none() {
@@ -259,11 +276,14 @@ impl Shell {
                     Event::Wake
                 }
                 _ = ticks.tick() => {
+                    for lost in hands.look_after_flights() {
+                        hands.carry_out(state.step(clock.now(), clock.date(), lost));
+                    }
                     reports.send_replace(progress(&state, clock.now().since(began)));
                     continue;
                 }
             };
-            let commands = time(Stage::Decide, || state.step(clock.now(), event));
+            let commands = time(Stage::Decide, || state.step(clock.now(), clock.date(), event));
             hands.carry_out(commands);
         }
         reports.send_replace(progress(&state, clock.now().since(began)));
@@ -271,12 +291,17 @@ impl Shell {
         drop(hands);
         drop(orders);
         drop(inbox);
-        let recorder = writer.await.map_err(|_| CrawlError::Internal("the writer thread panicked"))??;
+        let recorder = writer.await.map_err(|error| internal("the writer thread", &error))??;
         let finished = end != Some(End::Stopped);
         let closed = tokio::task::spawn_blocking(move || recorder.close(finished)).await;
-        closed.map_err(|_| CrawlError::Internal("closing the archive panicked"))??;
-        end.ok_or(CrawlError::Internal("the crawl ended without an end"))
+        closed.map_err(|error| internal("closing the archive", &error))??;
+        end.ok_or_else(|| CrawlError::Internal("the crawl ended without an end".to_owned()))
     }
+}
+
+/// A part of the program that broke.
+fn internal(part: &str, error: &JoinError) -> CrawlError {
+    CrawlError::Internal(format!("{part}: {error}"))
 }
 
 fn progress(state: &State, elapsed: Duration) -> Progress {
@@ -285,6 +310,8 @@ fn progress(state: &State, elapsed: Duration) -> Progress {
         bytes: state.bytes(),
         in_flight: state.fetches_in_flight(),
         sites_waiting: state.sites_waiting(),
+        fetches_lost: state.fetches_lost(),
+        clock_set_back: state.clock_set_back(),
         elapsed,
     }
 }
@@ -297,6 +324,7 @@ async fn next_of<T>(inbox: &mut Option<mpsc::Receiver<T>>) -> Option<T> {
     }
 }
 
+/// Sleeps until then. The timer stands still while the machine sleeps; but it is set again with every tick of the progress.
 async fn sleep_until(alarm: Option<Timestamp>, clock: Clock) {
     if let Some(alarm) = alarm {
         tokio::time::sleep(alarm.since(clock.now())).await;
@@ -306,7 +334,7 @@ async fn sleep_until(alarm: Option<Timestamp>, clock: Clock) {
 /// What carries out commands.
 struct Hands {
     fetching: Arc<Fetching>,
-    fetches: JoinSet<()>,
+    flights: Flights,
     /// Orders that the writer has no room for yet; bounded by the records that the step has open.
     waiting_orders: VecDeque<Order>,
     alarm: Option<Timestamp>,
@@ -320,15 +348,26 @@ struct Hands {
 struct Others {
     released: Box<dyn Fn(SiteKey, Option<IpAddr>) + Send>,
     pin: Box<dyn Fn(SiteKey) -> Pin + Send>,
+    asks_at: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
 }
 
 impl Hands {
     fn carry_out(&mut self, commands: Vec<Command>) {
-        while self.fetches.try_join_next().is_some() {}
+        self.flights.note_ended();
         for command in commands {
             match command {
-                Command::Fetch(task) => {
-                    self.fetches.spawn(fetch(task, self.fetching.clone()));
+                Command::Fetch(task) => self.fetch(task),
+                Command::FetchTarget(task) if self.is_asked_by_others(&task) => {
+                    let (events, task) = (self.fetching.events.clone(), task.id);
+                    self.flights.spawn(Job::Fetch(task), WAITS_MAX, async move {
+                        let _ = events.send(Event::NotAsked(task)).await;
+                    });
+                }
+                Command::FetchTarget(task) => self.fetch(task),
+                Command::ResolveTarget { url } => self.resolve_target(url),
+                Command::ReadRobots { .. } if self.abandoned => {}
+                Command::ReadRobots { site } => {
+                    self.waiting_orders.push_back(Order::Read(Read::Robots { site }));
                 }
                 Command::Resolve { site, unreachable } => self.resolve(site, unreachable),
                 Command::Record(record) => self.waiting_orders.push_back(Order::Record(record)),
@@ -350,15 +389,58 @@ impl Hands {
     }
 
     fn abandon(&mut self) {
-        self.fetches.abort_all();
+        self.flights.abandon();
         self.abandoned = true;
         self.waiting_orders.retain(|order| !matches!(order, Order::Read(_)));
+    }
+
+    fn fetch(&mut self, task: FetchTask) {
+        let (job, time_max) = (Job::Fetch(task.id), self.fetching.time_max(&task).saturating_add(WAITS_MAX));
+        self.flights.spawn(job, time_max, fetch(task, self.fetching.clone()));
+    }
+
+    /// True where only another worker may ask where a task goes.
+    fn is_asked_by_others(&self, task: &FetchTask) -> bool {
+        let (Some(others), Some(address)) = (&self.others, task.address) else { return false };
+        !(others.asks_at)(address)
+    }
+
+    /// Looks for the addresses of another site at which this run may ask.
+    fn resolve_target(&mut self, url: CanonicalUrl) {
+        let fetching = self.fetching.clone();
+        let asks_at = self.others.as_ref().map(|others| others.asks_at.clone());
+        let time_max = fetching.settings.limits.dns_timeout.saturating_add(WAITS_MAX);
+        self.flights.spawn(Job::ResolveTarget(url.key()), time_max, async move {
+            let mut found = fetching.fetcher.resolve(&url.site()).await;
+            let mut is_elsewhere = false;
+            if let (Ok(addresses), Some(asks_at)) = (&mut found, asks_at) {
+                let any = !addresses.is_empty();
+                addresses.retain(|address| asks_at(*address));
+                is_elsewhere = any && addresses.is_empty();
+            }
+            let url = url.key();
+            let event = match is_elsewhere {
+                true => Event::TargetElsewhere(url),
+                false => Event::TargetResolved { url, addresses: found },
+            };
+            let _ = fetching.events.send(event).await;
+        });
+    }
+
+    /// Once in [`PROGRESS_EVERY`]: what has broken off or come to no end, as events.
+    fn look_after_flights(&mut self) -> Vec<Event> {
+        self.flights.note_ended();
+        if self.fetching.fetcher.is_open() {
+            self.flights.pass(PROGRESS_EVERY);
+        }
+        self.flights.take_lost()
     }
 
     fn resolve(&mut self, site: Site, unreachable: Option<IpAddr>) {
         let fetching = self.fetching.clone();
         let pin = self.others.as_ref().map_or(Pin::Anywhere, |others| (others.pin)(site.key()));
-        self.fetches.spawn(async move {
+        let time_max = self.fetching.settings.limits.dns_timeout.saturating_add(WAITS_MAX);
+        self.flights.spawn(Job::Resolve(site.key()), time_max, async move {
             let event = match pin.judge(site.key(), unreachable) {
                 Some(event) => event,
                 None => pin.judge_found(site.key(), fetching.fetcher.resolve(&site).await),

@@ -1,7 +1,11 @@
-//! The brain: `step(state, now, event)` to commands. No clock, no I/O, no tasks.
+//! The brain: `step(state, now, date, event)` to commands. No clock, no I/O, no tasks.
+//!
+//! All times in here are of the clock by which the run waits; when a page was visited is a date (`dates`).
 
 mod begin;
+mod dates;
 mod dispatch;
+mod errands;
 mod fetched;
 mod known;
 mod links;
@@ -10,6 +14,7 @@ mod remembered;
 mod robots_txt;
 mod sitemaps;
 
+pub(crate) use robots_txt::ROBOTS_PATH;
 pub use robots_txt::robots_state;
 pub use sitemaps::sitemaps_of;
 
@@ -23,6 +28,8 @@ use model::{Failure, FailureKind, Queued, SiteRecord, TaskId, Timestamp};
 use store::{Committed, Relaxed};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
+use dates::{Dates, read_record};
+use errands::Errands;
 use remembered::Remembered;
 use sitemaps::SitemapSites;
 
@@ -38,10 +45,15 @@ const FOUND_OPEN_MAX: usize = 1 << 16;
 /// After how long a site's name is resolved anew.
 const RESOLVE_AGAIN_AFTER: Duration = Duration::from_secs(3600);
 
+/// A site that waits longer than it can have been asked to says that the system's clock was set back, if it is by so much: workers' clocks
+/// differ a little, and so do the settings of two runs.
+const CLOCK_SET_BACK_MIN: Duration = Duration::from_secs(60);
+
 /// The whole state of a running crawl. What must outlive the process is in the store.
 pub struct State {
     settings: Settings,
     remembered: Remembered,
+    errands: Errands,
     /// The seeds, and the URLs that they redirect to.
     seeds: HashSet<UrlKey>,
     sitemap_sites: SitemapSites,
@@ -51,6 +63,8 @@ pub struct State {
     parked: VecDeque<SiteKey>,
     in_flight: HashMap<TaskId, Flight>,
     next_task: u64,
+    /// Fetches of this run that the program itself broke.
+    fetches_lost: u64,
     /// What each record given out and not committed yet holds, in order; and the sum.
     open: VecDeque<Weight>,
     open_weight: Weight,
@@ -65,6 +79,9 @@ pub struct State {
     pages: u64,
     bytes: u64,
     started_at: Timestamp,
+    dates: Dates,
+    /// By how much, at least, the system's clock was set back since the run before.
+    clock_set_back: Option<Duration>,
     start: Start,
     /// Sites that others may have asked just before they became this run's own; until they are in front.
     taken_over: HashSet<SiteKey>,
@@ -156,8 +173,22 @@ impl Leaving {
 struct Flight {
     site: SiteKey,
     group: Group,
-    /// The URL; `None` for robots.txt.
-    queued: Option<Queued>,
+    asked: Asked,
+}
+
+/// What a fetch asks for.
+enum Asked {
+    /// A URL.
+    Url(Box<Queued>),
+    /// The site's robots.txt.
+    Robots,
+    /// A robots.txt on this site to which that of others redirects.
+    Errand {
+        /// Its URL.
+        key: UrlKey,
+        /// It is counted as a visit of the site, which was in front.
+        is_counted: bool,
+    },
 }
 
 /// The search for sites that have a queue in the store and are not in front.
@@ -180,6 +211,7 @@ impl State {
         State {
             bench: Workbench::new(politeness.connections_per_site, quiet_until),
             remembered: Remembered::new(settings.remembered_urls_max),
+            errands: Errands::default(),
             sitemap_sites: match start {
                 Start::New | Start::Resumed => SitemapSites::all(settings.filter.scope.kind()),
                 Start::Shared => SitemapSites::of_seeds(settings.filter.scope.kind()),
@@ -190,6 +222,7 @@ impl State {
             parked: VecDeque::new(),
             in_flight: HashMap::default(),
             next_task: 0,
+            fetches_lost: 0,
             open: VecDeque::new(),
             open_weight: Weight::default(),
             asked: 0,
@@ -199,6 +232,8 @@ impl State {
             pages: 0,
             bytes: 0,
             started_at: now,
+            dates: Dates::default(),
+            clock_set_back: None,
             start,
             taken_over: HashSet::default(),
             released: HashSet::default(),
@@ -209,7 +244,10 @@ impl State {
     }
 
     /// Takes in an event and says what is to be done. Given the same events at the same times it says the same.
-    pub fn step(&mut self, now: Timestamp, event: Event) -> Vec<Command> {
+    ///
+    /// `now` is the time by which the run waits, which never goes back; `date` is what the system's clock shows.
+    pub fn step(&mut self, now: Timestamp, date: Timestamp, event: Event) -> Vec<Command> {
+        self.dates = Dates::read(now, date);
         match event {
             Event::Begin { seeds, known_seeds, pages, bytes } => self.begin(now, seeds, known_seeds, pages, bytes),
             Event::SitesFound { sites, all } => self.sites_found(&sites, all),
@@ -217,6 +255,11 @@ impl State {
             Event::Resolved { site, addresses } => self.resolved(now, site, addresses),
             Event::Elsewhere { site, address } => self.elsewhere(now, site, address),
             Event::Fetched(fetch) => self.fetched(now, *fetch),
+            Event::RobotsRead { site, robots } => self.robots_read(now, &site, robots.map(|robots| *robots)),
+            Event::TargetResolved { url, addresses } => self.target_resolved(now, url, addresses),
+            Event::TargetElsewhere(url) => self.target_elsewhere(now, url),
+            Event::NotAsked(task) => self.not_asked(now, task),
+            Event::Lost { task, detail } => self.lost(now, task, detail),
             Event::Committed { records, committed } => self.committed(now, &records, committed),
             Event::SitesChanged { sites, taken_over } => self.sites_changed(now, &sites, taken_over),
             Event::SitesWaiting(sites) => self.sites_waiting_in_store(now, &sites),
@@ -251,6 +294,18 @@ impl State {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// By how much, at least, the system's clock was set back since the run before, as far as was noticed.
+    #[must_use]
+    pub fn clock_set_back(&self) -> Option<Duration> {
+        self.clock_set_back
+    }
+
+    /// Fetches of this run that the program itself broke: each counted as an attempt that failed.
+    #[must_use]
+    pub fn fetches_lost(&self) -> u64 {
+        self.fetches_lost
     }
 
     fn add_seed(&mut self, seed: &CanonicalUrl) {
@@ -374,24 +429,31 @@ impl State {
         let taken_over = self.taken_over.remove(&site);
         let politeness = &self.settings.site_rules.politeness;
         let mut record = match record {
-            Some(record) => *record,
+            Some(record) => read_record(*record, now),
             None => SiteRecord::new(url?.site()),
         };
         // Whether its address is refused is up to the settings and the seeds of this run.
         record.given_up.take_if(|failure| failure.kind == FailureKind::AddressDenied);
         let robots = robots_state(record.robots.as_ref(), &self.settings);
+        let has_failed =
+            record.failures_in_a_row > 0 || record.robots.as_ref().is_some_and(|robots| robots.failed_tries > 0);
         let mut state = SiteState::new(record);
         state.robots = robots;
+        let longest = if has_failed { politeness.longest_wait() } else { Duration::ZERO };
+        let latest = now + longest.max(state.delay(politeness));
+        let too_late = state.due_at().since(latest);
+        state.set_due_at(state.due_at().min(latest));
         let visited_before = match self.start {
             Start::New => None,
             Start::Resumed => Some(self.started_at),
             Start::Shared => taken_over.then_some(now),
         };
         if let Some(before) = visited_before {
-            // Such a visit may have ended unrecorded; and a clock may have been set back.
-            let latest = now + politeness.longest_wait();
-            let quiet = before + state.delay(politeness);
-            state.set_due_at(state.due_at().min(latest).max(quiet));
+            // Such a visit may have ended unrecorded.
+            state.wait_until(before + state.delay(politeness));
+        }
+        if too_late >= CLOCK_SET_BACK_MIN {
+            self.clock_set_back = self.clock_set_back.max(Some(too_late));
         }
         Some(Front {
             state,
@@ -408,14 +470,14 @@ impl State {
     }
 
     fn resolved(&mut self, now: Timestamp, site: SiteKey, addresses: Result<Vec<IpAddr>, Failure>) {
-        self.asked -= 1;
         let politeness = self.settings.site_rules.politeness.clone();
-        let Some(front) = self.front(site) else { return };
+        // A site that is being resolved stays in front. What was given up for lost may be answered after all.
+        let Some(front) = self.front(site).filter(|front| front.resolving) else { return };
         front.resolving = false;
         front.resolved_at = now;
         match addresses {
             Ok(addresses) => front.state.resolved(addresses),
-            Err(failure) if failure.kind == FailureKind::NameServer => {
+            Err(failure) if matches!(failure.kind, FailureKind::NameServer | FailureKind::Internal) => {
                 let failures = front.state.failed(&failure, &politeness);
                 front.state.wait_until(now + politeness.backoff_after(failures, None));
                 if failures >= u32::from(politeness.attempts_max) {
@@ -424,6 +486,7 @@ impl State {
             }
             Err(failure) => front.state.give_up(failure),
         }
+        self.asked -= 1;
         self.prepare(now, site);
     }
 
@@ -474,3 +537,6 @@ impl State {
         site
     }
 }
+
+#[cfg(test)]
+mod tests;

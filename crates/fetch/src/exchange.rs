@@ -76,6 +76,11 @@ impl Exchanger {
         })
     }
 
+    /// True where requests may be sent at the moment.
+    pub(crate) fn is_open(&self) -> bool {
+        self.gate.is_open()
+    }
+
     /// Asks and reads the whole answer. A connection kept from before may have died in the meantime: if it gives not a
     /// byte, the request is sent once more over a new one, as GET and HEAD may be (RFC 9110 §9.2.2).
     pub(crate) async fn exchange(&self, ask: &Ask<'_>) -> Result<Answered, Unanswerable> {

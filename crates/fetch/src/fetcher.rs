@@ -15,7 +15,7 @@ use crate::{ConfigError, FetchConfig, Grants};
 /// The wall clock, from outside.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Redirects of robots.txt that are followed (RFC 9309 §2.3.1.2).
+/// Redirects of robots.txt that are followed (RFC 9309 §2.3.1.2): here within its site, and by the crawl from site to site.
 pub const ROBOTS_REDIRECTS_MAX: usize = 5;
 
 /// Fetches. It holds the idle connections, the DNS cache and the budget of memory, so a crawl has one of them, shared
@@ -44,8 +44,9 @@ impl Fetcher {
     /// Carries out `task`. Dropping the future closes the connection it was using.
     ///
     /// The connection goes to the address of the task and to no other; without one, names are resolved here. `head_first`
-    /// is for [`Purpose::Page`] only. Only [`Purpose::Robots`] follows redirects: up to [`ROBOTS_REDIRECTS_MAX`], then the
-    /// answer is the redirect that was not followed.
+    /// is for [`Purpose::Page`] only. Only [`Purpose::Robots`] follows redirects: up to [`ROBOTS_REDIRECTS_MAX`]
+    /// within its site, then the answer is the redirect that was not followed. Another site has turns of its own:
+    /// [`robots_elsewhere`] says where it leads.
     pub async fn fetch(&self, task: FetchTask) -> FetchOutcome {
         let started_at = (self.clock)();
         let mut course =
@@ -64,6 +65,26 @@ impl Fetcher {
             finished_at: (self.clock)(),
             response_time: course.response_time,
         }
+    }
+
+    /// True where requests may be sent now. While the gate of [`FetchConfig::gate`] is closed, fetches wait, and no limit counts.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.exchanger.is_open()
+    }
+
+    /// The longest that the limits let a task of this kind take, without what it waits for memory or at the gate.
+    #[must_use]
+    pub fn time_max(&self, purpose: Purpose, head_first: bool) -> Duration {
+        let limits = &self.limits;
+        // A kept connection that has died is replaced, and the request sent once more.
+        let exchange = limits.dns_timeout + (limits.connect_timeout + limits.total_timeout) * 2;
+        let exchanges = match purpose {
+            Purpose::Robots => ROBOTS_REDIRECTS_MAX + 1,
+            Purpose::Page if head_first => 2,
+            Purpose::Page | Purpose::Sitemap => 1,
+        };
+        exchange * u32::try_from(exchanges).unwrap_or(u32::MAX)
     }
 
     /// The addresses that connections for `site` may go to, never none: what `--connect-to`, `--resolve` and DNS say, the
@@ -147,17 +168,22 @@ impl Course<'_> {
     /// The byte beyond `robots_bytes_max` shows that there is more.
     async fn robots(&mut self, pinned: Option<IpAddr>) -> Result<Response, Unanswerable> {
         let bytes_max = self.fetcher.limits.robots_bytes_max.saturating_add(1);
-        let mut address = pinned;
         for _ in 0..ROBOTS_REDIRECTS_MAX {
-            let response = self.ask(Method::Get, address, bytes_max).await?;
-            let Some(target) = redirect_target(&self.url, &response) else { return Ok(response) };
-            if target.site() != self.url.site() {
-                address = None;
+            let response = self.ask(Method::Get, pinned, bytes_max).await?;
+            match redirect_target(&self.url, &response) {
+                Some(target) if target.site() == self.url.site() => self.url = target,
+                Some(_) | None => return Ok(response),
             }
-            self.url = target;
         }
-        self.ask(Method::Get, address, bytes_max).await
+        self.ask(Method::Get, pinned, bytes_max).await
     }
+}
+
+/// The URL on another site to which an answer for [`Purpose::Robots`] redirects. It was not asked for.
+#[must_use]
+pub fn robots_elsewhere(outcome: &FetchOutcome) -> Option<CanonicalUrl> {
+    let Fetched::Response(response) = &outcome.fetched else { return None };
+    redirect_target(&outcome.url, response).filter(|target| target.site() != outcome.url.site())
 }
 
 /// Where a redirect leads, if the answer is one that can be followed.

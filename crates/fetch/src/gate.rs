@@ -3,6 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
 /// Waits until something may be asked.
 type Wait = dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync;
@@ -16,6 +17,11 @@ impl Gate {
     /// A gate. `wait` resolves when it is open.
     pub fn new<F: Future<Output = ()> + Send + 'static>(wait: impl Fn() -> F + Send + Sync + 'static) -> Self {
         Gate(Some(Arc::new(move || Box::pin(wait()))))
+    }
+
+    /// True where whatever passes now is not held up.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.as_ref().is_none_or(|wait| wait().as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready())
     }
 
     pub(crate) async fn pass(&self) {

@@ -41,7 +41,7 @@ pub use address::is_globally_routable;
 pub use config::{ConfigError, FetchConfig};
 pub use decode::decode;
 pub(crate) use fetcher::Clock;
-pub use fetcher::{Fetcher, ROBOTS_REDIRECTS_MAX};
+pub use fetcher::{Fetcher, ROBOTS_REDIRECTS_MAX, robots_elsewhere};
 pub use gate::Gate;
 pub use head::{parse_fields, parse_status};
 pub use private::{AskStanding, DenyPrivate, Grants, Standing};

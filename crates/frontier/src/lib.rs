@@ -21,4 +21,4 @@ pub use politeness::Politeness;
 pub use site_state::{Next, RobotsState, Settled, SiteRules, SiteState, window_urls};
 pub use traps::{ShapeRule, TrapRules};
 pub use verdict::Verdict;
-pub use workbench::{Group, Workbench};
+pub use workbench::{Group, Visitor, Workbench};

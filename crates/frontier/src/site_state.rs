@@ -235,10 +235,12 @@ impl SiteState {
         politeness.delay_after(self.crawl_delay(), self.record.response_time)
     }
 
-    /// Notes that the site answered.
-    pub fn reached(&mut self, response_time: Duration) {
-        self.record.failures_in_a_row = 0;
+    /// Notes that the site answered at this time. One that has asked meanwhile to be left alone for longer than its delay keeps a failure,
+    /// so that its record tells that it does not wait because of a clock that was set back.
+    pub fn reached(&mut self, response_time: Duration, at: Timestamp, politeness: &Politeness) {
         self.record.response_time = response_time;
+        let is_left_alone = self.record.due_at > at + self.delay(politeness);
+        self.record.failures_in_a_row = u32::from(is_left_alone);
     }
 
     /// Notes a failure; gives up the site if it is one too many. Tells how many there were in a row.
@@ -416,6 +418,11 @@ impl SiteState {
     fn judge(&mut self, waiting: &Queued, rules: &SiteRules) -> Option<Settled> {
         if let Some(failure) = &self.record.given_up {
             return Some(Settled::new(given_up_outcome(failure), failure.detail.clone()));
+        }
+        if waiting.candidate.purpose == Purpose::Robots {
+            // It is in the queue so that the site's robots.txt is asked for, which has been done.
+            let reason = "the robots.txt of its site, asked for before anything else".to_owned();
+            return Some(Settled::new(Outcome::Excluded, reason));
         }
         if let (Some(matching), RobotsState::Known { rules: robots, failure, .. }) = (rules.matching, &self.robots) {
             if let Some(failure) = failure {

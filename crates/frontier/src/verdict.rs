@@ -69,9 +69,11 @@ fn judge_failure(failure: &Failure) -> Verdict {
     let reason = failure.detail.clone();
     let outcome = outcome_of(failure.kind);
     match failure.kind {
-        FailureKind::NameServer | FailureKind::Connect | FailureKind::Timeout | FailureKind::Disconnected => {
-            Verdict::Retry { retry_after: None, outcome, reason }
-        }
+        FailureKind::NameServer
+        | FailureKind::Connect
+        | FailureKind::Timeout
+        | FailureKind::Disconnected
+        | FailureKind::Internal => Verdict::Retry { retry_after: None, outcome, reason },
         FailureKind::NameNotFound | FailureKind::AddressDenied | FailureKind::Tls => {
             Verdict::Final { outcome, reason, reached: false }
         }
@@ -107,7 +109,9 @@ pub fn outcome_of(kind: FailureKind) -> Outcome {
     match kind {
         FailureKind::NameNotFound | FailureKind::NameServer => Outcome::DomainError,
         FailureKind::AddressDenied => Outcome::Excluded,
-        FailureKind::Connect | FailureKind::Disconnected | FailureKind::Protocol => Outcome::ConnectionError,
+        FailureKind::Connect | FailureKind::Disconnected | FailureKind::Protocol | FailureKind::Internal => {
+            Outcome::ConnectionError
+        }
         FailureKind::Tls => Outcome::TlsError,
         FailureKind::Timeout => Outcome::Timeout,
         FailureKind::HeadTooLarge => Outcome::TooLarge,

@@ -20,6 +20,29 @@ pub enum Group {
     Site(SiteKey),
 }
 
+/// What takes turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Visitor {
+    /// A site that wants a visit.
+    Site(SiteKey),
+    /// One thing to be asked for the sake of other sites, by its number.
+    Errand(u64),
+}
+
+impl From<SiteKey> for Visitor {
+    fn from(site: SiteKey) -> Self {
+        Visitor::Site(site)
+    }
+}
+
+impl Group {
+    /// The group of an address.
+    #[must_use]
+    pub fn of_address(address: IpAddr) -> Self {
+        Group::Address(address)
+    }
+}
+
 /// The sites that want a visit.
 #[derive(Debug)]
 pub struct Workbench {
@@ -32,14 +55,14 @@ pub struct Workbench {
     ready: BTreeSet<(Timestamp, Group)>,
     /// The groups with nothing to do, until their due time, when they are forgotten.
     idle: BTreeSet<(Timestamp, Group)>,
-    waiting: HashMap<SiteKey, (Group, Timestamp)>,
+    waiting: HashMap<Visitor, (Group, Timestamp)>,
 }
 
 #[derive(Debug, Default)]
 struct Entry {
     due: Timestamp,
     in_flight: usize,
-    sites: BTreeSet<(Timestamp, SiteKey)>,
+    visitors: BTreeSet<(Timestamp, Visitor)>,
 }
 
 impl Workbench {
@@ -57,32 +80,34 @@ impl Workbench {
     }
 
     /// Puts a site on the workbench: it wants one visit, not before `due`. A site that is there already is moved.
-    pub fn offer(&mut self, site: SiteKey, group: Group, due: Timestamp) {
+    pub fn offer(&mut self, site: impl Into<Visitor>, group: Group, due: Timestamp) {
+        let site = site.into();
         self.withdraw(site);
         let quiet_until = self.quiet_until;
         self.change(group, |entry| {
             entry.due = entry.due.max(quiet_until);
-            entry.sites.insert((due, site));
+            entry.visitors.insert((due, site));
         });
         self.waiting.insert(site, (group, due));
     }
 
     /// Takes a site off the workbench, if it is there.
-    pub fn withdraw(&mut self, site: SiteKey) {
+    pub fn withdraw(&mut self, site: impl Into<Visitor>) {
+        let site = site.into();
         if let Some((group, due)) = self.waiting.remove(&site) {
             self.change(group, |entry| {
-                entry.sites.remove(&(due, site));
+                entry.visitors.remove(&(due, site));
             });
         }
     }
 
     /// Takes the site that has been due the longest, with its group. The visit must be ended by [`Workbench::end`].
-    pub fn pick(&mut self, now: Timestamp) -> Option<(SiteKey, Group)> {
+    pub fn pick(&mut self, now: Timestamp) -> Option<(Visitor, Group)> {
         self.forget_idle(now);
         let (_, group) = *self.ready.first().filter(|(due, _)| *due <= now)?;
         let mut picked = None;
         self.change(group, |entry| {
-            if let Some((_, site)) = entry.sites.pop_first() {
+            if let Some((_, site)) = entry.visitors.pop_first() {
                 entry.in_flight += 1;
                 picked = Some(site);
             }
@@ -148,7 +173,7 @@ impl Workbench {
 impl Entry {
     /// When its first site is due; `None` where it has none or all its visits are under way.
     fn ready_at(&self, visits_max: usize) -> Option<Timestamp> {
-        let (due, _) = self.sites.first()?;
+        let (due, _) = self.visitors.first()?;
         (self.in_flight < visits_max).then(|| self.due.max(*due))
     }
 }
@@ -171,8 +196,8 @@ mod tests {
         }
         assert_eq!(bench.pick(Timestamp(9)), None);
         assert_eq!(bench.next_due(), Some(Timestamp(10)));
-        let order: Vec<u64> = std::iter::from_fn(|| bench.pick(Timestamp(99))).map(|(site, _)| site.0).collect();
-        assert_eq!(order, [2, 3, 1]);
+        let order: Vec<Visitor> = std::iter::from_fn(|| bench.pick(Timestamp(99))).map(|(site, _)| site).collect();
+        assert_eq!(order, [2, 3, 1].map(|site| Visitor::Site(SiteKey(site))));
     }
 
     #[test]

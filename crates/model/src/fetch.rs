@@ -19,7 +19,7 @@ pub struct FetchTask {
     pub id: TaskId,
     /// The URL.
     pub url: CanonicalUrl,
-    /// What it is fetched for. For [`Purpose::Robots`] redirects are followed, up to five (RFC 9309 §2.3.1.2).
+    /// What it is fetched for. For [`Purpose::Robots`] redirects within the site are followed, up to five (RFC 9309 §2.3.1.2).
     pub purpose: Purpose,
     /// The address to connect to, decided before so that the delay per address holds; `None` behind a proxy.
     pub address: Option<IpAddr>,
@@ -40,9 +40,9 @@ pub struct FetchOutcome {
     pub fetched: Fetched,
     /// What a browser made of it, if it was shown in one.
     pub rendering: Option<Box<Rendering>>,
-    /// When the first request was sent, or the connection begun.
+    /// The date when the first request was sent, or the connection begun.
     pub started_at: Timestamp,
-    /// When the last byte was received, or the attempt given up.
+    /// When the last byte was received, or the attempt given up: for the crawl by the clock by which it waits, which nobody sets.
     pub finished_at: Timestamp,
     /// From the last request to its answer's last byte: what an adaptive delay is measured by.
     pub response_time: Duration,
@@ -121,6 +121,8 @@ pub enum FailureKind {
     Busy,
     /// A size limit of [`crate::Limits`] was reached in the head; the detail names it.
     HeadTooLarge,
+    /// This program failed: the fetch panicked, or came to no end within all of its limits.
+    Internal,
 }
 
 impl FailureKind {

@@ -37,6 +37,14 @@ impl Renderer {
         is_sandbox_off()
     }
 
+    /// The longest that one of `pages` given at the same time takes: it waits for a tab, and is tried twice.
+    #[must_use]
+    pub fn time_max(&self, pages: usize) -> Duration {
+        let attempt = self.settings.page_time_max + START_TIME_MAX * 2 + CLOSE_TIME_MAX;
+        let turns = pages.div_ceil(self.settings.tabs.max(1)).max(1);
+        attempt * 2 * u32::try_from(turns).unwrap_or(u32::MAX)
+    }
+
     /// Renders a page; `source` answers what it asks for. A page whose process or browser ends is tried once more.
     ///
     /// # Errors

@@ -139,7 +139,7 @@ pub fn simulate(scenario: Scenario, trace: bool) -> std::io::Result<Report> {
 /// Runs the crawler's program once. True where it must be run again.
 fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
     let watched = Arc::new(Watched::new(below.clone(), world.scenario.sabotage));
-    world.oracle.crawler_begins(&*below, world.now);
+    world.oracle.crawler_begins(&*below, world.now, world.clock.at(world.now));
     let archive = match open_archive(world, &*below) {
         Ok(archive) => archive,
         Err(error) => {
@@ -168,7 +168,7 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
             sabotage_archive(world)?;
             let archive = world.disk.archive();
             world.urls = below.totals().map_or(0, |totals| totals.urls);
-            world.oracle.crawler_begins(&*below, world.now);
+            world.oracle.crawler_begins(&*below, world.now, world.clock.at(world.now));
             world.oracle.judge_end(&world.scenario, &*below, archive.as_deref(), world.interruptions, world.now);
             Ok(false)
         }
@@ -199,16 +199,8 @@ fn open_archive(world: &World, store: &dyn Store) -> Result<Option<Archive>, Str
 fn pass_time(world: &mut World) {
     let millis = world.misfortune.pick(&[0, 10, 500, 5_000, 600_000]);
     world.now = world.now + Duration::from_millis(world.misfortune.between(0, millis)) + Duration::from_micros(1);
-    if world.misfortune.chance(world.scenario.troubles.clock_chance) {
-        let by = Duration::from_secs(world.misfortune.pick(&[1, 60, 3_600, 30_000, 200_000]));
-        if world.misfortune.chance(500) {
-            world.note(format_args!("clock set forward by {by:?}"));
-            world.clock.set_forward(by);
-            world.oracle.clock_set_forward();
-        } else {
-            world.note(format_args!("clock set back by {by:?}"));
-            world.clock.set_back(by);
-        }
+    if world.misfortune.chance(world.scenario.troubles.clock_chance) && world.set_clock() {
+        world.oracle.clock_set_forward();
     }
 }
 

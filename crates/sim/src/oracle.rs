@@ -98,8 +98,10 @@ pub struct Request {
     pub address: Option<IpAddr>,
     /// When it begins.
     pub start: TrueTime,
-    /// What the crawler's clock shows then.
+    /// The date that the crawler's machine shows then.
     pub shown: Timestamp,
+    /// The time by which the crawler waits.
+    pub waited: Timestamp,
 }
 
 /// The end of a request.
@@ -109,8 +111,8 @@ pub struct Ended {
     pub served: Served,
     /// When.
     pub end: TrueTime,
-    /// What the crawler's clock shows then.
-    pub shown: Timestamp,
+    /// The time by which the crawler waits then.
+    pub waited: Timestamp,
     /// How long it took.
     pub took: Duration,
 }
@@ -189,10 +191,15 @@ impl Oracle {
         self.politeness.clock_set_forward();
     }
 
-    /// A crawler begins with this store.
-    pub fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime) {
+    /// The machine's clock was set forward while the crawler runs, to which it makes no difference.
+    pub fn clock_set_forward_in_run(&mut self) {
+        self.politeness.clock_set_forward_in_run();
+    }
+
+    /// A crawler begins with this store. Its machine shows this date.
+    pub fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime, date: Timestamp) {
         self.once.crawler_begins(store, now, &mut self.findings);
-        self.robots_txt.crawler_begins(store, now, &mut self.findings);
+        self.robots_txt.crawler_begins(store, now, date, &mut self.findings);
     }
 
     /// Something else than a check of its own went wrong.

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Command, End, Event, Fetch, Pin, Recorder, Settings, Start, State, look_into};
-use model::{FetchOutcome, FetchTask, Purpose, TaskId};
+use model::{FetchOutcome, FetchTask, Purpose, TaskId, Timestamp};
 use store::Store;
 use weburl::{Site, SiteKey};
 
 use crate::oracle::{Check, Ended, Request};
 use crate::scenario::Sabotage;
 use crate::server::Exchanged;
-use crate::time::TrueTime;
+use crate::time::{SkewedClock, TrueTime};
 use crate::watched::Watched;
+use crate::web::RobotsReply;
 use crate::world::World;
 use crate::writer::{Order, Writer};
 
@@ -45,6 +46,8 @@ enum Happening {
     HandOver(SiteKey),
     /// It comes back.
     TakeOver(Vec<SiteKey>),
+    /// Somebody sets the machine's clock.
+    ClockSet,
 }
 
 /// A request under way.
@@ -63,6 +66,8 @@ pub(crate) struct Process<'w> {
     agenda: BTreeMap<(TrueTime, u64), Happening>,
     scheduled: u64,
     under_way: BTreeMap<TaskId, UnderWay>,
+    /// The clock by which the crawler waits: nobody sets it.
+    waiting: SkewedClock,
     alarm: u64,
     /// The writer's answers come in their order.
     last_answer: TrueTime,
@@ -83,7 +88,8 @@ impl<'w> Process<'w> {
             true => Start::Resumed,
             false => Start::New,
         };
-        let state = State::new(settings.clone(), world.clock.at(world.now), start);
+        let waiting = world.clock;
+        let state = State::new(settings.clone(), waiting.at(world.now), start);
         let last_answer = world.now;
         let mut process = Process {
             world,
@@ -94,6 +100,7 @@ impl<'w> Process<'w> {
             agenda: BTreeMap::new(),
             scheduled: 0,
             under_way: BTreeMap::new(),
+            waiting,
             alarm: 0,
             last_answer,
             pins: BTreeMap::new(),
@@ -107,6 +114,10 @@ impl<'w> Process<'w> {
         }
         if is_shared {
             process.share(resumed);
+        }
+        for _ in 0..process.world.scenario.troubles.clock_jumps {
+            let after = Duration::from_millis(process.world.misfortune.below(30_000));
+            process.schedule(process.world.now + after, Happening::ClockSet);
         }
         process
     }
@@ -195,11 +206,34 @@ impl<'w> Process<'w> {
             Happening::Alarm(number) if number == self.alarm => self.step(Event::Wake),
             Happening::Alarm(_) => Ok(()),
             Happening::HandOver(site) => self.hand_over(site),
+            Happening::ClockSet => {
+                self.set_clock();
+                Ok(())
+            }
             Happening::TakeOver(sites) => {
                 self.store.set_away(sites.iter().copied(), false);
                 self.step(Event::SitesChanged { sites, taken_over: true })
             }
         }
+    }
+
+    /// Sets the clock while the crawler runs. By when a server wants to be asked again is said by its own, which nobody sets.
+    fn set_clock(&mut self) {
+        let by_date =
+            |under_way: &UnderWay| matches!(under_way.exchanged.served, crate::Served::Busy { retry_after: Some(_) });
+        if !self.under_way.values().any(by_date) && self.world.set_clock() {
+            self.world.oracle.clock_set_forward_in_run();
+        }
+    }
+
+    fn has_one_clock(&self) -> bool {
+        self.world.scenario.sabotage == Some(Sabotage::OneClock)
+    }
+
+    /// What the crawler's clocks show: that by which it waits, and that for dates.
+    fn clocks(&self) -> (Timestamp, Timestamp) {
+        let date = self.world.clock.at(self.world.now);
+        (if self.has_one_clock() { date } else { self.waiting.at(self.world.now) }, date)
     }
 
     fn hand_over(&mut self, site: SiteKey) -> Result<(), Exit> {
@@ -239,7 +273,8 @@ impl<'w> Process<'w> {
 
     fn step(&mut self, event: Event) -> Result<(), Exit> {
         self.world.note(format_args!("{}", brief(&event)));
-        let commands = self.state.step(self.world.clock.at(self.world.now), event);
+        let (now, date) = self.clocks();
+        let commands = self.state.step(now, date, event);
         self.check_bounds();
         for command in commands {
             self.maybe_crash()?;
@@ -265,6 +300,22 @@ impl<'w> Process<'w> {
     fn carry_out(&mut self, command: Command) -> Result<(), Exit> {
         match command {
             Command::Fetch(task) => self.fetch(&task),
+            Command::FetchTarget(task) if self.store.is_away(task.url.key().site) => {
+                self.schedule(self.world.now, Happening::Step(Event::NotAsked(task.id)));
+            }
+            Command::FetchTarget(task) => self.fetch(&task),
+            Command::ResolveTarget { url } => {
+                let key = url.key();
+                let event = if self.store.is_away(key.site) {
+                    Event::TargetElsewhere(key)
+                } else {
+                    let addresses = self.world.servers.resolve(&self.world.scenario.web, &url.site());
+                    Event::TargetResolved { url: key, addresses }
+                };
+                let after = Duration::from_micros(self.world.network.between(100, 300_000));
+                self.schedule(self.world.now + after, Happening::Step(event));
+            }
+            Command::ReadRobots { site } => self.order(Order::ReadRobots { site }),
             Command::Resolve { site, unreachable } => {
                 let pin = self.pin(site.key());
                 let event = pin.judge(site.key(), unreachable).unwrap_or_else(|| {
@@ -284,7 +335,8 @@ impl<'w> Process<'w> {
             Command::FindSites { after } => self.order(Order::FindSites { after }),
             Command::WakeAt(at) => {
                 self.alarm += 1;
-                let at = self.world.clock.when(at).max(self.world.now);
+                let clock = if self.has_one_clock() { self.world.clock } else { self.waiting };
+                let at = clock.when(at).max(self.world.now);
                 self.schedule(at, Happening::Alarm(self.alarm));
             }
             Command::Abandon => {
@@ -336,16 +388,35 @@ impl<'w> Process<'w> {
             let ended = Ended {
                 served: crate::Served::Final,
                 end: self.world.now + took,
-                shown: self.world.clock.at(self.world.now + took),
+                waited: self.waiting.at(self.world.now + took),
                 took,
             };
             self.world.oracle.ends(&self.world.scenario, &request, ended);
             self.begin(&request);
         }
+        if self.world.scenario.sabotage == Some(Sabotage::FollowRobots) && task.purpose == Purpose::Robots {
+            self.follow(&request);
+        }
         let World { servers, scenario, network, now, clock, .. } = &mut *self.world;
         let exchanged = servers.fetch(&scenario.web, network, task, *now, *clock);
         self.schedule(exchanged.end, Happening::Fetched(task.id));
         self.under_way.insert(task.id, UnderWay { request, exchanged });
+    }
+
+    /// Asks where a robots.txt redirects to, as if that were part of the same request.
+    fn follow(&mut self, request: &Request) {
+        let web = &self.world.scenario.web;
+        let Some((_, site)) = web.site_of(&request.url) else { return };
+        let RobotsReply::RedirectTo(other) = &site.robots.reply else { return };
+        let (url, address) =
+            (format!("{other}/robots.txt"), web.sites.get(other).and_then(|site| site.addresses.first()));
+        let Some(canonical) = weburl::CanonicalUrl::from_canonical(&url) else { return };
+        let target =
+            Request { site: other.clone(), url, key: canonical.key(), address: address.copied(), ..request.clone() };
+        self.begin(&target);
+        let (end, waited) = (self.world.now, request.waited);
+        let ended = Ended { served: crate::Served::Failed, end, waited, took: Duration::ZERO };
+        self.world.oracle.ends(&self.world.scenario, &target, ended);
     }
 
     fn begin(&mut self, request: &Request) {
@@ -362,13 +433,14 @@ impl<'w> Process<'w> {
             address: task.address,
             start: self.world.now,
             shown: self.world.clock.at(self.world.now),
+            waited: self.waiting.at(self.world.now),
         }
     }
 
     fn fetched(&mut self, under_way: UnderWay) -> Result<(), Exit> {
-        let UnderWay { request, exchanged: Exchanged { end, outcome, served } } = under_way;
-        let shown = self.world.clock.at(end);
-        let ended = Ended { served, end, shown, took: end.since(request.start) };
+        let UnderWay { request, exchanged: Exchanged { end, mut outcome, served } } = under_way;
+        outcome.finished_at = self.clocks().0;
+        let ended = Ended { served, end, waited: self.waiting.at(end), took: end.since(request.start) };
         self.world.oracle.ends(&self.world.scenario, &request, ended);
         self.maybe_crash()?;
         let fetch = looked_into(outcome, request.purpose, &self.settings);
@@ -410,6 +482,11 @@ fn brief(event: &Event) -> String {
         Event::SitesWaiting(sites) => format!("{} sites waiting", sites.len()),
         Event::SeedsAdded(seeds) => format!("{} seeds added", seeds.len()),
         Event::Release(sites) => format!("release {} sites", sites.len()),
+        Event::RobotsRead { site, robots } => format!("read robots of {site}: {}", robots.is_some()),
+        Event::TargetResolved { url, addresses } => format!("resolved target {url:?}: {addresses:?}"),
+        Event::TargetElsewhere(url) => format!("target {url:?} is elsewhere"),
+        Event::NotAsked(task) => format!("task {} not asked", task.0),
+        Event::Lost { task, detail } => format!("lost task {}: {detail}", task.0),
         Event::Wake => "wake".to_owned(),
         Event::Stop => "stop".to_owned(),
     }

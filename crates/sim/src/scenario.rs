@@ -68,6 +68,8 @@ pub struct Troubles {
     pub crash_chance: u64,
     /// In a thousand restarts the clock was set meanwhile.
     pub clock_chance: u64,
+    /// How often in a run somebody sets the clock.
+    pub clock_jumps: u32,
     /// The user stops the crawl so often.
     pub stops: u32,
     /// The crawler is one of several workers, and so often a site of its own is another's for a while.
@@ -116,6 +118,10 @@ pub enum Sabotage {
     AskTwice,
     /// A byte of the archive is changed.
     DamageArchive,
+    /// The network follows redirects of robots.txt at once, whoever's turn it is.
+    FollowRobots,
+    /// The crawler waits by the clock that people set.
+    OneClock,
     /// The crawler is not told that a site is another's for a while.
     KeepSites,
 }
@@ -245,6 +251,7 @@ fn troubles(rng: &mut Rng) -> Troubles {
         crashes_max: rng.pick(&[0, 1, 5, 12]),
         crash_chance: rng.pick(&[500, 5_000, 20_000]),
         clock_chance: rng.pick(&[0, 0, 500]),
+        clock_jumps: rng.pick(&[0, 0, 0, 2, 10]),
         stops: rng.pick(&[0, 0, 0, 1, 3]),
         hand_overs: 0,
         store_pause: Duration::from_millis(rng.pick(&[1, 20, 20, 5_000])),

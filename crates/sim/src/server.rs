@@ -89,18 +89,11 @@ impl Servers {
         let took = duration(rng, &message, pace);
         let end = start + took;
         let (started_at, finished_at) = (clock.at(start), clock.at(end));
-        let hop = robots_hop(web, task);
-        let answered = hop.as_ref().unwrap_or(&task.url);
-        let (fetched, exchange, served) = deliver(message, answered, task, started_at, finished_at);
-        let redirect = hop.as_ref().map(|to| robots_redirect(task, to, started_at));
-        let exchanges = match &exchange {
-            Some(_) => redirect.into_iter().chain(exchange).collect(),
-            None => Vec::new(),
-        };
+        let (fetched, exchange, served) = deliver(message, &task.url, task, started_at, finished_at);
         let outcome = FetchOutcome {
             id: task.id,
-            url: answered.clone(),
-            exchanges,
+            url: task.url.clone(),
+            exchanges: exchange.into_iter().collect(),
             fetched,
             rendering: None,
             started_at,
@@ -135,7 +128,7 @@ impl Servers {
             };
         }
         match (task.purpose, page) {
-            (Purpose::Robots, _) => robots_message(web, text, &site.robots),
+            (Purpose::Robots, _) => robots_message(text, &site.robots),
             (_, None) => not_found(404),
             (_, Some(page)) => page_message(&page.reply),
         }
@@ -156,12 +149,15 @@ fn not_found(status: u16) -> Message {
     Message::Answer { status, headers, body: b"<p>an error</p>".to_vec(), breaks: false }
 }
 
-fn robots_message(web: &Web, text: &str, robots: &Robots) -> Message {
-    let robots = match &robots.reply {
+fn robots_message(text: &str, robots: &Robots) -> Message {
+    match &robots.reply {
         RobotsReply::Status(status) => return not_found(*status),
-        RobotsReply::Rules => robots,
-        RobotsReply::RedirectTo(other) => web.sites.get(other).map_or(robots, |site| &site.robots),
-    };
+        RobotsReply::Rules => {}
+        RobotsReply::RedirectTo(other) => {
+            let headers = vec![("Location", format!("{other}/robots.txt"))];
+            return Message::Answer { status: 302, headers, body: Vec::new(), breaks: false };
+        }
+    }
     let mut body = format!("# {text}\nUser-agent: otherbot\nDisallow: /\n\nUser-agent: *\n");
     let lines = robots.disallow.iter().map(|path| ("Disallow", path));
     for (word, path) in lines.chain(robots.allow.iter().map(|path| ("Allow", path))) {
@@ -233,22 +229,6 @@ fn sitemap_body(root: &str, entry: &str, urls: &[String]) -> Vec<u8> {
     }
     let _ = write!(body, "</{root}>");
     body.into_bytes()
-}
-
-/// Where a robots.txt that redirects leads to: the fetch stage follows by itself.
-fn robots_hop(web: &Web, task: &FetchTask) -> Option<CanonicalUrl> {
-    if task.purpose != Purpose::Robots {
-        return None;
-    }
-    let (_, site) = web.site_of(task.url.as_str())?;
-    match &site.robots.reply {
-        RobotsReply::RedirectTo(other) => CanonicalUrl::from_canonical(&format!("{other}/robots.txt")),
-        _ => None,
-    }
-}
-
-fn robots_redirect(task: &FetchTask, to: &CanonicalUrl, at: Timestamp) -> Exchange {
-    exchange(task, &task.url, at, format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\n\r\n"), Bytes::new(), None)
 }
 
 fn deliver(

@@ -32,7 +32,7 @@ impl fmt::Display for TrueTime {
     }
 }
 
-/// The crawler's clock in one run: right in its pace, wrong by a constant that changes only while no crawler runs.
+/// The crawler's clock in one run: right in its pace, wrong by what people set it to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkewedClock {
     /// What it shows when the simulation begins, in microseconds since the Unix epoch.

@@ -1,6 +1,7 @@
 //! All there is besides the crawler: true time, the web, the disk, chance, the judge, and the trace of what happened.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::disk::Disk;
 use crate::oracle::Oracle;
@@ -64,6 +65,20 @@ impl World {
         const OF: u64 = 1_000_000;
         self.crashes < self.scenario.troubles.crashes_max
             && self.misfortune.below(OF) < self.scenario.troubles.crash_chance
+    }
+
+    /// Sets the machine's clock, by anything from a second to some days. True if forward.
+    pub(crate) fn set_clock(&mut self) -> bool {
+        let by = Duration::from_secs(self.misfortune.pick(&[1, 60, 3_600, 30_000, 200_000]));
+        let forward = self.misfortune.chance(500);
+        if forward {
+            self.note(format_args!("clock set forward by {by:?}"));
+            self.clock.set_forward(by);
+        } else {
+            self.note(format_args!("clock set back by {by:?}"));
+            self.clock.set_back(by);
+        }
+        forward
     }
 
     pub(crate) fn note(&mut self, what: fmt::Arguments<'_>) {

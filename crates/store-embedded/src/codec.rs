@@ -479,6 +479,7 @@ fn failure_code(kind: FailureKind) -> u8 {
         FailureKind::Protocol => 8,
         FailureKind::HeadTooLarge => 9,
         FailureKind::Busy => 10,
+        FailureKind::Internal => 11,
     }
 }
 
@@ -495,6 +496,7 @@ fn failure_kind(code: u8) -> Option<FailureKind> {
         8 => FailureKind::Protocol,
         9 => FailureKind::HeadTooLarge,
         10 => FailureKind::Busy,
+        11 => FailureKind::Internal,
         _ => return None,
     })
 }

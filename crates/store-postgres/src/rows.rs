@@ -248,7 +248,7 @@ fn via(word: &str) -> Option<Via> {
     [Via::Seed, Via::Link, Via::Redirect, Via::Sitemap].into_iter().find(|via| via.as_str() == word)
 }
 
-const FAILURES: [FailureKind; 10] = [
+const FAILURES: [FailureKind; 11] = [
     FailureKind::NameNotFound,
     FailureKind::NameServer,
     FailureKind::AddressDenied,
@@ -259,6 +259,7 @@ const FAILURES: [FailureKind; 10] = [
     FailureKind::Protocol,
     FailureKind::Busy,
     FailureKind::HeadTooLarge,
+    FailureKind::Internal,
 ];
 
 /// Words are never reused for another kind.
@@ -274,6 +275,7 @@ pub(crate) fn failure_word(kind: FailureKind) -> &'static str {
         FailureKind::Protocol => "protocol",
         FailureKind::Busy => "busy",
         FailureKind::HeadTooLarge => "head_too_large",
+        FailureKind::Internal => "internal",
     }
 }
 

@@ -193,7 +193,7 @@ pub fn crawl_observed(
     let before = store.totals()?;
     let archive = open_archive(dir, &plan, store.as_ref())?;
     let clock = Clock::start();
-    let fetcher = Arc::new(Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.now()))?);
+    let fetcher = Arc::new(Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.date()))?);
     let browsing = match plan.settings.render {
         Some(mode) => Some(Arc::new(browsing(mode, &plan.options, &plan.settings, fetcher.clone(), clock)?)),
         None => None,

@@ -84,7 +84,7 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         dataset: Layout::at(opened.dir.dataset()),
         body_bytes_max: plan.settings.limits.body_bytes_max,
     };
-    let copying = CopySettings { now: Clock::start().now(), segment_bytes_max: plan.segment_bytes_max };
+    let copying = CopySettings { now: Clock::start().date(), segment_bytes_max: plan.segment_bytes_max };
     let mut told = Told::new(args.format);
     let mut progress = |done| told.show(done);
     match args.format {

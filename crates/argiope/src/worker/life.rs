@@ -53,7 +53,7 @@ impl Working {
 
         let clock = Clock::start();
         let config = FetchConfig { gate: life.lease().gate(), ..plan.fetch.clone() };
-        let fetcher = Arc::new(Fetcher::new(config, Arc::new(move || clock.now()))?);
+        let fetcher = Arc::new(Fetcher::new(config, Arc::new(move || clock.date()))?);
         let browsing = match plan.settings.render {
             Some(mode) => Some(Arc::new(browsing(mode, &plan.options, &plan.settings, fetcher.clone(), clock)?)),
             None => None,
@@ -69,11 +69,12 @@ impl Working {
         let recorder = Recorder::new(store.clone(), archive).observed_by(tables.observer());
 
         let by_address = plan.fetch.proxy.is_none() && !plan.settings.site_rules.politeness.ip_delay.is_zero();
-        let (owned, told) = (life.owned().clone(), life.clone());
+        let (owned, asking, told) = (life.owned().clone(), life.owned().clone(), life.clone());
         let ownership = Ownership {
             orders: control,
             released: Box::new(move |site, address| told.released(site, address)),
             pin: Box::new(move |site| if by_address { owned.pin(site) } else { Pin::Anywhere }),
+            asks_at: Arc::new(move |address| !by_address || asking.asks_at(address)),
         };
         let (seal, sealing) = mpsc::channel(1);
         let shell = Shell {
@@ -151,7 +152,7 @@ async fn seal_in_time(
             (last, since) = (bytes, now);
         }
         let is_idle = now.since(since) >= IDLE;
-        let before = Timestamp(now.0.saturating_sub(u64::try_from(after.as_micros()).unwrap_or(u64::MAX)));
+        let before = Timestamp(clock.date().0.saturating_sub(u64::try_from(after.as_micros()).unwrap_or(u64::MAX)));
         let order = if is_idle { Seal::Now } else { Seal::IfBegunBefore(before) };
         // One that waits already is enough.
         let _ = seal.try_send(order);

@@ -63,7 +63,7 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
     };
     let tables = Writer::start_shared(root, layout, store.clone(), on_sealed).expect("a thread");
     let clock = Clock::start();
-    let fetcher = Fetcher::new(plan.fetch, Arc::new(move || clock.now())).expect("a fetcher");
+    let fetcher = Fetcher::new(plan.fetch, Arc::new(move || clock.date())).expect("a fetcher");
     let recorder = Recorder::new(store.clone(), Some(archive.numbered_by(serials))).observed_by(tables.observer());
     let (orders, sealing) = tokio::sync::mpsc::channel(1);
     runtime.spawn(async move {

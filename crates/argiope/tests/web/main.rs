@@ -6,6 +6,8 @@
 #![expect(clippy::expect_used, reason = "a test's own servers and processes may panic: that is how it fails")]
 
 mod binary;
+mod broken;
+mod clocks;
 mod crawl;
 
 mod addresses;

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use fetch::{Fetcher, ROBOTS_REDIRECTS_MAX};
+use fetch::{Fetcher, ROBOTS_REDIRECTS_MAX, robots_elsewhere};
 use model::{Exchange, FetchOutcome, FetchTask, Fetched, Purpose, Response, TaskId};
 use render::{Kind, Served, Source, Wanted};
 use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
@@ -17,6 +17,7 @@ use super::locked;
 use super::pace::{Pace, Target, Turn};
 use crate::Settings;
 use crate::clock::Clock;
+use crate::step::ROBOTS_PATH;
 
 /// Sites whose rules are remembered; all are forgotten when there are more.
 const SITES_MAX: usize = 10_000;
@@ -76,9 +77,12 @@ impl Resources {
 
     /// Takes in the robots.txt of a site that the crawl asked for, so that it is not asked for again.
     pub(super) fn learn(&self, outcome: &FetchOutcome) {
+        // What another site's robots.txt leads to says nothing of the site where it lies.
+        if outcome.url.path_and_query() != ROBOTS_PATH || robots_elsewhere(outcome).is_some() {
+            return;
+        }
         let access = self.access(outcome);
-        // Where redirects were followed, whose rules they are is not in the outcome.
-        if outcome.exchanges.len() == 1 && access.lifetime == Lifetime::Final {
+        if access.lifetime == Lifetime::Final {
             // Known already, they stay as they are.
             let _ = self.robots(&outcome.url.site()).set(access.rules);
         }

@@ -1,11 +1,13 @@
 //! A fetch from its task to its event: the fetch itself, the look into what came, and a browser where one is to show it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fetch::Fetcher;
 use model::{FetchTask, Purpose};
 use tokio::sync::{Semaphore, mpsc};
 
+use crate::clock::Clock;
 use crate::{Browsing, Event, Fetch, Settings, look_into};
 
 /// Bodies from this size on are looked into beside the network threads, of which there may be one: it would do nothing else for the
@@ -20,6 +22,16 @@ pub(super) struct Fetching {
     pub(super) beside: Arc<Semaphore>,
     pub(super) settings: Arc<Settings>,
     pub(super) events: mpsc::Sender<Event>,
+    pub(super) clock: Clock,
+}
+
+impl Fetching {
+    /// The longest that the limits let a task take.
+    pub(super) fn time_max(&self, task: &FetchTask) -> Duration {
+        let fetched = self.fetcher.time_max(task.purpose, task.head_first);
+        let shown = self.browsing.as_ref().filter(|_| task.purpose == Purpose::Page);
+        fetched + shown.map_or(Duration::ZERO, |browsing| browsing.time_max(self.settings.concurrency))
+    }
 }
 
 /// Fetches, looks into the answer, and tells of both. Most of these wait for a page, and there are hundreds of them: what only some
@@ -30,30 +42,31 @@ pub(super) async fn fetch(task: FetchTask, shared: Arc<Fetching>) {
         browsing.count(&task);
     }
     let looking = look(shared.fetcher.fetch(task).await, purpose, &shared);
-    let Some(fetch) = looking.await.map(Box::new) else { return };
+    let fetch = Box::new(looking.await);
     // The receiver is gone only when the crawl has ended.
     let _ = shared.events.send(Event::Fetched(fetch)).await;
 }
 
 /// Looks into an answer, and again if it is a page that is to be shown in a browser.
-async fn look(outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetching) -> Option<Fetch> {
-    let mut fetch = look_beside(outcome, purpose, shared).await?;
+async fn look(mut outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetching) -> Fetch {
+    outcome.finished_at = shared.clock.now();
+    let mut fetch = look_beside(outcome, purpose, shared).await;
     if let Some(browsing) = &shared.browsing
         && let Some(showing) = browsing.judge(&fetch.outcome, purpose, &fetch.content)
     {
         // Boxed: see `fetch`.
         Box::pin(browsing.show(&mut fetch.outcome, &showing)).await;
-        fetch = look_beside(fetch.outcome, purpose, shared).await?;
+        fetch = look_beside(fetch.outcome, purpose, shared).await;
         browsing.learn(&fetch.outcome, &showing, &fetch.content);
     }
     if let (model::Fetched::Response(response), false) = (&mut fetch.outcome.fetched, purpose == Purpose::Robots) {
         response.body = bytes::Bytes::new();
     }
-    Some(fetch)
+    fetch
 }
 
 /// Looks into an answer; into a large one on a thread of its own, so that the network goes on.
-async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetching) -> Option<Fetch> {
+async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetching) -> Fetch {
     let body_bytes = match &outcome.fetched {
         model::Fetched::Response(response) => response.body.len(),
         model::Fetched::Failed(_) => 0,
@@ -64,16 +77,35 @@ async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, shared: &Fe
         Fetch { outcome, content }
     };
     if body_bytes < BESIDE_BYTES_MIN {
-        return Some(look());
+        return look();
     }
     // It is never closed.
-    let _permit = shared.beside.acquire().await.ok()?;
-    tokio::task::spawn_blocking(look).await.ok()
+    let _permit = shared.beside.acquire().await;
+    on_its_own_thread(look).await
+}
+
+/// Does this on another thread. A panic there is one here, so that the task does not end as if all were well.
+async fn on_its_own_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime ends, and this task with it.
+            Err(_) => std::future::pending().await,
+        },
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_panic_on_another_thread_breaks_the_task_that_waits_for_it() {
+        let task = tokio::spawn(on_its_own_thread(|| if true { panic!("a bug") } else { 7 }));
+        assert!(task.await.expect_err("it is broken").is_panic());
+        assert_eq!(on_its_own_thread(|| 7).await, 7);
+    }
 
     #[test]
     fn a_fetch_under_way_takes_little_memory() {

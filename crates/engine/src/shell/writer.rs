@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::Timestamp;
 use store::{Queued, StoreError};
 use tokio::sync::mpsc;
-use weburl::SiteKey;
+use weburl::{Site, SiteKey};
 
 use crate::clock::Clock;
 use crate::{Event, Record, RecordError, Recorder, Seal};
@@ -35,6 +35,7 @@ pub(super) enum Order {
 pub(super) enum Read {
     Queue { site: SiteKey, with_record: bool, after: Option<model::Position>, max: usize },
     Sites { after: Option<SiteKey> },
+    Robots { site: Site },
 }
 
 /// What ends the writer thread.
@@ -150,6 +151,11 @@ fn answer(recorder: &Recorder, reads: &mut Vec<Read>, events: &mpsc::Sender<Even
                 let sites = recorder.store().sites_with_pending(after, SITES_FOUND_MAX)?;
                 let all = sites.len() < SITES_FOUND_MAX;
                 send(events, Event::SitesFound { sites, all });
+            }
+            Read::Robots { site } => {
+                let record = recorder.store().site(site.key())?;
+                let robots = record.and_then(|record| record.robots).map(Box::new);
+                send(events, Event::RobotsRead { site, robots });
             }
         }
     }

@@ -28,7 +28,8 @@ impl State {
                 match self.settings.filter.judge_seed(seed) {
                     Ok(()) => record.found.push(Candidate::seed(seed.clone())),
                     Err(rule) => {
-                        let visit = Visit::without_fetch(seed.key(), Outcome::Excluded, rule.to_string(), now);
+                        let visit =
+                            Visit::without_fetch(seed.key(), Outcome::Excluded, rule.to_string(), self.dates.of(now));
                         record.settled.push((Candidate::seed(seed.clone()), visit));
                     }
                 }

@@ -1,11 +1,13 @@
 //! What is begun now: visits that are due, reads from the store, and the end.
 
-use frontier::{Excluded, Group, Next, RobotsState, Settled, SiteState};
+use frontier::{Excluded, Group, Next, RobotsState, Settled, SiteState, Visitor};
 use model::{Candidate, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Via, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
+use super::robots_txt::robots_txt_of;
 use super::{
-    FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SiteSearch, Slot, Start, State,
+    Asked, FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SiteSearch, Slot, Start,
+    State,
 };
 use crate::{Command, End, Record};
 
@@ -23,7 +25,13 @@ impl State {
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
         if front.leaving != Leaving::No {
             self.bench.withdraw(site);
-            if !front.state.is_under_way() && !front.loading && !front.resolving {
+            if front.state.is_under_way() || front.loading || front.resolving {
+                return;
+            }
+            let group = front.state.address().map(Group::of_address);
+            if self.errands.is_under_way_at(group) {
+                self.errands.release_later(site);
+            } else {
                 self.let_go(site);
             }
             return;
@@ -57,8 +65,11 @@ impl State {
         }
         self.check_limits(now);
         while self.ending.is_none() && self.has_room() {
-            let Some((site, group)) = self.bench.pick(now) else { break };
-            self.visit(now, site, group);
+            match self.bench.pick(now) {
+                Some((Visitor::Site(site), group)) => self.visit(now, site, group),
+                Some((Visitor::Errand(number), group)) => self.run_errand(now, number, group),
+                None => break,
+            }
             self.check_limits(now);
         }
         if self.ending.is_none() {
@@ -128,6 +139,7 @@ impl State {
         let end = match &self.ending {
             Some(end) => end.clone(),
             None if self.asked > 0 || !self.bench.is_empty() || self.search != SiteSearch::Exhausted => return,
+            None if self.errands.is_open() => return,
             None if !self.sites_found.is_empty() || self.start == Start::Shared => return,
             None => End::Done,
         };
@@ -200,7 +212,7 @@ impl State {
         let visit = Visit {
             attempts: queued.attempts,
             limits,
-            ..Visit::without_fetch(queued.candidate.url.key(), outcome, reason, now)
+            ..Visit::without_fetch(queued.candidate.url.key(), outcome, reason, self.dates.of(now))
         };
         let mut record = Record::of(site);
         record.ends = Some(visit.key.url);
@@ -230,10 +242,13 @@ impl State {
             RobotsState::Unknown { failed_tries } => failed_tries,
             RobotsState::InFlight { .. } | RobotsState::Known { .. } => 0,
         };
-        let text = format!("{}/robots.txt", front.state.site());
-        let Some(url) = CanonicalUrl::from_canonical(&text) else { return self.bench.end(group, now) };
+        let Some(url) = robots_txt_of(front.state.site()) else { return self.bench.end(group, now) };
         front.state.robots = RobotsState::InFlight { failed_tries };
-        self.send(site, group, url, Purpose::Robots, None);
+        if self.has_robots_from_errand(now, site, &url) {
+            self.prepare(now, site);
+            return self.bench.end(group, now);
+        }
+        self.send(site, group, url, Purpose::Robots, Asked::Robots);
         self.prepare(now, site);
     }
 
@@ -246,25 +261,31 @@ impl State {
             }
         }
         let (url, purpose) = (queued.candidate.url.clone(), queued.candidate.purpose);
-        self.send(site, group, url, purpose, Some(queued));
+        self.send(site, group, url, purpose, Asked::Url(Box::new(queued)));
         self.prepare(now, site);
     }
 
-    fn send(&mut self, site: SiteKey, group: Group, url: CanonicalUrl, purpose: Purpose, queued: Option<Queued>) {
+    /// A name for a task.
+    pub(super) fn new_task(&mut self) -> TaskId {
         let id = TaskId(self.next_task);
         self.next_task += 1;
+        id
+    }
+
+    fn send(&mut self, site: SiteKey, group: Group, url: CanonicalUrl, purpose: Purpose, asked: Asked) {
+        let id = self.new_task();
         let head_first = self.settings.head_first && purpose == Purpose::Page;
         let Some(Front { state, .. }) = self.front(site) else { return };
         state.in_flight += 1;
         let address = state.address();
-        self.in_flight.insert(id, Flight { site, group, queued });
+        self.in_flight.insert(id, Flight { site, group, asked });
         self.commands.push(Command::Fetch(FetchTask { id, url, purpose, address, head_first }));
     }
 }
 
 fn group_of(state: &SiteState, by_address: bool) -> Group {
     match state.address() {
-        Some(address) if by_address && !state.needs_no_network() => Group::Address(address),
+        Some(address) if by_address && !state.needs_no_network() => Group::of_address(address),
         _ => Group::Site(state.key),
     }
 }

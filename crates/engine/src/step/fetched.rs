@@ -5,12 +5,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use frontier::{Group, Verdict, verdict};
 use model::{
-    Exchange, Failure, FailureKind, FetchOutcome, Fetched, Limit, Method, Outcome, Purpose, Queued, Timestamp,
+    Exchange, Failure, FailureKind, FetchOutcome, Fetched, Limit, Method, Outcome, Purpose, Queued, TaskId, Timestamp,
     Truncation, Visit,
 };
 use weburl::SiteKey;
 
-use super::{Flight, State};
+use super::robots_txt::robots_txt_of;
+use super::{Asked, Flight, Slot, State};
 use crate::{Content, Fetch, Finding, Record};
 
 /// How the turn of a URL ended.
@@ -25,18 +26,46 @@ impl State {
     pub(super) fn fetched(&mut self, now: Timestamp, fetch: Fetch) {
         let Fetch { outcome, content } = fetch;
         let Some(flight) = self.in_flight.remove(&outcome.id) else { return };
-        let Flight { site, group, queued } = flight;
-        if let Some(front) = self.front(site) {
+        let Flight { site, group, asked } = flight;
+        let is_errand = matches!(asked, Asked::Errand { .. });
+        if let Some(front) = self.front(site).filter(|_| !is_errand) {
             front.state.in_flight = front.state.in_flight.saturating_sub(1);
             front.held = false;
         }
         let finished_at = outcome.finished_at;
-        match queued {
-            None => self.robots_fetched(site, outcome),
-            Some(queued) => self.url_fetched(now, site, queued, outcome, content),
+        match asked {
+            Asked::Robots => self.robots_fetched(now, site, outcome),
+            Asked::Errand { key, is_counted } => self.errand_fetched(now, (site, group), (key, is_counted), outcome),
+            Asked::Url(queued) => self.url_fetched(now, site, *queued, outcome, content),
         }
         self.prepare(now, site);
         self.free(group, finished_at, now);
+    }
+
+    /// Takes in the end of a fetch that this program broke.
+    pub(super) fn lost(&mut self, now: Timestamp, task: TaskId, detail: String) {
+        let Some(Flight { site, asked, .. }) = self.in_flight.get(&task) else { return };
+        let url = match asked {
+            Asked::Url(queued) => Some(queued.candidate.url.clone()),
+            Asked::Errand { key, .. } => self.errands.url(*key),
+            Asked::Robots => match self.sites.get(site) {
+                Some(Slot::Here(front)) => robots_txt_of(front.state.site()),
+                Some(Slot::Loading(_)) | None => None,
+            },
+        };
+        let Some(url) = url else { return };
+        self.fetches_lost += 1;
+        let outcome = FetchOutcome {
+            id: task,
+            url,
+            exchanges: Vec::new(),
+            fetched: Fetched::Failed(Failure { kind: FailureKind::Internal, detail }),
+            rendering: None,
+            started_at: now,
+            finished_at: now,
+            response_time: Duration::ZERO,
+        };
+        self.fetched(now, Fetch { outcome, content: Content::default() });
     }
 
     /// Frees the group. Requests for robots.txt delay the address too: the server's machine had work.
@@ -51,13 +80,14 @@ impl State {
     fn url_fetched(&mut self, now: Timestamp, site: SiteKey, queued: Queued, outcome: FetchOutcome, content: Content) {
         let politeness = self.settings.site_rules.politeness.clone();
         let shares_addresses = self.shares_addresses();
+        let verdict = verdict::judge(&outcome.fetched, self.dates.of(outcome.finished_at));
         let Some(front) = self.front(site) else { return };
         let attempts = queued.attempts.saturating_add(1);
         let mut wait = front.state.delay(&politeness);
-        let ending = match verdict::judge(&outcome.fetched, outcome.finished_at) {
+        let ending = match verdict {
             Verdict::Final { outcome: ended, reason, reached } => {
                 if reached {
-                    front.state.reached(outcome.response_time);
+                    front.state.reached(outcome.response_time, outcome.finished_at, &politeness);
                     wait = front.state.delay(&politeness);
                 } else {
                     front.state.failed(&failure_of(&outcome.fetched, &reason), &politeness);
@@ -117,10 +147,10 @@ impl State {
             length: content.length,
             digest: content.digest,
             limits: verdict::limits_reached(&fetch.fetched, source.purpose).union(content.limits),
-            at: fetched_at(&fetch),
+            at: fetched_at(&fetch).unwrap_or_else(|| self.dates.of(fetch.finished_at)),
             attempts: ended.attempts,
             judged_at: source.distance(),
-            ..Visit::without_fetch(source.url.key(), ended.outcome, ended.reason, now)
+            ..Visit::without_fetch(source.url.key(), ended.outcome, ended.reason, self.dates.of(now))
         };
         match content.finding {
             Finding::Nothing => {}
@@ -223,9 +253,9 @@ fn status_of(fetched: &Fetched) -> u16 {
 }
 
 /// When the recorded answer was asked for, so that it equals the date of its record; else when the attempt ended.
-fn fetched_at(fetch: &FetchOutcome) -> Timestamp {
+fn fetched_at(fetch: &FetchOutcome) -> Option<Timestamp> {
     let last = fetch.exchanges.iter().rev().find(|exchange| exchange.method == Method::Get).or(fetch.exchanges.last());
-    last.map_or(fetch.finished_at, |exchange| exchange.started_at)
+    last.map(|exchange| exchange.started_at)
 }
 
 fn failure_of(fetched: &Fetched, reason: &str) -> Failure {

@@ -167,7 +167,8 @@ impl State {
             // A sitemap named by another site is fetched for that site's sake, wherever it lies.
             Some((outcome, reason, limits)) if candidate.purpose == Purpose::Page => {
                 if self.remembered.settle(candidate.url.key(), is_admitted) {
-                    let visit = Visit { limits, ..Visit::without_fetch(candidate.url.key(), outcome, reason, now) };
+                    let at = self.dates.of(now);
+                    let visit = Visit { limits, ..Visit::without_fetch(candidate.url.key(), outcome, reason, at) };
                     record.settled.push((candidate, visit));
                 }
             }

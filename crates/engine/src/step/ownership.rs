@@ -54,6 +54,8 @@ impl State {
                     }
                     self.prepare(now, *site);
                 }
+                // Where it is is not known.
+                None if self.errands.is_under_way_at(None) => self.errands.release_later(*site),
                 None => self.let_go(*site),
             }
         }
@@ -62,10 +64,10 @@ impl State {
     /// Lets go of a site that is not to be asked where this run may ask it. Its turn has come, and where addresses are shared a site is
     /// asked one thing at a time: so whoever has it next may ask it at once.
     pub(super) fn elsewhere(&mut self, now: Timestamp, site: SiteKey, address: Option<IpAddr>) {
-        self.asked -= 1;
-        let Some(front) = self.front(site) else { return };
+        let Some(front) = self.front(site).filter(|front| front.resolving) else { return };
         front.resolving = false;
         front.leaving = Leaving::Elsewhere(address);
+        self.asked -= 1;
         self.prepare(now, site);
     }
 

@@ -1,24 +1,70 @@
 //! What came of asking for robots.txt.
 
+use std::time::Duration;
+
 use frontier::{RobotsState, Verdict, verdict};
-use model::{Failure, FailureKind, FetchOutcome, Fetched, Purpose, RobotsAnswer, RobotsRecord};
+use model::{Exchange, Failure, FailureKind, FetchOutcome, Fetched, Purpose, RobotsAnswer, RobotsRecord, Timestamp};
 use robots::{Access, Lifetime, RobotsFetch};
-use weburl::SiteKey;
+use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::State;
+use super::errands::Redirect;
 use super::fetched::FAILED_ROBOTS_HELD;
 use crate::{Record, Settings};
 
+/// Where robots.txt lies (RFC 9309 §2.3).
+pub(crate) const ROBOTS_PATH: &str = "/robots.txt";
+
+/// An answer to a request for robots.txt.
+#[derive(Clone)]
+pub(super) struct File {
+    pub(super) answer: RobotsAnswer,
+    /// There is more of it than is read.
+    pub(super) is_cut: bool,
+}
+
+/// A robots.txt that was had, or could not be had.
+pub(super) struct Had {
+    pub(super) file: File,
+    pub(super) at: Timestamp,
+    /// After what time the server that was asked wants to be asked again.
+    pub(super) retry_after: Option<Duration>,
+    pub(super) exchanges: Vec<Exchange>,
+    /// It was asked of the site itself.
+    pub(super) is_own: bool,
+}
+
 impl State {
-    /// Takes in the answer: the rules hold, or it is asked for again later, or the site cannot be crawled.
-    pub(super) fn robots_fetched(&mut self, site: SiteKey, outcome: FetchOutcome) {
-        let politeness = self.settings.site_rules.politeness.clone();
-        let retry_after = match verdict::judge(&outcome.fetched, outcome.finished_at) {
+    /// Takes in the end of a site's own request.
+    pub(super) fn robots_fetched(&mut self, now: Timestamp, site: SiteKey, outcome: FetchOutcome) {
+        let own = self.front(site).and_then(|front| robots_txt_of(front.state.site()));
+        if let (Some(redirect), Some(own)) = (Redirect::of(&outcome), &own) {
+            if let Some(front) = self.front(site) {
+                // It was reached: what fails from now on is the target.
+                front.state.robots = RobotsState::InFlight { failed_tries: 0 };
+            }
+            let mut record = Record::of(site);
+            record.exchanges = outcome.exchanges;
+            self.record(record);
+            return self.redirected(now, site, own, redirect);
+        }
+        let retry_after = match verdict::judge(&outcome.fetched, self.dates.of(outcome.finished_at)) {
             Verdict::Retry { retry_after, .. } => retry_after,
             Verdict::Final { .. } => None,
         };
         let is_cut = is_cut(&outcome.fetched, self.settings.limits.robots_bytes_max);
-        let answer = answer_of(outcome.fetched);
+        let FetchOutcome { exchanges, fetched, finished_at: at, .. } = outcome;
+        let file = File { answer: answer_of(fetched), is_cut };
+        if let Some(own) = own {
+            self.answered(now, &own, &file);
+        }
+        self.robots_had(site, Had { file, at, retry_after, exchanges, is_own: true });
+    }
+
+    /// Takes in the answer: the rules hold, or it is asked for again later, or the site cannot be crawled.
+    pub(super) fn robots_had(&mut self, site: SiteKey, had: Had) {
+        let politeness = self.settings.site_rules.politeness.clone();
+        let Had { file: File { answer, is_cut }, at, retry_after, exchanges, is_own } = had;
         let access = access_of(&answer, &self.settings.product_token);
         let shares_addresses = self.shares_addresses();
         let Some(front) = self.front(site) else { return };
@@ -27,15 +73,17 @@ impl State {
             RobotsState::Unknown { .. } | RobotsState::Known { .. } => 0,
         };
         let failed_tries = if access.lifetime == Lifetime::Final { 0 } else { earlier + 1 };
-        let record = RobotsRecord { fetched_at: outcome.finished_at, failed_tries, answer, is_cut };
+        let record = RobotsRecord { fetched_at: at, failed_tries, answer, is_cut };
         front.state.robots = state_of(&record, access, politeness.attempts_max);
         front.sitemaps_named = false;
         if let Some(asked) = retry_after {
-            front.state.wait_until(outcome.finished_at + politeness.backoff_after(failed_tries, Some(asked)));
+            front.state.wait_until(at + politeness.backoff_after(failed_tries, Some(asked)));
         }
         if matches!(front.state.robots, RobotsState::Unknown { .. }) {
-            front.state.wait_until(outcome.finished_at + politeness.backoff_after(failed_tries, retry_after));
-            if shares_addresses {
+            front.state.wait_until(at + politeness.backoff_after(failed_tries, retry_after));
+            if !is_own {
+                // It is not this site that did not answer.
+            } else if shares_addresses {
                 front.unreachable = front.state.address();
             } else {
                 front.state.try_next_address();
@@ -48,13 +96,18 @@ impl State {
         let mut site_record = front.state.record();
         site_record.robots = Some(record);
         let mut record = Record::of(site);
-        record.exchanges = outcome.exchanges;
+        record.exchanges = exchanges;
         record.site_record = Some(site_record);
         if failed_tries == 0 {
             record.found = self.sitemaps_to_read(site);
         }
         self.record(record);
     }
+}
+
+/// Where a site's robots.txt lies; every site has a URL for it.
+pub(super) fn robots_txt_of(site: &Site) -> Option<CanonicalUrl> {
+    CanonicalUrl::from_canonical(&format!("{site}{ROBOTS_PATH}"))
 }
 
 /// What is known of a site's robots.txt by its record: what an earlier run left, and what a crawl goes by now.
@@ -70,12 +123,12 @@ pub fn robots_state(record: Option<&RobotsRecord>, settings: &Settings) -> Robot
 }
 
 /// Whether there is more of the file than is read. One byte more is fetched than counts.
-fn is_cut(fetched: &Fetched, bytes_max: u64) -> bool {
+pub(super) fn is_cut(fetched: &Fetched, bytes_max: u64) -> bool {
     let is_longer = matches!(fetched, Fetched::Response(response) if response.body.len() as u64 > bytes_max);
     is_longer || !verdict::limits_reached(fetched, Purpose::Robots).is_empty()
 }
 
-fn answer_of(fetched: Fetched) -> RobotsAnswer {
+pub(super) fn answer_of(fetched: Fetched) -> RobotsAnswer {
     match fetched {
         Fetched::Failed(failure) => RobotsAnswer::Failed(failure),
         // A file that broke off may have lost the line that forbids.
@@ -93,7 +146,7 @@ fn answer_of(fetched: Fetched) -> RobotsAnswer {
     }
 }
 
-fn access_of(answer: &RobotsAnswer, product_token: &str) -> Access {
+pub(super) fn access_of(answer: &RobotsAnswer, product_token: &str) -> Access {
     let fetch = match answer {
         RobotsAnswer::Status { code, body } => RobotsFetch::Status { code: *code, body },
         RobotsAnswer::Failed(_) => RobotsFetch::Unreachable,
@@ -110,11 +163,14 @@ fn state_of(record: &RobotsRecord, access: Access, attempts_max: u8) -> RobotsSt
         let expires_at = record.fetched_at + robots::ROBOTS_CACHE_MAX;
         return RobotsState::Known { rules: access.rules, expires_at, failure: None };
     }
-    let is_hopeless = failure.as_ref().is_some_and(|failure| {
-        matches!(failure.kind, FailureKind::Tls | FailureKind::NameNotFound | FailureKind::AddressDenied)
-    });
-    if record.failed_tries < u32::from(attempts_max) && !is_hopeless {
+    if record.failed_tries < u32::from(attempts_max) && !is_hopeless(&record.answer) {
         return RobotsState::Unknown { failed_tries: record.failed_tries };
     }
     RobotsState::Known { rules: access.rules, expires_at: record.fetched_at + FAILED_ROBOTS_HELD, failure }
+}
+
+/// True where asking again has no use.
+pub(super) fn is_hopeless(answer: &RobotsAnswer) -> bool {
+    let RobotsAnswer::Failed(failure) = answer else { return false };
+    matches!(failure.kind, FailureKind::Tls | FailureKind::NameNotFound | FailureKind::AddressDenied)
 }

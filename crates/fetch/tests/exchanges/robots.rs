@@ -1,9 +1,9 @@
-//! robots.txt follows redirects, up to five (RFC 9309 §2.3.1.2); nothing else does.
+//! robots.txt follows redirects within its site, up to five (RFC 9309 §2.3.1.2); nothing else does.
 
-use fetch::{FetchConfig, Fetcher};
-use model::{FailureKind, FetchTask, Fetched, Purpose};
+use fetch::robots_elsewhere;
+use model::{FetchTask, Purpose};
 
-use crate::client::{LOOPBACK, fetcher, page, plain, response, text};
+use crate::client::{page, plain, response, text};
 use crate::server::{Server, serve};
 
 /// `/N` redirects to `/N-1`, `/0` answers.
@@ -62,30 +62,16 @@ async fn redirects_that_lead_nowhere_are_the_answer() {
     }
 }
 
-fn with_resolve(entry: &str) -> Fetcher {
-    fetcher(FetchConfig { resolve: vec![entry.parse().expect(entry)], ..FetchConfig::default() })
-}
-
 #[tokio::test]
-async fn another_site_is_resolved_for_itself() {
+async fn another_site_is_not_asked_but_named() {
     let other = stairs().await;
-    let port = other.address.port();
-    let answer = format!("HTTP/1.1 301 Moved\r\nLocation: http://other.test:{port}/1\r\nContent-Length: 0\r\n\r\n");
+    let target = format!("http://other.test:{}/1", other.address.port());
+    let answer = format!("HTTP/1.1 301 Moved\r\nLocation: {target}\r\nContent-Length: 0\r\n\r\n");
     let server = crate::server::answers(answer).await;
-    let outcome = with_resolve(&format!("other.test:{port}:127.0.0.1")).fetch(robots(&server.url("/robots.txt"))).await;
-    assert_eq!(text(&response(&outcome).body), "rule");
-    assert_eq!(outcome.url.as_str(), format!("http://other.test:{port}/0"));
-    assert_eq!(outcome.exchanges[1].address.map(|address| address.ip()), Some(LOOPBACK));
-}
-
-#[tokio::test]
-async fn a_redirect_to_a_name_that_is_not_there_fails_with_what_came_before_kept() {
-    let server =
-        crate::server::answers("HTTP/1.1 301 Moved\r\nLocation: http://nx.invalid/\r\nContent-Length: 0\r\n\r\n").await;
     let outcome = plain().fetch(robots(&server.url("/robots.txt"))).await;
-    assert_eq!(outcome.exchanges.len(), 1);
-    match outcome.fetched {
-        Fetched::Failed(failure) => assert_eq!(failure.kind, FailureKind::NameNotFound),
-        Fetched::Response(response) => panic!("an answer: {response:?}"),
-    }
+    assert_eq!((response(&outcome).status, outcome.exchanges.len()), (301, 1));
+    assert_eq!(outcome.url.as_str(), server.url("/robots.txt"));
+    assert_eq!(robots_elsewhere(&outcome).map(|url| url.to_string()), Some(target));
+    let outcome = plain().fetch(robots(&other.url("/6"))).await;
+    assert_eq!(robots_elsewhere(&outcome), None, "a site that redirects to itself leads nowhere else");
 }

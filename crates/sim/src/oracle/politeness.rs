@@ -18,6 +18,8 @@ pub(super) struct Judge {
     wishes: Politeness,
     sites: BTreeMap<String, SiteWatch>,
     addresses: BTreeMap<IpAddr, AddressWatch>,
+    /// The clock was set forward since the run began.
+    is_ahead: bool,
 }
 
 #[derive(Default)]
@@ -56,7 +58,7 @@ struct AddressWatch {
 
 impl Judge {
     pub(super) fn new(wishes: &Wishes) -> Self {
-        Judge { wishes: wishes.politeness.clone(), sites: BTreeMap::new(), addresses: BTreeMap::new() }
+        Judge { wishes: wishes.politeness.clone(), sites: BTreeMap::new(), addresses: BTreeMap::new(), is_ahead: false }
     }
 
     pub(super) fn begins(&mut self, request: &Request, findings: &mut Findings) {
@@ -152,7 +154,15 @@ impl Judge {
         }
     }
 
+    /// What was written down before will seem long past to the next run.
+    pub(super) fn clock_set_forward_in_run(&mut self) {
+        self.is_ahead = true;
+    }
+
     pub(super) fn crawler_gone(&mut self, now: TrueTime) {
+        if std::mem::take(&mut self.is_ahead) {
+            self.clock_set_forward();
+        }
         for site in self.sites.values_mut() {
             site.waits.retain(|wait| matches!(wait.known_by, KnownBy::Everyone | KnownBy::Recorded));
             site.failures = 0;

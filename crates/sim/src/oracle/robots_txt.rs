@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::{Purpose, RobotsAnswer, Timestamp};
 use store::{Batch, Store};
-use weburl::SiteKey;
+use weburl::{Site, SiteKey};
 
 use super::{Check, Ended, Findings, Request};
 use crate::Served;
@@ -18,16 +18,37 @@ const HOLDS: Duration = Duration::from_secs(24 * 3600);
 /// What the crawler has the right to know of robots.txt.
 #[derive(Default)]
 pub(super) struct Judge {
-    /// When the site's word was had, by the crawler's clock.
-    known: BTreeMap<SiteKey, Timestamp>,
+    /// When the site's word was had, by the clock by which the crawler waits, which starts with the date.
+    known: BTreeMap<SiteKey, Had>,
     in_flight: BTreeSet<SiteKey>,
     acknowledged: BTreeSet<SiteKey>,
+    /// Sites whose robots.txt the store had when this run began, wherever it came from.
+    stored: BTreeSet<SiteKey>,
+}
+
+/// When it was had, at the earliest and at the latest: where the clock was set back since, that is not known.
+#[derive(Clone, Copy)]
+struct Had {
+    earliest: Timestamp,
+    latest: Timestamp,
+}
+
+impl Had {
+    fn at(time: Timestamp) -> Self {
+        Had { earliest: time, latest: time }
+    }
+
+    /// As the store has it, at this date.
+    fn stored(at: Timestamp, date: Timestamp) -> Self {
+        Had { earliest: at.min(date), latest: at }
+    }
 }
 
 impl Judge {
     pub(super) fn begins(&mut self, web: &Web, request: &Request, findings: &mut Findings) {
-        let known = self.known.get(&request.key.site);
-        let holds = known.is_some_and(|had| request.shown < *had + HOLDS);
+        let had = self.had(web, request);
+        let is_robots = request.purpose == Purpose::Robots;
+        let holds = had.is_some_and(|had| request.waited < if is_robots { had.earliest } else { had.latest } + HOLDS);
         if request.purpose == Purpose::Robots {
             let is_new = self.in_flight.insert(request.key.site);
             if holds || !is_new {
@@ -43,11 +64,29 @@ impl Judge {
         }
     }
 
+    /// When the word that holds for a site was had: its own, or that to which its own redirects, if both were had.
+    fn had(&self, web: &Web, request: &Request) -> Option<Had> {
+        let own = *self.known.get(&request.key.site)?;
+        let redirect = web.site_of(&request.url).and_then(|(_, site)| match &site.robots.reply {
+            RobotsReply::RedirectTo(other) => Site::from_text(other),
+            _ => None,
+        });
+        match redirect.filter(|_| !self.stored.contains(&request.key.site)) {
+            None => Some(own),
+            Some(target) => {
+                let target = *self.known.get(&target.key())?;
+                // That to which it leads may have been had long before, for another site.
+                Some(Had { earliest: own.earliest.min(target.earliest), latest: own.latest.max(target.latest) })
+            }
+        }
+    }
+
     pub(super) fn ends(&mut self, request: &Request, ended: Ended) {
         if request.purpose == Purpose::Robots {
             self.in_flight.remove(&request.key.site);
             if ended.served == Served::Final {
-                self.known.insert(request.key.site, ended.shown);
+                self.known.insert(request.key.site, Had::at(ended.waited));
+                self.stored.remove(&request.key.site);
             }
         }
     }
@@ -58,15 +97,23 @@ impl Judge {
     }
 
     /// Only what the store has is known to a new run.
-    pub(super) fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime, findings: &mut Findings) {
+    pub(super) fn crawler_begins(
+        &mut self,
+        store: &dyn Store,
+        now: TrueTime,
+        date: Timestamp,
+        findings: &mut Findings,
+    ) {
         self.in_flight.clear();
         self.known.clear();
+        self.stored.clear();
         for site in &self.acknowledged {
             let robots = store.site(*site).ok().flatten().and_then(|record| record.robots);
             match robots {
                 None => findings.add(Check::Durable, now, format!("the robots.txt of site {site} is lost")),
                 Some(robots) if is_final(&robots.answer) => {
-                    self.known.insert(*site, robots.fetched_at);
+                    self.stored.insert(*site);
+                    self.known.insert(*site, Had::stored(robots.fetched_at, date));
                 }
                 Some(_) => {}
             }
@@ -74,7 +121,8 @@ impl Judge {
         // What is in the store without having been acknowledged is known too.
         for record in store.sites(None, usize::MAX).unwrap_or_default() {
             if let Some(robots) = record.robots.filter(|robots| is_final(&robots.answer)) {
-                self.known.insert(record.site.key(), robots.fetched_at);
+                self.stored.insert(record.site.key());
+                self.known.insert(record.site.key(), Had::stored(robots.fetched_at, date));
             }
         }
     }

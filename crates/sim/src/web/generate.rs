@@ -70,7 +70,7 @@ impl Generator {
         }
         let texts: Vec<String> = self.web.sites.keys().cloned().collect();
         for site in self.web.sites.values_mut() {
-            if rng.chance(60) {
+            if rng.chance(120) {
                 let other = texts[rng.index(texts.len())].clone();
                 site.robots.reply = RobotsReply::RedirectTo(other);
             }
@@ -80,11 +80,13 @@ impl Generator {
         self.web.sites.insert(NOWHERE.to_owned(), nowhere);
     }
 
-    /// A robots.txt redirects to rules only: what the fetch stage makes of chains and loops is its own matter.
+    /// A robots.txt redirects to rules that can be had, and not on: so what holds is plain to see.
     fn break_redirect_chains(&mut self, texts: &[String]) {
         for text in texts {
             let RobotsReply::RedirectTo(other) = self.web.sites[text].robots.reply.clone() else { continue };
-            let leads_on = other == *text || self.web.sites[&other].robots.reply != RobotsReply::Rules;
+            let target = &self.web.sites[&other];
+            let is_there = target.reach == Reach::Answers && matches!(target.name, Name::Found { .. });
+            let leads_on = other == *text || target.robots.reply != RobotsReply::Rules || !is_there;
             if let Some(site) = self.web.sites.get_mut(text).filter(|_| leads_on) {
                 site.robots.reply = RobotsReply::Rules;
             }

@@ -47,5 +47,7 @@ broken_rules! {
     a_request_sent_twice_is_noticed: AskTwice => FetchedOnce;
     a_robots_txt_forgotten_is_noticed: ForgetSites => Durable;
     a_damaged_archive_is_noticed: DamageArchive => Archive;
+    redirects_of_robots_txt_followed_at_once_are_noticed: FollowRobots => AddressDelay;
+    waiting_by_a_clock_that_is_set_is_noticed: OneClock => Delay;
     a_site_of_another_is_noticed: KeepSites => Owned;
 }

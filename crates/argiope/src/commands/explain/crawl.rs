@@ -27,7 +27,7 @@ impl Crawl {
         for seed in opened.store.seeds()? {
             settings.filter.scope.add_seed(&seed);
         }
-        Ok(Crawl { opened, settings, keeps_archive: archive, now: Clock::start().now() })
+        Ok(Crawl { opened, settings, keeps_archive: archive, now: Clock::start().date() })
     }
 
     pub(super) fn store(&self) -> &dyn Store {

@@ -19,7 +19,7 @@ async fn arrivals(refusal: impl Fn(Timestamp) -> Reply + Send + Sync + 'static) 
         if request.target == "/robots.txt" {
             return Reply::text("");
         }
-        let now = clock.now();
+        let now = clock.date();
         let mut kept = kept.lock().expect("no panic");
         kept.push((request.target.clone(), now));
         let times = kept.iter().filter(|(target, _)| *target == request.target).count();

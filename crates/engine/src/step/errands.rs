@@ -1,0 +1,558 @@
+//! robots.txt on other sites, where redirects of robots.txt lead: each is asked for at the turn of its site and of its address, once for
+//! all sites that are led there.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use fetch::{ROBOTS_REDIRECTS_MAX, robots_elsewhere};
+use foldhash::HashMap;
+use frontier::{Group, RobotsState, Verdict, Visitor, verdict};
+use model::{
+    Candidate, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Purpose, RobotsAnswer, RobotsRecord, TaskId,
+    Timestamp, Via,
+};
+use robots::Lifetime;
+use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
+
+use super::dates::read_robots;
+use super::fetched::FAILED_ROBOTS_HELD;
+use super::robots_txt::{File, Had, access_of, answer_of, is_cut, is_hopeless, robots_txt_of};
+use super::{Asked, Flight, State};
+use crate::{Command, Record};
+
+/// Answers kept, at most; the oldest leave first, and are asked for again where they are needed.
+const ANSWERS_MAX: usize = 4_096;
+
+/// Bytes of the answers kept, at most.
+const ANSWERS_BYTES_MAX: usize = 32 << 20;
+
+/// How often a robots.txt that only another worker may ask for is looked for in the store, and after what time again: the other must find
+/// out that it is to ask, and wait for its turn.
+const LOOKS_MAX: u32 = 60;
+const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(2);
+
+/// All errands of a run. An answer is kept as long as a robots.txt holds, for further sites that are led there.
+#[derive(Default)]
+pub(super) struct Errands {
+    all: HashMap<UrlKey, Errand>,
+    /// What they are called on the workbench.
+    numbers: HashMap<u64, UrlKey>,
+    next_number: u64,
+    /// Those answered, the oldest first.
+    answered: VecDeque<UrlKey>,
+    /// Bytes of their answers.
+    bytes: usize,
+    /// Those that sites wait for.
+    open: usize,
+    /// The groups at which some are being asked for.
+    under_way: Vec<Group>,
+    /// Sites that are let go of when nothing is asked any more where they may be.
+    releases: Vec<SiteKey>,
+}
+
+/// A robots.txt to which others redirect.
+struct Errand {
+    url: CanonicalUrl,
+    stage: Stage,
+    /// The store or the name servers were asked, and have not answered yet.
+    is_sought: bool,
+    address: Option<IpAddr>,
+    /// How often in a row only another worker could ask.
+    looks: u32,
+    waiting: Vec<Walk>,
+    /// How often in a row it could not be had.
+    failed_tries: u32,
+}
+
+enum Stage {
+    /// Nothing was done yet.
+    New,
+    /// It is looked for: in the store, then its address.
+    Sought,
+    /// It waits for its turn.
+    Due,
+    /// It is being asked for.
+    Asked,
+    /// It was had, or could not be had.
+    Answered(Answered),
+}
+
+/// An answer, and how long it holds.
+#[derive(Clone)]
+struct Answered {
+    answer: Answer,
+    at: Timestamp,
+    until: Timestamp,
+}
+
+/// What came of asking.
+#[derive(Clone)]
+enum Answer {
+    /// It leads on to another site.
+    Redirect(Redirect),
+    /// This is it.
+    Is(File),
+}
+
+/// A redirect to another site.
+#[derive(Clone)]
+pub(super) struct Redirect {
+    to: CanonicalUrl,
+    status: u16,
+}
+
+/// A site on the way to its robots.txt.
+#[derive(Clone, Copy)]
+struct Walk {
+    site: SiteKey,
+    /// Redirects to other sites that were followed.
+    redirects: usize,
+}
+
+impl Redirect {
+    /// The redirect that an answer is, if it leads to another site.
+    pub(super) fn of(outcome: &FetchOutcome) -> Option<Self> {
+        let to = robots_elsewhere(outcome)?;
+        match &outcome.fetched {
+            Fetched::Response(response) => Some(Redirect { to, status: response.status }),
+            Fetched::Failed(_) => None,
+        }
+    }
+}
+
+impl File {
+    fn failed(failure: Failure) -> Self {
+        File { answer: RobotsAnswer::Failed(failure), is_cut: false }
+    }
+}
+
+impl Errand {
+    /// True where sites wait for it.
+    fn is_open(&self) -> bool {
+        matches!(self.stage, Stage::Sought | Stage::Due | Stage::Asked)
+    }
+}
+
+impl Answer {
+    fn bytes(&self) -> usize {
+        match self {
+            Answer::Is(File { answer: RobotsAnswer::Status { body, .. }, .. }) => body.len(),
+            Answer::Is(File { answer: RobotsAnswer::Failed(_), .. }) | Answer::Redirect(_) => 0,
+        }
+    }
+}
+
+impl Errands {
+    /// True where a site waits for one.
+    pub(super) fn is_open(&self) -> bool {
+        self.open > 0
+    }
+
+    /// True where one is being asked for at the group; at any where it is not known.
+    pub(super) fn is_under_way_at(&self, group: Option<Group>) -> bool {
+        self.under_way.iter().any(|other| group.is_none_or(|group| group == *other))
+    }
+
+    /// Remembers to let go of a site when no errand is under way where it may be.
+    pub(super) fn release_later(&mut self, site: SiteKey) {
+        self.releases.push(site);
+    }
+
+    /// The URL of an errand.
+    pub(super) fn url(&self, key: UrlKey) -> Option<CanonicalUrl> {
+        self.all.get(&key).map(|errand| errand.url.clone())
+    }
+
+    fn answer(&self, key: UrlKey, now: Timestamp) -> Option<Answered> {
+        match &self.all.get(&key)?.stage {
+            Stage::Answered(answered) if answered.until > now => Some(answered.clone()),
+            _ => None,
+        }
+    }
+
+    /// The errand for a URL.
+    fn entry(&mut self, url: &CanonicalUrl) -> &mut Errand {
+        self.all.entry(url.key()).or_insert_with(|| Errand {
+            url: url.clone(),
+            stage: Stage::New,
+            is_sought: false,
+            address: None,
+            looks: 0,
+            waiting: Vec::new(),
+            failed_tries: 0,
+        })
+    }
+
+    /// Keeps an answer, and gives those that waited for it.
+    fn settle(&mut self, url: &CanonicalUrl, answered: Answered) -> Vec<Walk> {
+        let bytes = answered.answer.bytes();
+        let errand = self.entry(url);
+        errand.looks = 0;
+        let before = std::mem::replace(&mut errand.stage, Stage::Answered(answered));
+        let waiting = std::mem::take(&mut errand.waiting);
+        match before {
+            Stage::New => {}
+            Stage::Answered(old) => self.bytes -= old.answer.bytes(),
+            Stage::Sought | Stage::Due | Stage::Asked => self.open -= 1,
+        }
+        self.bytes += bytes;
+        self.answered.push_back(url.key());
+        while self.answered.len() > ANSWERS_MAX || self.bytes > ANSWERS_BYTES_MAX {
+            let Some(oldest) = self.answered.pop_front() else { break };
+            if let Some(Errand { stage: Stage::Answered(old), is_sought: false, .. }) = self.all.get(&oldest) {
+                self.bytes -= old.answer.bytes();
+                self.all.remove(&oldest);
+            }
+        }
+        waiting
+    }
+
+    /// The name of an errand on the workbench.
+    fn number(&mut self, key: UrlKey) -> u64 {
+        self.next_number += 1;
+        self.numbers.insert(self.next_number, key);
+        self.next_number
+    }
+}
+
+impl State {
+    /// A site's robots.txt where it is known without asking the site, or is being asked for already. True where it is.
+    pub(super) fn has_robots_from_errand(&mut self, now: Timestamp, site: SiteKey, url: &CanonicalUrl) -> bool {
+        let walk = Walk { site, redirects: 0 };
+        match self.errands.answer(url.key(), now) {
+            Some(answered) => self.go_on(now, walk, url, answered),
+            None => match self.errands.all.get_mut(&url.key()) {
+                Some(Errand { stage: Stage::Asked, waiting, .. }) => waiting.push(walk),
+                Some(_) | None => return false,
+            },
+        }
+        true
+    }
+
+    /// A site's own request for robots.txt was answered with a redirect to another site.
+    pub(super) fn redirected(&mut self, now: Timestamp, site: SiteKey, own: &CanonicalUrl, redirect: Redirect) {
+        self.conclude(now, own, Answer::Redirect(redirect.clone()), now, robots::ROBOTS_CACHE_MAX);
+        self.walk(now, Walk { site, redirects: 0 }, redirect);
+    }
+
+    /// A site's own request for robots.txt was answered: others may wait for the same.
+    pub(super) fn answered(&mut self, now: Timestamp, own: &CanonicalUrl, file: &File) {
+        if self.errands.all.get(&own.key()).is_some_and(Errand::is_open) {
+            self.conclude_with(now, own, file.clone(), None);
+        }
+    }
+
+    /// Goes on with an answer: to its end, or to where it leads.
+    fn go_on(&mut self, now: Timestamp, walk: Walk, url: &CanonicalUrl, answered: Answered) {
+        match answered.answer {
+            Answer::Redirect(redirect) => self.walk(now, walk, redirect),
+            Answer::Is(file) => self.arrive(now, walk, url, file, (answered.at, answered.until)),
+        }
+    }
+
+    /// Goes on to where a redirect leads.
+    fn walk(&mut self, now: Timestamp, walk: Walk, Redirect { to, status }: Redirect) {
+        if walk.redirects >= ROBOTS_REDIRECTS_MAX {
+            let unfollowed = RobotsAnswer::Status { code: status, body: bytes::Bytes::new() };
+            return self.arrive(now, walk, &to, File { answer: unfollowed, is_cut: false }, (now, now));
+        }
+        let walk = Walk { redirects: walk.redirects + 1, ..walk };
+        match self.errands.answer(to.key(), now) {
+            Some(answered) => self.go_on(now, walk, &to, answered),
+            None => self.seek(walk, &to),
+        }
+    }
+
+    /// A site has come to its robots.txt.
+    fn arrive(
+        &mut self,
+        now: Timestamp,
+        walk: Walk,
+        url: &CanonicalUrl,
+        file: File,
+        (at, until): (Timestamp, Timestamp),
+    ) {
+        let is_final = access_of(&file.answer, &self.settings.product_token).lifetime == Lifetime::Final;
+        let tries = self.errands.all.get(&url.key()).map_or(1, |errand| errand.failed_tries.max(1));
+        let attempts_max = u32::from(self.settings.site_rules.politeness.attempts_max);
+        let Some(front) = self.front(walk.site) else { return };
+        // One that was let go of and came back asks by itself.
+        if !matches!(front.state.robots, RobotsState::InFlight { .. }) {
+            return;
+        }
+        if !is_final {
+            // Whoever waited for it is as far as it is itself.
+            front.state.robots = RobotsState::InFlight { failed_tries: tries - 1 };
+            if tries < attempts_max {
+                front.state.wait_until(until);
+            }
+        }
+        let at = if is_final { at } else { now };
+        let had = Had { file, at, retry_after: None, exchanges: Vec::new(), is_own: false };
+        self.robots_had(walk.site, had);
+        self.prepare(now, walk.site);
+    }
+
+    /// Has a site wait for a robots.txt that is not known.
+    fn seek(&mut self, walk: Walk, url: &CanonicalUrl) {
+        let errand = self.errands.entry(url);
+        errand.waiting.push(walk);
+        if errand.is_open() {
+            return;
+        }
+        let outdated = std::mem::replace(&mut errand.stage, Stage::Sought);
+        let is_asked = std::mem::replace(&mut errand.is_sought, true);
+        if let Stage::Answered(outdated) = outdated {
+            self.errands.bytes -= outdated.answer.bytes();
+        }
+        self.errands.open += 1;
+        if !is_asked {
+            self.look_for(url);
+        }
+    }
+
+    /// Asks the store or the name servers.
+    fn look_for(&mut self, url: &CanonicalUrl) {
+        self.asked += 1;
+        let site = url.site();
+        // Whoever asked it for its own sake has it in the store.
+        self.commands.push(if robots_txt_of(&site).as_ref() == Some(url) {
+            Command::ReadRobots { site }
+        } else {
+            Command::ResolveTarget { url: url.clone() }
+        });
+    }
+
+    /// Takes in what the store has of a site's robots.txt.
+    pub(super) fn robots_read(&mut self, now: Timestamp, site: &Site, record: Option<RobotsRecord>) {
+        let Some(url) = robots_txt_of(site) else { return };
+        let Some(is_wanted) = self.sought(url.key()) else { return };
+        if !is_wanted {
+            return;
+        }
+        let holds = |record: &RobotsRecord| {
+            let is_final = access_of(&record.answer, &self.settings.product_token).lifetime == Lifetime::Final;
+            is_final && record.fetched_at + robots::ROBOTS_CACHE_MAX > now
+        };
+        match record.map(|record| read_robots(record, now)).filter(holds) {
+            Some(record) => {
+                let at = record.fetched_at;
+                let file = File { answer: record.answer, is_cut: record.is_cut };
+                self.conclude(now, &url, Answer::Is(file), at, robots::ROBOTS_CACHE_MAX);
+            }
+            None => {
+                if let Some(errand) = self.errands.all.get_mut(&url.key()) {
+                    errand.is_sought = true;
+                    self.asked += 1;
+                    self.commands.push(Command::ResolveTarget { url });
+                }
+            }
+        }
+    }
+
+    /// Takes in where the site of a robots.txt is.
+    pub(super) fn target_resolved(&mut self, now: Timestamp, key: UrlKey, addresses: Result<Vec<IpAddr>, Failure>) {
+        if self.sought(key) != Some(true) {
+            return;
+        }
+        let Some(errand) = self.errands.all.get_mut(&key) else { return };
+        match addresses {
+            Ok(addresses) => {
+                (errand.address, errand.looks) = (addresses.first().copied(), 0);
+                self.offer_errand(now, key);
+            }
+            Err(failure) => {
+                let url = errand.url.clone();
+                self.conclude_with(now, &url, File::failed(failure), None);
+            }
+        }
+    }
+
+    /// A robots.txt lies where only another worker may ask. That worker asks for it for the sake of its site, if the site is in the crawl:
+    /// so it is put there, and the sites that wait try again and find it in the store.
+    pub(super) fn target_elsewhere(&mut self, now: Timestamp, key: UrlKey) {
+        if self.sought(key) == Some(true) {
+            self.leave_to_owner(now, key);
+        }
+    }
+
+    /// A task for which a turn had come was not begun, since the address is another worker's by now.
+    pub(super) fn not_asked(&mut self, now: Timestamp, task: TaskId) {
+        let Some(Flight { site, group, asked: Asked::Errand { key, is_counted } }) = self.in_flight.remove(&task)
+        else {
+            return;
+        };
+        self.end_errand(now, site, group, is_counted);
+        self.leave_to_owner(now, key);
+        self.prepare(now, site);
+        self.bench.end(group, now);
+    }
+
+    fn leave_to_owner(&mut self, now: Timestamp, key: UrlKey) {
+        let Some(url) = self.errands.url(key) else { return };
+        let detail = format!("robots.txt redirects to {url}, whose address another worker asks");
+        let walks = self.errands.all.get(&key).and_then(|errand| errand.waiting.first().copied());
+        if let (Some(walk), true) = (walks, robots_txt_of(&url.site()).as_ref() == Some(&url)) {
+            let candidate = Candidate {
+                url: url.clone(),
+                depth: 0,
+                redirects: 0,
+                via: Via::Redirect,
+                purpose: Purpose::Robots,
+                found_on: None,
+            };
+            if self.remembered.find(&candidate) {
+                let mut record = Record::of(walk.site);
+                record.found.push(candidate);
+                self.record(record);
+            }
+        }
+        let Some(errand) = self.errands.all.get_mut(&key) else { return };
+        errand.looks += 1;
+        if errand.looks < LOOKS_MAX {
+            errand.stage = Stage::Due;
+            let number = self.errands.number(key);
+            return self.bench.offer(Visitor::Errand(number), Group::Site(url.site().key()), now + LOOK_AGAIN_AFTER);
+        }
+        errand.failed_tries = u32::from(self.settings.site_rules.politeness.attempts_max);
+        let failure = Failure { kind: FailureKind::Connect, detail };
+        self.conclude(now, &url, Answer::Is(File::failed(failure)), now, Duration::ZERO);
+    }
+
+    /// The store or the name servers have answered. Whether that is still wanted; `None` where nobody asked.
+    fn sought(&mut self, key: UrlKey) -> Option<bool> {
+        let errand = self.errands.all.get_mut(&key).filter(|errand| errand.is_sought)?;
+        errand.is_sought = false;
+        self.asked -= 1;
+        Some(matches!(errand.stage, Stage::Sought))
+    }
+
+    /// Puts an errand on the workbench, beside the sites of its address.
+    fn offer_errand(&mut self, now: Timestamp, key: UrlKey) {
+        let by_address = !self.settings.site_rules.politeness.ip_delay.is_zero();
+        let Some(errand) = self.errands.all.get_mut(&key) else { return };
+        errand.stage = Stage::Due;
+        let site = errand.url.site().key();
+        let group = match errand.address {
+            Some(address) if by_address => Group::of_address(address),
+            _ => Group::Site(site),
+        };
+        let due = self.front(site).map_or(now, |front| front.state.due_at().max(now));
+        let number = self.errands.number(key);
+        self.bench.offer(Visitor::Errand(number), group, due);
+    }
+
+    /// An errand's turn.
+    pub(super) fn run_errand(&mut self, now: Timestamp, number: u64, group: Group) {
+        let key = self.errands.numbers.remove(&number);
+        let due = key.and_then(|key| self.errands.all.get(&key).map(|errand| (key, errand)));
+        let Some((key, Errand { url, stage: Stage::Due, address, .. })) = due else {
+            return self.bench.end(group, now);
+        };
+        let (url, address) = (url.clone(), *address);
+        let site = url.site().key();
+        if let Some(errand) = self.errands.all.get_mut(&key).filter(|errand| errand.looks > 0) {
+            // Somebody else may have asked for it by now, or this worker may.
+            (errand.stage, errand.is_sought) = (Stage::Sought, true);
+            self.look_for(&url);
+            return self.bench.end(group, now);
+        }
+        let is_early = self.front(site).is_some_and(|front| front.state.due_at() > now);
+        if is_early {
+            self.bench.end(group, now);
+            return self.offer_errand(now, key);
+        }
+        if let Some(errand) = self.errands.all.get_mut(&key) {
+            errand.stage = Stage::Asked;
+        }
+        let is_own = |flight: &Flight| flight.site == site && matches!(flight.asked, Asked::Robots);
+        if robots_txt_of(&url.site()).as_ref() == Some(&url) && self.in_flight.values().any(is_own) {
+            // The site is being asked for the same: its answer is the answer.
+            return self.bench.end(group, now);
+        }
+        let is_counted = self.front(site).is_some_and(|front| {
+            front.state.in_flight += 1;
+            true
+        });
+        let id = self.new_task();
+        self.in_flight.insert(id, Flight { site, group, asked: Asked::Errand { key, is_counted } });
+        self.errands.under_way.push(group);
+        let task = FetchTask { id, url, purpose: Purpose::Robots, address, head_first: false };
+        self.commands.push(Command::FetchTarget(task));
+    }
+
+    /// Takes in the end of an errand's fetch.
+    pub(super) fn errand_fetched(
+        &mut self,
+        now: Timestamp,
+        (site, group): (SiteKey, Group),
+        (key, is_counted): (UrlKey, bool),
+        outcome: FetchOutcome,
+    ) {
+        self.end_errand(now, site, group, is_counted);
+        let politeness = self.settings.site_rules.politeness.clone();
+        if let Some(front) = self.front(site) {
+            front.state.wait_until(outcome.finished_at + front.state.delay(&politeness));
+        }
+        let redirect = Redirect::of(&outcome);
+        let retry_after = match verdict::judge(&outcome.fetched, self.dates.of(outcome.finished_at)) {
+            Verdict::Retry { retry_after, .. } => retry_after,
+            Verdict::Final { .. } => None,
+        };
+        if !outcome.exchanges.is_empty() {
+            let mut record = Record::of(site);
+            record.exchanges = outcome.exchanges;
+            self.record(record);
+        }
+        let Some(url) = self.errands.url(key) else { return };
+        match redirect {
+            Some(redirect) => {
+                self.conclude(now, &url, Answer::Redirect(redirect), now, robots::ROBOTS_CACHE_MAX);
+            }
+            None => {
+                let is_cut = is_cut(&outcome.fetched, self.settings.limits.robots_bytes_max);
+                let file = File { answer: answer_of(outcome.fetched), is_cut };
+                self.conclude_with(now, &url, file, retry_after);
+            }
+        }
+    }
+
+    fn end_errand(&mut self, now: Timestamp, site: SiteKey, group: Group, is_counted: bool) {
+        if let Some(at) = self.errands.under_way.iter().position(|other| *other == group) {
+            self.errands.under_way.swap_remove(at);
+        }
+        if let Some(front) = self.front(site).filter(|_| is_counted) {
+            front.state.in_flight = front.state.in_flight.saturating_sub(1);
+        }
+        let releases = std::mem::take(&mut self.errands.releases);
+        if !releases.is_empty() {
+            self.release(now, &releases);
+        }
+    }
+
+    /// Ends an errand with what was had: for as long as a robots.txt holds, or until it may be asked for again.
+    fn conclude_with(&mut self, now: Timestamp, url: &CanonicalUrl, file: File, retry_after: Option<Duration>) {
+        let politeness = self.settings.site_rules.politeness.clone();
+        let is_final = access_of(&file.answer, &self.settings.product_token).lifetime == Lifetime::Final;
+        let errand = self.errands.entry(url);
+        errand.failed_tries = if is_final { 0 } else { errand.failed_tries.saturating_add(1) };
+        let tries = errand.failed_tries;
+        let holds = if is_final {
+            robots::ROBOTS_CACHE_MAX
+        } else if tries >= u32::from(politeness.attempts_max) || is_hopeless(&file.answer) {
+            FAILED_ROBOTS_HELD
+        } else {
+            politeness.backoff_after(tries, retry_after)
+        };
+        self.conclude(now, url, Answer::Is(file), now, holds);
+    }
+
+    /// Ends an errand with what was had at this time and holds for so long: all that wait for it go on.
+    fn conclude(&mut self, now: Timestamp, url: &CanonicalUrl, answer: Answer, at: Timestamp, holds: Duration) {
+        let answered = Answered { answer, at, until: at + holds };
+        for walk in self.errands.settle(url, answered.clone()) {
+            self.go_on(now, walk, url, answered.clone());
+        }
+    }
+}

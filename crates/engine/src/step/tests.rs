@@ -1,0 +1,97 @@
+//! What the simulator cannot see from outside.
+
+use std::time::Duration;
+
+use frontier::{Filter, Politeness, SiteRules, TrapRules};
+use model::{Candidate, Failure, FailureKind, Limits, Queued, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
+use weburl::{CanonicalRules, CanonicalUrl, Scope, ScopeKind};
+
+use super::{Start, State};
+use crate::{Command, Event, Settings};
+
+const DAY: Duration = Duration::from_secs(86_400);
+const NOW: Timestamp = Timestamp(1_795_000_000_000_000);
+
+fn settings() -> Settings {
+    Settings {
+        filter: Filter { scope: Scope::new(ScopeKind::Any), include: Vec::new(), exclude: Vec::new() },
+        site_rules: SiteRules {
+            politeness: Politeness::default(),
+            traps: TrapRules::default(),
+            matching: Some(robots::Matching::LongestMatch),
+            pages_per_site_max: None,
+            sitemaps_per_site_max: 10,
+        },
+        canonical: CanonicalRules::default(),
+        limits: Limits::default(),
+        product_token: "argiope".to_owned(),
+        depth_max: None,
+        concurrency: 4,
+        pages_max: None,
+        time_max: None,
+        bytes_max: None,
+        sitemaps: false,
+        head_first: false,
+        sites_in_front_max: 10,
+        windows_urls_max: 100,
+        remembered_urls_max: 100,
+        ignore_nofollow: false,
+        keep: None,
+        render: None,
+        images: false,
+        archive: false,
+        details: false,
+    }
+}
+
+/// When a site with such a record is visited by a crawl that is resumed, after its start.
+fn visited_after(record: SiteRecord) -> (Duration, Option<Duration>) {
+    let url = CanonicalUrl::parse("http://one.test/", &CanonicalRules::default()).expect("a URL");
+    let site = url.site().key();
+    let mut state = State::new(settings(), NOW, Start::Resumed);
+    let begin = Event::Begin { seeds: Vec::new(), known_seeds: vec![url.clone()], pages: 1, bytes: 1 };
+    state.step(NOW, NOW, begin);
+    state.step(NOW, NOW, Event::SitesFound { sites: vec![site], all: true });
+    let queue = vec![Queued { candidate: Candidate::seed(url), attempts: 0, visited: None }];
+    let record = Some(Box::new(record));
+    let mut commands = state.step(NOW, NOW, Event::Loaded { site, record, queue, all: true });
+    let mut now = NOW;
+    loop {
+        let alarm = commands.iter().find_map(|command| match command {
+            Command::WakeAt(at) => Some(*at),
+            _ => None,
+        });
+        if commands.iter().any(|command| matches!(command, Command::Resolve { .. })) {
+            return (now.since(NOW), state.clock_set_back());
+        }
+        now = alarm.expect("it is waited for");
+        commands = state.step(now, now, Event::Wake);
+    }
+}
+
+fn record(due_at: Timestamp) -> SiteRecord {
+    let url = CanonicalUrl::parse("http://one.test/", &CanonicalRules::default()).expect("a URL");
+    SiteRecord { due_at, ..SiteRecord::new(url.site()) }
+}
+
+#[test]
+fn a_clock_set_back_between_runs_keeps_no_site_waiting() {
+    let (waited, noticed) = visited_after(record(NOW + DAY / 2));
+    assert!(waited <= Duration::from_secs(1), "{waited:?}");
+    assert!(noticed >= Some(DAY / 3), "{noticed:?}");
+    let (waited, noticed) = visited_after(record(NOW));
+    assert_eq!((waited, noticed), (Duration::from_secs(1), None));
+}
+
+#[test]
+fn what_a_server_asked_for_still_holds() {
+    let failing = SiteRecord { failures_in_a_row: 1, ..record(NOW + DAY / 2) };
+    assert_eq!(visited_after(failing), (DAY / 2, None));
+    let failure = Failure { kind: FailureKind::Busy, detail: String::new() };
+    let robots =
+        RobotsRecord { fetched_at: NOW, failed_tries: 1, answer: RobotsAnswer::Failed(failure), is_cut: false };
+    let no_robots = SiteRecord { robots: Some(robots), ..record(NOW + DAY / 2) };
+    assert_eq!(visited_after(no_robots), (DAY / 2, None));
+    let far = SiteRecord { failures_in_a_row: 1, ..record(NOW + DAY * 30) };
+    assert_eq!(visited_after(far), (DAY, Some(DAY * 29)));
+}
