@@ -11,7 +11,7 @@ use argiope::units::Span;
 use engine::clock::Clock;
 use engine::{CrawlError, End, Progress, Recorder, Shell};
 use fetch::Fetcher;
-use model::{PayloadDigest, Position, Queued, SiteRecord};
+use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
 use store::{Batch, Committed, Entry, MemoryStore, Segment, Store, StoreError, Totals};
 use testweb::{Pages, Server, Web};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
@@ -140,8 +140,8 @@ impl Store for Unreadable {
         self.0.sites(after, max)
     }
 
-    fn holder(&self, digest: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.0.holder(digest)
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.0.holder(content, label)
     }
 
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
