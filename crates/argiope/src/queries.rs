@@ -20,6 +20,7 @@ mod request;
 
 pub use coordinator::{Coordinator, Members};
 pub use endpoint::{Endpoint, Fetch, fetch_from};
+pub use part::State;
 pub use query_wire::{Named, Query, QueryError};
 pub use request::Request;
 

@@ -36,7 +36,7 @@ use crate::joining::{self, Joining};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::progress::Watched;
-use crate::queries::{Endpoint, fetch_from};
+use crate::queries::{self, Endpoint, fetch_from};
 
 pub use scratch::Scratch;
 
@@ -51,6 +51,8 @@ pub struct Crew {
     address: Address,
     schema: Schema,
     crawl_id: String,
+    /// The database and the schema in words, for who answers questions.
+    state: queries::State,
     options: Options,
     placement: Placement,
     lease: Duration,
@@ -77,6 +79,7 @@ impl Crew {
             address: Address::parse(&joining.store)?,
             schema: joining.store_schema.parse()?,
             crawl_id: joining.crawl_id.clone(),
+            state: queries::State { store: joining.store.clone(), schema: joining.store_schema.clone() },
             options,
             placement: match joining.placement {
                 joining::Placement::Latency => Placement::Latency,
@@ -140,6 +143,7 @@ impl Working {
             host,
             guard: Guard::by_token(self.token.as_deref()).called(&self.name),
             fetch: fetch_from(self.crew.archive.clone()),
+            state: Some(self.crew.state.clone()),
         };
         listener.set_nonblocking(true)?;
         let _guard = runtime.enter();

@@ -1,10 +1,11 @@
-//! The parts of a dataset's graph, kept in `DIR/dataset/graph/`, one file a segment. A file that is missing, damaged or behind
-//! its segment is made anew from the tables.
+//! The parts of a dataset's graph, kept in `DIR/dataset/graph/`, one file a segment. A file that is missing, damaged, or made from another
+//! table of pages than the one that lies there is made anew from the tables.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::UNIX_EPOCH;
 
 use dataset::schema::Table;
 use dataset::{Layout, UNRECORDED, covered_bytes};
@@ -45,13 +46,26 @@ pub(crate) fn parts(layout: &Layout) -> Result<Vec<Part>, GraphError> {
 fn part(layout: &Layout, cache: &Cache, segment: &str) -> Result<Part, GraphError> {
     // The URLs without a record are written anew each time, and have no links.
     let covered = if segment == UNRECORDED { None } else { covered_bytes(layout, segment)? };
-    let Some(covered) = covered else { return Part::read(layout, segment) };
-    if let Some(part) = cache.get(segment, covered) {
+    let stamp = covered.and_then(|covered| stamp(&layout.file(Table::Pages, segment), covered));
+    let Some(stamp) = stamp else { return Part::read(layout, segment) };
+    if let Some(part) = cache.get(segment, stamp) {
         return Ok(part);
     }
     let part = Part::read(layout, segment)?;
-    cache.put(segment, &part, covered);
+    cache.put(segment, &part, stamp);
     Ok(part)
+}
+
+/// By what a table of pages is told from others of its segment: how far into the segment it reaches, and since its rows may be
+/// corrected, when it was written. `None` where the system does not say.
+fn stamp(pages: &Path, covered: u64) -> Option<u64> {
+    let metadata = fs::metadata(pages).ok()?;
+    let written = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    let mut hasher = blake3::Hasher::new();
+    for number in [covered, metadata.len(), written.as_secs(), u64::from(written.subsec_nanos())] {
+        hasher.update(&number.to_le_bytes());
+    }
+    hasher.finalize().as_bytes().first_chunk().map(|stamp| u64::from_le_bytes(*stamp))
 }
 
 /// The directory of the files.
@@ -77,18 +91,18 @@ impl Cache {
         self.dir.join(format!("{segment}.part"))
     }
 
-    fn get(&self, segment: &str, covered: u64) -> Option<Part> {
-        Part::from_bytes(&fs::read(self.path(segment)).ok()?, covered)
+    fn get(&self, segment: &str, stamp: u64) -> Option<Part> {
+        Part::from_bytes(&fs::read(self.path(segment)).ok()?, stamp)
     }
 
-    fn put(&self, segment: &str, part: &Part, covered: u64) {
+    fn put(&self, segment: &str, part: &Part, stamp: u64) {
         if self.lock.is_none() {
             return;
         }
         let path = self.path(segment);
         let unfinished = path.with_extension("unfinished");
         // Not synced: what a crash of the machine leaves of it has not its checksum.
-        let written = fresh::write(&unfinished, &part.to_bytes(covered)).and_then(|()| fs::rename(&unfinished, &path));
+        let written = fresh::write(&unfinished, &part.to_bytes(stamp)).and_then(|()| fs::rename(&unfinished, &path));
         if written.is_err() {
             // Not kept then; what there is of it would only take space.
             let _ = fs::remove_file(&unfinished);

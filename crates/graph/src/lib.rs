@@ -7,7 +7,8 @@
 //!
 //! A vertex is a canonical URL that the crawl fetched, failed to fetch, or only saw a link to. An edge is a link from one to
 //! another, counted once however often the page repeats it; a redirect is an edge to its target, a page that links to itself
-//! has an edge to itself.
+//! has an edge to itself. The graph of *visited* pages ([`Graph::open_visited`]) is a part of it: the URLs that the crawl went to, and the
+//! links between them out of pages whose depth allowed to follow links.
 //!
 //! PageRank, overlap and search are computed in rounds by workers that hold a part each ([`Crew`]): threads of one process, or
 //! of several that are connected. Their answers are the same to the last bit, whatever the number of workers. Of several processes each
@@ -37,4 +38,4 @@ pub use pagerank::{DAMPING, Definition, Ranks, pagerank};
 pub use path::shortest_path;
 pub use rounds::Crew;
 pub use search::{Found, FoundPage, Pattern, PatternError, Search, search};
-pub use web::{Graph, GraphBuilder, PageKind, Vertex};
+pub use web::{Graph, GraphBuilder, PageKind, Vertex, Visits};

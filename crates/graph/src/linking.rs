@@ -33,11 +33,19 @@ pub(crate) fn ask<Q: Query>(
     run(crew, move |own, peers| {
         if processes > 1 {
             let known = Known { graph: graph.clone(), owners: Hashed { processes, threads }, own };
-            return Linked { known: Some(known), shard: Shard::default(), is_linked: false, query: query() };
+            let is_of_visits = graph.is_of_visits();
+            return Linked {
+                known: Some(known),
+                shard: Shard::default(),
+                is_linked: false,
+                is_of_visits,
+                query: query(),
+            };
         }
         let ranges = Ranges::of(&graph, peers);
         let shard = Shard::of(&graph, own, peers, |vertex| ranges.owner(vertex));
-        Linked { known: None, shard, is_linked: false, query: query() }
+        // All is known here, so that all vertices are there.
+        Linked { known: None, shard, is_linked: false, is_of_visits: false, query: query() }
     })
 }
 
@@ -47,6 +55,8 @@ struct Linked<Q> {
     known: Option<Known>,
     shard: Shard,
     is_linked: bool,
+    /// What others have edges to is a vertex only where it was visited.
+    is_of_visits: bool,
     query: Q,
 }
 
@@ -86,7 +96,10 @@ impl Known {
             Part::from_bytes(&bytes, 0).unwrap_or_else(|| panic!("another version of the program sent a part"))
         };
         let parts = parts.filter(|bytes| !bytes.is_empty()).map(part).collect();
-        let graph = Graph::merge(parts).unwrap_or_else(|error| panic!("{error}"));
+        let mut graph = Graph::merge(parts).unwrap_or_else(|error| panic!("{error}"));
+        if self.graph.is_of_visits() {
+            graph.keep_visited(|key| self.owners.owner(key) == self.own);
+        }
         let Hashed { processes, threads } = self.owners;
         Shard::of(&graph, self.own, processes * threads, |vertex| self.owners.owner(graph.key(vertex)))
     }
@@ -99,6 +112,8 @@ enum Message<M> {
     Part(Vec<u8>),
     /// The keys of the vertices that the sender has edges to.
     Slots(Vec<WireKey>),
+    /// Which of the slots of the receiver stand for no vertex.
+    Absent(Vec<u32>),
     /// Something of the query.
     Query(M),
 }
@@ -135,11 +150,12 @@ impl<Q: Query> Rounds for Linked<Q> {
             };
         }
         // All that is said in a round is of one kind.
-        let (mut parts, mut slots, mut said) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut parts, mut slots, mut absent, mut said) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for message in inbox {
             match message {
                 Message::Part(part) => parts.push(part),
                 Message::Slots(keys) => slots.push(keys.into_iter().map(from_wire).collect()),
+                Message::Absent(slots) => absent.push(slots),
                 Message::Query(message) => said.push(message),
             }
         }
@@ -147,9 +163,15 @@ impl<Q: Query> Rounds for Linked<Q> {
             self.shard = known.shard(parts.into_iter());
             return self.slots();
         }
+        if self.is_of_visits && !slots.is_empty() {
+            return Step::Send(self.shard.link_known(&slots).into_iter().map(Message::Absent).collect());
+        }
         if !self.is_linked {
             self.is_linked = true;
-            self.shard.link(slots);
+            match self.is_of_visits {
+                true => self.shard.drop_slots(&absent),
+                false => self.shard.link(slots),
+            }
         }
         match self.query.round(&self.shard, said) {
             Step::Send(messages) => Step::Send(messages.into_iter().map(Message::Query).collect()),

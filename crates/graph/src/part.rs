@@ -2,15 +2,17 @@
 //!
 //! ```text
 //! MAGIC  BLAKE3 of the rest (32)
-//! covered bytes (8)  vertices (8)  sites (8)  edges (8)  bytes of the gaps (8)
+//! stamp (8)  vertices (8)  sites (8)  edges (8)  bytes of the depths (8)  bytes of the gaps (8)
 //! a site: key (8), vertices (4)                     in the order of the keys
 //! a vertex: the second half of its key (8)
 //! a vertex: its kind (1)
 //! a vertex: how many edges begin at it (4)
-//! an edge: the number of its target, less that of the edge before, in groups of 7 bits, the low ones first
+//! a vertex that has edges: its depth
+//! an edge: the number of its target, less that of the edge before
 //! ```
 //!
-//! Numbers are little-endian. An edge takes 2 bytes or 3, and a vertex 13, where its row in the dataset has 32 and a URL.
+//! Numbers are little-endian; depths and edges are in groups of 7 bits, the low ones first. An edge takes 2 bytes or 3, and a vertex 13
+//! or 14, where its row in the dataset has 32 and a URL. The stamp is that of the table from which the part was made.
 
 use std::collections::HashMap;
 
@@ -18,9 +20,9 @@ use dataset::schema::Table;
 use dataset::{Batches, Column, Layout};
 use weburl::{SiteKey, UrlKey};
 
-use crate::{Graph, GraphError, PageKind, Vertex};
+use crate::{Graph, GraphError, PageKind, Vertex, Visits};
 
-const MAGIC: &[u8; 16] = b"argiope graph 1\n";
+const MAGIC: &[u8; 16] = b"argiope graph 2\n";
 /// Bytes of the checksum.
 const CHECKSUM: usize = 32;
 
@@ -31,6 +33,8 @@ pub(crate) struct Part {
     pub(crate) kinds: Vec<PageKind>,
     /// How many edges begin at a vertex.
     pub(crate) degrees: Vec<u32>,
+    /// How far vertices with edges are from a seed; of others it is 0.
+    depths: Vec<u32>,
     edges: u64,
     /// The targets of the edges, those of a vertex in order and each less the one before.
     gaps: Vec<u8>,
@@ -40,11 +44,12 @@ impl Part {
     /// Reads what the tables say of a segment, or of the URLs without a record.
     pub(crate) fn read(layout: &Layout, segment: &str) -> Result<Self, GraphError> {
         let mut parts = PartBuilder::default();
-        for batch in Batches::of_file(&layout.file(Table::Pages, segment), &["url_key", "outcome"]) {
+        for batch in Batches::of_file(&layout.file(Table::Pages, segment), &["url_key", "outcome", "depth"]) {
             let batch = batch?;
             for row in 0..batch.num_rows() {
                 if let (Some(key), Some(outcome)) = (batch.key("url_key", row), batch.text("outcome", row)) {
-                    parts.page(key, PageKind::of(outcome))?;
+                    let depth = batch.number("depth", row).and_then(|depth| u32::try_from(depth).ok());
+                    parts.page(key, PageKind::of(outcome), depth.unwrap_or(0))?;
                 }
             }
         }
@@ -77,17 +82,38 @@ impl Part {
             part.keys.push(graph.key(*vertex));
             part.kinds.push(if is_source { graph.kind(*vertex) } else { PageKind::Linked });
             part.degrees.push(if is_source { graph.targets(*vertex).len() as u32 } else { 0 });
+            part.depths.push(0);
         }
         for source in sources {
             let mut last = 0;
             for target in graph.targets(*source) {
                 let number = numbers[*target as usize];
-                write_gap(number - last, &mut part.gaps);
+                write_number(number - last, &mut part.gaps);
                 last = number;
             }
             part.edges += graph.targets(*source).len() as u64;
         }
         part
+    }
+
+    /// The same with no edges but those out of pages whose links were followed.
+    pub(crate) fn followed(mut self, visits: &Visits) -> Self {
+        let (mut rest, mut kept) = (self.gaps.iter(), Vec::new());
+        for vertex in 0..self.keys.len() {
+            let degree = self.degrees[vertex];
+            let before = rest.as_slice();
+            for _ in 0..degree {
+                read_number(&mut rest);
+            }
+            if visits.are_followed(self.keys[vertex], self.kinds[vertex], self.depths[vertex]) {
+                kept.extend_from_slice(&before[..before.len() - rest.as_slice().len()]);
+            } else {
+                self.degrees[vertex] = 0;
+                self.edges -= u64::from(degree);
+            }
+        }
+        self.gaps = kept;
+        self
     }
 
     /// Calls `each` with the source and the target of every edge, in order.
@@ -96,14 +122,18 @@ impl Part {
         for (source, degree) in (0..).zip(&self.degrees) {
             let mut target = 0;
             for _ in 0..*degree {
-                target += read_gap(&mut gaps);
+                target += read_number(&mut gaps);
                 each(source, target);
             }
         }
     }
 
-    /// The part as a file has it; it says how far into the segment it reaches.
-    pub(crate) fn to_bytes(&self, covered_bytes: u64) -> Vec<u8> {
+    /// The part as a file has it, with the stamp of what it was made from.
+    pub(crate) fn to_bytes(&self, stamp: u64) -> Vec<u8> {
+        let mut depths = Vec::new();
+        for (depth, _) in self.depths.iter().zip(&self.degrees).filter(|(_, degree)| **degree > 0) {
+            write_number(*depth, &mut depths);
+        }
         let mut sites: Vec<(SiteKey, u32)> = Vec::new();
         for key in &self.keys {
             match sites.last_mut() {
@@ -111,10 +141,12 @@ impl Part {
                 _ => sites.push((key.site, 1)),
             }
         }
-        let mut bytes = Vec::with_capacity(64 + sites.len() * 12 + self.keys.len() * 13 + self.gaps.len());
+        let size = 128 + sites.len() * 12 + self.keys.len() * 13 + depths.len() + self.gaps.len();
+        let mut bytes = Vec::with_capacity(size);
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&[0; CHECKSUM]);
-        let sizes = [covered_bytes, self.keys.len() as u64, sites.len() as u64, self.edges, self.gaps.len() as u64];
+        let (depths_len, gaps_len) = (depths.len() as u64, self.gaps.len() as u64);
+        let sizes = [stamp, self.keys.len() as u64, sites.len() as u64, self.edges, depths_len, gaps_len];
         bytes.extend(sizes.iter().flat_map(|size| size.to_le_bytes()));
         for (site, count) in sites {
             bytes.extend_from_slice(&site.0.to_le_bytes());
@@ -123,6 +155,7 @@ impl Part {
         bytes.extend(self.keys.iter().flat_map(|key| key.url.to_le_bytes()));
         bytes.extend(self.kinds.iter().map(|kind| kind.to_byte()));
         bytes.extend(self.degrees.iter().flat_map(|degree| degree.to_le_bytes()));
+        bytes.extend_from_slice(&depths);
         bytes.extend_from_slice(&self.gaps);
         let body = MAGIC.len() + CHECKSUM;
         let checksum = blake3::hash(&bytes[body..]);
@@ -137,7 +170,7 @@ impl Part {
         for degree in &self.degrees {
             let mut target: u64 = 0;
             for _ in 0..*degree {
-                let Some(gap) = checked_gap(&mut gaps) else { return false };
+                let Some(gap) = checked_number(&mut gaps) else { return false };
                 target += u64::from(gap);
                 if target >= vertices as u64 {
                     return false;
@@ -149,20 +182,21 @@ impl Part {
         is_ordered && edges == self.edges && gaps.next().is_none()
     }
 
-    /// Reads a file's bytes. `None` where it is damaged, of another version, contradicts itself, or does not reach `covered_bytes` into the segment:
-    /// then it has to be made anew.
-    pub(crate) fn from_bytes(bytes: &[u8], covered_bytes: u64) -> Option<Self> {
+    /// Reads a file's bytes. `None` where it is damaged, of another version, contradicts itself, or has another stamp: then it
+    /// has to be made again.
+    pub(crate) fn from_bytes(bytes: &[u8], stamp: u64) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC)?;
         let (checksum, body) = rest.split_at_checked(CHECKSUM)?;
         if blake3::hash(body).as_bytes() != checksum {
             return None;
         }
         let mut body = Fields(body);
-        if body.number()? != covered_bytes {
+        if body.number()? != stamp {
             return None;
         }
         let (vertices, sites) = (usize::try_from(body.number()?).ok()?, usize::try_from(body.number()?).ok()?);
-        let (edges, gaps) = (body.number()?, usize::try_from(body.number()?).ok()?);
+        let edges = body.number()?;
+        let (depths, gaps) = (usize::try_from(body.number()?).ok()?, usize::try_from(body.number()?).ok()?);
         let sites = body.take(sites.checked_mul(12)?)?;
         let urls = body.take(vertices.checked_mul(8)?)?;
         let mut urls = urls.chunks_exact(8).map(u64_of);
@@ -172,9 +206,12 @@ impl Part {
             keys.extend(urls.by_ref().take(u32_of(&site[8..]) as usize).map(|url| UrlKey { site: key, url }));
         }
         let kinds = body.take(vertices)?.iter().map(|byte| PageKind::from_byte(*byte)).collect::<Option<_>>()?;
-        let degrees = body.take(vertices.checked_mul(4)?)?.chunks_exact(4).map(u32_of).collect();
+        let degrees: Vec<u32> = body.take(vertices.checked_mul(4)?)?.chunks_exact(4).map(u32_of).collect();
+        let mut known = body.take(depths)?.iter();
+        let depth = |degree: &u32| if *degree > 0 { checked_number(&mut known) } else { Some(0) };
+        let depths = degrees.iter().map(depth).collect::<Option<_>>()?;
         let gaps = body.take(gaps)?.to_vec();
-        Some(Part { keys, kinds, degrees, edges, gaps }).filter(|part| part.is_sound(vertices))
+        Some(Part { keys, kinds, degrees, depths, edges, gaps }).filter(|part| part.is_sound(vertices))
     }
 }
 
@@ -201,38 +238,38 @@ fn u32_of(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-fn write_gap(mut gap: u32, gaps: &mut Vec<u8>) {
-    while gap >= 0x80 {
-        gaps.push(gap.to_le_bytes()[0] | 0x80);
-        gap >>= 7;
+fn write_number(mut number: u32, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
     }
-    gaps.push(gap.to_le_bytes()[0]);
+    bytes.push(number.to_le_bytes()[0]);
 }
 
-/// The next gap. `None` where it is cut off, or too large for a number.
-fn checked_gap<'a>(gaps: &mut impl Iterator<Item = &'a u8>) -> Option<u32> {
-    let mut gap: u64 = 0;
+/// The next number. `None` where it is cut off, or too large.
+fn checked_number<'a>(bytes: &mut impl Iterator<Item = &'a u8>) -> Option<u32> {
+    let mut number: u64 = 0;
     for shift in [0, 7, 14, 21, 28] {
-        let byte = *gaps.next()?;
-        gap |= u64::from(byte & 0x7f) << shift;
+        let byte = *bytes.next()?;
+        number |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
-            return u32::try_from(gap).ok();
+            return u32::try_from(number).ok();
         }
     }
     None
 }
 
-/// The part is sound, so there is a gap.
-fn read_gap<'a>(gaps: &mut impl Iterator<Item = &'a u8>) -> u32 {
-    let (mut gap, mut shift) = (0, 0);
-    for byte in gaps {
-        gap |= u32::from(byte & 0x7f) << shift;
+/// The next number of a part that is sound; what is missing is 0.
+fn read_number<'a>(bytes: &mut impl Iterator<Item = &'a u8>) -> u32 {
+    let (mut number, mut shift) = (0, 0);
+    for byte in bytes {
+        number |= u32::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             break;
         }
         shift += 7;
     }
-    gap
+    number
 }
 
 /// Takes pages and links in any order; the fastest where the links of a page come one after the other.
@@ -241,17 +278,18 @@ pub(crate) struct PartBuilder {
     numbers: HashMap<UrlKey, u32>,
     keys: Vec<UrlKey>,
     kinds: Vec<PageKind>,
+    depths: Vec<u32>,
     /// Where the targets of a source lie: the source, and the end of its targets.
     runs: Vec<(u32, usize)>,
     targets: Vec<u32>,
 }
 
 impl PartBuilder {
-    /// Adds a page.
-    pub(crate) fn page(&mut self, key: UrlKey, kind: PageKind) -> Result<(), GraphError> {
-        let number = self.number(key)?;
-        let known = &mut self.kinds[number as usize];
-        *known = (*known).max(kind);
+    /// Adds a page. Of two depths of one the shorter counts.
+    pub(crate) fn page(&mut self, key: UrlKey, kind: PageKind, depth: u32) -> Result<(), GraphError> {
+        let number = self.number(key)? as usize;
+        self.kinds[number] = self.kinds[number].max(kind);
+        self.depths[number] = self.depths[number].min(depth);
         Ok(())
     }
 
@@ -286,6 +324,7 @@ impl PartBuilder {
         self.numbers.insert(key, number);
         self.keys.push(key);
         self.kinds.push(PageKind::Linked);
+        self.depths.push(u32::MAX);
         Ok(number)
     }
 
@@ -318,13 +357,15 @@ impl PartBuilder {
             edges += kept as u64;
             let mut last = 0;
             for target in &list[..kept] {
-                write_gap(target - last, &mut gaps);
+                write_number(target - last, &mut gaps);
                 last = *target;
             }
         }
         let keys = order.iter().map(|number| self.keys[*number as usize]).collect();
         let kinds = order.iter().map(|number| self.kinds[*number as usize]).collect();
-        Part { keys, kinds, degrees, edges, gaps }
+        let depth = |(number, degree): (&u32, &u32)| if *degree > 0 { self.depths[*number as usize] } else { 0 };
+        let depths = order.iter().zip(&degrees).map(depth).collect();
+        Part { keys, kinds, degrees, depths, edges, gaps }
     }
 }
 
@@ -351,7 +392,7 @@ mod tests {
 
     fn part(links: &[(u64, u64)]) -> Part {
         let mut part = PartBuilder::default();
-        part.page(key(9, 9), PageKind::Failed).unwrap();
+        part.page(key(9, 9), PageKind::Failed, 3).unwrap();
         for (source, target) in links {
             part.link(key(source % 3, *source), key(target % 3, *target)).unwrap();
         }
@@ -410,6 +451,40 @@ mod tests {
             make_wrong(&mut part);
             assert!(!is_read(&part), "{number}");
         }
+    }
+
+    #[test]
+    fn links_that_were_not_followed_are_no_edges() {
+        let mut all = PartBuilder::default();
+        for (url, kind, depth) in [
+            (1, PageKind::Fetched, 1),
+            (2, PageKind::Fetched, 2),
+            (3, PageKind::Fetched, 2),
+            (4, PageKind::Redirect, 2),
+            (5, PageKind::Fetched, 300),
+        ] {
+            all.page(key(0, url), kind, depth).unwrap();
+            for target in [1, 9, 700] {
+                all.link(key(0, url), key(0, target)).unwrap();
+            }
+        }
+        let all = all.finish();
+        let read = || Part::from_bytes(&all.to_bytes(1), 1).unwrap();
+        let sources = |visits: &Visits| {
+            let part = read().followed(visits);
+            assert_eq!(part.degrees.iter().map(|degree| u64::from(*degree)).sum::<u64>(), part.edges);
+            let edges = edges(&part);
+            let mut sources: Vec<u64> = edges.iter().map(|(source, _)| source.url).collect();
+            sources.dedup();
+            assert_eq!(edges.len(), 3 * sources.len());
+            sources
+        };
+        assert_eq!(sources(&Visits::default()), [1, 2, 3, 4, 5]);
+        let at_two = Visits { bottom: Some(2), ..Visits::default() };
+        assert_eq!(sources(&at_two), [1, 4]);
+        let followed = [key(0, 3), key(0, 8)].into();
+        assert_eq!(sources(&Visits { followed, ..at_two }), [1, 3, 4]);
+        assert_eq!(sources(&Visits { bottom: Some(300), ..Visits::default() }), [1, 2, 3, 4]);
     }
 
     #[test]

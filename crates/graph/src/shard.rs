@@ -94,6 +94,50 @@ impl Shard {
         self.incoming = slots_of.iter().map(|keys| self.places(keys).flatten().collect()).collect();
     }
 
+    /// Takes the keys that the slots of each worker stand for, as [`Shard::link`], but takes none in: says which of each worker's slots stand for no vertex.
+    pub(crate) fn link_known(&mut self, slots_of: &[Vec<UrlKey>]) -> Vec<Vec<u32>> {
+        self.incoming = slots_of.iter().map(|keys| self.places(keys).flatten().collect()).collect();
+        let absent = |keys: &Vec<UrlKey>| {
+            (0..).zip(self.places(keys)).filter(|(_, place)| place.is_none()).map(|(slot, _)| slot).collect()
+        };
+        slots_of.iter().map(absent).collect()
+    }
+
+    /// Drops the slots that stand for no vertex, of those of each worker, and the edges to them.
+    pub(crate) fn drop_slots(&mut self, absent_of: &[Vec<u32>]) {
+        const DROPPED: u32 = u32::MAX;
+        let own = self.keys.len();
+        let mut moved: Vec<u32> = vec![0; self.others.len()];
+        for (slots, absent) in self.outgoing.iter().zip(absent_of) {
+            absent.iter().for_each(|slot| moved[slots.start + *slot as usize] = DROPPED);
+        }
+        let mut others = Vec::with_capacity(self.others.len());
+        for (key, moved) in self.others.iter().zip(&mut moved).filter(|(_, moved)| **moved != DROPPED) {
+            *moved = (own + others.len()) as u32;
+            others.push(*key);
+        }
+        self.others = others;
+        let mut dropped = 0;
+        for (slots, absent) in self.outgoing.iter_mut().zip(absent_of) {
+            slots.start -= dropped;
+            dropped += absent.len();
+            slots.end -= dropped;
+        }
+        let (mut begin, mut kept) = (0, 0);
+        for end in &mut self.ends {
+            for edge in begin..*end {
+                let slot = self.slots[edge];
+                let slot = (slot as usize).checked_sub(own).map_or(slot, |other| moved[other]);
+                if slot != DROPPED {
+                    self.slots[kept] = slot;
+                    kept += 1;
+                }
+            }
+            begin = std::mem::replace(end, kept);
+        }
+        self.slots.truncate(kept);
+    }
+
     /// Where keys, which are in order, lie among the worker's own; `None` for those that are none of them.
     fn places(&self, keys: &[UrlKey]) -> impl Iterator<Item = Option<u32>> {
         let mut place = 0;
@@ -247,6 +291,25 @@ mod tests {
             assert_eq!(edges, links, "{peers}");
             assert_eq!(shards.iter().map(Shard::len).sum::<usize>(), graph.len());
         }
+    }
+
+    #[test]
+    fn slots_that_stand_for_nothing_are_dropped_with_their_edges() {
+        let graph = graph(&[(1, 2), (1, 25), (1, 26), (2, 11), (2, 25), (3, 26), (3, 11)]);
+        let owner = |vertex| graph.key(vertex).site.0 as usize;
+        let mut shard = Shard::of(&graph, 0, 3, owner);
+        assert_eq!(
+            (shard.others.clone(), shard.outgoing.clone()),
+            ([11, 25, 26].map(key).into(), vec![0..0, 0..1, 1..3])
+        );
+        let absent = shard.link_known(&[Vec::new(), [1, 4, 5].map(key).into(), [0, 3].map(key).into()]);
+        assert_eq!(absent, [vec![], vec![1, 2], vec![0]]);
+        assert_eq!(shard.incoming, [vec![], vec![0], vec![2]]);
+        shard.drop_slots(&[vec![], vec![0], vec![0]]);
+        assert_eq!((shard.others.clone(), shard.outgoing.clone()), ([26].map(key).into(), vec![0..0, 0..0, 0..1]));
+        let targets = |vertex| shard.targets(vertex).iter().map(|slot| shard.key_of(*slot).url).collect::<Vec<_>>();
+        assert_eq!((targets(0), targets(1), targets(2)), (vec![2, 26], vec![], vec![26]));
+        assert_eq!(shard.edges(), 3);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The link graph of a crawl in memory.
 
+use std::collections::HashSet;
+
 use dataset::Layout;
 use model::Outcome;
 use weburl::UrlKey;
@@ -15,7 +17,9 @@ pub type Vertex = u32;
 pub enum PageKind {
     /// A URL that pages link to, of which the crawl has no row.
     Linked,
-    /// A URL that the crawl has no content of: it could not be fetched, or was not to be.
+    /// A URL that the crawl did not ask for: excluded, forbidden by robots.txt, or a trap.
+    Refused,
+    /// A URL that the crawl visited in vain: there is no content of it.
     Failed,
     /// A redirect; its edge leads to its target.
     Redirect,
@@ -24,7 +28,8 @@ pub enum PageKind {
 }
 
 impl PageKind {
-    const ALL: [PageKind; 4] = [PageKind::Linked, PageKind::Failed, PageKind::Redirect, PageKind::Fetched];
+    const ALL: [PageKind; 5] =
+        [PageKind::Linked, PageKind::Refused, PageKind::Failed, PageKind::Redirect, PageKind::Fetched];
 
     /// By the outcome of a page's row.
     #[must_use]
@@ -33,8 +38,15 @@ impl PageKind {
         match outcome {
             _ if FETCHED.iter().any(|fetched| fetched.as_str() == outcome) => PageKind::Fetched,
             _ if outcome == Outcome::Redirect.as_str() => PageKind::Redirect,
+            _ if Outcome::REFUSED.iter().any(|refused| refused.as_str() == outcome) => PageKind::Refused,
             _ => PageKind::Failed,
         }
+    }
+
+    /// Whether the crawl went there, with success or in vain.
+    #[must_use]
+    pub fn is_visited(self) -> bool {
+        self >= PageKind::Failed
     }
 
     /// Whether the crawl has it.
@@ -52,6 +64,25 @@ impl PageKind {
     }
 }
 
+/// What the graph of visited pages is made by, besides the datasets.
+#[derive(Clone, Debug, Default)]
+pub struct Visits {
+    /// The depth from which no link is followed; without it all are.
+    pub bottom: Option<u32>,
+    /// Pages that are above the bottom by now, though their rows say that they are at it.
+    pub followed: HashSet<UrlKey>,
+    /// URLs that were visited in vain and may have no row.
+    pub in_vain: Vec<UrlKey>,
+}
+
+impl Visits {
+    /// Whether the links of a page were followed. A redirect is followed at any depth.
+    pub(crate) fn are_followed(&self, key: UrlKey, kind: PageKind, depth: u32) -> bool {
+        let is_above = self.bottom.is_none_or(|bottom| depth < bottom);
+        is_above || kind == PageKind::Redirect || self.followed.contains(&key)
+    }
+}
+
 /// The link graph of a crawl: 25 bytes a vertex, 4 bytes an edge.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Graph {
@@ -60,6 +91,8 @@ pub struct Graph {
     /// Where the edges of a vertex end; they begin where those of the one before end.
     ends: Vec<u64>,
     targets: Vec<Vertex>,
+    /// It is to have no vertices but those that were visited.
+    is_of_visits: bool,
 }
 
 impl Graph {
@@ -74,6 +107,84 @@ impl Graph {
             parts.extend(cache::parts(layout)?);
         }
         Graph::merge(parts)
+    }
+
+    /// The graph of what crawls visited, of datasets that have all of it: the URLs that were visited, with success or in vain, and the links between
+    /// them out of pages whose depth allowed to follow links.
+    ///
+    /// # Errors
+    /// A dataset cannot be read.
+    pub fn open_visited<'a>(
+        layouts: impl IntoIterator<Item = &'a Layout>,
+        visits: &Visits,
+    ) -> Result<Self, GraphError> {
+        let mut graph = Graph::open_share_of_visited(layouts, visits)?;
+        graph.keep_visited(|_| true);
+        Ok(graph)
+    }
+
+    /// What one of several processes knows of that graph. URLs that are linked to stay in it: another process may have visited them.
+    ///
+    /// # Errors
+    /// A dataset cannot be read.
+    pub fn open_share_of_visited<'a>(
+        layouts: impl IntoIterator<Item = &'a Layout>,
+        visits: &Visits,
+    ) -> Result<Self, GraphError> {
+        let mut parts = Vec::new();
+        for layout in layouts {
+            parts.extend(cache::parts(layout)?.into_iter().map(|part| part.followed(visits)));
+        }
+        let mut in_vain = PartBuilder::default();
+        for key in &visits.in_vain {
+            in_vain.page(*key, PageKind::Failed, 0)?;
+        }
+        parts.push(in_vain.finish());
+        Ok(Graph { is_of_visits: true, ..Graph::merge(parts)? })
+    }
+
+    /// Whether this is a graph of visited pages.
+    #[must_use]
+    pub fn is_of_visits(&self) -> bool {
+        self.is_of_visits
+    }
+
+    /// Drops the vertices that nobody visited, and the edges to them, as far as all is known of a vertex.
+    pub(crate) fn keep_visited(&mut self, is_known: impl Fn(UrlKey) -> bool) {
+        const DROPPED: Vertex = Vertex::MAX;
+        let mut numbers = vec![DROPPED; self.len()];
+        let mut kept: Vertex = 0;
+        for (vertex, number) in numbers.iter_mut().enumerate() {
+            if self.kinds[vertex].is_visited() || !is_known(self.keys[vertex]) {
+                *number = kept;
+                kept += 1;
+            }
+        }
+        if kept as usize == self.len() {
+            return;
+        }
+        let (mut begin, mut edges) = (0, 0);
+        for vertex in 0..numbers.len() {
+            let of_vertex = begin..self.ends[vertex] as usize;
+            begin = of_vertex.end;
+            let number = numbers[vertex] as usize;
+            if numbers[vertex] == DROPPED {
+                continue;
+            }
+            for edge in of_vertex {
+                let target = numbers[self.targets[edge] as usize];
+                if target != DROPPED {
+                    self.targets[edges] = target;
+                    edges += 1;
+                }
+            }
+            (self.keys[number], self.kinds[number]) = (self.keys[vertex], self.kinds[vertex]);
+            self.ends[number] = edges as u64;
+        }
+        self.keys.truncate(kept as usize);
+        self.kinds.truncate(kept as usize);
+        self.ends.truncate(kept as usize);
+        self.targets.truncate(edges);
     }
 
     /// One graph of several; a vertex may be in any number of them.
@@ -112,7 +223,7 @@ impl Graph {
                 *next += 1;
             });
         }
-        let mut graph = Graph { keys, kinds, ends, targets };
+        let mut graph = Graph { keys, kinds, ends, targets, is_of_visits: false };
         if is_split {
             graph.drop_repeats();
         }
@@ -238,7 +349,7 @@ impl GraphBuilder {
     /// # Errors
     /// There are more URLs than a graph can number.
     pub fn page(&mut self, key: UrlKey, kind: PageKind) -> Result<(), GraphError> {
-        self.0.page(key, kind)
+        self.0.page(key, kind, 0)
     }
 
     /// Adds a link.
@@ -270,7 +381,7 @@ mod tests {
 
     fn part(pages: &[(u64, PageKind)], links: &[(u64, u64)]) -> Part {
         let mut part = PartBuilder::default();
-        pages.iter().for_each(|(url, kind)| part.page(key(*url), *kind).unwrap());
+        pages.iter().for_each(|(url, kind)| part.page(key(*url), *kind, 0).unwrap());
         links.iter().for_each(|(source, target)| part.link(key(*source), key(*target)).unwrap());
         part.finish()
     }
@@ -295,13 +406,40 @@ mod tests {
     }
 
     #[test]
+    fn only_what_was_visited_is_kept() {
+        let all = [
+            part(
+                &[(1, PageKind::Fetched), (3, PageKind::Refused), (4, PageKind::Fetched)],
+                &[(1, 2), (1, 3), (1, 4), (1, 7)],
+            ),
+            part(&[(2, PageKind::Failed), (6, PageKind::Redirect)], &[(6, 1), (6, 3)]),
+        ];
+        let mut graph = Graph::merge(all.into()).unwrap();
+        graph.keep_visited(|key| key.url != 7);
+        let url = |vertex: &Vertex| graph.key(*vertex).url;
+        let edges: Vec<(u64, u64)> = graph
+            .vertices()
+            .flat_map(|vertex| graph.targets(vertex).iter().map(move |target| (vertex, *target)))
+            .map(|(source, target)| (url(&source), url(&target)))
+            .collect();
+        let mut urls: Vec<u64> = graph.vertices().map(|vertex| url(&vertex)).collect();
+        urls.sort_unstable();
+        assert_eq!(urls, [1, 2, 4, 6, 7], "of 7 another may know more");
+        assert_eq!(edges, [(6, 1), (1, 2), (1, 4), (1, 7)]);
+        graph.keep_visited(|_| true);
+        assert_eq!((graph.len(), graph.edges()), (4, 3));
+    }
+
+    #[test]
     fn kinds_are_those_of_the_outcomes() {
         for (outcome, kind) in [
             ("html", PageKind::Fetched),
             ("duplicate", PageKind::Fetched),
             ("redirect", PageKind::Redirect),
             ("http_error", PageKind::Failed),
-            ("disallowed", PageKind::Failed),
+            ("disallowed", PageKind::Refused),
+            ("excluded", PageKind::Refused),
+            ("given_up", PageKind::Failed),
         ] {
             assert_eq!(PageKind::of(outcome), kind, "{outcome}");
         }

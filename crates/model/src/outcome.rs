@@ -66,6 +66,11 @@ outcomes! {
     GivenUp = 15, "given_up";
 }
 
+impl Outcome {
+    /// Outcomes of URLs that nobody asked a server for, since the crawl's own rules or robots.txt forbid it.
+    pub const REFUSED: [Outcome; 3] = [Outcome::Disallowed, Outcome::Excluded, Outcome::Trap];
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

@@ -17,6 +17,9 @@ pub enum QueryError {
     /// A URL that the crawl does not know.
     #[error("{0}: the crawl knows no such URL, and no page links to it")]
     Unknown(String),
+    /// A URL that is no vertex of the graph of visited pages.
+    #[error("{0}: the crawl has not visited it")]
+    NotVisited(String),
     /// Another member of the query was lost, which is all that this one can say.
     #[error("{0}")]
     Lost(String),
@@ -63,6 +66,17 @@ pub enum Query {
         /// The page.
         url: Named,
     },
+}
+
+impl Query {
+    /// Whether it is answered from the graph.
+    #[must_use]
+    pub fn is_of_graph(&self) -> bool {
+        match self {
+            Query::PageRank { .. } | Query::Overlap { .. } => true,
+            Query::Search { .. } | Query::Links { .. } => false,
+        }
+    }
 }
 
 /// A URL as somebody gave it: what may be meant, in canonical form, what is more likely first.

@@ -19,6 +19,7 @@ mod control;
 mod segments;
 mod statements;
 mod values;
+mod visited;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -40,6 +41,7 @@ use crate::session::{Parameters, Role, Session};
 pub use control::{Control, Counts, Domain, Outcomes, Reach, Setup, Shared, Window};
 pub use segments::WrittenSegment;
 pub use values::{Bid, Bids, Epoch, GroupName, Member, Owned, Placed, Standing, WorkerError, WorkerId};
+pub use visited::Visited;
 
 /// A worker.
 pub struct Worker {

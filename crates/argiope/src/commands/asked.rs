@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use dataset::Layout;
-use graph::{Crew, Graph, Vertex};
+use graph::{Crew, Graph, Vertex, Visits};
 use store::StoreError;
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -19,6 +19,17 @@ use crate::tables::{self, Deriver};
 pub(super) struct Asked {
     pub(super) layout: Layout,
     canonical: CanonicalRules,
+    /// The depth from which no link is followed.
+    bottom: Option<u32>,
+}
+
+/// Which part of the link graph is asked about.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// Count only URLs that the crawl visited, with success or in vain, and links between them out of pages whose depth allowed to
+    /// follow links: the graph that the API of a crawl by several workers answers from
+    #[arg(long)]
+    pub(super) visited: bool,
 }
 
 impl Asked {
@@ -43,7 +54,7 @@ impl Asked {
         if plan.dataset && !tables::publish(root)? {
             complete(&dir, &layout, &plan)?;
         }
-        Ok(Asked { layout, canonical: plan.settings.canonical })
+        Ok(Asked { layout, canonical: plan.settings.canonical, bottom: plan.settings.depth_max })
     }
 
     /// The link graph.
@@ -52,6 +63,17 @@ impl Asked {
     /// The dataset cannot be read.
     pub(super) fn graph(&self) -> anyhow::Result<Graph> {
         Ok(Graph::open([&self.layout])?)
+    }
+
+    /// The link graph, or that of visited pages.
+    ///
+    /// # Errors
+    /// The dataset cannot be read.
+    pub(super) fn graph_of(&self, extent: Extent) -> anyhow::Result<Graph> {
+        match extent.visited {
+            true => Ok(Graph::open_visited([&self.layout], &Visits { bottom: self.bottom, ..Visits::default() })?),
+            false => self.graph(),
+        }
     }
 
     /// A URL as the crawl writes it. Says so on standard error where that is another way than it was given.
@@ -83,6 +105,7 @@ impl Asked {
         match graph.vertex(url.key()) {
             Some(vertex) => Ok((url, vertex)),
             None if graph.is_empty() => bail!("{url}: the crawl has no pages yet"),
+            None if graph.is_of_visits() => bail!("{url}: the crawl has not visited it"),
             None => bail!("{url}: the crawl knows no such URL, and no page links to it"),
         }
     }

@@ -12,7 +12,7 @@ use printable::{Printable, write_json_line};
 use serde_json::json;
 use weburl::CanonicalUrl;
 
-use super::asked::{Asked, Threads};
+use super::asked::{Asked, Extent, Threads};
 use crate::counted::counted;
 
 /// The arguments of `argiope overlap`.
@@ -31,6 +31,8 @@ pub struct OverlapArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    extent: Extent,
+    #[command(flatten)]
     threads: Threads,
 }
 
@@ -40,7 +42,7 @@ pub struct OverlapArgs {
 /// The directory holds no crawl with a dataset, a URL is not known to it, or both are of one domain.
 pub fn run(args: OverlapArgs) -> anyhow::Result<ExitCode> {
     let asked = Asked::new(&args.dir)?;
-    let graph = asked.graph()?;
+    let graph = asked.graph_of(args.extent)?;
     let (one, _) = asked.vertex(&graph, &args.url1)?;
     let (other, _) = asked.vertex(&graph, &args.url2)?;
     let domains = [&one, &other].map(domain_name);

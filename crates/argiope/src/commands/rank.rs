@@ -14,7 +14,7 @@ use printable::{Printable, write_json_line};
 use serde::Serialize;
 use weburl::UrlKey;
 
-use super::asked::{Asked, Threads};
+use super::asked::{Asked, Extent, Threads};
 use crate::cli::usage;
 use crate::counted::counted;
 use table::Table;
@@ -41,6 +41,8 @@ pub struct RankArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    extent: Extent,
     #[command(flatten)]
     threads: Threads,
 }
@@ -78,7 +80,7 @@ struct Row {
 pub fn run(args: RankArgs) -> anyhow::Result<ExitCode> {
     let table = args.out.as_deref().map(Table::at).transpose()?;
     let asked = Asked::new(&args.dir)?;
-    let graph = asked.graph()?;
+    let graph = asked.graph_of(args.extent)?;
     let (graph, group_names) = match args.by {
         By::Page => (graph, None),
         By::Site => named(graph.grouped(Grouping::Site, &asked.layout)?),

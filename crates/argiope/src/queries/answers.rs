@@ -8,7 +8,7 @@ use anyhow::Context;
 use api::{Edge, Found, Link, LinksResponse, OverlapResponse, PageRankResponse, Ranked, SearchResponse};
 use dataset::schema::Table;
 use dataset::{Column, DatasetError, Layout};
-use graph::{Crew, Definition, Graph, Overlap, Search, domain_of, names, overlap, pagerank, search};
+use graph::{Crew, Definition, Graph, Overlap, Search, Visits, domain_of, names, overlap, pagerank, search};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use super::QueryError;
@@ -28,6 +28,7 @@ const LINKS_MAX: usize = 10_000;
 pub(super) struct Asked {
     /// What this process knows.
     pub(super) layouts: Vec<Layout>,
+    pub(super) visits: Visits,
     pub(super) peers: Peers,
 }
 
@@ -83,7 +84,16 @@ impl Asked {
     }
 
     fn resolve_vertex(&mut self, named: &Named, graph: &Graph) -> anyhow::Result<(CanonicalUrl, bool)> {
-        self.resolve(named, |url| Ok(graph.vertex(url.key()).is_some()))
+        self.resolve(named, |url| Ok(graph.vertex(url.key()).is_some_and(|vertex| graph.kind(vertex).is_visited())))
+    }
+
+    /// The graph of what crawls visited, as far as this process knows it.
+    fn graph(&self) -> anyhow::Result<Arc<Graph>> {
+        let graph = match self.peers.are_others() {
+            true => Graph::open_share_of_visited(&self.layouts, &self.visits)?,
+            false => Graph::open_visited(&self.layouts, &self.visits)?,
+        };
+        Ok(Arc::new(graph))
     }
 
     /// The URLs of keys, as far as any process has them.
@@ -99,7 +109,7 @@ impl Asked {
 
     /// The rank of a page. Ranks travel as their bits, so that they stay what they are.
     fn rank(&mut self, named: &Named, definition: Definition, crew: Crew) -> anyhow::Result<PageRankResponse> {
-        let graph = Arc::new(Graph::open(&self.layouts)?);
+        let graph = self.graph()?;
         let (url, _) = self.resolve_vertex(named, &graph)?;
         let ranks = pagerank(&graph, definition, crew)?;
         let own = ranks.values.iter().find(|(key, _)| *key == url.key()).map(|(_, rank)| rank.to_bits());
@@ -115,7 +125,7 @@ impl Asked {
 
     /// The highest ranks; of equal ranks the order is that of the keys.
     fn ranks(&mut self, top: usize, definition: Definition, crew: Crew) -> anyhow::Result<PageRankResponse> {
-        let graph = Arc::new(Graph::open(&self.layouts)?);
+        let graph = self.graph()?;
         let ranks = pagerank(&graph, definition, crew)?;
         let bits = |(key, rank): (UrlKey, f64)| (to_wire(key), rank.to_bits());
         let rank = |(key, bits): (WireKey, u64)| (from_wire(key), f64::from_bits(bits));
@@ -132,12 +142,12 @@ impl Asked {
     }
 
     fn overlap(&mut self, urls: &[Named; 2], is_listed: bool, crew: Crew) -> anyhow::Result<OverlapResponse> {
-        let graph = Arc::new(Graph::open(&self.layouts)?);
+        let graph = self.graph()?;
         let mut roots = Vec::new();
         for named in urls {
             match self.resolve_vertex(named, &graph)? {
                 (url, true) => roots.push(url),
-                (url, false) => return Err(QueryError::Unknown(url.to_string()).into()),
+                (url, false) => return Err(QueryError::NotVisited(url.to_string()).into()),
             }
         }
         let roots = [&roots[0], &roots[1]];

@@ -89,7 +89,9 @@ impl Coordinator {
                     let answer = serde_json::from_value(answer).context("another version of the program answered");
                     return answer.map_err(why);
                 }
-                Ok(Err(error @ (QueryError::Refused(_) | QueryError::Unknown(_)))) => return Err(error),
+                Ok(Err(error @ (QueryError::Refused(_) | QueryError::Unknown(_) | QueryError::NotVisited(_)))) => {
+                    return Err(error);
+                }
                 Ok(Err(QueryError::Lost(failure) | QueryError::Failed(failure))) => failure,
                 Err(error) => format!("{error:#}"),
             };

@@ -32,7 +32,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::part::{Job, elsewhere};
+use super::part::{Job, State as CrawlState, elsewhere};
 use super::{ANSWER_BYTES_MAX, QUERY_SECONDS_MAX, QueryError};
 use crate::access::Guard;
 use crate::message::message;
@@ -79,6 +79,8 @@ pub struct Endpoint {
     pub guard: Guard,
     /// Brings segments of workers that are gone into the directory's `elsewhere/`.
     pub fetch: Arc<Fetch>,
+    /// Where the state of the crawl is, which tells what was visited in vain. Without it that is known by the datasets alone.
+    pub state: Option<CrawlState>,
 }
 
 impl Endpoint {
@@ -196,8 +198,9 @@ async fn start(
     fetch_missing(running.clone(), start.segments.clone()).await?;
     let id = start.id.clone();
     let mut process = Process::start(&running.endpoint, permit)?;
-    let Endpoint { root, listen, host, .. } = &running.endpoint;
-    process.tell(&Job { root: root.clone(), listen: *listen, host: host.clone(), start }).await?;
+    let Endpoint { root, listen, host, state, .. } = &running.endpoint;
+    let (root, host, state) = (root.clone(), host.clone(), state.clone());
+    process.tell(&Job { root, listen: *listen, host, start, state }).await?;
     let line = timeout(START_TIME_MAX, process.line()).await.context("its process does not begin")??;
     let Ok(started) = serde_json::from_str::<Started>(&line) else {
         let ended: Ended = serde_json::from_str(&line).context("its process does not say what was expected")?;

@@ -16,10 +16,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use database::Address;
 use dataset::Layout;
-use graph::Crew;
+use graph::{Crew, Visits};
 use query_wire::{Ended, Run, Start, Started};
 use serde::{Deserialize, Serialize};
+use store_postgres::cluster::Visited;
 
 use super::answers::Asked;
 use super::peers::Peers;
@@ -43,6 +45,17 @@ pub(super) struct Job {
     pub(super) listen: IpAddr,
     pub(super) host: String,
     pub(super) start: Start,
+    /// Where the state is.
+    pub(super) state: Option<State>,
+}
+
+/// The database with the state of a crawl, and the schema in it. The password is found as everywhere (`PGPASSWORD`, `~/.pgpass`).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    /// The database, a URL.
+    pub store: String,
+    /// The schema.
+    pub schema: String,
 }
 
 /// The dataset of segments of workers that are gone, in a worker's directory.
@@ -77,7 +90,7 @@ fn say(line: &impl Serialize) -> anyhow::Result<()> {
 fn compute() -> anyhow::Result<Option<serde_json::Value>> {
     let lines = lines()?;
     let job = lines.recv().context("there is no job on standard input")?;
-    let Job { root, listen, host, start } = serde_json::from_str(&job).context("the job on standard input")?;
+    let Job { root, listen, host, start, state } = serde_json::from_str(&job).context("the job on standard input")?;
     let secret = start.secret().map_err(anyhow::Error::msg)?;
     let Start { index, members, query, segments, .. } = start;
     let _in_time = Deadline::after(Duration::from_secs(QUERY_SECONDS_MAX), "the query took too long");
@@ -97,8 +110,19 @@ fn compute() -> anyhow::Result<Option<serde_json::Value>> {
     // All do so at about the same time: the answer is as of now.
     tables::publish(&root)?;
     let elsewhere = elsewhere(&root).only(segments.iter().map(String::as_str));
-    let layouts = vec![Layout::at(CrawlDir::at(&root).dataset()), elsewhere];
-    Asked { layouts, peers }.answer(&query, Crew::among(sockets, threads))
+    let dir = CrawlDir::at(&root);
+    let layouts = vec![Layout::at(dir.dataset()), elsewhere];
+    let visits = if query.is_of_graph() { visits(&dir, state.as_ref(), (index, members))? } else { Visits::default() };
+    Asked { layouts, visits, peers }.answer(&query, Crew::among(sockets, threads))
+}
+
+/// What this member knows of the visited pages besides the datasets. Each member reads a share of what all need once.
+fn visits(dir: &CrawlDir, state: Option<&State>, share: (usize, usize)) -> anyhow::Result<Visits> {
+    let bottom = dir.options()?.depth;
+    let Some(State { store, schema }) = state else { return Ok(Visits { bottom, ..Visits::default() }) };
+    let visited = Visited::open(&Address::parse(store)?, &schema.parse()?)?;
+    let followed = visited.followed()?.into_iter().collect();
+    Ok(Visits { bottom, followed, in_vain: visited.in_vain(share)? })
 }
 
 /// The lines of standard input. When it ends, so does the process.

@@ -81,6 +81,11 @@ impl Peers {
         self.index == 0
     }
 
+    /// Whether there is another process.
+    pub(super) fn are_others(&self) -> bool {
+        !self.gathering.is_empty()
+    }
+
     /// What the first process makes of what every process has, in their order. All have to call it, as often and in the same order.
     pub(super) fn gather<T, U>(&mut self, own: T, join: impl FnOnce(Vec<T>) -> U) -> anyhow::Result<U>
     where

@@ -211,10 +211,10 @@ fn fetched(outcomes: &Outcomes) -> u64 {
     sum(outcomes, |outcome| matches!(outcome, Outcome::Html | Outcome::Binary | Outcome::Duplicate))
 }
 
-/// What is neither fetched nor led elsewhere, and belongs to the crawl.
+/// What was visited in vain.
 fn failed(outcomes: &Outcomes) -> u64 {
-    let others = [Outcome::Html, Outcome::Binary, Outcome::Duplicate, Outcome::Redirect, Outcome::Excluded];
-    sum(outcomes, |outcome| !others.contains(&outcome))
+    let others = [Outcome::Html, Outcome::Binary, Outcome::Duplicate, Outcome::Redirect];
+    sum(outcomes, |outcome| !others.contains(&outcome) && !Outcome::REFUSED.contains(&outcome))
 }
 
 fn sum(outcomes: &Outcomes, of: impl Fn(Outcome) -> bool) -> u64 {

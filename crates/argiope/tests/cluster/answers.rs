@@ -40,8 +40,8 @@ fn alone(dir: &str) -> [Value; 3] {
         assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
         ran.json()
     };
-    let rank = asked(&["rank", dir, "--top", "50"]);
-    let overlap = asked(&["overlap", dir, SEED, OTHER]);
+    let rank = asked(&["rank", dir, "--visited", "--top", "50"]);
+    let overlap = asked(&["overlap", dir, "--visited", SEED, OTHER]);
     let found = asked(&["search", dir, TEXT, "--limit", "1000"]);
     let ranked =
         rank["rows"].as_array().expect("ranks").iter().map(|row| json!([row["name"], row["rank"]])).collect::<Vec<_>>();

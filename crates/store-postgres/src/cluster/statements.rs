@@ -117,3 +117,10 @@ pub(super) const SEGMENTS: &str =
     "SELECT serial, name, length, worker, is_sealed FROM segment WHERE NOT is_lost ORDER BY serial";
 pub(super) const LOST_SEGMENTS: &str = "SELECT name FROM segment WHERE NOT is_sealed AND is_lost ORDER BY serial";
 pub(super) const FORGET: &str = "DELETE FROM segment WHERE is_lost AND name = $1";
+pub(super) const FOLLOWED: &str = "SELECT site_key, url_key FROM followed
+    WHERE (site_key, url_key) > ($1, $2) AND (site_key % $4 + $4) % $4 = $5 ORDER BY site_key, url_key LIMIT $3";
+pub(super) const IN_VAIN: &str = "SELECT v.site_key, v.url_key
+    FROM visit v JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key
+    WHERE v.segment IS NULL AND v.outcome NOT IN ('excluded', 'disallowed', 'trap') AND u.purpose = 'page'
+        AND (v.site_key, v.url_key) > ($1, $2) AND (v.site_key % $4 + $4) % $4 = $5
+    ORDER BY v.site_key, v.url_key LIMIT $3";
