@@ -182,8 +182,8 @@ impl Part {
         is_ordered && edges == self.edges && gaps.next().is_none()
     }
 
-    /// Reads a file's bytes. `None` where it is damaged, of another version, contradicts itself, or has another stamp: then it
-    /// has to be made again.
+    /// Reads a file's bytes. `None` where it is damaged, of another version, contradicts itself, or has another stamp: then it has to be made
+    /// anew.
     pub(crate) fn from_bytes(bytes: &[u8], stamp: u64) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC)?;
         let (checksum, body) = rest.split_at_checked(CHECKSUM)?;
@@ -210,6 +210,9 @@ impl Part {
         let mut known = body.take(depths)?.iter();
         let depth = |degree: &u32| if *degree > 0 { checked_number(&mut known) } else { Some(0) };
         let depths = degrees.iter().map(depth).collect::<Option<_>>()?;
+        if known.next().is_some() {
+            return None;
+        }
         let gaps = body.take(gaps)?.to_vec();
         Some(Part { keys, kinds, degrees, depths, edges, gaps }).filter(|part| part.is_sound(vertices))
     }
@@ -259,7 +262,7 @@ fn checked_number<'a>(bytes: &mut impl Iterator<Item = &'a u8>) -> Option<u32> {
     None
 }
 
-/// The next number of a part that is sound; what is missing is 0.
+/// The part is sound, so there is a number.
 fn read_number<'a>(bytes: &mut impl Iterator<Item = &'a u8>) -> u32 {
     let (mut number, mut shift) = (0, 0);
     for byte in bytes {
@@ -436,7 +439,7 @@ mod tests {
         let good = || part(&[(1, 2), (2, 3), (7, 1)]);
         let is_read = |part: &Part| Part::from_bytes(&part.to_bytes(5), 5).is_some();
         assert!(is_read(&good()));
-        let wrong: [fn(&mut Part); 8] = [
+        let wrong: [fn(&mut Part); 9] = [
             |part| part.degrees[0] += 1,
             |part| part.degrees[0] = u32::MAX,
             |part| part.edges += 1,
@@ -445,6 +448,7 @@ mod tests {
             |part| part.gaps = vec![0xff; 9],
             |part| part.keys.swap(0, 1),
             |part| part.gaps.clear(),
+            |part| part.depths.clear(),
         ];
         for (number, make_wrong) in wrong.iter().enumerate() {
             let mut part = good();
