@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use model::{Limits, MediaRange};
 
-use crate::{ConnectTo, DenyPrivate, Gate, ProxyUrl, Resolve};
+use crate::{ConnectTo, DenyPrivate, Gate, Keyring, ProxyUrl, Resolve};
 
 /// Idle connections in all, if nobody says otherwise.
 const IDLE_MAX: usize = 2_000;
@@ -18,8 +18,10 @@ pub struct FetchConfig {
     pub user_agent: String,
     /// The value of `Accept`.
     pub accept: String,
-    /// More request fields; one of the same name as a field sent anyway replaces it.
+    /// More request fields, for every server; one of the same name as a field sent anyway replaces it.
     pub headers: Vec<(String, String)>,
+    /// Request fields that only some servers may learn.
+    pub keyring: Keyring,
     /// A proxy for all requests. A task's address is not looked at then.
     pub proxy: Option<ProxyUrl>,
     /// Names answered by hand.
@@ -51,6 +53,7 @@ impl Default for FetchConfig {
             user_agent: concat!("argiope/", env!("CARGO_PKG_VERSION")).to_owned(),
             accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8".to_owned(),
             headers: Vec::new(),
+            keyring: Keyring::default(),
             proxy: None,
             resolve: Vec::new(),
             connect_to: Vec::new(),

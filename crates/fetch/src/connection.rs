@@ -23,7 +23,7 @@ pub(crate) enum Connection {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// The request's head as it was sent; with HTTP/2, which has no such bytes, written as that of HTTP/1.1.
+    /// The request's head as it was sent, but for secrets; with HTTP/2, which has no such bytes, written as that of HTTP/1.1.
     pub(crate) request_head: Vec<u8>,
     /// The answer's, likewise.
     pub(crate) head: Vec<u8>,

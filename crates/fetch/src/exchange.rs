@@ -18,7 +18,7 @@ use crate::failure::failure;
 use crate::gate::Gate;
 use crate::pace::Pace;
 use crate::pool::Pool;
-use crate::request::{Requests, without_proxy_authorization};
+use crate::request::Requests;
 use crate::wanted::Wanted;
 use crate::{Clock, ConfigError, FetchConfig, head};
 
@@ -38,6 +38,8 @@ pub(crate) struct Exchanger {
 pub(crate) struct Ask<'a> {
     pub(crate) method: Method,
     pub(crate) url: &'a CanonicalUrl,
+    /// The page in a browser that asks for it.
+    pub(crate) page: Option<&'a CanonicalUrl>,
     pub(crate) address: Option<IpAddr>,
     pub(crate) body_bytes_max: u64,
 }
@@ -128,7 +130,7 @@ impl Exchanger {
     async fn ask(&self, ask: &Ask<'_>, target: &Target, connection: &mut Connection) -> Result<Answered, Unanswered> {
         let final_failure = |failure| Unanswered { failure, untouched: false };
         let (answer, started_at, sent) = {
-            let request = self.requests.build(ask.method, ask.url, target.form(connection)).map_err(final_failure)?;
+            let request = self.requests.build(ask, target.form(connection)).map_err(final_failure)?;
             // Its wait is not the server's: no limit on the answer runs yet.
             self.gate.pass().await;
             let (started_at, sent) = ((self.clock)(), Instant::now());
@@ -188,7 +190,7 @@ fn answered(
         method: ask.method,
         address: target.address(),
         started_at,
-        request_head: Bytes::from(without_proxy_authorization(answer.request_head)),
+        request_head: Bytes::from(answer.request_head),
         response_head: Bytes::from(answer.head),
         payload: collected.payload,
         truncated: collected.truncated,

@@ -10,7 +10,7 @@ use weburl::{CanonicalRules, CanonicalUrl, Site};
 
 use crate::exchange::{Ask, Exchanger, Unanswerable};
 use crate::head_first::HeadFirst;
-use crate::{ConfigError, FetchConfig, Grants};
+use crate::{ConfigError, FetchConfig, Grants, Keyring};
 
 /// The wall clock, from outside.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -22,6 +22,7 @@ pub const ROBOTS_REDIRECTS_MAX: usize = 5;
 /// by all fetches at a time. It must be used within a tokio runtime.
 pub struct Fetcher {
     exchanger: Exchanger,
+    keyring: Keyring,
     head_first: HeadFirst,
     limits: Limits,
     clock: Clock,
@@ -35,6 +36,7 @@ impl Fetcher {
     pub fn new(config: FetchConfig, clock: Arc<dyn Fn() -> Timestamp + Send + Sync>) -> Result<Self, ConfigError> {
         Ok(Fetcher {
             exchanger: Exchanger::new(&config, Arc::clone(&clock))?,
+            keyring: config.keyring.clone(),
             head_first: HeadFirst::new(&config.head_accepts, config.limits.body_bytes_max),
             limits: config.limits,
             clock,
@@ -48,9 +50,15 @@ impl Fetcher {
     /// within its site, then the answer is the redirect that was not followed. Another site has turns of its own:
     /// [`robots_elsewhere`] says where it leads.
     pub async fn fetch(&self, task: FetchTask) -> FetchOutcome {
+        self.fetch_for(task, None).await
+    }
+
+    /// The same for a page in a browser that asks for it: no request bears a secret that is not that page's as well
+    /// ([`crate::Keyring`]).
+    pub async fn fetch_for(&self, task: FetchTask, page: Option<&CanonicalUrl>) -> FetchOutcome {
         let started_at = (self.clock)();
-        let mut course =
-            Course { fetcher: self, url: task.url.clone(), exchanges: Vec::new(), response_time: Duration::ZERO };
+        let (exchanges, response_time) = (Vec::new(), Duration::ZERO);
+        let mut course = Course { fetcher: self, url: task.url.clone(), page, exchanges, response_time };
         let fetched = match course.run(&task).await {
             Ok(response) => Fetched::Response(response),
             Err(unanswerable) => Fetched::Failed(unanswerable.failure),
@@ -87,6 +95,12 @@ impl Fetcher {
         exchange * u32::try_from(exchanges).unwrap_or(u32::MAX)
     }
 
+    /// Whether a request for `url` that a page in a browser makes bears a secret.
+    #[must_use]
+    pub fn bears_secret(&self, url: &CanonicalUrl, page: &CanonicalUrl) -> bool {
+        self.keyring.fits(url, Some(page))
+    }
+
     /// The addresses that connections for `site` may go to, never none: what `--connect-to`, `--resolve` and DNS say, the
     /// ones that `deny_private` refuses left out. Where IPv6 and IPv4 addresses are among them, the one that connects first
     /// comes first (RFC 8305). Behind a proxy, which resolves by itself, there are none.
@@ -116,6 +130,7 @@ impl Fetcher {
 struct Course<'a> {
     fetcher: &'a Fetcher,
     url: CanonicalUrl,
+    page: Option<&'a CanonicalUrl>,
     exchanges: Vec<Exchange>,
     response_time: Duration,
 }
@@ -134,7 +149,7 @@ impl Course<'_> {
     async fn ask(&mut self, method: Method, address: Option<IpAddr>, bytes_max: u64) -> Result<Response, Unanswerable> {
         let begun = Instant::now();
         let url = self.url.clone();
-        let ask = Ask { method, url: &url, address, body_bytes_max: bytes_max };
+        let ask = Ask { method, url: &url, page: self.page, address, body_bytes_max: bytes_max };
         let answered = self.fetcher.exchanger.exchange(&ask).await;
         match answered {
             Ok(answered) => {

@@ -20,6 +20,7 @@ use crate::connection::{Answer, Broken, HeadOnly, Unanswered};
 use crate::failure::{self, failure};
 use crate::head;
 use crate::pieces::Pieces;
+use crate::request::without_secrets;
 use answer::Wrong;
 use framing::Framing;
 
@@ -83,6 +84,7 @@ impl Http1 {
         let request_head = head::request(request);
         // A server may answer, and close, before it has read a request. If it does not answer, reading says so.
         let _ = self.write(&request_head).await;
+        let request_head = without_secrets(request).map_or(request_head, |recorded| head::request(&recorded));
         let (mut came, is_head) = (Vec::new(), request.method() == http::Method::HEAD);
         let (status, head) = poll_fn(|cx| self.poll_head(cx, &mut came, is_head)).await?;
         Ok(Answer { status, request_head, head })

@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::connection::{Answer, Broken, HeadOnly, Unanswered};
 use crate::pieces::Pieces;
+use crate::request::without_secrets;
 use crate::{failure, head};
 
 /// What may be sent before it is read, a stream and a connection.
@@ -59,7 +60,7 @@ impl Http2 {
 
     /// Sends `request`; returns when the head of the answer is there.
     pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<Answer, Unanswered> {
-        let request_head = head::written_request(request);
+        let request_head = head::written_request(without_secrets(request).as_ref().unwrap_or(request));
         let answer = match self.sender.ready().await {
             Ok(()) => self.sender.send_request(request.clone()).await,
             Err(error) => Err(error),

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use data_encoding::BASE64;
+use http::HeaderValue;
 use model::{Failure, FailureKind};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use weburl::UserInfo;
 
 use crate::failure::failure;
 use crate::head::{self, EndOfHead};
+use crate::keyring::{CredentialsError, basic};
 
 /// `http://[user:password@]host[:port]`, the port 80 if not given. Its debug form does not show the password.
 #[derive(Clone, PartialEq, Eq)]
@@ -16,7 +18,7 @@ pub struct ProxyUrl {
     pub(crate) host: String,
     pub(crate) port: u16,
     /// The value of Proxy-Authorization (RFC 7617).
-    pub(crate) authorization: Option<String>,
+    pub(crate) authorization: Option<HeaderValue>,
 }
 
 /// Why a text is no [`ProxyUrl`].
@@ -32,6 +34,9 @@ pub enum ProxyUrlError {
     /// There is more than a host and a port.
     #[error("the proxy's URL has a path or a query: http://[user:password@]host[:port] is meant")]
     Path,
+    /// The user name and password cannot be said.
+    #[error("the proxy: {0}")]
+    Credentials(#[source] CredentialsError),
 }
 
 impl FromStr for ProxyUrl {
@@ -45,12 +50,7 @@ impl FromStr for ProxyUrl {
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
             return Err(ProxyUrlError::Path);
         }
-        let authorization = (!url.username().is_empty() || url.password().is_some()).then(|| {
-            let mut credentials = percent_decoded(url.username());
-            credentials.push(b':');
-            credentials.extend(percent_decoded(url.password().unwrap_or_default()));
-            format!("Basic {}", BASE64.encode(&credentials))
-        });
+        let authorization = UserInfo::of(text).as_ref().map(basic).transpose().map_err(ProxyUrlError::Credentials)?;
         let host = url.host_str().unwrap_or_default().to_owned();
         Ok(ProxyUrl { host, port: url.port().unwrap_or(80), authorization })
     }
@@ -71,7 +71,7 @@ impl ProxyUrl {
     {
         let mut request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n");
         if let Some(authorization) = &self.authorization {
-            request.push_str(&format!("Proxy-Authorization: {authorization}\r\n"));
+            request.push_str(&format!("Proxy-Authorization: {}\r\n", authorization.to_str().unwrap_or_default()));
         }
         request.push_str("\r\n");
         let of_proxy = |kind, detail: String| failure(kind, format!("proxy {self:?}: {detail}"));
@@ -102,25 +102,6 @@ async fn read_head<S: AsyncRead + Unpin>(stream: &mut S, bytes_max: usize) -> st
     Err(std::io::Error::other("head larger than its limit"))
 }
 
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
-    let mut rest = text.as_bytes();
-    let mut decoded = Vec::with_capacity(rest.len());
-    while let Some((&byte, after)) = rest.split_first() {
-        match (byte, digit(after.first()), digit(after.get(1))) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8);
-                rest = &after[2..];
-            }
-            _ => {
-                decoded.push(byte);
-                rest = after;
-            }
-        }
-    }
-    decoded
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,7 +117,8 @@ mod tests {
             ("http://user@p:1", "p", 1, Some("Basic dXNlcjo=")),
         ] {
             let proxy: ProxyUrl = text.parse().expect(text);
-            assert_eq!((proxy.host.as_str(), proxy.port, proxy.authorization.as_deref()), (host, port, authorization));
+            let value = proxy.authorization.as_ref().map(|value| value.to_str().expect("ASCII"));
+            assert_eq!((proxy.host.as_str(), proxy.port, value), (host, port, authorization));
             assert!(!format!("{proxy:?}").contains("sesame"));
         }
     }

@@ -1,7 +1,7 @@
 //! The request head: which fields, in which order, in which form (RFC 9112 §3.2).
 
 use bytes::Bytes;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::header::{self, HeaderMap, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 use http::{Method, Request};
 use http_body_util::Empty;
@@ -9,28 +9,19 @@ use model::{Failure, FailureKind};
 use weburl::CanonicalUrl;
 
 use crate::connection::HeadOnly;
+use crate::exchange::Ask;
 use crate::failure::failure;
-use crate::{ConfigError, FetchConfig};
+use crate::{ConfigError, FetchConfig, Field, FieldError, Keyring, REDACTED};
 
 /// The content codings that can be undone.
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
 
-/// Fields that are part of how the request is sent, so not the user's to set.
-const RESERVED: [HeaderName; 8] = [
-    header::HOST,
-    header::CONNECTION,
-    header::CONTENT_LENGTH,
-    header::TRANSFER_ENCODING,
-    header::TE,
-    header::TRAILER,
-    header::UPGRADE,
-    header::PROXY_AUTHORIZATION,
-];
-
-/// The fields of all requests of a fetcher.
+/// The fields of the requests of a fetcher.
 #[derive(Debug)]
 pub(crate) struct Requests {
+    /// Of all of them.
     fields: HeaderMap,
+    keyring: Keyring,
     proxy_authorization: Option<HeaderValue>,
 }
 
@@ -54,16 +45,13 @@ impl Requests {
         for (name, value) in &config.headers {
             set(&mut fields, name, value)?;
         }
-        let authorization = config.proxy.as_ref().and_then(|proxy| proxy.authorization.as_deref());
-        let proxy_authorization = authorization
-            .map(HeaderValue::from_str)
-            .transpose()
-            .map_err(|_| ConfigError::Field("Proxy-Authorization".to_owned()))?;
-        Ok(Requests { fields, proxy_authorization })
+        let proxy_authorization = config.proxy.as_ref().and_then(|proxy| proxy.authorization.clone());
+        Ok(Requests { fields, keyring: config.keyring.clone(), proxy_authorization })
     }
 
-    /// The request for `url`.
-    pub(crate) fn build(&self, method: model::Method, url: &CanonicalUrl, form: Form) -> Result<HeadOnly, Failure> {
+    /// The request for what is asked.
+    pub(crate) fn build(&self, ask: &Ask<'_>, form: Form) -> Result<HeadOnly, Failure> {
+        let url: &CanonicalUrl = ask.url;
         let cannot = |what: &str| failure(FailureKind::Protocol, format!("{what} of the URL cannot be sent over HTTP"));
         let site = url.site();
         let authority = site.as_str().split_once("://").map_or(site.as_str(), |(_, authority)| authority);
@@ -75,7 +63,7 @@ impl Requests {
             uri.authority = Some(Authority::try_from(authority).map_err(|_| cannot("host"))?);
         }
         let mut request = Request::new(Empty::<Bytes>::new());
-        *request.method_mut() = match method {
+        *request.method_mut() = match ask.method {
             model::Method::Get => Method::GET,
             model::Method::Head => Method::HEAD,
         };
@@ -85,6 +73,7 @@ impl Requests {
             fields.insert(header::HOST, HeaderValue::from_str(authority).map_err(|_| cannot("host"))?);
         }
         fields.extend(self.fields.clone());
+        self.keyring.add_fields(url, ask.page, fields);
         if form == Form::Absolute
             && let Some(authorization) = &self.proxy_authorization
         {
@@ -95,21 +84,25 @@ impl Requests {
 }
 
 fn set(fields: &mut HeaderMap, name: &str, value: &str) -> Result<(), ConfigError> {
-    let field = HeaderName::try_from(name).map_err(|_| ConfigError::Field(name.to_owned()))?;
-    let value = HeaderValue::from_str(value.trim()).map_err(|_| ConfigError::Field(name.to_owned()))?;
-    if RESERVED.contains(&field) {
-        return Err(ConfigError::FieldReserved(name.to_owned()));
-    }
-    fields.insert(field, value);
+    let field = Field::new(name, value).map_err(|error| match error {
+        FieldError::Reserved(_) => ConfigError::FieldReserved(name.to_owned()),
+        _ => ConfigError::Field(name.to_owned()),
+    })?;
+    fields.insert(field.name, field.value);
     Ok(())
 }
 
-/// A request head as it goes into the archive: without the proxy's password, which is nobody's business there.
-pub(crate) fn without_proxy_authorization(head: Vec<u8>) -> Vec<u8> {
-    const NAME: &[u8] = b"proxy-authorization:";
-    let is_secret = |line: &[u8]| line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME));
-    if !head.split(|byte| *byte == b'\n').any(is_secret) {
-        return head;
+/// A request as it is recorded, if that is not as it is sent: secret values are [`REDACTED`], and what is the proxy's alone is left out.
+pub(crate) fn without_secrets(request: &HeadOnly) -> Option<HeadOnly> {
+    if !request.headers().values().any(HeaderValue::is_sensitive) {
+        return None;
     }
-    head.split_inclusive(|byte| *byte == b'\n').filter(|line| !is_secret(line)).flatten().copied().collect()
+    let mut recorded = request.clone();
+    let fields = recorded.headers_mut();
+    fields.remove(header::PROXY_AUTHORIZATION);
+    fields
+        .values_mut()
+        .filter(|value| value.is_sensitive())
+        .for_each(|value| *value = HeaderValue::from_static(REDACTED));
+    Some(recorded)
 }

@@ -40,7 +40,9 @@ pub use site::{Site, Web, from_fn};
 pub mod pages;
 pub use pages::Pages;
 pub mod faults;
+mod heard;
 pub use faults::Faults;
+pub use heard::Heard;
 
 pub mod advanced;
 pub mod files;

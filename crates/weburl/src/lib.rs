@@ -25,6 +25,8 @@ mod query;
 mod scope;
 mod site;
 mod surt;
+mod url_pattern;
+mod user_info;
 
 pub use canonical::{CanonicalRules, CanonicalUrl, QueryEncoder, Rejected, URL_BYTES_MAX};
 pub use domain::registrable_domain;
@@ -35,3 +37,5 @@ pub use query::is_session_id;
 pub use scope::{Scope, ScopeKind};
 pub use site::Site;
 pub use surt::surt;
+pub use url_pattern::{UrlPattern, UrlPatternError};
+pub use user_info::{UserInfo, without_user_info};

@@ -116,7 +116,10 @@ impl Resources {
                 return None;
             }
         }
-        let key = (url.to_string(), page.pinned(&url).await.ok()?);
+        // What was answered to a request with a secret is for pages of the same site alone.
+        let is_secret = self.fetcher.bears_secret(&url, &page.url);
+        let key = if is_secret { format!("{} {url}", page.url.site()) } else { url.to_string() };
+        let key = (key, page.pinned(&url).await.ok()?);
         if let Some(answer) = locked(&self.cache).answers.get(&key) {
             return Some(answer.clone());
         }
@@ -155,7 +158,7 @@ impl Resources {
             return Ok(Asked::Cached(answer));
         }
         let task = FetchTask { id: TaskId(0), url, purpose: Purpose::Page, address, head_first: false };
-        Ok(Asked::Fetched(Box::new(self.fetcher.fetch(task).await)))
+        Ok(Asked::Fetched(Box::new(self.fetcher.fetch_for(task, Some(&page.url)).await)))
     }
 
     /// The rules of the site of `url`. Redirects are followed here, each in its own turn (RFC 9309 §2.3.1.2).
@@ -194,6 +197,8 @@ struct Refused;
 /// What one page asks for.
 pub(super) struct PageResources {
     shared: Arc<Resources>,
+    /// The page.
+    url: CanonicalUrl,
     /// What was fetched for it.
     pub(super) exchanges: Mutex<Vec<Exchange>>,
     /// What it did not get because its address was asked too often.
@@ -209,6 +214,7 @@ impl PageResources {
         let pin = address.map(|address| (page.key().site, Arc::new(OnceCell::new_with(Some(Some(address))))));
         PageResources {
             shared,
+            url: page.clone(),
             exchanges: Mutex::default(),
             beyond_rate: AtomicU32::new(0),
             pins: Mutex::new(pin.into_iter().collect()),
