@@ -1,4 +1,4 @@
-//! A crawl's directory: `crawl.toml`, `archive/`, `state/`, `dataset/`.
+//! A crawl's directory: `crawl.toml`, `secrets.toml`, `archive/`, `state/`, `dataset/`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,13 +10,14 @@ use store_postgres::{PostgresStore, Schema};
 
 use crate::cli::usage;
 use crate::options::{Options, read_text};
+use crate::secrets_file::{self, SECRETS, Secrets};
 use crate::tables::UNSETTLED;
 
 /// The file in `state/` by which a directory whose state is in a database recognises it.
 const CRAWL_ID: &str = "crawl-id";
 
 /// What is in the directory.
-const SETTINGS: &str = "crawl.toml";
+pub(crate) const SETTINGS: &str = "crawl.toml";
 const STATE: &str = "state";
 const DATASET: &str = "dataset";
 
@@ -81,7 +82,8 @@ impl CrawlDir {
             return Ok(());
         }
         let entries = self.root.read_dir().with_context(|| format!("cannot read {}", self.root.display()))?;
-        let ours = [self.state(), self.temporary_settings()];
+        let secrets = self.secrets_path();
+        let ours = [self.state(), self.temporary_settings(), secrets_file::temporary(&secrets), secrets];
         if entries.map_while(Result::ok).any(|entry| !ours.contains(&entry.path())) {
             bail!("{}: is not empty and holds no crawl: choose another directory with -o", self.root.display());
         }
@@ -98,6 +100,20 @@ impl CrawlDir {
     #[must_use]
     pub fn settings(&self) -> PathBuf {
         self.root.join(SETTINGS)
+    }
+
+    /// The secrets, if there are any.
+    #[must_use]
+    pub fn secrets_path(&self) -> PathBuf {
+        self.root.join(SECRETS)
+    }
+
+    /// The secrets of the crawl that is here, or will be.
+    ///
+    /// # Errors
+    /// As [`Secrets::read`].
+    pub fn secrets(&self) -> anyhow::Result<Secrets> {
+        Secrets::read(&self.secrets_path())
     }
 
     /// Where the settings are written before they get their name.
@@ -147,7 +163,7 @@ impl CrawlDir {
         Options::of_others(&text).map_err(|error| usage(format!("{}: {error}", path.display())))
     }
 
-    /// Writes the options down, whole or not at all.
+    /// Writes the options down, without their secrets, whole or not at all.
     ///
     /// # Errors
     /// The file cannot be written.

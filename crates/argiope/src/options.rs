@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::usage;
 use crate::deny_private::DenyPrivateOption;
+use crate::secret::{Headers, HeadersFor, ProxyText};
+use crate::secrets_file::{SECRETS, Secrets};
 use crate::store_address::StoreAddress;
 use crate::units::{Bytes, Span, whole};
 
@@ -113,10 +115,14 @@ pub struct Options {
     /// A page about this crawl, put into the default User-Agent
     #[arg(long, value_name = "URL", help_heading = "Fetching")]
     pub info_url: Option<String>,
-    /// A request header to send, as `Name: value`
-    #[arg(long, value_name = "HEADER", help_heading = "Fetching")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub header: Vec<String>,
+    /// `--header`: request fields.
+    #[command(flatten)]
+    #[serde(skip_serializing_if = "Headers::is_empty")]
+    pub header: Headers,
+    /// `--header-for`: request fields for some URLs.
+    #[command(flatten)]
+    #[serde(skip_serializing_if = "HeadersFor::is_empty")]
+    pub header_for: HeadersFor,
     /// Send HEAD first, and GET only for pages worth having
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
     pub head_first: Option<bool>,
@@ -153,9 +159,9 @@ pub struct Options {
     /// After this a page is not rendered [default: 30s]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Fetching")]
     pub render_time: Option<Span>,
-    /// An HTTP proxy for all requests
+    /// An HTTP proxy for all requests; its user name and password are kept in DIR/secrets.toml alone
     #[arg(long, value_name = "URL", help_heading = "Fetching")]
-    pub proxy: Option<String>,
+    pub proxy: Option<ProxyText>,
     /// Use this address for a host and port, as curl does
     #[arg(long, value_name = "HOST:PORT:ADDR", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -306,6 +312,40 @@ impl Options {
         toml::from_str(&text).map_err(|error| usage(format!("{}: {}", path.display(), one_line(&error, &text))))
     }
 
+    /// The same, with the secrets that lie in a file beside it.
+    ///
+    /// # Errors
+    /// As [`Options::read`], and [`Secrets::read`] where there are some that are wanted.
+    pub fn read_with_secrets(path: &Path) -> anyhow::Result<Self> {
+        let options = Options::read(path)?;
+        if options.without_secrets() == options {
+            return Ok(options);
+        }
+        Ok(Secrets::read(&path.with_file_name(SECRETS))?.put_into(options))
+    }
+
+    /// The options without what stands in place of a secret that is elsewhere.
+    #[must_use]
+    pub fn without_secrets(&self) -> Self {
+        let mut options = self.clone();
+        options.header.0.retain(|text| !text.is_redacted());
+        options.header_for.0.retain(|(_, text)| !text.is_redacted());
+        if let Some(proxy) = options.proxy.take_if(|proxy| proxy.is_redacted()) {
+            options.proxy = Some(proxy.without_user());
+        }
+        options
+    }
+
+    /// The options whose secrets are elsewhere, as they are written.
+    #[must_use]
+    pub fn missing_secrets(&self) -> Vec<String> {
+        let header = self.header.0.iter().filter(|text| text.is_redacted()).map(|text| format!("--header '{text}'"));
+        let header_for = self.header_for.0.iter().filter(|(_, text)| text.is_redacted());
+        let header_for = header_for.map(|(pattern, text)| format!("--header-for '{pattern}' '{text}'"));
+        let proxy = self.proxy.iter().filter(|proxy| proxy.is_redacted()).map(|proxy| format!("--proxy {proxy}"));
+        header.chain(header_for).chain(proxy).collect()
+    }
+
     /// These options where they are given, else those of `below`.
     ///
     /// # Errors
@@ -317,9 +357,12 @@ impl Options {
             table.insert("sitemaps".to_owned(), toml::Value::Boolean(false));
         }
         let mut options: Options = table.try_into()?;
-        // As a table it is without its password, and not what the user said; a program is no part of it.
+        // As a table they are without their secrets, and not what the user said; a program is no part of it.
         options.store = self.store.clone().or_else(|| below.store.clone());
         options.browser = self.browser.clone().or_else(|| below.browser.clone());
+        options.proxy = self.proxy.clone().or_else(|| below.proxy.clone());
+        options.header = if self.header.is_empty() { &below.header } else { &self.header }.clone();
+        options.header_for = if self.header_for.is_empty() { &below.header_for } else { &self.header_for }.clone();
         Ok(options)
     }
 

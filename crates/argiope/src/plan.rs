@@ -1,21 +1,23 @@
 //! The options of a crawl, checked and complete: nothing behind this asks whether a value was given.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
 use engine::{Keep, RenderMode, Settings};
-use fetch::{DenyPrivate, FetchConfig};
+use fetch::{DenyPrivate, FetchConfig, Field, FieldError, Keyring};
 use frontier::{Filter, Politeness, SiteRules, TrapRules};
 use model::{Limits, MediaRange};
 use robots::Matching;
 use store_postgres::Schema;
-use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind};
+use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind, Site, UrlPattern, UserInfo, without_user_info};
 
 use crate::cli::usage;
 use crate::deny_private::DenyPrivateOption;
 use crate::files;
 use crate::options::{Options, read_bytes, read_text};
+use crate::secret::HeaderText;
 use crate::units::{Bytes, Span};
 
 /// Fetches at once unless told otherwise.
@@ -34,6 +36,8 @@ pub struct Plan {
     pub fetch: FetchConfig,
     /// Crawl the built-in test web.
     pub sandbox: bool,
+    /// User names and passwords of the seeds that were read ([`Plan::take_seeds`]).
+    pub credentials: BTreeMap<Site, UserInfo>,
     /// Keep a WARC archive.
     pub archive: bool,
     /// Write the dataset.
@@ -92,15 +96,50 @@ impl Plan {
         fetch.media_wanted = settings.keep.as_ref().map(Keep::declared_as);
         let segment_bytes_max = options.segment_size.map_or(warc::SEGMENT_BYTES_MAX, |bytes| bytes.0);
         let sandbox = options.sandbox == Some(true);
-        Ok(Plan { sandbox, archive, dataset, segment_bytes_max, settings, fetch, options })
+        let credentials = BTreeMap::new();
+        Ok(Plan { sandbox, archive, dataset, segment_bytes_max, settings, fetch, options, credentials })
     }
 
-    /// Reads seeds. A seed without a scheme is taken for http, as a browser does.
+    /// Reads seeds. A seed without a scheme is taken for http, as a browser does. User names and passwords in them are passed over.
     ///
     /// # Errors
     /// A text that is no URL; it is named.
     pub fn seeds(&self, texts: &[String]) -> anyhow::Result<Vec<CanonicalUrl>> {
-        texts.iter().map(|text| seed(text, &self.settings.canonical)).collect()
+        texts.iter().map(|text| Ok(self.seed(text)?.0)).collect()
+    }
+
+    /// Reads seeds, and keeps the user names and passwords in them.
+    ///
+    /// # Errors
+    /// A text that is no URL, or two seeds of one site with different passwords.
+    pub fn take_seeds(&mut self, texts: &[String]) -> anyhow::Result<Vec<CanonicalUrl>> {
+        let seeds = texts.iter().map(|text| {
+            let (url, user) = self.seed(text)?;
+            self.keep_credentials(&url, user)?;
+            Ok(url)
+        });
+        seeds.collect()
+    }
+
+    /// Keeps the user name and password of a seed.
+    ///
+    /// # Errors
+    /// Another seed of the site has others.
+    pub fn keep_credentials(&mut self, seed: &CanonicalUrl, user: Option<UserInfo>) -> anyhow::Result<()> {
+        let Some(user) = user else { return Ok(()) };
+        let kept = self.credentials.entry(seed.site()).or_insert_with(|| user.clone());
+        if *kept == user {
+            return Ok(());
+        }
+        Err(usage(format!("two seeds have different user names or passwords for {}: give one", seed.site())))
+    }
+
+    /// Reads a seed, and the user name and password in it.
+    ///
+    /// # Errors
+    /// The text is no URL; it is named, without the password.
+    pub fn seed(&self, text: &str) -> anyhow::Result<(CanonicalUrl, Option<UserInfo>)> {
+        seed(text, &self.settings.canonical)
     }
 }
 
@@ -186,7 +225,7 @@ fn check_store(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn seed(text: &str, rules: &CanonicalRules) -> anyhow::Result<CanonicalUrl> {
+fn seed(text: &str, rules: &CanonicalRules) -> anyhow::Result<(CanonicalUrl, Option<UserInfo>)> {
     let text = text.trim();
     let authority = text.split(['/', '?', '#']).next().unwrap_or_default();
     // Neither `https:` nor `mailto:someone@example.com` is a host.
@@ -194,7 +233,13 @@ fn seed(text: &str, rules: &CanonicalRules) -> anyhow::Result<CanonicalUrl> {
         text.strip_prefix(authority).is_some_and(|rest| authority.ends_with(':') && rest.starts_with("//"))
             || authority.contains('@');
     let with_scheme = if has_scheme { text.to_owned() } else { format!("http://{text}") };
-    CanonicalUrl::parse(&with_scheme, rules).map_err(|error| usage(format!("seed `{text}`: {error}")))
+    let named = |error: &dyn std::fmt::Display| usage(format!("seed `{}`: {error}", without_user_info(text)));
+    let url = CanonicalUrl::parse(&with_scheme, rules).map_err(|error| named(&error))?;
+    let user = UserInfo::of(&with_scheme);
+    if let Some(user) = &user {
+        Keyring::default().add_credentials(&url.site(), user).map_err(|error| named(&error))?;
+    }
+    Ok((url, user))
 }
 
 /// Every option that has a default and is not given takes it. Those without one (budgets, the proxy) stay open.
@@ -428,6 +473,7 @@ fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig
             "--concurrency {fetches}: the system allows files for {fetches_max} fetches: {advice}"
         )));
     }
+    let options = options.without_secrets();
     let mut config = FetchConfig {
         limits,
         idle_connections_max: FetchConfig::default().idle_connections_max.min(files::idle_connections_max()),
@@ -435,13 +481,24 @@ fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig
         deny_private: options.deny_private.map_or_else(DenyPrivate::default, |deny| deny.0),
         ..FetchConfig::default()
     };
-    for text in &options.header {
-        let (name, value) =
-            text.split_once(':').ok_or_else(|| usage(format!("--header `{text}` is not `Name: value`")))?;
-        config.headers.push((name.trim().to_owned(), value.trim().to_owned()));
+    let mut for_seeds = Vec::new();
+    for text in &options.header.0 {
+        let field = field("header", text)?;
+        match text.given().split_once(':') {
+            Some((name, value)) if !field.is_secret() => {
+                config.headers.push((name.trim().to_owned(), value.trim().to_owned()));
+            }
+            _ => for_seeds.push(field),
+        }
     }
-    if let Some(text) = &options.proxy {
-        config.proxy = Some(parsed("proxy", text, str::parse)?);
+    let mut for_patterns = Vec::new();
+    for (pattern, text) in &options.header_for.0 {
+        for_patterns.push((parsed("header-for", pattern, UrlPattern::new)?, field("header-for", text)?));
+    }
+    config.keyring = Keyring::new(for_seeds, for_patterns);
+    if let Some(proxy) = &options.proxy {
+        let unusable = |error| usage(format!("--proxy `{proxy}`: {error}"));
+        config.proxy = Some(proxy.given().parse().map_err(unusable)?);
     }
     for text in &options.resolve {
         config.resolve.push(parsed("resolve", text, str::parse)?);
@@ -461,6 +518,16 @@ fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig
     Ok(config)
 }
 
+/// A request field. What was given is not shown: there may be a secret in it, or it is one.
+fn field(flag: &str, text: &HeaderText) -> anyhow::Result<Field> {
+    text.given().parse().map_err(|error| match error {
+        FieldError::Form => {
+            usage(format!("--{flag}: one is not `Name: value` (it is not shown, since it may be secret)"))
+        }
+        error => usage(format!("--{flag} {error}")),
+    })
+}
+
 fn name_server(text: &str) -> Result<SocketAddr, String> {
     let with_port = |address| SocketAddr::new(address, DNS_PORT);
     text.parse()
@@ -471,6 +538,7 @@ fn name_server(text: &str) -> Result<SocketAddr, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secret::{Headers, HeadersFor};
 
     #[test]
     fn the_plan_writes_out_every_default_and_reads_the_same_again() {
@@ -490,6 +558,7 @@ mod tests {
             "# max-bytes =",
             "# info-url =",
             "# header =",
+            "# header-for =",
             "# browser =",
             "# proxy =",
             "# resolve =",
@@ -515,7 +584,24 @@ mod tests {
             "--robots `no` is not rfc9309, first-match or ignore",
         );
         check(Options { exclude: vec![String::new()], ..Options::default() }, "--exclude ``: the pattern is empty");
-        check(Options { header: vec!["x".to_owned()], ..Options::default() }, "--header `x` is not `Name: value`");
+        let header = |text: &str| Headers(vec![text.to_owned().into()]);
+        check(
+            Options { header: header("s3cret"), ..Options::default() },
+            "--header: one is not `Name: value` (it is not shown, since it may be secret)",
+        );
+        check(
+            Options { header: header("Host: x"), ..Options::default() },
+            "--header `Host` is set by the crawler itself",
+        );
+        let for_any = HeadersFor(vec![("a.test".to_owned(), "X: s3cret".to_owned().into())]);
+        check(
+            Options { header_for: for_any, ..Options::default() },
+            "--header-for `a.test`: the pattern does not begin with http://, https:// or http*://",
+        );
+        check(
+            Options { proxy: Some("https://ana:s3cret@proxy".to_owned().into()), ..Options::default() },
+            "--proxy `https://***@proxy`: the proxy's scheme is https, only http is supported",
+        );
         check(
             Options { user_agent: text("(me)"), ..Options::default() },
             "--user-agent `(me)` does not begin with a name such as `argiope/1.0`",

@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Control, Settings};
+use fetch::Keyring;
 use model::{Candidate, ContentDigest, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use store::{Batch, Committed, Entry, Segment, Store, StoreError, Totals};
-use store_postgres::cluster::{Worker, WorkerError};
+use store_postgres::cluster::{SeedSite, Worker, WorkerError};
 use tokio::sync::mpsc;
-use weburl::{CanonicalUrl, SiteKey, UrlKey};
+use weburl::{CanonicalUrl, Site, SiteKey, UrlKey, UserInfo};
 
 use crate::ownership::Owned;
 
@@ -22,18 +23,26 @@ pub struct WorkerStore {
 }
 
 impl WorkerStore {
-    /// The state as `worker` sees it. `orders` go to its engine, which is subject to `settings`.
+    /// The state as `worker` sees it. `orders` go to its engine, which is subject to `settings`, and what the sites of seeds may learn
+    /// to the keyring of its fetcher.
     #[must_use]
-    pub fn new(worker: Arc<Worker>, owned: Arc<Owned>, orders: mpsc::Sender<Control>, settings: Settings) -> Self {
-        let known = Mutex::new(Known { last: 0, settings });
-        WorkerStore { seeds: Seeds { worker: worker.clone(), orders, known }, worker, owned }
+    pub fn new(
+        worker: Arc<Worker>,
+        owned: Arc<Owned>,
+        orders: mpsc::Sender<Control>,
+        settings: Settings,
+        keyring: Keyring,
+    ) -> Self {
+        let known = Mutex::new(Known { last: 0, last_site: 0, settings });
+        WorkerStore { seeds: Seeds { worker: worker.clone(), orders, keyring, known }, worker, owned }
     }
 
-    /// Tells the engine of seeds that it does not know yet.
+    /// Tells the engine of seeds that it does not know yet, and the fetcher of passwords.
     ///
     /// # Errors
     /// The store failed.
     pub fn look_for_seeds(&self) -> Result<(), StoreError> {
+        self.seeds.look_for_sites(&mut self.seeds.known())?;
         self.seeds.look()
     }
 
@@ -128,12 +137,15 @@ impl Store for WorkerStore {
 struct Seeds {
     worker: Arc<Worker>,
     orders: mpsc::Sender<Control>,
+    keyring: Keyring,
     known: Mutex<Known>,
 }
 
 struct Known {
     /// The number of the last one.
     last: i64,
+    /// The number of the last site of one that the keyring has.
+    last_site: i64,
     /// With all of them.
     settings: Settings,
 }
@@ -143,6 +155,8 @@ impl Seeds {
         let mut known = self.known();
         let (seeds, number) = self.worker.seeds_behind(known.last)?;
         if !seeds.is_empty() {
+            // They are named before the seeds are added; so nothing of a seed is asked for without its password.
+            self.look_for_sites(&mut known)?;
             for seed in &seeds {
                 known.settings.filter.scope.add_seed(&seed.url);
             }
@@ -150,6 +164,20 @@ impl Seeds {
             let _ = self.orders.blocking_send(Control::SeedsAdded(seeds));
             known.last = number;
         }
+        Ok(())
+    }
+
+    fn look_for_sites(&self, known: &mut Known) -> Result<(), StoreError> {
+        let (sites, number) = self.worker.seed_sites_behind(known.last_site)?;
+        for SeedSite { site, user } in sites {
+            let Some(site) = Site::from_text(&site) else { continue };
+            self.keyring.add_seed_site(&site);
+            if let Some(user) = user.and_then(|user| UserInfo::of(&format!("http://{user}@user.invalid/"))) {
+                // The server keeps none that cannot be sent.
+                let _ = self.keyring.add_credentials(&site, &user);
+            }
+        }
+        known.last_site = number;
         Ok(())
     }
 

@@ -230,6 +230,16 @@ impl SharedArchive {
         removed.map_err(|error| SharedArchiveError::write(&self.url, &error))
     }
 
+    /// Puts a text here, in place of the one that may be there.
+    ///
+    /// # Errors
+    /// The archive cannot be written.
+    pub fn put_text(&self, name: &str, text: &str) -> Result<(), SharedArchiveError> {
+        let key = key(name)?;
+        let put = self.wait(self.store.put(&key, text.as_bytes().to_vec().into()));
+        put.map(drop).map_err(|error| SharedArchiveError::write(&self.url, &error))
+    }
+
     fn put(&self, name: &str, from: &Path) -> Result<(), SharedArchiveError> {
         let key = key(name)?;
         let local = |source| SharedArchiveError::local(from, source);

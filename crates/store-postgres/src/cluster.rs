@@ -16,6 +16,7 @@
 //! Who should own a group is not decided here: this says which have no owner and who has bid how much, and takes the decision.
 
 mod control;
+mod secrets;
 mod segments;
 mod statements;
 mod values;
@@ -39,6 +40,7 @@ use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
 pub use control::{Control, Counts, Domain, Outcomes, Reach, Setup, Shared, Window};
+pub use secrets::SeedSite;
 pub use segments::WrittenSegment;
 pub use values::{Bid, Bids, Epoch, GroupName, Member, Owned, Placed, Standing, WorkerError, WorkerId};
 pub use visited::Visited;

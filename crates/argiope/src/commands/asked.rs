@@ -6,7 +6,7 @@ use anyhow::bail;
 use dataset::Layout;
 use graph::{Crew, Graph, Vertex, Visits};
 use store::StoreError;
-use weburl::{CanonicalRules, CanonicalUrl};
+use weburl::{CanonicalRules, CanonicalUrl, without_user_info};
 
 use super::explain::target::with_scheme;
 use crate::cli::usage;
@@ -82,7 +82,7 @@ impl Asked {
     /// It is none.
     pub(super) fn url(&self, given: &str) -> anyhow::Result<CanonicalUrl> {
         let url = CanonicalUrl::parse(&with_scheme(given), &self.canonical)
-            .map_err(|rejected| usage(format!("{given}: no URL of a crawl: {rejected}")))?;
+            .map_err(|rejected| usage(format!("{}: no URL of a crawl: {rejected}", without_user_info(given))))?;
         Ok(said(given, url))
     }
 
@@ -114,7 +114,7 @@ impl Asked {
 /// Says which URL is meant, where it was given in another form.
 fn said(given: &str, url: CanonicalUrl) -> CanonicalUrl {
     if url.as_str() != given {
-        crate::say!("{given} is {url} in canonical form");
+        crate::say!("{} is {url} in canonical form", without_user_info(given));
     }
     url
 }

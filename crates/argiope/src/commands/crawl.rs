@@ -26,10 +26,12 @@ use self::seeds::Seeds;
 use crate::cli::usage;
 use crate::crawl_dir::CrawlDir;
 use crate::exit;
+use crate::keyring;
 use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::progress::{Printer, Show, Watched};
+use crate::secrets_file::Secrets;
 use crate::summary::{Run, Summary, TimeSpent};
 use crate::tables::{Deriver, Writer};
 use crate::units::Span;
@@ -91,11 +93,14 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let given_seeds = Seeds::read(&args)?;
     let dir = directory(&args, &given_seeds)?;
     let given = match &args.config {
-        Some(path) => args.options.over(&Options::read(path).map_err(|error| usage(format!("--config {error:#}")))?)?,
+        Some(path) => {
+            let read = Options::read_with_secrets(path).map_err(|error| usage(format!("--config {error:#}")))?;
+            args.options.over(&read)?
+        }
         None => args.options.clone(),
     };
-    let plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
-    let seeds = given_seeds.urls(&plan, args.strict)?;
+    let mut plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
+    let seeds = given_seeds.urls(&mut plan, args.strict)?;
     if seeds.is_empty() && !dir.holds_crawl() {
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
     }
@@ -183,12 +188,14 @@ pub fn crawl_observed(
     watched: Watched,
     observer: Option<Observer>,
 ) -> anyhow::Result<(End, Summary)> {
-    dir.write_options(&plan.options)?;
     let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
     if seeds.is_empty() && known.is_empty() {
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
     }
     let fresh = fresh_seeds(seeds, &known, store.as_ref())?;
+    // Before the settings, which point to them.
+    keyring::fill(dir, &plan, store.as_ref(), &fresh)?;
+    dir.write_options(&plan.options)?;
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let before = store.totals()?;
     let archive = open_archive(dir, &plan, store.as_ref())?;
@@ -229,6 +236,7 @@ pub fn crawl_observed(
     // If it is the dataset that failed, its own error says more than that of the crawl.
     tables.map_or(Ok(()), Writer::finish)?;
     let end = ended?;
+    keyring::tell_of_redirects(&plan.fetch.keyring, store.as_ref())?;
     let (name, limit) = match &end {
         End::Done => ("done", None),
         End::Limit(name) => ("limit", Some((*name).to_owned())),
@@ -355,7 +363,18 @@ fn open_tables(dir: &CrawlDir, plan: &Plan, store: Arc<dyn Store>) -> anyhow::Re
 /// # Errors
 /// What is given cannot be used, or changes what may not change.
 pub fn resumed_plan(dir: &CrawlDir, given: &Options) -> anyhow::Result<Plan> {
-    let (stored, names_browser) = dir.options_and_browser()?;
+    let (on_disk, names_browser) = dir.options_and_browser()?;
+    let moved = Secrets::of(&on_disk).options();
+    if !moved.is_empty() {
+        crate::say!(
+            "the secrets of {} are in {} from now on, no longer in {}; an archive that earlier versions wrote still has them in its warcinfo and \
+             request records",
+            moved.join(", "),
+            dir.secrets_path().display(),
+            dir.settings().display()
+        );
+    }
+    let stored = dir.secrets()?.put_into(on_disk);
     let plan = Plan::new(&given.over(&stored)?)?;
     if names_browser && plan.settings.render.is_some() && given.browser.is_none() {
         crate::say!(

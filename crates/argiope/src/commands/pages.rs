@@ -166,7 +166,8 @@ fn state_dir(given: Option<&Path>, page_dir: &PageDir) -> anyhow::Result<CrawlDi
 
 /// Reads the seed, and draws the line around what is internal: not even a redirect of the seed moves it.
 fn internal_seed(arguments: &Arguments, plan: &mut Plan) -> anyhow::Result<CanonicalUrl> {
-    let seed = arguments.seed(&plan.settings.canonical)?;
+    let (seed, user) = arguments.seed(&plan.settings.canonical)?;
+    plan.keep_credentials(&seed, user)?;
     let scope = &mut plan.settings.filter.scope;
     scope.add_seed(&seed);
     scope.close();

@@ -73,7 +73,10 @@ pub struct ServerArgs {
 /// Wrong arguments, a database that does not answer, or addresses that cannot be had.
 pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
     let given = match &args.config {
-        Some(path) => args.options.over(&Options::read(path).map_err(|error| usage(format!("--config {error:#}")))?)?,
+        Some(path) => {
+            let read = Options::read_with_secrets(path).map_err(|error| usage(format!("--config {error:#}")))?;
+            args.options.over(&read)?
+        }
         None => args.options.over(&Options::default())?,
     };
     check(&given)?;

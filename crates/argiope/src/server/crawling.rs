@@ -15,12 +15,13 @@ use engine::{Settings, sitemaps_of};
 use frontier::Filter;
 use model::{Candidate, Outcome, Visit};
 use store::StoreError;
-use store_postgres::cluster::{Control, Outcomes, Reach};
+use store_postgres::cluster::{Control, Outcomes, Reach, SeedSite};
 use tokio::sync::mpsc;
 use tonic::Status;
-use weburl::{CanonicalUrl, Scope, ScopeKind, UrlKey, registrable_domain};
+use weburl::{CanonicalUrl, Scope, ScopeKind, UrlKey, UserInfo, registrable_domain};
 
 use super::Service;
+use crate::keyring::tell_of_credentials;
 
 /// The database is looked at after this time, and then ever more seldom.
 const LOOK_AFTER_MIN: Duration = Duration::from_millis(50);
@@ -90,9 +91,13 @@ impl Area {
         control.admit(&self.widened, &self.seeds, judge)
     }
 
-    /// Adds the seeds. Says how many were none before.
-    pub(super) fn add(&self, control: &Control, seeds: &[Candidate], settings: &Settings) -> Result<u64, StoreError> {
+    /// Adds the seeds, with the users and passwords in some of them. Says how many were none before.
+    pub(super) fn add(&self, control: &Control, seeds: &[Seed], settings: &Settings) -> Result<u64, StoreError> {
         let known = control.count_seeds(&self.seeds)?;
+        // Before the seeds: who fetches one knows who may learn what.
+        control.keep_seed_sites(&seeds.iter().map(Seed::site).collect::<Vec<_>>())?;
+        let seeds: Vec<Candidate> = seeds.iter().map(|seed| seed.candidate.clone()).collect();
+        let seeds = &seeds[..];
         let has_whole = seeds.iter().any(|seed| seed.depth == 0);
         // A scope that is the same whatever the seeds are is as wide by the first seed at depth 0 as it will ever be.
         let may_have_more = settings.sitemaps && has_whole && !(self.reach.all && control.has_whole_seed()?);
@@ -126,6 +131,28 @@ impl Area {
     }
 }
 
+/// A seed that a client names.
+#[derive(Clone)]
+pub(super) struct Seed {
+    pub(super) candidate: Candidate,
+    /// The user and password in it.
+    pub(super) user: Option<UserInfo>,
+}
+
+impl Seed {
+    fn site(&self) -> SeedSite {
+        let site = self.candidate.url.site().as_str().to_owned();
+        SeedSite { site, user: self.user.as_ref().map(|user| user.as_str().to_owned()) }
+    }
+
+    /// Says what becomes of user and password.
+    pub(super) fn tell(&self) {
+        if self.user.is_some() {
+            tell_of_credentials([&self.candidate.url.site()].into_iter(), "the database");
+        }
+    }
+}
+
 /// A call under way.
 pub(super) struct Crawling {
     service: Service,
@@ -141,9 +168,10 @@ struct Standing {
 }
 
 impl Crawling {
-    pub(super) async fn begin(service: Service, seed: Candidate) -> Result<Self, Status> {
-        let (plan, url) = (service.plan(), seed.url.clone());
+    pub(super) async fn begin(service: Service, seed: Seed) -> Result<Self, Status> {
+        let (plan, url) = (service.plan(), seed.candidate.url.clone());
         let area = Area::of(&plan.settings, std::slice::from_ref(&url));
+        seed.tell();
         service.ask(move |control| area.add(control, &[seed], &plan.settings)).await?;
         Ok(Crawling { service, seed: url })
     }

@@ -18,9 +18,9 @@ use store_postgres::cluster::{Control, Domain, Member, Reach, WorkerId};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
-use weburl::{CanonicalUrl, SiteKey};
+use weburl::{CanonicalUrl, SiteKey, UserInfo};
 
-use super::crawling::{Area, Crawling};
+use super::crawling::{Area, Crawling, Seed};
 use super::pulse::{Pulse, SILENCE_MAX};
 use crate::cli::one_line;
 use crate::message::message;
@@ -93,14 +93,14 @@ impl Service {
         self.ask(move |control| control.get(key)).await
     }
 
-    /// Reads a URL from which the crawl may begin.
-    fn seed(&self, text: &str) -> Result<CanonicalUrl, Status> {
-        let url = self.url(text)?;
+    /// Reads a URL from which the crawl may begin, and the user and password in it.
+    fn seed(&self, text: &str) -> Result<(CanonicalUrl, Option<UserInfo>), Status> {
+        let (url, user) = self.plan.seed(text).map_err(|error| Status::invalid_argument(message(error)))?;
         let judged = self.plan.settings.filter.judge_seed(&url);
         judged.map_err(|rule| {
             Status::failed_precondition(message(format_args!("{url} does not belong to this crawl: {rule}")))
         })?;
-        Ok(url)
+        Ok((url, user))
     }
 
     /// The worker of an id or a name.
@@ -152,8 +152,8 @@ impl Service {
     }
 
     /// Where a crawl from a URL begins, so that it ends `depth` links from there.
-    fn begin(&self, request: &CrawlRequest) -> Result<Candidate, Status> {
-        let url = self.seed(&request.url)?;
+    fn begin(&self, request: &CrawlRequest) -> Result<Seed, Status> {
+        let (url, user) = self.seed(&request.url)?;
         let bottom = self.plan.settings.depth_max.unwrap_or(u32::MAX);
         let depth = request.depth.unwrap_or(bottom);
         let Some(begins_at) = bottom.checked_sub(depth) else {
@@ -161,7 +161,7 @@ impl Service {
                 "depth {depth}: this crawl goes no deeper than {bottom} links (--depth of the server)"
             )));
         };
-        Ok(Candidate { depth: begins_at, ..Candidate::seed(url) })
+        Ok(Seed { candidate: Candidate { depth: begins_at, ..Candidate::seed(url) }, user })
     }
 
     async fn crawl_to_the_end(
@@ -225,12 +225,16 @@ impl Crawler for Service {
         if urls.len() > SEEDS_MAX {
             return Err(Status::invalid_argument(format!("more than {SEEDS_MAX} seeds: add them in several requests")));
         }
-        let seeds: Vec<CanonicalUrl> = urls.iter().map(|text| self.seed(text)).collect::<Result<_, _>>()?;
+        let seed = |text: &String| {
+            let (url, user) = self.seed(text)?;
+            Ok::<_, Status>(Seed { candidate: Candidate::seed(url), user })
+        };
+        let seeds: Vec<Seed> = urls.iter().map(seed).collect::<Result<_, _>>()?;
+        seeds.iter().for_each(Seed::tell);
         let mut added = 0;
         for seeds in seeds.chunks(SEEDS_COMMITTED_MAX) {
-            let area = Area::of(&self.plan.settings, seeds);
-            let seeds: Vec<Candidate> = seeds.iter().cloned().map(Candidate::seed).collect();
-            let plan = self.plan();
+            let urls: Vec<CanonicalUrl> = seeds.iter().map(|seed| seed.candidate.url.clone()).collect();
+            let (plan, area, seeds) = (self.plan(), Area::of(&self.plan.settings, &urls), seeds.to_vec());
             added += self.ask(move |control| area.add(control, &seeds, &plan.settings)).await?;
         }
         Ok(Response::new(AddSeedsResponse { added }))

@@ -19,6 +19,7 @@ use super::{Ended, OtherCrawl, Working};
 use crate::commands::crawl::{browsing, open_archive};
 use crate::plan::Plan;
 use crate::progress::Printer;
+use crate::secrets_file::Secrets;
 use crate::tables::Writer;
 
 /// Orders waiting for the engine.
@@ -48,6 +49,12 @@ impl Working {
             return Err(OtherCrawl { place: format!("schema {} of {}", crew.schema, crew.address.name()) }.into());
         }
         let life = Arc::new(life);
+        // The server tells no secret; they are read anew in each life.
+        let secrets = life.worker().secrets()?.as_deref().map(Secrets::from_text).transpose()?.unwrap_or_default();
+        let plan = Plan::new(&secrets.put_into(crew.options.clone()))?;
+        if let Some(missing) = plan.options.missing_secrets().first() {
+            anyhow::bail!("the database has no value for {missing}: start the server with it");
+        }
         *has_joined = true;
         crate::say!("worker {} at {} has joined", life.id(), self.name);
 
@@ -60,7 +67,13 @@ impl Working {
         };
         let (orders, control) = mpsc::channel(ORDERS_MAX);
         let settings = plan.settings.clone();
-        let store = Arc::new(WorkerStore::new(life.worker().clone(), life.owned().clone(), orders.clone(), settings));
+        let store = Arc::new(WorkerStore::new(
+            life.worker().clone(),
+            life.owned().clone(),
+            orders.clone(),
+            settings,
+            plan.fetch.keyring.clone(),
+        ));
         let numbering = life.worker().clone();
         let archive = open_archive(&dir, &plan, store.as_ref())?
             .map(|archive| archive.numbered_by(Box::new(move || numbering.next_serial())));

@@ -23,6 +23,7 @@ mod pretended;
 mod queries;
 #[path = "../binary/ran.rs"]
 mod ran;
+mod secrets;
 mod seeds;
 mod served;
 mod setup;

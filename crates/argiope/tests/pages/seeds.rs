@@ -74,3 +74,22 @@ fn the_same_command_tries_again() {
     course.run_well(&["http://seed.test/", "data", "1"]);
     assert_eq!(course.visited("data"), [("http://seed.test/".to_owned(), 0)]);
 }
+
+#[test]
+fn user_and_password_of_the_seed_open_its_site_and_are_not_shown() {
+    // "ana:S3CRET"
+    const BASIC: &str = "Basic YW5hOlMzQ1JFVA==";
+    let guarded = from_fn(|request: &testweb::Request| match request.header("authorization") {
+        Some(BASIC) => Reply::html("<p>opened"),
+        _ => Reply::new(401),
+    });
+    let course = Course::on(Web::new().site("seed.test", guarded));
+    let output = course.run(&["http://ana:S3CRET@seed.test/", "data", "0", "--delay", "0"]);
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("basic authentication for its site alone (http://seed.test)") && !said.contains("S3CRET"));
+    let page = course.pages("data").pop().unwrap();
+    assert_eq!(page.url, "http://seed.test/");
+    let output = course.run(&["http://ana:S3CRET@seed.test:x/", "data", "0"]);
+    assert!(output.status.code() == Some(2) && !text(&output.stderr).contains("S3CRET"));
+}

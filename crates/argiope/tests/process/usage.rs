@@ -72,7 +72,7 @@ fn values_that_cannot_be_used_are_named() {
     check("--resolve a", "--resolve `a`: `a` is not of the form HOST:PORT:ADDR[,ADDR]");
     check("--connect-to a", "--connect-to `a`: `a` is not of the form HOST1:PORT1:HOST2:PORT2");
     check("--dns-servers 127.0.0.1,a", "--dns-servers `a`: `a` is not of the form ADDR[:PORT]");
-    check("--header x", "--header `x` is not `Name: value`");
+    check("--header x", "--header: one is not `Name: value` (it is not shown, since it may be secret)");
     check("--user-agent (x)", "--user-agent `(x)` does not begin with a name such as `argiope/1.0`");
     check("--delay-factor=-1", "--delay-factor -1 is not between 0 and 1000000");
     check("--delay-factor NaN", "--delay-factor NaN is not between 0 and 1000000");

@@ -13,3 +13,4 @@ mod pywb;
 #[path = "../binary/ran.rs"]
 mod ran;
 mod replayed;
+mod secrets;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use argiope::crawl_dir::CrawlDir;
 use model::{Purpose, Visit};
@@ -21,7 +22,7 @@ pub async fn serve(web: Web) -> Server {
 
 /// A crawl into a directory of its own. Unless told otherwise it waits for nothing.
 pub struct Crawl {
-    home: TempDir,
+    home: Arc<TempDir>,
     arguments: Vec<String>,
 }
 
@@ -33,10 +34,20 @@ impl Crawl {
 
     /// A crawl that is told elsewhere where its connections go.
     pub fn routed(seeds: &[&str]) -> Self {
-        let home = tempfile::tempdir().expect("a directory");
+        let home = Arc::new(tempfile::tempdir().expect("a directory"));
         let output = home.path().join("crawl").display().to_string();
         let crawl = Crawl { home, arguments: vec!["crawl".to_owned()] };
         crawl.with(seeds).with(&["-o", &output, "--progress", "none"])
+    }
+
+    /// Another run of it, with more arguments.
+    pub fn again(&self, arguments: &[&str]) -> Self {
+        Crawl { home: self.home.clone(), arguments: self.arguments.clone() }.with(arguments)
+    }
+
+    /// Its directory.
+    pub fn dir(&self) -> PathBuf {
+        self.home.path().join("crawl")
     }
 
     /// The same with more arguments.

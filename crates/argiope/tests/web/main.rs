@@ -16,3 +16,4 @@ mod hostile;
 mod politeness;
 mod private;
 mod sandboxes;
+mod secrets;

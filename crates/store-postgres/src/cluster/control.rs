@@ -462,6 +462,10 @@ impl Control {
         rows.first().map_or(Ok(false), |row| Columns::of("meta", row).next())
     }
 
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
     fn writer(&self) -> MutexGuard<'_, Option<Writer>> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }

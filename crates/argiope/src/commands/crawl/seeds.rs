@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use printable::Printable;
-use weburl::CanonicalUrl;
+use weburl::{CanonicalUrl, without_user_info};
 
 use super::CrawlArgs;
 use crate::cli::usage;
@@ -48,18 +48,20 @@ impl Seeds {
         self.given.iter().cloned().chain(listed).next()
     }
 
-    /// The URLs. A line of a file that is none is said and left out, unless `is_strict`.
+    /// The URLs; the plan keeps the users and passwords in them. A line of a file that is none is said and left out, unless `is_strict`.
     ///
     /// # Errors
     /// An argument is no URL; or a line, if `is_strict`.
-    pub(super) fn urls(&self, plan: &Plan, is_strict: bool) -> anyhow::Result<Vec<CanonicalUrl>> {
-        let mut urls = plan.seeds(&self.given)?;
+    pub(super) fn urls(&self, plan: &mut Plan, is_strict: bool) -> anyhow::Result<Vec<CanonicalUrl>> {
+        let mut urls = plan.take_seeds(&self.given)?;
         let Some((name, lines)) = &self.listed else { return Ok(urls) };
         let mut bad: usize = 0;
         for (number, line) in lines {
             let url = match std::str::from_utf8(line) {
-                Ok(text) => plan.seeds(&[text.to_owned()]),
-                Err(_) => Err(usage(format!("seed `{}`: not UTF-8", line.escape_ascii()))),
+                Ok(text) => plan.take_seeds(&[text.to_owned()]),
+                Err(_) => {
+                    Err(usage(format!("seed `{}`: not UTF-8", without_user_info(&line.escape_ascii().to_string()))))
+                }
             };
             match url {
                 Ok(url) => urls.extend(url),

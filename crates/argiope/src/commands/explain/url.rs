@@ -6,7 +6,7 @@ use dataset::Layout;
 use model::{Limit, Outcome, Purpose, Visit};
 use serde::Serialize;
 use store::{Entry, Store};
-use weburl::{CanonicalUrl, Rejected, SiteKey, UrlKey};
+use weburl::{CanonicalUrl, Rejected, SiteKey, UrlKey, without_user_info};
 
 use super::crawl::Crawl;
 use super::found::{Step, way_to};
@@ -74,7 +74,7 @@ pub(super) struct RecordPlace {
 impl UrlStory {
     fn new(given: &str) -> Self {
         UrlStory {
-            given: given.to_owned(),
+            given: without_user_info(given).into_owned(),
             url: None,
             not_crawlable: None,
             known: false,

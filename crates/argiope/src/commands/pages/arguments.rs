@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use anyhow::bail;
-use weburl::{CanonicalRules, CanonicalUrl};
+use weburl::{CanonicalRules, CanonicalUrl, UserInfo, without_user_info};
 
 use crate::cli::usage;
 
@@ -37,9 +37,10 @@ impl Arguments {
         Ok(arguments)
     }
 
-    /// The seed in the canonical form of these rules.
-    pub(super) fn seed(&self, rules: &CanonicalRules) -> anyhow::Result<CanonicalUrl> {
-        whole_url("seedURL", &self.seed_url, rules)
+    /// The seed in the canonical form of these rules, and the user name and password in it.
+    pub(super) fn seed(&self, rules: &CanonicalRules) -> anyhow::Result<(CanonicalUrl, Option<UserInfo>)> {
+        let seed = whole_url("seedURL", &self.seed_url, rules)?;
+        Ok((seed, UserInfo::of(&self.seed_url)))
     }
 }
 
@@ -51,9 +52,9 @@ pub(super) fn internal_prefix(text: &str) -> anyhow::Result<CanonicalUrl> {
 
 fn whole_url(name: &str, text: &str, rules: &CanonicalRules) -> anyhow::Result<CanonicalUrl> {
     if !text.contains("://") {
-        bail!(usage(format!("{name} `{text}` does not begin with http:// or https://")));
+        bail!(usage(format!("{name} `{}` does not begin with http:// or https://", without_user_info(text))));
     }
-    CanonicalUrl::parse(text, rules).map_err(|error| usage(format!("{name} `{text}`: {error}")))
+    CanonicalUrl::parse(text, rules).map_err(|error| usage(format!("{name} `{}`: {error}", without_user_info(text))))
 }
 
 fn depth(text: &OsStr) -> anyhow::Result<u32> {
@@ -72,7 +73,7 @@ mod tests {
         let given: Vec<OsString> = given.iter().map(OsString::from).collect();
         let arguments = Arguments::read(&given).map_err(|error| error.to_string())?;
         let rules = CanonicalRules { collapse_slashes: true, ..CanonicalRules::default() };
-        Ok((arguments.seed(&rules).expect("read before").to_string(), arguments.max_depth))
+        Ok((arguments.seed(&rules).expect("read before").0.to_string(), arguments.max_depth))
     }
 
     #[test]

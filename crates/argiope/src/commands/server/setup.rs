@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use fetch::DenyPrivate;
 use shared_archive::SharedArchive;
 use store_postgres::Schema;
 use store_postgres::cluster::{Control, Setup, Shared};
+use weburl::UserInfo;
 
 use crate::cli::usage;
 use crate::crawl_dir;
@@ -15,9 +16,12 @@ use crate::deny_private::DenyPrivateOption;
 use crate::joining::Placement;
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::secrets_file::Secrets;
 use crate::store_address::StoreAddress;
 use crate::units::Span;
 
+/// What the settings begin with.
+const HEADER: &str = "The settings of a crawl by several workers.";
 /// How deep a crawl goes unless told otherwise. It must have a bottom: depths are counted from there.
 const DEPTH_DEFAULT: u32 = 100;
 /// How long a lease lasts, and by what groups are placed, unless told otherwise.
@@ -57,15 +61,20 @@ pub(super) struct Crawl {
 /// Sets the crawl up, or joins one that was set up before: what is not given is as it was then, and what is given must be.
 pub(super) fn set_up(control: &Control, given: &Given<'_>, at: &At<'_>) -> anyhow::Result<Crawl> {
     let setup = match control.shared()? {
-        Some(shared) => given.join(shared)?,
+        Some(shared) => given.join(without_secrets(control, shared)?)?,
         None => given.first()?,
     };
-    let agreed = |setup: &Setup| given.agrees(setup, at, control.crawl_id());
+    let kept = control.secrets()?.as_deref().map(Secrets::from_text).transpose()?.unwrap_or_default();
+    let agreed = |setup: &Setup| given.agrees(setup, at, control.crawl_id(), &kept);
     agreed(&setup)?;
     let archive = claim(&setup.archive, control.crawl_id())?;
     // Another server may have been faster.
     let setup = given.join(control.set_up(&setup)?)?;
     let (plan, placement) = agreed(&setup)?;
+    let secrets = Secrets::of(&plan.options);
+    if secrets != kept {
+        control.keep_secrets(&secrets.to_text()?)?;
+    }
     lay_out(&archive, &plan, at)?;
     Ok(Crawl { plan, settings: setup.settings, archive: setup.archive, lease: setup.lease, placement })
 }
@@ -79,6 +88,11 @@ impl Given<'_> {
         if !archive.contains("://") {
             bail!(usage(format!("--archive {archive}: is no URL such as file:///srv/crawl")));
         }
+        if UserInfo::of(archive).is_some() {
+            bail!(usage(
+                "--archive has a user or a key in its URL, which every worker would show: keys belong in the environment (docs/shared-archive.md)"
+            ));
+        }
         let defaults = Options {
             depth: Some(DEPTH_DEFAULT),
             // A default is not a depth that was given.
@@ -87,7 +101,7 @@ impl Given<'_> {
             ..Options::default()
         };
         let plan = Plan::new(&self.options.over(&defaults)?)?;
-        self.setup(plan.options.to_toml("The settings of a crawl by several workers.")?, archive.to_owned(), &plan)
+        self.setup(plan.options.to_toml(HEADER)?, archive.to_owned(), &plan)
     }
 
     /// What was said before. The lease and the placement of a crawl that an earlier program set up are this server's.
@@ -112,9 +126,13 @@ impl Given<'_> {
     }
 
     /// Refuses what was given and is not as the crawl was set up.
-    fn agrees(&self, setup: &Setup, at: &At<'_>, crawl_id: &str) -> anyhow::Result<(Plan, Placement)> {
+    fn agrees(&self, setup: &Setup, at: &At<'_>, crawl_id: &str, kept: &Secrets) -> anyhow::Result<(Plan, Placement)> {
         let stored: Options = toml::from_str(&setup.settings)?;
-        let plan = Plan::new(&self.options.over(&stored)?)?;
+        let plan = Plan::new(&self.options.over(&kept.put_into(stored.clone()))?)?;
+        let missing = plan.options.missing_secrets();
+        if !missing.is_empty() {
+            bail!(usage(format!("{at} has no values for {}: give them again", missing.join(", "))));
+        }
         // Completed: what an earlier version did not know has its default.
         let mut changed = plan.options.differing_keys(&Plan::new(&stored)?.options)?;
         if self.lease.is_some_and(|lease| lease.0 != setup.lease) {
@@ -141,6 +159,27 @@ impl Given<'_> {
             .map_err(|_| anyhow::anyhow!("{at}: the placement `{}` is of another program", setup.placement))?;
         Ok((plan, placement))
     }
+}
+
+/// What is shared, without the secrets that earlier versions kept in its settings: these get a place of their own.
+fn without_secrets(control: &Control, shared: Shared) -> anyhow::Result<Shared> {
+    // The error's own form would show lines of them.
+    let unreadable = |error: toml::de::Error| anyhow!("the settings in the database: {}", error.message());
+    let stored: Options = toml::from_str(&shared.settings).map_err(unreadable)?;
+    let secrets = Secrets::of(&stored);
+    if secrets.is_empty() {
+        return Ok(shared);
+    }
+    let settings = stored.to_toml(HEADER)?;
+    control.keep_secrets(&secrets.to_text()?)?;
+    control.replace_settings(&settings)?;
+    SharedArchive::open(&shared.archive)?.put_text(crawl_dir::SETTINGS, &settings)?;
+    crate::say!(
+        "the secrets of {} are in the table `secret` from now on, no longer in the settings; segments that earlier versions wrote \
+         still have them in their warcinfo and request records",
+        secrets.options().join(", ")
+    );
+    Ok(Shared { settings, ..shared })
 }
 
 /// Opens the archive, makes sure that it can be written to, and marks it as that of this crawl. One of another crawl is refused.

@@ -1,0 +1,43 @@
+//! Secrets and pages in a browser: what a page of a seed's site asks for bears them, as far as it goes to such a site; what a foreign page
+//! asks for bears none, wherever it goes.
+
+use testweb::{Heard, Pages, Reply, Web};
+
+use crate::crawls::Crawled;
+
+fn script(body: &'static str) -> Reply {
+    Reply::new(200).header("Content-Type", "text/javascript").body(body)
+}
+
+#[test]
+fn a_foreign_page_asks_for_nothing_in_the_users_name() {
+    let heard = Heard::default();
+    let seed = Pages::new()
+        .html("/", "<a href=http://evil.test/>e</a><p id=p><script src=/shared.js></script><script src=http://cdn.test/c.js></script>")
+        .reply("/shared.js", script("fetch('/api.json').then(() => { document.getElementById('p').textContent = 'had' })"))
+        .reply("/api.json", Reply::new(200).header("Content-Type", "application/json").body("{}"))
+        .reply("/private.json", Reply::new(200).header("Content-Type", "application/json").body("{}"));
+    let evil = Pages::new().html(
+        "/",
+        "<p>evil<script src=http://seed.test/shared.js></script>
+        <script>fetch('http://seed.test/private.json', { mode: 'no-cors', credentials: 'include' })</script>",
+    );
+    let web = Web::new()
+        .site("seed.test", heard.at(seed))
+        .site("evil.test", heard.at(evil))
+        .site("cdn.test", heard.at(Pages::new().reply("/c.js", script("1"))));
+    let arguments = ["--render", "always", "--scope", "any", "--header", "Cookie: id=S3CRET"];
+    let crawled = Crawled::of(web, "http://seed.test/", &arguments);
+    let asked = |host: &str, target: &str| -> Vec<bool> {
+        let requests = heard.requests().into_iter().filter(|request| request.host == host && request.target == target);
+        requests.map(|request| request.header("cookie").is_some()).collect()
+    };
+    assert_eq!(asked("seed.test", "/"), [true]);
+    assert_eq!(asked("seed.test", "/api.json"), [true], "{:?}", crawled.asked);
+    assert_eq!(asked("cdn.test", "/c.js"), [false]);
+    assert_eq!(asked("evil.test", "/"), [false]);
+    assert_eq!(asked("seed.test", "/private.json"), [false], "for the foreign page");
+    let mut shared = asked("seed.test", "/shared.js");
+    shared.sort_unstable();
+    assert_eq!(shared, [false, true], "the foreign page gets an answer of its own");
+}
