@@ -38,6 +38,8 @@ pub enum Command {
     Explain(commands::explain::ExplainArgs),
     /// Verify a crawl's archive and the state's pointers into it
     Check(commands::check::CheckArgs),
+    /// Take pages into a crawl that were set aside of its archive, instead of fetching them again
+    Adopt(commands::adopt::AdoptArgs),
     /// Make a crawl's Parquet tables, or what is missing of them, from its archive
     Derive(commands::derive::DeriveArgs),
     /// Write a crawl in another format
@@ -135,6 +137,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Status(args) => commands::status::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Check(args) => commands::check::run(args),
+        Command::Adopt(args) => commands::adopt::run(args),
         Command::Derive(args) => commands::derive::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Report(args) => commands::report::run(args),

@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+pub mod adopt;
 mod asked;
 pub mod check;
 pub mod client;

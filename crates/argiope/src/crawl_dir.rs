@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use engine::archive::ORPHANED;
 use store::Store;
 use store_embedded::EmbeddedStore;
 use store_postgres::{PostgresStore, Schema};
 
 use crate::cli::usage;
+use crate::held::Held;
 use crate::options::{Options, read_text};
 use crate::secrets_file::{self, SECRETS, Secrets};
 use crate::tables::UNSETTLED;
@@ -65,7 +67,22 @@ impl CrawlDir {
         if !dir.holds_crawl() {
             bail!("{}: holds no crawl (there is no crawl.toml)", root.display());
         }
+        dir.refuse_links()?;
         Ok(dir)
+    }
+
+    /// Refuses a directory in which a symbolic link stands in place of a directory of ours: we would write and cut elsewhere. Links in
+    /// place of files are refused where those are opened ([`fresh`]).
+    fn refuse_links(&self) -> anyhow::Result<()> {
+        let ours = [self.archive(), self.archive().join(ORPHANED), self.state(), self.dataset()];
+        let tables =
+            std::fs::read_dir(self.dataset()).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+        for path in ours.into_iter().chain(tables) {
+            if std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
+                bail!("{}: is a symbolic link, which is not followed within a crawl's directory", path.display());
+            }
+        }
+        Ok(())
     }
 
     /// Makes the directory, if it is not there. What a process left that was killed before it wrote `crawl.toml` is taken
@@ -79,7 +96,7 @@ impl CrawlDir {
         }
         std::fs::create_dir_all(&self.root).with_context(|| format!("cannot make {}", self.root.display()))?;
         if self.holds_crawl() {
-            return Ok(());
+            return self.refuse_links();
         }
         let entries = self.root.read_dir().with_context(|| format!("cannot read {}", self.root.display()))?;
         let secrets = self.secrets_path();
@@ -88,6 +105,20 @@ impl CrawlDir {
             bail!("{}: is not empty and holds no crawl: choose another directory with -o", self.root.display());
         }
         Ok(())
+    }
+
+    /// Holds on to the directories of a crawl that begins here now, so that it notices when they are replaced. Where it writes a dataset,
+    /// the directory of that is made.
+    ///
+    /// # Errors
+    /// They cannot be looked at, or made.
+    pub fn hold(&self, writes_dataset: bool) -> anyhow::Result<Held> {
+        let dataset = self.dataset();
+        if writes_dataset {
+            fresh::directory(&dataset).with_context(|| dataset.display().to_string())?;
+        }
+        let held = Held::of([self.root.clone(), self.state(), self.archive(), dataset]);
+        held.with_context(|| self.root.display().to_string())
     }
 
     /// The directory itself.
@@ -190,6 +221,18 @@ impl CrawlDir {
     /// # Errors
     /// It is in use, of another version, or damaged; the database cannot be reached, or holds another crawl.
     pub fn open_store(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
+        self.open_state(options, false)
+    }
+
+    /// The same where the archive is to be adopted: a new schema of a database takes the place of a state that was lost.
+    ///
+    /// # Errors
+    /// As [`CrawlDir::open_store`], but for another crawl's mark.
+    pub fn open_store_to_adopt(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
+        self.open_state(options, true)
+    }
+
+    fn open_state(&self, options: &Options, adopts: bool) -> anyhow::Result<Arc<dyn Store>> {
         let mark = self.state().join(CRAWL_ID);
         match &options.store {
             Some(address) => {
@@ -198,7 +241,12 @@ impl CrawlDir {
                 }
                 let schema = options.store_schema.as_deref().map_or(Ok(Schema::default()), str::parse)?;
                 let store = PostgresStore::open(&address.address()?, &schema)?;
-                self.recognise(&mark, &store, &format!("schema {schema} of {address}"))?;
+                let place = format!("schema {schema} of {address}");
+                if adopts && store.is_new() {
+                    self.write_mark(&mark, &store.crawl_id()?)?;
+                } else {
+                    self.recognise(&mark, &store, &place)?;
+                }
                 Ok(Arc::new(store))
             }
             None if mark.exists() => {
@@ -212,12 +260,16 @@ impl CrawlDir {
     /// other's archive for its own.
     fn recognise(&self, mark: &Path, store: &PostgresStore, place: &str) -> anyhow::Result<()> {
         match read_text(mark) {
-            Ok(id) if id.trim_end() == store.crawl_id() => Ok(()),
+            Ok(id) if id.trim_end() == store.crawl_id()? => Ok(()),
+            Ok(_) if store.is_new() => bail!(
+                "{place} is new, and the state of the crawl in {0} was lost: `argiope adopt {0}` takes its archive into a new state",
+                self.root.display()
+            ),
             Ok(_) => bail!("{place} is not the state of the crawl in {}", self.root.display()),
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(error).with_context(|| format!("cannot read {}", mark.display()))
             }
-            Err(_) if store.is_new() => self.write_mark(mark, store.crawl_id()),
+            Err(_) if store.is_new() => self.write_mark(mark, &store.crawl_id()?),
             Err(_) => bail!("{place} holds the crawl of another directory: name another schema with --store-schema"),
         }
     }

@@ -4,12 +4,14 @@
 //! lies on the disk, and [`commands`], one module each. It is the only place that chooses a store and wires the stages.
 
 pub mod access;
+pub mod adopting;
 pub mod cli;
 pub mod commands;
 pub mod counted;
 pub mod crawl_dir;
 pub mod deny_private;
 pub mod files;
+pub mod held;
 pub mod joining;
 pub mod keyring;
 pub mod message;

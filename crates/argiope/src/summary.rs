@@ -8,6 +8,7 @@ use serde::Serialize;
 use stages::{Snapshot, Spent, Stage};
 use store::Totals;
 
+use crate::counted::counted;
 use crate::units::human_bytes;
 
 /// What a run took of the processor is not shown if it was less, in seconds: shares of that say nothing.
@@ -45,6 +46,9 @@ pub struct Summary {
     /// Where its time went.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeSpent>,
+    /// Files in `archive/orphaned/`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub set_aside: usize,
     /// The crawl's directory.
     pub directory: String,
 }
@@ -145,6 +149,7 @@ impl Summary {
             limits: totals.limits.iter().map(|(limit, count)| (limit.to_string(), (*count).into())).collect(),
             run: None,
             time: None,
+            set_aside: engine::archive::orphans(&directory.join("archive")).map_or(0, |orphans| orphans.len()),
             directory: directory.display().to_string(),
         }
     }
@@ -203,7 +208,16 @@ impl Summary {
         if let Some(time) = self.time.as_ref().filter(|time| time.cpu_seconds >= CPU_SECONDS_SHOWN_MIN) {
             let _ = writeln!(out, "{}", time.to_text());
         }
+        if self.set_aside > 0 {
+            let (files, root) = (counted(self.set_aside as u64, "file"), &self.directory);
+            let _ = writeln!(out, "{files} set aside in archive/orphaned: `argiope adopt {root}` takes the pages in");
+        }
         let _ = writeln!(out, "in {}", self.directory);
         out
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde passes it")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

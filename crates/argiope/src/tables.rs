@@ -15,6 +15,7 @@ mod settle;
 mod writer;
 mod written;
 
+pub(crate) use derive::rendering;
 pub use derive::{Derived, Deriver};
 pub use live::publish;
 pub use settle::UNSETTLED;

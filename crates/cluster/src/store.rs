@@ -128,6 +128,10 @@ impl Store for WorkerStore {
         Ok(Vec::new())
     }
 
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        Ok(self.worker.crawl_id().to_owned())
+    }
+
     fn totals(&self) -> Result<Totals, StoreError> {
         Ok(Totals::default())
     }

@@ -137,7 +137,7 @@ fn may_have(group: &RowGroupMetaData, column: &str, keys: &BTreeSet<UrlKey>) -> 
 }
 
 fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, DatasetError> {
-    let file = File::open(path).map_err(|error| DatasetError::io(path, error))?;
+    let file = fresh::open_to_read(path).map_err(|error| DatasetError::io(path, error))?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| DatasetError::format(path, error))?;
     match metadata(&builder, VERSION_KEY) {
         Some(version) if version == VERSION.to_string() => Ok(builder),

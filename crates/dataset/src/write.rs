@@ -221,7 +221,10 @@ impl TableFile {
     pub(crate) fn begin(table: Table, path: PathBuf) -> Result<Self, DatasetError> {
         let target = Target { unfinished: path.with_extension(UNFINISHED), path };
         let dir = target.path.parent().unwrap_or(Path::new(""));
-        std::fs::create_dir_all(dir).map_err(|error| DatasetError::io(dir, error))?;
+        if let Some(root) = dir.parent() {
+            std::fs::create_dir_all(root).map_err(|error| DatasetError::io(root, error))?;
+        }
+        fresh::directory(dir).map_err(|error| DatasetError::io(dir, error))?;
         let file = fresh::create(&target.unfinished).map_err(|error| DatasetError::io(&target.unfinished, error))?;
         let writer = ArrowWriter::try_new(file, table.schema(), Some(properties(table)))
             .map_err(|error| DatasetError::format(&target.unfinished, error))?;

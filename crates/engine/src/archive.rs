@@ -1,5 +1,8 @@
 //! The archive of a crawl: WARC segments in `DIR/archive/`, with a CDXJ index beside each that is sealed.
 
+mod acknowledged;
+mod recovery;
+
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
@@ -9,6 +12,9 @@ use store::{Segment, StoreError};
 use warc::{IndexWriter, Location, Record, RecordId, RefersTo, SegmentError, SegmentWriter};
 use weburl::CanonicalUrl;
 
+use acknowledged::Acknowledged;
+pub use recovery::{Fate, Known, Orphan, Unknown, orphans, set_aside, set_aside_tails, unknown};
+
 /// Writes the exchanges of a crawl into segments.
 pub struct Archive {
     dir: PathBuf,
@@ -17,6 +23,10 @@ pub struct Archive {
     segment_bytes_max: u64,
     current: Option<Current>,
     serials: Serials,
+    acknowledged: Acknowledged,
+    named_from: Timestamp,
+    /// Set aside when it was opened.
+    set_aside: Vec<Orphan>,
     /// Sealed since the last sync.
     sealed: Vec<Sealed>,
     /// Indexes being written.
@@ -126,6 +136,32 @@ pub enum ArchiveError {
         /// What happened.
         detail: String,
     },
+    /// There is an archive, and the state knows of nothing.
+    #[error(
+        "{dir} holds {segments} segments ({bytes} bytes), but the state of the crawl is empty: it was lost or removed; \
+         `argiope adopt` takes the archive's pages into it, another directory (-o) begins anew"
+    )]
+    StateLost {
+        /// The archive's directory.
+        dir: String,
+        /// How many segments there are.
+        segments: usize,
+        /// How long they are together.
+        bytes: u64,
+    },
+    /// The archive and the state are of different crawls.
+    #[error(
+        "{dir} holds {segments} segments ({bytes} bytes) of another crawl than the state: put back what belongs together; \
+         `argiope adopt` takes the archive's pages into this state, another directory (-o) begins anew"
+    )]
+    OfAnotherCrawl {
+        /// The archive's directory.
+        dir: String,
+        /// How many segments there are.
+        segments: usize,
+        /// How long they are together.
+        bytes: u64,
+    },
     /// A segment that the state points into is missing or shorter than it was.
     #[error("{path} has {found} bytes, but the state points into {expected}")]
     Lost {
@@ -138,6 +174,8 @@ pub enum ArchiveError {
     },
 }
 
+/// The directory in the archive's for what the state does not know of: segments, and tails of segments.
+pub const ORPHANED: &str = "orphaned";
 /// The field of a rendering's metadata record that says what spoke for it.
 pub const RENDERING: &str = "rendering";
 /// The field with the links that the page shows without a browser.
@@ -165,19 +203,20 @@ fn response_id(method: Method, url: &CanonicalUrl, at: Timestamp) -> RecordId {
 }
 
 impl Archive {
-    /// Opens the archive in `dir`: cuts off what the state does not know of, and goes on behind it. `info` goes into each
-    /// segment's warcinfo record.
+    /// Opens the archive in `dir`: brings it in line with what the state knows of ([`unknown`]), and goes on behind that. `info` goes
+    /// into each segment's warcinfo record, with the crawl's id.
     ///
     /// # Errors
-    /// The directory cannot be used, or a segment that the state points into is gone.
+    /// The directory cannot be used, a segment that the state points into is gone, or the state is empty or of another crawl.
     pub fn open(
         dir: &Path,
-        committed: &[Segment],
-        info: Vec<(String, String)>,
+        known: &Known,
+        mut info: Vec<(String, String)>,
         segment_bytes_max: u64,
     ) -> Result<Self, ArchiveError> {
-        std::fs::create_dir_all(dir).map_err(|source| directory(dir, source))?;
-        cut_uncommitted(dir, committed)?;
+        let (acknowledged, set_aside) = recovery::recover(dir, known)?;
+        info.push((recovery::CRAWL_ID.to_owned(), known.crawl_id.clone()));
+        let committed = &known.segments;
         let next_serial = committed.iter().map(|segment| segment.serial + 1).max().unwrap_or(0);
         let mut next = next_serial;
         let mut archive = Archive {
@@ -189,6 +228,9 @@ impl Archive {
                 next += 1;
                 Ok(next - 1)
             }),
+            acknowledged,
+            named_from: Timestamp::default(),
+            set_aside,
             sealed: Vec::new(),
             indexing: Vec::new(),
         };
@@ -208,6 +250,26 @@ impl Archive {
     pub fn numbered_by(mut self, serials: Serials) -> Self {
         self.serials = serials;
         self
+    }
+
+    /// The same with no segment named by an earlier time than this: where old answers are recorded, names stay in the order of the serial
+    /// numbers.
+    #[must_use]
+    pub fn named_from(mut self, earliest: Timestamp) -> Self {
+        self.named_from = earliest;
+        self
+    }
+
+    /// What was set aside when it was opened, since the state does not know of it.
+    #[must_use]
+    pub fn set_aside(&self) -> &[Orphan] {
+        &self.set_aside
+    }
+
+    /// Notes that the state knows of these segments, as far as they reach, from now on.
+    pub fn acknowledge(&mut self, committed: &[Segment]) {
+        // Where it cannot be written it says less than the state, which is harmless.
+        let _ = self.acknowledged.note(committed);
     }
 
     /// Appends the exchanges of one fetch. The location is that of the last response, which has these digests. If the archive holds
@@ -352,6 +414,7 @@ impl Archive {
             }
             self.end(current)?;
         }
+        let now = now.max(self.named_from);
         let serial = (self.serials)().map_err(ArchiveError::Serial)?;
         let segment = Segment { serial, name: warc::segment_name(now.as_millis(), serial), length: 0 };
         let path = self.dir.join(&segment.name);
@@ -502,32 +565,6 @@ pub fn write_index(segment: &Path) -> Result<(), ArchiveError> {
 pub fn index_path(segment: &Path) -> PathBuf {
     let name = segment.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     segment.with_file_name(format!("{}.cdxj", name.trim_end_matches(".warc.gz")))
-}
-
-/// Cuts each segment to its committed length, and removes segments that the state never heard of.
-fn cut_uncommitted(dir: &Path, committed: &[Segment]) -> Result<(), ArchiveError> {
-    for segment in committed {
-        let path = dir.join(&segment.name);
-        let found = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
-        if found < segment.length {
-            return Err(ArchiveError::Lost { path: path.display().to_string(), expected: segment.length, found });
-        }
-        if found > segment.length {
-            let file =
-                std::fs::OpenOptions::new().write(true).open(&path).map_err(|source| directory(&path, source))?;
-            file.set_len(segment.length).and_then(|()| file.sync_all()).map_err(|source| directory(&path, source))?;
-        }
-    }
-    for entry in std::fs::read_dir(dir).map_err(|source| directory(dir, source))? {
-        let entry = entry.map_err(|source| directory(dir, source))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let is_segment = name.starts_with("argiope-") && name.ends_with(".warc.gz");
-        if is_segment && !committed.iter().any(|segment| segment.name == name) {
-            remove_if_there(&entry.path())?;
-            remove_if_there(&index_path(&entry.path()))?;
-        }
-    }
-    Ok(())
 }
 
 /// The id of the warcinfo record that a segment begins with.

@@ -33,7 +33,7 @@ pub use details::{Details, HtmlDetails, ImageDetails, LinkDetails};
 pub use event::{Command, End, Event, Fetch, Record};
 pub use keep::Keep;
 pub use pin::Pin;
-pub use recorder::{Observer, ObserverError, RecordError, Recorded, Recorder, Visited};
+pub use recorder::{Guard, Observer, ObserverError, RecordError, Recorded, Recorder, Visited};
 pub use settings::{RenderMode, Settings};
 pub use shell::{Control, CrawlError, Ownership, Progress, Shell};
 pub use step::{Start, State, robots_state, sitemaps_of};

@@ -16,7 +16,11 @@ pub struct Recorder {
     store: Arc<dyn Store>,
     archive: Option<Archive>,
     observer: Option<Observer>,
+    guard: Option<Guard>,
 }
+
+/// Is asked before anything is written whether it still may be. An error ends the crawl.
+pub type Guard = Box<dyn Fn() -> Result<(), ObserverError> + Send>;
 
 /// Is told of each commit when it is durable, on the thread that commits. An error ends the crawl; the commit stays.
 pub type Observer = Box<dyn FnMut(Recorded<'_>) -> Result<(), ObserverError> + Send>;
@@ -58,6 +62,9 @@ pub enum RecordError {
     /// The store failed.
     #[error("state: {0}")]
     Store(#[from] StoreError),
+    /// The guard refused, before anything was written.
+    #[error(transparent)]
+    Refused(ObserverError),
     /// The observer failed, after the commit.
     #[error(transparent)]
     Observer(ObserverError),
@@ -90,13 +97,19 @@ impl Recorder {
     /// A recorder on a store and, unless the crawl keeps none, an archive.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, archive: Option<Archive>) -> Self {
-        Recorder { store, archive, observer: None }
+        Recorder { store, archive, observer: None, guard: None }
     }
 
     /// The same with an observer of its commits.
     #[must_use]
     pub fn observed_by(self, observer: Observer) -> Self {
         Recorder { observer: Some(observer), ..self }
+    }
+
+    /// The same with a guard.
+    #[must_use]
+    pub fn guarded_by(self, guard: Guard) -> Self {
+        Recorder { guard: Some(guard), ..self }
     }
 
     /// The store.
@@ -111,6 +124,7 @@ impl Recorder {
     /// Neither archive nor state count any of them as recorded, unless it is the observer that failed.
     pub fn commit(&mut self, records: Vec<Record>) -> Result<(Ended, Committed), RecordError> {
         let ends = records.iter().map(|record| (record.site, record.ends)).collect();
+        self.check()?;
         let mut batch = Batch::default();
         let mut holders = Holders::new();
         let mut visited = Vec::new();
@@ -125,11 +139,16 @@ impl Recorder {
     /// # Errors
     /// As [`Recorder::commit`].
     pub fn seal(&mut self, seal: Seal) -> Result<(), RecordError> {
+        self.check()?;
         let Some(archive) = &mut self.archive else { return Ok(()) };
         if archive.seal(seal)? {
             self.finish(Batch::default(), Vec::new())?;
         }
         Ok(())
+    }
+
+    fn check(&self) -> Result<(), RecordError> {
+        self.guard.as_ref().map_or(Ok(()), |guard| guard().map_err(RecordError::Refused))
     }
 
     /// Commits a batch behind the archive, and tells the observer.
@@ -141,6 +160,9 @@ impl Recorder {
             sealed = synced.sealed;
         }
         let committed = self.store.commit(&batch)?;
+        if let Some(archive) = &mut self.archive {
+            archive.acknowledge(&batch.segments);
+        }
         if let Some(observer) = &mut self.observer {
             correct(&mut visited, &committed.duplicates);
             let recorded = Recorded { batch: &batch, committed: &committed, visited, sealed };
@@ -223,6 +245,7 @@ impl Recorder {
     /// # Errors
     /// The archive's last segment cannot be indexed.
     pub fn close(self, finished: bool) -> Result<(), RecordError> {
+        self.check()?;
         match self.archive {
             Some(archive) => Ok(archive.close(finished)?),
             None => Ok(()),
@@ -250,11 +273,12 @@ fn has_content(visit: &Visit) -> bool {
 mod tests {
     use std::sync::mpsc;
 
-    use model::{Exchange, Method, Timestamp};
+    use model::{Exchange, Limits, Method, Timestamp};
     use store::{MemoryStore, Segment};
     use weburl::{CanonicalRules, CanonicalUrl};
 
     use super::*;
+    use crate::archive::Known;
 
     const BEGUN: Timestamp = Timestamp(1_000_000);
 
@@ -276,8 +300,9 @@ mod tests {
     #[test]
     fn a_segment_is_sealed_when_it_is_time_and_the_next_record_begins_another() {
         let dir = tempfile::tempdir().expect("a directory");
-        let archive = Archive::open(dir.path(), &[], Vec::new(), u64::MAX).expect("an archive");
         let store = Arc::new(MemoryStore::new());
+        let known = Known::of(store.as_ref(), &Limits::default()).expect("a state");
+        let archive = Archive::open(dir.path(), &known, Vec::new(), u64::MAX).expect("an archive");
         let (told, sealed) = mpsc::sync_channel(4);
         let mut recorder = Recorder::new(store.clone(), Some(archive)).observed_by(Box::new(move |recorded| {
             recorded.sealed.into_iter().try_for_each(|sealed| told.send(sealed).map_err(|_| "the test is over".into()))

@@ -35,7 +35,7 @@ pub fn write(crawl: &Crawl<'_>, filter: &Filter, target: &Path, progress: Progre
         let Some(entry) = crawl.store.get(key)? else { continue };
         let Some(html) = html_of(&entry, &mut replay, crawl.body_bytes_max)? else { continue };
         let path = dir.path().join(id.to_string());
-        let written = File::create(&path).and_then(|mut file| {
+        let written = std::fs::File::create_new(&path).and_then(|mut file| {
             file.write_all(head(&entry.candidate).as_bytes())?;
             file.write_all(&html.body)
         });

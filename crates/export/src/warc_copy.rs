@@ -65,7 +65,7 @@ impl Target for Files<'_> {
     fn begin(&mut self, serial: u32) -> Result<String, ExportError> {
         let name = format!("{}-{serial:05}{ENDING}", self.stem);
         let path = self.dir.path().join(&name);
-        let file = File::create(&path).map_err(|error| ExportError::io(&path, error))?;
+        let file = File::create_new(&path).map_err(|error| ExportError::io(&path, error))?;
         self.current = Some((path, BufWriter::new(file)));
         Ok(name)
     }

@@ -1,4 +1,4 @@
-//! Files that are new, or ours: never what a symbolic link leads to.
+//! Files that are new, or ours: regular files and real directories, never what a symbolic link leads to.
 //!
 //! A directory may come from somebody else, and so may a link in it that has the name of a temporary file. Opened in the usual way, such
 //! a link has a file emptied that lies anywhere.
@@ -31,9 +31,70 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Opens a file that stays, such as a lock or a mark, and creates it where it is missing. Its content stays as it is.
 ///
 /// # Errors
-/// A symbolic link has the name (`ELOOP`), or the file can neither be opened nor created.
+/// As [`open`].
 pub fn open_or_create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(false).custom_flags(libc::O_NOFOLLOW).open(path)
+    open(OpenOptions::new().write(true).create(true).truncate(false), path)
+}
+
+/// Opens a file that is there to read it.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_to_read(path: &Path) -> io::Result<File> {
+    open(OpenOptions::new().read(true), path)
+}
+
+/// Opens a file that is there to write to it; its content stays.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_to_write(path: &Path) -> io::Result<File> {
+    open(OpenOptions::new().write(true), path)
+}
+
+/// Opens a file with these options, which are not to have custom flags of their own.
+///
+/// # Errors
+/// It is a symbolic link, is no regular file, or cannot be opened so.
+pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // Without O_NONBLOCK the opening of a named pipe would wait for its other end. It means nothing to regular files.
+    let file = options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).map_err(named)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(refused("it is not a regular file")) }
+}
+
+/// Makes a directory unless it is there.
+///
+/// # Errors
+/// A symbolic link or a file is in its place, or it cannot be made.
+pub fn directory(path: &Path) -> io::Result<()> {
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => is_directory(path),
+        made => made,
+    }
+}
+
+/// Makes sure that a path leads to a directory and not, by a symbolic link, to one elsewhere.
+///
+/// # Errors
+/// It is not there, is a symbolic link, or is something else.
+pub fn is_directory(path: &Path) -> io::Result<()> {
+    let kind = fs::symlink_metadata(path)?.file_type();
+    match kind.is_dir() {
+        true => Ok(()),
+        false if kind.is_symlink() => Err(refused(LINK)),
+        false => Err(refused("it is not a directory")),
+    }
+}
+
+const LINK: &str = "it is a symbolic link, which is not followed within a crawl's directory";
+
+/// The system says "too many levels of symbolic links" of a single one.
+fn named(error: io::Error) -> io::Error {
+    if error.raw_os_error() == Some(libc::ELOOP) { refused(LINK) } else { error }
+}
+
+fn refused(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
 #[cfg(test)]
@@ -57,6 +118,25 @@ mod tests {
         symlink(at("nothing"), at("mark")).expect("a link");
         assert!(open_or_create(&at("mark")).is_err() && !at("nothing").exists());
         assert_eq!(fs::read_to_string(at("mine")).expect("a file"), "precious");
+    }
+
+    #[test]
+    fn only_regular_files_and_real_directories_are_opened() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("mine"), "precious").expect("written");
+        symlink(at("mine"), at("link")).expect("a link");
+        for opened in [open_to_read(&at("link")), open_to_write(&at("link")), open_or_create(&at("link"))] {
+            assert_eq!(opened.expect_err("refused").to_string(), LINK);
+        }
+        for path in [dir.path(), Path::new("/dev/null")] {
+            assert_eq!(open_to_read(path).expect_err("refused").to_string(), "it is not a regular file");
+        }
+        directory(&at("real")).expect("made");
+        directory(&at("real")).expect("it is there");
+        symlink(at("real"), at("linked")).expect("a link");
+        assert_eq!(directory(&at("linked")).expect_err("refused").to_string(), LINK);
+        assert_eq!(directory(&at("mine")).expect_err("refused").to_string(), "it is not a directory");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! table of pages than the one that lies there is made anew from the tables.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::UNIX_EPOCH;
@@ -78,7 +78,7 @@ struct Cache {
 impl Cache {
     fn open(dir: &Path) -> Self {
         let lock = || -> io::Result<File> {
-            fs::create_dir_all(dir)?;
+            fresh::directory(dir)?;
             let file = fresh::open_or_create(&dir.join(LOCK))?;
             file.try_lock()?;
             Ok(file)
@@ -92,7 +92,9 @@ impl Cache {
     }
 
     fn get(&self, segment: &str, stamp: u64) -> Option<Part> {
-        Part::from_bytes(&fs::read(self.path(segment)).ok()?, stamp)
+        let mut bytes = Vec::new();
+        fresh::open_to_read(&self.path(segment)).and_then(|mut file| file.read_to_end(&mut bytes)).ok()?;
+        Part::from_bytes(&bytes, stamp)
     }
 
     fn put(&self, segment: &str, part: &Part, stamp: u64) {

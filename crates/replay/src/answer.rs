@@ -14,7 +14,9 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn new(record: LoadedRecord, original: Option<LoadedRecord>) -> Self {
+    /// The answer in a record, with the payload of its original where it is a revisit.
+    #[must_use]
+    pub fn new(record: LoadedRecord, original: Option<LoadedRecord>) -> Self {
         Answer { record, original }
     }
 

@@ -35,13 +35,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::archive::Archive;
+use engine::archive::{Archive, Known};
 use engine::{End, Recorder};
 
 pub use oracle::{Check, Violation};
 pub use scenario::{Sabotage, Scenario, StorageKind, Troubles, Wishes};
 pub use server::Served;
 
+use model::Limits;
 use process::{Exit, Process, begin_event};
 use store::Store;
 use watched::Watched;
@@ -190,9 +191,9 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
 
 fn open_archive(world: &World, store: &dyn Store) -> Result<Option<Archive>, String> {
     let Some(dir) = world.disk.archive() else { return Ok(None) };
-    let segments = store.segments().map_err(|error| error.to_string())?;
+    let known = Known::of(store, &Limits::default()).map_err(|error| error.to_string())?;
     let info = vec![("software".to_owned(), "sim".to_owned())];
-    Archive::open(&dir, &segments, info, SEGMENT_BYTES_MAX).map(Some).map_err(|error| error.to_string())
+    Archive::open(&dir, &known, info, SEGMENT_BYTES_MAX).map(Some).map_err(|error| error.to_string())
 }
 
 /// The time till the crawler is started again, in which its clock may be set.

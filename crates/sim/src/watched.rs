@@ -182,6 +182,10 @@ impl Store for Watched {
         self.below.segments()
     }
 
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        self.below.crawl_id()
+    }
+
     fn totals(&self) -> Result<Totals, StoreError> {
         self.below.totals()
     }

@@ -10,6 +10,8 @@ pub(crate) type QueueKey = [u8; QUEUE_KEY_BYTES];
 
 /// The format version, under its own key so that every version of the program finds it.
 pub(crate) const FORMAT: &[u8] = b"format";
+/// What tells the crawl from all others.
+pub(crate) const CRAWL_ID: &[u8] = b"crawl-id";
 /// What every commit counts up.
 pub(crate) const PROGRESS: &[u8] = b"progress";
 

@@ -64,6 +64,7 @@ impl Default for Options {
 pub struct EmbeddedStore {
     writer: Mutex<Writer>,
     tables: Tables,
+    crawl_id: String,
     /// Dropped after the engine, so that who gets the lock finds the engine closed.
     _lock: File,
 }
@@ -121,6 +122,10 @@ impl Store for EmbeddedStore {
 
     fn segments(&self) -> Result<Vec<Segment>, StoreError> {
         self.view().segments()
+    }
+
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        Ok(self.crawl_id.clone())
     }
 
     fn totals(&self) -> Result<Totals, StoreError> {

@@ -1,7 +1,7 @@
 //! Opening a store: the lock, the engine, and whether all is there that was promised.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -14,6 +14,8 @@ use crate::tables::Tables;
 use crate::witness::{self, Witness};
 use crate::{EmbeddedStore, Options, error, keys};
 
+/// Random bytes of a crawl's id.
+const CRAWL_ID_BYTES: usize = 16;
 const LOCK_FILE: &str = "lock";
 const ENGINE_DIR: &str = "engine";
 /// The file that the engine writes last when it makes a database, and looks for to know that there is one.
@@ -46,13 +48,16 @@ impl EmbeddedStore {
         check_complete(&tables, begun.as_ref().map_or(0, |(_, progress)| progress.sequence), acknowledged)?;
         let (version, progress) = begun.map_or_else(|| begin(&tables), Ok)?;
         witness.note(progress.sequence).map_err(|error| error::system(dir, "writing the witness", error))?;
+        let crawl_id = crawl_id(&tables)?;
         let writer = Writer::new(version, progress, fingerprints, witness);
-        Ok(EmbeddedStore { writer: Mutex::new(writer), tables, _lock: lock })
+        Ok(EmbeddedStore { writer: Mutex::new(writer), tables, crawl_id, _lock: lock })
     }
 }
 
-/// Refuses a directory with a symbolic link in it. What lies there is written to and cut, and a directory may come from somebody else.
+/// Refuses a directory with a symbolic link in it, or one in its place. What lies there is written to and cut, and a directory may come
+/// from somebody else.
 fn refuse_links(dir: &Path) -> io::Result<()> {
+    fresh::is_directory(dir).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", dir.display())))?;
     for entry in dir.read_dir()? {
         let entry = entry?;
         let kind = entry.file_type()?;
@@ -118,6 +123,21 @@ fn begin(tables: &Tables) -> Result<(u32, Progress), StoreError> {
     Ok((FORMAT_VERSION, progress))
 }
 
+/// The crawl's id; made where there is none: in a new store, or one of an earlier program.
+fn crawl_id(tables: &Tables) -> Result<String, StoreError> {
+    if let Some(id) = tables.meta.get(keys::CRAWL_ID).map_err(tables.failed("reading the crawl's id"))? {
+        return String::from_utf8(id.to_vec()).map_err(|_| damaged("the crawl's id".to_owned()));
+    }
+    let mut random = [0; CRAWL_ID_BYTES];
+    let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random));
+    read.map_err(|error| error::system(&tables.dir, "making the crawl's id", error))?;
+    let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut batch = tables.batch();
+    batch.insert(&tables.meta, keys::CRAWL_ID, id.as_bytes());
+    batch.commit().map_err(tables.failed("writing the crawl's id"))?;
+    Ok(id)
+}
+
 /// Every acknowledged batch must be there, and whole.
 fn check_complete(tables: &Tables, sequence: u64, acknowledged: Option<u64>) -> Result<(), StoreError> {
     match acknowledged {
@@ -126,7 +146,8 @@ fn check_complete(tables: &Tables, sequence: u64, acknowledged: Option<u64>) -> 
             let witness = witness.display();
             Err(damaged(format!(
                 "it ends with batch {sequence} but batch {acknowledged} was acknowledged; \
-                 remove {witness} to go on with what is left"
+                 remove {witness} to go on with what is left; what the archive has beyond it is then set aside in \
+                 archive/orphaned, from where `argiope adopt` takes it in again"
             )))
         }
         _ if tables.is_torn() => Err(damaged(format!("batches behind {sequence} are there by halves"))),

@@ -25,8 +25,7 @@ impl Witness {
     pub(crate) fn open(dir: &Path) -> Result<(Self, Option<u64>), StoreError> {
         let failed = |error| error::system(dir, "opening the witness", error);
         let mut options = File::options();
-        let mut file =
-            options.read(true).write(true).create(true).truncate(false).open(dir.join(FILE)).map_err(failed)?;
+        let mut file = fresh::open(options.read(true).write(true).create(true), &dir.join(FILE)).map_err(failed)?;
         let mut bytes = Vec::new();
         (&mut file).take(9).read_to_end(&mut bytes).map_err(failed)?;
         let sequence = <[u8; 8]>::try_from(bytes).ok().map(u64::from_be_bytes);

@@ -65,6 +65,7 @@ impl Worker {
     pub fn join(address: &Address, schema: &Schema, name: &str, ttl: Duration) -> Result<Self, StoreError> {
         let doing = "joining the workers";
         let (committing, crawl_id) = Session::open(address, schema, Role::Work)?;
+        let crawl_id = crawl_id.ok_or_else(|| damaged("meta", "no crawl id"))?;
         let rows =
             committing.query(doing, statements::JOIN, vec![Box::new(name.to_owned()) as _, seconds(ttl) as _])?;
         let row = rows.first().ok_or_else(|| damaged("worker", "it cannot be written to"))?;
@@ -73,7 +74,7 @@ impl Worker {
         let (session, _) = Session::open(address, schema, Role::Read)?;
         Ok(Worker {
             id: WorkerId(id),
-            crawl_id: crawl_id.unwrap_or_default(),
+            crawl_id,
             ttl,
             writer: Mutex::new(Writer::new(committing, id, process, 0)),
             session,
@@ -87,7 +88,7 @@ impl Worker {
         self.id
     }
 
-    /// What tells the crawl that it has joined from all others.
+    /// The id of the crawl, as [`store::Store::crawl_id`].
     #[must_use]
     pub fn crawl_id(&self) -> &str {
         &self.crawl_id
@@ -359,12 +360,13 @@ impl Worker {
         self.reader.get(key)
     }
 
-    /// As [`store::Store::site`].
+    /// As [`store::Store::site`]; without what another worker knows of robots.txt and has recorded in a segment that is not sealed, which
+    /// would be lost with that worker.
     ///
     /// # Errors
     /// The store failed.
     pub fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
-        self.reader.site(key)
+        self.reader.site_of(self.id.0, key)
     }
 
     /// As [`store::Store::holder`].

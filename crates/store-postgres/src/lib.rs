@@ -68,12 +68,6 @@ impl PostgresStore {
         Ok(PostgresStore { writer: Mutex::new(writer), reader, is_new: opened.is_new, crawl_id: opened.crawl_id })
     }
 
-    /// What tells this crawl from all others, made with the schema: by it the directory of a crawl recognises its state.
-    #[must_use]
-    pub fn crawl_id(&self) -> &str {
-        &self.crawl_id
-    }
-
     /// Whether nothing had been committed when it was opened.
     #[must_use]
     pub fn is_new(&self) -> bool {
@@ -124,6 +118,11 @@ impl Store for PostgresStore {
 
     fn segments(&self) -> Result<Vec<Segment>, StoreError> {
         self.reader.segments()
+    }
+
+    /// Made with the schema: by it the directory of a crawl recognises its state.
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        Ok(self.crawl_id.clone())
     }
 
     fn totals(&self) -> Result<Totals, StoreError> {

@@ -12,7 +12,7 @@ use crate::error::damaged;
 use crate::numbers::{from_key, from_ordered, key, limit, ordered};
 use crate::rows::{Columns, outcome};
 use crate::schema::Schema;
-use crate::session::{Role, Session};
+use crate::session::{Parameters, Role, Session};
 
 const PENDING: &str =
     "SELECT u.url, u.depth, u.redirects, u.purpose::text, u.via::text, u.found_on_site, u.found_on_url,
@@ -58,13 +58,27 @@ const UNRECORDED: &str = entries_of!(
     JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key"
 );
 
-const SITES: &str =
-    "SELECT s.site, s.due_at, s.failures_in_a_row, s.response_seconds, s.response_nanos, s.pages_fetched,
+/// Sites with what is known of their robots.txt, as far as a condition holds for that.
+macro_rules! sites_with {
+    ($robots: literal) => {
+        concat!(
+            "SELECT s.site, s.due_at, s.failures_in_a_row, s.response_seconds, s.response_nanos, s.pages_fetched,
         s.sitemaps_read, s.address, s.given_up, s.given_up_detail, s.shapes,
         r.fetched_at, r.failed_tries, r.status, r.failure, r.failure_detail, r.body, r.is_cut
     FROM (SELECT * FROM site WHERE site_key >= $1 ORDER BY site_key LIMIT $2) s
-    LEFT JOIN robots r ON r.site_key = s.site_key
-    ORDER BY s.site_key";
+    LEFT JOIN robots r ON r.site_key = s.site_key",
+            $robots,
+            " ORDER BY s.site_key"
+        )
+    };
+}
+
+const SITES: &str = sites_with!("");
+/// A worker relies on what has a record that stays, or is its own: the record of another goes when that one is lost.
+const SITES_OF_WORKER: &str = sites_with!(
+    " AND (r.segment IS NULL OR EXISTS (SELECT FROM segment g
+        WHERE g.serial = r.segment AND (g.is_sealed OR g.worker = $3)))"
+);
 
 // By its content, or else by its label (format 5).
 const HOLDER: &str =
@@ -147,6 +161,14 @@ impl Reader {
 
     pub(crate) fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         let site = self.sites_from("looking up a site", key.0, 1)?.pop();
+        Ok(site.filter(|site| site.site.key() == key))
+    }
+
+    /// A site as a worker may rely on it.
+    pub(crate) fn site_of(&self, worker: i64, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        let parameters: Parameters = vec![Box::new(ordered(key.0)), Box::new(limit(1)), Box::new(worker)];
+        let rows = self.session.query("looking up a site", SITES_OF_WORKER, parameters)?;
+        let site = rows.first().map(|row| Columns::of("site", row).site()).transpose()?;
         Ok(site.filter(|site| site.site.key() == key))
     }
 

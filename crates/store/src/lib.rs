@@ -99,6 +99,13 @@ pub trait Store: Send + Sync {
     /// The store cannot be read.
     fn segments(&self) -> Result<Vec<Segment>, StoreError>;
 
+    /// What tells this crawl from all others: printable ASCII without spaces, made when the store is, and never changed. The archive
+    /// bears it too.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn crawl_id(&self) -> Result<String, StoreError>;
+
     /// How much there is of everything.
     ///
     /// # Errors

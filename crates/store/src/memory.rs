@@ -135,6 +135,10 @@ impl Store for MemoryStore {
         Ok(self.state().segments.values().cloned().collect())
     }
 
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        Ok("memory".to_owned())
+    }
+
     fn totals(&self) -> Result<Totals, StoreError> {
         let state = self.state();
         let mut totals = Totals {

@@ -44,9 +44,10 @@ struct Open {
 }
 
 impl Reader<BufReader<File>> {
-    /// Reads the file from `offset`, at which a record begins.
+    /// Reads the file from `offset`, at which a record begins. A symbolic link is refused: the file may be of a directory
+    /// that came from somebody else.
     pub fn open(path: impl AsRef<Path>, offset: u64) -> Result<Self, ReadError> {
-        let file = File::open(path).map_err(ReadError::Io)?;
+        let file = fresh::open_to_read(path.as_ref()).map_err(ReadError::Io)?;
         Reader::from_file(file, offset)
     }
 

@@ -4,7 +4,7 @@ use crate::error::{Damage, ReadError};
 use crate::reader::Location;
 use crate::replace::{sync_parent, with_suffix, write_durably};
 use crate::walk::{Stretch, Walk};
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -135,7 +135,7 @@ impl Plan {
 }
 
 fn cut(path: &Path, len: u64) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).open(path)?;
+    let file = fresh::open_to_write(path)?;
     file.set_len(len)?;
     file.sync_all()
 }
@@ -155,7 +155,7 @@ fn rewrite(path: &Path, old_bytes: u64, plan: Plan) -> io::Result<Repair> {
 }
 
 fn copy_stretches(path: &Path, kept: &[Location], out: &mut dyn io::Write) -> io::Result<()> {
-    let mut file = File::open(path)?;
+    let mut file = fresh::open_to_read(path)?;
     for stretch in kept {
         file.seek(SeekFrom::Start(stretch.offset))?;
         let copied = io::copy(&mut (&mut file).take(stretch.length), out)?;

@@ -5,7 +5,7 @@ use crate::header::HEADER_BYTES_MAX;
 use crate::reader::Location;
 use crate::record::Record;
 use deflate::GzipEncoder;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -118,7 +118,7 @@ impl SegmentWriter<File> {
     /// Creates a segment that does not exist yet. Its name is durable before this returns.
     pub fn create(path: &Path) -> Result<SegmentWriter, SegmentError> {
         let open = || {
-            let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+            let file = File::create_new(path)?;
             crate::replace::sync_parent(path)?;
             Ok(file)
         };
@@ -126,10 +126,10 @@ impl SegmentWriter<File> {
         Ok(SegmentWriter::new(file, 0))
     }
 
-    /// Opens a segment to write on from `committed_len` bytes; what is behind is cut off.
+    /// Opens a segment to write on from `committed_len` bytes; what is behind is cut off. A symbolic link is refused.
     pub fn open_for_append(path: &Path, committed_len: u64) -> Result<SegmentWriter, SegmentError> {
         let open_error = |source| SegmentError::Open { path: path.to_owned(), source };
-        let mut file = OpenOptions::new().write(true).open(path).map_err(open_error)?;
+        let mut file = fresh::open_to_write(path).map_err(open_error)?;
         let found = file.metadata().map_err(open_error)?.len();
         if found < committed_len {
             let path = path.to_owned();

@@ -81,7 +81,7 @@ impl Walk {
         let resync = match &mut self.resync {
             Some(resync) => resync,
             None => {
-                let file = File::open(&self.path).map_err(ReadError::Io)?;
+                let file = fresh::open_to_read(&self.path).map_err(ReadError::Io)?;
                 self.resync.insert(Resync::new(file).map_err(ReadError::Io)?)
             }
         };

@@ -39,7 +39,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fetch", &["model", "stages", "weburl"]),
     ("render", &["model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),
-    ("engine", &["extract", "fetch", "frontier", "model", "render", "robots", "stages", "store", "warc", "weburl"]),
+    (
+        "engine",
+        &["extract", "fetch", "fresh", "frontier", "model", "render", "robots", "stages", "store", "warc", "weburl"],
+    ),
     ("cluster", &["database", "engine", "fetch", "model", "store", "store-postgres", "weburl"]),
     ("replay", &["fetch", "model", "store", "warc", "weburl"]),
     ("dataset", &["fresh", "model", "store", "weburl"]),

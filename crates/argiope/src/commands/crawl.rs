@@ -12,7 +12,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::Args;
 use dataset::Layout;
-use engine::archive::Archive;
+use engine::archive::{Archive, Known, ORPHANED, Orphan};
 use engine::clock::Clock;
 use engine::{Browsing, End, Observer, Recorder, RenderMode, Settings, Shell};
 use fetch::Fetcher;
@@ -24,8 +24,10 @@ use weburl::CanonicalUrl;
 
 use self::seeds::Seeds;
 use crate::cli::usage;
+use crate::counted::counted;
 use crate::crawl_dir::CrawlDir;
 use crate::exit;
+use crate::held::Held;
 use crate::keyring;
 use crate::metrics::Metrics;
 use crate::options::Options;
@@ -34,7 +36,7 @@ use crate::progress::{Printer, Show, Watched};
 use crate::secrets_file::Secrets;
 use crate::summary::{Run, Summary, TimeSpent};
 use crate::tables::{Deriver, Writer};
-use crate::units::Span;
+use crate::units::{Span, human_bytes};
 
 /// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
 const FIXED: [&str; 10] = [
@@ -206,9 +208,10 @@ pub fn crawl_observed(
         None => None,
     };
     // Begun last: from here on nothing fails but the crawl itself, whose end completes the files.
-    let tables = if plan.dataset { Some(open_tables(dir, &plan, store.clone())?) } else { None };
+    let held = dir.hold(plan.dataset)?;
+    let tables = if plan.dataset { Some(open_tables(dir, &plan, store.clone(), held.clone())?) } else { None };
     let threads = fetching_threads(archive.is_some() || tables.is_some());
-    let mut recorder = Recorder::new(store.clone(), archive);
+    let mut recorder = Recorder::new(store.clone(), archive).guarded_by(Box::new(move || Ok(held.check()?)));
     if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
         recorder = recorder.observed_by(observer);
     }
@@ -346,16 +349,32 @@ pub(crate) fn open_archive(dir: &CrawlDir, plan: &Plan, store: &dyn Store) -> an
         ("http-header-user-agent".to_owned(), plan.options.user_agent.clone().unwrap_or_default()),
         ("argiope-settings".to_owned(), in_force.collect::<Vec<_>>().join("; ")),
     ];
-    Ok(Some(Archive::open(&dir.archive(), &store.segments()?, info, plan.segment_bytes_max)?))
+    let known = Known::of(store, &plan.settings.limits)?;
+    let archive = Archive::open(&dir.archive(), &known, info, plan.segment_bytes_max)?;
+    tell_of_set_aside(archive.set_aside(), dir);
+    Ok(Some(archive))
+}
+
+/// Says what was set aside just now, and what to do about it.
+fn tell_of_set_aside(orphans: &[Orphan], dir: &CrawlDir) {
+    if !orphans.is_empty() {
+        let bytes = human_bytes(orphans.iter().map(|orphan| orphan.bytes).sum());
+        let (files, root) = (counted(orphans.len() as u64, "file"), dir.root().display());
+        eprintln!(
+            "argiope: the archive has more than the state knows of, as if an older state had been restored: {files} ({bytes}) set \
+             aside in {}; `argiope adopt {root}` takes the pages in again instead of fetching them",
+            dir.archive().join(ORPHANED).display()
+        );
+    }
 }
 
 /// Opens the dataset, which then reaches as far as the archive.
-fn open_tables(dir: &CrawlDir, plan: &Plan, store: Arc<dyn Store>) -> anyhow::Result<Writer> {
+fn open_tables(dir: &CrawlDir, plan: &Plan, store: Arc<dyn Store>, held: Held) -> anyhow::Result<Writer> {
     let layout = Layout::at(dir.dataset());
     let (archive, settings) = (dir.archive(), &plan.settings);
     let deriver = Deriver { layout: &layout, store: store.as_ref(), archive: &archive, settings };
     deriver.derive_segments()?.tell();
-    Writer::start(dir.root(), layout, store)
+    Writer::start(dir.root(), layout, store, held)
 }
 
 /// The plan of a crawl that goes on: its own options, with what is given now on top.

@@ -22,7 +22,10 @@ impl Opened {
     pub(super) fn new(root: &Path) -> anyhow::Result<Self> {
         let dir = CrawlDir::existing(root)?;
         if !dir.state().is_dir() {
-            bail!("{}: the state of the crawl is gone (there is no state/)", root.display());
+            bail!(
+                "{0}: the state of the crawl is gone (there is no state/): `argiope adopt {0}` makes another from the archive",
+                root.display()
+            );
         }
         let store = dir.open_store(&dir.options()?).map_err(|error| match error.downcast_ref() {
             Some(StoreError::InUse { .. }) => anyhow::anyhow!(

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use engine::archive::Orphan;
 use printable::write_json_line;
 use serde::Serialize;
 use store::Segment;
@@ -36,6 +37,8 @@ struct Status {
     seeds: Vec<String>,
     segments: Vec<SegmentStatus>,
     archive_bytes: u64,
+    /// What was set aside of the archive.
+    orphaned: Vec<SegmentStatus>,
 }
 
 #[derive(Debug, Serialize)]
@@ -65,7 +68,9 @@ impl Status {
         let totals = opened.store.totals()?;
         let end = if totals.pending == 0 { "finished" } else { "pending" };
         let segments = opened.store.segments()?;
+        let orphaned = engine::archive::orphans(&opened.dir.archive())?;
         Ok(Status {
+            orphaned: orphaned.into_iter().map(|Orphan { name, bytes }| SegmentStatus { name, bytes }).collect(),
             summary: Summary::new(end, &totals, opened.dir.root()),
             seeds: opened.store.seeds()?.iter().map(ToString::to_string).collect(),
             archive_bytes: segments.iter().map(|segment| segment.length).sum(),

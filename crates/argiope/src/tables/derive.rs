@@ -1,12 +1,14 @@
 //! Derives what a dataset lacks from the archive.
 
+use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, anyhow};
-use dataset::{Layout, Rows, SegmentTables, UnrecordedPages, covered_bytes};
+use dataset::schema::Table;
+use dataset::{Layout, Rows, SegmentTables, UNRECORDED, UnrecordedPages, covered_bytes};
 use engine::{Settings, Visited, archive, look_into};
 use model::{
     ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, RenderedDocument, Rendering, Shown,
@@ -58,8 +60,13 @@ impl Deriver<'_> {
     /// # Errors
     /// The archive is damaged, or the dataset cannot be written.
     pub fn derive(&self, progress: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Derived> {
+        let has_removed = self.remove_stale()?;
         let missing = self.missing()?;
-        if missing.is_empty() && UnrecordedPages::are_written(self.layout)? && !Unsettled::is_marked(self.layout) {
+        if !has_removed
+            && missing.is_empty()
+            && UnrecordedPages::are_written(self.layout)?
+            && !Unsettled::is_marked(self.layout)
+        {
             return Ok(Derived::default());
         }
         let unsettled = Unsettled::begin(self.layout)?;
@@ -73,7 +80,33 @@ impl Deriver<'_> {
     /// # Errors
     /// The archive is damaged, or the dataset cannot be written.
     pub fn derive_segments(&self) -> anyhow::Result<Derived> {
+        self.remove_stale()?;
         self.rows_of(self.missing()?, &|_| ())
+    }
+
+    /// Removes the files of segments that the state does not know: they were set aside, and are derived again where they are adopted.
+    /// Says whether there were any.
+    ///
+    /// # Errors
+    /// The state or the dataset cannot be read, or a file cannot be removed.
+    pub fn remove_stale(&self) -> anyhow::Result<bool> {
+        let known: HashSet<String> = self
+            .store
+            .segments()?
+            .into_iter()
+            .map(|segment| segment.name.trim_end_matches(".warc.gz").to_owned())
+            .collect();
+        let mut has_removed = false;
+        for table in Table::ALL {
+            for path in self.layout.files(table)? {
+                let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+                if stem != UNRECORDED && !known.contains(&stem) {
+                    std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
+                    has_removed = true;
+                }
+            }
+        }
+        Ok(has_removed)
     }
 
     /// The segments that the dataset does not reach the end of.
@@ -250,8 +283,8 @@ impl Waiting {
     }
 }
 
-/// What a browser made of a page, by the records of it.
-fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Rendering {
+/// What a browser made of a page, by the records of it: the fields of the metadata record, and the page as it was seen.
+pub(crate) fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Rendering {
     let fields = String::from_utf8_lossy(&seen).into_owned();
     let values = |name: &'static str| {
         let fields = fields.lines().filter_map(|line| line.split_once(": "));

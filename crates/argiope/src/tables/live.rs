@@ -1,14 +1,18 @@
 //! A running crawl's dataset for other processes: who connects to the socket in the crawl's directory is told when the files
 //! hold everything that was committed until then.
 
-use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use crate::held::Identity;
 
 /// The name of the socket.
 const SOCKET: &str = "live.socket";
@@ -21,7 +25,12 @@ const ANSWER_BYTES_MAX: u64 = 4_096;
 
 /// Listens until it is dropped.
 pub(super) struct Live {
-    root: PathBuf,
+    /// The directory, wherever it is now.
+    dir: File,
+    /// Of the socket.
+    identity: Identity,
+    /// The listening socket once more.
+    listener: UnixStream,
     publish: Publish,
     thread: Option<JoinHandle<()>>,
 }
@@ -33,12 +42,14 @@ impl Live {
     /// Listens in a crawl's directory. `publish` completes the files. Where no socket can be made, as on some network file
     /// systems, nobody is listened to: others then see the files as they lie.
     pub(super) fn listen(root: &Path, publish: impl Fn() -> anyhow::Result<()> + Send + 'static) -> Option<Self> {
-        let listener = at_socket(root, |path| {
-            // What a process left that was killed; only one can have the crawl.
-            let _ = std::fs::remove_file(path);
-            UnixListener::bind(path)
-        });
-        let (listener, publish): (_, Publish) = (listener.ok()?, Arc::new(Mutex::new(Some(Box::new(publish)))));
+        let dir = File::open(root).ok()?;
+        let path = socket_in(&dir);
+        // What a process left that was killed; only one can have the crawl.
+        let _ = std::fs::remove_file(&path);
+        let listener = UnixListener::bind(&path).ok()?;
+        let identity = Identity::of(&path).ok()?;
+        let woken_by = UnixStream::from(OwnedFd::from(listener.try_clone().ok()?));
+        let publish: Publish = Arc::new(Mutex::new(Some(Box::new(publish))));
         let publish_there = publish.clone();
         let serve = move || {
             for asking in listener.incoming().map_while(Result::ok) {
@@ -48,7 +59,7 @@ impl Live {
             }
         };
         let thread = std::thread::Builder::new().name("live".to_owned()).spawn(serve).ok()?;
-        Some(Live { root: root.to_owned(), publish, thread: Some(thread) })
+        Some(Live { dir, identity, listener: woken_by, publish, thread: Some(thread) })
     }
 }
 
@@ -64,9 +75,13 @@ fn answer(mut asking: UnixStream, publish: &dyn Fn() -> anyhow::Result<()>) {
 impl Drop for Live {
     fn drop(&mut self) {
         self.publish.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // The thread waits for someone to connect. Where the socket is gone nobody can any more, and the thread stays where it is.
-        let woken = at_socket(&self.root, |path| UnixStream::connect(path));
-        let _ = std::fs::remove_file(self.root.join(SOCKET));
+        // The thread waits for someone to connect. A listening socket that is shut down wakes it (unix(7)), whatever lies at the path.
+        let woken = self.listener.shutdown(Shutdown::Both);
+        let path = socket_in(&self.dir);
+        // The socket of another crawl, which began in this one's place, stays.
+        if Identity::of(&path).ok() == Some(self.identity) {
+            let _ = std::fs::remove_file(path);
+        }
         if let Some(thread) = self.thread.take().filter(|_| woken.is_ok()) {
             // If it panicked, nobody is answered: that is all.
             let _ = thread.join();
@@ -84,7 +99,7 @@ pub fn publish(root: &Path) -> anyhow::Result<bool> {
     if !is_socket {
         return Ok(false);
     }
-    let Ok(mut live) = at_socket(root, |path| UnixStream::connect(path)) else { return Ok(false) };
+    let Ok(mut live) = File::open(root).and_then(|dir| UnixStream::connect(socket_in(&dir))) else { return Ok(false) };
     live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
     let mut said = String::new();
     (&mut live).take(ANSWER_BYTES_MAX).read_to_string(&mut said)?;
@@ -96,11 +111,10 @@ pub fn publish(root: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// Does something with the path of the socket. The path of a socket is at most some hundred bytes, that of a directory is not:
+/// The path of the socket in a directory that is open. The path of a socket is at most some hundred bytes, that of a directory is not:
 /// so the directory is named by its descriptor (proc(5)).
-fn at_socket<T>(root: &Path, act: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
-    let dir = std::fs::File::open(root)?;
-    act(&Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(SOCKET))
+fn socket_in(dir: &File) -> PathBuf {
+    Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(SOCKET)
 }
 
 #[cfg(test)]
@@ -139,5 +153,16 @@ mod tests {
         drop(live);
         // What completes the files is gone, for which the dataset's thread waits.
         ended.recv().expect_err("nobody holds it");
+    }
+
+    #[test]
+    fn the_socket_of_a_crawl_that_took_the_place_stays() {
+        let root = tempfile::tempdir().expect("a directory");
+        let first = Live::listen(root.path(), || Ok(()));
+        let second = Live::listen(root.path(), || Ok(()));
+        drop(first);
+        assert!(publish(root.path()).expect("an answer"), "the second listens");
+        drop(second);
+        assert_eq!(root.path().read_dir().expect("a directory").count(), 0);
     }
 }

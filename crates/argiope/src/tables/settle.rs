@@ -44,7 +44,7 @@ impl<'a> Unsettled<'a> {
     /// The directory cannot be written to.
     pub(super) fn begin(layout: &'a Layout) -> anyhow::Result<Self> {
         let stale = if Self::is_marked(layout) { Stale::All } else { Stale::Some(BTreeSet::new()) };
-        std::fs::create_dir_all(layout.root()).with_context(|| layout.root().display().to_string())?;
+        fresh::directory(layout.root()).with_context(|| layout.root().display().to_string())?;
         let mark = mark_of(layout);
         fresh::open_or_create(&mark).with_context(|| mark.display().to_string())?;
         Ok(Unsettled { layout, stale })

@@ -15,6 +15,7 @@ use weburl::UrlKey;
 use super::live::Live;
 use super::settle::Unsettled;
 use super::written;
+use crate::held::Held;
 
 /// Commits waiting to be written. What one may hold is bounded by the bytes in flight.
 const ORDERS_WAITING_MAX: usize = 2;
@@ -46,14 +47,15 @@ struct Commit {
 
 impl Writer {
     /// Begins to write the dataset of the crawl in `root`. The files reach as far as the archive already
-    /// ([`super::Deriver::derive_segments`]).
+    /// ([`super::Deriver::derive_segments`]). Nothing is written any more once the crawl's directories are not those `held`.
     ///
     /// # Errors
     /// No thread can be started.
-    pub fn start(root: &Path, layout: Layout, store: Arc<dyn Store>) -> anyhow::Result<Self> {
+    pub fn start(root: &Path, layout: Layout, store: Arc<dyn Store>, held: Held) -> anyhow::Result<Self> {
         Self::spawn(root, move |inbox| {
             let mut unsettled = Unsettled::begin(&layout)?;
-            write(&layout, store.as_ref(), inbox, &mut |relaxed| unsettled.add_stale(relaxed), &mut |_| ())?;
+            write(&layout, store.as_ref(), &held, inbox, &mut |relaxed| unsettled.add_stale(relaxed), &mut |_| ())?;
+            held.check()?;
             unsettled.settle(store.as_ref())
         })
     }
@@ -67,9 +69,10 @@ impl Writer {
         root: &Path,
         layout: Layout,
         store: Arc<dyn Store>,
+        held: Held,
         mut on_sealed: impl FnMut(Sealed) + Send + 'static,
     ) -> anyhow::Result<Self> {
-        Self::spawn(root, move |inbox| write(&layout, store.as_ref(), inbox, &mut |_| (), &mut on_sealed))
+        Self::spawn(root, move |inbox| write(&layout, store.as_ref(), &held, inbox, &mut |_| (), &mut on_sealed))
     }
 
     fn spawn(
@@ -120,6 +123,7 @@ impl Writer {
 fn write(
     layout: &Layout,
     store: &dyn Store,
+    held: &Held,
     inbox: &Receiver<Order>,
     on_stale: &mut dyn FnMut(Vec<UrlKey>),
     on_sealed: &mut dyn FnMut(Sealed),
@@ -127,6 +131,7 @@ fn write(
     let mut rows = Rows::new(store, false)?;
     let mut current: Option<Current> = None;
     while let Ok(order) = inbox.recv() {
+        held.check()?;
         let Commit { visited, relaxed, segments, sealed } = match order {
             Order::Write(commit) => commit,
             Order::Publish(done) => {
@@ -163,6 +168,7 @@ fn write(
             }
         }
     }
+    held.check()?;
     current.map_or(Ok(()), |open| open.finish(layout))
 }
 

@@ -78,8 +78,11 @@ impl Working {
         let archive = open_archive(&dir, &plan, store.as_ref())?
             .map(|archive| archive.numbered_by(Box::new(move || numbering.next_serial())));
         let sealer = Sealer::start(crew.archive.clone(), life.worker().clone(), dir.clone())?;
-        let tables = Writer::start_shared(dir.root(), Layout::at(dir.dataset()), store.clone(), sealer.tell())?;
+        let held = dir.hold(true)?;
+        let (layout, tables_held) = (Layout::at(dir.dataset()), held.clone());
+        let tables = Writer::start_shared(dir.root(), layout, store.clone(), tables_held, sealer.tell())?;
         let recorder = Recorder::new(store.clone(), archive).observed_by(tables.observer());
+        let recorder = recorder.guarded_by(Box::new(move || Ok(held.check()?)));
 
         let by_address = plan.fetch.proxy.is_none() && !plan.settings.site_rules.politeness.ip_delay.is_zero();
         let (owned, asking, told) = (life.owned().clone(), life.owned().clone(), life.clone());

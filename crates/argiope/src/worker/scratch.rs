@@ -7,10 +7,15 @@ use anyhow::{Context, bail};
 use tempfile::TempDir;
 
 use crate::crawl_dir::CrawlDir;
+use crate::held::Held;
+
+/// The file by which a directory is known to be a worker's.
+const MARK: &str = "worker-scratch";
 
 /// A directory of a worker's own, laid out as that of a crawl.
 pub struct Scratch {
     root: PathBuf,
+    held: Held,
     /// Removed at the end, where it is a temporary one.
     _temporary: Option<TempDir>,
 }
@@ -24,11 +29,11 @@ impl Scratch {
         let Some(root) = given else {
             let temporary =
                 tempfile::Builder::new().prefix("argiope-worker-").tempdir().context("a temporary directory")?;
-            return Ok(Scratch { root: temporary.path().to_owned(), _temporary: Some(temporary) });
+            return Self::at(temporary.path().to_owned(), Some(temporary));
         };
         std::fs::create_dir_all(root).with_context(|| format!("cannot make {}", root.display()))?;
         let is_empty = root.read_dir().with_context(|| format!("cannot read {}", root.display()))?.next().is_none();
-        if !is_empty && !CrawlDir::at(root).holds_crawl() {
+        if !is_empty && !CrawlDir::at(root).holds_crawl() && !root.join(MARK).is_file() {
             bail!(
                 "{}: is not empty, and what is there is no worker's: choose another directory with --dir",
                 root.display()
@@ -37,7 +42,22 @@ impl Scratch {
         if CrawlDir::at(root).state().exists() {
             bail!("{}: holds a crawl with a state of its own: choose another directory with --dir", root.display());
         }
-        Ok(Scratch { root: root.to_owned(), _temporary: None })
+        // The archive of a crawl whose state was lost looks like what a worker leaves, but for the mark.
+        let archive = CrawlDir::at(root).archive();
+        let holds_segments = archive.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        if holds_segments && !root.join(MARK).is_file() {
+            bail!(
+                "{}: holds an archive that may be of a crawl whose state was lost: choose another directory with --dir, or remove \
+                 this one if only workers used it",
+                root.display()
+            );
+        }
+        Self::at(root.to_owned(), None)
+    }
+
+    fn at(root: PathBuf, temporary: Option<TempDir>) -> anyhow::Result<Self> {
+        let held = Held::of([root.clone()]).with_context(|| format!("cannot look at {}", root.display()))?;
+        Ok(Scratch { root, held, _temporary: temporary })
     }
 
     /// Where it is.
@@ -46,15 +66,23 @@ impl Scratch {
         &self.root
     }
 
-    /// The directory with nothing in it.
+    /// The directory with nothing in it but the mark that it is a worker's.
     ///
     /// # Errors
-    /// It cannot be emptied.
+    /// It cannot be emptied, or is another than it was.
     pub fn emptied(&self) -> anyhow::Result<CrawlDir> {
+        self.held.check()?;
         let empty = || -> io::Result<()> {
+            let mark = self.root.join(MARK);
+            fresh::open_or_create(&mark)?;
             for entry in self.root.read_dir()? {
-                let path = entry?.path();
-                if path.is_dir() { std::fs::remove_dir_all(path)? } else { std::fs::remove_file(path)? }
+                let entry = entry?;
+                let path = entry.path();
+                match entry.file_type()?.is_dir() {
+                    _ if path == mark => {}
+                    true => std::fs::remove_dir_all(path)?,
+                    false => std::fs::remove_file(path)?,
+                }
             }
             Ok(())
         };
@@ -68,13 +96,42 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_archive_without_its_state_is_no_workers() {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::fs::write(dir.path().join("crawl.toml"), "").expect("a file");
+        std::fs::create_dir(dir.path().join("archive")).expect("a directory");
+        std::fs::write(dir.path().join("archive/argiope-20260101000000-00000.warc.gz"), "").expect("a file");
+        let error = Scratch::new(Some(dir.path())).err().expect("refused").to_string();
+        assert!(error.contains("holds an archive that may be of a crawl whose state was lost"), "{error}");
+    }
+
+    #[test]
+    fn a_directory_that_took_the_place_is_not_emptied() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (root, moved) = (dir.path().join("scratch"), dir.path().join("moved"));
+        let scratch = Scratch::new(Some(&root)).expect("a worker's");
+        std::fs::rename(&root, moved).expect("moved");
+        std::fs::create_dir(&root).expect("another");
+        std::fs::write(root.join("letters"), "").expect("a file");
+        scratch.emptied().expect_err("another's");
+        assert!(root.join("letters").exists());
+    }
+
+    #[test]
     fn only_what_a_worker_left_is_removed() {
         let dir = tempfile::tempdir().expect("a directory");
         let refused = || Scratch::new(Some(dir.path())).err().map(|error| error.to_string()).unwrap_or_default();
         std::fs::write(dir.path().join("crawl.toml"), "").expect("a file");
         std::fs::create_dir(dir.path().join("archive")).expect("a directory");
         Scratch::new(Some(dir.path())).expect("a worker's").emptied().expect("emptied");
-        assert_eq!(dir.path().read_dir().expect("there").count(), 0);
+        let left: Vec<_> =
+            dir.path().read_dir().expect("there").map(|entry| entry.expect("an entry").file_name()).collect();
+        assert_eq!(left, [MARK]);
+        std::fs::create_dir(dir.path().join("archive")).expect("a directory");
+        std::fs::write(dir.path().join("archive/one"), "").expect("a file");
+        std::fs::write(dir.path().join("crawl.toml"), "").expect("a file");
+        Scratch::new(Some(dir.path())).expect("a worker's").emptied().expect("emptied");
+        std::fs::remove_file(dir.path().join(MARK)).expect("removed");
         std::fs::write(dir.path().join("letters"), "").expect("a file");
         assert!(refused().contains("is not empty, and what is there is no worker's"), "{}", refused());
         std::fs::write(dir.path().join("crawl.toml"), "").expect("a file");

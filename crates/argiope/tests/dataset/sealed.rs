@@ -5,16 +5,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use argiope::held::Held;
 use argiope::options::Options;
 use argiope::plan::Plan;
 use argiope::tables::Writer;
 use argiope::units::Span;
 use dataset::{Layout, covered_bytes};
-use engine::archive::{Archive, index_path};
+use engine::archive::{Archive, Known, index_path};
 use engine::clock::Clock;
 use engine::{End, Recorder, Seal, Sealed, Shell};
 use fetch::Fetcher;
-use model::Purpose;
+use model::{Limits, Purpose};
 use store::{Entry, MemoryStore, Segment, Store};
 use tempfile::TempDir;
 use testweb::{Config, Reply, Server, Web, from_fn};
@@ -46,7 +47,8 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
         serial += 2;
         Ok(serial)
     });
-    let archive = Archive::open(&root.join("archive"), &[], Vec::new(), segment_bytes_max).expect("an archive");
+    let known = Known::of(store.as_ref(), &Limits::default()).expect("a state");
+    let archive = Archive::open(&root.join("archive"), &known, Vec::new(), segment_bytes_max).expect("an archive");
     let sealed = Arc::new(Mutex::new(Vec::<Sealed>::new()));
     let told = sealed.clone();
     let (stop, is_stopped) = tokio::sync::oneshot::channel::<()>();
@@ -61,7 +63,8 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
             let _ = stop.take().map(|stop| stop.send(()));
         }
     };
-    let tables = Writer::start_shared(root, layout, store.clone(), on_sealed).expect("a thread");
+    let held = Held::of([root.to_owned()]).expect("a directory");
+    let tables = Writer::start_shared(root, layout, store.clone(), held, on_sealed).expect("a thread");
     let clock = Clock::start();
     let fetcher = Fetcher::new(plan.fetch, Arc::new(move || clock.date())).expect("a fetcher");
     let recorder = Recorder::new(store.clone(), Some(archive.numbered_by(serials))).observed_by(tables.observer());

@@ -13,6 +13,8 @@ mod disk_full;
 mod files;
 mod interrupt;
 mod real_documents;
+mod replaced;
+mod restored;
 mod settings;
 mod stages;
 mod usage;

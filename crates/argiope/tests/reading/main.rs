@@ -8,6 +8,7 @@ mod explain;
 mod export;
 mod foreign;
 mod limits;
+mod links;
 #[path = "../binary/ran.rs"]
 mod ran;
 mod repair;

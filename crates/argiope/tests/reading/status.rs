@@ -75,7 +75,10 @@ fn a_crawl_whose_state_is_gone_is_not_taken_for_an_empty_one() {
     assert_eq!(ran.code, 1);
     assert_eq!(
         ran.stderr,
-        format!("argiope: {}: the state of the crawl is gone (there is no state/)\n", crawled.dir())
+        format!(
+            "argiope: {0}: the state of the crawl is gone (there is no state/): `argiope adopt {0}` makes another from the archive\n",
+            crawled.dir()
+        )
     );
     assert!(!state.exists());
 }

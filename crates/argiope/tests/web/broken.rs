@@ -108,6 +108,10 @@ async fn a_read_that_panics_ends_the_crawl_with_an_error() {
 }
 
 impl Store for Unreadable {
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        self.0.crawl_id()
+    }
+
     fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
         self.0.commit(batch)
     }

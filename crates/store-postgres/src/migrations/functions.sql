@@ -289,11 +289,13 @@ BEGIN
             given_up = excluded.given_up, given_up_detail = excluded.given_up_detail, site = excluded.site,
             shapes = excluded.shapes;
     IF cardinality(r_site) > 0 THEN
-        INSERT INTO robots
-            SELECT * FROM unnest(r_site, r_fetched_at, r_failed_tries, r_status, r_failure, r_failure_detail, r_body, r_is_cut)
+        -- The records are in a segment that grew. Segments are sealed in their order: what is in one before is lost only with the last.
+        INSERT INTO robots (site_key, fetched_at, failed_tries, status, failure, failure_detail, body, is_cut, segment)
+            SELECT r.*, CASE WHEN me <> 0 THEN (SELECT max(g.serial) FROM unnest(g_serial) AS g(serial)) END
+            FROM unnest(r_site, r_fetched_at, r_failed_tries, r_status, r_failure, r_failure_detail, r_body, r_is_cut) AS r
             ON CONFLICT (site_key) DO UPDATE SET fetched_at = excluded.fetched_at, failed_tries = excluded.failed_tries,
                 status = excluded.status, failure = excluded.failure, failure_detail = excluded.failure_detail,
-                body = excluded.body, is_cut = excluded.is_cut;
+                body = excluded.body, is_cut = excluded.is_cut, segment = excluded.segment;
     END IF;
     -- Seeds widen the scope. Whoever adds one and then looks for what was excluded (admit) has waited for who excludes something at the
     -- moment; and whoever excludes something behind him learns here of the seed.
@@ -379,7 +381,7 @@ END $$;
 
 -- Undoes visits whose records are lost: those in a segment that its worker had not sealed when it was called dead, and duplicates of
 -- them wherever their records are, since those refer to the lost ones. Their URLs are in the queue again as if they had never been
--- asked for; what was found on them stays known. One call is one transaction, about at most so many visits. True: call it again.
+-- asked for; what was found on them stays known. So is what is known of a robots.txt whose record is lost. One call is one transaction, about at most so many visits. True: call it again.
 --
 -- Why nothing is undone that is still being written, and nothing twice:
 --   1. A worker is called dead (final), in a transaction of its own.
@@ -457,6 +459,10 @@ BEGIN
 
     UPDATE segment s SET is_lost = true
         WHERE s.serial = lost AND NOT EXISTS (SELECT FROM visit v WHERE v.segment = lost);
+    IF FOUND THEN
+        -- Their sites are asked for it again, and the answers recorded.
+        DELETE FROM robots r WHERE r.segment = lost;
+    END IF;
     RETURN true;
 END $$;
 

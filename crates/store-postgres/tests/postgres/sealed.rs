@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
-use model::{ArchiveLocation, Candidate, ContentDigest, Outcome, PayloadDigest, Purpose, SiteRecord, Timestamp, Visit};
+use model::{
+    ArchiveLocation, Candidate, ContentDigest, Outcome, PayloadDigest, Purpose, RobotsAnswer, RobotsRecord, SiteRecord,
+    Timestamp, Visit,
+};
 use postgres::Client;
 use store::{Batch, Segment, Store};
 use store_postgres::PostgresStore;
@@ -168,6 +171,37 @@ fn when_a_worker_is_lost_exactly_what_it_did_not_seal_is_to_be_visited_again() {
         (site.pages_fetched, site.sitemaps_read)
     };
     assert_eq!((counted(&mine[0]), counted(&theirs[0])), ((1, 0), (1, 0)));
+}
+
+#[test]
+fn what_is_known_of_a_robots_txt_goes_with_the_segment_of_its_record() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (one, other) = (join(&place, LONG), join(&place, LONG));
+    let (stays, goes) = (begin(&one, 0, 1), begin(&one, 1, 1));
+    let fence = own(&one);
+    let (sealed, open) = (one.next_serial().expect("serial"), one.next_serial().expect("serial"));
+    let asked = |url: &CanonicalUrl, serial: u32| {
+        let answer = RobotsAnswer::Status { code: 404, body: Default::default() };
+        let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer, is_cut: false });
+        let sites = vec![SiteRecord { robots, ..SiteRecord::new(url.site()) }];
+        one.commit(&fence, ALL_SEEDS, &Batch { sites, segments: vec![segment(serial)], ..Batch::default() })
+            .expect("commit");
+    };
+    asked(&stays[0], sealed);
+    one.seal(sealed).expect("sealed");
+    asked(&goes[0], open);
+    let knows = |worker: &Worker, url: &CanonicalUrl| {
+        worker.site(url.site().key()).expect("site").expect("known").robots.is_some()
+    };
+    assert_eq!((knows(&one, &stays[0]), knows(&one, &goes[0])), (true, true));
+    assert_eq!((knows(&other, &stays[0]), knows(&other, &goes[0])), (true, false), "it may be lost with the other");
+
+    lapse(&place, &one);
+    assert_eq!(other.reap(GRACE).expect("reap"), [one.id()]);
+    let store = close(&place, vec![one, other]);
+    let knows = |url: &CanonicalUrl| store.site(url.site().key()).expect("site").expect("known").robots.is_some();
+    assert_eq!((knows(&stays[0]), knows(&goes[0])), (true, false), "it is asked for and recorded again");
 }
 
 #[test]

@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use engine::archive::{self, ArchiveError, Known, Orphan, Unknown};
 use store::Segment;
 
 use crate::commands::opened::Opened;
+use crate::options::Options;
+use crate::plan::Plan;
 
 /// Where the segments lie, and how far each is committed.
 pub(super) struct Archive {
     dir: PathBuf,
     segments: BTreeMap<u32, Segment>,
+    pub(super) known: Known,
     /// False for a crawl with `--no-archive`.
     pub(super) is_kept: bool,
     /// The crawl goes on, and then writes the indexes that are missing.
@@ -24,10 +28,13 @@ impl Archive {
     /// The state or the settings cannot be read.
     pub(super) fn of(opened: &Opened) -> anyhow::Result<Self> {
         let segments = opened.store.segments()?;
+        let options = Options { ca_cert: Vec::new(), ..opened.options()? };
+        let known = Known::of(opened.store.as_ref(), &Plan::new(&options)?.settings.limits)?;
         Ok(Archive {
             dir: opened.dir.archive(),
             segments: segments.into_iter().map(|segment| (segment.serial, segment)).collect(),
-            is_kept: opened.options()?.no_archive != Some(true),
+            known,
+            is_kept: options.no_archive != Some(true),
             is_pending: opened.store.totals()?.pending > 0,
         })
     }
@@ -57,17 +64,13 @@ impl Archive {
         self.is_pending && self.segments.last_key_value().is_some_and(|(serial, _)| *serial == segment.serial)
     }
 
-    /// Segments in the directory that the state does not know: the next crawl removes them.
-    pub(super) fn unknown_segments(&self) -> std::io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in self.dir.read_dir()? {
-            let name = entry?.file_name().to_string_lossy().into_owned();
-            let is_segment = name.starts_with("argiope-") && name.ends_with(".warc.gz");
-            if is_segment && !self.segments().any(|segment| segment.name == name) {
-                names.push(name);
-            }
-        }
-        names.sort_unstable();
-        Ok(names)
+    /// What the directory has beyond what the state knows.
+    pub(super) fn unknown(&self) -> Result<Vec<Unknown>, ArchiveError> {
+        archive::unknown(&self.dir, &self.known)
+    }
+
+    /// What was set aside.
+    pub(super) fn orphans(&self) -> Result<Vec<Orphan>, ArchiveError> {
+        archive::orphans(&self.dir)
     }
 }

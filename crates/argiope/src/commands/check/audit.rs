@@ -1,9 +1,10 @@
 //! Reading everything: the records of each segment, the indexes, and the pointers of the state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use engine::archive::{Fate, ORPHANED, Orphan, Unknown};
 use serde::Serialize;
 use store::{Segment, Store};
 use warc::Problem;
@@ -42,6 +43,9 @@ pub(super) struct Audit {
     /// Something is not as it should be in the end, although it is no error.
     #[serde(skip)]
     can_be_mended: bool,
+    /// Segments of which all or the tail is set aside when the archive is opened.
+    #[serde(skip)]
+    set_aside: HashSet<String>,
 }
 
 /// One thing that is wrong.
@@ -77,10 +81,20 @@ impl Audit {
     pub(super) fn of(store: &dyn Store, archive: &Archive) -> anyhow::Result<Self> {
         let mut audit = Audit { is_kept: archive.is_kept, ..Audit::default() };
         if archive.is_kept && archive.dir().is_dir() {
-            for name in archive.unknown_segments()? {
-                let problem = "is not known to the state: the next crawl in this directory removes it";
-                audit.add(Finding::in_file(Severity::Note, &name, None, problem));
+            for Unknown { name, fate, .. } in archive.unknown()?.iter().filter(|unknown| unknown.from == 0) {
+                let then = if *fate == Fate::Cut { "removes it" } else { "sets it aside in archive/orphaned" };
+                let problem = format!("is not known to the state: the next crawl in this directory {then}");
+                audit.add(Finding::in_file(Severity::Note, name, None, problem));
             }
+            for Orphan { name, bytes } in archive.orphans()? {
+                let problem = format!(
+                    "is set aside ({}), since the state does not know of it: `argiope adopt` takes its pages in",
+                    human_bytes(bytes)
+                );
+                audit.add(Finding::in_file(Severity::Note, &format!("{ORPHANED}/{name}"), None, problem));
+            }
+            let aside = archive.unknown()?.into_iter().filter(|unknown| unknown.fate == Fate::SetAside);
+            audit.set_aside = aside.map(|unknown| unknown.name).collect();
         }
         for segment in archive.segments() {
             audit.segment(archive, segment);
@@ -141,10 +155,8 @@ impl Audit {
             Some(0) => return false,
             Some(tail) => {
                 self.can_be_mended = true;
-                (
-                    Severity::Note,
-                    format!("the last {tail} bytes are uncommitted: the next crawl or --repair cuts them off"),
-                )
+                let verb = if self.set_aside.contains(&segment.name) { "sets them aside" } else { "cuts them off" };
+                (Severity::Note, format!("the last {tail} bytes are uncommitted: the next crawl or --repair {verb}"))
             }
             None => (Severity::Error, format!("{} of {committed} committed bytes are missing", committed - found)),
         };

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::Path;
 
+use engine::archive::{self, ORPHANED};
 use model::{ArchiveLocation, Visit};
 use serde::Serialize;
 use store::{Batch, Entry, Segment, Store};
@@ -58,6 +59,9 @@ impl Repair {
         if archive.is_kept {
             fs::create_dir_all(archive.dir())?;
         }
+        for orphan in archive::set_aside_tails(archive.dir(), &archive.known)? {
+            self.actions.push(format!("set aside what the state does not know of, as {ORPHANED}/{}", orphan.name));
+        }
         for segment in archive.segments() {
             let path = archive.path(segment);
             self.segment(segment, &path)?;
@@ -74,14 +78,14 @@ impl Repair {
 
     fn segment(&mut self, segment: &Segment, path: &Path) -> anyhow::Result<()> {
         let name = &segment.name;
-        if !path.exists() {
+        if fs::symlink_metadata(path).is_err() {
             File::create_new(path)?.sync_all()?;
             self.actions.push(format!("{name} was missing: an empty segment stands in its place"));
             return Ok(());
         }
         let found = fs::metadata(path)?.len();
         if found > segment.length {
-            let file = File::options().write(true).open(path)?;
+            let file = fresh::open_to_write(path)?;
             file.set_len(segment.length)?;
             file.sync_all()?;
             self.actions

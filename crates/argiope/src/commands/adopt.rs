@@ -1,0 +1,82 @@
+//! `argiope adopt`: what was set aside of an archive comes back into its crawl.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+use engine::archive::ORPHANED;
+use printable::{Printable, write_json_line};
+
+use crate::adopting::{Adopted, adopt};
+use crate::counted::counted;
+use crate::crawl_dir::CrawlDir;
+use crate::options::Options;
+use crate::plan::Plan;
+
+/// The arguments of `argiope adopt`.
+#[derive(Args, Debug)]
+pub struct AdoptArgs {
+    /// The crawl's directory
+    pub dir: PathBuf,
+    /// The seeds of the crawl, where its state was lost and there is no dataset that names them
+    #[arg(value_name = "SEED")]
+    pub seed: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The directory holds no crawl, a crawl is running in it, no seed is known, or the disk fails.
+pub fn run(args: AdoptArgs) -> anyhow::Result<ExitCode> {
+    let dir = CrawlDir::existing(&args.dir)?;
+    // Certificates are for fetching.
+    let plan = Plan::new(&Options { ca_cert: Vec::new(), ..dir.options()? })?;
+    if !plan.archive {
+        bail!("{}: the crawl keeps no archive (--no-archive), so there is nothing to adopt", args.dir.display());
+    }
+    let seeds = plan.seeds(&args.seed)?;
+    let store = dir.open_store_to_adopt(&plan.options)?;
+    let adopted = adopt(&dir, store, &plan, seeds)?;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        write_json_line(&mut out, &adopted)?;
+    } else {
+        out.write_all(to_text(&adopted, &dir).as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn to_text(adopted: &Adopted, dir: &CrawlDir) -> String {
+    let Adopted { files, done, pages, unlinked, left, damaged } = adopted;
+    let aside = dir.archive().join(ORPHANED);
+    let aside = aside.display();
+    if *files == 0 {
+        return format!("{aside}: nothing is set aside\n");
+    }
+    let mut text = format!("{} adopted from {}", counted(*pages, "page"), counted(*files as u64, "file"));
+    if *unlinked > 0 {
+        text += &format!("; nothing leads to {unlinked} of them: they came in at the depth limit");
+    }
+    text += "\n";
+    for line in damaged {
+        text += &format!("damaged: {}\n", Printable(line));
+    }
+    if *left > 0 {
+        text += &format!(
+            "{} stay in {aside}: the crawl's filters refuse them, or what they repeat is lost\n",
+            counted(*left, "answer")
+        );
+    }
+    if *done > 0 {
+        text += &format!(
+            "all pages of {} are in the crawl again: {aside}/adopted can be removed\n",
+            counted(*done as u64, "file")
+        );
+    }
+    text
+}

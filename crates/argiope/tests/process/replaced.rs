@@ -1,0 +1,82 @@
+//! A crawl whose directory is taken away while it runs.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use testweb::{Reply, Web, from_fn};
+
+use crate::binary::{self, BINARY, Running};
+use crate::served::Served;
+
+/// A site without end.
+fn web() -> Web {
+    let page = |request: &testweb::Request| {
+        let n: u64 = request.path().trim_start_matches('/').parse().unwrap_or(0);
+        Reply::html(format!("<title>{n}</title><a href=/{}>next</a>", n + 1))
+    };
+    Web::new().site("*.test", from_fn(page))
+}
+
+fn start(served: &Served, seed: &str, dir: &Path, more: &[&str]) -> Running {
+    let mut command = Command::new(BINARY);
+    command.args(["crawl", seed, "--delay", "20ms", "--ip-delay", "0", "--progress", "none", "--no-sitemaps"]);
+    command.args(served.flags()).args(more).arg("-o").arg(dir);
+    Running::start(&mut command)
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..6_000 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it does not come to this: {what}");
+}
+
+fn asked_for(served: &Served, host: &str) -> usize {
+    served.log().iter().filter(|entry| entry.host == host).count()
+}
+
+fn refused(first: Running) {
+    let ended = first.end().expect_code(1);
+    let expect = "was removed, moved or replaced while this crawl ran: nothing more is written there";
+    assert!(ended.stderr.contains(expect), "{}", ended.stderr);
+}
+
+#[test]
+fn a_crawl_whose_place_another_took_ends_and_leaves_the_other_alone() {
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    let first = start(&served, "http://first.test/", &dir, &[]);
+    until("the first crawls", || asked_for(&served, "first.test") > 5);
+    // It may write a file at this moment.
+    until("the directory is gone", || fs::remove_dir_all(&dir).is_ok());
+    let second = start(&served, "http://second.test/", &dir, &[]);
+    until("the second crawls", || asked_for(&served, "second.test") > 5);
+    refused(first);
+    assert!(dir.join("live.socket").exists(), "it is the second's");
+    second.signal("INT");
+    second.end().expect_code(3);
+    let checked = binary::run(&["check", dir.to_str().unwrap()]).expect_code(0);
+    assert!(checked.stdout.contains("no errors"), "{}", checked.stdout);
+    let seeds = binary::run(&["status", dir.to_str().unwrap()]).expect_code(0);
+    assert!(seeds.stdout.contains("1 seed: http://second.test/"), "{}", seeds.stdout);
+}
+
+#[test]
+fn a_crawl_whose_directory_is_moved_ends() {
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let (dir, moved) = (dirs.path().join("crawl"), dirs.path().join("moved"));
+    let first = start(&served, "http://first.test/", &dir, &[]);
+    until("the first crawls", || asked_for(&served, "first.test") > 5);
+    fs::rename(&dir, &moved).unwrap();
+    refused(first);
+    assert!(!dir.exists(), "nothing is written where it was");
+    start(&served, "http://first.test/", &moved, &["--max-pages", "20"]).end().expect_code(0);
+    binary::run(&["check", moved.to_str().unwrap()]).expect_code(0);
+}

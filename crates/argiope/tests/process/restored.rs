@@ -1,0 +1,194 @@
+//! A state that is older than its archive, or lost: what the archive has is set aside and adopted, and nothing is fetched again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use testweb::{Pages, Reply, Web};
+
+use crate::binary::{self, BINARY, Ended};
+use crate::result::{Row, assert_same, entries, rows};
+use crate::served::Served;
+use crate::warcs;
+
+const PAGES: usize = 40;
+/// Fetched before the state is copied.
+const EARLY: &str = "12";
+const ALL: &str = "1000";
+
+/// Pages that lead to the next two; some have the same text, some redirect, one lies behind a sitemap.
+fn web() -> Web {
+    let mut pages = Pages::new()
+        .text("/robots.txt", "User-agent: *\nSitemap: http://small.test/map.xml\n")
+        .html("/from-sitemap", "<title>From the sitemap</title>")
+        .reply(
+            "/map.xml",
+            Reply::new(200)
+                .header("Content-Type", "text/xml")
+                .body("<urlset><url><loc>http://small.test/from-sitemap</loc></url></urlset>"),
+        );
+    for n in 0..PAGES {
+        let path = if n == 0 { "/".to_owned() } else { format!("/{n}") };
+        let links: String = [2 * n + 1, 2 * n + 2].map(|n| format!("<a href=/{n}>{n}</a>")).concat();
+        pages = match n % 10 {
+            7 => pages.html(&path, "<title>The same</title>"),
+            8 => pages.reply(&path, Reply::redirect(302, "/1")),
+            _ => pages.html(&path, format!("<title>Page {n}</title>{links}")),
+        };
+    }
+    Web::new().site("small.test", pages)
+}
+
+fn crawl(served: &Served, dir: &Path, more: &[&str]) -> Ended {
+    let mut command = Command::new(BINARY);
+    command.args(["crawl", "http://small.test/", "--delay", "0", "--ip-delay", "0", "--segment-size", "2KB"]);
+    command.args(["--progress", "none"]).args(served.flags()).args(more).arg("-o").arg(dir);
+    binary::Running::start(&mut command).end()
+}
+
+fn run(dir: &Path, command: &str) -> Ended {
+    binary::run(&[command, dir.to_str().unwrap()])
+}
+
+fn copy(from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg("-r").arg(from).arg(to).status().unwrap().success());
+}
+
+/// The bytes of all segments, whether they are set aside or not.
+fn archived(dir: &Path) -> u64 {
+    let files =
+        |dir: &Path| fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    let aside = dir.join("archive/orphaned");
+    let all = files(&dir.join("archive")).into_iter().chain(files(&aside)).chain(files(&aside.join("adopted")));
+    all.filter(|path| path.extension().is_some_and(|ending| ending == "gz"))
+        .map(|path| path.metadata().unwrap().len())
+        .sum()
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Requests by target.
+fn requests(served: &Served) -> BTreeMap<String, usize> {
+    let mut requests = BTreeMap::new();
+    served.log().into_iter().for_each(|entry| *requests.entry(entry.target).or_default() += 1);
+    requests
+}
+
+/// The crawl ends as if nothing had happened: no page was asked for twice, and all is where it belongs.
+fn check_ended(served: &Served, dir: &Path, expect: &BTreeMap<String, Row>) {
+    let twice: Vec<_> =
+        requests(served).into_iter().filter(|(target, count)| *count > 1 && target != "/robots.txt").collect();
+    assert!(twice.is_empty(), "asked for more than once: {twice:?}");
+    // All of it is in the crawl again.
+    assert_eq!(names(&dir.join("archive/orphaned")), ["adopted"]);
+    fs::remove_dir_all(dir.join("archive/orphaned")).unwrap();
+    let entries = entries(dir);
+    assert_same(&rows(&entries), expect);
+    warcs::check(dir, &entries);
+    run(dir, "check").expect_code(0);
+    assert!(run(dir, "derive").expect_code(0).stdout.contains("nothing is missing"), "the dataset has all of it");
+    let report: serde_json::Value =
+        serde_json::from_str(&binary::run(&["report", dir.to_str().unwrap(), "--json"]).expect_code(0).stdout).unwrap();
+    assert!(report.is_object());
+}
+
+#[test]
+fn what_an_older_state_forgot_is_set_aside_and_adopted() {
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let (dir, backup) = (dirs.path().join("crawl"), dirs.path().join("backup"));
+    crawl(&served, &dir, &["--max-pages", EARLY]).expect_code(0);
+    copy(&dir.join("state"), &backup);
+    crawl(&served, &dir, &["--max-pages", ALL]).expect_code(0);
+    let expect = rows(&entries(&dir));
+    let (bytes, asked) = (archived(&dir), served.requests());
+
+    fs::remove_dir_all(dir.join("state")).unwrap();
+    copy(&backup, &dir.join("state"));
+    let checked = run(&dir, "check").expect_code(0);
+    assert!(checked.stdout.contains("sets it aside in archive/orphaned"), "{}", checked.stdout);
+    // A crawl that has no more to do than to open the archive.
+    let resumed = crawl(&served, &dir, &["--max-pages", EARLY]).expect_code(0);
+    assert!(resumed.stderr.contains("takes the pages in again instead of fetching them"), "{}", resumed.stderr);
+    assert!(resumed.stdout.contains(" set aside in archive/orphaned: `argiope adopt "), "{}", resumed.stdout);
+    assert!(run(&dir, "status").expect_code(0).stdout.contains(" set aside in archive/orphaned"));
+    assert!(run(&dir, "check").expect_code(0).stdout.contains("is set aside ("));
+    assert_eq!((archived(&dir), served.requests()), (bytes, asked), "nothing is lost, nothing is asked for");
+
+    let adopted = run(&dir, "adopt").expect_code(0);
+    assert!(adopted.stdout.contains(" adopted from "), "{}", adopted.stdout);
+    assert_eq!(served.requests(), asked);
+    crawl(&served, &dir, &["--max-pages", ALL]).expect_code(0);
+    assert!(!run(&dir, "status").expect_code(0).stdout.contains("set aside"), "{}", adopted.stdout);
+    check_ended(&served, &dir, &expect);
+    assert!(run(&dir, "adopt").expect_code(0).stdout.contains("nothing is set aside"));
+}
+
+#[test]
+fn a_lost_state_is_refused_and_made_again_from_the_archive() {
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    crawl(&served, &dir, &[]).expect_code(0);
+    let expect = rows(&entries(&dir));
+    let (bytes, asked) = (archived(&dir), served.requests());
+    fs::remove_dir_all(dir.join("state")).unwrap();
+    for _ in 0..2 {
+        let refused = crawl(&served, &dir, &[]).expect_code(1);
+        assert!(
+            refused.stderr.contains("but the state of the crawl is empty: it was lost or removed"),
+            "{}",
+            refused.stderr
+        );
+        assert!(refused.stderr.contains("argiope adopt"), "{}", refused.stderr);
+    }
+    assert_eq!((archived(&dir), served.requests()), (bytes, asked));
+    run(&dir, "adopt").expect_code(0);
+    assert_eq!(served.requests(), asked);
+    crawl(&served, &dir, &[]).expect_code(0);
+    check_ended(&served, &dir, &expect);
+}
+
+/// The recovery that a damaged state recommends.
+#[test]
+fn the_archive_outlives_a_state_that_lost_its_end() {
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    crawl(&served, &dir, &[]).expect_code(0);
+    let expect = rows(&entries(&dir));
+    let bytes = archived(&dir);
+    let journal = dir.join("state/engine/0.jnl");
+    let content = fs::read(&journal).unwrap();
+    let written = content.iter().rposition(|byte| *byte != 0).unwrap();
+    fs::write(&journal, &content[..written * 2 / 3]).unwrap();
+    let refused = crawl(&served, &dir, &[]).expect_code(1);
+    assert!(refused.stderr.contains("argiope adopt"), "{}", refused.stderr);
+    fs::remove_file(dir.join("state/acknowledged")).unwrap();
+    run(&dir, "adopt").expect_code(0);
+    assert!(archived(&dir) >= bytes);
+    crawl(&served, &dir, &[]).expect_code(0);
+    check_ended(&served, &dir, &expect);
+}
+
+/// Killed again and again while it adopts.
+#[test]
+fn an_adoption_that_is_killed_is_gone_on_with() {
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    crawl(&served, &dir, &[]).expect_code(0);
+    let expect = rows(&entries(&dir));
+    fs::remove_dir_all(dir.join("state")).unwrap();
+    for round in 0..12u64 {
+        let running = binary::start(&["adopt", dir.to_str().unwrap(), "http://small.test/"]);
+        std::thread::sleep(std::time::Duration::from_millis(round * 8));
+        running.kill();
+    }
+    binary::run(&["adopt", dir.to_str().unwrap(), "http://small.test/"]).expect_code(0);
+    crawl(&served, &dir, &[]).expect_code(0);
+    check_ended(&served, &dir, &expect);
+}

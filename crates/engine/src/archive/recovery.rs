@@ -1,0 +1,353 @@
+//! What the archive's directory holds beyond what the state knows of, and what becomes of it.
+//!
+//! A crash leaves records that were never committed: they are cut off, and their pages fetched again. The same is found where the
+//! state is not the archive's: it was lost, or restored from an older backup. Then the records are all there is, so they are *set
+//! aside* in `archive/orphaned/`, from where `argiope adopt` takes them in again.
+//!
+//! Which of the two it is says [`acknowledged`](super::acknowledged): what it says was committed is never cut. Where it is
+//! missing (archives of earlier programs), or there is more than can be in flight, everything is set aside.
+//!
+//! Each step may be the last of a process: a tail is copied and durable before it is cut, a segment changes its place by a
+//! rename, and what was set aside already is not set aside again.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use model::Limits;
+use store::{Segment, Store, StoreError};
+
+use super::acknowledged::{Acknowledged, Reach, Said};
+use super::{ArchiveError, ORPHANED, directory, index_path, remove_if_there};
+
+/// The field of a warcinfo record that names the crawl.
+pub(super) const CRAWL_ID: &str = "argiope-crawl";
+/// Bytes that a record has beyond its payload, at most: heads, request, header.
+const RECORD_OVERHEAD_BYTES_MAX: u64 = 256 << 10;
+/// Records that wait to be committed, at most (`step::RECORDS_OPEN_MAX`), and those fetched meanwhile.
+const RECORDS_UNCOMMITTED_MAX: u64 = 2_048;
+/// Bytes of a warcinfo record that are read, at most.
+const WARCINFO_BYTES_MAX: u64 = 1 << 20;
+/// Bytes copied or compared at once.
+const COPY_BYTES: u64 = 1 << 20;
+
+/// What the state knows of the archive.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// The crawl's id.
+    pub crawl_id: String,
+    /// The segments as far as they are committed.
+    pub segments: Vec<Segment>,
+    /// The state knows nothing at all: not one URL.
+    pub is_empty: bool,
+    /// What can be in flight, in bytes of the archive: a crash leaves no more.
+    pub in_flight_bytes_max: u64,
+}
+
+impl Known {
+    /// What a state knows, and a crawl within these limits can have in flight.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn of(store: &dyn Store, limits: &Limits) -> Result<Self, StoreError> {
+        let segments = store.segments()?;
+        // The limit is looked at before a fetch is begun, so what was fetched by then comes on top.
+        let payloads = limits.in_flight_bytes_max.saturating_add(limits.body_bytes_max);
+        Ok(Known {
+            crawl_id: store.crawl_id()?,
+            is_empty: segments.is_empty() && store.totals()?.urls == 0,
+            segments,
+            in_flight_bytes_max: payloads.saturating_add(RECORDS_UNCOMMITTED_MAX * RECORD_OVERHEAD_BYTES_MAX),
+        })
+    }
+}
+
+/// Something in the archive's directory that the state does not know of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The segment's name.
+    pub name: String,
+    /// From where on it is unknown, in bytes; 0 where the state does not know the segment.
+    pub from: u64,
+    /// How much is unknown, in bytes.
+    pub bytes: u64,
+    /// What becomes of it.
+    pub fate: Fate,
+}
+
+/// What becomes of what the state does not know of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// A crash left it: it is cut off, and its pages are fetched again.
+    Cut,
+    /// The state is not the archive's, or an older one: it is set aside.
+    SetAside,
+}
+
+/// A file that was set aside.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Orphan {
+    /// Its name in `archive/orphaned/`.
+    pub name: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+/// Finds what the state does not know of in the archive in `dir`, and says what is to become of it. Nothing is changed.
+///
+/// # Errors
+/// The directory or a file cannot be read.
+pub fn unknown(dir: &Path, known: &Known) -> Result<Vec<Unknown>, ArchiveError> {
+    let said = Said::read(dir).map_err(|source| directory(dir, source))?;
+    let last = Reach::of(&known.segments);
+    let was_committed = said.is_none_or(|said| said.crawl_id != known.crawl_id || said.reach > last);
+    let is_last = |serial: u32| last.is_none_or(|last| serial >= last.serial);
+    let mut unknown = Vec::new();
+    for segment in &known.segments {
+        let path = dir.join(&segment.name);
+        let found = match fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata.len(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(directory(&path, error)),
+        };
+        if let Some(bytes) = found.checked_sub(segment.length).filter(|bytes| *bytes > 0) {
+            let fate = if was_committed || !is_last(segment.serial) { Fate::SetAside } else { Fate::Cut };
+            unknown.push(Unknown { name: segment.name.clone(), from: segment.length, bytes, fate });
+        }
+    }
+    for Orphan { name, bytes } in segments_in(dir)? {
+        if known.segments.iter().any(|segment| segment.name == name) {
+            continue;
+        }
+        let follows = serial_of(&name).is_some_and(is_last);
+        let is_left = !was_committed && follows && is_of(&dir.join(&name), &known.crawl_id);
+        unknown.push(Unknown { name, from: 0, bytes, fate: if is_left { Fate::Cut } else { Fate::SetAside } });
+    }
+    let left = |unknown: &Unknown| if unknown.fate == Fate::Cut { unknown.bytes } else { 0 };
+    if unknown.iter().map(left).sum::<u64>() > known.in_flight_bytes_max {
+        unknown.iter_mut().for_each(|unknown| unknown.fate = Fate::SetAside);
+    }
+    Ok(unknown)
+}
+
+/// Brings the archive in `dir` in line with the state. Returns what was set aside.
+///
+/// # Errors
+/// The state is empty, or of another crawl, beside segments: nothing was changed. Or the directory cannot be changed.
+pub(super) fn recover(dir: &Path, known: &Known) -> Result<(Acknowledged, Vec<Orphan>), ArchiveError> {
+    make(dir)?;
+    let segments = segments_in(dir)?;
+    let bytes = segments.iter().map(|segment| segment.bytes).sum();
+    if known.is_empty && !segments.is_empty() {
+        return Err(ArchiveError::StateLost { dir: shown(dir), segments: segments.len(), bytes });
+    }
+    let said = Said::read(dir).map_err(|source| directory(dir, source))?;
+    if !segments.is_empty() && said.is_some_and(|said| said.crawl_id != known.crawl_id) {
+        return Err(ArchiveError::OfAnotherCrawl { dir: shown(dir), segments: segments.len(), bytes });
+    }
+    bring_in_line(dir, known)
+}
+
+/// Sets aside what the state does not know of, also where the state is empty or of another crawl. From now on the archive is that of
+/// the state's crawl.
+///
+/// # Errors
+/// The directory cannot be changed.
+pub fn set_aside(dir: &Path, known: &Known) -> Result<Vec<Orphan>, ArchiveError> {
+    make(dir)?;
+    Ok(bring_in_line(dir, known)?.1)
+}
+
+/// Sets aside the tails that would be ([`unknown`]), without cutting them off: for whoever cuts each segment to its length himself.
+///
+/// # Errors
+/// The directory cannot be changed.
+pub fn set_aside_tails(dir: &Path, known: &Known) -> Result<Vec<Orphan>, ArchiveError> {
+    let tails = unknown(dir, known)?.into_iter().filter(|unknown| unknown.fate == Fate::SetAside && unknown.from > 0);
+    tails
+        .map(|tail| copy_tail(dir, &tail.name, tail.from).map_err(|source| directory(&dir.join(&tail.name), source)))
+        .collect()
+}
+
+/// What was set aside in the archive in `dir` and not adopted yet, by name.
+///
+/// # Errors
+/// The directory cannot be read. One that is not there has nothing.
+pub fn orphans(dir: &Path) -> Result<Vec<Orphan>, ArchiveError> {
+    let orphaned = dir.join(ORPHANED);
+    match fresh::is_directory(&orphaned) {
+        Ok(()) => segments_in(&orphaned),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(directory(&orphaned, error)),
+    }
+}
+
+fn make(dir: &Path) -> Result<(), ArchiveError> {
+    let parent = dir.parent().map_or(Ok(()), fs::create_dir_all);
+    parent.and_then(|()| fresh::directory(dir)).map_err(|source| directory(dir, source))
+}
+
+fn bring_in_line(dir: &Path, known: &Known) -> Result<(Acknowledged, Vec<Orphan>), ArchiveError> {
+    for segment in &known.segments {
+        let path = dir.join(&segment.name);
+        let found = fresh::open_to_read(&path).and_then(|file| file.metadata());
+        let found = match found {
+            Ok(metadata) => metadata.len(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(directory(&path, error)),
+        };
+        if found < segment.length {
+            return Err(ArchiveError::Lost { path: shown(&path), expected: segment.length, found });
+        }
+    }
+    let mut orphaned = Vec::new();
+    for Unknown { name, from, fate, .. } in unknown(dir, known)? {
+        let path = dir.join(&name);
+        let done = match (fate, from) {
+            (Fate::Cut, 0) => remove_if_there(&index_path(&path)).and_then(|()| remove_if_there(&path)).map(|()| None),
+            (Fate::SetAside, 0) => move_aside(dir, &name).map(Some).map_err(|source| directory(&path, source)),
+            (Fate::Cut, _) => cut(&path, from).map(|()| None).map_err(|source| directory(&path, source)),
+            (Fate::SetAside, _) => {
+                let copied = copy_tail(dir, &name, from).and_then(|orphan| cut(&path, from).map(|()| Some(orphan)));
+                copied.map_err(|source| directory(&path, source))
+            }
+        };
+        orphaned.extend(done?);
+    }
+    let said = Said { crawl_id: known.crawl_id.clone(), reach: Reach::of(&known.segments) };
+    let acknowledged = Acknowledged::begin(dir, said).map_err(|source| directory(dir, source))?;
+    Ok((acknowledged, orphaned))
+}
+
+fn cut(path: &Path, length: u64) -> io::Result<()> {
+    let file = fresh::open_to_write(path)?;
+    file.set_len(length)?;
+    file.sync_all()
+}
+
+/// Moves a segment with its index aside.
+fn move_aside(dir: &Path, name: &str) -> io::Result<Orphan> {
+    let path = dir.join(name);
+    let target = free_name(&orphaned(dir)?, stem_of(name));
+    let bytes = fs::symlink_metadata(&path)?.len();
+    let index = index_path(&path);
+    if fs::symlink_metadata(&index).is_ok() {
+        fs::rename(&index, index_path(&target))?;
+    }
+    fs::rename(&path, &target)?;
+    sync(dir)?;
+    Ok(Orphan { name: file_name(&target), bytes })
+}
+
+/// Copies what lies behind `from` in a segment to a file of its own: whole records of a valid file, up to where a write broke off.
+fn copy_tail(dir: &Path, name: &str, from: u64) -> io::Result<Orphan> {
+    let aside = orphaned(dir)?;
+    let mut segment = fresh::open_to_read(&dir.join(name))?;
+    let bytes = segment.metadata()?.len() - from;
+    let stem = format!("{}-from-{from}", stem_of(name));
+    // A process was killed behind the copying and before the cutting.
+    let copied = aside.join(format!("{stem}{ENDING}"));
+    if let Ok(mut copy) = fresh::open_to_read(&copied)
+        && copy.metadata()?.len() == bytes
+        && is_equal(&mut segment, from, &mut copy)?
+    {
+        return Ok(Orphan { name: file_name(&copied), bytes });
+    }
+    let (target, temporary) = (free_name(&aside, &stem), aside.join("tail.tmp"));
+    let mut out = fresh::create(&temporary)?;
+    segment.seek(SeekFrom::Start(from))?;
+    io::copy(&mut segment.take(bytes), &mut out)?;
+    out.flush()?;
+    out.sync_all()?;
+    fs::rename(&temporary, &target)?;
+    sync(dir)?;
+    Ok(Orphan { name: file_name(&target), bytes })
+}
+
+fn is_equal(segment: &mut File, from: u64, copy: &mut File) -> io::Result<bool> {
+    segment.seek(SeekFrom::Start(from))?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    loop {
+        ours.clear();
+        theirs.clear();
+        Read::by_ref(segment).take(COPY_BYTES).read_to_end(&mut ours)?;
+        Read::by_ref(copy).take(COPY_BYTES).read_to_end(&mut theirs)?;
+        if ours != theirs {
+            return Ok(false);
+        }
+        if ours.is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
+/// The directory of what is set aside, made if it is not there.
+fn orphaned(dir: &Path) -> io::Result<PathBuf> {
+    let path = dir.join(ORPHANED);
+    fresh::directory(&path)?;
+    Ok(path)
+}
+
+fn sync(dir: &Path) -> io::Result<()> {
+    File::open(dir.join(ORPHANED))?.sync_all()?;
+    File::open(dir)?.sync_all()
+}
+
+/// A path that nothing has: an older state may have been restored more than once.
+fn free_name(dir: &Path, stem: &str) -> PathBuf {
+    let mut path = dir.join(format!("{stem}{ENDING}"));
+    let mut number = 1;
+    while fs::symlink_metadata(&path).is_ok() {
+        number += 1;
+        path = dir.join(format!("{stem}-again-{number}{ENDING}"));
+    }
+    path
+}
+
+const ENDING: &str = ".warc.gz";
+
+fn stem_of(name: &str) -> &str {
+    name.trim_end_matches(ENDING)
+}
+
+/// The segments in a directory, by name.
+fn segments_in(dir: &Path) -> Result<Vec<Orphan>, ArchiveError> {
+    let mut segments = Vec::new();
+    for entry in fs::read_dir(dir).map_err(|source| directory(dir, source))? {
+        let entry = entry.map_err(|source| directory(dir, source))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("argiope-") && name.ends_with(ENDING) {
+            let bytes = entry.metadata().map_err(|source| directory(&entry.path(), source))?.len();
+            segments.push(Orphan { name, bytes });
+        }
+    }
+    segments.sort();
+    Ok(segments)
+}
+
+/// The serial number in the name of a segment.
+fn serial_of(name: &str) -> Option<u32> {
+    stem_of(name).rsplit('-').next()?.parse().ok()
+}
+
+/// Whether a segment is of this crawl, or was cut off before it said of which it is.
+fn is_of(segment: &Path, crawl_id: &str) -> bool {
+    let warcinfo = match warc::read_at(segment, 0, WARCINFO_BYTES_MAX) {
+        Ok(warcinfo) => warcinfo,
+        Err(error) => return matches!(error, warc::ReadError::Damaged { .. }),
+    };
+    let fields = String::from_utf8_lossy(&warcinfo.block).into_owned();
+    let id = fields.lines().filter_map(|line| line.split_once(": ")).find(|(name, _)| *name == CRAWL_ID);
+    id.is_some_and(|(_, id)| id == crawl_id)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! An archive with states that do not fit it.
+
+use model::{Exchange, Method, Timestamp};
+use tempfile::TempDir;
+use weburl::{CanonicalRules, CanonicalUrl};
+
+use super::*;
+use crate::archive::{Archive, Digests};
+
+const ID: &str = "0123456789abcdef";
+const SEGMENT_BYTES_MAX: u64 = 1_500;
+const IN_FLIGHT_BYTES_MAX: u64 = 1 << 20;
+
+fn known(crawl_id: &str, segments: &[Segment]) -> Known {
+    let is_empty = false;
+    Known {
+        crawl_id: crawl_id.to_owned(),
+        segments: segments.to_vec(),
+        is_empty,
+        in_flight_bytes_max: IN_FLIGHT_BYTES_MAX,
+    }
+}
+
+fn open(dir: &Path, known: &Known) -> Result<Archive, ArchiveError> {
+    Archive::open(dir, known, Vec::new(), SEGMENT_BYTES_MAX)
+}
+
+/// Appends pages, each followed by a commit. Returns the segments after each.
+fn crawl(archive: &mut Archive, segments: &mut Vec<Segment>, pages: std::ops::Range<u64>, commits: bool) {
+    for page in pages {
+        let url = format!("http://one.test/{page}");
+        let exchange = Exchange {
+            url: CanonicalUrl::parse(&url, &CanonicalRules::default()).expect("a URL"),
+            method: Method::Get,
+            address: None,
+            started_at: Timestamp(1_000_000 * page),
+            request_head: b"GET / HTTP/1.1\r\n\r\n".as_slice().into(),
+            response_head: b"HTTP/1.1 200 OK\r\n\r\n".as_slice().into(),
+            payload: url.into_bytes().into(),
+            truncated: None,
+        };
+        archive.append(&[exchange], Digests::default(), None).expect("appended");
+        let grown = archive.sync().expect("synced").grown;
+        if commits {
+            for segment in &grown {
+                segments.retain(|before| before.serial != segment.serial);
+                segments.push(segment.clone());
+            }
+            archive.acknowledge(&grown);
+        }
+    }
+}
+
+/// An archive of ten pages, and what the state knew after five.
+struct Crawled {
+    root: TempDir,
+    early: Vec<Segment>,
+    all: Vec<Segment>,
+}
+
+impl Crawled {
+    fn new() -> Self {
+        let root = tempfile::tempdir().expect("a directory");
+        let mut archive = open(&root.path().join("archive"), &known(ID, &[])).expect("an archive");
+        let (mut segments, early);
+        segments = Vec::new();
+        crawl(&mut archive, &mut segments, 0..5, true);
+        early = segments.clone();
+        crawl(&mut archive, &mut segments, 5..10, true);
+        archive.close(false).expect("closed");
+        assert!(early.len() > 1 && segments.len() > early.len() + 1, "{early:?} {segments:?}");
+        assert_ne!(early.last(), segments.get(early.len() - 1), "the last segment grew");
+        Crawled { root, early, all: segments }
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.root.path().join("archive")
+    }
+
+    fn bytes(&self) -> u64 {
+        let segments = segments_in(&self.dir()).expect("readable");
+        segments.into_iter().chain(orphans(&self.dir()).expect("readable")).map(|file| file.bytes).sum()
+    }
+
+    fn lengths(&self) -> Vec<u64> {
+        segments_in(&self.dir()).expect("readable").iter().map(|segment| segment.bytes).collect()
+    }
+}
+
+fn lengths(segments: &[Segment]) -> Vec<u64> {
+    segments.iter().map(|segment| segment.length).collect()
+}
+
+#[test]
+fn what_a_crash_leaves_is_cut_off() {
+    let crawled = Crawled::new();
+    let mut archive = open(&crawled.dir(), &known(ID, &crawled.all)).expect("opened");
+    assert_eq!(archive.set_aside(), []);
+    crawl(&mut archive, &mut Vec::new(), 10..15, false);
+    drop(archive);
+    assert!(segments_in(&crawled.dir()).expect("readable").len() > crawled.all.len());
+    let archive = open(&crawled.dir(), &known(ID, &crawled.all)).expect("opened");
+    assert_eq!(archive.set_aside(), []);
+    assert_eq!((crawled.lengths(), orphans(&crawled.dir()).expect("readable")), (lengths(&crawled.all), vec![]));
+}
+
+#[test]
+fn what_an_older_state_does_not_know_is_set_aside() {
+    let crawled = Crawled::new();
+    let before = crawled.bytes();
+    let archive = open(&crawled.dir(), &known(ID, &crawled.early)).expect("opened");
+    // The tail of the last segment that it knows, and those behind.
+    assert_eq!(archive.set_aside().len(), 1 + crawled.all.len() - crawled.early.len());
+    assert_eq!((crawled.lengths(), crawled.bytes()), (lengths(&crawled.early), before));
+    for orphan in orphans(&crawled.dir()).expect("readable") {
+        let report = warc::check(crawled.dir().join(ORPHANED).join(&orphan.name)).expect("readable");
+        assert!(report.records > 1 && report.findings.is_empty(), "{report:?}");
+    }
+    // From now on the archive is that of the older state.
+    drop(archive);
+    assert_eq!(open(&crawled.dir(), &known(ID, &crawled.early)).expect("opened").set_aside(), []);
+}
+
+#[test]
+fn each_step_may_be_the_last_of_a_process() {
+    let crawled = Crawled::new();
+    let before = crawled.bytes();
+    let tail = &crawled.early[crawled.early.len() - 1];
+    // Killed when the tail was copied and not cut, and when one segment was moved and not the next.
+    let orphan = copy_tail(&crawled.dir(), &tail.name, tail.length).expect("copied");
+    move_aside(&crawled.dir(), &crawled.all[crawled.early.len()].name).expect("moved");
+    open(&crawled.dir(), &known(ID, &crawled.early)).expect("opened");
+    let orphans = orphans(&crawled.dir()).expect("readable");
+    assert!(orphans.contains(&orphan), "{orphans:?}");
+    assert_eq!((orphans.len(), crawled.bytes()), (1 + crawled.all.len() - crawled.early.len(), before));
+}
+
+#[test]
+fn an_archive_of_an_earlier_program_loses_nothing() {
+    let crawled = Crawled::new();
+    fs::remove_file(crawled.dir().join(super::super::acknowledged::FILE)).expect("removed");
+    let before = crawled.bytes();
+    open(&crawled.dir(), &known(ID, &crawled.early)).expect("opened");
+    assert_eq!((crawled.lengths(), crawled.bytes()), (lengths(&crawled.early), before));
+}
+
+#[test]
+fn more_than_can_be_in_flight_is_set_aside() {
+    let crawled = Crawled::new();
+    let mut archive = open(&crawled.dir(), &known(ID, &crawled.all)).expect("opened");
+    crawl(&mut archive, &mut Vec::new(), 10..15, false);
+    drop(archive);
+    let before = crawled.bytes();
+    open(&crawled.dir(), &Known { in_flight_bytes_max: 100, ..known(ID, &crawled.all) }).expect("opened");
+    assert_eq!((crawled.lengths(), crawled.bytes()), (lengths(&crawled.all), before));
+}
+
+#[test]
+fn an_empty_state_or_that_of_another_crawl_is_refused_and_changes_nothing() {
+    let crawled = Crawled::new();
+    let (all, before) = (lengths(&crawled.all), crawled.bytes());
+    let empty = Known { is_empty: true, ..known("another", &[]) };
+    for known in [empty.clone(), Known { is_empty: true, ..known(ID, &[]) }] {
+        let error = open(&crawled.dir(), &known).err().expect("refused");
+        assert!(matches!(&error, ArchiveError::StateLost { segments, .. } if *segments == all.len()), "{error}");
+    }
+    let error = open(&crawled.dir(), &known("another", &[])).err().expect("refused");
+    assert!(matches!(error, ArchiveError::OfAnotherCrawl { .. }), "{error}");
+    assert_eq!((crawled.lengths(), crawled.bytes()), (all, before));
+    // Set aside on order, it is in nobody's way.
+    assert_eq!(set_aside(&crawled.dir(), &empty).expect("set aside").len(), crawled.all.len());
+    assert_eq!((crawled.lengths(), crawled.bytes()), (vec![], before));
+    open(&crawled.dir(), &empty).expect("opened");
+}
+
+#[test]
+fn a_segment_of_another_crawl_is_set_aside() {
+    let (crawled, other) = (Crawled::new(), Crawled::new());
+    let foreign = crawled.dir().join("argiope-20991231000000-00999.warc.gz");
+    fs::copy(other.dir().join(&other.all[0].name), &foreign).expect("copied");
+    let of_crawl = open(&crawled.dir(), &known("another", &crawled.all)).err().expect("refused");
+    assert!(matches!(of_crawl, ArchiveError::OfAnotherCrawl { .. }), "{of_crawl}");
+    let text = fs::read_to_string(crawled.dir().join("acknowledged")).expect("a file").replace(ID, "another");
+    fs::write(crawled.dir().join("acknowledged"), text).expect("written");
+    let set_aside = open(&crawled.dir(), &known("another", &crawled.all)).expect("opened").set_aside().to_vec();
+    assert_eq!(
+        set_aside.iter().map(|orphan| orphan.name.as_str()).collect::<Vec<_>>(),
+        ["argiope-20991231000000-00999.warc.gz"]
+    );
+}
+
+#[test]
+fn links_in_place_of_segments_are_refused_and_what_they_lead_to_stays() {
+    let crawled = Crawled::new();
+    let theirs = crawled.root.path().join("theirs");
+    let last = crawled.dir().join(&crawled.all[crawled.all.len() - 1].name);
+    fs::rename(&last, &theirs).expect("moved");
+    let longer = [fs::read(&theirs).expect("a file"), b"and more".to_vec()].concat();
+    fs::write(&theirs, &longer).expect("written");
+    std::os::unix::fs::symlink(&theirs, &last).expect("a link");
+    let error = open(&crawled.dir(), &known(ID, &crawled.all)).err().expect("refused").to_string();
+    assert!(error.contains("it is a symbolic link"), "{error}");
+    assert_eq!(fs::read(&theirs).expect("a file"), longer);
+}
