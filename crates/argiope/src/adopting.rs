@@ -90,7 +90,7 @@ pub fn adopt(dir: &CrawlDir, store: Arc<dyn Store>, plan: &Plan, seeds: Vec<Cano
     let before = store.totals()?;
     let settings = settings_to_adopt(&plan.settings);
 
-    let archive = open_archive(dir, plan, store.as_ref())?.map(|archive| archive.named_from(Clock::start().now()));
+    let archive = open_archive(dir, plan, store.as_ref())?.map(|archive| archive.named_from(Clock::start().date()));
     let held = dir.hold(false)?;
     let waiting = Arc::new(Waiting::new(store.clone(), answers.keys()));
     let recorder = Recorder::new(waiting, archive);

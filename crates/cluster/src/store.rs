@@ -108,7 +108,7 @@ impl Store for WorkerStore {
     }
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
-        self.worker.site(key)
+        if self.owned.crawls(key) { self.worker.own_site(key) } else { self.worker.site(key) }
     }
 
     fn sites(&self, _after: Option<SiteKey>, _max: usize) -> Result<Vec<SiteRecord>, StoreError> {

@@ -1,7 +1,6 @@
 //! The page directory of a course on search engines: files named 0, 1, 2, …, each with the URL of a page on the first line,
 //! its depth on the second, and its HTML from the third on. Page n is the n-th HTML page in the archive.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 

@@ -360,12 +360,20 @@ impl Worker {
         self.reader.get(key)
     }
 
-    /// As [`store::Store::site`]; without what another worker knows of robots.txt and has recorded in a segment that is not sealed, which
-    /// would be lost with that worker.
+    /// As [`store::Store::site`].
     ///
     /// # Errors
     /// The store failed.
     pub fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.reader.site(key)
+    }
+
+    /// The same of a site of its own; without what another worker knew of robots.txt and has recorded in a segment that is not sealed, which
+    /// would be lost with that worker.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn own_site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         self.reader.site_of(self.id.0, key)
     }
 

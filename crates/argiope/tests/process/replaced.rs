@@ -77,6 +77,6 @@ fn a_crawl_whose_directory_is_moved_ends() {
     fs::rename(&dir, &moved).unwrap();
     refused(first);
     assert!(!dir.exists(), "nothing is written where it was");
-    start(&served, "http://first.test/", &moved, &["--max-pages", "20"]).end().expect_code(0);
+    start(&served, "http://first.test/", &moved, &["--max-pages", "20"]).end().expect_code(3);
     binary::run(&["check", moved.to_str().unwrap()]).expect_code(0);
 }

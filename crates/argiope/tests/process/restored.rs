@@ -100,7 +100,7 @@ fn what_an_older_state_forgot_is_set_aside_and_adopted() {
     let served = Served::start(web());
     let dirs = tempfile::tempdir().unwrap();
     let (dir, backup) = (dirs.path().join("crawl"), dirs.path().join("backup"));
-    crawl(&served, &dir, &["--max-pages", EARLY]).expect_code(0);
+    crawl(&served, &dir, &["--max-pages", EARLY]).expect_code(3);
     copy(&dir.join("state"), &backup);
     crawl(&served, &dir, &["--max-pages", ALL]).expect_code(0);
     let expect = rows(&entries(&dir));
@@ -111,7 +111,7 @@ fn what_an_older_state_forgot_is_set_aside_and_adopted() {
     let checked = run(&dir, "check").expect_code(0);
     assert!(checked.stdout.contains("sets it aside in archive/orphaned"), "{}", checked.stdout);
     // A crawl that has no more to do than to open the archive.
-    let resumed = crawl(&served, &dir, &["--max-pages", EARLY]).expect_code(0);
+    let resumed = crawl(&served, &dir, &["--max-pages", EARLY]).expect_code(3);
     assert!(resumed.stderr.contains("takes the pages in again instead of fetching them"), "{}", resumed.stderr);
     assert!(resumed.stdout.contains(" set aside in archive/orphaned: `argiope adopt "), "{}", resumed.stdout);
     assert!(run(&dir, "status").expect_code(0).stdout.contains(" set aside in archive/orphaned"));

@@ -192,7 +192,7 @@ fn what_is_known_of_a_robots_txt_goes_with_the_segment_of_its_record() {
     one.seal(sealed).expect("sealed");
     asked(&goes[0], open);
     let knows = |worker: &Worker, url: &CanonicalUrl| {
-        worker.site(url.site().key()).expect("site").expect("known").robots.is_some()
+        worker.own_site(url.site().key()).expect("site").expect("known").robots.is_some()
     };
     assert_eq!((knows(&one, &stays[0]), knows(&one, &goes[0])), (true, true));
     assert_eq!((knows(&other, &stays[0]), knows(&other, &goes[0])), (true, false), "it may be lost with the other");
