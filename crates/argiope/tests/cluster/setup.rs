@@ -132,8 +132,8 @@ fn the_lease_and_the_placement_are_those_of_the_first_server() {
 #[test]
 fn a_worker_that_lacks_something_does_not_join() {
     let database = Postgres::start();
-    let server = Served::first(&database, &["--render", "always", "--browser", "/nowhere/chromium"]);
-    let ran = argiope(&["worker", &server.workers, "--progress", "none"]);
+    let server = Served::first(&database, &["--render", "always"]);
+    let ran = argiope(&["worker", &server.workers, "--progress", "none", "--browser", "/nowhere/chromium"]);
     let line = one_line(&ran);
     assert!(line.contains("/nowhere/chromium"), "{line}");
     let workers: i64 = database.client().query_one("SELECT count(*) FROM argiope.worker", &[]).expect("a table").get(0);
