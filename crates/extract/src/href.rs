@@ -74,7 +74,7 @@ pub(crate) fn is_absolute(cleaned: &str) -> bool {
 }
 
 /// The scheme (RFC 3986, section 3.1), without its colon.
-fn scheme(reference: &str) -> Option<&str> {
+pub(crate) fn scheme(reference: &str) -> Option<&str> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     let end = reference.bytes().position(|byte| !is_part(byte))?;
     let starts_well = reference.starts_with(|c: char| c.is_ascii_alphabetic());

@@ -63,11 +63,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether a cleaned `loc` can be a URL there. Sitemaps name absolute URLs (sitemaps.org, "XML tag definitions"); a path from
-    /// the root is read too, since sites write it. Any other text is none: `&a9;`, `TODO`. Feeds may give relative references.
+    /// Whether a cleaned `loc` can be a URL there. Sitemaps name whole URLs (sitemaps.org, "XML tag definitions"); a path from the
+    /// root is read too, since sites write it. Any other text is none: `&a9;`, `TODO`. Feeds may give relative references.
     fn allows(self, loc: &str) -> bool {
         match self {
-            Kind::UrlSet | Kind::Index => loc.starts_with('/') || crate::href::is_absolute(loc),
+            Kind::UrlSet | Kind::Index => loc.starts_with('/') || crate::href::scheme(loc).is_some(),
             Kind::Text | Kind::Rss | Kind::Atom | Kind::Unknown => true,
         }
     }

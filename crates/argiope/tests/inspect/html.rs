@@ -109,10 +109,10 @@ fn what_is_no_html_says_so() {
 
 #[test]
 fn limits_that_cut_something_off_are_named() {
-    let mut page = "<a href=x></a>".repeat(10_001).into_bytes();
+    let mut page = (0..=100_000).map(|number| format!("<a href={number}></a>")).collect::<String>().into_bytes();
     check(&page, &[], "truncated    links");
     page = vec![b' '; 10_000_001];
-    check(&page, &[], "truncated    body");
+    check(&page, &[], "truncated    length");
 }
 
 #[test]

@@ -66,6 +66,7 @@ fn json_has_every_key_always() {
         "row",
         "found",
         "linked_as",
+        "limits",
         "attempts",
         "at",
         "target",
