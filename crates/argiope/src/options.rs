@@ -86,6 +86,12 @@ pub struct Options {
     /// Fetches at once, over all sites [default: 128]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Politeness")]
     pub concurrency: Option<usize>,
+    /// Fetches at once from all sites of a registrable domain [default: half of --concurrency]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Politeness")]
+    pub max_fetches_per_domain: Option<usize>,
+    /// Fetches at once from an IP address, where --ip-delay is 0 [default: half of --concurrency]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Politeness")]
+    pub max_fetches_per_address: Option<usize>,
     /// How robots.txt is read: rfc9309, first-match or ignore [default: rfc9309]
     #[arg(long, value_name = "HOW", help_heading = "Politeness")]
     pub robots: Option<String>,

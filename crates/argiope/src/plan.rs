@@ -76,6 +76,8 @@ impl Plan {
             product_token: product_token(options.user_agent.as_deref().unwrap_or_default())?,
             depth_max: options.depth,
             concurrency: options.concurrency.unwrap_or(CONCURRENCY),
+            fetches_per_domain_max: options.max_fetches_per_domain.unwrap_or_else(|| share(&options)),
+            fetches_per_address_max: options.max_fetches_per_address.unwrap_or_else(|| share(&options)),
             pages_max: options.max_pages,
             time_max: options.max_time.map(|span| span.0),
             bytes_max: options.max_bytes.map(|bytes| bytes.0),
@@ -191,6 +193,8 @@ fn check_counts(options: &Options) -> anyhow::Result<()> {
         ("max-time", options.max_time == Some(Span(Duration::ZERO))),
         ("max-links-per-page", options.max_links_per_page == Some(0)),
         ("concurrency", options.concurrency == Some(0)),
+        ("max-fetches-per-domain", options.max_fetches_per_domain == Some(0)),
+        ("max-fetches-per-address", options.max_fetches_per_address == Some(0)),
         ("connections-per-site", options.connections_per_site == Some(0)),
         ("max-attempts", options.max_attempts == Some(0)),
         ("max-failures-in-a-row", options.max_failures_in_a_row == Some(0)),
@@ -338,6 +342,12 @@ fn product_token(user_agent: &str) -> anyhow::Result<String> {
     } else {
         Err(usage(format!("--user-agent `{user_agent}` does not begin with a name such as `argiope/1.0`")))
     }
+}
+
+/// Fetches at once that one domain or one address gets: half of all, but what a site may have.
+fn share(options: &Options) -> usize {
+    let half = options.concurrency.unwrap_or(CONCURRENCY).div_ceil(2);
+    half.max(options.connections_per_site.unwrap_or_default())
 }
 
 fn politeness(options: &Options) -> anyhow::Result<Politeness> {

@@ -129,7 +129,11 @@ impl Owned {
     pub fn pin(&self, site: SiteKey) -> Pin {
         let known = self.read();
         match known.group_of(site) {
-            Some((group, _)) => group.address().map_or(Pin::Nowhere, Pin::At),
+            Some((group, _)) => match (group.address(), group.network()) {
+                (Some(address), _) => Pin::At(address),
+                (None, Some(network)) => Pin::Within(network),
+                (None, None) => Pin::Nowhere,
+            },
             None => Pin::Gone,
         }
     }

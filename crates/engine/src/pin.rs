@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use model::Failure;
+use model::{Failure, Network};
 use weburl::SiteKey;
 
 use crate::Event;
@@ -14,6 +14,8 @@ pub enum Pin {
     Anywhere,
     /// At this address.
     At(IpAddr),
+    /// At the addresses of its name that lie in this network.
+    Within(Network),
     /// Not before it is known at which address: it had none when it was given to a worker.
     Nowhere,
     /// Not by this run: it is another's by now.
@@ -30,7 +32,7 @@ impl Pin {
                 Some(Event::Resolved { site, addresses: Ok(vec![address]) })
             }
             Pin::Gone => Some(Event::Elsewhere { site, address: None }),
-            Pin::Anywhere | Pin::At(_) | Pin::Nowhere => None,
+            Pin::Anywhere | Pin::At(_) | Pin::Within(_) | Pin::Nowhere => None,
         }
     }
 
@@ -44,6 +46,13 @@ impl Pin {
         let (elsewhere, addresses) = match self {
             Pin::Anywhere => (None, addresses),
             Pin::At(pinned) => (other(Some(pinned)), Ok(vec![pinned])),
+            Pin::Within(network) => {
+                let is_within = |address: &IpAddr| network.contains(*address);
+                match addresses {
+                    Ok(all) if all.iter().any(is_within) => (None, Ok(all.into_iter().filter(is_within).collect())),
+                    found => (found.as_ref().ok().and_then(|all| all.first().copied()), found),
+                }
+            }
             Pin::Nowhere => (other(None), addresses),
             Pin::Gone => return Event::Elsewhere { site, address: None },
         };
@@ -98,6 +107,9 @@ mod tests {
         let judged = |pin: Pin, addresses| brief(pin.judge_found(SITE, addresses));
         let failure = Failure { kind: FailureKind::NameServer, detail: String::new() };
         let (at, failed) = (Pin::At(address(1)), Err(failure));
+        let address_v6 = |last: &u16| IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, *last]);
+        let found_v6 = |last: &[u16]| Ok(last.iter().map(address_v6).collect());
+        let within = Pin::Within(Network::of(address_v6(&7)));
         assert_eq!(judged(Pin::Anywhere, found(&[1, 2])), Ok(found(&[1, 2])));
         for (pin, addresses, expect) in [
             (at, found(&[1]), Ok(found(&[1]))),
@@ -106,6 +118,9 @@ mod tests {
             (at, found(&[2, 3]), Err(Some(address(2)))),
             (at, found(&[1, 3]), Err(Some(address(3)))),
             (Pin::Nowhere, found(&[2, 3]), Err(Some(address(2)))),
+            (within, found_v6(&[1, 2]), Ok(found_v6(&[1, 2]))),
+            (within, failed.clone(), Ok(failed.clone())),
+            (within, found(&[3]), Err(Some(address(3)))),
             (Pin::Nowhere, failed.clone(), Ok(failed)),
             (Pin::Nowhere, found(&[]), Ok(found(&[]))),
             (Pin::Gone, found(&[1]), Err(None)),

@@ -43,6 +43,10 @@ pub struct Settings {
     pub depth_max: Option<u32>,
     /// Fetches at once.
     pub concurrency: usize,
+    /// Fetches at once from the sites of a registrable domain, so that a farm of slow servers does not hold them all.
+    pub fetches_per_domain_max: usize,
+    /// Fetches at once from an address, or from a network of IPv6; matters where there is no delay per address.
+    pub fetches_per_address_max: usize,
     /// URLs fetched with success, at most.
     pub pages_max: Option<u64>,
     /// How long the crawl may take.

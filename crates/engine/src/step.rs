@@ -12,6 +12,7 @@ mod links;
 mod ownership;
 mod remembered;
 mod robots_txt;
+mod shares;
 mod sitemaps;
 
 pub(crate) use robots_txt::ROBOTS_PATH;
@@ -31,6 +32,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 use dates::{Dates, read_record};
 use errands::Errands;
 use remembered::Remembered;
+use shares::{Share, Shares, domain_of};
 use sitemaps::SitemapSites;
 
 use crate::{Command, End, Event, Record, Settings};
@@ -54,6 +56,7 @@ pub struct State {
     settings: Settings,
     remembered: Remembered,
     errands: Errands,
+    shares: Shares,
     /// The seeds, and the URLs that they redirect to.
     seeds: HashSet<UrlKey>,
     sitemap_sites: SitemapSites,
@@ -144,6 +147,9 @@ struct Front {
     unreachable: Option<IpAddr>,
     /// Its budget is spent, as far as is known while visits are under way: nothing more is asked of it.
     held: bool,
+    /// The share of its domain or of its address is used up: it is not on the workbench.
+    waits_for_share: bool,
+    domain: SiteKey,
     parked: bool,
     /// The sitemaps that its robots.txt names are recorded.
     sitemaps_named: bool,
@@ -173,6 +179,7 @@ impl Leaving {
 struct Flight {
     site: SiteKey,
     group: Group,
+    share: Share,
     asked: Asked,
 }
 
@@ -216,6 +223,7 @@ impl State {
                 Start::New | Start::Resumed => SitemapSites::all(settings.filter.scope.kind()),
                 Start::Shared => SitemapSites::of_seeds(settings.filter.scope.kind()),
             },
+            shares: Shares::default(),
             settings,
             seeds: HashSet::default(),
             sites: HashMap::default(),
@@ -456,6 +464,8 @@ impl State {
             self.clock_set_back = self.clock_set_back.max(Some(too_late));
         }
         Some(Front {
+            domain: domain_of(state.site()),
+            waits_for_share: false,
             state,
             visited_before,
             leaving: Leaving::No,

@@ -49,8 +49,9 @@ impl Fetcher {
     /// is for [`Purpose::Page`] only. Only [`Purpose::Robots`] follows redirects: up to [`ROBOTS_REDIRECTS_MAX`]
     /// within its site, then the answer is the redirect that was not followed. Another site has turns of its own:
     /// [`robots_elsewhere`] says where it leads.
-    pub async fn fetch(&self, task: FetchTask) -> FetchOutcome {
-        self.fetch_for(task, None).await
+    // No future around the other: it would hold the task a second time.
+    pub fn fetch(&self, task: FetchTask) -> impl Future<Output = FetchOutcome> + Send + '_ {
+        self.fetch_for(task, None)
     }
 
     /// The same for a page in a browser that asks for it: no request bears a secret that is not that page's as well

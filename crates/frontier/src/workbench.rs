@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use foldhash::HashMap;
-use model::Timestamp;
+use model::{Network, Timestamp};
 use weburl::SiteKey;
 
 /// What shares a delay besides the site itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group {
-    /// All sites on an address.
-    Address(IpAddr),
+    /// All sites on an address, or in the same network of IPv6.
+    Address(Network),
     /// A site on its own: there is no delay per address, or no address is known (behind a proxy).
     Site(SiteKey),
 }
@@ -39,7 +39,7 @@ impl Group {
     /// The group of an address.
     #[must_use]
     pub fn of_address(address: IpAddr) -> Self {
-        Group::Address(address)
+        Group::Address(Network::of(address))
     }
 }
 
@@ -131,6 +131,12 @@ impl Workbench {
         self.ready.first().map(|(due, _)| *due)
     }
 
+    /// True where a site wants a visit.
+    #[must_use]
+    pub fn is_waiting(&self, site: impl Into<Visitor>) -> bool {
+        self.waiting.contains_key(&site.into())
+    }
+
     /// The number of sites that want a visit.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -182,7 +188,7 @@ impl Entry {
 mod tests {
     use super::*;
 
-    const ADDRESS: Group = Group::Address(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST));
+    const ADDRESS: Group = Group::Address(Network::of(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)));
 
     fn bench() -> Workbench {
         Workbench::new(1, Timestamp(0))
@@ -212,6 +218,19 @@ mod tests {
         assert_eq!(bench.pick(Timestamp(29)), None);
         let (second, _) = bench.pick(Timestamp(30)).expect("the other is due");
         assert_ne!(first, second);
+    }
+
+    #[test]
+    fn addresses_of_one_ipv6_network_are_one() {
+        let mut bench = bench();
+        let group = |text: &str| Group::of_address(text.parse().expect(text));
+        for (site, address) in [(1, "2001:db8::1"), (2, "2001:db8::2:3"), (3, "2001:db8:0:1::1")] {
+            bench.offer(SiteKey(site), group(address), Timestamp(0));
+        }
+        let taken: Vec<_> = std::iter::from_fn(|| bench.pick(Timestamp(9))).collect();
+        assert_eq!(taken.len(), 2, "{taken:?}");
+        bench.end(group("2001:db8::ffff"), Timestamp(9));
+        assert!(bench.pick(Timestamp(9)).is_some());
     }
 
     #[test]

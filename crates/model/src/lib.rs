@@ -14,6 +14,7 @@ mod fetch;
 mod limit;
 mod limits;
 mod media;
+mod network;
 mod outcome;
 mod rendering;
 mod site;
@@ -27,6 +28,7 @@ pub use fetch::{Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers,
 pub use limit::{Limit, LimitSet};
 pub use limits::Limits;
 pub use media::{MediaRange, essence};
+pub use network::{Network, NetworkError};
 pub use outcome::Outcome;
 pub use rendering::{RenderedDocument, Rendering, Shown};
 pub use site::{RobotsAnswer, RobotsRecord, SiteRecord};

@@ -34,6 +34,8 @@ pub enum Check {
     ComeLater,
     /// Connections to a site or an address.
     Connections,
+    /// Fetches at once from a domain or an address.
+    Share,
     /// robots.txt before anything else.
     RobotsFirst,
     /// robots.txt only once.

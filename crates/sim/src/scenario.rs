@@ -11,6 +11,9 @@ use weburl::{CanonicalRules, Pattern, Scope, ScopeKind};
 use crate::rng::{Rng, mix};
 use crate::web::Web;
 
+/// Fetches at once that a domain or an address may have.
+const SHARES: [usize; 3] = [64, 1, 2];
+
 /// One simulation, complete.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -37,6 +40,8 @@ pub struct Wishes {
     pub politeness: Politeness,
     /// Fetches at once.
     pub concurrency: usize,
+    /// Fetches at once from the sites of a host, which is a domain here, and from an address.
+    pub share: usize,
     /// Links from a seed, at most.
     pub depth_max: Option<u32>,
     /// URLs fetched with success, at most.
@@ -98,6 +103,8 @@ pub enum Sabotage {
     NoRetryAfter,
     /// The crawler opens one connection to a site too many.
     MoreConnections,
+    /// The crawler lets one domain or address have all fetches.
+    NoShares,
     /// The crawler ignores robots.txt.
     NoRobots,
     /// The crawler goes one link deeper than asked.
@@ -133,7 +140,9 @@ impl Scenario {
         let mut rng = Rng::new(mix(seed ^ 0xA5A5_5A5A));
         let is_calm = rng.chance(200);
         let web = Web::generate(&mut rng.fork(), is_calm);
-        let wishes = wishes(&mut rng, &web);
+        let mut wishes = wishes(&mut rng, &web);
+        // Not drawn: what was drawn for a seed before stays as it is.
+        wishes.share = SHARES[usize::try_from(seed % 3).unwrap_or_default()];
         let mut troubles = if is_calm { Troubles::default() } else { troubles(&mut rng) };
         let has_archive = rng.chance(100);
         if !is_calm && rng.chance(300) {
@@ -176,6 +185,8 @@ impl Scenario {
             product_token: "argiope".to_owned(),
             depth_max: wishes.depth_max,
             concurrency: wishes.concurrency,
+            fetches_per_domain_max: wishes.share,
+            fetches_per_address_max: wishes.share,
             pages_max: wishes.pages_max,
             time_max: None,
             bytes_max: None,
@@ -199,6 +210,10 @@ impl Scenario {
             Some(Sabotage::MoreConnections) => {
                 politeness.connections_per_site += 1;
                 politeness.ip_delay = Duration::ZERO;
+            }
+            Some(Sabotage::NoShares) => {
+                settings.fetches_per_domain_max = usize::MAX;
+                settings.fetches_per_address_max = usize::MAX;
             }
             Some(Sabotage::NoRobots) => settings.site_rules.matching = None,
             Some(Sabotage::DepthOffByOne) => settings.depth_max = settings.depth_max.map(|depth| depth + 1),
@@ -232,6 +247,7 @@ fn wishes(rng: &mut Rng, web: &Web) -> Wishes {
     Wishes {
         politeness,
         concurrency: rng.pick(&[1, 3, 64]),
+        share: SHARES[0],
         depth_max: rng.chance(600).then(|| u32::try_from(rng.below(6)).unwrap_or(0)),
         pages_max: budget(rng, 60),
         pages_per_site_max: budget(rng, 60),

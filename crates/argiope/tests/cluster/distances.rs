@@ -186,8 +186,8 @@ fn the_nearest_worker_owns_an_address_and_takes_it_over_when_it_comes_later() {
     let log = apart.lab.web.log();
     check_polite(&log);
     // What is known of a robots.txt counts for another owner once the segment with its record is sealed: else each asks itself.
-    let once = asked(&log).into_iter().filter(|(url, _)| !url.ends_with("/robots.txt"));
-    assert!(once.clone().all(|(_, times)| times == 1), "no page is asked for twice: {:?}", once.collect::<Vec<_>>());
+    let pages: Vec<_> = asked(&log).into_iter().filter(|(url, _)| !url.ends_with("/robots.txt")).collect();
+    assert!(pages.iter().all(|(_, times)| *times == 1), "no page is asked for twice: {pages:?}");
     assert_eq!(askers(&log[settled..], here), [one]);
     assert_eq!(askers(&log[settled..], there), [two, three]);
 }

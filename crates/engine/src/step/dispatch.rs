@@ -5,6 +5,7 @@ use model::{Candidate, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, V
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::robots_txt::robots_txt_of;
+use super::shares::Share;
 use super::{
     Asked, FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SiteSearch, Slot, Start,
     State,
@@ -43,7 +44,7 @@ impl State {
             self.commands.push(Command::Load { site, with_record: false, after, max: window });
         }
         let robots_in_flight = matches!(front.state.robots, RobotsState::InFlight { .. });
-        if front.state.has_waiting() && !front.resolving && !front.held && !robots_in_flight {
+        if front.state.has_waiting() && !front.resolving && !front.held && !front.waits_for_share && !robots_in_flight {
             let due = if front.state.needs_no_network() { now } else { front.state.due_at() };
             let group = group_of(&front.state, group_by_address);
             self.bench.offer(site, group, due);
@@ -157,6 +158,15 @@ impl State {
             self.asked += 1;
             self.commands.push(Command::Resolve { site, unreachable });
             return self.bench.end(group, now);
+        }
+        if !front.state.needs_no_network() {
+            let share = Share::of(front.domain, front.state.address());
+            if self.must_wait_for_share(Visitor::Site(site), share) {
+                if let Some(front) = self.front(site) {
+                    front.waits_for_share = true;
+                }
+                return self.bench.end(group, now);
+            }
         }
         for _ in 0..SETTLED_AT_ONCE_MAX {
             match self.next_of(site, now) {
@@ -275,10 +285,12 @@ impl State {
     fn send(&mut self, site: SiteKey, group: Group, url: CanonicalUrl, purpose: Purpose, asked: Asked) {
         let id = self.new_task();
         let head_first = self.settings.head_first && purpose == Purpose::Page;
-        let Some(Front { state, .. }) = self.front(site) else { return };
+        let Some(Front { state, domain, .. }) = self.front(site) else { return };
         state.in_flight += 1;
         let address = state.address();
-        self.in_flight.insert(id, Flight { site, group, asked });
+        let share = Share::of(*domain, address);
+        self.take_share(share);
+        self.in_flight.insert(id, Flight { site, group, share, asked });
         self.commands.push(Command::Fetch(FetchTask { id, url, purpose, address, head_first }));
     }
 }

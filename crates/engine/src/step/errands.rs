@@ -18,6 +18,7 @@ use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 use super::dates::read_robots;
 use super::fetched::FAILED_ROBOTS_HELD;
 use super::robots_txt::{File, Had, access_of, answer_of, is_cut, is_hopeless, robots_txt_of};
+use super::shares::{Share, domain_of};
 use super::{Asked, Flight, State};
 use crate::{Command, Record};
 
@@ -379,10 +380,9 @@ impl State {
 
     /// A task for which a turn had come was not begun, since the address is another worker's by now.
     pub(super) fn not_asked(&mut self, now: Timestamp, task: TaskId) {
-        let Some(Flight { site, group, asked: Asked::Errand { key, is_counted } }) = self.in_flight.remove(&task)
-        else {
-            return;
-        };
+        let Some(flight) = self.in_flight.remove(&task) else { return };
+        let Flight { site, group, share, asked: Asked::Errand { key, is_counted } } = flight else { return };
+        self.free_share(now, share);
         self.end_errand(now, site, group, is_counted);
         self.leave_to_owner(now, key);
         self.prepare(now, site);
@@ -463,6 +463,11 @@ impl State {
             self.bench.end(group, now);
             return self.offer_errand(now, key);
         }
+        let share = Share::of(domain_of(&url.site()), address);
+        if self.must_wait_for_share(Visitor::Errand(number), share) {
+            self.errands.numbers.insert(number, key);
+            return self.bench.end(group, now);
+        }
         if let Some(errand) = self.errands.all.get_mut(&key) {
             errand.stage = Stage::Asked;
         }
@@ -476,10 +481,21 @@ impl State {
             true
         });
         let id = self.new_task();
-        self.in_flight.insert(id, Flight { site, group, asked: Asked::Errand { key, is_counted } });
+        self.take_share(share);
+        self.in_flight.insert(id, Flight { site, group, share, asked: Asked::Errand { key, is_counted } });
         self.errands.under_way.push(group);
         let task = FetchTask { id, url, purpose: Purpose::Robots, address, head_first: false };
         self.commands.push(Command::FetchTarget(task));
+    }
+
+    /// Puts an errand back on the workbench that waited for a share. False where it has been answered meanwhile.
+    pub(super) fn errand_goes_on(&mut self, now: Timestamp, number: u64) -> bool {
+        let Some(key) = self.errands.numbers.remove(&number) else { return false };
+        let is_due = self.errands.all.get(&key).is_some_and(|errand| matches!(errand.stage, Stage::Due));
+        if is_due {
+            self.offer_errand(now, key);
+        }
+        is_due
     }
 
     /// Takes in the end of an errand's fetch.

@@ -26,7 +26,7 @@ impl State {
     pub(super) fn fetched(&mut self, now: Timestamp, fetch: Fetch) {
         let Fetch { outcome, content } = fetch;
         let Some(flight) = self.in_flight.remove(&outcome.id) else { return };
-        let Flight { site, group, asked } = flight;
+        let Flight { site, group, share, asked } = flight;
         let is_errand = matches!(asked, Asked::Errand { .. });
         if let Some(front) = self.front(site).filter(|_| !is_errand) {
             front.state.in_flight = front.state.in_flight.saturating_sub(1);
@@ -40,6 +40,7 @@ impl State {
         }
         self.prepare(now, site);
         self.free(group, finished_at, now);
+        self.free_share(now, share);
     }
 
     /// Takes in the end of a fetch that this program broke.

@@ -27,6 +27,8 @@ fn settings() -> Settings {
         product_token: "argiope".to_owned(),
         depth_max: None,
         concurrency: 4,
+        fetches_per_domain_max: 2,
+        fetches_per_address_max: 2,
         pages_max: None,
         time_max: None,
         bytes_max: None,

@@ -17,7 +17,11 @@ use crate::time::TrueTime;
 pub(super) struct Judge {
     wishes: Politeness,
     sites: BTreeMap<String, SiteWatch>,
-    addresses: BTreeMap<IpAddr, AddressWatch>,
+    /// By the network, where they are of IPv6.
+    addresses: BTreeMap<Vec<u8>, AddressWatch>,
+    /// Fetches under way, by host and by network.
+    under_way: BTreeMap<Vec<u8>, usize>,
+    share: usize,
     /// The clock was set forward since the run began.
     is_ahead: bool,
 }
@@ -58,10 +62,25 @@ struct AddressWatch {
 
 impl Judge {
     pub(super) fn new(wishes: &Wishes) -> Self {
-        Judge { wishes: wishes.politeness.clone(), sites: BTreeMap::new(), addresses: BTreeMap::new(), is_ahead: false }
+        Judge {
+            wishes: wishes.politeness.clone(),
+            sites: BTreeMap::new(),
+            addresses: BTreeMap::new(),
+            under_way: BTreeMap::new(),
+            share: wishes.share,
+            is_ahead: false,
+        }
     }
 
     pub(super) fn begins(&mut self, request: &Request, findings: &mut Findings) {
+        for holder in holders(request) {
+            let under_way = self.under_way.entry(holder).or_default();
+            *under_way += 1;
+            if *under_way > self.share {
+                let detail = format!("{} is one of {under_way} fetches from its host or address", request.url);
+                findings.add(Check::Share, request.start, detail);
+            }
+        }
         self.address_begins(request, findings);
         let is_robots = request.purpose == Purpose::Robots;
         let site = self.sites.entry(request.site.clone()).or_default();
@@ -89,7 +108,7 @@ impl Judge {
 
     fn address_begins(&mut self, request: &Request, findings: &mut Findings) {
         let Some(address) = request.address.filter(|_| !self.wishes.ip_delay.is_zero()) else { return };
-        let watch = self.addresses.entry(address).or_default();
+        let watch = self.addresses.entry(network(address)).or_default();
         if watch.quiet_until > request.start || watch.in_flight > 0 {
             let early = watch.quiet_until.since(request.start);
             findings.add(
@@ -102,7 +121,10 @@ impl Judge {
     }
 
     pub(super) fn ends(&mut self, request: &Request, ended: Ended, crawl_delay: Option<Duration>) {
-        if let Some(watch) = request.address.and_then(|address| self.addresses.get_mut(&address)) {
+        for holder in holders(request) {
+            self.under_way.entry(holder).and_modify(|under_way| *under_way = under_way.saturating_sub(1));
+        }
+        if let Some(watch) = request.address.and_then(|address| self.addresses.get_mut(&network(address))) {
             watch.in_flight = watch.in_flight.saturating_sub(1);
             watch.quiet_until = watch.quiet_until.max(ended.end + self.wishes.ip_delay);
         }
@@ -160,6 +182,7 @@ impl Judge {
     }
 
     pub(super) fn crawler_gone(&mut self, now: TrueTime) {
+        self.under_way.clear();
         if std::mem::take(&mut self.is_ahead) {
             self.clock_set_forward();
         }
@@ -184,4 +207,19 @@ impl Judge {
             site.waits.retain(|wait| wait.known_by == KnownBy::Everyone);
         }
     }
+}
+
+/// What counts as one address: the first half of one of IPv6.
+fn network(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets()[..8].to_vec(),
+    }
+}
+
+/// What a request is counted for.
+fn holders(request: &Request) -> impl Iterator<Item = Vec<u8>> {
+    let host = request.site.split("://").nth(1).unwrap_or_default();
+    let host = host.split(':').next().unwrap_or_default().as_bytes().to_vec();
+    std::iter::once(host).chain(request.address.map(network))
 }

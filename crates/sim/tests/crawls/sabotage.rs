@@ -35,6 +35,7 @@ broken_rules! {
     no_delay_per_address_is_noticed: NoAddressDelay => AddressDelay;
     retry_after_ignored_is_noticed: NoRetryAfter => ComeLater;
     a_connection_too_many_is_noticed: MoreConnections => Connections;
+    more_than_a_share_is_noticed: NoShares => Share;
     robots_txt_not_asked_for_is_noticed: NoRobots => RobotsFirst;
     robots_txt_ignored_is_noticed: NoRobots => RobotsObeyed;
     a_link_too_deep_is_noticed: DepthOffByOne => Complete;

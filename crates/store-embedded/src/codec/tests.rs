@@ -172,11 +172,11 @@ fn records_read_back() {
 
 #[test]
 fn failure_codes_read_back() {
-    for code in 1..=10 {
+    for code in 1..=11 {
         assert_eq!(failure_kind(code).map(failure_code), Some(code));
     }
     assert_eq!(failure_kind(0), None);
-    assert_eq!(failure_kind(11), None);
+    assert_eq!(failure_kind(12), None);
 }
 
 /// Reads bytes as every kind of record. It is enough that it returns.

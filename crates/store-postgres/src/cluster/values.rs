@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use model::Network;
 use store::StoreError;
 use weburl::Site;
 
@@ -26,10 +27,10 @@ pub struct Epoch(pub i64);
 pub struct GroupName(pub(super) String);
 
 impl GroupName {
-    /// All sites on an address.
+    /// All sites on an address, or in the same network of IPv6.
     #[must_use]
     pub fn of_address(address: IpAddr) -> Self {
-        GroupName(address.to_string())
+        GroupName(Network::of(address).to_string())
     }
 
     /// A site by itself: there is no delay per address, or no address is known (behind a proxy).
@@ -38,10 +39,16 @@ impl GroupName {
         GroupName(site.as_str().to_owned())
     }
 
-    /// The address, if it is one.
+    /// The address, if it is a single one. Crawls begun before IPv6 addresses were taken together have IPv6 addresses here, too.
     #[must_use]
     pub fn address(&self) -> Option<IpAddr> {
         self.0.parse().ok()
+    }
+
+    /// The network, if its addresses are many.
+    #[must_use]
+    pub fn network(&self) -> Option<Network> {
+        self.0.parse().ok().filter(|network: &Network| network.only_address().is_none())
     }
 
     /// The name as it is stored.
