@@ -566,6 +566,8 @@ mod tests {
             "# max-pages-per-site =",
             "# max-time =",
             "# max-bytes =",
+            "# max-fetches-per-domain =",
+            "# max-fetches-per-address =",
             "# info-url =",
             "# header =",
             "# header-for =",

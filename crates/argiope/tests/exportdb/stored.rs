@@ -66,7 +66,7 @@ fn a_crawl_with_its_state_in_postgresql_is_the_same_crawl() {
     assert!(said.contains("holds the crawl of another directory: name another schema with --store-schema"), "{said}");
     server.client().batch_execute("DROP SCHEMA argiope CASCADE").expect("dropped");
     let said = fails(&["status", dir]);
-    assert!(said.contains("is not the state of the crawl in"), "{said}");
+    assert!(said.contains("is new, and the state of the crawl in") && said.contains("`argiope adopt "), "{said}");
 }
 
 #[test]
