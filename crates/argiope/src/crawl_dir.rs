@@ -32,7 +32,7 @@ pub fn mark_of_shared(crawl_id: &str) -> (String, String) {
 /// The other files of such a directory, each as the path in it.
 pub const NAMES_OF_SHARED: [&[&str]; 2] = [&[SETTINGS], &[DATASET, UNSETTLED]];
 
-/// Those files with what is in them. Its dataset says so little that whoever opens it has something to derive.
+/// Those files with their contents. The dataset is marked as unsettled, so that the next command that opens it derives the rest.
 ///
 /// # Errors
 /// The options cannot be written.

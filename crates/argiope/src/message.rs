@@ -1,4 +1,4 @@
-//! What is said to people: in one line, harmless for a terminal, of bounded length. Whatever the program says on standard error goes through
+//! Messages for people: in one line, harmless for a terminal, of bounded length. Whatever the program says on standard error goes through
 //! [`say`](crate::say), and what a port answers to a request that fails through [`message`]: a URL, a path or a database may be named there
 //! that somebody else chose.
 

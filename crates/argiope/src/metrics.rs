@@ -50,7 +50,7 @@ impl Metrics {
             let now = *now.lock().unwrap_or_else(PoisonError::into_inner);
             ([(header::CONTENT_TYPE, CONTENT_TYPE)], text(&now))
         };
-        // Numbers only: no URL, no name. Whoever reaches the port may read them, but no page of the web reaches it by a name of its own.
+        // The answer has numbers only, no URL and no name, so the port needs no token. The guard keeps out pages whose own name leads here.
         runtime.spawn(serve(listener, Router::new().route("/metrics", get(text)), self.guard.clone()));
         Ok(())
     }

@@ -96,7 +96,7 @@ pub async fn serve(listener: TcpListener, router: Router, guard: Guard) {
             tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
             continue;
         };
-        // Who has too many that are all being answered has to wait for one of those answers.
+        // A peer whose connections are all being answered waits for one of those answers.
         let Some(connection) = connections.admit(address.ip()) else { continue };
         let (router, acceptor) = (router.clone(), acceptor.clone());
         tokio::spawn(async move {

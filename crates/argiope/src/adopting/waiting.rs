@@ -63,7 +63,7 @@ impl Store for Waiting {
         self.below.unrecorded(after, max)
     }
 
-    /// Without what would keep the engine from the site: it gave it up, or has to ask for robots.txt anew.
+    /// The record of a site without its robots.txt and its failures, which would keep the engine from its pages.
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         let site = self.below.site(key)?;
         Ok(site.map(|site| SiteRecord { robots: None, given_up: None, failures_in_a_row: 0, ..site }))

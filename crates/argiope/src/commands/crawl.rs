@@ -52,7 +52,7 @@ const FIXED: [&str; 10] = [
     "strip-www",
 ];
 
-/// Seeds of which it is said why nothing came, where nothing came at all.
+/// Seeds named with their reason when a crawl could fetch nothing.
 const SEEDS_TOLD_MAX: usize = 20;
 
 /// The arguments of `argiope crawl`.

@@ -86,7 +86,7 @@ impl Pointers<'_> {
         Ok(problem.map(|problem| format!("it repeats {}, {problem}", candidate.url)))
     }
 
-    /// Whether the record of a visit refers to another for its payload. If it cannot be read, that is told elsewhere.
+    /// Whether the record of a visit refers to another for its payload. A record that cannot be read counts as none.
     fn is_revisit(&self, visit: &Visit) -> bool {
         let place =
             visit.location.and_then(|location| Some((self.archive.segment(location.segment)?, location.offset)));

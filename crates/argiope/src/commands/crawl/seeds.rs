@@ -48,7 +48,8 @@ impl Seeds {
         self.given.iter().cloned().chain(listed).next()
     }
 
-    /// The URLs; the plan keeps the users and passwords in them. A line of a file that is none is said and left out, unless `is_strict`.
+    /// The URLs; the plan keeps the users and passwords in them. A line of a file that is no URL is reported and left out, unless
+    /// `is_strict`.
     ///
     /// # Errors
     /// An argument is no URL; or a line, if `is_strict`.
