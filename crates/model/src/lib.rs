@@ -31,6 +31,6 @@ pub use media::{MediaRange, essence};
 pub use network::{Network, NetworkError};
 pub use outcome::Outcome;
 pub use rendering::{RenderedDocument, Rendering, Shown};
-pub use site::{RobotsAnswer, RobotsRecord, SiteRecord};
+pub use site::{Aside, RobotsAnswer, RobotsRecord, SiteRecord};
 pub use time::Timestamp;
 pub use visit::{ArchiveLocation, Visit};

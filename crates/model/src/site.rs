@@ -30,8 +30,21 @@ pub struct SiteRecord {
     pub sitemaps_read: u32,
     /// How often each shape of URL was fetched, for the trap rules: (hash of the shape, count).
     pub shapes: Vec<(u64, u32)>,
+    /// Set while the site is in trouble and is left alone for a while: until [`SiteRecord::due_at`].
+    pub aside: Option<Aside>,
     /// Set where the site is given up, with the reason.
     pub given_up: Option<Failure>,
+}
+
+/// The trouble of a site that is tried again after ever longer waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aside {
+    /// When the trouble began.
+    pub since: Timestamp,
+    /// How many waits there were (1 = the first).
+    pub round: u32,
+    /// What failed last.
+    pub reason: Failure,
 }
 
 impl SiteRecord {
@@ -48,6 +61,7 @@ impl SiteRecord {
             pages_fetched: 0,
             sitemaps_read: 0,
             shapes: Vec::new(),
+            aside: None,
             given_up: None,
         }
     }
@@ -56,9 +70,12 @@ impl SiteRecord {
 /// What came of asking for robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsRecord {
-    /// When.
+    /// When the answer came.
     pub fetched_at: Timestamp,
-    /// How many times in a row it could not be had.
+    /// When it was asked for last. The same as `fetched_at`, unless later tries failed and an earlier copy is kept: then `failed_tries` is
+    /// greater than 0, and `fetched_at`, `answer` and `is_cut` are those of the copy.
+    pub tried_at: Timestamp,
+    /// How many times in a row it could not be had, up to the last.
     pub failed_tries: u32,
     /// The answer.
     pub answer: RobotsAnswer,

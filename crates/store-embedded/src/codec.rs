@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Candidate, Distance, Failure, FailureKind, Limit, LimitSet, Outcome, PayloadDigest, Position,
-    Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit,
+    ArchiveLocation, Aside, Candidate, Distance, Failure, FailureKind, Limit, LimitSet, Outcome, PayloadDigest,
+    Position, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit,
 };
 use store::{Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, Site, UrlKey};
@@ -20,8 +20,9 @@ mod tests;
 /// The version of the directory's layout and of all tables together.
 ///
 /// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue; 3 had no limits
-/// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates.
-pub(crate) const FORMAT_VERSION: u32 = 4;
+/// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, and of a
+/// robots.txt only the last try.
+pub(crate) const FORMAT_VERSION: u32 = 5;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.
@@ -302,12 +303,14 @@ pub(crate) fn decode_outlinks(bytes: &[u8]) -> Result<Vec<String>, StoreError> {
 const HAS_ADDRESS: u8 = 1;
 const ADDRESS_IS_V6: u8 = 1 << 1;
 const IS_GIVEN_UP: u8 = 1 << 2;
+const IS_ASIDE: u8 = 1 << 3;
 
 /// Without what is known of robots.txt, which has its own table.
 pub(crate) fn encode_site(record: &SiteRecord) -> Vec<u8> {
     let flags = flag(record.address.is_some(), HAS_ADDRESS)
         | flag(record.address.is_some_and(|address| address.is_ipv6()), ADDRESS_IS_V6)
-        | flag(record.given_up.is_some(), IS_GIVEN_UP);
+        | flag(record.given_up.is_some(), IS_GIVEN_UP)
+        | flag(record.aside.is_some(), IS_ASIDE);
     let mut to = Encoder::new(RECORD_VERSION);
     to.byte(flags).text(record.site.as_str());
     match record.address {
@@ -324,6 +327,9 @@ pub(crate) fn encode_site(record: &SiteRecord) -> Vec<u8> {
     }
     if let Some(failure) = &record.given_up {
         encode_failure(&mut to, failure);
+    }
+    if let Some(Aside { since, round, reason }) = &record.aside {
+        encode_failure(to.varint(since.0).varint(u64::from(*round)), reason);
     }
     to.finish()
 }
@@ -348,6 +354,9 @@ pub(crate) fn decode_site(bytes: &[u8]) -> Result<SiteRecord, StoreError> {
         shapes.push((u64::from_be_bytes(from.fixed()?), from.narrow()?));
     }
     let given_up = optional(flags, IS_GIVEN_UP, || decode_failure(&mut from))?;
+    let aside = optional(flags, IS_ASIDE, || {
+        Ok(Aside { since: Timestamp(from.varint()?), round: from.narrow()?, reason: decode_failure(&mut from)? })
+    })?;
     from.finish()?;
     let response_time = Duration::new(seconds, nanos);
     Ok(SiteRecord {
@@ -360,6 +369,7 @@ pub(crate) fn decode_site(bytes: &[u8]) -> Result<SiteRecord, StoreError> {
         pages_fetched,
         sitemaps_read,
         shapes,
+        aside,
         given_up,
     })
 }
@@ -378,6 +388,10 @@ pub(crate) fn encode_robots(record: &RobotsRecord) -> Vec<u8> {
         }
         RobotsAnswer::Failed(failure) => encode_failure(to.byte(ROBOTS_FAILED), failure),
     }
+    // The last, where it says more than when the answer came: it needs no flag.
+    if record.tried_at != record.fetched_at {
+        to.varint(record.tried_at.0);
+    }
     to.finish()
 }
 
@@ -392,8 +406,9 @@ pub(crate) fn decode_robots(bytes: &[u8]) -> Result<RobotsRecord, StoreError> {
         ROBOTS_FAILED => RobotsAnswer::Failed(decode_failure(&mut from)?),
         _ => return Err(from.damaged("unknown answer")),
     };
+    let tried_at = if from.is_at_end() { fetched_at } else { Timestamp(from.varint()?) };
     from.finish()?;
-    Ok(RobotsRecord { fetched_at, failed_tries, answer, is_cut: kind == ROBOTS_CUT })
+    Ok(RobotsRecord { fetched_at, tried_at, failed_tries, answer, is_cut: kind == ROBOTS_CUT })
 }
 
 /// Without the serial number, which is in the key.

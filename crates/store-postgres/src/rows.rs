@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Candidate, Distance, Failure, FailureKind, LimitSet, Outcome, PayloadDigest, Purpose, Queued,
-    RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
+    ArchiveLocation, Aside, Candidate, Distance, Failure, FailureKind, LimitSet, Outcome, PayloadDigest, Purpose,
+    Queued, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
 };
 use postgres::Row;
 use postgres::types::FromSql;
@@ -175,6 +175,7 @@ impl<'r> Columns<'r> {
             address: self.next::<Option<IpAddr>>()?,
             given_up: self.failure()?,
             shapes: self.shapes()?,
+            aside: self.aside()?,
             robots: self.robots()?,
         })
     }
@@ -196,6 +197,20 @@ impl<'r> Columns<'r> {
         Ok(Some(Failure { kind, detail }))
     }
 
+    /// `aside_since, aside_round, aside_reason, aside_detail`, all null where the site is not aside.
+    fn aside(&mut self) -> Result<Option<Aside>, StoreError> {
+        let since: Option<i64> = self.next()?;
+        let round: Option<u32> = self.optional_narrow::<i64, _>()?;
+        let reason = self.failure()?;
+        match (since, round, reason) {
+            (None, None, None) => Ok(None),
+            (Some(since), Some(round), Some(reason)) => {
+                Ok(Some(Aside { since: Timestamp(from_plain(since)), round, reason }))
+            }
+            _ => Err(self.damaged("aside by halves")),
+        }
+    }
+
     fn shapes(&mut self) -> Result<Vec<(u64, u32)>, StoreError> {
         let bytes: &[u8] = self.next()?;
         let (pairs, rest) = bytes.as_chunks::<12>();
@@ -210,10 +225,11 @@ impl<'r> Columns<'r> {
             .collect())
     }
 
-    /// `fetched_at, failed_tries, status, failure, failure_detail, body, is_cut`, all null where nothing is known.
+    /// `fetched_at, tried_at, failed_tries, status, failure, failure_detail, body, is_cut`, all null where nothing is known.
     fn robots(&mut self) -> Result<Option<RobotsRecord>, StoreError> {
         let fetched_at: Option<i64> = self.next()?;
         let Some(fetched_at) = fetched_at else { return Ok(None) };
+        let tried_at = Timestamp(from_plain(self.next::<Option<i64>>()?.unwrap_or(fetched_at)));
         let failed_tries = self.narrow::<i64, _>()?;
         let status: Option<u16> = self.optional_narrow::<i32, _>()?;
         let failure = self.failure()?;
@@ -224,7 +240,8 @@ impl<'r> Columns<'r> {
             (None, Some(failure)) => RobotsAnswer::Failed(failure),
             _ => return Err(self.damaged("neither a status nor a failure")),
         };
-        Ok(Some(RobotsRecord { fetched_at: Timestamp(from_plain(fetched_at)), failed_tries, answer, is_cut }))
+        let fetched_at = Timestamp(from_plain(fetched_at));
+        Ok(Some(RobotsRecord { fetched_at, tried_at, failed_tries, answer, is_cut }))
     }
 }
 

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Candidate, ContentDigest, Distance, Failure, FailureKind, Limit, Outcome, PayloadDigest, Purpose,
-    RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
+    ArchiveLocation, Aside, Candidate, ContentDigest, Distance, Failure, FailureKind, Limit, Outcome, PayloadDigest,
+    Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
 };
 use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
 
@@ -284,6 +284,7 @@ fn records_round_trip(fixture: &dyn Fixture) {
         response_time: Duration::from_micros(1_234_567),
         robots: Some(RobotsRecord {
             fetched_at: Timestamp(8),
+            tried_at: Timestamp(9),
             failed_tries: 1,
             answer: RobotsAnswer::Status { code: 200, body: vec![0xFF; 500 * 1024].into() },
             is_cut: true,
@@ -291,17 +292,26 @@ fn records_round_trip(fixture: &dyn Fixture) {
         pages_fetched: 10,
         sitemaps_read: 11,
         shapes: vec![(1, 2), (u64::MAX, 3)],
+        aside: Some(Aside {
+            since: Timestamp(12),
+            round: 13,
+            reason: Failure { kind: FailureKind::Connect, detail: "refused".to_owned() },
+        }),
         given_up: Some(Failure { kind: FailureKind::Tls, detail: "no".to_owned() }),
         ..SiteRecord::new(candidate.url.site())
     };
     store.commit(&Batch { sites: vec![site.clone()], ..Batch::default() }).expect("commit");
-    assert_eq!(store.site(site.site.key()).expect("site"), Some(site));
+    assert_eq!(store.site(site.site.key()).expect("site"), Some(site.clone()));
+    let well = SiteRecord { aside: None, given_up: None, ..site };
+    store.commit(&Batch { sites: vec![well.clone()], ..Batch::default() }).expect("commit");
+    assert_eq!(store.site(well.site.key()).expect("site"), Some(well));
 }
 
 fn robots_stay(fixture: &dyn Fixture) {
     let store = fixture.open();
     let answer = RobotsAnswer::Failed(Failure { kind: FailureKind::Timeout, detail: "slow".to_owned() });
-    let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: false });
+    let robots =
+        Some(RobotsRecord { fetched_at: Timestamp(1), tried_at: Timestamp(1), failed_tries: 2, answer, is_cut: false });
     let with = SiteRecord { robots: robots.clone(), ..SiteRecord::new(url("http://a.test/").site()) };
     let without = SiteRecord { robots: None, pages_fetched: 1, ..with.clone() };
     store.commit(&Batch { sites: vec![with], ..Batch::default() }).expect("commit");
@@ -417,7 +427,8 @@ fn limits(fixture: &dyn Fixture) {
     let settled = vec![(page("http://a.test/x", 1), trap)];
     let robots = |is_cut| {
         let answer = RobotsAnswer::Status { code: 200, body: Default::default() };
-        let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer, is_cut });
+        let robots =
+            Some(RobotsRecord { fetched_at: Timestamp(1), tried_at: Timestamp(1), failed_tries: 0, answer, is_cut });
         vec![SiteRecord { robots, ..SiteRecord::new(url("http://a.test/").site()) }]
     };
     let batch = Batch { visits: first.to_vec(), settled, sites: robots(true), ..Batch::default() };

@@ -223,7 +223,8 @@ impl Answers {
         let code = response.status;
         let body = if matches!(code, 200..=299) { response.body } else { Bytes::new() };
         let answer = RobotsAnswer::Status { code, body };
-        let robots = RobotsRecord { fetched_at: exchange.started_at, failed_tries: 0, answer, is_cut };
+        let at = exchange.started_at;
+        let robots = RobotsRecord { fetched_at: at, tried_at: at, failed_tries: 0, answer, is_cut };
         let mut record = Record::of(site.key());
         if settings.sitemaps {
             record.found = sitemaps_of(&site, &robots, settings);

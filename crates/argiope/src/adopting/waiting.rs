@@ -66,7 +66,7 @@ impl Store for Waiting {
     /// The record of a site without its robots.txt and its failures, which would keep the engine from its pages.
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         let site = self.below.site(key)?;
-        Ok(site.map(|site| SiteRecord { robots: None, given_up: None, failures_in_a_row: 0, ..site }))
+        Ok(site.map(|site| SiteRecord { robots: None, aside: None, given_up: None, failures_in_a_row: 0, ..site }))
     }
 
     fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {

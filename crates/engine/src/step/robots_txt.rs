@@ -73,7 +73,7 @@ impl State {
             RobotsState::Unknown { .. } | RobotsState::Known { .. } => 0,
         };
         let failed_tries = if access.lifetime == Lifetime::Final { 0 } else { earlier + 1 };
-        let record = RobotsRecord { fetched_at: at, failed_tries, answer, is_cut };
+        let record = RobotsRecord { fetched_at: at, tried_at: at, failed_tries, answer, is_cut };
         front.state.robots = state_of(&record, access, politeness.attempts_max);
         front.sitemaps_named = false;
         if let Some(asked) = retry_after {

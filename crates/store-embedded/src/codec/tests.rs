@@ -60,7 +60,12 @@ fn full_site() -> SiteRecord {
 }
 
 fn robots(answer: RobotsAnswer) -> RobotsRecord {
-    RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: false }
+    RobotsRecord { fetched_at: Timestamp(1), tried_at: Timestamp(1), failed_tries: 2, answer, is_cut: false }
+}
+
+fn aside() -> Option<Aside> {
+    let reason = Failure { kind: FailureKind::Timeout, detail: "slow".to_owned() };
+    Some(Aside { since: Timestamp(300), round: 3, reason })
 }
 
 fn progress() -> Progress {
@@ -125,10 +130,16 @@ fn golden_bytes() {
         "01 05 0d 687474703a2f2f612e74657374 7f000001 ac02 02 03 04 05 06 02 0000000000000007 08 ffffffffffffffff 09 \
          05 02 6e6f",
     );
+    // As it was written before sites were put aside, but for the flag and the end.
     check(
-        encode_robots(&robots(RobotsAnswer::Status { code: 200, body: vec![1, 2].into() })),
-        "01 01 02 00 c801 02 0102",
+        encode_site(&SiteRecord { aside: aside(), ..full_site() }),
+        "01 0d 0d 687474703a2f2f612e74657374 7f000001 ac02 02 03 04 05 06 02 0000000000000007 08 ffffffffffffffff 09 \
+         05 02 6e6f ac02 03 06 04 736c6f77",
     );
+    let file = robots(RobotsAnswer::Status { code: 200, body: vec![1, 2].into() });
+    check(encode_robots(&file), "01 01 02 00 c801 02 0102");
+    // As it was written before earlier copies were kept, but for the end.
+    check(encode_robots(&RobotsRecord { tried_at: Timestamp(300), ..file }), "01 01 02 00 c801 02 0102 ac02");
     let busy = Failure { kind: FailureKind::Busy, detail: String::new() };
     check(encode_robots(&robots(RobotsAnswer::Failed(busy))), "01 01 02 01 0a 00");
     check(encode_segment(&Segment { serial: 9, name: "s".to_owned(), length: 300 }), "01 ac02 01 73");
@@ -149,7 +160,8 @@ fn records_read_back() {
     }
     assert_eq!(decode_visit(full_visit().key, &encode_visit(&full_visit())).expect("visit"), full_visit());
     let v6 = SiteRecord { address: Some(IpAddr::from([1; 16])), given_up: None, ..full_site() };
-    for site in [full_site(), v6, SiteRecord::new(full_site().site)] {
+    let in_trouble = SiteRecord { aside: aside(), given_up: None, ..full_site() };
+    for site in [full_site(), v6, in_trouble, SiteRecord::new(full_site().site)] {
         assert_eq!(decode_site(&encode_site(&site)).expect("site"), site);
     }
     let segment = Segment { serial: 9, name: "s".to_owned(), length: 300 };
@@ -165,8 +177,10 @@ fn records_read_back() {
     assert_eq!(decode_url(&encode_url(&limited)).expect("url"), limited);
     let body = RobotsAnswer::Status { code: 200, body: vec![1, 2].into() };
     for is_cut in [false, true] {
-        let robots = RobotsRecord { is_cut, ..robots(body.clone()) };
-        assert_eq!(decode_robots(&encode_robots(&robots)).expect("robots"), robots);
+        for tried_at in [1, 0, u64::MAX].map(Timestamp) {
+            let robots = RobotsRecord { is_cut, tried_at, ..robots(body.clone()) };
+            assert_eq!(decode_robots(&encode_robots(&robots)).expect("robots"), robots);
+        }
     }
 }
 

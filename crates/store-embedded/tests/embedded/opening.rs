@@ -31,7 +31,7 @@ fn another_format_is_refused() {
     meta.insert("format", 7u32.to_be_bytes()).expect("insert");
     drop((meta, engine));
     let error = open(dir.path()).err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 7, expected: 4, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 7, expected: 5, .. }), "{error}");
     fs::write(dir.path().join("engine/version"), b"FJL\x02").expect("write");
     let error = open(dir.path()).err().expect("not to open");
     assert!(matches!(error, StoreError::Version { found: 2, expected: 3, .. }), "{error}");
@@ -67,6 +67,11 @@ fn in_third_format(dir: &std::path::Path) {
     in_format(dir, 3);
 }
 
+/// The fourth format was as it is now while no site is aside, and robots.txt was had whenever it was asked for.
+fn in_fourth_format(dir: &std::path::Path) {
+    in_format(dir, 4);
+}
+
 fn in_format(dir: &std::path::Path, version: u32) {
     let engine = fjall::Database::builder(dir.join("engine")).open().expect("open the engine");
     let queues = engine.list_keyspace_names().into_iter().filter(|name| name.starts_with("queue"));
@@ -97,7 +102,7 @@ fn goes_on_from(format: fn(&std::path::Path)) {
     assert_eq!(content(&open(1).expect("open")), expected(6));
     assert_eq!(version(dir.path()), before, "who reads changes nothing");
     commit(7..=12, 1);
-    assert_eq!(version(dir.path()), 4);
+    assert_eq!(version(dir.path()), 5);
     assert_eq!(content(&open(1).expect("open")), expected(12));
 }
 
@@ -136,12 +141,17 @@ fn contents_of_the_third_format_are_found_by_their_label() {
     store.commit(&Batch { holders: vec![(content, now)], ..Batch::default() }).expect("commit");
     assert_eq!(store.holder(content, label).expect("holder"), Some(now), "the content says more");
     drop(store);
-    assert_eq!(version(dir.path()), 4);
+    assert_eq!(version(dir.path()), 5);
 }
 
 #[test]
 fn a_store_of_the_third_format_goes_on() {
     goes_on_from(in_third_format);
+}
+
+#[test]
+fn a_store_of_the_fourth_format_goes_on() {
+    goes_on_from(in_fourth_format);
 }
 
 #[test]

@@ -53,7 +53,8 @@ fn a_store_of_the_fourth_format_goes_on_and_contents_are_found_by_their_label() 
     drop(store);
     place.execute(
         "DROP INDEX holder_of_url; ALTER TABLE visit DROP duplicate_kind; UPDATE meta SET version = 4;
-         DROP TABLE secret; ALTER TABLE crawl DROP secrets; ALTER TABLE robots DROP segment;
+         DROP TABLE secret; ALTER TABLE crawl DROP secrets; ALTER TABLE robots DROP segment, DROP tried_at;
+         ALTER TABLE site DROP aside_since, DROP aside_round, DROP aside_reason, DROP aside_detail;
          UPDATE holder SET digest = decode(repeat('08', 20), 'hex')",
     );
     let store = place.open().expect("open");
@@ -66,6 +67,24 @@ fn a_store_of_the_fourth_format_goes_on_and_contents_are_found_by_their_label() 
     let now = numbered(2).holders[0].1;
     store.commit(&Batch { holders: vec![(ContentDigest::of(b"another"), now)], ..Batch::default() }).expect("commit");
     assert_eq!(holder(b"another", 8), Some(now), "the content says more");
+}
+
+/// The seventh format had no sites aside, and of a robots.txt only the last try.
+#[test]
+fn a_store_of_the_seventh_format_goes_on() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let store = place.open().expect("open");
+    (1..=3).for_each(|number| assert_ne!(store.commit(&numbered(number)).ok(), None, "batch {number}"));
+    drop(store);
+    place.execute(
+        "ALTER TABLE robots DROP tried_at; UPDATE meta SET version = 7;
+         ALTER TABLE site DROP aside_since, DROP aside_round, DROP aside_reason, DROP aside_detail",
+    );
+    let store = place.open().expect("open");
+    assert!(content(&store) == expected(3));
+    store.commit(&numbered(4)).expect("commit");
+    assert!(content(&store) == expected(4));
 }
 
 #[test]
@@ -90,9 +109,9 @@ fn what_cannot_be_used_is_named() {
 
     let newer = Place::on(&server);
     drop(newer.open().expect("open"));
-    newer.execute("UPDATE meta SET version = 8");
+    newer.execute("UPDATE meta SET version = 9");
     let error = newer.open().err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 8, expected: 7, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 9, expected: 8, .. }), "{error}");
 
     let foreign = Place::on(&server);
     foreign.execute(&format!("CREATE SCHEMA {0}; CREATE TABLE {0}.url (x int)", foreign.schema));
