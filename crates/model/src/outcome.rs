@@ -69,6 +69,13 @@ outcomes! {
 impl Outcome {
     /// Outcomes of URLs that nobody asked a server for, since the crawl's own rules or robots.txt forbid it.
     pub const REFUSED: [Outcome; 3] = [Outcome::Disallowed, Outcome::Excluded, Outcome::Trap];
+
+    /// True where the outcome may be taken back, so that the URL is fetched again: it is a failure or a refusal. What was fetched may be
+    /// the original of others, and redirects have led on.
+    #[must_use]
+    pub const fn may_be_reopened(self) -> bool {
+        !matches!(self, Outcome::Html | Outcome::Binary | Outcome::Duplicate | Outcome::Redirect)
+    }
 }
 
 impl fmt::Display for Outcome {

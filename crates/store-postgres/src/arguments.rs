@@ -16,6 +16,7 @@ use crate::text::{joined, stored};
 /// The arguments behind those that say who commits, in their order.
 pub(crate) fn of(batch: &Batch) -> Parameters {
     let mut arguments = Columns::default();
+    arguments.reopened(batch);
     arguments.found(batch);
     arguments.touched(batch);
     arguments.visits(batch);
@@ -48,6 +49,12 @@ impl Columns {
     fn optional_keys<R>(&mut self, rows: &[R], of: impl Fn(&R) -> Option<UrlKey>) {
         self.column(rows, |row| of(row).map(|url| key(url).0));
         self.column(rows, |row| of(row).map(|url| key(url).1));
+    }
+
+    fn reopened(&mut self, batch: &Batch) {
+        let keys: BTreeSet<_> = batch.reopened.iter().copied().collect();
+        let rows: Vec<_> = keys.into_iter().collect();
+        self.keys(&rows, |key| *key);
     }
 
     fn found(&mut self, batch: &Batch) {

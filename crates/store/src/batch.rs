@@ -10,6 +10,9 @@ use weburl::{CanonicalUrl, UrlKey};
 /// Everything one commit changes.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
+    /// URLs whose outcome is taken back, before all else. It must be one that may be ([`Outcome::may_be_reopened`]): of others, which may
+    /// hold a content for their duplicates, the outcome stays. So it does where the URL is in the queue anyway.
+    pub reopened: Vec<UrlKey>,
     /// URLs found and judged worth fetching.
     pub found: Vec<Candidate>,
     /// URLs found and settled at once, without a fetch (excluded, trap).

@@ -49,6 +49,8 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("a longer way changes nothing", no_relaxing_by_longer_ways),
         ("a settled URL is never queued", settled),
         ("attempts are kept", attempts),
+        ("a reopened URL is as if it had never been asked for", reopened),
+        ("what must not be reopened is left alone", not_reopened),
         ("records read back as written", records_round_trip),
         ("robots.txt stays when a site is written without it", robots_stay),
         ("the first holder of a content stays", holders),
@@ -248,6 +250,87 @@ fn attempts(fixture: &dyn Fixture) {
     store.commit(&Batch { attempts: vec![(key, 2)], ..Batch::default() }).expect("commit");
     assert_eq!(store.pending(key.site, None, 1).expect("pending")[0].attempts, 2);
     assert_eq!(store.get(key).expect("get").expect("known").attempts, 2);
+}
+
+fn reopen(store: &dyn Store, urls: &[&str]) -> Committed {
+    let reopened = urls.iter().map(|text| url(text).key()).collect();
+    store.commit(&Batch { reopened, ..Batch::default() }).expect("commit")
+}
+
+fn reopened(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let (failed, sitemap, refused) = ("http://a.test/1", "http://a.test/sitemap.xml", "http://b.test/");
+    let as_sitemap = Candidate { purpose: Purpose::Sitemap, ..page(sitemap, 0) };
+    find(&*store, &[page(failed, 5), page("http://a.test/2", 5), as_sitemap.clone()]);
+    let waiting = (store.totals().expect("totals"), queue(&*store, "http://a.test/"));
+    let outlinks = vec!["http://a.test/x".to_owned(); 3];
+    let location = Some(ArchiveLocation { segment: 0, offset: 1, length: 2 });
+    let attempts = 3;
+    let with_links =
+        Visit { outlinks, location, attempts, limits: Limit::Links.into(), ..visit(failed, Outcome::RenderError) };
+    end(&*store, &[with_links.clone(), visit(sitemap, Outcome::Timeout)]);
+    let ended = store.totals().expect("totals");
+    assert_eq!(reopen(&*store, &[failed, sitemap]), Committed::default());
+    assert_eq!((store.totals().expect("totals"), queue(&*store, "http://a.test/")), waiting);
+    assert_eq!(reopen(&*store, &[failed]), Committed::default(), "once more changes nothing");
+    assert_eq!(store.totals().expect("totals"), waiting.0);
+    drop(store);
+
+    let store = fixture.open();
+    assert_eq!((store.totals().expect("totals"), queue(&*store, "http://a.test/")), waiting);
+    let entry = store.get(url(failed).key()).expect("get").expect("known");
+    assert_eq!((entry.candidate, entry.attempts, entry.visit), (page(failed, 5), 0, None));
+    let queued = store.pending(url(failed).site().key(), None, 10).expect("pending");
+    assert!(queued.iter().all(|queued| (queued.attempts, &queued.visited) == (0, &None)));
+    assert_eq!(store.scan(None, 10).expect("scan").iter().filter(|entry| entry.visit.is_some()).count(), 0);
+    assert_eq!(store.unrecorded(None, 10).expect("unrecorded"), vec![]);
+
+    // It is relaxed as what was never asked for, and visited again; also by the batch that reopens it.
+    let relaxed = find(&*store, &[page(failed, 2)]).relaxed;
+    assert_eq!(relaxed.len(), 1);
+    assert_eq!(relaxed[0].queued.as_ref().map(|queued| &queued.visited), Some(&None));
+    let again = Visit { judged_at: Distance { depth: 2, redirects: 0 }, ..visit(failed, Outcome::GivenUp) };
+    end(&*store, std::slice::from_ref(&again));
+    assert_eq!(store.get(again.key).expect("get").expect("known").visit, Some(again.clone()));
+    let second = Visit { outcome: Outcome::Html, ..again };
+    let batch = Batch { reopened: vec![second.key], visits: vec![second.clone()], ..Batch::default() };
+    for _ in 0..2 {
+        assert_eq!(store.commit(&batch).expect("commit"), Committed::default());
+        assert_eq!(store.get(second.key).expect("get").expect("known").visit, Some(second.clone()));
+    }
+    end(&*store, &[with_links, visit(sitemap, Outcome::Timeout)]);
+    assert_eq!(store.totals().expect("totals"), ended);
+
+    let settled = vec![(page(refused, 1), visit(refused, Outcome::Trap))];
+    store.commit(&Batch { settled, ..Batch::default() }).expect("commit");
+    reopen(&*store, &[refused]);
+    assert_eq!(queue(&*store, refused), [refused]);
+}
+
+fn not_reopened(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let outcomes = [Outcome::Html, Outcome::Binary, Outcome::Duplicate, Outcome::Redirect];
+    let address = |outcome: &Outcome| format!("http://a.test/{outcome}");
+    find(&*store, &outcomes.iter().map(|outcome| page(&address(outcome), 1)).collect::<Vec<_>>());
+    let visits: Vec<Visit> = outcomes.iter().map(|outcome| visit(&address(outcome), *outcome)).collect();
+    let content = ContentDigest::of(b"1");
+    let holders = vec![(content, visits[0].key)];
+    store.commit(&Batch { visits, holders, ..Batch::default() }).expect("commit");
+    // It waits for its links to be judged again.
+    let (links, attempted) = ("http://a.test/links", "http://a.test/attempted");
+    find(&*store, &[page(links, 5), page(attempted, 1)]);
+    let outlinks = vec!["http://a.test/x".to_owned()];
+    end(&*store, &[Visit { outlinks, ..visit(links, Outcome::HttpError) }]);
+    find(&*store, &[page(links, 1)]);
+    store.commit(&Batch { attempts: vec![(url(attempted).key(), 2)], ..Batch::default() }).expect("commit");
+    let before = (store.totals().expect("totals"), store.scan(None, 10).expect("scan"), queue(&*store, links));
+    let mut all: Vec<String> = outcomes.iter().map(address).collect();
+    all.extend([links, attempted, "http://unknown.test/"].map(str::to_owned));
+    reopen(&*store, &all.iter().map(String::as_str).collect::<Vec<_>>());
+    let after = (store.totals().expect("totals"), store.scan(None, 10).expect("scan"), queue(&*store, links));
+    assert_eq!(after, before);
+    let label = PayloadDigest([1; 20]);
+    assert_eq!(store.holder(content, label).expect("holder"), Some(url(&address(&Outcome::Html)).key()));
 }
 
 fn records_round_trip(fixture: &dyn Fixture) {

@@ -25,6 +25,7 @@ pub use model::Queued;
 pub trait Store: Send + Sync {
     /// Applies a batch: all of it or nothing, durable when it returns. Applying the same batch again changes nothing.
     ///
+    /// - A reopened URL loses its visit and is back at its place in the queue, as if it had never been asked for.
     /// - A found URL that is unknown is queued, and reported as fresh. A known one whose new way is shorter (fewer
     ///   links, then fewer redirects) is relaxed: it takes the new depth; if it was visited and has outlinks it goes
     ///   back into the queue marked [`Queued::visited`], so that its links are judged again even after a crash.

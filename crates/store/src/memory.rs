@@ -43,6 +43,9 @@ impl Store for MemoryStore {
     fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
         let mut state = self.state();
         let mut committed = Committed::default();
+        for key in &batch.reopened {
+            state.reopen(*key);
+        }
         for visit in &batch.visits {
             state.visit(visit, &mut committed);
         }
@@ -165,6 +168,16 @@ impl Store for MemoryStore {
 }
 
 impl State {
+    fn reopen(&mut self, key: UrlKey) {
+        let Some(entry) = self.urls.get_mut(&key) else { return };
+        let place = (key.site, entry.candidate.position());
+        let is_over = entry.visit.as_ref().is_some_and(|visit| visit.outcome.may_be_reopened());
+        if is_over && !self.queue.contains(&place) {
+            (entry.visit, entry.attempts) = (None, 0);
+            self.queue.insert(place);
+        }
+    }
+
     fn visit(&mut self, visit: &Visit, committed: &mut Committed) {
         if let Some(entry) = self.urls.get_mut(&visit.key) {
             entry.visit = Some(visit.clone());

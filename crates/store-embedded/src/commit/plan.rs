@@ -44,6 +44,9 @@ impl<'a> Plan<'a> {
     pub(crate) fn of(batch: &'a Batch, view: &'a View<'a>, known: &'a Known) -> Result<Self, StoreError> {
         let (urls, visits, committed) = (HashMap::default(), BTreeMap::new(), Committed::default());
         let mut plan = Plan { urls, visits, committed, view, known };
+        for key in &batch.reopened {
+            plan.reopen(*key)?;
+        }
         for visit in &batch.visits {
             plan.visit(visit)?;
         }
@@ -81,6 +84,15 @@ impl<'a> Plan<'a> {
         change(&mut url.now);
         url.changed = true;
         Ok(true)
+    }
+
+    fn reopen(&mut self, key: UrlKey) -> Result<(), StoreError> {
+        let is_over = |url: &UrlRecord| !url.queued && url.visit.is_some_and(|visit| visit.outcome.may_be_reopened());
+        if let Some(url) = self.touch(key)?.filter(|url| is_over(&url.now)) {
+            (url.now.visit, url.now.attempts, url.now.queued) = (None, 0, true);
+            url.changed = true;
+        }
+        Ok(())
     }
 
     fn visit(&mut self, visit: &'a Visit) -> Result<(), StoreError> {

@@ -55,6 +55,12 @@ impl Stage<'_> {
         if let Some((generation, place)) = left.filter(|_| left != entered) {
             self.to.remove(self.queue.table(generation), place);
         }
+        if let (Some(gone), None) = (before.and_then(|before| before.visit), now.visit) {
+            self.to.remove(&self.tables.visits, key.to_bytes());
+            if gone.has_outlinks {
+                self.to.remove(&self.tables.outlinks, key.to_bytes());
+            }
+        }
         let encoded = codec::encode_url(record);
         if now.is_in_queue() {
             // It may have been there in the first format.

@@ -48,6 +48,7 @@ pub fn batch() -> impl Strategy<Value = Batch> {
         prop::collection::vec(visit(), 0..4),
         prop::collection::vec((0..URLS, distance()), 0..3),
         prop::collection::vec((0..URLS, any::<u8>()), 0..3),
+        prop::collection::vec(0..URLS, 0..4),
     );
     let others = (
         prop::collection::vec((0..5u8, 0..URLS), 0..3),
@@ -55,17 +56,20 @@ pub fn batch() -> impl Strategy<Value = Batch> {
         prop::collection::vec(0..URLS, 0..3),
         prop::collection::vec((0..4u32, any::<u64>()), 0..3),
     );
-    (urls, others).prop_map(|((found, settled, visits, judged, attempts), (holders, sites, seeds, segments))| Batch {
-        found,
-        settled,
-        visits,
-        judged_again: judged.into_iter().map(|(n, distance)| (url(n).key(), distance)).collect(),
-        attempts: attempts.into_iter().map(|(n, count)| (url(n).key(), count)).collect(),
-        holders: holders.into_iter().map(|(digest, n)| (ContentDigest::of(&[digest]), url(n).key())).collect(),
-        sites: sites.into_iter().map(|(n, pages_fetched)| site(n, pages_fetched)).collect(),
-        seeds: seeds.into_iter().map(url).collect(),
-        segments: segments.into_iter().map(|(serial, length)| segment(serial, length)).collect(),
-    })
+    (urls, others).prop_map(
+        |((found, settled, visits, judged, attempts, reopened), (holders, sites, seeds, segments))| Batch {
+            reopened: reopened.into_iter().map(|n| url(n).key()).collect(),
+            found,
+            settled,
+            visits,
+            judged_again: judged.into_iter().map(|(n, distance)| (url(n).key(), distance)).collect(),
+            attempts: attempts.into_iter().map(|(n, count)| (url(n).key(), count)).collect(),
+            holders: holders.into_iter().map(|(digest, n)| (ContentDigest::of(&[digest]), url(n).key())).collect(),
+            sites: sites.into_iter().map(|(n, pages_fetched)| site(n, pages_fetched)).collect(),
+            seeds: seeds.into_iter().map(url).collect(),
+            segments: segments.into_iter().map(|(serial, length)| segment(serial, length)).collect(),
+        },
+    )
 }
 
 fn site(n: u8, pages_fetched: u64) -> SiteRecord {

@@ -68,6 +68,8 @@ pub fn numbered(number: u64) -> Batch {
     });
     let site = SiteRecord { pages_fetched: number, robots, ..SiteRecord::new(page(number, 0, 0).url.site()) };
     Batch {
+        // Applied again, it finds them in the queue.
+        reopened: vec![page(number.saturating_sub(2), FOUND, 5).url.key()],
         found,
         settled: vec![(excluded, verdict)],
         visits,

@@ -30,6 +30,7 @@ CREATE FUNCTION originals() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 --   me      0 is the process that has the store to itself
 --   fence_  politeness groups whose sites are visited, and the epochs of their ownership
 --   seeds_known  the number of the last seed by which a worker has judged what is settled
+--   b_  URLs whose outcome is taken back: they are back in the queue
 --   f_  URLs found, each once a purpose, by the shortest way: 'first' are inserted or relax, 'other' relax only (another purpose
 --       than the first), 'settled' are inserted only
 --   t_  URLs visited or judged again: whether all their visits of this batch have links (null: there is none), and the
@@ -37,6 +38,7 @@ CREATE FUNCTION originals() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 --   v_  visits: of known URLs, or of URLs to be settled
 CREATE FUNCTION commit(
     me bigint, my_process text, commit_number bigint, fence_group text[], fence_epoch bigint[], seeds_known bigint,
+    b_site bigint[], b_url bigint[],
     f_site bigint[], f_url bigint[], f_kind text[], f_depth bigint[], f_redirects smallint[], f_purpose text[], f_via text[],
     f_on_site bigint[], f_on_url bigint[], f_text text[],
     t_site bigint[], t_url bigint[], t_links boolean[], t_shortest bigint[], t_longest bigint[],
@@ -71,6 +73,7 @@ DECLARE
     i_site bigint[]; i_url bigint[]; j_site bigint[]; j_url bigint[];
     orphan_site bigint[]; orphan_url bigint[];                    -- duplicates whose original was undone
     l_site bigint[]; l_url bigint[]; o_site bigint[]; o_url bigint[];  -- not the first with their payload, and who was
+    back_site bigint[] := '{}'; back_url bigint[] := '{}';        -- back in the queue
     any_nearer boolean := false;
 BEGIN
     SELECT w.number INTO last FROM writer w WHERE w.writer = me AND w.process = my_process::uuid FOR UPDATE;
@@ -149,9 +152,29 @@ BEGIN
     PERFORM FROM url u JOIN (
             SELECT t.site, t.url FROM unnest(t_site, t_url) AS t(site, url)
             UNION
+            SELECT b.site, b.url FROM unnest(b_site, b_url) AS b(site, url)
+            UNION
             SELECT f.site, f.url FROM unnest(is_nearer, f_site, f_url) AS f(is_nearer, site, url) WHERE near > 0 AND f.is_nearer
         ) k ON u.site_key = k.site AND u.url_key = k.url
         ORDER BY u.site_key, u.url_key FOR NO KEY UPDATE OF u;
+
+    -- Outcomes are taken back: failures and refusals (Outcome::may_be_reopened), unless the URL is in the queue anyway.
+    IF cardinality(b_site) > 0 THEN
+        WITH gone AS (
+            DELETE FROM visit v USING unnest(b_site, b_url) AS b(site, url), url u
+                WHERE v.site_key = b.site AND v.url_key = b.url AND u.site_key = b.site AND u.url_key = b.url
+                    AND v.outcome NOT IN ('html', 'binary', 'duplicate', 'redirect')
+                    AND NOT EXISTS (SELECT FROM queue q
+                        WHERE q.site_key = u.site_key AND q.rank = rank_of(u.purpose, u.depth) AND q.url_key = u.url_key)
+                RETURNING v.site_key, v.url_key, rank_of(u.purpose, u.depth) AS rank),
+        unsettled AS (
+            UPDATE url u SET settled = false FROM gone g
+                WHERE u.site_key = g.site_key AND u.url_key = g.url_key AND u.settled),
+        not_attempted AS (
+            DELETE FROM attempt a USING gone g WHERE a.site_key = g.site_key AND a.url_key = g.url_key),
+        queued AS (INSERT INTO queue SELECT g.site_key, g.rank, g.url_key FROM gone g)
+        SELECT coalesce(array_agg(g.site_key), '{}'), coalesce(array_agg(g.url_key), '{}') INTO back_site, back_url FROM gone g;
+    END IF;
 
     -- What is to be told of them, as it stands now.
     INSERT INTO nearer
@@ -330,10 +353,13 @@ BEGIN
             SELECT DISTINCT g.owner, s.site_key
             FROM (SELECT unnest(new_site) UNION ALL SELECT x.site_key FROM nearer x WHERE any_nearer AND x.writer = me) AS n(site)
             JOIN site s ON s.site_key = n.site JOIN politeness_group g ON g.name = s.politeness_group WHERE g.owner <> me
-            UNION SELECT me, o.site FROM unnest(orphan_site) AS o(site);
+            UNION SELECT me, o.site FROM unnest(orphan_site) AS o(site)
+            UNION SELECT g.owner, s.site_key FROM unnest(back_site) AS b(site)
+                JOIN site s ON s.site_key = b.site JOIN politeness_group g ON g.name = s.politeness_group WHERE g.owner IS NOT NULL;
         INSERT INTO unplaced (site_key, site)
             SELECT DISTINCT ON (u.site_key) u.site_key, substring(u.url FROM '^[a-z]+://[^/]+')
-            FROM unnest(new_site, new_url) AS n(site, url) JOIN url u ON u.site_key = n.site AND u.url_key = n.url
+            FROM unnest(new_site || back_site, new_url || back_url) AS n(site, url)
+                JOIN url u ON u.site_key = n.site AND u.url_key = n.url
             WHERE NOT EXISTS (SELECT FROM site s WHERE s.site_key = n.site AND s.politeness_group IS NOT NULL)
             ORDER BY u.site_key
             ON CONFLICT DO NOTHING;

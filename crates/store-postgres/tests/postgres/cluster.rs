@@ -416,3 +416,29 @@ fn what_several_find_at_once_is_fresh_once_and_keeps_the_shortest_way() {
         assert_eq!(queued.iter().filter(|queued| queued.candidate.url.key() == key).count(), 1);
     }
 }
+
+#[test]
+fn the_owner_of_a_site_learns_of_urls_that_are_reopened_and_a_site_without_a_group_is_to_be_placed() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let [owner, other] = [0, 1].map(|_| join(&place, LONG));
+    let (mine, unplaced) = (page(1, 0), page(2, 0));
+    owner.place(&[(mine.site(), group(1))]).expect("place");
+    assert_eq!(owner.assign(&[(group(1), owner.id())], QUIET).expect("assign"), 1);
+    let failed =
+        |url: &CanonicalUrl| Visit::without_fetch(url.key(), Outcome::Timeout, "slow".to_owned(), Timestamp(1));
+    let candidates = [&mine, &unplaced].map(|url| found(url.clone(), 1));
+    let settled = candidates.iter().map(|candidate| (candidate.clone(), failed(&candidate.url))).collect();
+    other.commit(&[], ALL_SEEDS, &Batch { settled, ..Batch::default() }).expect("commit");
+    owner.hints(1_000).expect("those of placing");
+    assert_eq!(owner.unplaced((0, 1), 10).expect("unplaced"), []);
+    let reopened = candidates.iter().map(|candidate| candidate.url.key()).collect();
+    let batch = Batch { reopened, ..Batch::default() };
+    other.commit(&[], ALL_SEEDS, &batch).expect("commit");
+    assert_eq!(owner.hints(10).expect("hints"), [(mine.site().key(), group(1))]);
+    assert_eq!(owner.waiting().expect("waiting"), [(mine.site().key(), group(1))]);
+    assert_eq!(owner.unplaced((0, 1), 10).expect("unplaced"), [unplaced.site()]);
+    assert_eq!(owner.pending(mine.site().key(), None, 10).expect("pending").len(), 1);
+    other.commit(&[], ALL_SEEDS, &batch).expect("they are in the queue");
+    assert_eq!(owner.hints(10).expect("hints"), []);
+}

@@ -109,9 +109,9 @@ fn what_cannot_be_used_is_named() {
 
     let newer = Place::on(&server);
     drop(newer.open().expect("open"));
-    newer.execute("UPDATE meta SET version = 9");
+    newer.execute("UPDATE meta SET version = 10");
     let error = newer.open().err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 9, expected: 8, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 10, expected: 9, .. }), "{error}");
 
     let foreign = Place::on(&server);
     foreign.execute(&format!("CREATE SCHEMA {0}; CREATE TABLE {0}.url (x int)", foreign.schema));

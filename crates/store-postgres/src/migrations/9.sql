@@ -1,0 +1,1 @@
+-- Format 9. A commit takes outcomes back (functions.sql); the tables are those of format 8.
