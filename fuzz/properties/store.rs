@@ -18,7 +18,7 @@ pub fn hold(input: &[u8]) {
         0 => url(key, record),
         1 => reads_back(record, |bytes| codec::decode_visit(key, bytes), codec::encode_visit),
         2 => reads_back(record, codec::decode_outlinks, |outlinks| codec::encode_outlinks(outlinks)),
-        3 => reads_back(record, codec::decode_site, codec::encode_site),
+        3 => reads_back(record, codec::decode_site, |site| codec::encode_site(site, &site.shapes)),
         4 => reads_back(record, codec::decode_robots, codec::encode_robots),
         5 => reads_back(record, |bytes| codec::decode_segment(1, bytes), codec::encode_segment),
         6 => reads_back(record, codec::decode_seed, codec::encode_seed),

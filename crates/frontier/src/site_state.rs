@@ -28,11 +28,9 @@ pub fn window_urls(all: usize, sites: usize) -> usize {
 /// Shapes counted a site.
 const SHAPES_MAX: usize = 10_000;
 
-/// From which count on a shape is written to the site's record. Smaller counts begin anew after a restart.
+/// From which count on a shape is written to the store, and then whenever the count has doubled, and when nothing waits in memory any more,
+/// after which the site may leave the front. So after a crash a count is more than half of what it was; a smaller one begins anew.
 const SHAPE_COUNT_KEPT_MIN: u32 = 8;
-
-/// Shapes written to the site's record.
-const SHAPES_KEPT_MAX: usize = 512;
 
 /// What is known of a site's robots.txt.
 #[derive(Clone, Debug)]
@@ -138,13 +136,26 @@ pub struct SiteState {
     all_loaded: bool,
     /// The window was cut or dropped since the queue was read last: what is being read now may lie behind a gap.
     cut: bool,
-    shapes: HashMap<u64, u32>,
+    shapes: HashMap<u64, Counted>,
+    /// Shapes whose count has come to be worth writing.
+    shapes_due: Vec<u64>,
+    /// Shapes whose count is no more what is written.
+    shapes_changed: Vec<u64>,
+}
+
+/// How often URLs of a shape were fetched.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    count: u32,
+    /// What was put into a record of it.
+    written: u32,
 }
 
 impl SiteState {
     /// A site as its record has it, with nothing loaded of its queue.
     #[must_use]
-    pub fn new(record: SiteRecord) -> Self {
+    pub fn new(mut record: SiteRecord) -> Self {
+        let shapes = std::mem::take(&mut record.shapes).into_iter();
         SiteState {
             key: record.site.key(),
             robots: RobotsState::Unknown { failed_tries: 0 },
@@ -156,7 +167,9 @@ impl SiteState {
             loaded_to: None,
             all_loaded: false,
             cut: false,
-            shapes: record.shapes.iter().copied().collect(),
+            shapes: shapes.map(|(shape, count)| (shape, Counted { count, written: count })).collect(),
+            shapes_due: Vec::new(),
+            shapes_changed: Vec::new(),
             record,
         }
     }
@@ -167,19 +180,24 @@ impl SiteState {
         &self.record.site
     }
 
-    /// The record as it is to be written now, without robots.txt.
+    /// The record as it is to be written now, without robots.txt. It must be written: counters of shapes that it has are not in the next one.
     #[must_use]
-    pub fn record(&self) -> SiteRecord {
-        let mut shapes: Vec<(u64, u32)> = self
-            .shapes
-            .iter()
-            .map(|(shape, count)| (*shape, *count))
-            .filter(|(_, n)| *n >= SHAPE_COUNT_KEPT_MIN)
-            .collect();
-        shapes.sort_unstable_by_key(|(shape, count)| (std::cmp::Reverse(*count), *shape));
-        shapes.truncate(SHAPES_KEPT_MAX);
+    pub fn record(&mut self) -> SiteRecord {
         let address = self.address().or(self.record.address);
-        SiteRecord { robots: None, shapes, address, ..self.record.clone() }
+        SiteRecord { robots: None, shapes: self.shapes_to_write(), address, ..self.record.clone() }
+    }
+
+    fn shapes_to_write(&mut self) -> Vec<(u64, u32)> {
+        let mut shapes = std::mem::take(&mut self.shapes_due);
+        if self.queue.is_empty() {
+            shapes.append(&mut self.shapes_changed);
+        }
+        let to_write = shapes.into_iter().filter_map(|shape| {
+            let counted = self.shapes.get_mut(&shape).filter(|counted| counted.count != counted.written)?;
+            counted.written = counted.count;
+            Some((shape, counted.count))
+        });
+        to_write.collect()
     }
 
     /// The address it is pinned to.
@@ -452,11 +470,19 @@ impl SiteState {
         if waiting.attempts > 0 || (self.shapes.len() >= SHAPES_MAX && !self.shapes.contains_key(&shape)) {
             return None;
         }
-        let count = self.shapes.entry(shape).or_default();
-        if *count >= max {
+        let counted = self.shapes.entry(shape).or_default();
+        if counted.count >= max {
             return Some(Settled::by(rule.limit(), Outcome::Trap, traps.reason(rule)));
         }
-        *count += 1;
+        counted.count += 1;
+        if counted.count >= SHAPE_COUNT_KEPT_MIN {
+            if counted.count.is_power_of_two() {
+                self.shapes_due.push(shape);
+            }
+            if counted.count == (counted.written + 1).max(SHAPE_COUNT_KEPT_MIN) {
+                self.shapes_changed.push(shape);
+            }
+        }
         None
     }
 }

@@ -28,7 +28,8 @@ pub struct SiteRecord {
     pub pages_fetched: u64,
     /// Sitemaps read.
     pub sitemaps_read: u32,
-    /// How often each shape of URL was fetched, for the trap rules: (hash of the shape, count).
+    /// How often each shape of URL was fetched, for the trap rules: (hash of the shape, count). Counters are kept apart from the rest of the
+    /// record: a batch has those that are to be written, and the others stay.
     pub shapes: Vec<(u64, u32)>,
     /// Set while the site is in trouble and is left alone for a while: until [`SiteRecord::due_at`].
     pub aside: Option<Aside>,

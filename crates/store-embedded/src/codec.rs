@@ -20,8 +20,8 @@ mod tests;
 /// The version of the directory's layout and of all tables together.
 ///
 /// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue; 3 had no limits
-/// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, and of a
-/// robots.txt only the last try.
+/// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, of a
+/// robots.txt only the last try, and the counters of shapes in the records of their sites.
 pub(crate) const FORMAT_VERSION: u32 = 5;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
@@ -305,8 +305,9 @@ const ADDRESS_IS_V6: u8 = 1 << 1;
 const IS_GIVEN_UP: u8 = 1 << 2;
 const IS_ASIDE: u8 = 1 << 3;
 
-/// Without what is known of robots.txt, which has its own table.
-pub(crate) fn encode_site(record: &SiteRecord) -> Vec<u8> {
+/// Without what is known of robots.txt, which has its own table. So have the counters of shapes: in records that are written now there are
+/// none.
+pub(crate) fn encode_site(record: &SiteRecord, shapes: &[(u64, u32)]) -> Vec<u8> {
     let flags = flag(record.address.is_some(), HAS_ADDRESS)
         | flag(record.address.is_some_and(|address| address.is_ipv6()), ADDRESS_IS_V6)
         | flag(record.given_up.is_some(), IS_GIVEN_UP)
@@ -321,8 +322,8 @@ pub(crate) fn encode_site(record: &SiteRecord) -> Vec<u8> {
     to.varint(record.due_at.0).varint(u64::from(record.failures_in_a_row));
     to.varint(record.response_time.as_secs()).varint(u64::from(record.response_time.subsec_nanos()));
     to.varint(record.pages_fetched).varint(u64::from(record.sitemaps_read));
-    to.varint(record.shapes.len() as u64);
-    for (shape, count) in &record.shapes {
+    to.varint(shapes.len() as u64);
+    for (shape, count) in shapes {
         to.fixed(&shape.to_be_bytes()).varint(u64::from(*count));
     }
     if let Some(failure) = &record.given_up {
@@ -372,6 +373,17 @@ pub(crate) fn decode_site(bytes: &[u8]) -> Result<SiteRecord, StoreError> {
         aside,
         given_up,
     })
+}
+
+pub(crate) fn encode_shape(count: u32) -> Vec<u8> {
+    Encoder::new(RECORD_VERSION).varint(u64::from(count)).finish()
+}
+
+pub(crate) fn decode_shape(bytes: &[u8]) -> Result<u32, StoreError> {
+    let mut from = Decoder::new("shapes", RECORD_VERSION, bytes)?;
+    let count = from.narrow()?;
+    from.finish()?;
+    Ok(count)
 }
 
 const ROBOTS_STATUS: u8 = 0;

@@ -52,6 +52,20 @@ pub(crate) fn queued(key: &[u8]) -> Option<(SiteKey, Position)> {
     Some((SiteKey::from_bytes(*site), position))
 }
 
+/// The counter of a shape of a site.
+pub(crate) fn shape(site: SiteKey, shape: u64) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&site.to_bytes());
+    key[8..].copy_from_slice(&shape.to_be_bytes());
+    key
+}
+
+/// The hash of a shape. `None` if the bytes are not the key of one.
+pub(crate) fn shape_hash(key: &[u8]) -> Option<u64> {
+    let key: &[u8; 16] = key.try_into().ok()?;
+    key.last_chunk::<8>().map(|hash| u64::from_be_bytes(*hash))
+}
+
 /// The seed with this ordinal number.
 pub(crate) fn seed(ordinal: u64) -> [u8; 9] {
     prefixed(SEED_ORDINAL, ordinal.to_be_bytes())
@@ -93,6 +107,8 @@ mod tests {
         assert_eq!(queued(&queue(site, position)), Some((site, position)));
         assert_eq!(queued(&[0; 19]), None);
         assert_eq!(segment_serial(&segment(7)), Some(7));
+        assert_eq!(shape_hash(&shape(site, u64::MAX - 1)), Some(u64::MAX - 1));
+        assert_eq!(shape_hash(&[0; 15]), None);
         assert_eq!(segment_serial(&seed(7)), None);
     }
 }

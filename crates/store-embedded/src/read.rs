@@ -2,6 +2,7 @@
 
 mod scan;
 
+use std::collections::BTreeMap;
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 use fjall::{Iter, Keyspace, Readable, Slice, Snapshot};
@@ -94,7 +95,8 @@ impl<'a> View<'a> {
 
     pub(crate) fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         let record = self.read(&self.tables.sites, &key.to_bytes())?;
-        record.map(|record| self.with_robots(&key.to_bytes(), &record)).transpose()
+        let site = record.map(|record| self.with_robots(&key.to_bytes(), &record)).transpose()?;
+        site.map(|site| Ok(SiteRecord { shapes: self.shapes(key, &site.shapes)?, ..site })).transpose()
     }
 
     pub(crate) fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
@@ -104,7 +106,7 @@ impl<'a> View<'a> {
             .take(max)
             .map(|entry| {
                 let (key, record) = self.pair(entry)?;
-                self.with_robots(&key, &record)
+                Ok(SiteRecord { shapes: Vec::new(), ..self.with_robots(&key, &record)? })
             })
             .collect()
     }
@@ -252,6 +254,18 @@ impl<'a> View<'a> {
             visit.outlinks = self.outlinks(key)?;
         }
         Ok(visit)
+    }
+
+    /// The counters of the shapes of a site, whose record may still have some.
+    fn shapes(&self, site: SiteKey, in_record: &[(u64, u32)]) -> Result<Vec<(u64, u32)>, StoreError> {
+        let mut shapes: BTreeMap<u64, u32> = in_record.iter().copied().collect();
+        let (first, last) = (keys::shape(site, 0), keys::shape(site, u64::MAX));
+        for entry in self.range(&self.tables.shapes, Included(first), Included(last)) {
+            let (key, count) = self.pair(entry)?;
+            let shape = keys::shape_hash(&key).ok_or_else(|| damaged("shapes", "a key of the wrong length"))?;
+            shapes.insert(shape, codec::decode_shape(&count)?);
+        }
+        Ok(shapes.into_iter().collect())
     }
 
     fn with_robots(&self, key: &[u8], record: &[u8]) -> Result<SiteRecord, StoreError> {

@@ -36,6 +36,9 @@ pub(crate) struct Tables {
     pub(crate) outlinks: Keyspace,
     /// Site key to the site's record.
     pub(crate) sites: Keyspace,
+    /// Site key and hash to the counter of a shape. In formats 1 to 4 they were in the records of the sites, which is still so until such a
+    /// record is written again.
+    pub(crate) shapes: Keyspace,
     /// Site key to what is known of robots.txt.
     pub(crate) robots: Keyspace,
     /// Content digest to the key of the URL that had it first.
@@ -97,6 +100,7 @@ impl Tables {
             visits: engine.keyspace("visits", small)?,
             outlinks: engine.keyspace("outlinks", long_values)?,
             sites: engine.keyspace("sites", small)?,
+            shapes: engine.keyspace("shapes", small)?,
             robots: engine.keyspace("robots", long_values)?,
             holders: engine.keyspace("holders", small)?,
             has_labels: false,
@@ -118,8 +122,8 @@ impl Tables {
     pub(crate) fn is_torn(&self) -> bool {
         let meta = self.meta.tree.get_highest_seqno();
         let queue = self.queue.generations();
-        let others =
-            [&self.urls, &self.visits, &self.outlinks, &self.sites, &self.robots, &self.contents, &self.holders];
+        let [urls, visits, outlinks] = [&self.urls, &self.visits, &self.outlinks];
+        let others = [urls, visits, outlinks, &self.sites, &self.shapes, &self.robots, &self.contents, &self.holders];
         let others = others.into_iter().chain(queue.iter().map(|(_, table)| table));
         others.into_iter().any(|table| table.tree.get_highest_seqno() > meta)
     }

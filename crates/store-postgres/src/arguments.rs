@@ -23,6 +23,7 @@ pub(crate) fn of(batch: &Batch) -> Parameters {
     arguments.attempts(batch);
     arguments.holders(batch);
     arguments.sites(batch);
+    arguments.shapes(batch);
     arguments.robots(batch);
     arguments.seeds(batch);
     arguments.segments(batch);
@@ -138,11 +139,21 @@ impl Columns {
         self.column(&rows, |record| record.given_up.as_ref().map(|failure| failure_word(failure.kind)));
         self.column(&rows, |record| text(record.given_up.as_ref().map(|failure| failure.detail.as_str())));
         self.column(&rows, |record| record.site.as_str().to_owned());
-        self.column(&rows, |record| shapes(&record.shapes));
         self.column(&rows, |record| record.aside.as_ref().map(|aside| plain(aside.since.0)));
         self.column(&rows, |record| record.aside.as_ref().map(|aside| i64::from(aside.round)));
         self.column(&rows, |record| record.aside.as_ref().map(|aside| failure_word(aside.reason.kind)));
         self.column(&rows, |record| text(record.aside.as_ref().map(|aside| aside.reason.detail.as_str())));
+    }
+
+    fn shapes(&mut self, batch: &Batch) {
+        let of_sites = batch.sites.iter().map(|record| (ordered(record.site.key().0), &record.shapes));
+        let counted =
+            of_sites.flat_map(|(site, shapes)| shapes.iter().map(move |(shape, count)| ((site, *shape), *count)));
+        let last: BTreeMap<_, _> = counted.collect();
+        let rows: Vec<_> = last.into_iter().collect();
+        self.column(&rows, |((site, _), _)| *site);
+        self.column(&rows, |((_, shape), _)| plain(*shape));
+        self.column(&rows, |(_, count)| i64::from(*count));
     }
 
     fn robots(&mut self, batch: &Batch) {
@@ -255,8 +266,4 @@ fn distance(distance: Distance) -> i64 {
 
 fn text(text: Option<&str>) -> Option<String> {
     text.map(|text| stored(text).into_owned())
-}
-
-fn shapes(shapes: &[(u64, u32)]) -> Vec<u8> {
-    shapes.iter().flat_map(|(shape, count)| [&shape.to_be_bytes()[..], &count.to_be_bytes()].concat()).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! url       every URL known          insert-only, but for shorter ways     queue    what is to be fetched, in order
-//! visit     outcomes                 attempt  requests without outcome     site, robots, holder, seed, segment
+//! visit     outcomes                 attempt  requests without outcome     site, site_shapes, robots, holder, seed, segment
 //! writer    the last commit's number and answer                            meta     format version, the crawl's identity
 //! worker, politeness_group, unplaced, bid, hint, crawl              several workers: [`cluster`]
 //! ```

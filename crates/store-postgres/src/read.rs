@@ -58,12 +58,22 @@ const UNRECORDED: &str = entries_of!(
     JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key"
 );
 
-/// Sites with what is known of their robots.txt, as far as a condition holds for that.
+/// The counters of the shapes of a site.
+macro_rules! shapes {
+    () => {
+        "(SELECT array_agg(c.shape ORDER BY c.shape) FROM site_shapes c WHERE c.site_key = s.site_key),
+        (SELECT array_agg(c.count ORDER BY c.shape) FROM site_shapes c WHERE c.site_key = s.site_key)"
+    };
+}
+
+/// Sites with these counters of shapes, and with what is known of their robots.txt, as far as a condition holds for that.
 macro_rules! sites_with {
-    ($robots: literal) => {
+    ($shapes: expr, $robots: literal) => {
         concat!(
             "SELECT s.site, s.due_at, s.failures_in_a_row, s.response_seconds, s.response_nanos, s.pages_fetched,
-        s.sitemaps_read, s.address, s.given_up, s.given_up_detail, s.shapes,
+        s.sitemaps_read, s.address, s.given_up, s.given_up_detail, ",
+            $shapes,
+            ",
         s.aside_since, s.aside_round, s.aside_reason, s.aside_detail,
         r.fetched_at, r.tried_at, r.failed_tries, r.status, r.failure, r.failure_detail, r.body, r.is_cut
     FROM (SELECT * FROM site WHERE site_key >= $1 ORDER BY site_key LIMIT $2) s
@@ -74,9 +84,12 @@ macro_rules! sites_with {
     };
 }
 
-const SITES: &str = sites_with!("");
+const SITE: &str = sites_with!(shapes!(), "");
+/// Without shapes.
+const SITES: &str = sites_with!("NULL::bigint[], NULL::bigint[]", "");
 /// A worker relies on what has a record that stays, or is its own: the record of another goes when that one is lost.
-const SITES_OF_WORKER: &str = sites_with!(
+const SITE_OF_WORKER: &str = sites_with!(
+    shapes!(),
     " AND (r.segment IS NULL OR EXISTS (SELECT FROM segment g
         WHERE g.serial = r.segment AND (g.is_sealed OR g.worker = $3)))"
 );
@@ -161,24 +174,30 @@ impl Reader {
     }
 
     pub(crate) fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
-        let site = self.sites_from("looking up a site", key.0, 1)?.pop();
+        let site = self.sites_from("looking up a site", SITE, key.0, 1)?.pop();
         Ok(site.filter(|site| site.site.key() == key))
     }
 
     /// A site as a worker may rely on it.
     pub(crate) fn site_of(&self, worker: i64, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         let parameters: Parameters = vec![Box::new(ordered(key.0)), Box::new(limit(1)), Box::new(worker)];
-        let rows = self.session.query("looking up a site", SITES_OF_WORKER, parameters)?;
+        let rows = self.session.query("looking up a site", SITE_OF_WORKER, parameters)?;
         let site = rows.first().map(|row| Columns::of("site", row).site()).transpose()?;
         Ok(site.filter(|site| site.site.key() == key))
     }
 
     pub(crate) fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
-        following(after).map_or(Ok(Vec::new()), |first| self.sites_from("reading the sites", first, max))
+        following(after).map_or(Ok(Vec::new()), |first| self.sites_from("reading the sites", SITES, first, max))
     }
 
-    fn sites_from(&self, doing: &'static str, first: u64, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
-        let rows = self.session.query(doing, SITES, vec![Box::new(ordered(first)), Box::new(limit(max))])?;
+    fn sites_from(
+        &self,
+        doing: &'static str,
+        statement: &'static str,
+        first: u64,
+        max: usize,
+    ) -> Result<Vec<SiteRecord>, StoreError> {
+        let rows = self.session.query(doing, statement, vec![Box::new(ordered(first)), Box::new(limit(max))])?;
         rows.iter().map(|row| Columns::of("site", row).site()).collect()
     }
 

@@ -211,18 +211,15 @@ impl<'r> Columns<'r> {
         }
     }
 
+    /// The hashes of shapes and their counters, as two arrays, null where there are none.
     fn shapes(&mut self) -> Result<Vec<(u64, u32)>, StoreError> {
-        let bytes: &[u8] = self.next()?;
-        let (pairs, rest) = bytes.as_chunks::<12>();
-        if !rest.is_empty() {
-            return Err(self.damaged("shapes of the wrong length"));
-        }
-        Ok(pairs
-            .iter()
-            .map(|[a, b, c, d, e, f, g, h, i, j, k, l]| {
-                (u64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h]), u32::from_be_bytes([*i, *j, *k, *l]))
-            })
-            .collect())
+        let (hashes, counts): (Option<Vec<i64>>, Option<Vec<i64>>) = (self.next()?, self.next()?);
+        let pairs = hashes.unwrap_or_default().into_iter().zip(counts.unwrap_or_default());
+        let shapes = pairs.map(|(hash, count)| Some((from_plain(hash), u32::try_from(count).ok()?)));
+        let shapes: Option<Vec<_>> = shapes.collect();
+        let mut shapes = shapes.ok_or_else(|| self.damaged("a number out of range"))?;
+        shapes.sort_unstable();
+        Ok(shapes)
     }
 
     /// `fetched_at, tried_at, failed_tries, status, failure, failure_detail, body, is_cut`, all null where nothing is known.

@@ -26,7 +26,8 @@ pub struct Batch {
     /// Relaxed URLs whose links were judged again, from this distance: they leave the queue, unless they are known to
     /// be nearer still by now.
     pub judged_again: Vec<(UrlKey, Distance)>,
-    /// Sites whose record changed. Where `robots` is `None`, what is stored of robots.txt stays.
+    /// Sites whose record changed. Where `robots` is `None`, what is stored of robots.txt stays. So do the counters of shapes that
+    /// `shapes` does not have.
     pub sites: Vec<SiteRecord>,
     /// URLs that count as seeds from now on.
     pub seeds: Vec<CanonicalUrl>,

@@ -17,7 +17,7 @@ use model::{
     ArchiveLocation, Aside, Candidate, ContentDigest, Distance, Failure, FailureKind, Limit, Outcome, PayloadDigest,
     Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
 };
-use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
+use weburl::{CanonicalRules, CanonicalUrl, Site, UrlKey};
 
 use crate::{Batch, Committed, Segment, Store};
 
@@ -52,6 +52,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("a reopened URL is as if it had never been asked for", reopened),
         ("what must not be reopened is left alone", not_reopened),
         ("records read back as written", records_round_trip),
+        ("counters of shapes are written one by one", shapes),
         ("robots.txt stays when a site is written without it", robots_stay),
         ("the first holder of a content stays", holders),
         ("seeds and segments are kept", seeds_and_segments),
@@ -388,6 +389,28 @@ fn records_round_trip(fixture: &dyn Fixture) {
     let well = SiteRecord { aside: None, given_up: None, ..site };
     store.commit(&Batch { sites: vec![well.clone()], ..Batch::default() }).expect("commit");
     assert_eq!(store.site(well.site.key()).expect("site"), Some(well));
+}
+
+fn shapes(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let (a, b) = (url("http://a.test/").site(), url("http://b.test/").site());
+    let with =
+        |site: &Site, shapes: &[(u64, u32)]| SiteRecord { shapes: shapes.to_vec(), ..SiteRecord::new(site.clone()) };
+    let write = |store: &dyn Store, sites: Vec<SiteRecord>| {
+        store.commit(&Batch { sites, ..Batch::default() }).expect("commit");
+    };
+    let read = |store: &dyn Store, site: &Site| store.site(site.key()).expect("site").expect("known").shapes;
+    write(&*store, vec![with(&a, &[(u64::MAX, 8), (1 << 63, u32::MAX), (3, 8)]), with(&b, &[(3, 16)])]);
+    write(&*store, vec![with(&a, &[])]);
+    assert_eq!(read(&*store, &a), [(3, 8), (1 << 63, u32::MAX), (u64::MAX, 8)]);
+    // Each of the records of a batch has its own, and the last of a counter counts.
+    write(&*store, vec![with(&a, &[(3, 16), (0, 8), (3, 32)]), with(&b, &[]), with(&a, &[(0, 9)]), with(&a, &[])]);
+    drop(store);
+    let store = fixture.open();
+    assert_eq!(read(&*store, &a), [(0, 9), (3, 32), (1 << 63, u32::MAX), (u64::MAX, 8)]);
+    assert_eq!(read(&*store, &b), [(3, 16)]);
+    let all = store.sites(None, 10).expect("sites");
+    assert!(all.len() == 2 && all.iter().all(|record| record.shapes.is_empty()));
 }
 
 fn robots_stay(fixture: &dyn Fixture) {

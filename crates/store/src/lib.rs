@@ -69,13 +69,13 @@ pub trait Store: Send + Sync {
     /// The store cannot be read.
     fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError>;
 
-    /// The record of a site.
+    /// The record of a site, with its shapes in the order of their hashes.
     ///
     /// # Errors
     /// The store cannot be read.
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError>;
 
-    /// The records of all sites in key order, from behind `after`, at most `max`.
+    /// The records of all sites in key order, from behind `after`, at most `max`; without the shapes, of which a site may have many.
     ///
     /// # Errors
     /// The store cannot be read.

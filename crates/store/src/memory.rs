@@ -23,6 +23,7 @@ struct State {
     queue: BTreeSet<(SiteKey, Position)>,
     holders: BTreeMap<ContentDigest, UrlKey>,
     sites: BTreeMap<SiteKey, SiteRecord>,
+    shapes: BTreeMap<SiteKey, BTreeMap<u64, u32>>,
     segments: BTreeMap<u32, Segment>,
     seeds: Vec<CanonicalUrl>,
 }
@@ -118,7 +119,9 @@ impl Store for MemoryStore {
     }
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
-        Ok(self.state().sites.get(&key).cloned())
+        let state = self.state();
+        let shapes = state.shapes.get(&key).into_iter().flatten().map(|(shape, count)| (*shape, *count)).collect();
+        Ok(state.sites.get(&key).cloned().map(|site| SiteRecord { shapes, ..site }))
     }
 
     fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
@@ -231,6 +234,7 @@ impl State {
         if record.robots.is_none() {
             record.robots = self.sites.get(&key).and_then(|known| known.robots.clone());
         }
+        self.shapes.entry(key).or_default().extend(std::mem::take(&mut record.shapes));
         self.sites.insert(key, record);
     }
 }

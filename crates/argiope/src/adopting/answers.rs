@@ -229,7 +229,7 @@ impl Answers {
         if settings.sitemaps {
             record.found = sitemaps_of(&site, &robots, settings);
         }
-        record.site_record = Some(SiteRecord { robots: Some(robots), ..before });
+        record.site_record = Some(SiteRecord { robots: Some(robots), shapes: Vec::new(), ..before });
         record.exchanges = vec![exchange];
         Ok(Some(record))
     }

@@ -103,6 +103,65 @@ fn a_shape_has_its_share_and_no_more() {
     assert_eq!(ends.iter().filter(is_trap).count(), 7);
 }
 
+/// Fetches so many URLs of each of some shapes, of which some more wait in memory.
+fn counted(shapes: usize, urls: u32) -> SiteState {
+    let mut site = state();
+    site.robots = known("");
+    let path = |shape: usize, n: u32| format!("/{}?n={n}", letters(shape));
+    let all = (0..urls).flat_map(|n| (0..shapes).map(move |shape| waiting(&path(shape, n), n)));
+    site.loaded(all.collect(), true);
+    site.insert(waiting("/last", u32::MAX - 1), usize::MAX / 4);
+    for _ in 0..shapes * urls as usize {
+        assert!(matches!(site.next(&rules(), Timestamp(0)), Next::Fetch(_)));
+    }
+    site
+}
+
+/// A word for a number, with no digit.
+fn letters(n: usize) -> String {
+    n.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
+}
+
+#[test]
+fn a_restart_keeps_the_counters_of_shapes_to_within_a_factor_of_two() {
+    for urls in 1..40 {
+        let mut site = state();
+        site.robots = known("");
+        let mut kept = BTreeMap::new();
+        site.loaded((0..=urls).map(|n| waiting(&format!("/page?n={n}"), n)).collect(), true);
+        for _ in 0..urls {
+            assert!(matches!(site.next(&rules(), Timestamp(0)), Next::Fetch(_)));
+            kept.extend(site.record().shapes);
+        }
+        let after_crash = kept.values().sum::<u32>();
+        assert!(
+            after_crash <= urls && (after_crash * 2 > urls || urls < SHAPE_COUNT_KEPT_MIN),
+            "{after_crash} of {urls}"
+        );
+        // It may leave the front: the count is written as it is.
+        assert!(matches!(site.next(&rules(), Timestamp(0)), Next::Fetch(_)));
+        kept.extend(site.record().shapes);
+        let after_leaving = if urls + 1 < SHAPE_COUNT_KEPT_MIN { 0 } else { urls + 1 };
+        assert_eq!(kept.values().sum::<u32>(), after_leaving);
+        assert_eq!(site.record().shapes, [], "each once");
+        let again = SiteState::new(SiteRecord { shapes: kept.into_iter().collect(), ..site.record() });
+        assert_eq!(again.shapes.values().map(|counted| counted.count).sum::<u32>(), after_leaving);
+    }
+}
+
+#[test]
+fn a_record_has_only_the_counters_of_shapes_that_are_to_be_written() {
+    let mut site = counted(SHAPES_MAX, 9);
+    assert_eq!(site.shapes.len(), SHAPES_MAX);
+    let first = site.record().shapes;
+    assert_eq!((first.len(), first.iter().all(|(_, count)| *count == 9)), (SHAPES_MAX, true));
+    assert_eq!(site.record().shapes, []);
+    // No more of them are counted than there may be.
+    site.insert(waiting("/another?n=1", 0), usize::MAX / 4);
+    assert!(matches!(site.next(&rules(), Timestamp(0)), Next::Fetch(_)));
+    assert_eq!(site.shapes.len(), SHAPES_MAX);
+}
+
 #[test]
 fn memory_holds_a_window_of_the_queue_and_reads_on_behind_it() {
     let mut site = state();

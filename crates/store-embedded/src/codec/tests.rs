@@ -59,6 +59,11 @@ fn full_site() -> SiteRecord {
     }
 }
 
+/// As records were written before shapes had a table.
+fn with_shapes(site: &SiteRecord) -> Vec<u8> {
+    encode_site(site, &site.shapes)
+}
+
 fn robots(answer: RobotsAnswer) -> RobotsRecord {
     RobotsRecord { fetched_at: Timestamp(1), tried_at: Timestamp(1), failed_tries: 2, answer, is_cut: false }
 }
@@ -126,16 +131,21 @@ fn golden_bytes() {
     );
     check(encode_outlinks(&["a".to_owned(), String::new()]), "01 02 01 61 00");
     check(
-        encode_site(&full_site()),
+        with_shapes(&full_site()),
         "01 05 0d 687474703a2f2f612e74657374 7f000001 ac02 02 03 04 05 06 02 0000000000000007 08 ffffffffffffffff 09 \
          05 02 6e6f",
     );
     // As it was written before sites were put aside, but for the flag and the end.
     check(
-        encode_site(&SiteRecord { aside: aside(), ..full_site() }),
+        with_shapes(&SiteRecord { aside: aside(), ..full_site() }),
         "01 0d 0d 687474703a2f2f612e74657374 7f000001 ac02 02 03 04 05 06 02 0000000000000007 08 ffffffffffffffff 09 \
          05 02 6e6f ac02 03 06 04 736c6f77",
     );
+    check(
+        encode_site(&full_site(), &[]),
+        "01 05 0d 687474703a2f2f612e74657374 7f000001 ac02 02 03 04 05 06 00 05 02 6e6f",
+    );
+    check(encode_shape(300), "01 ac02");
     let file = robots(RobotsAnswer::Status { code: 200, body: vec![1, 2].into() });
     check(encode_robots(&file), "01 01 02 00 c801 02 0102");
     // As it was written before earlier copies were kept, but for the end.
@@ -162,7 +172,10 @@ fn records_read_back() {
     let v6 = SiteRecord { address: Some(IpAddr::from([1; 16])), given_up: None, ..full_site() };
     let in_trouble = SiteRecord { aside: aside(), given_up: None, ..full_site() };
     for site in [full_site(), v6, in_trouble, SiteRecord::new(full_site().site)] {
-        assert_eq!(decode_site(&encode_site(&site)).expect("site"), site);
+        assert_eq!(decode_site(&with_shapes(&site)).expect("site"), site);
+    }
+    for count in [8, u32::MAX] {
+        assert_eq!(decode_shape(&encode_shape(count)).expect("shape"), count);
     }
     let segment = Segment { serial: 9, name: "s".to_owned(), length: 300 };
     assert_eq!(decode_segment(9, &encode_segment(&segment)).expect("segment"), segment);
@@ -199,6 +212,7 @@ fn decode_as_everything(bytes: &[u8]) {
     let _ = decode_visit(full_visit().key, bytes);
     let _ = decode_outlinks(bytes);
     let _ = decode_site(bytes);
+    let _ = decode_shape(bytes);
     let _ = decode_robots(bytes);
     let _ = decode_segment(1, bytes);
     let _ = decode_seed(bytes);
@@ -217,7 +231,7 @@ proptest! {
         let mut bytes = match which {
             0 => encode_url(&full_url()),
             1 => encode_visit(&full_visit()),
-            2 => encode_site(&full_site()),
+            2 => with_shapes(&full_site()),
             _ => encode_progress(&progress()),
         };
         let at = at.index(bytes.len());

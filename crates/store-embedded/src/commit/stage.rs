@@ -93,9 +93,20 @@ impl Stage<'_> {
 
     fn sites(&mut self, batch: &Batch, progress: &mut Progress) -> Result<(), StoreError> {
         let keyed = || batch.sites.iter().map(|record| (record.site.key(), record));
+        let mut shapes = BTreeMap::new();
         for (key, record) in keyed().collect::<BTreeMap<_, _>>() {
-            progress.totals.sites += u64::from(!self.is_there(&self.tables.sites, &key.to_bytes())?);
-            self.to.insert(&self.tables.sites, key.to_bytes(), codec::encode_site(record));
+            let before = self.tables.sites.get(key.to_bytes()).map_err(self.tables.failed("looking up a record"))?;
+            progress.totals.sites += u64::from(before.is_none());
+            // One of an earlier format.
+            let before = before.map(|before| codec::decode_site(&before)).transpose()?;
+            shapes.extend(before.into_iter().flat_map(|site| site.shapes).map(|(shape, count)| ((key, shape), count)));
+            self.to.insert(&self.tables.sites, key.to_bytes(), codec::encode_site(record, &[]));
+        }
+        // Of each record, also where several of a site are in the batch.
+        let counted = keyed().flat_map(|(key, record)| record.shapes.iter().map(move |shape| (key, shape)));
+        shapes.extend(counted.map(|(key, (shape, count))| ((key, *shape), *count)));
+        for ((site, shape), count) in shapes {
+            self.to.insert(&self.tables.shapes, keys::shape(site, shape), codec::encode_shape(count));
         }
         let robots = keyed().filter_map(|(key, record)| Some((key, record.robots.as_ref()?)));
         for (key, robots) in robots.collect::<BTreeMap<_, _>>() {

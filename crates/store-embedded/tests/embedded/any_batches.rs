@@ -73,7 +73,8 @@ pub fn batch() -> impl Strategy<Value = Batch> {
 }
 
 fn site(n: u8, pages_fetched: u64) -> SiteRecord {
-    SiteRecord { pages_fetched, ..SiteRecord::new(url(n).site()) }
+    let shapes = (0..pages_fetched % 3).map(|shape| (shape, u32::from(n))).collect();
+    SiteRecord { pages_fetched, shapes, ..SiteRecord::new(url(n).site()) }
 }
 
 fn segment(serial: u32, length: u64) -> Segment {

@@ -25,10 +25,11 @@ pub struct Content {
 pub fn content(store: &dyn Store) -> Content {
     let all = usize::MAX;
     let queues = store.sites_with_pending(None, all).expect("sites with a queue").into_iter();
+    let sites = store.sites(None, all).expect("sites").into_iter();
     Content {
         entries: store.scan(None, all).expect("scan"),
         queues: queues.map(|site| (site, store.pending(site, None, all).expect("pending"))).collect(),
-        sites: store.sites(None, all).expect("sites"),
+        sites: sites.map(|record| store.site(record.site.key()).expect("site").expect("known")).collect(),
         seeds: store.seeds().expect("seeds"),
         segments: store.segments().expect("segments"),
         totals: store.totals().expect("totals"),
@@ -66,7 +67,8 @@ pub fn numbered(number: u64) -> Batch {
         answer,
         is_cut: false,
     });
-    let site = SiteRecord { pages_fetched: number, robots, ..SiteRecord::new(page(number, 0, 0).url.site()) };
+    let shapes = vec![(u64::MAX - number % 7, u32::try_from(number).expect("few batches")), (number % 3, 8)];
+    let site = SiteRecord { pages_fetched: number, shapes, robots, ..SiteRecord::new(page(number, 0, 0).url.site()) };
     Batch {
         // Applied again, it finds them in the queue.
         reopened: vec![page(number.saturating_sub(2), FOUND, 5).url.key()],

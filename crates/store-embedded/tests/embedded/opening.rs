@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::batches::{content, expected, numbered};
-use model::{ContentDigest, PayloadDigest};
+use model::{ContentDigest, PayloadDigest, SiteRecord};
 use store::{Batch, Store, StoreError};
 use store_embedded::{EmbeddedStore, Options};
 
@@ -147,6 +147,37 @@ fn contents_of_the_third_format_are_found_by_their_label() {
 #[test]
 fn a_store_of_the_third_format_goes_on() {
     goes_on_from(in_third_format);
+}
+
+/// The fourth format had the counters of shapes in the record of their site.
+#[test]
+fn shapes_of_the_fourth_format_are_kept() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let site = weburl::Site::from_text("http://a.test").expect("a site");
+    let write = |shapes: &[(u64, u32)]| {
+        let sites = vec![SiteRecord { shapes: shapes.to_vec(), ..SiteRecord::new(site.clone()) }];
+        let store = open(dir.path()).expect("open");
+        store.commit(&Batch { sites, ..Batch::default() }).expect("commit");
+    };
+    let read = || open(dir.path()).expect("open").site(site.key()).expect("site").expect("known").shapes;
+    write(&[]);
+    let engine = fjall::Database::builder(dir.path().join("engine")).open().expect("open the engine");
+    let table = |name| engine.keyspace(name, fjall::KeyspaceCreateOptions::default).expect("the table");
+    let mut record = b"\x01\x00\x0dhttp://a.test\x00\x00\x00\x00\x00\x00\x02".to_vec();
+    record.extend([0, 0, 0, 0, 0, 0, 0, 7, 8, 255, 255, 255, 255, 255, 255, 255, 255, 9]);
+    let mut batch = engine.batch();
+    batch.insert(&table("sites"), site.key().to_bytes(), record);
+    batch.insert(&table("meta"), "format", 4u32.to_be_bytes());
+    batch.commit().expect("commit");
+    engine.persist(fjall::PersistMode::SyncAll).expect("persist");
+    drop(engine);
+
+    assert_eq!(read(), [(7, 8), (u64::MAX, 9)]);
+    write(&[(7, 16)]);
+    assert_eq!(read(), [(7, 16), (u64::MAX, 9)], "what is not written stays");
+    write(&[]);
+    assert_eq!(read(), [(7, 16), (u64::MAX, 9)]);
+    assert_eq!(version(dir.path()), 5);
 }
 
 #[test]

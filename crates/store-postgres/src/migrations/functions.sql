@@ -35,6 +35,7 @@ CREATE FUNCTION originals() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 --       than the first), 'settled' are inserted only
 --   t_  URLs visited or judged again: whether all their visits of this batch have links (null: there is none), and the
 --       shortest and longest distance from which links were judged
+--   c_  counters of shapes
 --   v_  visits: of known URLs, or of URLs to be settled
 CREATE FUNCTION commit(
     me bigint, my_process text, commit_number bigint, fence_group text[], fence_epoch bigint[], seeds_known bigint,
@@ -51,7 +52,8 @@ CREATE FUNCTION commit(
     h_digest bytea[], h_site bigint[], h_url bigint[],
     s_site bigint[], s_due_at bigint[], s_failures bigint[], s_response_seconds bigint[], s_response_nanos integer[],
     s_pages bigint[], s_sitemaps bigint[], s_address inet[], s_given_up text[], s_given_up_detail text[], s_text text[],
-    s_shapes bytea[], s_aside_since bigint[], s_aside_round bigint[], s_aside_reason text[], s_aside_detail text[],
+    s_aside_since bigint[], s_aside_round bigint[], s_aside_reason text[], s_aside_detail text[],
+    c_site bigint[], c_shape bigint[], c_count bigint[],
     r_site bigint[], r_fetched_at bigint[], r_tried_at bigint[], r_failed_tries bigint[], r_status integer[], r_failure text[],
     r_failure_detail text[], r_body bytea[], r_is_cut boolean[],
     e_text text[], e_site bigint[], e_url bigint[],
@@ -302,16 +304,20 @@ BEGIN
             WHERE v.duplicate_of_site = l.site AND v.duplicate_of_url = l.url;
     END IF;
     INSERT INTO site (site_key, due_at, failures_in_a_row, response_seconds, response_nanos, pages_fetched, sitemaps_read,
-            address, given_up, given_up_detail, site, shapes, aside_since, aside_round, aside_reason, aside_detail)
+            address, given_up, given_up_detail, site, aside_since, aside_round, aside_reason, aside_detail)
         SELECT * FROM unnest(s_site, s_due_at, s_failures, s_response_seconds, s_response_nanos, s_pages, s_sitemaps,
-            s_address, s_given_up, s_given_up_detail, s_text, s_shapes, s_aside_since, s_aside_round, s_aside_reason, s_aside_detail)
+            s_address, s_given_up, s_given_up_detail, s_text, s_aside_since, s_aside_round, s_aside_reason, s_aside_detail)
         ON CONFLICT (site_key) DO UPDATE SET
             due_at = excluded.due_at, failures_in_a_row = excluded.failures_in_a_row,
             response_seconds = excluded.response_seconds, response_nanos = excluded.response_nanos,
             pages_fetched = excluded.pages_fetched, sitemaps_read = excluded.sitemaps_read, address = excluded.address,
             given_up = excluded.given_up, given_up_detail = excluded.given_up_detail, site = excluded.site,
-            shapes = excluded.shapes, aside_since = excluded.aside_since, aside_round = excluded.aside_round,
+            aside_since = excluded.aside_since, aside_round = excluded.aside_round,
             aside_reason = excluded.aside_reason, aside_detail = excluded.aside_detail;
+    IF cardinality(c_site) > 0 THEN
+        INSERT INTO site_shapes (site_key, shape, count) SELECT * FROM unnest(c_site, c_shape, c_count)
+            ON CONFLICT (site_key, shape) DO UPDATE SET count = excluded.count;
+    END IF;
     IF cardinality(r_site) > 0 THEN
         -- The records are in a segment that grew. Segments are sealed in their order: what is in one before is lost only with the last.
         INSERT INTO robots (site_key, fetched_at, tried_at, failed_tries, status, failure, failure_detail, body, is_cut, segment)
@@ -375,8 +381,8 @@ RETURNS TABLE (politeness_group text, owner bigint) LANGUAGE plpgsql AS $$
 DECLARE pinned text;
 BEGIN
     INSERT INTO site AS s (site_key, due_at, failures_in_a_row, response_seconds, response_nanos, pages_fetched, sitemaps_read,
-            politeness_group, site, shapes)
-        VALUES (my_site, 0, 0, 0, 0, 0, 0, my_group, my_text, '')
+            politeness_group, site)
+        VALUES (my_site, 0, 0, 0, 0, 0, 0, my_group, my_text)
         ON CONFLICT (site_key) DO UPDATE SET politeness_group = excluded.politeness_group WHERE s.politeness_group IS NULL;
     SELECT s.politeness_group INTO pinned FROM site s WHERE s.site_key = my_site;
     INSERT INTO politeness_group (name) VALUES (pinned) ON CONFLICT DO NOTHING;

@@ -54,7 +54,11 @@ fn a_store_of_the_fourth_format_goes_on_and_contents_are_found_by_their_label() 
     place.execute(
         "DROP INDEX holder_of_url; ALTER TABLE visit DROP duplicate_kind; UPDATE meta SET version = 4;
          DROP TABLE secret; ALTER TABLE crawl DROP secrets; ALTER TABLE robots DROP segment, DROP tried_at;
-         ALTER TABLE site DROP aside_since, DROP aside_round, DROP aside_reason, DROP aside_detail;
+         ALTER TABLE site DROP aside_since, DROP aside_round, DROP aside_reason, DROP aside_detail,
+             ADD shapes bytea NOT NULL DEFAULT '';
+         UPDATE site s SET shapes = (SELECT string_agg(int8send(c.shape) || int4send(c.count::integer), '')
+             FROM site_shapes c WHERE c.site_key = s.site_key);
+         DROP TABLE site_shapes;
          UPDATE holder SET digest = decode(repeat('08', 20), 'hex')",
     );
     let store = place.open().expect("open");
@@ -69,7 +73,7 @@ fn a_store_of_the_fourth_format_goes_on_and_contents_are_found_by_their_label() 
     assert_eq!(holder(b"another", 8), Some(now), "the content says more");
 }
 
-/// The seventh format had no sites aside, and of a robots.txt only the last try.
+/// The seventh format had no sites aside, of a robots.txt only the last try, and counters of shapes in the row of their site.
 #[test]
 fn a_store_of_the_seventh_format_goes_on() {
     let server = Postgres::start();
@@ -79,7 +83,11 @@ fn a_store_of_the_seventh_format_goes_on() {
     drop(store);
     place.execute(
         "ALTER TABLE robots DROP tried_at; UPDATE meta SET version = 7;
-         ALTER TABLE site DROP aside_since, DROP aside_round, DROP aside_reason, DROP aside_detail",
+         ALTER TABLE site DROP aside_since, DROP aside_round, DROP aside_reason, DROP aside_detail,
+             ADD shapes bytea NOT NULL DEFAULT '';
+         UPDATE site s SET shapes = (SELECT string_agg(int8send(c.shape) || int4send(c.count::integer), '')
+             FROM site_shapes c WHERE c.site_key = s.site_key);
+         DROP TABLE site_shapes",
     );
     let store = place.open().expect("open");
     assert!(content(&store) == expected(3));
@@ -109,9 +117,9 @@ fn what_cannot_be_used_is_named() {
 
     let newer = Place::on(&server);
     drop(newer.open().expect("open"));
-    newer.execute("UPDATE meta SET version = 10");
+    newer.execute("UPDATE meta SET version = 11");
     let error = newer.open().err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 10, expected: 9, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 11, expected: 10, .. }), "{error}");
 
     let foreign = Place::on(&server);
     foreign.execute(&format!("CREATE SCHEMA {0}; CREATE TABLE {0}.url (x int)", foreign.schema));

@@ -117,6 +117,8 @@ fn sites_of(store: &dyn Store, host: &Host) -> anyhow::Result<Vec<(Site, Option<
         let Some(last) = records.last() else { return Ok(found.into_iter().collect()) };
         after = Some(last.site.key());
         for record in records.into_iter().filter(|record| host.includes(&record.site)) {
+            // With its shapes.
+            let record = store.site(record.site.key())?.unwrap_or(record);
             found.insert(record.site.clone(), Some(record));
         }
     }
