@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use model::{
     Candidate, ContentDigest, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Queued, Rendering,
-    RobotsRecord, SiteRecord, TaskId, Timestamp, Visit,
+    SiteRecord, TaskId, Timestamp, Visit,
 };
 use store::Committed;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
@@ -59,10 +59,10 @@ pub enum Event {
     },
     /// The answer to [`Command::ReadRobots`].
     RobotsRead {
-        /// The site.
-        site: Site,
-        /// What the store has of its robots.txt.
-        robots: Option<Box<RobotsRecord>>,
+        /// The URL.
+        url: UrlKey,
+        /// What the store has of its site.
+        record: Option<Box<SiteRecord>>,
     },
     /// The answer to [`Command::ResolveTarget`].
     TargetResolved {
@@ -145,10 +145,11 @@ pub enum Command {
         /// The address that could not be reached when it was asked last; only where others crawl too.
         unreachable: Option<IpAddr>,
     },
-    /// Read what the store has of a site's robots.txt, whoever asked for it.
+    /// Read what the store has of the site to whose URL the robots.txt of others redirects: its own robots.txt, whoever asked for it, and
+    /// until when it wants to be left alone.
     ReadRobots {
-        /// The site.
-        site: Site,
+        /// The URL.
+        url: CanonicalUrl,
     },
     /// Find out the addresses of a site to whose URL the robots.txt of others redirects.
     ResolveTarget {

@@ -366,9 +366,7 @@ impl Hands {
                 Command::FetchTarget(task) => self.fetch(task),
                 Command::ResolveTarget { url } => self.resolve_target(url),
                 Command::ReadRobots { .. } if self.abandoned => {}
-                Command::ReadRobots { site } => {
-                    self.waiting_orders.push_back(Order::Read(Read::Robots { site }));
-                }
+                Command::ReadRobots { url } => self.waiting_orders.push_back(Order::Read(Read::Robots { url })),
                 Command::Resolve { site, unreachable } => self.resolve(site, unreachable),
                 Command::Record(record) => self.waiting_orders.push_back(Order::Record(record)),
                 Command::Load { .. } | Command::FindSites { .. } if self.abandoned => {}

@@ -86,8 +86,8 @@ pub struct State {
     /// By how much, at least, the system's clock was set back since the run before.
     clock_set_back: Option<Duration>,
     start: Start,
-    /// Sites that others may have asked just before they became this run's own; until they are in front.
-    taken_over: HashSet<SiteKey>,
+    /// Sites that others may have asked just before they became this run's own, and when that was; while they are not in front.
+    taken_over: HashMap<SiteKey, Timestamp>,
     /// Sites that were let go of: they come to front only when they are said to be this run's own again.
     released: HashSet<SiteKey>,
     ending: Option<End>,
@@ -243,7 +243,7 @@ impl State {
             dates: Dates::default(),
             clock_set_back: None,
             start,
-            taken_over: HashSet::default(),
+            taken_over: HashMap::default(),
             released: HashSet::default(),
             ending: None,
             finished: false,
@@ -263,7 +263,7 @@ impl State {
             Event::Resolved { site, addresses } => self.resolved(now, site, addresses),
             Event::Elsewhere { site, address } => self.elsewhere(now, site, address),
             Event::Fetched(fetch) => self.fetched(now, *fetch),
-            Event::RobotsRead { site, robots } => self.robots_read(now, &site, robots.map(|robots| *robots)),
+            Event::RobotsRead { url, record } => self.robots_read(now, url, record.map(|record| *record)),
             Event::TargetResolved { url, addresses } => self.target_resolved(now, url, addresses),
             Event::TargetElsewhere(url) => self.target_elsewhere(now, url),
             Event::NotAsked(task) => self.not_asked(now, task),
@@ -390,7 +390,11 @@ impl State {
     fn make_room(&mut self, max: usize) -> bool {
         while self.sites.len() >= max {
             let Some(parked) = self.parked.pop_front() else { return false };
-            if matches!(self.sites.get(&parked), Some(Slot::Here(front)) if front.parked) {
+            let Some(Slot::Here(front)) = self.sites.get(&parked) else { continue };
+            if front.parked {
+                if let Some(before) = front.visited_before.filter(|_| self.start == Start::Shared) {
+                    self.taken_over.insert(parked, before);
+                }
                 self.sites.remove(&parked);
             }
         }
@@ -423,6 +427,7 @@ impl State {
             front.loading = false;
             front.state.loaded(queue, all);
         }
+        self.take_up_late_sitemaps(site);
         self.prepare(now, site);
     }
 
@@ -434,6 +439,7 @@ impl State {
         record: Option<Box<SiteRecord>>,
         url: Option<&CanonicalUrl>,
     ) -> Option<Front> {
+        self.errands.comes_to_front(site);
         let taken_over = self.taken_over.remove(&site);
         let politeness = &self.settings.site_rules.politeness;
         let mut record = match record {
@@ -454,7 +460,7 @@ impl State {
         let visited_before = match self.start {
             Start::New => None,
             Start::Resumed => Some(self.started_at),
-            Start::Shared => taken_over.then_some(now),
+            Start::Shared => taken_over,
         };
         if let Some(before) = visited_before {
             // Such a visit may have ended unrecorded.
@@ -527,6 +533,7 @@ impl State {
         touched.sort_unstable();
         touched.dedup();
         for site in touched {
+            self.take_up_late_sitemaps(site);
             self.prepare(now, site);
         }
     }

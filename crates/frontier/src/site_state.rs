@@ -393,6 +393,18 @@ impl SiteState {
         !self.queue.is_empty()
     }
 
+    /// True where something of it waits in memory besides its robots.txt, which waits on behalf of other sites.
+    #[must_use]
+    pub fn has_more_than_robots_waiting(&self) -> bool {
+        self.queue.values().any(|waiting| waiting.candidate.purpose != Purpose::Robots)
+    }
+
+    /// True where neither a page nor a sitemap of it was fetched with success.
+    #[must_use]
+    pub fn has_fetched_nothing(&self) -> bool {
+        self.record.pages_fetched == 0 && self.record.sitemaps_read == 0
+    }
+
     /// True where every URL of it that waits can be settled without the network.
     #[must_use]
     pub fn needs_no_network(&self) -> bool {

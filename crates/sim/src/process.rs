@@ -315,7 +315,7 @@ impl<'w> Process<'w> {
                 let after = Duration::from_micros(self.world.network.between(100, 300_000));
                 self.schedule(self.world.now + after, Happening::Step(event));
             }
-            Command::ReadRobots { site } => self.order(Order::ReadRobots { site }),
+            Command::ReadRobots { url } => self.order(Order::ReadRobots { url }),
             Command::Resolve { site, unreachable } => {
                 let pin = self.pin(site.key());
                 let event = pin.judge(site.key(), unreachable).unwrap_or_else(|| {
@@ -482,7 +482,7 @@ fn brief(event: &Event) -> String {
         Event::SitesWaiting(sites) => format!("{} sites waiting", sites.len()),
         Event::SeedsAdded(seeds) => format!("{} seeds added", seeds.len()),
         Event::Release(sites) => format!("release {} sites", sites.len()),
-        Event::RobotsRead { site, robots } => format!("read robots of {site}: {}", robots.is_some()),
+        Event::RobotsRead { url, record } => format!("read the site of {url:?}: {}", record.is_some()),
         Event::TargetResolved { url, addresses } => format!("resolved target {url:?}: {addresses:?}"),
         Event::TargetElsewhere(url) => format!("target {url:?} is elsewhere"),
         Event::NotAsked(task) => format!("task {} not asked", task.0),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::{Event, Record, RecordError, Recorder};
 use model::{Position, Timestamp};
 use store::{Store, StoreError};
-use weburl::{Site, SiteKey, UrlKey};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::oracle::Check;
 use crate::process::Exit;
@@ -24,7 +24,7 @@ pub(crate) enum Order {
     Record(Box<Record>),
     Load { site: SiteKey, with_record: bool, after: Option<Position>, max: usize },
     FindSites { after: Option<SiteKey> },
-    ReadRobots { site: Site },
+    ReadRobots { url: CanonicalUrl },
 }
 
 /// The writer with its orders.
@@ -85,11 +85,10 @@ impl Writer {
                     let all = sites.len() < SITES_FOUND_MAX;
                     answers.push(Event::SitesFound { sites, all });
                 }
-                Some(Order::ReadRobots { site }) => {
+                Some(Order::ReadRobots { url }) => {
                     self.commit(world, &mut batch, &mut answers)?;
-                    let record = self.store.site(site.key()).map_err(|error| failed(world, &error))?;
-                    let robots = record.and_then(|record| record.robots).map(Box::new);
-                    answers.push(Event::RobotsRead { site, robots });
+                    let record = self.store.site(url.key().site).map_err(|error| failed(world, &error))?;
+                    answers.push(Event::RobotsRead { url: url.key(), record: record.map(Box::new) });
                 }
                 None => break,
             }

@@ -51,9 +51,9 @@ pub(super) fn run(settings: &Settings, recorder: &mut Recorder, answers: &Answer
                 Command::ResolveTarget { url } => {
                     events.push_back(Event::TargetResolved { url: url.key(), addresses: Ok(Vec::new()) });
                 }
-                Command::ReadRobots { site } => {
-                    let robots = store.site(site.key())?.and_then(|record| record.robots).map(Box::new);
-                    events.push_back(Event::RobotsRead { site, robots });
+                Command::ReadRobots { url } => {
+                    let record = store.site(url.key().site)?.map(Box::new);
+                    events.push_back(Event::RobotsRead { url: url.key(), record });
                 }
                 Command::Record(record) => {
                     records.push(*record);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::Timestamp;
 use store::{Queued, StoreError};
 use tokio::sync::mpsc;
-use weburl::{Site, SiteKey};
+use weburl::{CanonicalUrl, SiteKey};
 
 use crate::clock::Clock;
 use crate::{Event, Record, RecordError, Recorder, Seal};
@@ -35,7 +35,7 @@ pub(super) enum Order {
 pub(super) enum Read {
     Queue { site: SiteKey, with_record: bool, after: Option<model::Position>, max: usize },
     Sites { after: Option<SiteKey> },
-    Robots { site: Site },
+    Robots { url: CanonicalUrl },
 }
 
 /// What ends the writer thread.
@@ -152,10 +152,9 @@ fn answer(recorder: &Recorder, reads: &mut Vec<Read>, events: &mpsc::Sender<Even
                 let all = sites.len() < SITES_FOUND_MAX;
                 send(events, Event::SitesFound { sites, all });
             }
-            Read::Robots { site } => {
-                let record = recorder.store().site(site.key())?;
-                let robots = record.and_then(|record| record.robots).map(Box::new);
-                send(events, Event::RobotsRead { site, robots });
+            Read::Robots { url } => {
+                let record = recorder.store().site(url.key().site)?.map(Box::new);
+                send(events, Event::RobotsRead { url: url.key(), record });
             }
         }
     }

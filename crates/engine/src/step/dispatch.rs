@@ -54,6 +54,9 @@ impl State {
         let idle = front.state.is_finished() || (front.held && !front.state.is_under_way());
         let finished = idle && !front.loading && !front.resolving;
         if finished && !front.parked {
+            let politeness = &self.settings.site_rules.politeness;
+            let longest = front.state.delay(politeness).max(politeness.crawl_delay_max);
+            front.visited_before.take_if(|before| *before + longest <= now);
             self.parked.push_back(site);
         }
         front.parked = finished;
@@ -159,7 +162,8 @@ impl State {
             self.commands.push(Command::Resolve { site, unreachable });
             return self.bench.end(group, now);
         }
-        if !front.state.needs_no_network() {
+        let is_on_network = !front.state.needs_no_network();
+        if is_on_network {
             let share = Share::of(front.domain, front.state.address());
             if self.must_wait_for_share(Visitor::Site(site), share) {
                 if let Some(front) = self.front(site) {
@@ -172,8 +176,10 @@ impl State {
             match self.next_of(site, now) {
                 Next::Settle(queued, settled) => self.settle(now, site, &queued, settled),
                 Next::JudgeAgain(queued) => self.judge_again(now, site, &queued),
-                Next::Robots if self.is_of(site, group) => return self.ask_for_robots(site, group, now),
-                // A failure that settled URLs without the network has just expired: the address must be waited for.
+                Next::Robots if is_on_network && self.is_of(site, group) => {
+                    return self.ask_for_robots(site, group, now);
+                }
+                // A failure that settled URLs without the network has just expired: the address and the share must be waited for.
                 Next::Robots => break,
                 Next::Fetch(queued) => match self.excluded_since(&queued.candidate) {
                     Some(rule) => {

@@ -9,17 +9,17 @@ use fetch::{ROBOTS_REDIRECTS_MAX, robots_elsewhere};
 use foldhash::HashMap;
 use frontier::{Group, RobotsState, Verdict, Visitor, verdict};
 use model::{
-    Candidate, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Purpose, RobotsAnswer, RobotsRecord, TaskId,
-    Timestamp, Via,
+    Candidate, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Purpose, RobotsAnswer, RobotsRecord, SiteRecord,
+    TaskId, Timestamp, Via,
 };
 use robots::Lifetime;
-use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use super::dates::read_robots;
 use super::fetched::FAILED_ROBOTS_HELD;
 use super::robots_txt::{File, Had, access_of, answer_of, is_cut, is_hopeless, robots_txt_of};
 use super::shares::{Share, domain_of};
-use super::{Asked, Flight, State};
+use super::{Asked, Flight, Start, State};
 use crate::{Command, Record};
 
 /// Answers kept, at most; the oldest leave first, and are asked for again where they are needed.
@@ -46,6 +46,8 @@ pub(super) struct Errands {
     bytes: usize,
     /// Those that sites wait for.
     open: usize,
+    /// What the store has of the sites of those that wait for their turn, where these are not in front. Only where nobody else writes it.
+    records: HashMap<SiteKey, Box<SiteRecord>>,
     /// The groups at which some are being asked for.
     under_way: Vec<Group>,
     /// Sites that are let go of when nothing is asked any more where they may be.
@@ -59,11 +61,15 @@ struct Errand {
     /// The store or the name servers were asked, and have not answered yet.
     is_sought: bool,
     address: Option<IpAddr>,
+    /// Until when its site, which is not in front, wants to be left alone.
+    not_before: Timestamp,
     /// How often in a row only another worker could ask.
     looks: u32,
     waiting: Vec<Walk>,
-    /// How often in a row it could not be had.
+    /// How often in a row it could not be had though its site was found.
     failed_tries: u32,
+    /// How often in a row its site was not found.
+    failed_lookups: u32,
 }
 
 enum Stage {
@@ -133,6 +139,11 @@ impl Errand {
     fn is_open(&self) -> bool {
         matches!(self.stage, Stage::Sought | Stage::Due | Stage::Asked)
     }
+
+    /// How often in a row it failed, at least once. Names and servers fail on their own, as they do for a site itself.
+    fn tries(&self) -> u32 {
+        self.failed_tries.max(self.failed_lookups).max(1)
+    }
 }
 
 impl Answer {
@@ -160,6 +171,11 @@ impl Errands {
         self.releases.push(site);
     }
 
+    /// Forgets what the store has of a site that comes to front.
+    pub(super) fn comes_to_front(&mut self, site: SiteKey) {
+        self.records.remove(&site);
+    }
+
     /// The URL of an errand.
     pub(super) fn url(&self, key: UrlKey) -> Option<CanonicalUrl> {
         self.all.get(&key).map(|errand| errand.url.clone())
@@ -179,9 +195,11 @@ impl Errands {
             stage: Stage::New,
             is_sought: false,
             address: None,
+            not_before: Timestamp::default(),
             looks: 0,
             waiting: Vec::new(),
             failed_tries: 0,
+            failed_lookups: 0,
         })
     }
 
@@ -237,9 +255,11 @@ impl State {
         self.walk(now, Walk { site, redirects: 0 }, redirect);
     }
 
-    /// A site's own request for robots.txt was answered: others may wait for the same.
+    /// A site's own request for robots.txt was answered: others may wait for the same, or come to it again after it failed. What they have
+    /// asked the store or the name servers for is out of date then, and what comes of it may be too.
     pub(super) fn answered(&mut self, now: Timestamp, own: &CanonicalUrl, file: &File) {
-        if self.errands.all.get(&own.key()).is_some_and(Errand::is_open) {
+        let is_final = access_of(&file.answer, &self.settings.product_token).lifetime == Lifetime::Final;
+        if self.errands.all.get(&own.key()).is_some_and(|errand| is_final || errand.is_open()) {
             self.conclude_with(now, own, file.clone(), None);
         }
     }
@@ -275,7 +295,7 @@ impl State {
         (at, until): (Timestamp, Timestamp),
     ) {
         let is_final = access_of(&file.answer, &self.settings.product_token).lifetime == Lifetime::Final;
-        let tries = self.errands.all.get(&url.key()).map_or(1, |errand| errand.failed_tries.max(1));
+        let tries = self.errands.all.get(&url.key()).map_or(1, Errand::tries);
         let attempts_max = u32::from(self.settings.site_rules.politeness.attempts_max);
         let Some(front) = self.front(walk.site) else { return };
         // One that was let go of and came back asks by itself.
@@ -313,38 +333,40 @@ impl State {
         }
     }
 
-    /// Asks the store or the name servers.
+    /// Asks the store, and then the name servers.
     fn look_for(&mut self, url: &CanonicalUrl) {
         self.asked += 1;
-        let site = url.site();
-        // Whoever asked it for its own sake has it in the store.
-        self.commands.push(if robots_txt_of(&site).as_ref() == Some(url) {
-            Command::ReadRobots { site }
-        } else {
-            Command::ResolveTarget { url: url.clone() }
-        });
+        self.commands.push(Command::ReadRobots { url: url.clone() });
     }
 
-    /// Takes in what the store has of a site's robots.txt.
-    pub(super) fn robots_read(&mut self, now: Timestamp, site: &Site, record: Option<RobotsRecord>) {
-        let Some(url) = robots_txt_of(site) else { return };
-        let Some(is_wanted) = self.sought(url.key()) else { return };
-        if !is_wanted {
+    /// Takes in what the store has of the site of a robots.txt. Whoever asked for it for the site's own sake has it there.
+    pub(super) fn robots_read(&mut self, now: Timestamp, key: UrlKey, record: Option<SiteRecord>) {
+        if self.sought(key) != Some(true) {
             return;
         }
+        let Some(url) = self.errands.url(key) else { return };
+        let is_own = robots_txt_of(&url.site()).as_ref() == Some(&url);
+        let longest = self.settings.site_rules.politeness.longest_wait();
+        let mut record = record.unwrap_or_else(|| SiteRecord::new(url.site()));
+        let robots = record.robots.take().filter(|_| is_own);
+        record.due_at = record.due_at.min(now + longest);
+        let due_at = record.due_at;
         let holds = |record: &RobotsRecord| {
             let is_final = access_of(&record.answer, &self.settings.product_token).lifetime == Lifetime::Final;
             is_final && record.fetched_at + robots::ROBOTS_CACHE_MAX > now
         };
-        match record.map(|record| read_robots(record, now)).filter(holds) {
+        match robots.map(|robots| read_robots(robots, now)).filter(holds) {
             Some(record) => {
                 let at = record.fetched_at;
                 let file = File { answer: record.answer, is_cut: record.is_cut };
                 self.conclude(now, &url, Answer::Is(file), at, robots::ROBOTS_CACHE_MAX);
             }
             None => {
-                if let Some(errand) = self.errands.all.get_mut(&url.key()) {
-                    errand.is_sought = true;
+                if let Some(errand) = self.errands.all.get_mut(&key) {
+                    (errand.is_sought, errand.not_before) = (true, due_at);
+                    if self.start != Start::Shared && !self.sites.contains_key(&key.site) {
+                        self.errands.records.insert(key.site, Box::new(record));
+                    }
                     self.asked += 1;
                     self.commands.push(Command::ResolveTarget { url });
                 }
@@ -360,12 +382,13 @@ impl State {
         let Some(errand) = self.errands.all.get_mut(&key) else { return };
         match addresses {
             Ok(addresses) => {
-                (errand.address, errand.looks) = (addresses.first().copied(), 0);
+                (errand.address, errand.looks, errand.failed_lookups) = (addresses.first().copied(), 0, 0);
                 self.offer_errand(now, key);
             }
             Err(failure) => {
+                errand.failed_lookups = errand.failed_lookups.saturating_add(1);
                 let url = errand.url.clone();
-                self.conclude_with(now, &url, File::failed(failure), None);
+                self.conclude_failed(now, &url, File::failed(failure), None);
             }
         }
     }
@@ -438,7 +461,8 @@ impl State {
             Some(address) if by_address => Group::of_address(address),
             _ => Group::Site(site),
         };
-        let due = self.front(site).map_or(now, |front| front.state.due_at().max(now));
+        let not_before = errand.not_before;
+        let due = self.front(site).map_or(not_before, |front| front.state.due_at()).max(now);
         let number = self.errands.number(key);
         self.bench.offer(Visitor::Errand(number), group, due);
     }
@@ -508,17 +532,28 @@ impl State {
     ) {
         self.end_errand(now, site, group, is_counted);
         let politeness = self.settings.site_rules.politeness.clone();
-        if let Some(front) = self.front(site) {
-            front.state.wait_until(outcome.finished_at + front.state.delay(&politeness));
-        }
         let redirect = Redirect::of(&outcome);
         let retry_after = match verdict::judge(&outcome.fetched, self.dates.of(outcome.finished_at)) {
             Verdict::Retry { retry_after, .. } => retry_after,
             Verdict::Final { .. } => None,
         };
+        let tries = self.errands.all.get(&key).map_or(0, |errand| errand.failed_tries) + 1;
+        let asked = retry_after.map(|asked| politeness.backoff_after(tries, Some(asked)));
+        let mut stored = self.errands.records.remove(&site);
+        if let Some(front) = self.front(site) {
+            let wait = front.state.delay(&politeness).max(asked.unwrap_or_default());
+            front.state.wait_until(outcome.finished_at + wait);
+            stored = Some(Box::new(front.state.record()));
+        } else if let (Some(record), Some(asked)) = (&mut stored, asked) {
+            record.due_at = record.due_at.max(outcome.finished_at + asked);
+        }
         if !outcome.exchanges.is_empty() {
             let mut record = Record::of(site);
             record.exchanges = outcome.exchanges;
+            // Another run must know of it too, and that it is not the clock that was set back.
+            record.site_record = stored
+                .filter(|_| asked.is_some())
+                .map(|stored| SiteRecord { failures_in_a_row: stored.failures_in_a_row.max(1), ..*stored });
             self.record(record);
         }
         let Some(url) = self.errands.url(key) else { return };
@@ -549,14 +584,22 @@ impl State {
 
     /// Ends an errand with what was had: for as long as a robots.txt holds, or until it may be asked for again.
     fn conclude_with(&mut self, now: Timestamp, url: &CanonicalUrl, file: File, retry_after: Option<Duration>) {
-        let politeness = self.settings.site_rules.politeness.clone();
         let is_final = access_of(&file.answer, &self.settings.product_token).lifetime == Lifetime::Final;
         let errand = self.errands.entry(url);
-        errand.failed_tries = if is_final { 0 } else { errand.failed_tries.saturating_add(1) };
-        let tries = errand.failed_tries;
-        let holds = if is_final {
-            robots::ROBOTS_CACHE_MAX
-        } else if tries >= u32::from(politeness.attempts_max) || is_hopeless(&file.answer) {
+        if is_final {
+            (errand.failed_tries, errand.failed_lookups) = (0, 0);
+            self.conclude(now, url, Answer::Is(file), now, robots::ROBOTS_CACHE_MAX);
+        } else {
+            errand.failed_tries = errand.failed_tries.saturating_add(1);
+            self.conclude_failed(now, url, file, retry_after);
+        }
+    }
+
+    /// Ends an errand that failed, which is counted.
+    fn conclude_failed(&mut self, now: Timestamp, url: &CanonicalUrl, file: File, retry_after: Option<Duration>) {
+        let politeness = &self.settings.site_rules.politeness;
+        let tries = self.errands.all.get(&url.key()).map_or(1, Errand::tries);
+        let holds = if tries >= u32::from(politeness.attempts_max) || is_hopeless(&file.answer) {
             FAILED_ROBOTS_HELD
         } else {
             politeness.backoff_after(tries, retry_after)

@@ -14,7 +14,7 @@ impl State {
         for site in sites {
             self.released.remove(site);
             if taken_over {
-                self.taken_over.insert(*site);
+                self.taken_over.insert(*site, now);
             }
             match self.sites.get_mut(site) {
                 Some(Slot::Loading(loading)) => (loading.changed, loading.leaving) = (true, false),

@@ -7,9 +7,9 @@ use model::{Exchange, Failure, FailureKind, FetchOutcome, Fetched, Purpose, Robo
 use robots::{Access, Lifetime, RobotsFetch};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
-use super::State;
 use super::errands::Redirect;
 use super::fetched::FAILED_ROBOTS_HELD;
+use super::{Start, State};
 use crate::{Record, Settings};
 
 /// Where robots.txt lies (RFC 9309 §2.3).
@@ -98,7 +98,8 @@ impl State {
         let mut record = Record::of(site);
         record.exchanges = exchanges;
         record.site_record = Some(site_record);
-        if failed_tries == 0 {
+        // What is wanted for the sake of other sites alone may be a site of the crawl later.
+        if failed_tries == 0 && (self.start != Start::Shared || self.has_more_than_robots_waiting(site)) {
             record.found = self.sitemaps_to_read(site);
         }
         self.record(record);

@@ -7,11 +7,11 @@
 use foldhash::HashSet;
 use frontier::RobotsState;
 use model::{Candidate, Purpose, RobotsRecord, Via};
-use robots::RobotsTxt;
+use robots::{Matching, Reason, RobotsTxt};
 use weburl::{CanonicalRules, CanonicalUrl, Scope, ScopeKind, Site, SiteKey};
 
 use super::robots_txt::robots_state;
-use super::{Slot, State};
+use super::{Front, Slot, Start, State};
 use crate::{Record, Settings};
 
 /// Where sitemaps lie when robots.txt does not say.
@@ -79,10 +79,35 @@ impl State {
         }
     }
 
+    /// True where a site in front has something to be asked besides its robots.txt.
+    pub(super) fn has_more_than_robots_waiting(&mut self, site: SiteKey) -> bool {
+        self.front(site).is_some_and(|front| front.state.has_more_than_robots_waiting())
+    }
+
+    /// Takes up the sitemaps of a site whose robots.txt was known before a page of it: it was asked for on behalf of other sites, whose
+    /// robots.txt leads there.
+    pub(super) fn take_up_late_sitemaps(&mut self, site: SiteKey) {
+        let may_be_late = |front: &Front| {
+            !front.sitemaps_named && front.state.has_fetched_nothing() && front.state.has_more_than_robots_waiting()
+        };
+        if self.start != Start::Shared || !self.front(site).is_some_and(|front| may_be_late(front)) {
+            return;
+        }
+        let found = self.sitemaps_to_read(site);
+        if !found.is_empty() {
+            let mut record = Record::of(site);
+            record.found = found;
+            self.record(record);
+        }
+    }
+
     /// The sitemaps of a site in front whose robots.txt is known, once, if they are to be read.
     pub(super) fn sitemaps_to_read(&mut self, site: SiteKey) -> Vec<Candidate> {
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return Vec::new() };
         let RobotsState::Known { rules, failure: None, .. } = &front.state.robots else { return Vec::new() };
+        if matches!(rules.decide("/", Matching::default()).reason, Reason::Undefined(_)) {
+            return Vec::new();
+        }
         let is_wanted =
             self.settings.sitemaps && !front.sitemaps_named && self.sitemap_sites.includes(front.state.site());
         if !is_wanted {

@@ -1,5 +1,8 @@
 //! What the simulator cannot see from outside.
 
+mod driven;
+mod errands;
+
 use std::time::Duration;
 
 use frontier::{Filter, Politeness, SiteRules, TrapRules};

@@ -1,6 +1,6 @@
 //! A web out of a seed.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use super::spelling::link;
 use super::{
@@ -96,7 +96,11 @@ impl Generator {
     fn site(&mut self, rng: &mut Rng, addresses: u64) -> Site {
         let address = |rng: &mut Rng| {
             let last = u8::try_from(rng.between(1, addresses)).unwrap_or(1);
-            IpAddr::V4(Ipv4Addr::new(10, 0, 0, last))
+            match rng.below(4) {
+                // Two networks of a /64 each.
+                0 => IpAddr::from([0x2001, 0xdb8, 0, u16::from(last % 2), 0, 0, 0, u16::from(last)]),
+                _ => IpAddr::from([10, 0, 0, last]),
+            }
         };
         let mut all = vec![address(rng)];
         let second = address(rng);

@@ -1,0 +1,162 @@
+//! A state that is driven by hand: the store answers at once, the network when the test says so.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use model::{
+    Exchange, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Queued, Response, SiteRecord, Timestamp,
+};
+use store::Committed;
+use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey};
+
+use super::super::{Start, State};
+use super::NOW;
+use crate::{Command, Content, Event, Fetch, Settings};
+
+pub fn url(text: &str) -> CanonicalUrl {
+    CanonicalUrl::parse(text, &CanonicalRules::default()).expect(text)
+}
+
+pub struct Driven {
+    pub state: State,
+    pub now: Timestamp,
+    /// Fetches that were asked for and have not ended.
+    pub fetches: Vec<FetchTask>,
+    /// Names that were asked for and not answered.
+    pub names: Vec<Site>,
+    /// URLs to whose sites robots.txt redirects, whose names were asked for.
+    pub targets: Vec<CanonicalUrl>,
+    pub alarm: Option<Timestamp>,
+    queues: BTreeMap<SiteKey, Vec<Queued>>,
+    records: BTreeMap<SiteKey, SiteRecord>,
+}
+
+impl Driven {
+    /// A new crawl from these seeds.
+    pub fn begin(settings: Settings, seeds: &[&str]) -> Self {
+        let mut driven = Driven {
+            state: State::new(settings, NOW, Start::New),
+            now: NOW,
+            fetches: Vec::new(),
+            names: Vec::new(),
+            targets: Vec::new(),
+            alarm: None,
+            queues: BTreeMap::new(),
+            records: BTreeMap::new(),
+        };
+        let seeds = seeds.iter().map(|text| url(text)).collect();
+        driven.happen(Event::Begin { seeds, known_seeds: Vec::new(), pages: 0, bytes: 0 });
+        driven
+    }
+
+    /// Lets something happen, and the store answer.
+    pub fn happen(&mut self, event: Event) {
+        let mut events = VecDeque::from([event]);
+        while let Some(event) = events.pop_front() {
+            for command in self.state.step(self.now, self.now, event) {
+                events.extend(self.carry_out(command));
+            }
+        }
+    }
+
+    fn carry_out(&mut self, command: Command) -> Option<Event> {
+        match command {
+            Command::Record(record) => {
+                for candidate in &record.found {
+                    let queued = Queued { candidate: candidate.clone(), attempts: 0, visited: None };
+                    self.queues.entry(candidate.url.key().site).or_default().push(queued);
+                }
+                if let Some(new) = record.site_record {
+                    let old = self.records.remove(&new.site.key()).and_then(|old| old.robots);
+                    let robots = new.robots.clone().or(old);
+                    self.records.insert(new.site.key(), SiteRecord { robots, ..new });
+                }
+                let committed = Committed { fresh: record.found, ..Committed::default() };
+                return Some(Event::Committed { records: vec![(record.site, record.ends)], committed });
+            }
+            Command::Load { site, with_record, .. } => {
+                let queue = self.queues.get(&site).cloned().unwrap_or_default();
+                let record = self.records.get(&site).filter(|_| with_record).cloned().map(Box::new);
+                return Some(Event::Loaded { site, record, queue, all: true });
+            }
+            Command::FindSites { .. } => return Some(Event::SitesFound { sites: Vec::new(), all: true }),
+            Command::ReadRobots { url } => {
+                let record = self.records.get(&url.key().site).cloned().map(Box::new);
+                return Some(Event::RobotsRead { url: url.key(), record });
+            }
+            Command::Resolve { site, .. } => self.names.push(site),
+            Command::ResolveTarget { url } => self.targets.push(url),
+            Command::Fetch(task) | Command::FetchTarget(task) => self.fetches.push(task),
+            Command::WakeAt(at) => self.alarm = Some(at),
+            Command::Released { .. } | Command::Abandon | Command::Finish(_) => {}
+        }
+        None
+    }
+
+    /// Lets time pass.
+    pub fn wait(&mut self, time: Duration) {
+        self.now = self.now + time;
+        self.happen(Event::Wake);
+    }
+
+    /// Answers for a name that was asked for.
+    pub fn resolved(&mut self, site: &str, found: Result<&[u8], FailureKind>) {
+        let site = url(site).site();
+        let at = self.names.iter().position(|name| *name == site).expect("it was asked for");
+        self.names.remove(at);
+        self.happen(Event::Resolved { site: site.key(), addresses: addresses(found) });
+    }
+
+    /// The same for the site to whose URL a robots.txt redirects.
+    pub fn target_resolved(&mut self, target: &str, found: Result<&[u8], FailureKind>) {
+        let target = url(target);
+        let at = self.targets.iter().position(|other| *other == target).expect("it was asked for");
+        self.targets.remove(at);
+        self.happen(Event::TargetResolved { url: target.key(), addresses: addresses(found) });
+    }
+
+    /// Ends a fetch with an answer.
+    pub fn answered(&mut self, target: &str, status: u16, headers: &[(&str, &str)], body: &'static str) {
+        let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let body = bytes::Bytes::from_static(body.as_bytes());
+        let response = Response { status, headers: Headers(headers), body, truncated: None, note: None };
+        self.fetched(target, Fetched::Response(response));
+    }
+
+    /// Ends a fetch without one.
+    pub fn failed(&mut self, target: &str, kind: FailureKind) {
+        self.fetched(target, Fetched::Failed(Failure { kind, detail: String::new() }));
+    }
+
+    fn fetched(&mut self, target: &str, fetched: Fetched) {
+        let at = self.fetches.iter().position(|task| task.url == url(target)).expect("it was asked for");
+        let task = self.fetches.remove(at);
+        let exchanges: Vec<Exchange> = Vec::new();
+        let outcome = FetchOutcome {
+            id: task.id,
+            url: task.url,
+            exchanges,
+            fetched,
+            rendering: None,
+            started_at: self.now,
+            finished_at: self.now,
+            response_time: Duration::ZERO,
+        };
+        self.happen(Event::Fetched(Box::new(Fetch { outcome, content: Content::default() })));
+    }
+
+    /// What is being fetched.
+    pub fn asked(&self) -> Vec<&str> {
+        let mut asked: Vec<&str> = self.fetches.iter().map(|task| task.url.as_str()).collect();
+        asked.sort_unstable();
+        asked
+    }
+}
+
+fn addresses(found: Result<&[u8], FailureKind>) -> Result<Vec<IpAddr>, Failure> {
+    match found {
+        Ok(last) => Ok(last.iter().map(|last| IpAddr::from([10, 0, 0, *last])).collect()),
+        Err(kind) => Err(Failure { kind, detail: String::new() }),
+    }
+}
