@@ -22,8 +22,13 @@ const RECONNECT_EVERY: Duration = Duration::from_millis(500);
 const REQUESTS_MAX: usize = 16;
 
 /// What a session begins with: every read and every step of a commit is by an index, whatever statistics say of tables that
-/// have just been empty.
-const SETTINGS: &str = "-c jit=off -c enable_hashjoin=off -c enable_mergejoin=off";
+/// have just been empty; and each step sees what others committed while the one before waited for them, whatever the database has as
+/// its default.
+const SETTINGS: &str =
+    "-c jit=off -c enable_hashjoin=off -c enable_mergejoin=off -c default_transaction_isolation=read\\ committed";
+
+/// After a failover there may be a standby where the primary was.
+const IS_STANDBY: &str = "SELECT pg_is_in_recovery()";
 
 /// A commit that returns is durable, unless somebody asked for less; more (a standby) stays.
 const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
@@ -139,6 +144,7 @@ struct Link {
 /// Why a query got no answer.
 enum Failed {
     Connect(database::DatabaseError),
+    Standby,
     Query(postgres::Error),
 }
 
@@ -159,6 +165,9 @@ impl Link {
     fn open(&mut self) -> Result<Option<String>, StoreError> {
         let doing = "opening the store";
         let mut client = self.connect().map_err(|error| backend(doing, error))?;
+        if is_standby(&mut client).map_err(|error| error::query(&self.place, doing, error))? {
+            return Err(backend(doing, self.standby()));
+        }
         let mut crawl_id = None;
         if self.role != Role::Read {
             let failed = |error| error::query(&self.place, doing, error);
@@ -174,6 +183,10 @@ impl Link {
 
     fn connect(&self) -> Result<Client, database::DatabaseError> {
         self.address.connect(Some(&format!("{SETTINGS} -c search_path={}", self.schema)))
+    }
+
+    fn standby(&self) -> Unusable {
+        Unusable::Standby { database: self.address.name() }
     }
 
     /// Takes the lock. The name of the schema stands in for it, since it may not be there yet.
@@ -203,6 +216,7 @@ impl Link {
             let source: Box<dyn std::error::Error + Send + Sync> = match failed {
                 Failed::Connect(error) if error::is_transient_refusal(&error) => error.into(),
                 Failed::Connect(error) => return Err(backend(doing, error)),
+                Failed::Standby => self.standby().into(),
                 Failed::Query(error) if error::is_transient(&error) => Unusable::from(error).into(),
                 Failed::Query(error) => return Err(error::query(&self.place, doing, error)),
             };
@@ -221,6 +235,9 @@ impl Link {
             None => {
                 self.statements.clear();
                 let mut client = self.connect().map_err(Failed::Connect)?;
+                if is_standby(&mut client).map_err(Failed::Query)? {
+                    return Err(Failed::Standby);
+                }
                 self.greet(&mut client).map_err(Failed::Query)?;
                 client
             }
@@ -248,4 +265,8 @@ impl Link {
         }
         let _ = client.close();
     }
+}
+
+fn is_standby(client: &mut Client) -> Result<bool, postgres::Error> {
+    Ok(client.query_one(IS_STANDBY, &[])?.get(0))
 }

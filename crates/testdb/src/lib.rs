@@ -175,6 +175,18 @@ impl Postgres {
         paused
     }
 
+    /// Makes a standby of it, as which it starts again. `pg_promote()` makes a primary of it.
+    ///
+    /// # Panics
+    /// The file that says so cannot be made.
+    pub fn demote(&self) {
+        std::fs::write(self.dir.path().join("data/standby.signal"), "").expect("the server's directory");
+        if let Some(account) = self.account {
+            let owned = Command::new("chown").arg(account).arg(self.dir.path().join("data/standby.signal")).status();
+            assert!(owned.expect("chown").success(), "there is no account {account}");
+        }
+    }
+
     /// Starts it again, on the same data. It does not wait for an answer.
     pub fn restart(&mut self) {
         self.process = run(self.dir.path(), self.account, &self.settings);

@@ -11,6 +11,7 @@ mod cluster;
 mod contract;
 mod control;
 mod duplicates;
+mod interrupted;
 mod killed;
 mod like_memory;
 mod opening;

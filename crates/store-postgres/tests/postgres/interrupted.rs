@@ -1,0 +1,121 @@
+//! What a server does to sessions that were quiet, slow or in the way costs time, and no commit.
+
+use std::thread;
+
+use store::Store;
+use store_postgres::PostgresStore;
+use testdb::{Postgres, until};
+
+use crate::batches::{content, expected, numbered};
+use crate::place::Place;
+
+fn commit(store: &PostgresStore, number: u64) {
+    assert_ne!(store.commit(&numbered(number)).expect("commit"), store::Committed::default(), "batch {number}");
+}
+
+fn ask<T: for<'a> postgres::types::FromSql<'a>>(server: &Postgres, question: &str) -> T {
+    server.client().query_one(question, &[]).expect("the server answers").get(0)
+}
+
+/// How many sessions of the program there are.
+fn sessions(server: &Postgres) -> i64 {
+    ask(server, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'argiope'")
+}
+
+#[test]
+fn sessions_that_the_server_ends_for_being_idle_are_made_again() {
+    let server = Postgres::start_with(&["fsync=off", "idle_session_timeout=100ms"]);
+    let place = Place::on(&server);
+    let store = place.open().expect("open");
+    for number in 1..=3 {
+        until("they are ended", || sessions(&server) == 0);
+        commit(&store, number);
+        until("they are ended", || sessions(&server) == 0);
+        assert!(content(&store) == expected(number));
+    }
+}
+
+#[test]
+fn a_commit_that_is_cancelled_is_repeated() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let store = place.open().expect("open");
+    commit(&store, 1);
+    let mut other = server.client();
+    let mut transaction = other.transaction().expect("a transaction");
+    transaction.batch_execute(&format!("LOCK TABLE {}.visit", place.schema)).expect("a lock");
+    thread::scope(|scope| {
+        let committing = scope.spawn(|| commit(&store, 2));
+        // The connection is made anew each time.
+        let waiting =
+            || ask::<i32>(&server, "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+        let mut cancelled = 0;
+        for _ in 0..2 {
+            until("it waits", || ![0, cancelled].contains(&waiting()));
+            cancelled = waiting();
+            assert!(ask::<bool>(&server, &format!("SELECT pg_cancel_backend({cancelled})")));
+        }
+        transaction.commit().expect("commit");
+        committing.join().expect("no panic");
+    });
+    assert!(content(&store) == expected(2));
+}
+
+#[test]
+fn a_database_that_is_read_only_for_a_while_is_waited_for() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let store = place.open().expect("open");
+    commit(&store, 1);
+    let set = |is_read_only: &str| {
+        let statement = format!("ALTER DATABASE postgres SET default_transaction_read_only = {is_read_only}");
+        let mut client = server.client();
+        client.batch_execute("SET default_transaction_read_only = off").expect("the server answers");
+        client.batch_execute(&statement).expect("the server answers");
+    };
+    let refused = || ask::<i64>(&server, "SELECT xact_rollback FROM pg_stat_database WHERE datname = 'postgres'");
+    set("on");
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'argiope'";
+    server.client().batch_execute(end).expect("the server answers");
+    let before = refused();
+    thread::scope(|scope| {
+        let committing = scope.spawn(|| commit(&store, 2));
+        until("it was refused", || refused() > before || committing.is_finished());
+        assert!(!committing.is_finished());
+        set("off");
+        committing.join().expect("no panic");
+    });
+    assert!(content(&store) == expected(2));
+}
+
+/// After a failover the address leads to a server that follows for a moment yet.
+#[test]
+fn nothing_is_read_from_a_standby_and_who_commits_waits_for_its_promotion() {
+    let mut server = Postgres::start();
+    let place = Place::on(&server);
+    let store = place.open().expect("open");
+    commit(&store, 1);
+    server.kill();
+    server.demote();
+    server.restart();
+    server.wait();
+    let error = place.open().err().expect("not to open");
+    assert!(error.to_string().contains("is a standby"), "{error}");
+    thread::scope(|scope| {
+        let committing = scope.spawn(|| commit(&store, 2));
+        let reading = scope.spawn(|| store.totals().expect("totals"));
+        // Each of the two connects again and again, and this question does for itself.
+        let connected = || ask::<i64>(&server, "SELECT sessions FROM pg_stat_database WHERE datname = 'postgres'");
+        let (before, mut asked) = (connected(), 0);
+        until("they were refused", || {
+            asked += 1;
+            connected() - before - asked >= 4 || committing.is_finished() || reading.is_finished()
+        });
+        assert!(!committing.is_finished() && !reading.is_finished());
+        let promoted = server.client().query_one("SELECT pg_promote()", &[]).expect("the server answers");
+        assert!(promoted.get::<_, bool>(0));
+        committing.join().expect("no panic");
+        reading.join().expect("no panic");
+    });
+    assert!(content(&store) == expected(2));
+}
