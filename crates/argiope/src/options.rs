@@ -95,6 +95,9 @@ pub struct Options {
     /// How robots.txt is read: rfc9309, first-match or ignore [default: rfc9309]
     #[arg(long, value_name = "HOW", help_heading = "Politeness")]
     pub robots: Option<String>,
+    /// Ask for robots.txt once a site: any answer but a file, also a redirect, an error or none, counts as no file, for the whole crawl
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Politeness")]
+    pub robots_once: Option<bool>,
     /// The longest Crawl-delay obeyed [default: 5m]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_crawl_delay: Option<Span>,

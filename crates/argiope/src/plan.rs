@@ -73,6 +73,7 @@ impl Plan {
             },
             canonical: canonical(&options),
             limits: limits(&options),
+            robots_once: options.robots_once == Some(true),
             product_token: product_token(options.user_agent.as_deref().unwrap_or_default())?,
             depth_max: options.depth,
             concurrency: options.concurrency.unwrap_or(CONCURRENCY),
@@ -266,6 +267,7 @@ fn complete(given: &Options) -> Options {
     for switch in [
         &mut options.sandbox,
         &mut options.ignore_nofollow,
+        &mut options.robots_once,
         &mut options.head_first,
         &mut options.documents,
         &mut options.images,
@@ -491,6 +493,9 @@ fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig
         deny_private: options.deny_private.map_or_else(DenyPrivate::default, |deny| deny.0),
         ..FetchConfig::default()
     };
+    if options.robots_once == Some(true) {
+        config.robots_redirects_max = 0;
+    }
     let mut for_seeds = Vec::new();
     for text in &options.header.0 {
         let field = field("header", text)?;

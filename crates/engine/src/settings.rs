@@ -37,6 +37,9 @@ pub struct Settings {
     pub canonical: CanonicalRules,
     /// Limits on what the web may make us do.
     pub limits: Limits,
+    /// robots.txt is asked for once a site, whatever comes of it: all but a file (2xx) counts as none, redirects are not followed, and it
+    /// holds as long as the crawl.
+    pub robots_once: bool,
     /// Our name in robots.txt and in `X-Robots-Tag`.
     pub product_token: String,
     /// Links from a seed, at most.

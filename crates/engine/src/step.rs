@@ -15,8 +15,8 @@ mod robots_txt;
 mod shares;
 mod sitemaps;
 
-pub(crate) use robots_txt::ROBOTS_PATH;
 pub use robots_txt::robots_state;
+pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access};
 pub use sitemaps::sitemaps_of;
 
 use std::collections::VecDeque;

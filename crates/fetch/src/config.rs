@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use model::{Limits, MediaRange};
 
-use crate::{ConnectTo, DenyPrivate, Gate, Keyring, ProxyUrl, Resolve};
+use crate::{ConnectTo, DenyPrivate, Gate, Keyring, ProxyUrl, ROBOTS_REDIRECTS_MAX, Resolve};
 
 /// Idle connections in all, if nobody says otherwise.
 const IDLE_MAX: usize = 2_000;
@@ -42,6 +42,8 @@ pub struct FetchConfig {
     pub name_servers: Vec<SocketAddr>,
     /// Connections kept open between requests, at most: each is a file to the system.
     pub idle_connections_max: usize,
+    /// Redirects of robots.txt within its site that are followed.
+    pub robots_redirects_max: usize,
     /// What every request passes before it is sent.
     pub gate: Gate,
 }
@@ -63,6 +65,7 @@ impl Default for FetchConfig {
             media_wanted: None,
             name_servers: Vec::new(),
             idle_connections_max: IDLE_MAX,
+            robots_redirects_max: ROBOTS_REDIRECTS_MAX,
             gate: Gate::default(),
         }
     }

@@ -25,6 +25,7 @@ pub struct Fetcher {
     keyring: Keyring,
     head_first: HeadFirst,
     limits: Limits,
+    robots_redirects_max: usize,
     clock: Clock,
 }
 
@@ -39,6 +40,7 @@ impl Fetcher {
             keyring: config.keyring.clone(),
             head_first: HeadFirst::new(&config.head_accepts, config.limits.body_bytes_max),
             limits: config.limits,
+            robots_redirects_max: config.robots_redirects_max,
             clock,
         })
     }
@@ -46,8 +48,8 @@ impl Fetcher {
     /// Carries out `task`. Dropping the future closes the connection it was using.
     ///
     /// The connection goes to the address of the task and to no other; without one, names are resolved here. `head_first`
-    /// is for [`Purpose::Page`] only. Only [`Purpose::Robots`] follows redirects: up to [`ROBOTS_REDIRECTS_MAX`]
-    /// within its site, then the answer is the redirect that was not followed. Another site has turns of its own:
+    /// is for [`Purpose::Page`] only. Only [`Purpose::Robots`] follows redirects: up to
+    /// [`FetchConfig::robots_redirects_max`] within its site, then the answer is the redirect that was not followed. Another site has turns of its own:
     /// [`robots_elsewhere`] says where it leads.
     // No future around the other: it would hold the task a second time.
     pub fn fetch(&self, task: FetchTask) -> impl Future<Output = FetchOutcome> + Send + '_ {
@@ -89,7 +91,7 @@ impl Fetcher {
         // A kept connection that has died is replaced, and the request sent once more.
         let exchange = limits.dns_timeout + (limits.connect_timeout + limits.total_timeout) * 2;
         let exchanges = match purpose {
-            Purpose::Robots => ROBOTS_REDIRECTS_MAX + 1,
+            Purpose::Robots => self.robots_redirects_max + 1,
             Purpose::Page if head_first => 2,
             Purpose::Page | Purpose::Sitemap => 1,
         };
@@ -184,7 +186,7 @@ impl Course<'_> {
     /// The byte beyond `robots_bytes_max` shows that there is more.
     async fn robots(&mut self, pinned: Option<IpAddr>) -> Result<Response, Unanswerable> {
         let bytes_max = self.fetcher.limits.robots_bytes_max.saturating_add(1);
-        for _ in 0..ROBOTS_REDIRECTS_MAX {
+        for _ in 0..self.fetcher.robots_redirects_max {
             let response = self.ask(Method::Get, pinned, bytes_max).await?;
             match redirect_target(&self.url, &response) {
                 Some(target) if target.site() == self.url.site() => self.url = target,

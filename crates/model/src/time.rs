@@ -9,6 +9,9 @@ use std::time::Duration;
 pub struct Timestamp(pub u64);
 
 impl Timestamp {
+    /// Later than any other time: never.
+    pub const MAX: Timestamp = Timestamp(u64::MAX);
+
     /// The time that lies `milliseconds` after the Unix epoch.
     #[must_use]
     pub const fn from_millis(milliseconds: u64) -> Self {

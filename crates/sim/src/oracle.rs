@@ -152,7 +152,7 @@ impl Oracle {
         Oracle {
             findings: Findings::default(),
             politeness: politeness::Judge::new(&scenario.wishes),
-            robots_txt: robots_txt::Judge::default(),
+            robots_txt: robots_txt::Judge::new(&scenario.web),
             once: once::Judge::new(scenario),
         }
     }
@@ -170,8 +170,7 @@ impl Oracle {
         self.once.ends(request, ended);
         let crawl_delay = scenario.web.site_of(&request.url).and_then(|(_, site)| {
             let rules = scenario.web.rules_of(site);
-            let says = matches!(site.robots.reply, crate::web::RobotsReply::Status(_));
-            rules.crawl_delay.filter(|_| !says).map(Duration::from_secs)
+            rules.crawl_delay.filter(|_| scenario.web.has_rules(&site.robots)).map(Duration::from_secs)
         });
         self.politeness.ends(request, ended, crawl_delay);
     }

@@ -139,10 +139,13 @@ impl Scenario {
     pub fn from_seed(seed: u64) -> Self {
         let mut rng = Rng::new(mix(seed ^ 0xA5A5_5A5A));
         let is_calm = rng.chance(200);
-        let web = Web::generate(&mut rng.fork(), is_calm);
+        let mut web = Web::generate(&mut rng.fork(), is_calm);
         let mut wishes = wishes(&mut rng, &web);
         // Not drawn: what was drawn for a seed before stays as it is.
         wishes.share = SHARES[usize::try_from(seed % 3).unwrap_or_default()];
+        if seed % 5 == 4 {
+            web.ask_for_robots_once();
+        }
         let mut troubles = if is_calm { Troubles::default() } else { troubles(&mut rng) };
         let has_archive = rng.chance(100);
         if !is_calm && rng.chance(300) {
@@ -182,6 +185,7 @@ impl Scenario {
             },
             canonical: CanonicalRules::default(),
             limits: Limits::default(),
+            robots_once: self.web.robots_once,
             product_token: "argiope".to_owned(),
             depth_max: wishes.depth_max,
             concurrency: wishes.concurrency,

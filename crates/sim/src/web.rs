@@ -18,6 +18,8 @@ pub struct Web {
     pub pages: BTreeMap<String, Page>,
     /// Where the crawl begins.
     pub seeds: Vec<String>,
+    /// robots.txt is asked for once, and whatever is not rules then counts as none.
+    pub robots_once: bool,
 }
 
 /// A site.
@@ -203,8 +205,34 @@ impl Web {
     #[must_use]
     pub fn rules_of<'a>(&'a self, site: &'a Site) -> &'a Robots {
         match &site.robots.reply {
+            _ if self.robots_once => &site.robots,
             RobotsReply::RedirectTo(other) => self.sites.get(other).map_or(&site.robots, |other| &other.robots),
             _ => &site.robots,
+        }
+    }
+
+    /// Whether the robots.txt that holds on a site has rules, where it can be had.
+    #[must_use]
+    pub fn has_rules(&self, robots: &Robots) -> bool {
+        match robots.reply {
+            RobotsReply::Rules => true,
+            RobotsReply::Status(_) => false,
+            RobotsReply::RedirectTo(_) => !self.robots_once,
+        }
+    }
+
+    /// Whether nothing is allowed since a robots.txt cannot be had.
+    #[must_use]
+    pub fn forbids_all(&self, robots: &Robots) -> bool {
+        !self.robots_once && matches!(robots.reply, RobotsReply::Status(500..))
+    }
+
+    /// Has robots.txt be asked for once. What fails by chance would tell nobody then what holds: so nothing does.
+    pub(crate) fn ask_for_robots_once(&mut self) {
+        self.robots_once = true;
+        for site in self.sites.values_mut() {
+            site.robots.faults.clear();
+            site.reach = Reach::Answers;
         }
     }
 }

@@ -17,7 +17,7 @@ use super::locked;
 use super::pace::{Pace, Target, Turn};
 use crate::Settings;
 use crate::clock::Clock;
-use crate::step::ROBOTS_PATH;
+use crate::step::{ROBOTS_PATH, robots_access};
 
 /// Sites whose rules are remembered; all are forgotten when there are more.
 const SITES_MAX: usize = 10_000;
@@ -78,7 +78,8 @@ impl Resources {
     /// Takes in the robots.txt of a site that the crawl asked for, so that it is not asked for again.
     pub(super) fn learn(&self, outcome: &FetchOutcome) {
         // What another site's robots.txt leads to says nothing of the site where it lies.
-        if outcome.url.path_and_query() != ROBOTS_PATH || robots_elsewhere(outcome).is_some() {
+        let leads_elsewhere = !self.settings.robots_once && robots_elsewhere(outcome).is_some();
+        if outcome.url.path_and_query() != ROBOTS_PATH || leads_elsewhere {
             return;
         }
         let access = self.access(outcome);
@@ -93,7 +94,7 @@ impl Resources {
             Fetched::Response(response) => RobotsFetch::Status { code: response.status, body: &response.body },
             Fetched::Failed(_) => RobotsFetch::Unreachable,
         };
-        robots::access(fetch, &self.settings.product_token)
+        robots_access(fetch, &self.settings)
     }
 
     fn robots(&self, site: &Site) -> Arc<OnceCell<RobotsTxt>> {
@@ -166,6 +167,7 @@ impl Resources {
         let Some(mut url) = CanonicalUrl::from_canonical(&format!("{}/robots.txt", url.site())) else {
             return Ok(RobotsTxt::allow_all());
         };
+        let redirects_max = if self.settings.robots_once { 0 } else { ROBOTS_REDIRECTS_MAX };
         let mut redirects = 0;
         loop {
             let Asked::Fetched(mut outcome) = self.ask(page, url.clone(), None).await? else { return Err(Refused) };
@@ -177,7 +179,7 @@ impl Resources {
                 _ => None,
             };
             match target {
-                Some(target) if redirects < ROBOTS_REDIRECTS_MAX => (url, redirects) = (target, redirects + 1),
+                Some(target) if redirects < redirects_max => (url, redirects) = (target, redirects + 1),
                 _ => return Ok(self.access(&outcome).rules),
             }
         }

@@ -258,7 +258,7 @@ impl State {
     /// A site's own request for robots.txt was answered: others may wait for the same, or come to it again after it failed. What they have
     /// asked the store or the name servers for is out of date then, and what comes of it may be too.
     pub(super) fn answered(&mut self, now: Timestamp, own: &CanonicalUrl, file: &File) {
-        let is_final = access_of(&file.answer, &self.settings.product_token).lifetime == Lifetime::Final;
+        let is_final = access_of(&file.answer, &self.settings).lifetime == Lifetime::Final;
         if self.errands.all.get(&own.key()).is_some_and(|errand| is_final || errand.is_open()) {
             self.conclude_with(now, own, file.clone(), None);
         }
@@ -294,7 +294,7 @@ impl State {
         file: File,
         (at, until): (Timestamp, Timestamp),
     ) {
-        let is_final = access_of(&file.answer, &self.settings.product_token).lifetime == Lifetime::Final;
+        let is_final = access_of(&file.answer, &self.settings).lifetime == Lifetime::Final;
         let tries = self.errands.all.get(&url.key()).map_or(1, Errand::tries);
         let attempts_max = u32::from(self.settings.site_rules.politeness.attempts_max);
         let Some(front) = self.front(walk.site) else { return };
@@ -352,7 +352,7 @@ impl State {
         record.due_at = record.due_at.min(now + longest);
         let due_at = record.due_at;
         let holds = |record: &RobotsRecord| {
-            let is_final = access_of(&record.answer, &self.settings.product_token).lifetime == Lifetime::Final;
+            let is_final = access_of(&record.answer, &self.settings).lifetime == Lifetime::Final;
             is_final && record.fetched_at + robots::ROBOTS_CACHE_MAX > now
         };
         match robots.map(|robots| read_robots(robots, now)).filter(holds) {
@@ -563,7 +563,7 @@ impl State {
             }
             None => {
                 let is_cut = is_cut(&outcome.fetched, self.settings.limits.robots_bytes_max);
-                let file = File { answer: answer_of(outcome.fetched), is_cut };
+                let file = File { answer: answer_of(outcome.fetched, &self.settings), is_cut };
                 self.conclude_with(now, &url, file, retry_after);
             }
         }
@@ -584,7 +584,7 @@ impl State {
 
     /// Ends an errand with what was had: for as long as a robots.txt holds, or until it may be asked for again.
     fn conclude_with(&mut self, now: Timestamp, url: &CanonicalUrl, file: File, retry_after: Option<Duration>) {
-        let is_final = access_of(&file.answer, &self.settings.product_token).lifetime == Lifetime::Final;
+        let is_final = access_of(&file.answer, &self.settings).lifetime == Lifetime::Final;
         let errand = self.errands.entry(url);
         if is_final {
             (errand.failed_tries, errand.failed_lookups) = (0, 0);

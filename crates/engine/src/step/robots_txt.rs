@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use frontier::{RobotsState, Verdict, verdict};
 use model::{Exchange, Failure, FailureKind, FetchOutcome, Fetched, Purpose, RobotsAnswer, RobotsRecord, Timestamp};
-use robots::{Access, Lifetime, RobotsFetch};
+use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::errands::Redirect;
@@ -38,7 +38,8 @@ impl State {
     /// Takes in the end of a site's own request.
     pub(super) fn robots_fetched(&mut self, now: Timestamp, site: SiteKey, outcome: FetchOutcome) {
         let own = self.front(site).and_then(|front| robots_txt_of(front.state.site()));
-        if let (Some(redirect), Some(own)) = (Redirect::of(&outcome), &own) {
+        let redirect = Redirect::of(&outcome).filter(|_| !self.settings.robots_once);
+        if let (Some(redirect), Some(own)) = (redirect, &own) {
             if let Some(front) = self.front(site) {
                 // It was reached: what fails from now on is the target.
                 front.state.robots = RobotsState::InFlight { failed_tries: 0 };
@@ -54,7 +55,7 @@ impl State {
         };
         let is_cut = is_cut(&outcome.fetched, self.settings.limits.robots_bytes_max);
         let FetchOutcome { exchanges, fetched, finished_at: at, .. } = outcome;
-        let file = File { answer: answer_of(fetched), is_cut };
+        let file = File { answer: answer_of(fetched, &self.settings), is_cut };
         if let Some(own) = own {
             self.answered(now, &own, &file);
         }
@@ -65,8 +66,9 @@ impl State {
     pub(super) fn robots_had(&mut self, site: SiteKey, had: Had) {
         let politeness = self.settings.site_rules.politeness.clone();
         let Had { file: File { answer, is_cut }, at, retry_after, exchanges, is_own } = had;
-        let access = access_of(&answer, &self.settings.product_token);
+        let access = access_of(&answer, &self.settings);
         let shares_addresses = self.shares_addresses();
+        let robots_once = self.settings.robots_once;
         let Some(front) = self.front(site) else { return };
         let earlier = match front.state.robots {
             RobotsState::InFlight { failed_tries } => failed_tries,
@@ -74,7 +76,7 @@ impl State {
         };
         let failed_tries = if access.lifetime == Lifetime::Final { 0 } else { earlier + 1 };
         let record = RobotsRecord { fetched_at: at, tried_at: at, failed_tries, answer, is_cut };
-        front.state.robots = state_of(&record, access, politeness.attempts_max);
+        front.state.robots = state_of(&record, access, politeness.attempts_max, robots_once);
         front.sitemaps_named = false;
         if let Some(asked) = retry_after {
             front.state.wait_until(at + politeness.backoff_after(failed_tries, Some(asked)));
@@ -117,8 +119,8 @@ pub fn robots_state(record: Option<&RobotsRecord>, settings: &Settings) -> Robot
     match record {
         None => RobotsState::Unknown { failed_tries: 0 },
         Some(record) => {
-            let access = access_of(&record.answer, &settings.product_token);
-            state_of(record, access, settings.site_rules.politeness.attempts_max)
+            let attempts_max = settings.site_rules.politeness.attempts_max;
+            state_of(record, access_of(&record.answer, settings), attempts_max, settings.robots_once)
         }
     }
 }
@@ -129,12 +131,13 @@ pub(super) fn is_cut(fetched: &Fetched, bytes_max: u64) -> bool {
     is_longer || !verdict::limits_reached(fetched, Purpose::Robots).is_empty()
 }
 
-pub(super) fn answer_of(fetched: Fetched) -> RobotsAnswer {
+pub(super) fn answer_of(fetched: Fetched, settings: &Settings) -> RobotsAnswer {
     match fetched {
         Fetched::Failed(failure) => RobotsAnswer::Failed(failure),
-        // A file that broke off may have lost the line that forbids.
+        // A file that broke off may have lost the line that forbids. Where it is not asked for again, what came of it is better than nothing.
         Fetched::Response(response)
-            if matches!(response.truncated, Some(model::Truncation::Time | model::Truncation::Disconnect)) =>
+            if matches!(response.truncated, Some(model::Truncation::Time | model::Truncation::Disconnect))
+                && !settings.robots_once =>
         {
             let detail = response.note.unwrap_or_else(|| "the answer broke off".to_owned());
             RobotsAnswer::Failed(Failure { kind: FailureKind::Disconnected, detail })
@@ -147,21 +150,30 @@ pub(super) fn answer_of(fetched: Fetched) -> RobotsAnswer {
     }
 }
 
-pub(super) fn access_of(answer: &RobotsAnswer, product_token: &str) -> Access {
+pub(super) fn access_of(answer: &RobotsAnswer, settings: &Settings) -> Access {
     let fetch = match answer {
         RobotsAnswer::Status { code, body } => RobotsFetch::Status { code: *code, body },
         RobotsAnswer::Failed(_) => RobotsFetch::Unreachable,
     };
-    robots::access(fetch, product_token)
+    access(fetch, settings)
 }
 
-fn state_of(record: &RobotsRecord, access: Access, attempts_max: u8) -> RobotsState {
+/// What a site allows after its robots.txt was asked for, in a crawl with these settings.
+pub(crate) fn access(fetch: RobotsFetch<'_>, settings: &Settings) -> Access {
+    let is_file = matches!(fetch, RobotsFetch::Status { code: 200..=299, .. });
+    if settings.robots_once && !is_file {
+        return Access { rules: RobotsTxt::allow_all(), lifetime: Lifetime::Final };
+    }
+    robots::access(fetch, &settings.product_token)
+}
+
+fn state_of(record: &RobotsRecord, access: Access, attempts_max: u8, robots_once: bool) -> RobotsState {
     let failure = match &record.answer {
         RobotsAnswer::Failed(failure) => Some(failure.clone()),
         RobotsAnswer::Status { .. } => None,
     };
     if access.lifetime == Lifetime::Final {
-        let expires_at = record.fetched_at + robots::ROBOTS_CACHE_MAX;
+        let expires_at = if robots_once { Timestamp::MAX } else { record.fetched_at + robots::ROBOTS_CACHE_MAX };
         return RobotsState::Known { rules: access.rules, expires_at, failure: None };
     }
     if record.failed_tries < u32::from(attempts_max) && !is_hopeless(&record.answer) {

@@ -27,6 +27,7 @@ fn settings() -> Settings {
         },
         canonical: CanonicalRules::default(),
         limits: Limits::default(),
+        robots_once: false,
         product_token: "argiope".to_owned(),
         depth_max: None,
         concurrency: 4,

@@ -7,7 +7,7 @@ use model::{Limits, Outcome};
 
 use super::robots_txt;
 use crate::Scenario;
-use crate::web::{AlwaysFails, Name, Reach, Reply, RobotsReply, path_of, site_text};
+use crate::web::{AlwaysFails, Name, Reach, Reply, path_of, site_text};
 
 /// What should become of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,14 +141,11 @@ impl Search<'_> {
     fn find_sitemaps(&mut self, site_text: &str) {
         let web = &self.scenario.web;
         let Some(site) = web.sites.get(site_text).filter(|_| self.scenario.wishes.sitemaps) else { return };
-        let speaks = !matches!(site.robots.reply, RobotsReply::Status(500..));
+        let speaks = !web.forbids_all(&site.robots);
         if !matches!(site.name, Name::Found { .. }) || site.reach != Reach::Answers || !speaks {
             return;
         }
-        let declared = match site.robots.reply {
-            RobotsReply::Status(_) => &[][..],
-            _ => &web.rules_of(site).sitemaps,
-        };
+        let declared = if web.has_rules(&site.robots) { &web.rules_of(site).sitemaps } else { &[][..] };
         let default = [format!("{site_text}/sitemap.xml")];
         let urls = if declared.is_empty() { &default[..] } else { declared };
         for url in urls {

@@ -18,6 +18,8 @@ const HOLDS: Duration = Duration::from_secs(24 * 3600);
 /// What the crawler has the right to know of robots.txt.
 #[derive(Default)]
 pub(super) struct Judge {
+    /// It is asked for once, and whatever comes of it holds for ever.
+    is_once: bool,
     /// When the site's word was had, by the clock by which the crawler waits, which starts with the date.
     known: BTreeMap<SiteKey, Had>,
     in_flight: BTreeSet<SiteKey>,
@@ -45,10 +47,16 @@ impl Had {
 }
 
 impl Judge {
+    pub(super) fn new(web: &Web) -> Self {
+        Judge { is_once: web.robots_once, ..Judge::default() }
+    }
+
     pub(super) fn begins(&mut self, web: &Web, request: &Request, findings: &mut Findings) {
         let had = self.had(web, request);
         let is_robots = request.purpose == Purpose::Robots;
-        let holds = had.is_some_and(|had| request.waited < if is_robots { had.earliest } else { had.latest } + HOLDS);
+        let holds = had.is_some_and(|had| {
+            self.is_once || request.waited < if is_robots { had.earliest } else { had.latest } + HOLDS
+        });
         if request.purpose == Purpose::Robots {
             let is_new = self.in_flight.insert(request.key.site);
             if holds || !is_new {
@@ -68,7 +76,7 @@ impl Judge {
     fn had(&self, web: &Web, request: &Request) -> Option<Had> {
         let own = *self.known.get(&request.key.site)?;
         let redirect = web.site_of(&request.url).and_then(|(_, site)| match &site.robots.reply {
-            RobotsReply::RedirectTo(other) => Site::from_text(other),
+            RobotsReply::RedirectTo(other) if !self.is_once => Site::from_text(other),
             _ => None,
         });
         match redirect.filter(|_| !self.stored.contains(&request.key.site)) {
@@ -84,7 +92,7 @@ impl Judge {
     pub(super) fn ends(&mut self, request: &Request, ended: Ended) {
         if request.purpose == Purpose::Robots {
             self.in_flight.remove(&request.key.site);
-            if ended.served == Served::Final {
+            if ended.served == Served::Final || self.is_once {
                 self.known.insert(request.key.site, Had::at(ended.waited));
                 self.stored.remove(&request.key.site);
             }
@@ -111,7 +119,7 @@ impl Judge {
             let robots = store.site(*site).ok().flatten().and_then(|record| record.robots);
             match robots {
                 None => findings.add(Check::Durable, now, format!("the robots.txt of site {site} is lost")),
-                Some(robots) if is_final(&robots.answer) => {
+                Some(robots) if self.is_once || is_final(&robots.answer) => {
                     self.stored.insert(*site);
                     self.known.insert(*site, Had::stored(robots.fetched_at, date));
                 }
@@ -120,7 +128,7 @@ impl Judge {
         }
         // What is in the store without having been acknowledged is known too.
         for record in store.sites(None, usize::MAX).unwrap_or_default() {
-            if let Some(robots) = record.robots.filter(|robots| is_final(&robots.answer)) {
+            if let Some(robots) = record.robots.filter(|robots| self.is_once || is_final(&robots.answer)) {
                 self.stored.insert(record.site.key());
                 self.known.insert(record.site.key(), Had::stored(robots.fetched_at, date));
             }
@@ -134,9 +142,11 @@ fn is_final(answer: &RobotsAnswer) -> bool {
 
 /// The longest prefix decides; the one that allows, where both are of one length (RFC 9309 §2.2.2).
 pub(super) fn allows(web: &Web, robots: &Robots, path: &str) -> bool {
+    if !web.has_rules(robots) {
+        return !web.forbids_all(robots);
+    }
     let rules = match &robots.reply {
-        RobotsReply::Status(status) => return *status < 500,
-        RobotsReply::Rules => robots,
+        RobotsReply::Rules | RobotsReply::Status(_) => robots,
         RobotsReply::RedirectTo(other) => web.sites.get(other).map_or(robots, |site| &site.robots),
     };
     let longest = |prefixes: &[String]| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use frontier::RobotsState;
-use model::{Failure, RobotsAnswer, SiteRecord};
+use model::{Failure, RobotsAnswer, SiteRecord, Timestamp};
 use serde::Serialize;
 use store::Store;
 use weburl::{CanonicalUrl, Site, SiteKey};
@@ -177,7 +177,9 @@ impl RobotsStory {
     fn of(standing: &Standing<'_>, ignored: bool) -> Self {
         let record = standing.record.robots.as_ref();
         let (rules, expires_at) = match &standing.robots {
-            RobotsState::Known { rules, expires_at, .. } => (Some(rules), Some(expires_at.to_rfc3339())),
+            RobotsState::Known { rules, expires_at, .. } => {
+                (Some(rules), (*expires_at < Timestamp::MAX).then(|| expires_at.to_rfc3339()))
+            }
             RobotsState::Unknown { .. } | RobotsState::InFlight { .. } => (None, None),
         };
         let has_file =

@@ -11,7 +11,7 @@ use super::{check_village, crawl_of_village, village};
 use crate::crawl::{Crawl, serve};
 
 /// Waits until the log is so.
-async fn wait_for(server: &Server, is_so: impl Fn(&[LogEntry]) -> bool) {
+pub(super) async fn wait_for(server: &Server, is_so: impl Fn(&[LogEntry]) -> bool) {
     while !is_so(&server.log()) {
         sleep(Duration::from_millis(1)).await;
     }
