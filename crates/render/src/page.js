@@ -31,6 +31,8 @@
       note(state.clicking ? 'click' : 'history', event.destination.url);
       return;
     }
+    // Where a frame goes by itself is loaded into it, like its first document: the page stays where it is.
+    if (window !== window.top && !state.clicking) return;
     note(state.clicking ? 'click' : 'navigation', event.destination.url);
     if (event.cancelable) event.preventDefault();
   });

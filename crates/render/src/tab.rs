@@ -99,6 +99,8 @@ pub(crate) struct Tab<'a> {
     events: Events,
     answers: (mpsc::Sender<Answer>, mpsc::Receiver<Answer>),
     seen: HashSet<Found>,
+    /// The script contexts of the page itself, not of its frames.
+    contexts: HashSet<i64>,
     rendered: Rendered,
     requests: u32,
     is_answered: bool,
@@ -142,6 +144,7 @@ impl<'a> Tab<'a> {
             events,
             answers: mpsc::channel(ANSWERS_WAITING_MAX),
             seen: HashSet::new(),
+            contexts: HashSet::new(),
             rendered: Rendered::default(),
             requests: 0,
             is_answered: false,
@@ -331,20 +334,29 @@ impl<'a> Tab<'a> {
                 let accept = json!({"accept": parameters["type"] == "beforeunload"});
                 self.connection.tell(&self.session, "Page.handleJavaScriptDialog", accept).await?;
             }
-            "Runtime.bindingCalled" => self.saw(parameters["payload"].as_str().unwrap_or_default()),
+            "Runtime.executionContextCreated" => {
+                let context = &parameters["context"];
+                if context["auxData"]["frameId"].as_str() == Some(&self.frame) {
+                    self.contexts.extend(context["id"].as_i64());
+                }
+            }
+            "Runtime.bindingCalled" => {
+                let is_page = parameters["executionContextId"].as_i64().is_some_and(|id| self.contexts.contains(&id));
+                self.saw(parameters["payload"].as_str().unwrap_or_default(), is_page);
+            }
             _ => {}
         }
         Ok(())
     }
 
-    /// A page says that it wants to go somewhere. It may say anything.
-    fn saw(&mut self, payload: &str) {
+    /// A page, or a frame in it, says that it wants to go somewhere. It may say anything, but no frame moves the page.
+    fn saw(&mut self, payload: &str, is_page: bool) {
         let Ok([by, url]) = serde_json::from_str::<[String; 2]>(payload) else { return };
         match by.as_str() {
             "click" => self.see(url, FoundBy::Click),
             "history" => self.see(url, FoundBy::History),
             "window" => self.see(url, FoundBy::Window),
-            "navigation" => self.redirected(url),
+            "navigation" if is_page => self.redirected(url),
             _ => {}
         }
     }

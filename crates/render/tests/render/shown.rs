@@ -48,6 +48,34 @@ async fn going_away_by_itself_is_a_redirect() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn where_a_frame_goes_is_no_redirect_of_the_page() {
+    let renderer = Renderer::new(settings());
+    for frame in [
+        "<script>location = '/there'</script>",
+        "<script>setTimeout(() => location.replace('/there'), 1000)</script>",
+        "<meta http-equiv=refresh content='0; url=/there'>",
+        "<form action=/there></form><script>document.forms[0].submit()</script>",
+        // It says of itself that it is the page.
+        "<script>JSON.stringify = () => '[\"navigation\",\"http://page.test/there\"]'; open('/there')</script><script>location = '/there'</script>",
+    ] {
+        let there = "<script>parent.document.title += ' there'</script>";
+        let site = Site::new().file("/frame", "text/html", frame);
+        let site = Arc::new(site.file("/there", "text/html", there).file("/there?", "text/html", there));
+        let rendered = render(&renderer, "<p>here</p><iframe src=/frame></iframe>", &site).await.expect(frame);
+        assert_eq!(rendered.redirect, None, "{frame}");
+        assert!(rendered.html.contains("<p>here</p>"), "{}", rendered.html);
+        assert!(rendered.html.contains(" there</title>"), "the frame shows where it went: {frame}: {}", rendered.html);
+    }
+    // What moves a frame from outside, and a frame that moves the page.
+    let site = Arc::new(Site::new().file("/frame", "text/html", "<p>framed"));
+    let moved = "<iframe name=inner></iframe><script>inner.location = '/frame'; document.write('<a target=inner href=/frame>')</script>";
+    assert_eq!(render(&renderer, moved, &site).await.expect("a page").redirect, None);
+    let site = Arc::new(Site::new().file("/frame", "text/html", "<script>top.location = '/there'</script>"));
+    let rendered = render(&renderer, "<iframe src=/frame></iframe>", &site).await.expect("a page");
+    assert_eq!(rendered.redirect.as_deref(), Some("http://page.test/there"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_comes_late_can_be_waited_for() {
     let late = "<p>here</p><script>setTimeout(() => document.body.innerHTML += '<b id=late>late</b>', 20000)</script>";
     let site = Arc::new(Site::new());
