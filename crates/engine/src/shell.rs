@@ -238,6 +238,14 @@ impl Shell {
                     }
                     Event::Stop
                 }
+                // Before all that may never cease. It is cheap to ask whether a second has passed.
+                _ = ticks.tick() => {
+                    for lost in hands.look_after_flights() {
+                        hands.carry_out(state.step(clock.now(), clock.date(), lost));
+                    }
+                    reports.send_replace(progress(&state, clock.now().since(began)));
+                    continue;
+                }
                 permit = orders.reserve(), if !hands.waiting_orders.is_empty() => {
                     let Ok(permit) = permit else { break };
                     if let Some(order) = hands.waiting_orders.pop_front() {
@@ -274,13 +282,6 @@ impl Shell {
                 () = sleep_until(hands.alarm, clock), if hands.alarm.is_some() => {
                     hands.alarm = None;
                     Event::Wake
-                }
-                _ = ticks.tick() => {
-                    for lost in hands.look_after_flights() {
-                        hands.carry_out(state.step(clock.now(), clock.date(), lost));
-                    }
-                    reports.send_replace(progress(&state, clock.now().since(began)));
-                    continue;
                 }
             };
             let commands = time(Stage::Decide, || state.step(clock.now(), clock.date(), event));
@@ -447,3 +448,6 @@ impl Hands {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,7 @@ use crate::{Command, Event, Settings};
 const DAY: Duration = Duration::from_secs(86_400);
 const NOW: Timestamp = Timestamp(1_795_000_000_000_000);
 
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings {
         filter: Filter { scope: Scope::new(ScopeKind::Any), include: Vec::new(), exclude: Vec::new() },
         site_rules: SiteRules {
