@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use model::{
     Candidate, ContentDigest, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Queued, Rendering,
-    SiteRecord, TaskId, Timestamp, Visit,
+    Resolved, SiteRecord, TaskId, Timestamp, Visit,
 };
 use store::Committed;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
@@ -47,8 +47,8 @@ pub enum Event {
     Resolved {
         /// The site.
         site: SiteKey,
-        /// Its addresses; none behind a proxy, which resolves by itself.
-        addresses: Result<Vec<IpAddr>, Failure>,
+        /// Its addresses, and how long they hold.
+        found: Result<Resolved, Failure>,
     },
     /// The answer to [`Command::Resolve`] for a site that this run may not ask where it is: it is let go of.
     Elsewhere {

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use model::{Failure, Network};
+use model::{Failure, Network, Resolved};
 use weburl::SiteKey;
 
 use crate::Event;
@@ -29,7 +29,7 @@ impl Pin {
     pub fn judge(self, site: SiteKey, unreachable: Option<IpAddr>) -> Option<Event> {
         match self {
             Pin::At(address) if unreachable != Some(address) => {
-                Some(Event::Resolved { site, addresses: Ok(vec![address]) })
+                Some(Event::Resolved { site, found: Ok(Resolved::by_hand(vec![address])) })
             }
             Pin::Gone => Some(Event::Elsewhere { site, address: None }),
             Pin::Anywhere | Pin::At(_) | Pin::Within(_) | Pin::Nowhere => None,
@@ -39,26 +39,29 @@ impl Pin {
     /// What is known of a site once its name was looked up. One that could not be reached stays where it is unless its name leads
     /// elsewhere.
     #[must_use]
-    pub fn judge_found(self, site: SiteKey, addresses: Result<Vec<IpAddr>, Failure>) -> Event {
-        let other = |not: Option<IpAddr>| {
-            addresses.as_ref().ok().and_then(|all| all.iter().copied().find(|address| Some(*address) != not))
-        };
-        let (elsewhere, addresses) = match self {
-            Pin::Anywhere => (None, addresses),
-            Pin::At(pinned) => (other(Some(pinned)), Ok(vec![pinned])),
+    pub fn judge_found(self, site: SiteKey, found: Result<Resolved, Failure>) -> Event {
+        let all = found.as_ref().map_or(&[][..], |found| &found.addresses);
+        let other = |not: Option<IpAddr>| all.iter().copied().find(|address| Some(*address) != not);
+        let (elsewhere, found) = match self {
+            Pin::Anywhere => (None, found),
+            Pin::At(pinned) => {
+                let holds = found.as_ref().map_or(Resolved::BY_HAND_HOLDS, |found| found.holds);
+                (other(Some(pinned)), Ok(Resolved { addresses: vec![pinned], holds }))
+            }
             Pin::Within(network) => {
-                let is_within = |address: &IpAddr| network.contains(*address);
-                match addresses {
-                    Ok(all) if all.iter().any(is_within) => (None, Ok(all.into_iter().filter(is_within).collect())),
-                    found => (found.as_ref().ok().and_then(|all| all.first().copied()), found),
+                let first = other(None);
+                let within: Vec<IpAddr> = all.iter().copied().filter(|address| network.contains(*address)).collect();
+                match found {
+                    Ok(found) if !within.is_empty() => (None, Ok(Resolved { addresses: within, ..found })),
+                    found => (first, found),
                 }
             }
-            Pin::Nowhere => (other(None), addresses),
+            Pin::Nowhere => (other(None), found),
             Pin::Gone => return Event::Elsewhere { site, address: None },
         };
         match elsewhere {
             Some(_) => Event::Elsewhere { site, address: elsewhere },
-            None => Event::Resolved { site, addresses },
+            None => Event::Resolved { site, found },
         }
     }
 }
@@ -82,7 +85,7 @@ mod tests {
     /// Where the site is asked, or for which address it is let go of.
     fn brief(event: Event) -> Result<Result<Vec<IpAddr>, Failure>, Option<IpAddr>> {
         match event {
-            Event::Resolved { site: SITE, addresses } => Ok(addresses),
+            Event::Resolved { site: SITE, found } => Ok(found.map(|found| found.addresses)),
             Event::Elsewhere { site: SITE, address } => Err(address),
             other => panic!("{other:?}"),
         }
@@ -104,7 +107,9 @@ mod tests {
 
     #[test]
     fn a_site_is_asked_at_its_own_address_or_let_go_of_for_another() {
-        let judged = |pin: Pin, addresses| brief(pin.judge_found(SITE, addresses));
+        let judged = |pin: Pin, addresses: Result<Vec<IpAddr>, Failure>| {
+            brief(pin.judge_found(SITE, addresses.map(Resolved::by_hand)))
+        };
         let failure = Failure { kind: FailureKind::NameServer, detail: String::new() };
         let (at, failed) = (Pin::At(address(1)), Err(failure));
         let address_v6 = |last: &u16| IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, *last]);

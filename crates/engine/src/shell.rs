@@ -442,7 +442,7 @@ impl Hands {
         self.flights.spawn(Job::Resolve(site.key()), time_max, async move {
             let event = match pin.judge(site.key(), unreachable) {
                 Some(event) => event,
-                None => pin.judge_found(site.key(), fetching.fetcher.resolve(&site).await),
+                None => pin.judge_found(site.key(), fetching.fetcher.look_up(&site).await),
             };
             let _ = fetching.events.send(event).await;
         });

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use foldhash::{HashMap, HashSet};
 use frontier::{Group, SiteState, Workbench, window_urls};
-use model::{Failure, FailureKind, Queued, SiteRecord, TaskId, Timestamp};
+use model::{Failure, FailureKind, Queued, Resolved, SiteRecord, TaskId, Timestamp};
 use store::{Committed, Relaxed};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -44,8 +44,11 @@ const RECORDS_OPEN_MAX: usize = 1_024;
 /// in the commit, and in what the store says of it.
 const FOUND_OPEN_MAX: usize = 1 << 16;
 
-/// After how long a site's name is resolved anew.
-const RESOLVE_AGAIN_AFTER: Duration = Duration::from_secs(3600);
+/// After how long a name is asked for anew that could not be resolved again. Its site keeps the address that it had.
+const RESOLVE_FAILED_AGAIN_AFTER: Duration = Duration::from_secs(300);
+
+/// How long a site keeps an address that its name server does not confirm.
+const ADDRESS_KEPT_MAX: Duration = Duration::from_secs(24 * 3600);
 
 /// A site that waits longer than it can have been asked to says that the system's clock was set back, if it is by so much: workers' clocks
 /// differ a little, and so do the settings of two runs.
@@ -141,7 +144,10 @@ struct Front {
     leaving: Leaving,
     loading: bool,
     resolving: bool,
+    /// When its name was resolved last.
     resolved_at: Timestamp,
+    /// When that must be done anew.
+    resolve_at: Timestamp,
     /// The address that could not be reached when it was asked last: it is looked for elsewhere when its turn comes. Only where
     /// others crawl too, since each of its addresses may be another's.
     unreachable: Option<IpAddr>,
@@ -260,7 +266,7 @@ impl State {
             Event::Begin { seeds, known_seeds, pages, bytes } => self.begin(now, seeds, known_seeds, pages, bytes),
             Event::SitesFound { sites, all } => self.sites_found(&sites, all),
             Event::Loaded { site, record, queue, all } => self.loaded(now, site, record, queue, all),
-            Event::Resolved { site, addresses } => self.resolved(now, site, addresses),
+            Event::Resolved { site, found } => self.resolved(now, site, found),
             Event::Elsewhere { site, address } => self.elsewhere(now, site, address),
             Event::Fetched(fetch) => self.fetched(now, *fetch),
             Event::RobotsRead { url, record } => self.robots_read(now, url, record.map(|record| *record)),
@@ -478,6 +484,7 @@ impl State {
             loading: false,
             resolving: false,
             resolved_at: now,
+            resolve_at: now,
             unreachable: None,
             held: false,
             parked: false,
@@ -485,14 +492,21 @@ impl State {
         })
     }
 
-    fn resolved(&mut self, now: Timestamp, site: SiteKey, addresses: Result<Vec<IpAddr>, Failure>) {
+    fn resolved(&mut self, now: Timestamp, site: SiteKey, found: Result<Resolved, Failure>) {
         let politeness = self.settings.site_rules.politeness.clone();
         // A site that is being resolved stays in front. What was given up for lost may be answered after all.
         let Some(front) = self.front(site).filter(|front| front.resolving) else { return };
         front.resolving = false;
-        front.resolved_at = now;
-        match addresses {
-            Ok(addresses) => front.state.resolved(addresses),
+        let has_address = front.state.addresses.is_some() && now < front.resolved_at + ADDRESS_KEPT_MAX;
+        match found {
+            Ok(Resolved { addresses, holds }) => {
+                front.state.resolved(addresses);
+                (front.resolved_at, front.resolve_at) = (now, now + holds);
+            }
+            // That its name leads where it may not be asked is no failure of a name server.
+            Err(failure) if has_address && failure.kind != FailureKind::AddressDenied => {
+                front.resolve_at = now + RESOLVE_FAILED_AGAIN_AFTER;
+            }
             Err(failure) if matches!(failure.kind, FailureKind::NameServer | FailureKind::Internal) => {
                 let failures = front.state.failed(&failure, &politeness);
                 front.state.wait_until(now + politeness.backoff_after(failures, None));

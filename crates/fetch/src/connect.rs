@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Failure, FailureKind};
+use model::{Failure, FailureKind, Resolved};
 use rustls::pki_types::ServerName;
 use stages::{Stage, wait};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -84,41 +84,41 @@ impl Connector {
     }
 
     /// The addresses that connections for `site` may go to, the one to be used first: none behind a proxy, which resolves by
-    /// itself; else never empty.
-    pub(crate) async fn resolve(&self, site: &Site) -> Result<Vec<IpAddr>, Failure> {
+    /// itself; else never none.
+    pub(crate) async fn resolve(&self, site: &Site) -> Result<Resolved, Failure> {
         if self.proxy.is_some() {
             self.judge_by_proxy(site).await?;
-            return Ok(Vec::new());
+            return Ok(Resolved::by_hand(Vec::new()));
         }
         let elsewhere = self.routes.elsewhere(site.host(), site.port());
         let (host, port) = elsewhere.unwrap_or_else(|| (site.host().to_owned(), site.port()));
-        let mut addresses = self.admitted(site, &host, port).await?;
+        let Resolved { mut addresses, holds } = self.admitted(site, &host, port).await?;
         if race::is_needed(&addresses) {
             self.gate.pass().await;
             // Boxed, as connecting is.
             addresses = Box::pin(race::order(addresses, port, self.connect_timeout)).await;
         }
-        Ok(addresses)
+        Ok(Resolved { addresses, holds })
     }
 
-    /// The addresses of `host`, to which connections for `site` go, as far as the site may have them; never empty.
-    async fn admitted(&self, site: &Site, host: &str, port: u16) -> Result<Vec<IpAddr>, Failure> {
-        let mut addresses = self.lookup(host, port).await?;
-        let Some(private) = addresses.iter().copied().find(|address| !is_globally_routable(*address)) else {
+    /// The addresses of `host`, to which connections for `site` go, as far as the site may have them; never none.
+    async fn admitted(&self, site: &Site, host: &str, port: u16) -> Result<Resolved, Failure> {
+        let mut found = self.lookup(host, port).await?;
+        let Some(private) = found.addresses.iter().copied().find(|address| !is_globally_routable(*address)) else {
             self.private.found_public(site);
-            return Ok(addresses);
+            return Ok(found);
         };
         if self.private.allows(self.routes.is_by_hand(site.host(), site.port())) {
-            return Ok(addresses);
+            return Ok(found);
         }
         // A name that has both kinds is used as a public one.
-        if addresses.iter().any(|address| is_globally_routable(*address)) {
+        if found.addresses.iter().any(|address| is_globally_routable(*address)) {
             self.private.found_public(site);
-            addresses.retain(|address| is_globally_routable(*address));
-            return Ok(addresses);
+            found.addresses.retain(|address| is_globally_routable(*address));
+            return Ok(found);
         }
         self.judge(site, host, private).await?;
-        Ok(addresses)
+        Ok(found)
     }
 
     /// Refuses an address that is not public, unless the site may have one.
@@ -142,12 +142,12 @@ impl Connector {
         }
     }
 
-    async fn lookup(&self, host: &str, port: u16) -> Result<Vec<IpAddr>, Failure> {
+    async fn lookup(&self, host: &str, port: u16) -> Result<Resolved, Failure> {
         if let Some(given) = self.routes.addresses(host, port) {
-            return Ok(given.to_vec());
+            return Ok(Resolved::by_hand(given.to_vec()));
         }
         match literal_address(host) {
-            Some(address) => Ok(vec![address]),
+            Some(address) => Ok(Resolved::by_hand(vec![address])),
             // Boxed: a fetch is not to carry the resolver along while it waits for a page.
             None => Box::pin(wait(Stage::Resolve, self.dns.lookup(host))).await,
         }
@@ -167,7 +167,7 @@ impl Connector {
                 }
                 address
             }
-            None => first(&Box::pin(self.resolve(site)).await?, &host)?,
+            None => first(&Box::pin(self.resolve(site)).await?.addresses, &host)?,
         };
         let port = self.routes.elsewhere(&host, site.port()).map_or(site.port(), |(_, port)| port);
         let authority = Some((host.clone(), site.port()));
@@ -181,7 +181,7 @@ impl Connector {
         let tunnel = site.is_https() || elsewhere.is_some();
         let (host, port) = elsewhere.unwrap_or_else(|| (site.host().to_owned(), site.port()));
         Box::pin(self.judge_by_proxy(site)).await?;
-        let address = first(&self.lookup(&proxy.host, proxy.port).await?, &proxy.host)?;
+        let address = first(&self.lookup(&proxy.host, proxy.port).await?.addresses, &proxy.host)?;
         let authority = tunnel.then(|| (site.host().to_owned(), site.port()));
         let key = Key { https: site.is_https(), authority, peer: SocketAddr::new(address, proxy.port) };
         let via = if tunnel { Via::Tunnel(format!("{host}:{port}")) } else { Via::Proxy };

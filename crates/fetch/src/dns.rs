@@ -3,17 +3,20 @@
 //! The system's resolver would block a thread a lookup and tell no TTLs. This one honours /etc/hosts and the TTLs of the
 //! answers, keeps negative answers too, and holds a bounded number of them.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{
     ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts,
 };
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError};
-use hickory_resolver::proto::rr::Name;
-use model::{Failure, FailureKind};
+use hickory_resolver::proto::op::Query;
+use hickory_resolver::proto::rr::{Name, RecordType};
+use hickory_resolver::{Hosts, TokioResolver};
+use model::{Failure, FailureKind, Resolved};
+
+use tokio::time::Instant;
 
 use crate::ConfigError;
 use crate::failure::failure;
@@ -24,6 +27,9 @@ const CACHE_ENTRIES_MAX: u64 = 65_536;
 /// However long a TTL: a long crawl must notice that a site has moved.
 const TTL_MAX: Duration = Duration::from_secs(24 * 3600);
 
+/// However short a TTL: a site that is asked once a second is not looked up as often.
+const TTL_MIN: Duration = Duration::from_secs(60);
+
 /// How long a negative answer without an SOA record is believed, and the least for those with one (RFC 2308 §5).
 const NEGATIVE_TTL_MIN: Duration = Duration::from_secs(60);
 
@@ -33,6 +39,8 @@ const ATTEMPTS: usize = 2;
 /// The resolver of a fetcher.
 pub(crate) struct Dns {
     resolver: TokioResolver,
+    /// /etc/hosts as the resolver has it, to tell what comes from there: it has no TTL.
+    hosts: Hosts,
     timeout: Duration,
 }
 
@@ -52,26 +60,35 @@ impl Dns {
         };
         set_options(builder.options_mut(), timeout);
         let resolver = builder.build().map_err(|error| ConfigError::Resolver(error.to_string()))?;
-        Ok(Dns { resolver, timeout })
+        // Without the file there is nothing in it.
+        let hosts = Hosts::from_system().unwrap_or_default();
+        Ok(Dns { resolver, hosts, timeout })
     }
 
-    /// The addresses of `name`, of both families (RFC 8305 §3). Never empty.
-    pub(crate) async fn lookup(&self, name: &str) -> Result<Vec<IpAddr>, Failure> {
+    /// The addresses of `name`, of both families (RFC 8305 §3). Never none.
+    pub(crate) async fn lookup(&self, name: &str) -> Result<Resolved, Failure> {
         // A name with dots is meant as it stands; the system's search list is for names without.
         let absolute = if name.contains('.') { format!("{name}.") } else { name.to_owned() };
         let absolute = Name::from_ascii(absolute).map_err(|error| {
             failure(FailureKind::NameNotFound, format!("no address for name {name}, which cannot be one: {error}"))
         })?;
+        let is_in_hosts = [RecordType::A, RecordType::AAAA]
+            .iter()
+            .any(|kind| self.hosts.lookup_static_host(&Query::query(absolute.clone(), *kind)).is_some());
         let found = match tokio::time::timeout(self.timeout, self.resolver.lookup_ip(absolute)).await {
             Err(_) => Err(failure(
                 FailureKind::NameServer,
                 format!("name {name}: no answer from the name servers within {:?} (dns_timeout)", self.timeout),
             )),
-            Ok(Ok(found)) => Ok(found.iter().collect::<Vec<_>>()),
-            Ok(Err(NetError::Dns(DnsError::NoRecordsFound(_)))) => Ok(Vec::new()),
+            Ok(Ok(found)) if is_in_hosts => Ok(Resolved::by_hand(found.iter().collect())),
+            Ok(Ok(found)) => {
+                let left = found.valid_until().saturating_duration_since(Instant::now().into_std());
+                Ok(Resolved { addresses: found.iter().collect(), holds: left.clamp(TTL_MIN, TTL_MAX) })
+            }
+            Ok(Err(NetError::Dns(DnsError::NoRecordsFound(_)))) => Ok(Resolved::by_hand(Vec::new())),
             Ok(Err(error)) => Err(failure(FailureKind::NameServer, format!("name {name}: {error}"))),
         }?;
-        if found.is_empty() {
+        if found.addresses.is_empty() {
             return Err(failure(FailureKind::NameNotFound, format!("no address for name {name}")));
         }
         Ok(found)

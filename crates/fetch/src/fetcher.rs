@@ -4,7 +4,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Exchange, Failure, FetchOutcome, FetchTask, Fetched, Limits, Method, Purpose, Response, Timestamp};
+use model::{
+    Exchange, Failure, FetchOutcome, FetchTask, Fetched, Limits, Method, Purpose, Resolved, Response, Timestamp,
+};
 use tokio::time::Instant;
 use weburl::{CanonicalRules, CanonicalUrl, Site};
 
@@ -111,6 +113,15 @@ impl Fetcher {
     /// # Errors
     /// [`model::FailureKind::NameNotFound`], [`model::FailureKind::NameServer`] or [`model::FailureKind::AddressDenied`].
     pub async fn resolve(&self, site: &Site) -> Result<Vec<IpAddr>, Failure> {
+        self.look_up(site).await.map(|found| found.addresses)
+    }
+
+    /// The same, with how long it holds: the TTL of DNS, between a minute and a day; an hour for what `--resolve` and /etc/hosts say, for
+    /// hosts that are addresses, and behind a proxy. With `--connect-to` that of the host to which it leads.
+    ///
+    /// # Errors
+    /// As [`Fetcher::resolve`].
+    pub async fn look_up(&self, site: &Site) -> Result<Resolved, Failure> {
         self.exchanger.connector.resolve(site).await
     }
 

@@ -309,8 +309,8 @@ impl<'w> Process<'w> {
                 let event = if self.store.is_away(key.site) {
                     Event::TargetElsewhere(key)
                 } else {
-                    let addresses = self.world.servers.resolve(&self.world.scenario.web, &url.site());
-                    Event::TargetResolved { url: key, addresses }
+                    let found = self.world.servers.resolve(&self.world.scenario.web, &url.site());
+                    Event::TargetResolved { url: key, addresses: found.map(|found| found.addresses) }
                 };
                 let after = Duration::from_micros(self.world.network.between(100, 300_000));
                 self.schedule(self.world.now + after, Happening::Step(event));
@@ -465,7 +465,7 @@ fn brief(event: &Event) -> String {
         }
         Event::SitesFound { sites, all } => format!("{} sites found, all {all}", sites.len()),
         Event::Loaded { site, queue, all, .. } => format!("loaded {} of site {site}, all {all}", queue.len()),
-        Event::Resolved { site, addresses } => format!("resolved {site}: {addresses:?}"),
+        Event::Resolved { site, found } => format!("resolved {site}: {found:?}"),
         Event::Elsewhere { site, address } => format!("site {site} is elsewhere: {address:?}"),
         Event::Fetched(fetch) => {
             let end = match &fetch.outcome.fetched {

@@ -7,14 +7,17 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use model::{
-    Exchange, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Limits, Method, Purpose, Response,
-    Timestamp, Truncation,
+    Exchange, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Limits, Method, Purpose, Resolved,
+    Response, Timestamp, Truncation,
 };
 use weburl::{CanonicalUrl, Site};
 
 use crate::rng::Rng;
 use crate::time::{SkewedClock, TrueTime};
 use crate::web::{AlwaysFails, Busy, Fault, Html, Name, Reach, Reply, Robots, RobotsReply, Web};
+
+/// How long what a name resolves to holds.
+const HOLDS: [Duration; 3] = [Duration::from_secs(60), Duration::from_secs(3_600), Duration::from_secs(86_400)];
 
 /// The servers, with what they remember.
 #[derive(Debug, Default)]
@@ -60,7 +63,7 @@ impl Servers {
     ///
     /// # Errors
     /// As the web has it.
-    pub fn resolve(&mut self, web: &Web, site: &Site) -> Result<Vec<std::net::IpAddr>, Failure> {
+    pub fn resolve(&mut self, web: &Web, site: &Site) -> Result<Resolved, Failure> {
         let failure = |kind, detail: &str| Failure { kind, detail: detail.to_owned() };
         let Some(plan) = web.sites.get(site.as_str()) else {
             return Err(failure(FailureKind::NameNotFound, "no such name"));
@@ -69,7 +72,10 @@ impl Servers {
         *lookups += 1;
         match plan.name {
             Name::NotFound => Err(failure(FailureKind::NameNotFound, "no such name")),
-            Name::Found { failures_first } if *lookups > failures_first => Ok(plan.addresses.clone()),
+            Name::Found { failures_first } if *lookups > failures_first => {
+                let holds = HOLDS[usize::try_from(*lookups).unwrap_or_default() % HOLDS.len()];
+                Ok(Resolved { addresses: plan.addresses.clone(), holds })
+            }
             Name::Found { .. } | Name::ServerFails => Err(failure(FailureKind::NameServer, "no answer")),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use anyhow::anyhow;
 use engine::clock::Clock;
 use engine::{Command, Event, Fetch, Record, Recorder, Settings, Start, State, look_into};
-use model::{FetchTask, Fetched};
+use model::{FetchTask, Fetched, Resolved};
 
 use super::answers::Answers;
 
@@ -44,7 +44,7 @@ pub(super) fn run(settings: &Settings, recorder: &mut Recorder, answers: &Answer
             match command {
                 Command::Fetch(task) => events.push_back(answer(&task, answers, settings)?),
                 Command::Resolve { site, .. } => {
-                    events.push_back(Event::Resolved { site: site.key(), addresses: Ok(Vec::new()) });
+                    events.push_back(Event::Resolved { site: site.key(), found: Ok(Resolved::by_hand(Vec::new())) });
                 }
                 // Nobody is asked for rules while pages are taken in.
                 Command::FetchTarget(task) => events.push_back(Event::NotAsked(task.id)),

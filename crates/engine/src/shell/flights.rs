@@ -25,11 +25,11 @@ impl Job {
     /// The event in place of the one that did not come.
     fn lost(self, detail: String) -> Event {
         let detail = format!("internal error: {detail}");
-        let failed = |detail| Err(Failure { kind: FailureKind::Internal, detail });
+        let failed = |detail| Failure { kind: FailureKind::Internal, detail };
         match self {
             Job::Fetch(task) => Event::Lost { task, detail },
-            Job::Resolve(site) => Event::Resolved { site, addresses: failed(detail) },
-            Job::ResolveTarget(url) => Event::TargetResolved { url, addresses: failed(detail) },
+            Job::Resolve(site) => Event::Resolved { site, found: Err(failed(detail)) },
+            Job::ResolveTarget(url) => Event::TargetResolved { url, addresses: Err(failed(detail)) },
         }
     }
 }
@@ -113,7 +113,7 @@ mod tests {
     fn brief(events: Vec<Event>) -> Vec<String> {
         let of = |event| match event {
             Event::Lost { task, detail } => format!("fetch {}: {detail}", task.0),
-            Event::Resolved { site, addresses: Err(failure) } => {
+            Event::Resolved { site, found: Err(failure) } => {
                 format!("site {site}: {:?} {}", failure.kind, failure.detail)
             }
             other => format!("{other:?}"),

@@ -6,10 +6,7 @@ use weburl::{CanonicalUrl, SiteKey};
 
 use super::robots_txt::robots_txt_of;
 use super::shares::Share;
-use super::{
-    Asked, FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, RESOLVE_AGAIN_AFTER, SiteSearch, Slot, Start,
-    State,
-};
+use super::{Asked, FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, SiteSearch, Slot, Start, State};
 use crate::{Command, End, Record};
 
 /// URLs settled without the network before another site has its turn.
@@ -154,7 +151,7 @@ impl State {
     /// A site's turn: one fetch, or some outcomes that need none.
     fn visit(&mut self, now: Timestamp, site: SiteKey, group: Group) {
         let Some(front) = self.front(site) else { return self.bench.end(group, now) };
-        let is_stale = now >= front.resolved_at + RESOLVE_AGAIN_AFTER || front.unreachable.is_some();
+        let is_stale = now >= front.resolve_at || front.unreachable.is_some();
         if !front.state.needs_no_network() && (front.state.addresses.is_none() || is_stale) {
             front.resolving = true;
             let (site, unreachable) = (front.state.site().clone(), front.unreachable.take());

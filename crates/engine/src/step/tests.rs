@@ -2,6 +2,7 @@
 
 mod driven;
 mod errands;
+mod names;
 
 use std::time::Duration;
 

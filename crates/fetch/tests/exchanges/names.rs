@@ -37,7 +37,7 @@ fn answer(query: &[u8], before: usize) -> Option<Vec<u8>> {
     let name_end = 12 + query[12..].iter().position(|byte| *byte == 0)? + 1;
     let (question, kind) = (&query[12..name_end + 4], query[name_end + 1]);
     let (code, address): (u8, &[u8]) = match (first, kind) {
-        (b"four" | b"both", 1) => (0, &[127, 0, 0, 1]),
+        (b"four" | b"both" | b"fleeting" | b"lasting", 1) => (0, &[127, 0, 0, 1]),
         (b"both", 28) => (0, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
         (b"private", 1) => (0, &[10, 0, 0, 1]),
         (b"public", 1) => (0, &[93, 184, 215, 14]),
@@ -53,7 +53,12 @@ fn answer(query: &[u8], before: usize) -> Option<Vec<u8>> {
     let mut packet = vec![query[0], query[1], 0x81, 0x80 | code, 0, 1, 0, u8::from(!address.is_empty()), 0, 0, 0, 0];
     packet.extend(question);
     if !address.is_empty() {
-        let ttl: u32 = if first == b"rebound" { 0 } else { 3_600 };
+        let ttl: u32 = match first {
+            b"rebound" => 0,
+            b"fleeting" => 5,
+            b"lasting" => 30 * 86_400,
+            _ => 3_600,
+        };
         packet.extend([0xc0, 12, 0, kind, 0, 1]);
         packet.extend(ttl.to_be_bytes());
         packet.extend([0, address.len() as u8]);
@@ -89,6 +94,31 @@ async fn names_are_looked_up_and_answers_kept() {
         let expect = expect.map(|address| vec![address.parse::<IpAddr>().expect(address)]);
         assert_eq!(found.map_err(|failure| failure.kind), expect, "{name}");
         assert_eq!(queries.load(Ordering::SeqCst), asked, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn addresses_hold_as_long_as_their_ttl_says_within_bounds() {
+    let (server, _) = name_server().await;
+    let config = || FetchConfig { name_servers: vec![server], ..FetchConfig::default() };
+    let by_hand = || FetchConfig {
+        resolve: vec!["lasting.test:80:127.0.0.1".parse().expect("an entry")],
+        connect_to: vec!["elsewhere.test:80:fleeting.test:80".parse().expect("an entry")],
+        ..config()
+    };
+    let (minute, hour, day) = (Duration::from_secs(60), Duration::from_secs(3600), Duration::from_secs(86_400));
+    for (config, name, expect) in [
+        (config(), "http://fleeting.test", minute),
+        (config(), "http://four.test", hour),
+        (config(), "http://lasting.test", day),
+        (config(), "http://localhost", hour),
+        (config(), "http://127.0.0.1", hour),
+        (by_hand(), "http://lasting.test", hour),
+        (by_hand(), "http://elsewhere.test", minute),
+    ] {
+        let holds = fetcher(config).look_up(&site(name)).await.expect(name).holds;
+        // Some of it may have passed since the answer came.
+        assert!(holds <= expect && holds + minute / 2 >= expect, "{name}: {holds:?}");
     }
 }
 

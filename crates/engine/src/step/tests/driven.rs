@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    Exchange, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Queued, Response, SiteRecord, Timestamp,
+    Exchange, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Queued, Resolved, Response, SiteRecord,
+    Timestamp,
 };
 use store::Committed;
 use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey};
@@ -13,6 +14,9 @@ use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey};
 use super::super::{Start, State};
 use super::NOW;
 use crate::{Command, Content, Event, Fetch, Settings};
+
+/// How long the addresses of a name hold.
+pub const HOLDS: Duration = Duration::from_secs(120);
 
 pub fn url(text: &str) -> CanonicalUrl {
     CanonicalUrl::parse(text, &CanonicalRules::default()).expect(text)
@@ -105,7 +109,8 @@ impl Driven {
         let site = url(site).site();
         let at = self.names.iter().position(|name| *name == site).expect("it was asked for");
         self.names.remove(at);
-        self.happen(Event::Resolved { site: site.key(), addresses: addresses(found) });
+        let found = addresses(found).map(|addresses| Resolved { addresses, holds: HOLDS });
+        self.happen(Event::Resolved { site: site.key(), found });
     }
 
     /// The same for the site to whose URL a robots.txt redirects.
