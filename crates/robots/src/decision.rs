@@ -47,6 +47,9 @@ pub enum Reason {
     RobotsTxtItself,
     /// The site has no robots.txt (RFC 9309 §2.3.1.3): allowed.
     NoRobotsTxt,
+    /// So many rules would have to be tried that the answer is not looked for beyond
+    /// [`DECISION_STEPS_MAX`](crate::DECISION_STEPS_MAX): not allowed, since one of them may forbid it.
+    TooManySteps,
     /// Whether the site has a robots.txt is not known (RFC 9309 §2.3.1.4): not allowed.
     Undefined(Undefined),
 }
@@ -66,6 +69,7 @@ impl fmt::Display for Reason {
             Self::Rule => f.write_str("a rule of robots.txt matches"),
             Self::NoRuleMatches => f.write_str("no rule of robots.txt matches"),
             Self::RobotsTxtItself => f.write_str("robots.txt itself is always allowed"),
+            Self::TooManySteps => f.write_str("robots.txt has more rules to try than are tried"),
             Self::NoRobotsTxt => f.write_str("the site has no robots.txt"),
             Self::Undefined(Undefined::Status(code)) => write!(f, "robots.txt answered with status {code}"),
             Self::Undefined(Undefined::Unreachable) => f.write_str("robots.txt was unreachable"),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::record::Record;
-use crate::rule_list::RuleList;
+use crate::rule_list::{RuleList, WrittenRule};
 use crate::{crawl_delay, lines::Lines};
 
 /// How many `Sitemap` records of a file are kept.
@@ -44,11 +44,18 @@ struct Addressees {
     everybody: bool,
 }
 
-struct GroupReader<'t> {
+/// A group as it is written.
+#[derive(Default)]
+struct WrittenGroup<'b> {
+    rules: Vec<WrittenRule<'b>>,
+    crawl_delay: Option<Duration>,
+}
+
+struct GroupReader<'t, 'b> {
     token: &'t str,
     /// Groups that name us, and groups for `*`. The latter count only if there are none of the former.
-    ours: Group,
-    everybodys: Group,
+    ours: WrittenGroup<'b>,
+    everybodys: WrittenGroup<'b>,
     we_are_named: bool,
     sitemaps: Vec<String>,
 
@@ -61,12 +68,12 @@ struct GroupReader<'t> {
     delay_seen: bool,
 }
 
-impl<'t> GroupReader<'t> {
+impl<'t, 'b> GroupReader<'t, 'b> {
     fn new(product_token: &'t str) -> Self {
         Self {
             token: product_token.split(|c: char| c == '/' || c.is_whitespace()).next().unwrap_or_default(),
-            ours: Group::default(),
-            everybodys: Group::default(),
+            ours: WrittenGroup::default(),
+            everybodys: WrittenGroup::default(),
             we_are_named: false,
             sitemaps: Vec::new(),
             rules_for: Addressees::default(),
@@ -76,11 +83,11 @@ impl<'t> GroupReader<'t> {
         }
     }
 
-    fn read(&mut self, record: &Record<'_>, line_number: u32, line: &[u8]) {
+    fn read(&mut self, record: &Record<'b>, line_number: u32, line: &'b [u8]) {
         match *record {
             Record::UserAgent(value) => self.user_agent(value),
-            Record::Allow(pattern) => self.rule(true, pattern, line_number, line),
-            Record::Disallow(pattern) => self.rule(false, pattern, line_number, line),
+            Record::Allow(pattern) => self.rule(WrittenRule { allow: true, pattern, line, line_number }),
+            Record::Disallow(pattern) => self.rule(WrittenRule { allow: false, pattern, line, line_number }),
             Record::CrawlDelay(value) => self.crawl_delay(value),
             Record::Sitemap(value) => self.sitemap(value),
         }
@@ -104,13 +111,13 @@ impl<'t> GroupReader<'t> {
         }
     }
 
-    fn rule(&mut self, allow: bool, pattern: &[u8], line_number: u32, line: &[u8]) {
+    fn rule(&mut self, rule: WrittenRule<'b>) {
         self.rule_seen = true;
         if self.rules_for.us {
-            self.ours.rules.push(allow, pattern, line_number, line);
+            self.ours.rules.push(rule);
         }
         if self.rules_for.everybody && !self.we_are_named {
-            self.everybodys.rules.push(allow, pattern, line_number, line);
+            self.everybodys.rules.push(rule);
         }
     }
 
@@ -134,10 +141,9 @@ impl<'t> GroupReader<'t> {
     }
 
     fn finish(mut self) -> OurPart {
-        let mut group = if self.we_are_named { self.ours } else { self.everybodys };
-        group.rules.shrink();
+        let WrittenGroup { rules, crawl_delay } = if self.we_are_named { self.ours } else { self.everybodys };
         self.sitemaps.shrink_to_fit();
-        OurPart { group, sitemaps: self.sitemaps }
+        OurPart { group: Group { rules: RuleList::new(&rules), crawl_delay }, sitemaps: self.sitemaps }
     }
 }
 

@@ -22,7 +22,8 @@
 //! ```
 //!
 //! *Invariant*: nothing here knows HTTP, time or storage. A [`RobotsTxt`] is never written to disk:
-//! whoever wants it back after a restart keeps the body and parses it again, which takes microseconds.
+//! whoever wants it back after a restart keeps the body and parses it again, which takes microseconds,
+//! and milliseconds at most.
 
 mod access;
 mod robots_txt;
@@ -35,13 +36,20 @@ mod group_reader;
 mod lines;
 mod record;
 
+mod gram_table;
+mod line_frames;
+mod packed_rule;
+mod prefix_table;
+
 mod normal_form;
 mod pattern;
+mod steps;
 
 pub use access::{Access, Lifetime, ROBOTS_CACHE_MAX, ROBOTS_REDIRECTS_MAX, RobotsFetch, access};
 pub use crawl_delay::CRAWL_DELAY_MAX;
 pub use decision::{DecidingLine, Decision, Matching, Reason, Undefined};
 pub use group_reader::{SITEMAP_URL_BYTES_MAX, SITEMAPS_MAX};
+pub use line_frames::LINE_TEXT_BYTES_MAX;
 pub use lines::ROBOTS_BYTES_MAX;
 pub use robots_txt::RobotsTxt;
-pub use rule_list::LINE_TEXT_BYTES_MAX;
+pub use steps::DECISION_STEPS_MAX;

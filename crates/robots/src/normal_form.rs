@@ -17,62 +17,75 @@ use std::borrow::Cow;
 /// A path and query in the form to be matched.
 pub(crate) struct NormalPath<'a> {
     /// `/` and `?` of the query decoded, as the RFC's table wants.
-    decoded: Cow<'a, str>,
+    decoded: Cow<'a, [u8]>,
     /// The same with these two as they were written, where that differs: a pattern such as
     /// `*u=%2Fa` does not tell whether its `%2F` is of the path or of the query.
-    as_written: Option<String>,
+    as_written: Option<Vec<u8>>,
 }
 
 impl<'a> NormalPath<'a> {
     pub(crate) fn new(path_and_query: &'a str) -> Self {
-        if path_and_query.starts_with('/') && path_and_query.bytes().all(is_normal) {
-            return Self { decoded: Cow::Borrowed(path_and_query), as_written: None };
+        let octets = path_and_query.as_bytes();
+        if octets.first() == Some(&b'/') && octets.iter().all(|octet| is_normal(*octet)) {
+            return Self { decoded: Cow::Borrowed(octets), as_written: None };
         }
-        let decoded = normalised(path_and_query, true);
-        let as_written = Some(normalised(path_and_query, false)).filter(|other| *other != decoded);
+        let mut decoded = Vec::with_capacity(octets.len() + 1);
+        let mut form = NormalForm::new(&mut decoded);
+        if octets.first() != Some(&b'/') {
+            form.push(b'/');
+        }
+        let mut rest = octets;
+        while let Some(after) = form.push_next(rest) {
+            rest = after;
+        }
+        let delimiters = form.query_delimiters_decoded;
+        let as_written = (!delimiters.is_empty()).then(|| with_escapes_again(&decoded, &delimiters));
         Self { decoded: Cow::Owned(decoded), as_written }
     }
 
-    /// Whether any spelling of the path satisfies `matches`.
-    pub(crate) fn any(&self, matches: impl Fn(&[u8]) -> bool) -> bool {
-        matches(self.decoded.as_bytes()) || self.as_written.as_ref().is_some_and(|path| matches(path.as_bytes()))
+    /// Every spelling that a rule may match: one, or two.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = &[u8]> {
+        std::iter::once(&*self.decoded).chain(self.as_written.as_deref())
     }
 }
 
-fn normalised(path_and_query: &str, decode_query_delimiters: bool) -> String {
-    let mut form = NormalForm::with_capacity(path_and_query.len() + 1);
-    form.decode_query_delimiters = decode_query_delimiters;
-    if !path_and_query.starts_with('/') {
-        form.push(b'/');
+/// The text with the octets at these places escaped.
+fn with_escapes_again(text: &[u8], places: &[usize]) -> Vec<u8> {
+    let mut escaped = Vec::with_capacity(text.len() + 2 * places.len());
+    let mut rest = 0;
+    for place in places {
+        escaped.extend_from_slice(&text[rest..*place]);
+        escaped.extend_from_slice(&escape_of(text[*place]));
+        rest = place + 1;
     }
-    let mut rest = path_and_query.as_bytes();
-    while let Some(after) = form.push_next(rest) {
-        rest = after;
-    }
-    form.text
+    escaped.extend_from_slice(&text[rest..]);
+    escaped
 }
 
 /// A text in normal form while it is written.
-pub(crate) struct NormalForm {
-    pub(crate) text: String,
+pub(crate) struct NormalForm<'t> {
+    pub(crate) text: &'t mut Vec<u8>,
     in_query: bool,
-    decode_query_delimiters: bool,
+    /// Where in `text` there is a delimiter of the query that was decoded.
+    query_delimiters_decoded: Vec<usize>,
 }
 
-impl NormalForm {
-    pub(crate) fn with_capacity(bytes: usize) -> Self {
-        Self { text: String::with_capacity(bytes), in_query: false, decode_query_delimiters: true }
+impl<'t> NormalForm<'t> {
+    /// What is written is put behind `text`.
+    pub(crate) fn new(text: &'t mut Vec<u8>) -> Self {
+        Self { text, in_query: false, query_delimiters_decoded: Vec::new() }
     }
 
     /// Takes the next octet or escape from `input` and returns what follows, or `None` at the end.
     pub(crate) fn push_next<'a>(&mut self, input: &'a [u8]) -> Option<&'a [u8]> {
-        if let [b'%', high, low, rest @ ..] = input
+        let (&octet, rest) = input.split_first()?;
+        if octet == b'%'
+            && let [high, low, rest @ ..] = rest
             && let (Some(high), Some(low)) = (hex_value(*high), hex_value(*low))
         {
             self.push_escaped(high << 4 | low);
             return Some(rest);
         }
-        let (&octet, rest) = input.split_first()?;
         self.push(octet);
         Some(rest)
     }
@@ -80,40 +93,66 @@ impl NormalForm {
     fn push(&mut self, octet: u8) {
         self.in_query |= octet == b'?';
         if is_normal(octet) {
-            self.text.push(char::from(octet));
+            self.text.push(octet);
         } else {
             self.encode(octet);
         }
     }
 
     fn push_escaped(&mut self, octet: u8) {
-        let decode = is_unreserved(octet)
-            || b":@!'(),[]*$".contains(&octet)
-            || (b"/?".contains(&octet) && self.in_query && self.decode_query_delimiters);
-        if decode {
-            self.text.push(char::from(octet));
+        let is_delimiter = b"/?".contains(&octet) && self.in_query;
+        if is_delimiter {
+            self.query_delimiters_decoded.push(self.text.len());
+        }
+        if is_delimiter || is_unreserved(octet) || b":@!'(),[]*$".contains(&octet) {
+            self.text.push(octet);
         } else {
             self.encode(octet);
         }
     }
 
     fn encode(&mut self, octet: u8) {
-        const HEX: &[u8; 16] = b"0123456789ABCDEF";
-        self.text.push('%');
-        self.text.push(char::from(HEX[usize::from(octet >> 4)]));
-        self.text.push(char::from(HEX[usize::from(octet & 15)]));
+        self.text.extend_from_slice(&escape_of(octet));
+    }
+}
+
+fn escape_of(octet: u8) -> [u8; 3] {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    [b'%', HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]]
+}
+
+/// The octet whose escape a normal form begins with, if that octet is not in normal form as it stands.
+pub(crate) fn escaped_for_need(normal: &[u8]) -> Option<u8> {
+    match normal {
+        [b'%', high, low, ..] => Some(hex_value(*high)? << 4 | hex_value(*low)?).filter(|octet| !is_normal(*octet)),
+        _ => None,
     }
 }
 
 /// RFC 3986 §2.3.
-fn is_unreserved(octet: u8) -> bool {
-    octet.is_ascii_alphanumeric() || b"-._~".contains(&octet)
+const fn is_unreserved(octet: u8) -> bool {
+    octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'.' | b'_' | b'~')
 }
 
 /// Whether an octet, as it stands, is in normal form: unreserved or reserved (RFC 3986 §2.2), but
 /// for `#`, which cannot stand in a path or query.
 fn is_normal(octet: u8) -> bool {
-    is_unreserved(octet) || b":/?[]@!$&'()*+,;=".contains(&octet)
+    const NORMAL: [bool; 256] = {
+        let mut normal = [false; 256];
+        let mut octet = 0;
+        while octet < normal.len() {
+            normal[octet] = is_unreserved(octet as u8);
+            octet += 1;
+        }
+        let reserved = b":/?[]@!$&'()*+,;=";
+        let mut at = 0;
+        while at < reserved.len() {
+            normal[reserved[at] as usize] = true;
+            at += 1;
+        }
+        normal
+    };
+    NORMAL[usize::from(octet)]
 }
 
 fn hex_value(digit: u8) -> Option<u8> {
@@ -130,8 +169,12 @@ mod tests {
     use super::*;
 
     fn check(path: &str, decoded: &str) {
-        assert_eq!(NormalPath::new(path).decoded, decoded, "{path:?}");
-        assert_eq!(NormalPath::new(decoded).decoded, decoded, "the normal form of a normal form is itself");
+        assert_eq!(String::from_utf8_lossy(&NormalPath::new(path).decoded), decoded, "{path:?}");
+        assert_eq!(
+            *NormalPath::new(decoded).decoded,
+            *decoded.as_bytes(),
+            "the normal form of a normal form is itself"
+        );
     }
 
     #[test]

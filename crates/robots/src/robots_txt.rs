@@ -6,14 +6,18 @@ use std::time::Duration;
 use crate::decision::{Decision, Matching, Reason, Undefined};
 use crate::group_reader::{self, OurPart};
 use crate::normal_form::NormalPath;
+use crate::steps::{Steps, StepsExceeded};
 
 /// What one site's robots.txt says to one product token. Cheap to clone.
 ///
-/// Only the group that is for us is kept, so that a site costs tens of bytes a rule.
+/// Only the group that is for us is kept, each rule once: its pattern, and some 15 bytes.
 #[derive(Debug, Clone)]
 pub struct RobotsTxt {
     source: Source,
 }
+
+/// What an [`Arc`] has before its content.
+const REFERENCE_COUNTS_BYTES: usize = 2 * size_of::<usize>();
 
 #[derive(Debug, Clone)]
 enum Source {
@@ -59,9 +63,14 @@ impl RobotsTxt {
     ///
     /// `path_and_query` is the URL behind its authority, without fragment, percent-encoded or not;
     /// it is compared in the normal form of RFC 9309 §2.2.2. Matching is case-sensitive. The time is
-    /// linear in the length of the path times the number of rules, whatever wildcards they have.
+    /// linear in the path and otherwise bounded, whatever the file: a decision that would take more than
+    /// [`DECISION_STEPS_MAX`](crate::DECISION_STEPS_MAX) steps is a refusal, [`Reason::TooManySteps`].
     #[must_use]
     pub fn decide(&self, path_and_query: &str, matching: Matching) -> Decision {
+        self.decide_within(&mut Steps::new(), path_and_query, matching)
+    }
+
+    fn decide_within(&self, steps: &mut Steps, path_and_query: &str, matching: Matching) -> Decision {
         let without_rule = |allowed, reason| Decision { allowed, reason, rule: None };
         if path_and_query == "/robots.txt" {
             return without_rule(true, Reason::RobotsTxtItself);
@@ -69,9 +78,10 @@ impl RobotsTxt {
         match &self.source {
             Source::None => without_rule(true, Reason::NoRobotsTxt),
             Source::Undefined(cause) => without_rule(false, Reason::Undefined(*cause)),
-            Source::File(part) => match part.group.rules.decide(&NormalPath::new(path_and_query), matching) {
-                None => without_rule(true, Reason::NoRuleMatches),
-                Some((allowed, line)) => Decision { allowed, reason: Reason::Rule, rule: Some(line) },
+            Source::File(part) => match part.group.rules.decide(&NormalPath::new(path_and_query), matching, steps) {
+                Ok(None) => without_rule(true, Reason::NoRuleMatches),
+                Ok(Some((allowed, line))) => Decision { allowed, reason: Reason::Rule, rule: Some(line) },
+                Err(StepsExceeded) => without_rule(false, Reason::TooManySteps),
             },
         }
     }
@@ -86,7 +96,7 @@ impl RobotsTxt {
     /// How many Allow and Disallow lines are for us.
     #[must_use]
     pub fn rule_count(&self) -> usize {
-        self.part().map_or(0, |part| part.group.rules.len())
+        self.part().map_or(0, |part| part.group.rules.lines())
     }
 
     /// The values of the Sitemap lines, wherever they stand in the file, absolute or relative as
@@ -96,12 +106,12 @@ impl RobotsTxt {
         self.part().map_or(&[], |part| &part.sitemaps)
     }
 
-    /// About how much memory these rules hold, in bytes, shared by all clones. For caches with a bound.
+    /// How much of the heap these rules hold, in bytes, shared by all clones. For caches with a bound.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.part().map_or(0, |part| {
             let sitemaps: usize = part.sitemaps.iter().map(|url| size_of::<String>() + url.capacity()).sum();
-            size_of::<OurPart>() + part.group.rules.heap_bytes() + sitemaps
+            REFERENCE_COUNTS_BYTES + size_of::<OurPart>() + part.group.rules.heap_bytes() + sitemaps
         })
     }
 

@@ -1,106 +1,236 @@
-//! The Allow and Disallow rules of one group, in the order of the file, packed into two allocations.
+//! The Allow and Disallow rules of one group, each once, the one that wins first.
+
+use std::cmp::Reverse;
+
+use foldhash::{HashSet, HashSetExt};
 
 use crate::decision::{DecidingLine, Matching};
+use crate::gram_table::{GramTable, RuleSet};
+use crate::line_frames::{FrameCollector, LineFrames};
 use crate::normal_form::NormalPath;
-use crate::pattern;
+use crate::packed_rule::{PackedRule, RuleId};
+use crate::pattern::{self, Shape};
+use crate::prefix_table::{Key, PrefixTable};
+use crate::steps::{Steps, StepsExceeded};
 
-/// How much of a deciding line is kept, in bytes; a longer line is cut and ends in `…`.
-pub const LINE_TEXT_BYTES_MAX: usize = 256;
+#[cfg(test)]
+mod tests;
 
-/// Rules with all their text in one string: patterns and lines, one behind the other.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RuleList {
-    rules: Vec<Rule>,
-    text: String,
+/// So many rules are considered one by one, which needs no tables.
+const RULES_WITHOUT_INDEX_MAX: usize = 16;
+
+/// A rule as it stands in the file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WrittenRule<'b> {
+    pub(crate) allow: bool,
+    pub(crate) pattern: &'b [u8],
+    pub(crate) line: &'b [u8],
+    pub(crate) line_number: u32,
 }
 
-/// One rule. `text[pattern_start..line_start]` is its pattern, `text[line_start..line_end]` its line.
-#[derive(Debug, Clone, Copy)]
-struct Rule {
-    pattern_start: u32,
-    line_start: u32,
-    line_end: u32,
-    line_number: u32,
-    allow: bool,
+/// The rules of a group, ready to decide.
+#[derive(Debug, Default)]
+pub(crate) struct RuleList {
+    rules: Rules,
+    frames: LineFrames,
+    index: Option<Box<Index>>,
+    lines: u32,
+}
+
+/// Rules in the order in which they win by longest match: most octets of the pattern, then Allow, then the order of the file
+/// (RFC 9309 §2.2.2). Only those that can match, and the first of several that are the same.
+#[derive(Debug, Default)]
+pub(crate) struct Rules {
+    rules: Box<[PackedRule]>,
+    patterns: Box<[u8]>,
+}
+
+/// What finds the rules that may match, where there are too many to try them all.
+#[derive(Debug)]
+struct Index {
+    literals: PrefixTable,
+    pieces: GramTable,
+    /// All rules for [`Matching::FirstMatch`]. Without special characters anywhere this is the same table as `literals`.
+    plain: Option<PrefixTable>,
 }
 
 impl RuleList {
-    /// Adds a rule. One without a pattern matches nothing and is left out: `Disallow:` forbids nothing.
-    pub(crate) fn push(&mut self, allow: bool, written: &[u8], line_number: u32, line: &[u8]) {
-        if written.is_empty() {
-            return;
-        }
-        let pattern_start = self.position();
-        self.text.push_str(&pattern::compile(written));
-        let line_start = self.position();
-        push_line(&mut self.text, line);
-        let line_end = self.position();
-        self.rules.push(Rule { pattern_start, line_start, line_end, line_number, allow });
+    /// Compiles the rules of a group, in the order of the file. A rule without a pattern matches nothing and is left out:
+    /// `Disallow:` forbids nothing. Takes time linear in the text, and n log n.
+    pub(crate) fn new(written: &[WrittenRule<'_>]) -> Self {
+        Self::with_index_above(RULES_WITHOUT_INDEX_MAX, written)
     }
 
-    /// How many rules there are.
-    pub(crate) fn len(&self) -> usize {
-        self.rules.len()
+    fn with_index_above(rules_without_index_max: usize, written: &[WrittenRule<'_>]) -> Self {
+        let mut frames = FrameCollector::new();
+        let rules = Rules::new(written, &mut frames);
+        let index = (rules.len() > rules_without_index_max).then(|| Box::new(Index::new(&rules)));
+        let lines = written.iter().filter(|rule| !rule.pattern.is_empty()).count();
+        Self { rules, frames: frames.finish(), index, lines: u32::try_from(lines).unwrap_or(u32::MAX) }
     }
 
-    /// Gives back what was allocated ahead.
-    pub(crate) fn shrink(&mut self) {
-        self.rules.shrink_to_fit();
-        self.text.shrink_to_fit();
+    /// How many lines with a pattern there are, all of them counted.
+    pub(crate) fn lines(&self) -> usize {
+        self.lines as usize
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.rules.capacity() * size_of::<Rule>() + self.text.capacity()
+        let rules = size_of_val(&*self.rules.rules) + self.rules.patterns.len();
+        rules + self.frames.heap_bytes() + self.index.as_ref().map_or(0, |index| index.heap_bytes())
     }
 
     /// The rule that decides about `path`: whether it allows, and its line.
-    pub(crate) fn decide(&self, path: &NormalPath<'_>, matching: Matching) -> Option<(bool, DecidingLine)> {
-        let rule = match matching {
-            Matching::LongestMatch => self.longest_match(path),
-            Matching::FirstMatch => {
-                self.rules.iter().find(|rule| path.any(|p| pattern::is_prefix(self.pattern(rule), p)))
-            }
-        }?;
-        let text = self.text[rule.line_start as usize..rule.line_end as usize].to_owned();
-        Some((rule.allow, DecidingLine { line_number: rule.line_number, text }))
-    }
-
-    /// Most octets of the pattern, then Allow, then the order of the file (RFC 9309 §2.2.2).
-    fn longest_match(&self, path: &NormalPath<'_>) -> Option<&Rule> {
-        let mut best: Option<&Rule> = None;
-        for rule in &self.rules {
-            let rank = |rule: &Rule| (rule.line_start - rule.pattern_start, rule.allow);
-            let better = best.is_none_or(|best| rank(rule) > rank(best));
-            if better && path.any(|p| pattern::matches(self.pattern(rule), p)) {
-                best = Some(rule);
-            }
-        }
-        best
-    }
-
-    fn pattern(&self, rule: &Rule) -> &[u8] {
-        &self.text.as_bytes()[rule.pattern_start as usize..rule.line_start as usize]
-    }
-
-    /// Where the next text goes. The file's limit keeps the whole far below 4 GiB.
-    fn position(&self) -> u32 {
-        u32::try_from(self.text.len()).unwrap_or(u32::MAX)
+    pub(crate) fn decide(
+        &self,
+        path: &NormalPath<'_>,
+        matching: Matching,
+        steps: &mut Steps,
+    ) -> Result<Option<(bool, DecidingLine)>, StepsExceeded> {
+        let id = match (matching, &self.index) {
+            (Matching::LongestMatch, None) => self.rules.longest_match(self.rules.ids(), path, steps)?,
+            (Matching::LongestMatch, Some(index)) => index.longest_match(&self.rules, path, steps)?,
+            (Matching::FirstMatch, None) => self.rules.first_match(path),
+            (Matching::FirstMatch, Some(index)) => index.first_match(&self.rules, path, steps)?,
+        };
+        Ok(id.map(|id| {
+            let rule = self.rules.rule(id);
+            let text = self.frames.line(rule.frame(), self.rules.pattern(id));
+            (rule.allows(), DecidingLine { line_number: rule.line_number(), text })
+        }))
     }
 }
 
-/// The line as people may read it: trimmed, valid UTF-8, no control characters, of bounded length.
-fn push_line(text: &mut String, line: &[u8]) {
-    let start = text.len();
-    let line = line.trim_ascii();
-    let head = &line[..line.len().min(LINE_TEXT_BYTES_MAX)];
-    for c in String::from_utf8_lossy(head).chars() {
-        let c = if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-        if text.len() - start + c.len_utf8() > LINE_TEXT_BYTES_MAX {
-            break;
+impl Rules {
+    fn new<'b>(written: &[WrittenRule<'b>], frames: &mut FrameCollector<'b>) -> Self {
+        let mut text = Vec::new();
+        let mut compiled = Vec::with_capacity(written.len());
+        for rule in written {
+            let start = text.len();
+            pattern::compile(rule.pattern, &mut text);
+            if pattern::shape(&text[start..]) == Shape::Never {
+                text.truncate(start);
+            } else {
+                compiled.push((start..text.len(), rule));
+            }
         }
-        text.push(c);
+        let mut known = HashSet::with_capacity(compiled.len());
+        compiled.retain(|(range, rule)| known.insert((&text[range.clone()], rule.allow)));
+        compiled.sort_unstable_by_key(|(range, rule)| (Reverse(range.len()), !rule.allow, rule.line_number));
+
+        let mut patterns = Vec::with_capacity(compiled.iter().map(|(range, _)| range.len()).sum());
+        let rules = compiled.into_iter().map(|(range, rule)| {
+            let pattern = &text[range];
+            let start = patterns.len();
+            patterns.extend_from_slice(pattern);
+            let frame = frames.frame(rule.line, rule.pattern, pattern);
+            PackedRule::new(start, rule.line_number, frame, rule.allow)
+        });
+        Self { rules: rules.collect(), patterns: patterns.into() }
     }
-    if head.len() < line.len() {
-        text.push('…');
+
+    fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    fn ids(&self) -> impl Iterator<Item = RuleId> + use<> {
+        0..self.rules.len() as RuleId
+    }
+
+    fn rule(&self, id: RuleId) -> PackedRule {
+        self.rules[usize::from(id)]
+    }
+
+    pub(crate) fn pattern(&self, id: RuleId) -> &[u8] {
+        let start = self.rule(id).pattern_start();
+        let end = self.rules.get(usize::from(id) + 1).map_or(self.patterns.len(), |next| next.pattern_start());
+        &self.patterns[start..end]
+    }
+
+    fn shape(&self, id: RuleId) -> Shape {
+        pattern::shape(self.pattern(id))
+    }
+
+    /// The first of `ids`, which are in ascending order, that matches.
+    fn longest_match(
+        &self,
+        ids: impl Iterator<Item = RuleId>,
+        path: &NormalPath<'_>,
+        steps: &mut Steps,
+    ) -> Result<Option<RuleId>, StepsExceeded> {
+        for id in ids {
+            for spelling in path.spellings() {
+                if pattern::matches(self.pattern(id), spelling, steps)? {
+                    return Ok(Some(id));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn first_match(&self, path: &NormalPath<'_>) -> Option<RuleId> {
+        let matches = |id: &RuleId| path.spellings().any(|path| pattern::is_prefix(self.pattern(*id), path));
+        self.ids().filter(matches).min_by_key(|id| self.rule(*id).line_number())
+    }
+}
+
+impl Index {
+    fn new(rules: &Rules) -> Self {
+        let of_shape = |shape| rules.ids().filter(move |id| rules.shape(*id) == shape);
+        let pieces: Vec<RuleId> = of_shape(Shape::Pieces).collect();
+        let has_special = |id| rules.pattern(id).iter().any(|octet| pattern::is_special(*octet));
+        let in_plain_table = |id: &RuleId| rules.pattern(*id).first() == Some(&b'/');
+        let plain = rules
+            .ids()
+            .any(has_special)
+            .then(|| PrefixTable::new(rules.ids().filter(in_plain_table), rules, Key::Plain));
+        Self {
+            literals: PrefixTable::new(of_shape(Shape::Literal), rules, Key::Literal),
+            pieces: GramTable::new(&pieces, rules),
+            plain,
+        }
+    }
+
+    fn longest_match(
+        &self,
+        rules: &Rules,
+        path: &NormalPath<'_>,
+        steps: &mut Steps,
+    ) -> Result<Option<RuleId>, StepsExceeded> {
+        let mut best: Option<RuleId> = None;
+        for spelling in path.spellings() {
+            self.literals.each_prefix(spelling, rules, steps, |id| {
+                if best.is_none_or(|best| id < best) && pattern::literal_matches(rules.pattern(id), spelling) {
+                    best = Some(id);
+                }
+            })?;
+        }
+        let mut better = RuleSet::below(best.map_or(rules.len(), usize::from));
+        for spelling in path.spellings() {
+            self.pieces.find(spelling, &mut better, steps)?;
+        }
+        Ok(rules.longest_match(better.iter(), path, steps)?.or(best))
+    }
+
+    fn first_match(
+        &self,
+        rules: &Rules,
+        path: &NormalPath<'_>,
+        steps: &mut Steps,
+    ) -> Result<Option<RuleId>, StepsExceeded> {
+        let mut first: Option<RuleId> = None;
+        let line_number = |id| rules.rule(id).line_number();
+        for spelling in path.spellings() {
+            self.plain.as_ref().unwrap_or(&self.literals).each_prefix(spelling, rules, steps, |id| {
+                if first.is_none_or(|first| line_number(id) < line_number(first)) {
+                    first = Some(id);
+                }
+            })?;
+        }
+        Ok(first)
+    }
+
+    fn heap_bytes(&self) -> usize {
+        let plain = self.plain.as_ref().map_or(0, PrefixTable::heap_bytes);
+        size_of::<Self>() + self.literals.heap_bytes() + self.pieces.heap_bytes() + plain
     }
 }

@@ -30,8 +30,84 @@ fn reference_decides(rules: &[Rule], path: &str, matching: Matching) -> (bool, O
     decides.map_or((true, None), |(index, (allow, _))| (*allow, Some(index + 2)))
 }
 
+/// The special characters of a pattern in normal form.
+const ANY: u8 = 1;
+const END: u8 = 2;
+
+/// The normal form of a path or pattern, octet by octet, as its rules are worded. `special` is for patterns, `decode` for `/` and `?` of the query.
+fn reference_form(written: &str, special: bool, decode: bool) -> Vec<u8> {
+    let mut form = Vec::new();
+    let mut in_query = false;
+    let mut rest = written.as_bytes();
+    while let Some((&octet, after)) = rest.split_first() {
+        let escape = after.get(..2).and_then(|digits| u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok());
+        let escape = escape.filter(|_| octet == b'%' && after[..2].iter().all(u8::is_ascii_hexdigit));
+        rest = if escape.is_some() { &after[2..] } else { after };
+        let is_unreserved = |octet: u8| octet.is_ascii_alphanumeric() || b"-._~".contains(&octet);
+        match escape {
+            None if special && octet == b'*' => form.push(ANY),
+            None if special && octet == b'$' && rest.is_empty() => form.push(END),
+            None if is_unreserved(octet) || b":/?[]@!$&'()*+,;=".contains(&octet) => form.push(octet),
+            Some(octet) if is_unreserved(octet) || b":@!'(),[]*$".contains(&octet) => form.push(octet),
+            Some(octet @ (b'/' | b'?')) if in_query && decode => form.push(octet),
+            _ => form.extend(format!("%{:02X}", escape.unwrap_or(octet)).bytes()),
+        }
+        in_query |= escape.is_none() && octet == b'?';
+    }
+    form
+}
+
+/// Whether a pattern in normal form matches a path in normal form, by trying everything.
+fn reference_form_matches(pattern: &[u8], path: &[u8], matching: Matching) -> bool {
+    match (pattern, matching) {
+        ([], _) => true,
+        ([END], Matching::LongestMatch) => path.is_empty(),
+        ([ANY, rest @ ..], Matching::LongestMatch) => {
+            (0..=path.len()).any(|skip| reference_form_matches(rest, &path[skip..], matching))
+        }
+        ([octet, rest @ ..], _) => {
+            let octet = if *octet == ANY {
+                b'*'
+            } else if *octet == END {
+                b'$'
+            } else {
+                *octet
+            };
+            path.first() == Some(&octet) && reference_form_matches(rest, &path[1..], matching)
+        }
+    }
+}
+
+/// The same verdict as [`reference_decides`], with percent-encoding: a rule may match either spelling of the query's delimiters.
+fn reference_decides_encoded(rules: &[Rule], path: &str, matching: Matching) -> (bool, Option<usize>) {
+    let spellings = [true, false].map(|decode| reference_form(path, false, decode));
+    let candidates = rules.iter().enumerate().filter(|(_, (_, pattern))| !pattern.is_empty());
+    let forms = candidates.map(|(index, (allow, pattern))| (index, *allow, reference_form(pattern, true, true)));
+    let mut matching_rules =
+        forms.filter(|(_, _, form)| spellings.iter().any(|path| reference_form_matches(form, path, matching)));
+    let decides = match matching {
+        Matching::FirstMatch => matching_rules.next(),
+        Matching::LongestMatch => {
+            matching_rules.max_by_key(|(index, allow, form)| (form.len(), *allow, std::cmp::Reverse(*index)))
+        }
+    };
+    decides.map_or((true, None), |(index, allow, _)| (allow, Some(index + 2)))
+}
+
+/// Enough of them that some files are tried rule by rule, and some have tables.
+fn encoded_rules() -> impl Strategy<Value = Vec<Rule>> {
+    let parts = vec![
+        "/", "a", "b", "*", "*", "$", "%61", "%2F", "%2f", "%3F", "%2A", "%24", "%26", "?", "&", "%", "ü", "%c3",
+        "%C3%BC",
+    ];
+    let pattern = prop::collection::vec(prop::sample::select(parts), 0..6).prop_map(|parts| parts.concat());
+    let pattern =
+        (prop::sample::select(vec!["", "/", "/", "*"]), pattern).prop_map(|(first, rest)| first.to_owned() + &rest);
+    prop::collection::vec((any::<bool>(), pattern), 0..40)
+}
+
 fn rules() -> impl Strategy<Value = Vec<Rule>> {
-    prop::collection::vec((any::<bool>(), "/?[/ab*$]{0,6}"), 0..8)
+    prop::collection::vec((any::<bool>(), "/?[/ab*$]{0,6}"), 0..40)
 }
 
 fn file_of(rules: &[Rule], line_end: &str) -> String {
@@ -100,6 +176,19 @@ proptest! {
             let decision = robots.decide(&path, matching);
             let got = (decision.allowed, decision.rule.map(|line| line.line_number as usize));
             prop_assert_eq!(got, reference_decides(&rules, &path, matching), "{:?}", matching);
+        }
+    }
+
+    #[test]
+    fn decisions_equal_those_of_the_naive_reference_with_escapes(
+        rules in encoded_rules(),
+        path in "/([/ab*$?&%ü]|%61|%2F|%3f|%2A|%24|%26|%C3%bc){0,8}",
+    ) {
+        let robots = RobotsTxt::parse(file_of(&rules, "\n").as_bytes(), "argiope");
+        for matching in BOTH {
+            let decision = robots.decide(&path, matching);
+            let got = (decision.allowed, decision.rule.map(|line| line.line_number as usize));
+            prop_assert_eq!(got, reference_decides_encoded(&rules, &path, matching), "{:?}", matching);
         }
     }
 
