@@ -126,7 +126,7 @@ fn refused(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() || said == text.trim_end_matches('\n') {
         error.exit();
     }
-    eprintln!("{said}");
+    crate::message::show(&format!("{said}\n"));
     ExitCode::from(exit::USAGE)
 }
 

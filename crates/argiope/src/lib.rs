@@ -3,6 +3,8 @@
 //! This crate is the command line and what people embed: [`options`] as given, [`plan`] as checked, [`crawl_dir`] as it
 //! lies on the disk, and [`commands`], one module each. It is the only place that chooses a store and wires the stages.
 
+#![warn(clippy::print_stderr, reason = "it panics where nobody reads it any more: say! and message::show do not")]
+
 pub mod access;
 pub mod adopting;
 pub mod cli;

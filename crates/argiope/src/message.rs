@@ -3,6 +3,7 @@
 //! that somebody else chose.
 
 use std::fmt::{self, Display, Write as _};
+use std::io::{self, Write as _};
 
 use printable::Printable;
 
@@ -27,7 +28,12 @@ pub fn tell(text: fmt::Arguments<'_>) {
     let mut line = String::from("argiope: ");
     // Writing to a text does not fail.
     let _ = writeln!(line, "{}", message(text));
-    eprint!("{line}");
+    show(&line);
+}
+
+/// Shows a text on standard error as it is. Where nobody reads it any more (a closed terminal, `2>&1 | head`) nothing comes of it.
+pub fn show(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Says something on standard error, as `format!` would write it.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use engine::Progress;
 
+use crate::message::show;
 use crate::metrics::Metrics;
 use crate::units::human_bytes;
 
@@ -65,9 +66,7 @@ impl Printer {
         if let (Some(by), false) = (now.clock_set_back, self.has_told_of_clock) {
             self.has_told_of_clock = true;
             let by = by.as_secs();
-            eprintln!(
-                "argiope: the system's clock was set back by {by} s or more since the last run; no site waits for that"
-            );
+            crate::say!("the system's clock was set back by {by} s or more since the last run; no site waits for that");
         }
         let before = *self.last.get_or_insert(now);
         let due = self.changing || now.elapsed >= self.last_plain + PLAIN_EVERY;
@@ -87,13 +86,11 @@ impl Printer {
     /// Ends the changing line, so that what follows stands on a line of its own, and reports what the program itself broke.
     pub fn end(&mut self) {
         if std::mem::take(&mut self.line_open) {
-            eprintln!();
+            show("\n");
         }
         let lost = std::mem::take(&mut self.fetches_lost);
         if lost > 0 {
-            eprintln!(
-                "argiope: {lost} fetches broke off by an error of this program, each counted as a failed attempt"
-            );
+            crate::say!("{lost} fetches broke off by an error of this program, each counted as a failed attempt");
         }
     }
 }

@@ -154,17 +154,14 @@ impl Secrets {
     /// Reads those in a file; none where there is no file.
     ///
     /// # Errors
-    /// It cannot be read, is a symbolic link, or others can read it.
+    /// It cannot be read, is a symbolic link or no regular file, or others can read it.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let file = match open(path) {
+        let file = match fresh::open_to_read(path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Secrets::default()),
             Err(error) => return Err(error).with_context(|| path.display().to_string()),
         };
         let metadata = file.metadata().with_context(|| path.display().to_string())?;
-        if !metadata.is_file() {
-            bail!("{}: is no file", path.display());
-        }
         if is_open_to_others(&metadata) {
             bail!("{}: others of this machine can read it: `chmod 600` it", path.display());
         }
@@ -215,18 +212,6 @@ fn create(path: &Path) -> std::io::Result<File> {
 #[cfg(not(unix))]
 fn create(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
-}
-
-#[cfg(unix)]
-fn open(path: &Path) -> std::io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let no_link = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default();
-    OpenOptions::new().read(true).custom_flags(no_link).open(path)
-}
-
-#[cfg(not(unix))]
-fn open(path: &Path) -> std::io::Result<File> {
-    File::open(path)
 }
 
 #[cfg(unix)]

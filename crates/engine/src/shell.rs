@@ -408,8 +408,10 @@ impl Hands {
     fn resolve_target(&mut self, url: CanonicalUrl) {
         let fetching = self.fetching.clone();
         let asks_at = self.others.as_ref().map(|others| others.asks_at.clone());
-        let time_max = fetching.settings.limits.dns_timeout.saturating_add(WAITS_MAX);
+        let turn = fetching.fetcher.lookup_turn(&url.site(), None).unwrap_or_default();
+        let time_max = turn.saturating_add(fetching.settings.limits.dns_timeout).saturating_add(WAITS_MAX);
         self.flights.spawn(Job::ResolveTarget(url.key()), time_max, async move {
+            wait_for(turn).await;
             let mut found = fetching.fetcher.resolve(&url.site()).await;
             let mut is_elsewhere = false;
             if let (Ok(addresses), Some(asks_at)) = (&mut found, asks_at) {
@@ -438,14 +440,23 @@ impl Hands {
     fn resolve(&mut self, site: Site, unreachable: Option<IpAddr>) {
         let fetching = self.fetching.clone();
         let pin = self.others.as_ref().map_or(Pin::Anywhere, |others| (others.pin)(site.key()));
-        let time_max = self.fetching.settings.limits.dns_timeout.saturating_add(WAITS_MAX);
+        let turn = fetching.fetcher.lookup_turn(&site, None).unwrap_or_default();
+        let time_max = turn.saturating_add(fetching.settings.limits.dns_timeout).saturating_add(WAITS_MAX);
         self.flights.spawn(Job::Resolve(site.key()), time_max, async move {
+            wait_for(turn).await;
             let event = match pin.judge(site.key(), unreachable) {
                 Some(event) => event,
                 None => pin.judge_found(site.key(), fetching.fetcher.look_up(&site).await),
             };
             let _ = fetching.events.send(event).await;
         });
+    }
+}
+
+/// Waits for a turn, if there is something to wait for.
+async fn wait_for(turn: Duration) {
+    if !turn.is_zero() {
+        tokio::time::sleep(turn).await;
     }
 }
 

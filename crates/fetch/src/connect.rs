@@ -1,7 +1,7 @@
 //! From a site to an open connection: overrides, names, the address rule, proxy, TCP, TLS.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use model::{Failure, FailureKind, Resolved};
@@ -18,6 +18,7 @@ use crate::connection::Connection;
 use crate::dns::Dns;
 use crate::failure::{self, failure};
 use crate::gate::Gate;
+use crate::lookups::Lookups;
 use crate::pool::Key;
 use crate::private::{PrivateRule, is_localhost};
 use crate::request::Form;
@@ -27,6 +28,7 @@ use crate::{ConfigError, FetchConfig, ProxyUrl, race, tls};
 /// Opens connections.
 pub(crate) struct Connector {
     dns: Dns,
+    lookups: Mutex<Lookups>,
     routes: Routes,
     proxy: Option<ProxyUrl>,
     pub(crate) private: PrivateRule,
@@ -73,6 +75,7 @@ impl Connector {
     pub(crate) fn new(config: &FetchConfig) -> Result<Self, ConfigError> {
         Ok(Connector {
             dns: Dns::new(&config.name_servers, config.limits.dns_timeout)?,
+            lookups: Mutex::default(),
             routes: Routes { resolve: config.resolve.clone(), connect_to: config.connect_to.clone() },
             proxy: config.proxy.clone(),
             private: PrivateRule::new(config.deny_private),
@@ -81,6 +84,21 @@ impl Connector {
             head_bytes_max: config.limits.header_bytes_max,
             gate: config.gate.clone(),
         })
+    }
+
+    /// How long to wait before [`Connector::resolve`]: nothing where no name server is asked.
+    pub(crate) fn lookup_turn(&self, site: &Site, wait_max: Option<Duration>) -> Option<Duration> {
+        if self.proxy.is_some() {
+            return Some(Duration::ZERO);
+        }
+        let elsewhere = self.routes.elsewhere(site.host(), site.port());
+        let (host, port) = elsewhere.as_ref().map_or((site.host(), site.port()), |(host, port)| (host, *port));
+        if self.routes.addresses(host, port).is_some() || literal_address(host).is_some() || is_localhost(host) {
+            return Some(Duration::ZERO);
+        }
+        // What it holds is never half changed.
+        let mut lookups = self.lookups.lock().unwrap_or_else(PoisonError::into_inner);
+        lookups.turn(host, Instant::now(), wait_max)
     }
 
     /// The addresses that connections for `site` may go to, the one to be used first: none behind a proxy, which resolves by

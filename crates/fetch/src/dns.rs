@@ -31,7 +31,7 @@ const TTL_MAX: Duration = Duration::from_secs(24 * 3600);
 const TTL_MIN: Duration = Duration::from_secs(60);
 
 /// How long a negative answer without an SOA record is believed, and the least for those with one (RFC 2308 §5).
-const NEGATIVE_TTL_MIN: Duration = Duration::from_secs(60);
+pub(crate) const NEGATIVE_TTL_MIN: Duration = Duration::from_secs(60);
 
 /// Times a name server is asked.
 const ATTEMPTS: usize = 2;

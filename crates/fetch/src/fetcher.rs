@@ -106,6 +106,13 @@ impl Fetcher {
         self.keyring.fits(url, Some(page))
     }
 
+    /// A turn to [`Fetcher::resolve`] a site: how long to wait before. Names of one registrable domain have a rate, since each asks its
+    /// name servers. `None`, and no turn, if the wait were longer than `wait_max`.
+    #[must_use]
+    pub fn lookup_turn(&self, site: &Site, wait_max: Option<Duration>) -> Option<Duration> {
+        self.exchanger.connector.lookup_turn(site, wait_max)
+    }
+
     /// The addresses that connections for `site` may go to, never none: what `--connect-to`, `--resolve` and DNS say, the
     /// ones that `deny_private` refuses left out. Where IPv6 and IPv4 addresses are among them, the one that connects first
     /// comes first (RFC 8305). Behind a proxy, which resolves by itself, there are none.

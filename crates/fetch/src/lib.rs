@@ -27,6 +27,7 @@ mod head_first;
 mod http1;
 mod http2;
 mod keyring;
+mod lookups;
 mod pace;
 mod pieces;
 mod pool;

@@ -360,8 +360,8 @@ fn tell_of_set_aside(orphans: &[Orphan], dir: &CrawlDir) {
     if !orphans.is_empty() {
         let bytes = human_bytes(orphans.iter().map(|orphan| orphan.bytes).sum());
         let (files, root) = (counted(orphans.len() as u64, "file"), dir.root().display());
-        eprintln!(
-            "argiope: the archive has more than the state knows of, as if an older state had been restored: {files} ({bytes}) set \
+        crate::say!(
+            "the archive has more than the state knows of, as if an older state had been restored: {files} ({bytes}) set \
              aside in {}; `argiope adopt {root}` takes the pages in again instead of fetching them",
             dir.archive().join(ORPHANED).display()
         );

@@ -11,6 +11,7 @@ use dataset::Layout;
 use super::opened::Opened;
 use crate::counted::counted;
 use crate::crawl_dir::CrawlDir;
+use crate::message::show;
 use crate::plan::Plan;
 use crate::tables::{self, Deriver};
 
@@ -51,7 +52,7 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
     let shows = io::stderr().is_terminal();
     let progress = |rows: u64| {
         if shows && rows.is_multiple_of(PROGRESS_ROWS) {
-            eprint!("\rargiope: {rows} rows derived");
+            show(&format!("\rargiope: {rows} rows derived"));
         }
     };
     let layout = Layout::at(&root);
@@ -59,7 +60,7 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
     let derived =
         Deriver { layout: &layout, store: opened.store.as_ref(), archive: &archive, settings }.derive(&progress)?;
     if shows && derived.pages >= PROGRESS_ROWS {
-        eprintln!();
+        show("\n");
     }
     let made = match derived.segments {
         0 => "nothing is missing".to_owned(),

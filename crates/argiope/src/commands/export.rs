@@ -14,6 +14,7 @@ use export::{
 
 use super::opened::Opened;
 use crate::cli::usage;
+use crate::message::show;
 use crate::plan::Plan;
 
 /// The arguments of `argiope export`.
@@ -121,7 +122,7 @@ fn tell_of(shortened: crawldb::Shortened) {
         (data_types, "documents have the data type OTHER: their media type has more than 20 characters"),
     ] {
         if count > 0 {
-            eprintln!("argiope: crawldb: {count} {what}");
+            crate::say!("crawldb: {count} {what}");
         }
     }
 }
@@ -190,13 +191,13 @@ impl Told {
     fn show(&mut self, done: u64) {
         if self.shows && done >= self.shown + Self::EVERY {
             self.shown = done;
-            eprint!("\rargiope: {}: {done} rows", name(self.format));
+            show(&format!("\rargiope: {}: {done} rows", name(self.format)));
         }
     }
 
     fn end(&self) {
         if self.shown > 0 {
-            eprintln!();
+            show("\n");
         }
     }
 }

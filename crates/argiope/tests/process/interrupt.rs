@@ -142,3 +142,16 @@ fn whoever_does_not_read_the_summary_does_not_change_how_the_crawl_ends() {
         assert!(running.end().stderr.ends_with("code 0\n"));
     }
 }
+
+#[test]
+fn whoever_reads_no_messages_does_not_change_how_the_crawl_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new("sh");
+    // A crawl that ends early says so; nobody is there any more to read it.
+    command.args(["-c", "{ \"$0\" \"$@\" 2>&1; echo \"code $?\" >&2; } | true", BINARY]);
+    command.args(["crawl", "http://simple.test/", "--sandbox", "--delay", "10ms", "--max-pages", "1", "-o"]);
+    let mut running = Running::start(command.arg(dir.path().join("crawl")));
+    running.say(b"");
+    let said = running.end().stderr;
+    assert!(said.ends_with("code 3\n"), "{said}");
+}

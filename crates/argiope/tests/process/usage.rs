@@ -122,6 +122,10 @@ fn seeds_that_are_no_urls_are_named_and_no_seeds_are_noticed() {
     check("-o DIR/new --seeds -", "no seeds: give URLs, or --seeds FILE");
     let mixed = "--seeds DIR/mixed line 2: seed `mailto:a@b.test`: the scheme is mailto, not http or https";
     check("-o DIR/new --seeds DIR/mixed --strict", mixed);
+    // What some editors put at the beginning of a file is no part of its first line.
+    std::fs::write(dirs.path().join("marked"), "\u{feff}ftp://a.test/\r\n").unwrap();
+    let marked = "--seeds DIR/marked line 1: seed `ftp://a.test/`: the scheme is ftp, not http or https";
+    check("-o DIR/new --seeds DIR/marked --strict", marked);
     let latin = "--seeds DIR/latin line 1: seed `http://caf\\xe9.test/`: not UTF-8";
     check("-o DIR/new --seeds DIR/latin --strict", latin);
     let none = "no seeds: give URLs, or --seeds FILE";

@@ -65,3 +65,13 @@ fn linked_directories_are_refused() {
         assert!(ran.stderr.contains("symbolic link"), "{place}: {ran:?}");
     }
 }
+
+#[test]
+fn a_pipe_in_place_of_the_secrets_is_not_waited_for() {
+    let crawled = Crawled::with(&["--max-pages", "5"]);
+    let path = Path::new(crawled.dir()).join("secrets.toml");
+    let made = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(&path).status().expect("mkfifo");
+    assert!(made.success());
+    let ran = crawled.crawl(&[]);
+    assert!(ran.code != 0 && ran.stderr.contains("secrets.toml: it is not a regular file"), "{ran:?}");
+}

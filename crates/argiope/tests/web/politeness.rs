@@ -2,6 +2,7 @@
 //! machine changes nothing.
 
 mod judge;
+mod lookups;
 mod once;
 mod redirected;
 mod restarts;

@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 /// Requests that may come at once to an address that was not asked lately.
 const BURST: u32 = 100;
 /// A request that would have to wait longer than this is refused: the page is to come to its end.
-const WAIT_MAX: Duration = Duration::from_secs(5);
+pub(super) const WAIT_MAX: Duration = Duration::from_secs(5);
 /// Fetches for pages at once, from one address.
 const AT_ONCE: usize = 6;
 /// Addresses remembered. Those that were not asked lately are forgotten; where there are more, requests to others are refused.

@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey};
 
 use super::locked;
-use super::pace::{Pace, Target, Turn};
+use super::pace::{Pace, Target, Turn, WAIT_MAX};
 use crate::Settings;
 use crate::clock::Clock;
 use crate::step::{ROBOTS_PATH, robots_access};
@@ -227,6 +227,13 @@ impl PageResources {
     async fn pinned(&self, url: &CanonicalUrl) -> Result<Option<IpAddr>, Refused> {
         let pin = locked(&self.pins).entry(url.key().site).or_default().clone();
         let find = || async {
+            let Some(turn) = self.shared.fetcher.lookup_turn(&url.site(), Some(WAIT_MAX)) else {
+                self.beyond_rate.fetch_add(1, Ordering::Relaxed);
+                return Err(Refused);
+            };
+            if !turn.is_zero() {
+                tokio::time::sleep(turn).await;
+            }
             let addresses = self.shared.fetcher.resolve(&url.site()).await.map_err(|_| Refused)?;
             Ok(addresses.first().copied())
         };

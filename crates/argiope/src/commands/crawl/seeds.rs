@@ -97,8 +97,12 @@ fn content(path: &Path, name: &str) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// What some editors put before a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// The lines that are neither empty nor comments.
 fn lines(content: &[u8]) -> Vec<Line> {
+    let content = content.strip_prefix(BYTE_ORDER_MARK).unwrap_or(content);
     let lines = content.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).enumerate();
     let told = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
     told.map(|(index, line)| (index + 1, line.to_vec())).collect()
