@@ -1,5 +1,6 @@
 //! `argiope crawl`: crawl, or resume what the directory holds.
 
+mod retry;
 mod seeds;
 
 use std::collections::HashSet;
@@ -16,12 +17,13 @@ use engine::archive::{Archive, Known, ORPHANED, Orphan};
 use engine::clock::Clock;
 use engine::{Browsing, End, Observer, Recorder, RenderMode, Settings, Shell};
 use fetch::Fetcher;
-use model::Via;
+use model::{Outcome, Via};
 use printable::Printable;
 use render::{Renderer, Wait};
 use store::{Store, StoreError};
 use weburl::CanonicalUrl;
 
+use self::retry::Retry;
 use self::seeds::Seeds;
 use crate::cli::usage;
 use crate::counted::counted;
@@ -73,6 +75,10 @@ pub struct CrawlArgs {
     /// Refuse a file of seeds in which a line is no URL, instead of leaving that line out
     #[arg(long, requires = "seeds")]
     pub strict: bool,
+    /// Fetch URLs again that ended so (http_error, domain_error, timeout, connection_error, tls_error, render_error, too_large, given_up,
+    /// disallowed, excluded, trap), several with commas; their sites are asked again, also those that were given up
+    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = retry::outcome)]
+    pub retry: Vec<Outcome>,
     /// How progress is shown
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub progress: Show,
@@ -101,6 +107,9 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         }
         None => args.options.clone(),
     };
+    if !args.retry.is_empty() && !dir.holds_crawl() {
+        bail!(usage(format!("--retry: {} holds no crawl yet, so nothing has failed in it", dir.root().display())));
+    }
     let mut plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
     let seeds = given_seeds.urls(&mut plan, args.strict)?;
     if seeds.is_empty() && !dir.holds_crawl() {
@@ -108,7 +117,12 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     }
     let options = plan.options.clone();
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
-    let (end, summary) = crawl(&dir, plan, seeds, Watched { show: args.progress, metrics })?;
+    dir.create()?;
+    let store = dir.open_store(&plan.options)?;
+    if !args.retry.is_empty() {
+        retried(&dir, store.as_ref(), &plan, &seeds, args.retry)?;
+    }
+    let (end, summary) = crawl_observed(&dir, store, plan, seeds, Watched { show: args.progress, metrics }, None)?;
     let told = if args.json { summary.to_json()? + "\n" } else { summary.to_text() };
     // Nobody may be reading any more; how the crawl ended is said by the exit code.
     let _ = std::io::stdout().write_all(told.as_bytes());
@@ -128,6 +142,24 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         }
     };
     Ok(ExitCode::from(code))
+}
+
+/// Puts the URLs with these outcomes back into the frontier, and says how many they are.
+fn retried(
+    dir: &CrawlDir,
+    store: &dyn Store,
+    plan: &Plan,
+    seeds: &[CanonicalUrl],
+    outcomes: Vec<Outcome>,
+) -> anyhow::Result<()> {
+    let mut filter = plan.settings.filter.clone();
+    for seed in store.seeds()?.iter().chain(seeds) {
+        filter.scope.add_seed(seed);
+    }
+    let (layout, outcomes) = (Layout::at(dir.dataset()), outcomes.into_iter().collect());
+    let now = Clock::start().date();
+    Retry { store, layout, settings: &plan.settings, filter, outcomes, now }.run()?.tell();
+    Ok(())
 }
 
 /// Says what became of the seeds, since not a page was fetched.

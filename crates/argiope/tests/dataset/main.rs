@@ -11,6 +11,7 @@ mod examples;
 mod kept;
 #[path = "../binary/ran.rs"]
 mod ran;
+mod retried;
 mod sealed;
 mod tables;
 mod webs;

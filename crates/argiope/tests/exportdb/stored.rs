@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use serde_json::Value;
 use testdb::{GUARDED, PASSWORD, Postgres};
-use testweb::Web;
+use testweb::{Reply, Web, from_fn};
 
 use crate::crawled::{ADVANCED, Crawled, TRAP_LIMITS, argiope, command, is_in_trap};
 
@@ -67,6 +68,36 @@ fn a_crawl_with_its_state_in_postgresql_is_the_same_crawl() {
     server.client().batch_execute("DROP SCHEMA argiope CASCADE").expect("dropped");
     let said = fails(&["status", dir]);
     assert!(said.contains("is new, and the state of the crawl in") && said.contains("`argiope adopt "), "{said}");
+}
+
+#[test]
+fn what_failed_is_fetched_again() {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+    let asked = AtomicU32::new(0);
+    let site = from_fn(move |request| match request.target.as_str() {
+        "/" => Reply::html("<a href=/failing>failing</a>"),
+        "/failing" if asked.fetch_add(1, SeqCst) == 0 => Reply::new(500),
+        "/failing" => Reply::html("well"),
+        _ => Reply::new(404),
+    });
+    let web = runtime.block_on(testweb::Server::start(testweb::Config::new(Web::new().site("a.test", site))));
+    let web = web.expect("a free port");
+    let server = Postgres::start();
+    let root = tempfile::tempdir().expect("a directory");
+    let dir = root.path().join("crawl").display().to_string();
+    let (url, connect_to) = (server.url(), web.connect_to());
+    let fixed = ["crawl", "-o", &dir, "--store", &url, "--connect-to", &connect_to, "--progress", "none"];
+    let fast = ["--delay", "0", "--ip-delay", "0", "--max-attempts", "1"];
+    argiope(&[&fixed[..], &fast, &["http://a.test/"]].concat());
+    let outcome = || -> String {
+        let page = "SELECT outcome::text FROM argiope.page WHERE url = 'http://a.test/failing'";
+        server.client().query_one(page, &[]).expect("a page").get(0)
+    };
+    assert_eq!(outcome(), "http_error");
+    argiope(&[&fixed[..], &["--retry", "http_error"]].concat());
+    assert_eq!(outcome(), "html");
+    argiope(&["check", &dir]);
 }
 
 #[test]

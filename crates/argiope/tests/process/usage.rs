@@ -105,6 +105,23 @@ fn values_that_cannot_be_used_are_named() {
 }
 
 #[test]
+fn what_cannot_be_retried_is_named() {
+    let possible = "possible are http_error, disallowed, domain_error, timeout, connection_error, tls_error, render_error, too_large, \
+         excluded, trap, given_up";
+    for (given, why) in
+        [("html", "was fetched, and stays"), ("redirect", "was fetched, and stays"), ("errors", "is no outcome")]
+    {
+        check_refused(
+            &format!("crawl -o x --retry timeout,{given}"),
+            &format!("error: invalid value '{given}' for '--retry <OUTCOME>': {given} {why}; {possible}"),
+        );
+    }
+    let dirs = tempfile::tempdir().unwrap();
+    let expect = "--retry: DIR/new holds no crawl yet, so nothing has failed in it";
+    check(dirs.path(), "http://a.test/ -o DIR/new --retry timeout", USAGE, expect);
+}
+
+#[test]
 fn seeds_that_are_no_urls_are_named_and_no_seeds_are_noticed() {
     let dirs = tempfile::tempdir().unwrap();
     let check = |arguments: &str, expect: &str| {

@@ -1,0 +1,177 @@
+//! `--retry`: URLs that ended in failures or refusals are in the frontier again before the crawl goes on.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::time::Duration;
+
+use anyhow::Context;
+use dataset::schema::Table;
+use dataset::{Layout, UNRECORDED};
+use engine::Settings;
+use engine::robots_state;
+use frontier::{Filter, RobotsState};
+use model::{Outcome, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
+use robots::{Lifetime, RobotsFetch};
+use store::{Batch, Entry, Store};
+use weburl::{CanonicalUrl, SiteKey};
+
+use crate::counted::counted;
+
+/// URLs looked at, and at most reopened, in one commit.
+const ENTRIES_AT_ONCE: usize = 2_048;
+
+/// An outcome as it is given.
+///
+/// # Errors
+/// There is none of this name that may be taken back; says which may.
+pub(super) fn outcome(text: &str) -> Result<Outcome, String> {
+    let may_be: Vec<Outcome> = Outcome::ALL.iter().copied().filter(|outcome| outcome.may_be_reopened()).collect();
+    may_be.iter().copied().find(|outcome| outcome.as_str() == text).ok_or_else(|| {
+        let words: Vec<&str> = may_be.iter().map(|outcome| outcome.as_str()).collect();
+        let what = match Outcome::ALL.iter().any(|outcome| outcome.as_str() == text) {
+            true => "was fetched, and stays",
+            false => "is no outcome",
+        };
+        format!("{text} {what}; possible are {}", words.join(", "))
+    })
+}
+
+/// What is in the frontier again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reopened {
+    urls: u64,
+    sites: u64,
+}
+
+impl Reopened {
+    /// Says so on standard error.
+    pub(super) fn tell(self) {
+        let (urls, sites) = (counted(self.urls, "URL"), counted(self.sites, "site"));
+        crate::say!("--retry: {urls} of {sites} in the frontier again");
+    }
+}
+
+/// What is reopened, and by which rules.
+pub(super) struct Retry<'a> {
+    pub(super) store: &'a dyn Store,
+    pub(super) layout: Layout,
+    pub(super) settings: &'a Settings,
+    /// With all seeds.
+    pub(super) filter: Filter,
+    pub(super) outcomes: BTreeSet<Outcome>,
+    pub(super) now: Timestamp,
+}
+
+impl Retry<'_> {
+    /// Puts the URLs back into the frontier, a part of the state in each commit: who is killed begins anew, and finds the rest. The sites
+    /// are asked again, whatever was wrong with them.
+    ///
+    /// # Errors
+    /// The state or the dataset cannot be read or written.
+    pub(super) fn run(&self) -> anyhow::Result<Reopened> {
+        let names: BTreeMap<u32, String> =
+            self.store.segments()?.into_iter().map(|segment| (segment.serial, segment.name)).collect();
+        let before = self.store.totals()?.pending;
+        let (mut sites, mut last_site, mut after) = (0, None, None);
+        let mut removed = HashSet::new();
+        loop {
+            let entries = self.store.scan(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = entries.last() else { break };
+            after = Some(last.candidate.url.key());
+            let chosen: Vec<&Entry> = entries.iter().filter(|entry| self.is_chosen(entry)).collect();
+            if chosen.is_empty() {
+                continue;
+            }
+            let segments = chosen.iter().filter_map(|entry| entry.visit.as_ref()?.location);
+            let segments = segments.filter_map(|location| names.get(&location.segment)).map(String::as_str);
+            for name in segments.chain([UNRECORDED]) {
+                if removed.insert(name.to_owned()) {
+                    self.remove_rows(name)?;
+                }
+            }
+            let mut by_site: BTreeMap<SiteKey, u32> = BTreeMap::new();
+            for entry in &chosen {
+                let sitemaps = by_site.entry(entry.candidate.url.key().site).or_default();
+                *sitemaps += u32::from(entry.candidate.purpose == Purpose::Sitemap);
+            }
+            sites += by_site.keys().filter(|site| last_site != Some(**site)).count() as u64;
+            last_site = by_site.last_key_value().map(|(site, _)| *site);
+            let mut batch =
+                Batch { reopened: chosen.iter().map(|entry| entry.candidate.url.key()).collect(), ..Batch::default() };
+            for (site, sitemaps) in by_site {
+                let record = self.store.site(site)?;
+                batch.sites.extend(record.and_then(|record| self.forgiven(record, sitemaps)));
+            }
+            self.store.commit(&batch)?;
+        }
+        Ok(Reopened { urls: self.store.totals()?.pending.saturating_sub(before), sites })
+    }
+
+    fn is_chosen(&self, entry: &Entry) -> bool {
+        let Some(visit) = &entry.visit else { return false };
+        let url = &entry.candidate.url;
+        let is_admitted = match visit.outcome {
+            // They were judged when they were found, and would not be judged so again.
+            Outcome::Excluded | Outcome::Trap => self.admits(url),
+            _ => true,
+        };
+        // What is in the state for the sake of a robots.txt is no page.
+        self.outcomes.contains(&visit.outcome) && entry.candidate.purpose != Purpose::Robots && is_admitted
+    }
+
+    fn admits(&self, url: &CanonicalUrl) -> bool {
+        self.filter.judge(url).is_ok() && self.settings.site_rules.traps.broken_by(url).is_none()
+    }
+
+    /// Removes the files of the dataset with rows that do not hold any more, before the state says so: they are derived again from the
+    /// archive, which keeps the records.
+    fn remove_rows(&self, segment: &str) -> anyhow::Result<()> {
+        // Without this one the others do not count.
+        let path = self.layout.file(Table::Pages, segment);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(error).with_context(|| path.display().to_string())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The record of a site without its failures; `None` where it says nothing of any. `sitemaps` are asked for again.
+    fn forgiven(&self, record: SiteRecord, sitemaps: u32) -> Option<SiteRecord> {
+        let robots = record.robots.clone().and_then(|robots| self.robots_forgiven(robots));
+        let latest = self.now + self.delay_of(&record);
+        let was_left = record.aside.is_some() || record.given_up.is_some();
+        // Else it has asked for the wait itself, or backs off, which does not take long.
+        let due_at = if was_left { record.due_at.min(latest) } else { record.due_at };
+        let failures_in_a_row = record.failures_in_a_row.min(u32::from(due_at > latest));
+        let has_changed = was_left || failures_in_a_row != record.failures_in_a_row || robots.is_some() || sitemaps > 0;
+        let sitemaps_read = record.sitemaps_read.saturating_sub(sitemaps);
+        let (aside, given_up, shapes) = (None, None, Vec::new());
+        let forgiven =
+            SiteRecord { due_at, failures_in_a_row, robots, sitemaps_read, aside, given_up, shapes, ..record };
+        has_changed.then_some(forgiven)
+    }
+
+    /// What a robots.txt counts for from now on, where it could not be had: it is asked for before anything else.
+    fn robots_forgiven(&self, robots: RobotsRecord) -> Option<RobotsRecord> {
+        let fetch = match &robots.answer {
+            RobotsAnswer::Status { code, body } => RobotsFetch::Status { code: *code, body },
+            RobotsAnswer::Failed(_) => RobotsFetch::Unreachable,
+        };
+        let is_had = robots::access(fetch, &self.settings.product_token).lifetime == Lifetime::Final;
+        if is_had && robots.failed_tries == 0 {
+            return None;
+        }
+        // A copy that was kept is as old as it is; without one the answer holds no more.
+        let fetched_at = if is_had { robots.fetched_at } else { Timestamp::default() };
+        Some(RobotsRecord { fetched_at, tried_at: fetched_at, failed_tries: 0, ..robots })
+    }
+
+    /// The wait after a visit, by what is known of the site.
+    fn delay_of(&self, record: &SiteRecord) -> Duration {
+        let crawl_delay = match robots_state(record.robots.as_ref(), self.settings) {
+            RobotsState::Known { rules, .. } => rules.crawl_delay(),
+            RobotsState::Unknown { .. } | RobotsState::InFlight { .. } => None,
+        };
+        self.settings.site_rules.politeness.delay_after(crawl_delay, record.response_time)
+    }
+}
