@@ -187,11 +187,17 @@ fn scope(text: &str) -> anyhow::Result<ScopeKind> {
 /// What makes no crawl at all when it is zero.
 fn check_counts(options: &Options) -> anyhow::Result<()> {
     let is_zero = |bytes: Option<Bytes>| bytes == Some(Bytes(0));
+    let is_no_time = |time: Option<Span>| time == Some(Span(Duration::ZERO));
     let zero = [
         ("max-pages", options.max_pages == Some(0)),
         ("max-pages-per-site", options.max_pages_per_site == Some(0)),
         ("max-bytes", is_zero(options.max_bytes)),
-        ("max-time", options.max_time == Some(Span(Duration::ZERO))),
+        ("max-time", is_no_time(options.max_time)),
+        ("dns-timeout", is_no_time(options.dns_timeout)),
+        ("connect-timeout", is_no_time(options.connect_timeout)),
+        ("first-byte-timeout", is_no_time(options.first_byte_timeout)),
+        ("total-timeout", is_no_time(options.total_timeout)),
+        ("render-time", is_no_time(options.render_time)),
         ("max-links-per-page", options.max_links_per_page == Some(0)),
         ("concurrency", options.concurrency == Some(0)),
         ("max-fetches-per-domain", options.max_fetches_per_domain == Some(0)),
@@ -211,6 +217,9 @@ fn check_counts(options: &Options) -> anyhow::Result<()> {
     match zero.into_iter().find(|(_, is_zero)| *is_zero) {
         Some((flag, _)) if flag.starts_with("max-") => {
             Err(usage(format!("--{flag} must be more than 0; without it there is no such limit, or the default")))
+        }
+        Some((flag, _)) if flag.ends_with("time") || flag.ends_with("timeout") => {
+            Err(usage(format!("--{flag} must be more than 0")))
         }
         Some((flag, _)) => Err(usage(format!("--{flag} must be at least 1"))),
         None => Ok(()),

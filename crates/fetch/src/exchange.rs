@@ -173,8 +173,18 @@ impl Exchanger {
         let ratio_max = self.limits.decompression_ratio_max;
         let mut collector = Collector::new(encodings, bytes_max, ratio_max, self.budget.share(), pace);
         let end = collector.collect(connection).await;
-        collector.finish(end)
+        let mut collected = collector.finish(end);
+        collected.notes.extend(foreign_coding(fields));
+        collected
     }
+}
+
+/// A transfer coding that the body still has (RFC 9112 §6.1): no request asks for one but chunked.
+fn foreign_coding(fields: &Headers) -> Option<String> {
+    let codings = fields.all("transfer-encoding").flat_map(|value| value.split(',')).map(str::trim);
+    let is_undone = |coding: &str| ["", "chunked", "identity"].iter().any(|known| coding.eq_ignore_ascii_case(known));
+    let coding = codings.into_iter().find(|coding| !is_undone(coding))?;
+    Some(format!("transfer coding `{coding}` was not asked for, not decoded"))
 }
 
 fn answered(

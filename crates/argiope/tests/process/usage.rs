@@ -76,6 +76,9 @@ fn values_that_cannot_be_used_are_named() {
     check("--user-agent (x)", "--user-agent `(x)` does not begin with a name such as `argiope/1.0`");
     check("--delay-factor=-1", "--delay-factor -1 is not between 0 and 1000000");
     check("--delay-factor NaN", "--delay-factor NaN is not between 0 and 1000000");
+    for flag in ["dns-timeout", "connect-timeout", "first-byte-timeout", "total-timeout", "render-time"] {
+        check(&format!("--{flag} 0"), &format!("--{flag} must be more than 0"));
+    }
     check("--concurrency 0", "--concurrency must be at least 1");
     check("--segment-size 0", "--segment-size must be at least 1");
     for flag in ["max-pages", "max-pages-per-site", "max-bytes", "max-time", "max-body-bytes", "max-attempts"] {

@@ -105,6 +105,13 @@ async fn codings_in_a_row_are_undone_from_the_last() {
 }
 
 #[tokio::test]
+async fn a_transfer_coding_that_nobody_asked_for_is_told() {
+    let told = "transfer coding `gzip` was not asked for, not decoded";
+    check("Transfer-Encoding: gzip\r\n", gzip(TEXT), &gzip(TEXT), told).await;
+    check("Transfer-Encoding: Identity\r\n", TEXT.to_vec(), TEXT, "").await;
+}
+
+#[tokio::test]
 async fn unknown_codings_are_left_alone() {
     check("Content-Encoding: compress\r\n", TEXT.to_vec(), TEXT, "`compress` is not known, not decoded").await;
     check("Content-Encoding: gzip, aes128gcm\r\n", gzip(TEXT), &gzip(TEXT), "`aes128gcm` is not known").await;
