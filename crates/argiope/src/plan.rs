@@ -87,6 +87,7 @@ impl Plan {
             sites_in_front_max: engine::settings::SITES_IN_FRONT_MAX,
             windows_urls_max: engine::settings::WINDOWS_URLS_MAX,
             remembered_urls_max: engine::settings::REMEMBERED_URLS_MAX,
+            links_at_once: engine::settings::LINKS_AT_ONCE,
             ignore_nofollow: options.ignore_nofollow == Some(true),
             keep: keep(&options)?,
             render: render(options.render.as_deref().unwrap_or_default())?,

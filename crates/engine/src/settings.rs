@@ -17,6 +17,9 @@ pub const WINDOWS_URLS_MAX: usize = 32_768;
 /// URLs remembered that were found lately, unless told otherwise: some 30 bytes each.
 pub const REMEMBERED_URLS_MAX: usize = 200_000;
 
+/// Links judged for one event, unless told otherwise: some two milliseconds of them.
+pub const LINKS_AT_ONCE: usize = 4_096;
+
 /// Which pages are shown in a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RenderMode {
@@ -68,6 +71,8 @@ pub struct Settings {
     /// URLs remembered that were found lately, so that finding them again is not recorded. 0 has every find recorded, for
     /// those who want to be told of all.
     pub remembered_urls_max: usize,
+    /// Links judged for one event, and about as many again: the rest of a page with more of them waits for what else happens.
+    pub links_at_once: usize,
     /// Follow links although the page says nofollow.
     pub ignore_nofollow: bool,
     /// What is kept besides HTML, XML and text; `None` keeps everything.

@@ -7,6 +7,7 @@ mod dates;
 mod dispatch;
 mod errands;
 mod fetched;
+mod in_parts;
 mod known;
 mod links;
 mod ownership;
@@ -31,6 +32,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use dates::{Dates, read_record};
 use errands::Errands;
+use in_parts::InParts;
 use remembered::Remembered;
 use shares::{Share, Shares, domain_of};
 use sitemaps::SitemapSites;
@@ -76,6 +78,10 @@ pub struct State {
     open_weight: Weight,
     /// Loads and name look-ups given out and not answered yet.
     asked: usize,
+    /// Pages with many links, some of which are not judged yet.
+    in_parts: VecDeque<InParts>,
+    /// Links judged for the event of this step.
+    judged: usize,
     search: SiteSearch,
     /// What it has found: brought to front as there is room.
     sites_found: VecDeque<SiteKey>,
@@ -240,6 +246,8 @@ impl State {
             open: VecDeque::new(),
             open_weight: Weight::default(),
             asked: 0,
+            in_parts: VecDeque::new(),
+            judged: 0,
             search: SiteSearch::Exhausted,
             sites_found: VecDeque::new(),
             sites_missed: false,
@@ -262,6 +270,7 @@ impl State {
     /// `now` is the time by which the run waits, which never goes back; `date` is what the system's clock shows.
     pub fn step(&mut self, now: Timestamp, date: Timestamp, event: Event) -> Vec<Command> {
         self.dates = Dates::read(now, date);
+        self.judged = 0;
         match event {
             Event::Begin { seeds, known_seeds, pages, bytes } => self.begin(now, seeds, known_seeds, pages, bytes),
             Event::SitesFound { sites, all } => self.sites_found(&sites, all),
@@ -282,6 +291,7 @@ impl State {
             Event::Wake => {}
             Event::Stop => self.stop(),
         }
+        self.go_on_in_parts(now);
         self.dispatch(now);
         std::mem::take(&mut self.commands)
     }

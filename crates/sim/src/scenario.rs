@@ -14,6 +14,9 @@ use crate::web::Web;
 /// Fetches at once that a domain or an address may have.
 const SHARES: [usize; 3] = [64, 1, 2];
 
+/// Links that are judged at once.
+const LINKS_AT_ONCE: [usize; 3] = [4_096, 1, 5];
+
 /// One simulation, complete.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -199,6 +202,8 @@ impl Scenario {
             sites_in_front_max: wishes.sites_in_front_max,
             windows_urls_max: wishes.windows_urls_max,
             remembered_urls_max: wishes.remembered_urls_max,
+            // Not drawn either. Often so few that nearly every page is judged in parts.
+            links_at_once: LINKS_AT_ONCE[usize::try_from(self.seed % 7 % 3).unwrap_or_default()],
             ignore_nofollow: false,
             keep: None,
             images: false,

@@ -4,6 +4,7 @@ use frontier::{Excluded, Group, Next, RobotsState, Settled, SiteState, Visitor};
 use model::{Candidate, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Via, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
+use super::in_parts::Rest;
 use super::robots_txt::robots_txt_of;
 use super::shares::Share;
 use super::{Asked, FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, SiteSearch, Slot, Start, State};
@@ -101,8 +102,14 @@ impl State {
         }
     }
 
+    /// True where enough links were judged for one event: the rest waits for the next, and what is begun too.
+    fn has_judged_enough(&self) -> bool {
+        self.judged >= self.settings.links_at_once || !self.in_parts.is_empty()
+    }
+
     fn has_room(&self) -> bool {
-        self.in_flight.len() < self.settings.concurrency
+        !self.has_judged_enough()
+            && self.in_flight.len() < self.settings.concurrency
             && self.open.len() < RECORDS_OPEN_MAX
             && self.open_weight.found < FOUND_OPEN_MAX
             && self.open_weight.bytes < self.settings.limits.in_flight_bytes_max
@@ -128,13 +135,14 @@ impl State {
     fn set_alarm(&mut self, now: Timestamp) {
         let due = if self.has_room() && self.ending.is_none() { self.bench.next_due() } else { None };
         let end = self.settings.time_max.filter(|_| self.ending.is_none()).map(|max| self.started_at + max);
-        if let Some(alarm) = [due, end].into_iter().flatten().min() {
+        let at_once = self.has_judged_enough().then_some(now);
+        if let Some(alarm) = [at_once, due, end].into_iter().flatten().min() {
             self.commands.push(Command::WakeAt(alarm.max(now)));
         }
     }
 
     fn notice_end(&mut self) {
-        if !self.in_flight.is_empty() || !self.open.is_empty() {
+        if !self.in_flight.is_empty() || !self.open.is_empty() || !self.in_parts.is_empty() {
             return;
         }
         let end = match &self.ending {
@@ -172,7 +180,12 @@ impl State {
         for _ in 0..SETTLED_AT_ONCE_MAX {
             match self.next_of(site, now) {
                 Next::Settle(queued, settled) => self.settle(now, site, &queued, settled),
-                Next::JudgeAgain(queued) => self.judge_again(now, site, &queued),
+                Next::JudgeAgain(queued) => {
+                    self.judge_again(now, site, queued);
+                    if self.has_judged_enough() {
+                        break;
+                    }
+                }
                 Next::Robots if is_on_network && self.is_of(site, group) => {
                     return self.ask_for_robots(site, group, now);
                 }
@@ -234,19 +247,20 @@ impl State {
         self.record(record);
     }
 
-    fn judge_again(&mut self, now: Timestamp, site: SiteKey, queued: &Queued) {
-        let Some(Visited { outcome, outlinks }) = &queued.visited else { return };
-        let links: Vec<_> = outlinks.iter().filter_map(|link| CanonicalUrl::from_canonical(link)).collect();
+    fn judge_again(&mut self, now: Timestamp, site: SiteKey, queued: Queued) {
+        let Some(Visited { outcome, outlinks }) = queued.visited else { return };
         let mut record = Record::of(site);
         let key = queued.candidate.url.key();
         record.ends = Some(key.url);
         record.judged_again = Some((key, queued.candidate.distance()));
-        if *outcome == Outcome::Redirect {
-            links.iter().for_each(|target| self.judge_redirect(now, &queued.candidate, target, &mut record));
+        if outcome == Outcome::Redirect {
+            for target in outlinks.iter().filter_map(|link| CanonicalUrl::from_canonical(link)) {
+                self.judge_redirect(now, &queued.candidate, &target, &mut record);
+            }
+            self.record(record);
         } else {
-            self.judge_links(now, &queued.candidate, &links, true, &mut record);
+            self.judge_in_parts(now, queued.candidate, Rest::Kept(outlinks.into_iter()), record);
         }
-        self.record(record);
     }
 
     fn ask_for_robots(&mut self, site: SiteKey, group: Group, now: Timestamp) {

@@ -10,6 +10,7 @@ use model::{
 };
 use weburl::SiteKey;
 
+use super::in_parts::Rest;
 use super::robots_txt::robots_txt_of;
 use super::{Asked, Flight, Slot, State};
 use crate::{Content, Fetch, Finding, Record};
@@ -153,6 +154,7 @@ impl State {
             judged_at: source.distance(),
             ..Visit::without_fetch(source.url.key(), ended.outcome, ended.reason, self.dates.of(now))
         };
+        let mut rest = None;
         match content.finding {
             Finding::Nothing => {}
             Finding::Document => visit.outcome = Outcome::Binary,
@@ -180,20 +182,17 @@ impl State {
                 visit.title = page.title;
                 visit.target = page.canonical.filter(|url| *url != source.url).map(|url| url.to_string());
                 visit.limits = visit.limits.union(self.judge_images(source, page.images, &mut record));
-                let links = &page.targets[..page.links];
                 if page.nofollow {
                     push_reason(&mut visit.reason, "links not followed: nofollow");
-                } else {
-                    if self.settings.depth_max.is_some() {
-                        visit.outlinks = links.iter().map(ToString::to_string).collect();
-                    }
                 }
-                visit.out_degree = Some(self.judge_links(now, source, links, !page.nofollow, &mut record));
+                let (targets, left) = (page.targets, 0..page.links);
+                rest = Some(Rest::Links { targets, left, is_followed: !page.nofollow });
             }
             Finding::Sitemap { pages, sitemaps } => {
                 visit.outcome = Outcome::Binary;
-                let limits = self.judge_sitemap(now, source, pages, sitemaps, &mut record);
+                let (entries, limits) = self.entries_to_judge(source, pages, sitemaps);
                 visit.limits = visit.limits.union(limits);
+                rest = Some(entries);
             }
         }
         if let Some(rendering) = &fetch.rendering {
@@ -211,8 +210,13 @@ impl State {
         record.block_digest = content.block_digest;
         record.rendering = fetch.rendering;
         record.visit = Some(visit);
-        record.site_record = self.front(site).map(|front| front.state.record());
-        self.record(record);
+        match rest {
+            Some(rest) => self.judge_in_parts(now, source.clone(), rest, record),
+            None => {
+                record.site_record = self.front(site).map(|front| front.state.record());
+                self.record(record);
+            }
+        }
     }
 
     fn count(&mut self, site: SiteKey, purpose: Purpose, visit: &Visit) {

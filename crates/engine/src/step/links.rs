@@ -5,6 +5,7 @@ use model::{Candidate, Distance, Limit, LimitSet, Outcome, Purpose, Timestamp, V
 use weburl::CanonicalUrl;
 
 use super::State;
+use super::in_parts::Rest;
 use crate::Record;
 
 /// Pages listed in a sitemap count as linked from a seed.
@@ -108,40 +109,42 @@ impl State {
         }
     }
 
-    /// Judges the entries of a sitemap. Gives the limits that kept some from being followed.
-    pub(super) fn judge_sitemap(
-        &mut self,
-        now: Timestamp,
+    /// The entries of a sitemap that are to be judged, and the limits that keep others from being followed.
+    pub(super) fn entries_to_judge(
+        &self,
         source: &Candidate,
-        pages: Vec<CanonicalUrl>,
-        sitemaps: Vec<CanonicalUrl>,
-        record: &mut Record,
-    ) -> LimitSet {
-        let found_on = Some(source.url.key());
-        let via = Via::Sitemap;
-        if !self.is_too_deep(SITEMAP_PAGE_DEPTH) {
-            for url in pages {
-                let purpose = Purpose::Page;
-                let candidate = Candidate { url, depth: SITEMAP_PAGE_DEPTH, redirects: 0, via, purpose, found_on };
-                self.judge(now, candidate, record);
-            }
-        }
+        mut pages: Vec<CanonicalUrl>,
+        mut sitemaps: Vec<CanonicalUrl>,
+    ) -> (Rest, LimitSet) {
         let mut limits = LimitSet::EMPTY;
+        if self.is_too_deep(SITEMAP_PAGE_DEPTH) {
+            pages.clear();
+        }
         if source.depth >= self.settings.limits.sitemap_nesting_max {
             if !sitemaps.is_empty() {
                 limits.insert(Limit::SitemapNesting);
             }
-        } else {
-            record.found.extend(sitemaps.into_iter().map(|url| Candidate {
-                url,
-                depth: source.depth + 1,
-                redirects: 0,
-                via,
-                purpose: Purpose::Sitemap,
-                found_on,
-            }));
+            sitemaps.clear();
         }
-        limits
+        (Rest::Entries(pages.into_iter(), sitemaps.into_iter()), limits)
+    }
+
+    /// Judges an entry of a sitemap.
+    pub(super) fn judge_entry(
+        &mut self,
+        now: Timestamp,
+        source: &Candidate,
+        url: CanonicalUrl,
+        purpose: Purpose,
+        record: &mut Record,
+    ) {
+        let depth = if purpose == Purpose::Sitemap { source.depth + 1 } else { SITEMAP_PAGE_DEPTH };
+        let found_on = Some(source.url.key());
+        let candidate = Candidate { url, depth, redirects: 0, via: Via::Sitemap, purpose, found_on };
+        match purpose {
+            Purpose::Sitemap => record.found.push(candidate),
+            Purpose::Page | Purpose::Robots => self.judge(now, candidate, record),
+        }
     }
 
     fn is_too_deep(&self, depth: u32) -> bool {

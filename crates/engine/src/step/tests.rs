@@ -2,6 +2,7 @@
 
 mod driven;
 mod errands;
+mod in_parts;
 mod names;
 
 use std::time::Duration;
@@ -42,6 +43,7 @@ pub(crate) fn settings() -> Settings {
         sites_in_front_max: 10,
         windows_urls_max: 100,
         remembered_urls_max: 100,
+        links_at_once: 4_096,
         ignore_nofollow: false,
         keep: None,
         render: None,

@@ -13,7 +13,7 @@ use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey};
 
 use super::super::{Start, State};
 use super::NOW;
-use crate::{Command, Content, Event, Fetch, Settings};
+use crate::{Command, Content, Event, Fetch, Finding, Record, Settings};
 
 /// How long the addresses of a name hold.
 pub const HOLDS: Duration = Duration::from_secs(120);
@@ -32,6 +32,8 @@ pub struct Driven {
     /// URLs to whose sites robots.txt redirects, whose names were asked for.
     pub targets: Vec<CanonicalUrl>,
     pub alarm: Option<Timestamp>,
+    /// All that was recorded.
+    pub recorded: Vec<Record>,
     queues: BTreeMap<SiteKey, Vec<Queued>>,
     records: BTreeMap<SiteKey, SiteRecord>,
 }
@@ -46,6 +48,7 @@ impl Driven {
             names: Vec::new(),
             targets: Vec::new(),
             alarm: None,
+            recorded: Vec::new(),
             queues: BTreeMap::new(),
             records: BTreeMap::new(),
         };
@@ -67,6 +70,7 @@ impl Driven {
     fn carry_out(&mut self, command: Command) -> Option<Event> {
         match command {
             Command::Record(record) => {
+                self.recorded.push((*record).clone());
                 for candidate in &record.found {
                     let queued = Queued { candidate: candidate.clone(), attempts: 0, visited: None };
                     self.queues.entry(candidate.url.key().site).or_default().push(queued);
@@ -126,15 +130,27 @@ impl Driven {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let body = bytes::Bytes::from_static(body.as_bytes());
         let response = Response { status, headers: Headers(headers), body, truncated: None, note: None };
-        self.fetched(target, Fetched::Response(response));
+        self.fetched(target, Fetched::Response(response), Content::default());
+    }
+
+    /// Ends a fetch with an answer in which this is found.
+    pub fn found(&mut self, target: &str, finding: Finding) {
+        let response = Response {
+            status: 200,
+            headers: Headers::default(),
+            body: Default::default(),
+            truncated: None,
+            note: None,
+        };
+        self.fetched(target, Fetched::Response(response), Content { finding, ..Content::default() });
     }
 
     /// Ends a fetch without one.
     pub fn failed(&mut self, target: &str, kind: FailureKind) {
-        self.fetched(target, Fetched::Failed(Failure { kind, detail: String::new() }));
+        self.fetched(target, Fetched::Failed(Failure { kind, detail: String::new() }), Content::default());
     }
 
-    fn fetched(&mut self, target: &str, fetched: Fetched) {
+    fn fetched(&mut self, target: &str, fetched: Fetched, content: Content) {
         let at = self.fetches.iter().position(|task| task.url == url(target)).expect("it was asked for");
         let task = self.fetches.remove(at);
         let exchanges: Vec<Exchange> = Vec::new();
@@ -148,7 +164,7 @@ impl Driven {
             finished_at: self.now,
             response_time: Duration::ZERO,
         };
-        self.happen(Event::Fetched(Box::new(Fetch { outcome, content: Content::default() })));
+        self.happen(Event::Fetched(Box::new(Fetch { outcome, content })));
     }
 
     /// What is being fetched.
