@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use testweb::{NameServer, Named, Pages, Reply, Web, from_fn};
+use tokio::time::Instant;
 
 use crate::crawl::{Crawl, serve};
 
