@@ -17,8 +17,8 @@ pub const WINDOWS_URLS_MAX: usize = 32_768;
 /// URLs remembered that were found lately, unless told otherwise: some 30 bytes each.
 pub const REMEMBERED_URLS_MAX: usize = 200_000;
 
-/// Links judged for one event, unless told otherwise: some two milliseconds of them.
-pub const LINKS_AT_ONCE: usize = 4_096;
+/// Links judged for one event, unless told otherwise: one to three milliseconds of them.
+pub const LINKS_AT_ONCE: usize = 2_048;
 
 /// Which pages are shown in a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
