@@ -55,7 +55,8 @@ fn four_workers_crawl_what_one_process_crawls() {
     let answer = lab.crawl();
     assert_eq!(answer["fetched"], 240, "{answer}");
     check_polite(&lab.web.log());
-    assert!(asked(&lab.web.log()).values().all(|times| *times == 1), "nothing is asked for twice");
+    let twice: Vec<_> = asked(&lab.web.log()).into_iter().filter(|(_, times)| *times > 1).collect();
+    assert!(twice.is_empty(), "asked for twice: {twice:?}");
     let owners = lab.number("SELECT count(DISTINCT owner) FROM argiope.politeness_group WHERE name LIKE '127.%'");
     assert!(owners >= 3, "{owners} of four workers own something");
 
@@ -152,9 +153,9 @@ fn what_keeps_a_worker_from_joining_is_told_in_one_line() {
     check(&[&lab.served.workers], "cannot be opened: File exists");
     std::fs::remove_file(lab.shared()).expect("removed");
     let mut client = lab.database.lock().expect("nobody panicked").client();
-    client.batch_execute("UPDATE argiope.meta SET version = 9").expect("changed");
+    client.batch_execute("UPDATE argiope.meta SET version = 99").expect("changed");
     drop(client);
-    check(&[&lab.served.workers], "has format version 9; this program reads version 7");
+    check(&[&lab.served.workers], "has format version 99; this program reads version ");
     lab.database.lock().expect("nobody panicked").kill();
     check(&[&lab.served.workers], "opening the store");
 }

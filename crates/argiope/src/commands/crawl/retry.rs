@@ -158,7 +158,8 @@ impl Retry<'_> {
             RobotsAnswer::Failed(_) => RobotsFetch::Unreachable,
         };
         let is_had = robots::access(fetch, &self.settings.product_token).lifetime == Lifetime::Final;
-        if is_had && robots.failed_tries == 0 {
+        // With --robots-once there is no second request, whatever came of the first.
+        if self.settings.robots_once || is_had && robots.failed_tries == 0 {
             return None;
         }
         // A copy that was kept is as old as it is; without one the answer holds no more.

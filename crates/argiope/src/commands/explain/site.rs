@@ -186,7 +186,10 @@ impl RobotsStory {
             record.is_some_and(|record| matches!(record.answer, RobotsAnswer::Status { code: 200..=299, .. }));
         RobotsStory {
             answer: standing.robots_answer(),
-            asked_at: record.map(|record| record.fetched_at.to_rfc3339()),
+            // Where it is to be asked for anew, whatever came of it before, there is no time (`crawl --retry`).
+            asked_at: record
+                .filter(|record| record.tried_at > Timestamp::default())
+                .map(|record| record.tried_at.to_rfc3339()),
             expires_at,
             is_cut: record.is_some_and(|record| record.is_cut),
             failed_tries: record.map_or(0, |record| record.failed_tries),
