@@ -14,7 +14,7 @@ use crate::codec;
 pub fn hold(input: &[u8]) {
     let Some((table, record)) = input.split_first() else { return };
     let key = UrlKey { site: SiteKey(1), url: 2 };
-    match table % 8 {
+    match table % 9 {
         0 => url(key, record),
         1 => reads_back(record, |bytes| codec::decode_visit(key, bytes), codec::encode_visit),
         2 => reads_back(record, codec::decode_outlinks, |outlinks| codec::encode_outlinks(outlinks)),
@@ -22,7 +22,8 @@ pub fn hold(input: &[u8]) {
         4 => reads_back(record, codec::decode_robots, codec::encode_robots),
         5 => reads_back(record, |bytes| codec::decode_segment(1, bytes), codec::encode_segment),
         6 => reads_back(record, codec::decode_seed, codec::encode_seed),
-        _ => reads_back(record, codec::decode_progress, codec::encode_progress),
+        7 => reads_back(record, codec::decode_progress, codec::encode_progress),
+        _ => reads_back(record, codec::decode_shape, |count| codec::encode_shape(*count)),
     }
 }
 
