@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use engine::archive::ORPHANED;
+use engine::archive::{self, Known, ORPHANED};
+use model::Limits;
 use store::Store;
 use store_embedded::EmbeddedStore;
 use store_postgres::{PostgresStore, Schema};
@@ -219,15 +220,18 @@ impl CrawlDir {
     /// Opens the store that the options name, which one process can do at a time: in the directory, or in a database.
     ///
     /// # Errors
-    /// It is in use, of another version, or damaged; the database cannot be reached, or holds another crawl.
+    /// It is in use, of another version, or damaged; the database cannot be reached, or holds another crawl. Or the archive is not of this
+    /// state, or the state is empty beside an archive: whoever went on would say that there is nothing.
     pub fn open_store(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
-        self.open_state(options, false)
+        let store = self.open_state(options, false)?;
+        archive::belongs_together(&self.archive(), &Known::of(store.as_ref(), &Limits::default())?)?;
+        Ok(store)
     }
 
     /// The same where the archive is to be adopted: a new schema of a database takes the place of a state that was lost.
     ///
     /// # Errors
-    /// As [`CrawlDir::open_store`], but for another crawl's mark.
+    /// As [`CrawlDir::open_store`], but for an archive of another state, and another crawl's mark.
     pub fn open_store_to_adopt(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
         self.open_state(options, true)
     }

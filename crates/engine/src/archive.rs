@@ -13,7 +13,7 @@ use warc::{IndexWriter, Location, Record, RecordId, RefersTo, SegmentError, Segm
 use weburl::CanonicalUrl;
 
 use acknowledged::Acknowledged;
-pub use recovery::{Fate, Known, Orphan, Unknown, orphans, set_aside, set_aside_tails, unknown};
+pub use recovery::{Fate, Known, Orphan, Unknown, belongs_together, orphans, set_aside, set_aside_tails, unknown};
 
 /// Writes the exchanges of a crawl into segments.
 pub struct Archive {

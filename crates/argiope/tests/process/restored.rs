@@ -145,6 +145,21 @@ fn a_lost_state_is_refused_and_made_again_from_the_archive() {
         );
         assert!(refused.stderr.contains("argiope adopt"), "{}", refused.stderr);
     }
+    // Without seeds, and to whoever only looks: not that there is nothing, and that nothing is wrong.
+    let at = dir.to_str().unwrap();
+    let asking: [&[&str]; 7] = [
+        &["crawl", "-o", at],
+        &["status", at],
+        &["check", at],
+        &["report", at],
+        &["export", at, "jsonl"],
+        &["explain", at, "http://small.test/"],
+        &["rank", at],
+    ];
+    for asking in asking {
+        let refused = binary::run(asking).expect_code(1);
+        assert!(refused.stderr.contains("it was lost or removed; `argiope adopt`"), "{asking:?}: {}", refused.stderr);
+    }
     assert_eq!((archived(&dir), served.requests()), (bytes, asked));
     run(&dir, "adopt").expect_code(0);
     assert_eq!(served.requests(), asked);

@@ -136,16 +136,32 @@ pub fn unknown(dir: &Path, known: &Known) -> Result<Vec<Unknown>, ArchiveError> 
 /// The state is empty, or of another crawl, beside segments: nothing was changed. Or the directory cannot be changed.
 pub(super) fn recover(dir: &Path, known: &Known) -> Result<(Acknowledged, Vec<Orphan>), ArchiveError> {
     make(dir)?;
+    belongs_together(dir, known)?;
+    bring_in_line(dir, known)
+}
+
+/// Makes sure that the archive in `dir` is that of the state, as far as can be seen at once. Nothing is changed.
+///
+/// # Errors
+/// The state is empty, or of another crawl, beside segments; the error names the way out. Or the directory cannot be read.
+pub fn belongs_together(dir: &Path, known: &Known) -> Result<(), ArchiveError> {
+    match fresh::is_directory(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(|source| directory(dir, source))?,
+    }
     let segments = segments_in(dir)?;
+    if segments.is_empty() {
+        return Ok(());
+    }
     let bytes = segments.iter().map(|segment| segment.bytes).sum();
-    if known.is_empty && !segments.is_empty() {
+    if known.is_empty {
         return Err(ArchiveError::StateLost { dir: shown(dir), segments: segments.len(), bytes });
     }
     let said = Said::read(dir).map_err(|source| directory(dir, source))?;
-    if !segments.is_empty() && said.is_some_and(|said| said.crawl_id != known.crawl_id) {
+    if said.is_some_and(|said| said.crawl_id != known.crawl_id) {
         return Err(ArchiveError::OfAnotherCrawl { dir: shown(dir), segments: segments.len(), bytes });
     }
-    bring_in_line(dir, known)
+    Ok(())
 }
 
 /// Sets aside what the state does not know of, also where the state is empty or of another crawl. From now on the archive is that of
