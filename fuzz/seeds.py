@@ -210,7 +210,6 @@ def stores():
         ("site-aside", 3, "01 0d 0d 687474703a2f2f612e74657374 7f000001 ac02 02 03 04 05 06 02 0000000000000007 08 ffffffffffffffff 09 05 02 6e6f ac02 03 06 04 736c6f77"),
         ("shape", 8, "01 ac02"),
         ("robots", 4, "01 01 02 00 c801 02 0102"),
-        ("robots-kept", 4, "01 01 02 00 c801 02 0102 ac02"),
         ("robots-failed", 4, "01 01 02 01 0a 00"),
         ("segment", 5, "01 ac02 01 73"),
         ("seed", 6, f"01 {text}"),

@@ -113,9 +113,16 @@ pub struct Options {
     /// How often a URL is asked for before a temporary failure counts as final [default: 4]
     #[arg(long, value_name = "N", value_parser = whole::<u8>, hide_short_help = true, help_heading = "Politeness")]
     pub max_attempts: Option<u8>,
-    /// Failures in a row after which a site is given up [default: 20]
+    /// Failures in a row, of different URLs, after which a site is put aside for 1, 5, 30 minutes, 2, 6, 24 hours [default: 8]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Politeness")]
     pub max_failures_in_a_row: Option<u32>,
+    /// How long a run waits when only sites in trouble are left; 0 never waits. Their URLs stay open: the same command goes on
+    /// [default: 10m]
+    #[arg(long, value_name = "D", help_heading = "Politeness")]
+    pub patience: Option<Span>,
+    /// How long a site may be in trouble before its URLs are given up [default: 7d]
+    #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
+    pub give_up_after: Option<Span>,
 
     // --- fetching ---
     /// The User-Agent sent; its product token is our name in robots.txt

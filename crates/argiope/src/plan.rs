@@ -80,6 +80,7 @@ impl Plan {
             fetches_per_domain_max: options.max_fetches_per_domain.unwrap_or_else(|| share(&options)),
             fetches_per_address_max: options.max_fetches_per_address.unwrap_or_else(|| share(&options)),
             pages_max: options.max_pages,
+            patience: options.patience.map_or(engine::PATIENCE, |span| span.0),
             time_max: options.max_time.map(|span| span.0),
             bytes_max: options.max_bytes.map(|bytes| bytes.0),
             sitemaps: options.sitemaps == Some(true),
@@ -304,6 +305,8 @@ fn complete(given: &Options) -> Options {
     span(&mut options.max_backoff, politeness.backoff_max);
     options.max_attempts.get_or_insert(politeness.attempts_max);
     options.max_failures_in_a_row.get_or_insert(politeness.failures_in_a_row_max);
+    span(&mut options.patience, engine::PATIENCE);
+    span(&mut options.give_up_after, politeness.give_up_after);
     bytes(&mut options.segment_size, warc::SEGMENT_BYTES_MAX);
     if options.store.is_some() {
         options.store_schema.get_or_insert_with(|| Schema::default().to_string());
@@ -376,6 +379,7 @@ fn politeness(options: &Options) -> anyhow::Result<Politeness> {
         backoff_max: span(options.max_backoff, default.backoff_max),
         attempts_max: options.max_attempts.unwrap_or(default.attempts_max),
         failures_in_a_row_max: options.max_failures_in_a_row.unwrap_or(default.failures_in_a_row_max),
+        give_up_after: span(options.give_up_after, default.give_up_after),
     };
     if !(0.0..=1_000_000.0).contains(&politeness.delay_factor) {
         return Err(usage(format!("--delay-factor {} is not between 0 and 1000000", politeness.delay_factor)));

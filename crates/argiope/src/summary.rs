@@ -19,11 +19,14 @@ const SHARE_SHOWN_MIN: f64 = 0.02;
 /// Where a crawl stands.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// `done`, `limit`, `stopped`; or `pending`, `finished` where no run is looked at.
+    /// `done`, `limit`, `stopped`, `waiting`; or `pending`, `finished` where no run is looked at.
     pub end: String,
     /// The limit that was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
+    /// What the run did not wait for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<WaitingSites>,
     /// URLs known.
     pub urls: u64,
     /// URLs in the frontier.
@@ -51,6 +54,15 @@ pub struct Summary {
     pub set_aside: usize,
     /// The crawl's directory.
     pub directory: String,
+}
+
+/// Sites in trouble that are left.
+#[derive(Clone, Debug, Serialize)]
+pub struct WaitingSites {
+    /// How many.
+    pub sites: u64,
+    /// When the first may be asked again; `null` where the machine's own network is down.
+    pub due: Option<String>,
 }
 
 /// What one run did.
@@ -138,6 +150,7 @@ impl Summary {
         let outcomes = Outcome::ALL.iter().filter(|outcome| totals.count(**outcome) > 0);
         Summary {
             end: end.to_owned(),
+            waiting: None,
             limit: None,
             urls: totals.urls,
             frontier: totals.pending,

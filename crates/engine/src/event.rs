@@ -186,6 +186,17 @@ pub enum End {
     Limit(&'static str),
     /// The user stopped it, with work left.
     Stopped,
+    /// Only sites in trouble are left, and patience ends before the next may be asked again.
+    Waiting(Waiting),
+}
+
+/// What a run that has ended leaves to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Sites in trouble.
+    pub sites: u64,
+    /// When the first of them is due, as a date; `None` where the machine's own network is down.
+    pub due: Option<Timestamp>,
 }
 
 /// Everything to be recorded of one thing that happened.

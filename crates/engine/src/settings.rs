@@ -20,6 +20,9 @@ pub const REMEMBERED_URLS_MAX: usize = 200_000;
 /// Links judged for one event, unless told otherwise: one to three milliseconds of them.
 pub const LINKS_AT_ONCE: usize = 2_048;
 
+/// How long a run waits when only sites in trouble are left, unless told otherwise.
+pub const PATIENCE: Duration = Duration::from_secs(10 * 60);
+
 /// Which pages are shown in a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RenderMode {
@@ -55,6 +58,8 @@ pub struct Settings {
     pub fetches_per_address_max: usize,
     /// URLs fetched with success, at most.
     pub pages_max: Option<u64>,
+    /// How long the run waits when only sites in trouble are left.
+    pub patience: Duration,
     /// How long the crawl may take.
     pub time_max: Option<Duration>,
     /// Payload bytes, about: what is in flight when it is reached still comes.

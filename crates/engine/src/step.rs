@@ -2,6 +2,7 @@
 //!
 //! All times in here are of the clock by which the run waits; when a page was visited is a date (`dates`).
 
+mod aside;
 mod begin;
 mod dates;
 mod dispatch;
@@ -10,6 +11,7 @@ mod fetched;
 mod in_parts;
 mod known;
 mod links;
+mod network;
 mod ownership;
 mod remembered;
 mod robots_txt;
@@ -20,19 +22,21 @@ pub use robots_txt::robots_state;
 pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access};
 pub use sitemaps::sitemaps_of;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::time::Duration;
 
 use foldhash::{HashMap, HashSet};
-use frontier::{Group, SiteState, Workbench, window_urls};
+use frontier::{Failed, Group, LeftBehind, Politeness, SiteState, Trouble, Workbench, window_urls};
 use model::{Failure, FailureKind, Queued, Resolved, SiteRecord, TaskId, Timestamp};
 use store::{Committed, Relaxed};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
+use aside::Asides;
 use dates::{Dates, read_record};
 use errands::Errands;
 use in_parts::InParts;
+use network::OwnNetwork;
 use remembered::Remembered;
 use shares::{Share, Shares, domain_of};
 use sitemaps::SitemapSites;
@@ -52,6 +56,9 @@ const RESOLVE_FAILED_AGAIN_AFTER: Duration = Duration::from_secs(300);
 /// How long a site keeps an address that its name server does not confirm.
 const ADDRESS_KEPT_MAX: Duration = Duration::from_secs(24 * 3600);
 
+/// Sites remembered whose budget is spent, some 16 bytes each.
+const SPENT_REMEMBERED_MAX: usize = 1_000_000;
+
 /// A site that waits longer than it can have been asked to says that the system's clock was set back, if it is by so much: workers' clocks
 /// differ a little, and so do the settings of two runs.
 const CLOCK_SET_BACK_MIN: Duration = Duration::from_secs(60);
@@ -62,13 +69,18 @@ pub struct State {
     remembered: Remembered,
     errands: Errands,
     shares: Shares,
+    asides: Asides,
+    network: OwnNetwork,
     /// The seeds, and the URLs that they redirect to.
     seeds: HashSet<UrlKey>,
     sitemap_sites: SitemapSites,
     bench: Workbench,
     sites: HashMap<SiteKey, Slot>,
     /// Sites with nothing left to do, the longest idle first: they leave memory when room is needed.
-    parked: VecDeque<SiteKey>,
+    parked: BTreeMap<u64, SiteKey>,
+    next_parked: u64,
+    /// Sites whose budget is spent and that have left memory: they are not read again for each link to them.
+    spent: HashSet<SiteKey>,
     in_flight: HashMap<TaskId, Flight>,
     next_task: u64,
     /// Fetches of this run that the program itself broke.
@@ -134,12 +146,14 @@ struct Weight {
 }
 
 /// What became known of a site while it was being read.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Loading {
     /// Its queue may have changed.
     changed: bool,
     /// It is to be let go of.
     leaving: bool,
+    /// What is known of its URLs that failed.
+    left_behind: Option<LeftBehind>,
 }
 
 /// A site in front, with what the engine has under way for it.
@@ -162,7 +176,8 @@ struct Front {
     /// The share of its domain or of its address is used up: it is not on the workbench.
     waits_for_share: bool,
     domain: SiteKey,
-    parked: bool,
+    /// Its place among those with nothing left to do.
+    parked: Option<u64>,
     /// The sitemaps that its robots.txt names are recorded.
     sitemaps_named: bool,
 }
@@ -236,10 +251,14 @@ impl State {
                 Start::Shared => SitemapSites::of_seeds(settings.filter.scope.kind()),
             },
             shares: Shares::default(),
+            asides: Asides::default(),
+            network: OwnNetwork::default(),
             settings,
             seeds: HashSet::default(),
             sites: HashMap::default(),
-            parked: VecDeque::new(),
+            parked: BTreeMap::new(),
+            next_parked: 0,
+            spent: HashSet::default(),
             in_flight: HashMap::default(),
             next_task: 0,
             fetches_lost: 0,
@@ -377,6 +396,13 @@ impl State {
         self.commands.push(Command::Record(Box::new(record)));
     }
 
+    /// Has the state of a site written down, where nothing else is to be recorded of it.
+    fn record_site(&mut self, site: SiteKey) {
+        let mut record = Record::of(site);
+        record.site_record = self.front(site).map(|front| front.state.record());
+        self.record(record);
+    }
+
     fn sites_found(&mut self, sites: &[SiteKey], all: bool) {
         self.asked -= 1;
         self.search = if all { SiteSearch::Exhausted } else { SiteSearch::Wanted(sites.last().copied()) };
@@ -385,7 +411,8 @@ impl State {
 
     /// Starts reading a site that is not in front. If there is no room it stays in the store.
     fn bring_to_front(&mut self, site: SiteKey) {
-        if self.sites.contains_key(&site) || self.released.contains(&site) {
+        let is_left_alone = self.released.contains(&site) || self.spent.contains(&site) || self.asides.contains(site);
+        if is_left_alone || self.sites.contains_key(&site) {
             return;
         }
         if !self.make_room(self.settings.sites_in_front_max) {
@@ -405,16 +432,43 @@ impl State {
     /// Lets parked sites leave memory until there are fewer sites than `max`. Tells whether that was possible.
     fn make_room(&mut self, max: usize) -> bool {
         while self.sites.len() >= max {
-            let Some(parked) = self.parked.pop_front() else { return false };
-            let Some(Slot::Here(front)) = self.sites.get(&parked) else { continue };
-            if front.parked {
-                if let Some(before) = front.visited_before.filter(|_| self.start == Start::Shared) {
-                    self.taken_over.insert(parked, before);
-                }
-                self.sites.remove(&parked);
+            let Some(parked) = self.parked.first_key_value().map(|(_, site)| *site) else { return false };
+            let Some(front) = self.leave_front(parked) else { continue };
+            if let Some(before) = front.visited_before.filter(|_| self.start == Start::Shared) {
+                self.taken_over.insert(parked, before);
+            }
+            if front.held && self.spent.len() < SPENT_REMEMBERED_MAX {
+                self.spent.insert(parked);
             }
         }
         true
+    }
+
+    /// Takes a site out of front.
+    fn leave_front(&mut self, site: SiteKey) -> Option<Box<Front>> {
+        self.bench.withdraw(site);
+        self.park(site, false);
+        match self.sites.remove(&site) {
+            Some(Slot::Here(front)) => Some(front),
+            Some(Slot::Loading(_)) | None => None,
+        }
+    }
+
+    /// Notes whether a site has nothing left to do.
+    fn park(&mut self, site: SiteKey, is_finished: bool) {
+        let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
+        match front.parked {
+            None if is_finished => {
+                front.parked = Some(self.next_parked);
+                self.parked.insert(self.next_parked, site);
+                self.next_parked += 1;
+            }
+            Some(place) if !is_finished => {
+                front.parked = None;
+                self.parked.remove(&place);
+            }
+            Some(_) | None => {}
+        }
     }
 
     fn loaded(
@@ -426,9 +480,9 @@ impl State {
         all: bool,
     ) {
         self.asked -= 1;
-        if let Some(Slot::Loading(Loading { changed, leaving })) = self.sites.get(&site) {
-            let (changed, leaving) = (*changed, *leaving);
-            self.sites.remove(&site);
+        if matches!(self.sites.get(&site), Some(Slot::Loading(_)))
+            && let Some(Slot::Loading(Loading { changed, leaving, left_behind })) = self.sites.remove(&site)
+        {
             if leaving {
                 return self.let_go(site);
             }
@@ -436,8 +490,14 @@ impl State {
                 return self.bring_to_front(site);
             }
             let url = queue.first().map(|queued| &queued.candidate.url);
-            let Some(front) = self.new_front(now, site, record, url) else { return };
+            let Some(mut front) = self.new_front(now, site, record, url) else { return };
+            if let Some(left_behind) = left_behind {
+                front.state.go_on_behind(left_behind);
+            }
             self.sites.insert(site, Slot::Here(Box::new(front)));
+            if self.front(site).is_some_and(|front| front.state.is_aside(now)) {
+                return self.put_aside(site);
+            }
         }
         if let Some(front) = self.front(site) {
             front.loading = false;
@@ -467,6 +527,14 @@ impl State {
         let robots = robots_state(record.robots.as_ref(), &self.settings);
         let has_failed =
             record.failures_in_a_row > 0 || record.robots.as_ref().is_some_and(|robots| robots.failed_tries > 0);
+        if let Some(aside) = &record.aside
+            && self.start == Start::Resumed
+            && record.due_at == aside.until
+            && aside.until < self.started_at + Politeness::aside_wait(aside.round)
+        {
+            // It did not ask for that wait, and a new run is somebody's wish to try again.
+            record.due_at = record.due_at.min(now);
+        }
         let mut state = SiteState::new(record);
         state.robots = robots;
         let longest = if has_failed { politeness.longest_wait() } else { Duration::ZERO };
@@ -497,7 +565,7 @@ impl State {
             resolve_at: now,
             unreachable: None,
             held: false,
-            parked: false,
+            parked: None,
             sitemaps_named: false,
         })
     }
@@ -518,10 +586,12 @@ impl State {
                 front.resolve_at = now + RESOLVE_FAILED_AGAIN_AFTER;
             }
             Err(failure) if matches!(failure.kind, FailureKind::NameServer | FailureKind::Internal) => {
-                let failures = front.state.failed(&failure, &politeness);
-                front.state.wait_until(now + politeness.backoff_after(failures, None));
-                if failures >= u32::from(politeness.attempts_max) {
-                    front.state.give_up(failure);
+                if !self.is_fault_of_network(now, site, Trouble::Unreached)
+                    && let Some(front) = self.front(site)
+                {
+                    let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after: None, at: now };
+                    front.state.failed(&failed, &politeness);
+                    self.record_site(site);
                 }
             }
             Err(failure) => front.state.give_up(failure),
@@ -567,9 +637,9 @@ impl State {
         let (site, window) = (queued.candidate.url.key().site, self.window());
         match self.sites.get_mut(&site) {
             Some(Slot::Here(front)) => {
-                // It must not leave memory before it is prepared anew.
-                front.parked = false;
                 front.state.insert(queued, window);
+                // It must not leave memory before it is prepared.
+                self.park(site, false);
             }
             // What is being read now will be seen by that read, or come after it.
             Some(Slot::Loading(_)) => {}

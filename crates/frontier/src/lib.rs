@@ -17,8 +17,8 @@ pub mod verdict;
 pub mod workbench;
 
 pub use filter::{Excluded, Filter};
-pub use politeness::Politeness;
-pub use site_state::{Next, RobotsState, Settled, SiteRules, SiteState, window_urls};
+pub use politeness::{ASIDE_WAITS, Politeness, Trouble};
+pub use site_state::{Failed, LeftBehind, Next, RobotsState, Settled, SiteRules, SiteState, window_urls};
 pub use traps::{ShapeRule, TrapRules};
 pub use verdict::Verdict;
 pub use workbench::{Group, Visitor, Workbench};

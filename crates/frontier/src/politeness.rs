@@ -2,6 +2,39 @@
 
 use std::time::Duration;
 
+/// The waits of a site in trouble, one after the other; the last one repeats.
+pub const ASIDE_WAITS: [Duration; 6] = [
+    Duration::from_secs(60),
+    Duration::from_secs(5 * 60),
+    Duration::from_secs(30 * 60),
+    Duration::from_secs(2 * 3600),
+    Duration::from_secs(6 * 3600),
+    Duration::from_secs(24 * 3600),
+];
+
+/// Failures in a row after which a site is in trouble where one URL is enough to tell: connecting and resolving fail for all alike. With the
+/// usual back-off it is then asked for half a minute.
+const UNREACHED_IN_A_ROW_MAX: u32 = 6;
+
+/// Failures in a row that need no back-off yet, where each is the answer to another URL: some URLs of a site may be broken.
+const ANSWERS_WITHOUT_BACKOFF: u32 = 4;
+
+/// How much longer the wait is before each further sweep over URLs that failed.
+const SWEEP_FACTOR: u32 = 8;
+
+/// What failed, as far as the site is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The site could not be reached: its name, or the connection.
+    Unreached,
+    /// It asks to be asked less often (429).
+    TooFast,
+    /// An answer that may be better later, or none in time: the fault may be the URL's alone.
+    Answer,
+    /// This program broke: the site has no part in it.
+    Program,
+}
+
 /// The settings of politeness. Each has a key of the same name in `crawl.toml`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Politeness {
@@ -19,12 +52,14 @@ pub struct Politeness {
     pub retry_after_max: Duration,
     /// The wait after the first failure; it doubles with every further one in a row.
     pub backoff: Duration,
-    /// The longest wait after failures.
+    /// The longest wait after failures, while the site is not put aside.
     pub backoff_max: Duration,
-    /// How often a URL is asked for before a temporary failure counts as final.
+    /// How often a URL is asked for before a failure of its own counts as final.
     pub attempts_max: u8,
-    /// Failures in a row, of whatever URLs, after which a site is given up.
+    /// Failures in a row, of different URLs, after which a site is put aside.
     pub failures_in_a_row_max: u32,
+    /// How long a site may be in trouble before it is given up.
+    pub give_up_after: Duration,
 }
 
 impl Default for Politeness {
@@ -39,7 +74,8 @@ impl Default for Politeness {
             backoff: Duration::from_secs(1),
             backoff_max: Duration::from_secs(300),
             attempts_max: 4,
-            failures_in_a_row_max: 20,
+            failures_in_a_row_max: 8,
+            give_up_after: Duration::from_secs(7 * 24 * 3600),
         }
     }
 }
@@ -55,23 +91,64 @@ impl Politeness {
     }
 
     /// The wait after a failure that is the `failures`-th in a row (from 1): what the server asks for if it does, else
-    /// exponential back-off.
+    /// exponential back-off. Where only answers failed it begins with the fifth: some URLs of a site may be broken.
     #[must_use]
-    pub fn backoff_after(&self, failures: u32, retry_after: Option<Duration>) -> Duration {
-        match retry_after {
-            Some(asked) => asked.min(self.retry_after_max),
-            None => {
-                let doublings = failures.saturating_sub(1).min(30);
-                self.backoff.saturating_mul(1 << doublings).min(self.backoff_max)
-            }
+    pub fn backoff_after(&self, trouble: Trouble, failures: u32, retry_after: Option<Duration>) -> Duration {
+        if let Some(asked) = retry_after {
+            return asked.min(self.retry_after_max);
         }
+        let free = if trouble == Trouble::Answer { ANSWERS_WITHOUT_BACKOFF } else { 0 };
+        match failures.saturating_sub(free) {
+            0 => Duration::ZERO,
+            n => self.backoff.saturating_mul(1 << (n - 1).min(30)).min(self.backoff_max),
+        }
+    }
+
+    /// The wait before URLs that failed are tried again, when all others of their site have had their turn: for the `sweep`-th time
+    /// (from 1).
+    #[must_use]
+    pub fn wait_before_sweep(&self, sweep: u32) -> Duration {
+        self.backoff.saturating_mul(SWEEP_FACTOR.saturating_pow(sweep.saturating_sub(1))).min(self.backoff_max)
+    }
+
+    /// True where so many failures in a row say that the site is in trouble.
+    #[must_use]
+    pub fn is_in_trouble(&self, trouble: Trouble, failures: u32) -> bool {
+        let max = match trouble {
+            Trouble::Unreached => UNREACHED_IN_A_ROW_MAX.min(self.failures_in_a_row_max),
+            Trouble::TooFast | Trouble::Answer | Trouble::Program => self.failures_in_a_row_max,
+        };
+        failures >= max
+    }
+
+    /// How long a site in trouble is left alone, for the `round`-th time (from 1).
+    #[must_use]
+    pub fn aside_wait(round: u32) -> Duration {
+        let index = usize::try_from(round.saturating_sub(1)).unwrap_or(usize::MAX);
+        ASIDE_WAITS[index.min(ASIDE_WAITS.len() - 1)]
+    }
+
+    /// How many times a site is left alone before it is given up: the waits are as long together as it may be in trouble.
+    #[must_use]
+    pub fn rounds_before_giving_up(&self) -> u32 {
+        let mut waited = Duration::ZERO;
+        let mut rounds = 0;
+        while waited < self.give_up_after {
+            rounds += 1;
+            waited = waited.saturating_add(Politeness::aside_wait(rounds));
+        }
+        rounds
     }
 
     /// The longest wait that any of these rules can ask for. A due time further ahead than this comes from a clock that
     /// was set back.
     #[must_use]
     pub fn longest_wait(&self) -> Duration {
-        [self.delay, self.crawl_delay_max, self.retry_after_max, self.backoff_max].into_iter().max().unwrap_or_default()
+        let aside = ASIDE_WAITS[ASIDE_WAITS.len() - 1];
+        [self.delay, self.crawl_delay_max, self.retry_after_max, self.backoff_max, aside]
+            .into_iter()
+            .max()
+            .unwrap_or_default()
     }
 }
 
@@ -98,16 +175,45 @@ mod tests {
     #[test]
     fn back_off_doubles_until_its_limit_and_retry_after_is_obeyed() {
         let rules = Politeness::default();
-        for (failures, retry_after, expect) in [
-            (1, None, S(1)),
-            (2, None, S(2)),
-            (5, None, S(16)),
-            (60, None, S(300)),
-            (1, Some(S(3600)), S(3600)),
-            (9, Some(S(0)), S(0)),
-            (1, Some(S(1_000_000)), S(86_400)),
+        for (trouble, failures, retry_after, expect) in [
+            (Trouble::Unreached, 1, None, S(1)),
+            (Trouble::Unreached, 2, None, S(2)),
+            (Trouble::TooFast, 5, None, S(16)),
+            (Trouble::TooFast, 60, None, S(300)),
+            (Trouble::Answer, 1, None, S(0)),
+            (Trouble::Answer, 4, None, S(0)),
+            (Trouble::Answer, 5, None, S(1)),
+            (Trouble::Answer, 8, None, S(8)),
+            (Trouble::Answer, 1, Some(S(3600)), S(3600)),
+            (Trouble::Answer, 9, Some(S(0)), S(0)),
+            (Trouble::TooFast, 1, Some(S(1_000_000)), S(86_400)),
         ] {
-            assert_eq!(rules.backoff_after(failures, retry_after), expect, "{failures} {retry_after:?}");
+            assert_eq!(rules.backoff_after(trouble, failures, retry_after), expect, "{failures} {retry_after:?}");
+        }
+    }
+
+    #[test]
+    fn waits_grow_from_round_to_round() {
+        let rules = Politeness::default();
+        assert_eq!([1, 2, 3, 9].map(|sweep| rules.wait_before_sweep(sweep)), [S(1), S(8), S(64), S(300)]);
+        let minutes = [1, 2, 3, 4, 5, 6, 7, u32::MAX].map(|round| Politeness::aside_wait(round).as_secs() / 60);
+        assert_eq!(minutes, [1, 5, 30, 120, 360, 1440, 1440, 1440]);
+    }
+
+    #[test]
+    fn a_site_is_left_alone_until_the_waits_are_as_long_as_its_trouble_may_be() {
+        for (give_up_after, expect) in [(S(0), 0), (S(1), 1), (S(361), 3), (S(7 * 86_400), 12)] {
+            let rules = Politeness { give_up_after, ..Politeness::default() };
+            assert_eq!(rules.rounds_before_giving_up(), expect, "{give_up_after:?}");
+        }
+    }
+
+    #[test]
+    fn trouble_is_noticed_sooner_where_nothing_is_reached() {
+        let rules = Politeness::default();
+        for (trouble, first) in [(Trouble::Unreached, 6), (Trouble::TooFast, 8), (Trouble::Answer, 8)] {
+            let is = (1..20).find(|failures| rules.is_in_trouble(trouble, *failures));
+            assert_eq!(is, Some(first), "{trouble:?}");
         }
     }
 }

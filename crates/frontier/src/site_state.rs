@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use foldhash::HashMap;
-use model::{Failure, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRecord, Timestamp};
+use foldhash::{HashMap, HashSet};
+use model::{Aside, Failure, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRecord, Timestamp};
 use robots::{Matching, RobotsTxt};
 use weburl::SiteKey;
 
+use crate::politeness::{ASIDE_WAITS, Trouble};
 use crate::{Politeness, TrapRules, verdict};
 
 /// The window of a site: URLs of its queue read from the store at a time. Up to twice as many are in memory while it grows.
 const WINDOW_URLS_MIN: usize = 16;
+
+/// Seconds a day has.
+const SECONDS_A_DAY: u64 = 24 * 3600;
 
 /// The window of a site where few are in front. One that may be asked without delay goes through it while the next is being
 /// read, which waits for a commit.
@@ -32,28 +36,59 @@ const SHAPES_MAX: usize = 10_000;
 /// after which the site may leave the front. So after a crash a count is more than half of what it was; a smaller one begins anew.
 const SHAPE_COUNT_KEPT_MIN: u32 = 8;
 
+/// URLs that a site in trouble may fail to answer, each time its wait is over: some of its URLs may be broken for ever.
+const URLS_TRIED_AFTER_ASIDE: u32 = 4;
+
+/// URLs of a site that failed and are remembered, so that they come behind all others. Of more than these some come earlier.
+const LEFT_BEHIND_REMEMBERED_MAX: usize = 4_096;
+
 /// What is known of a site's robots.txt.
 #[derive(Clone, Debug)]
 pub enum RobotsState {
-    /// Nothing yet, or nothing that still counts. `failed_tries` is how often in a row it could not be had.
-    Unknown {
-        /// Requests in a row that failed.
-        failed_tries: u32,
-    },
-    /// It is being fetched.
+    /// Nothing that counts: it must be asked for.
+    Unknown,
+    /// It is being asked for.
     InFlight {
-        /// Requests in a row that failed before.
-        failed_tries: u32,
+        /// The rules of before, which go on to count if it cannot be had (RFC 9309 §2.4).
+        earlier: Option<RobotsTxt>,
     },
     /// The rules hold until the time given.
     Known {
         /// The rules.
         rules: RobotsTxt,
-        /// From when on they must be asked for anew.
+        /// From when on they must be asked for again.
         expires_at: Timestamp,
-        /// Set where the site could not be reached at all: what its URLs end with.
-        failure: Option<Failure>,
     },
+}
+
+/// A failure that may pass.
+#[derive(Clone, Debug)]
+pub struct Failed<'a> {
+    /// What failed, as far as the site is concerned.
+    pub trouble: Trouble,
+    /// What failed, in words.
+    pub failure: &'a Failure,
+    /// After what time the server wants to be asked again.
+    pub retry_after: Option<Duration>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// One reading of a site's queue, from its start to its end. What fails is left behind until the next one.
+#[derive(Debug, Default)]
+struct Sweep {
+    /// Some of the URLs left behind.
+    remembered: HashSet<u64>,
+    /// How many were left behind.
+    left: u64,
+    /// How often one of them was asked for, at most.
+    attempts: u8,
+    /// What failed in an earlier sweep has its turn in this one.
+    is_repeated: bool,
+    /// The site answered some URL as it should.
+    succeeded: bool,
+    /// The last failure that counts as the site's.
+    failure: Option<Failure>,
 }
 
 /// What a site wants to be done next.
@@ -128,14 +163,21 @@ pub struct SiteState {
     pub uncommitted: usize,
     /// Boxed: a node of the tree has room for eleven entries, and about half of them are empty.
     queue: BTreeMap<Position, Box<Queued>>,
-    /// URLs taken from the queue whose end is not committed yet, with their new entry where they were moved meanwhile.
-    taken: HashMap<u64, Option<Queued>>,
+    /// URLs taken from the queue whose end is not committed yet.
+    taken: HashSet<u64>,
     /// All of the store's queue up to here is in memory or taken.
     loaded_to: Option<Position>,
     /// There is nothing in the store's queue beyond what is in memory or taken.
     all_loaded: bool,
     /// The window was cut or dropped since the queue was read last: what is being read now may lie behind a gap.
     cut: bool,
+    sweep: Sweep,
+    /// Where it is in trouble: when its wait is over.
+    aside_until: Timestamp,
+    /// Until when it asked to be left alone.
+    asked_until: Timestamp,
+    /// How often in a row its robots.txt could not be had again, while an earlier one counts.
+    stale_tries: u32,
     shapes: HashMap<u64, Counted>,
     /// Shapes whose count has come to be worth writing.
     shapes_due: Vec<u64>,
@@ -151,6 +193,22 @@ struct Counted {
     written: u32,
 }
 
+/// The URLs of a site that failed when their turn came.
+#[derive(Debug)]
+pub struct LeftBehind(Sweep);
+
+impl Sweep {
+    /// Leaves a URL behind. False where it cannot be remembered.
+    fn leave(&mut self, url: u64) -> bool {
+        self.left += 1;
+        let has_room = self.remembered.len() < LEFT_BEHIND_REMEMBERED_MAX;
+        if has_room {
+            self.remembered.insert(url);
+        }
+        has_room
+    }
+}
+
 impl SiteState {
     /// A site as its record has it, with nothing loaded of its queue.
     #[must_use]
@@ -158,15 +216,19 @@ impl SiteState {
         let shapes = std::mem::take(&mut record.shapes).into_iter();
         SiteState {
             key: record.site.key(),
-            robots: RobotsState::Unknown { failed_tries: 0 },
+            robots: RobotsState::Unknown,
             addresses: None,
             in_flight: 0,
             uncommitted: 0,
             queue: BTreeMap::new(),
-            taken: HashMap::default(),
+            taken: HashSet::default(),
             loaded_to: None,
             all_loaded: false,
             cut: false,
+            sweep: Sweep::default(),
+            aside_until: record.due_at,
+            asked_until: Timestamp::default(),
+            stale_tries: 0,
             shapes: shapes.map(|(shape, count)| (shape, Counted { count, written: count })).collect(),
             shapes_due: Vec::new(),
             shapes_changed: Vec::new(),
@@ -189,7 +251,13 @@ impl SiteState {
 
     fn shapes_to_write(&mut self) -> Vec<(u64, u32)> {
         let mut shapes = std::mem::take(&mut self.shapes_due);
-        if self.queue.is_empty() {
+        if self.record.aside.is_some() {
+            // It leaves the front, and comes back often: small counts matter too.
+            self.shapes_changed.clear();
+            shapes.extend(
+                self.shapes.iter().filter(|(_, counted)| counted.count != counted.written).map(|(shape, _)| shape),
+            );
+        } else if self.queue.is_empty() {
             shapes.append(&mut self.shapes_changed);
         }
         let to_write = shapes.into_iter().filter_map(|shape| {
@@ -236,6 +304,7 @@ impl SiteState {
     /// Sets the time of the next visit, also to an earlier one: for a record from before a clock was set back.
     pub fn set_due_at(&mut self, due: Timestamp) {
         self.record.due_at = due;
+        self.aside_until = self.aside_until.min(due);
     }
 
     /// How long the site asks to wait between visits.
@@ -257,25 +326,143 @@ impl SiteState {
     /// so that its record tells that it does not wait because of a clock that was set back.
     pub fn reached(&mut self, response_time: Duration, at: Timestamp, politeness: &Politeness) {
         self.record.response_time = response_time;
+        self.sweep.succeeded = true;
         let is_left_alone = self.record.due_at > at + self.delay(politeness);
         self.record.failures_in_a_row = u32::from(is_left_alone);
+        if !is_left_alone {
+            self.record.aside = None;
+        }
     }
 
-    /// Notes a failure; gives up the site if it is one too many. Tells how many there were in a row.
-    pub fn failed(&mut self, failure: &Failure, politeness: &Politeness) -> u32 {
+    /// Heeds how long the server asks to be left alone, if it does.
+    fn heed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
+        if let Some(asked) = failed.retry_after {
+            self.asked_until = failed.at + asked.min(politeness.retry_after_max);
+            self.wait_until(self.asked_until);
+        }
+    }
+
+    /// Notes that a URL failed in a way that may pass, which was asked for `attempts` times before. Gives how often it counts as asked for now.
+    ///
+    /// A URL that failed before fails by its own fault where others of its site do not, and only that counts. All else is the site's.
+    pub fn url_failed(&mut self, attempts: u8, failed: &Failed<'_>, politeness: &Politeness) -> u8 {
+        let is_own = match failed.trouble {
+            Trouble::Unreached => false,
+            Trouble::TooFast | Trouble::Answer => attempts > 0 && self.record.failures_in_a_row == 0,
+            Trouble::Program => true,
+        };
+        if !is_own {
+            self.failed(failed, politeness);
+            self.sweep.failure = Some(failed.failure.clone());
+            return attempts.max(1);
+        }
+        self.heed(failed, politeness);
+        let first = u32::from(failed.trouble == Trouble::TooFast);
+        let wait = politeness.backoff_after(failed.trouble, first, failed.retry_after);
+        self.wait_until(failed.at + wait);
+        if failed.retry_after.is_some() {
+            // The record must tell that it does not wait because of a clock that was set back.
+            self.record.failures_in_a_row = 1;
+        }
+        if wait >= ASIDE_WAITS[0] {
+            self.put_aside(failed.failure, failed.at, politeness);
+        }
+        attempts.saturating_add(1)
+    }
+
+    /// Notes a failure of the site that may pass: it waits, and is put aside or given up if it is one too many.
+    pub fn failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
+        let Failed { trouble, failure, retry_after, at } = failed;
+        self.heed(failed, politeness);
+        if self.is_aside(*at) {
+            // Of a visit that began before.
+            return;
+        }
         self.record.failures_in_a_row = self.record.failures_in_a_row.saturating_add(1);
         let failures = self.record.failures_in_a_row;
-        if failures >= politeness.failures_in_a_row_max {
-            self.give_up(Failure {
-                detail: format!("{failures} failures in a row: {}", failure.detail),
-                ..failure.clone()
-            });
+        let wait = politeness.backoff_after(*trouble, failures, *retry_after);
+        self.wait_until(*at + wait);
+        let is_asked_to_wait = retry_after.is_some() && wait >= ASIDE_WAITS[0];
+        let is_again = self.record.aside.is_some() && *trouble == Trouble::Unreached;
+        if is_asked_to_wait || is_again || politeness.is_in_trouble(*trouble, failures) {
+            self.put_aside(failure, *at, politeness);
+            if *trouble != Trouble::Unreached {
+                self.record.failures_in_a_row = failures.saturating_sub(URLS_TRIED_AFTER_ASIDE).max(1);
+            }
         }
-        failures
+    }
+
+    fn put_aside(&mut self, failure: &Failure, at: Timestamp, politeness: &Politeness) {
+        let round = self.record.aside.as_ref().map_or(1, |before| before.round.saturating_add(1));
+        if round > politeness.rounds_before_giving_up() {
+            let days = politeness.give_up_after.as_secs() / SECONDS_A_DAY;
+            let detail = format!("in trouble for {days} days: {}", failure.detail);
+            return self.give_up(Failure { detail, ..failure.clone() });
+        }
+        let until = at + Politeness::aside_wait(round);
+        self.wait_until(until);
+        self.aside_until = self.record.due_at;
+        // The next run does not know how long the site asked to be left alone.
+        let until = if self.asked_until > at { Timestamp::default() } else { until };
+        self.record.aside = Some(Aside { until, round, reason: failure.clone() });
+    }
+
+    /// True where the site is in trouble and its time to be asked again has not come.
+    #[must_use]
+    pub fn is_aside(&self, now: Timestamp) -> bool {
+        self.record.aside.is_some() && self.aside_until > now
+    }
+
+    /// What the site is in trouble for, if it is.
+    #[must_use]
+    pub fn aside(&self) -> Option<&Aside> {
+        self.record.aside.as_ref()
+    }
+
+    /// Takes it that the site is asked for its robots.txt.
+    pub fn robots_asked(&mut self) {
+        let earlier = match std::mem::replace(&mut self.robots, RobotsState::Unknown) {
+            RobotsState::Known { rules, .. } => Some(rules),
+            RobotsState::InFlight { earlier } => earlier,
+            RobotsState::Unknown => None,
+        };
+        self.robots = RobotsState::InFlight { earlier };
+    }
+
+    /// Takes in its robots.txt. The site is out of trouble with it: nothing else is asked while that is not known.
+    pub fn robots_had(&mut self, rules: RobotsTxt, expires_at: Timestamp) {
+        self.robots = RobotsState::Known { rules, expires_at };
+        self.stale_tries = 0;
+        self.record.failures_in_a_row = 0;
+        self.record.aside = None;
+    }
+
+    /// Takes it that it was not its fault that its robots.txt was not had.
+    pub fn robots_unanswered(&mut self) {
+        if let RobotsState::InFlight { earlier } = std::mem::replace(&mut self.robots, RobotsState::Unknown)
+            && let Some(rules) = earlier
+        {
+            self.robots = RobotsState::Known { rules, expires_at: Timestamp::default() };
+        }
+    }
+
+    /// Takes it that its robots.txt cannot be had now. An earlier one goes on to count, and is asked for again later; else the site is in
+    /// trouble.
+    pub fn robots_failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
+        match std::mem::replace(&mut self.robots, RobotsState::Unknown) {
+            RobotsState::Known { rules, .. } | RobotsState::InFlight { earlier: Some(rules) } => {
+                self.stale_tries = self.stale_tries.saturating_add(1);
+                let expires_at = failed.at + Politeness::aside_wait(self.stale_tries);
+                self.robots = RobotsState::Known { rules, expires_at };
+                self.heed(failed, politeness);
+            }
+            RobotsState::InFlight { earlier: None } | RobotsState::Unknown => self.failed(failed, politeness),
+        }
     }
 
     /// Gives up the site: all its URLs end with this.
     pub fn give_up(&mut self, failure: Failure) {
+        self.record.aside = None;
         self.record.given_up.get_or_insert(failure);
     }
 
@@ -317,7 +504,11 @@ impl SiteState {
         for waiting in entries {
             let position = waiting.candidate.position();
             self.loaded_to = self.loaded_to.max(Some(position));
-            if !self.taken.contains_key(&position.url) {
+            if self.taken.contains(&position.url) || self.sweep.remembered.contains(&position.url) {
+                continue;
+            }
+            let has_failed = waiting.attempts > 0 && waiting.visited.is_none();
+            if !has_failed || self.sweep.is_repeated || !self.sweep.leave(position.url) {
                 self.queue.insert(position, Box::new(waiting));
             }
         }
@@ -336,8 +527,11 @@ impl SiteState {
     /// others leave where it is one too many for the window.
     pub fn insert(&mut self, waiting: Queued, window: usize) {
         let position = waiting.candidate.position();
-        if let Some(moved) = self.taken.get_mut(&position.url) {
-            *moved = Some(waiting);
+        if self.taken.contains(&position.url) {
+            // Where it fails it is left behind, in the place that the store gave it.
+            return;
+        }
+        if self.sweep.remembered.contains(&position.url) {
             return;
         }
         if !self.all_loaded && Some(position) > self.loaded_to {
@@ -359,15 +553,50 @@ impl SiteState {
         self.queue.remove(&position);
     }
 
-    /// Puts a URL back that was taken by [`SiteState::next`]: it is to be asked for again, in its new place if it was
-    /// moved meanwhile.
-    pub fn put_back(&mut self, waiting: Queued, window: usize) {
-        let moved = self.taken.remove(&waiting.candidate.position().url).flatten();
-        let waiting = match moved {
-            Some(moved) => Queued { attempts: waiting.attempts, ..moved },
-            None => waiting,
-        };
-        self.insert(waiting, window);
+    /// Leaves a URL behind that was taken by [`SiteState::next`] and failed: it is in the store's queue, and has its turn again when all
+    /// others have had theirs.
+    pub fn leave_behind(&mut self, url: u64, attempts: u8) {
+        self.taken.remove(&url);
+        self.sweep.attempts = self.sweep.attempts.max(attempts);
+        self.sweep.leave(url);
+    }
+
+    /// What is known of the URLs that failed, for when the site comes back to front.
+    #[must_use]
+    pub fn take_left_behind(&mut self) -> LeftBehind {
+        LeftBehind(std::mem::take(&mut self.sweep))
+    }
+
+    /// Goes on where the site was when it left the front.
+    pub fn go_on_behind(&mut self, LeftBehind(sweep): LeftBehind) {
+        self.sweep = sweep;
+    }
+
+    /// Goes back to the start of the queue, where all is done but what was left behind. True where that is so.
+    pub fn begin_sweep(&mut self, now: Timestamp, politeness: &Politeness) -> bool {
+        let is_through = self.all_loaded && self.queue.is_empty() && self.taken.is_empty() && !self.is_under_way();
+        if !is_through || self.sweep.left == 0 {
+            return false;
+        }
+        let Sweep { attempts, succeeded, failure, .. } = std::mem::take(&mut self.sweep);
+        let failures = self.record.failures_in_a_row;
+        if succeeded && self.record.aside.is_none() {
+            // What failed did so by itself.
+            self.record.failures_in_a_row = 0;
+        }
+        match failure.filter(|_| !succeeded && failures > 0) {
+            // It may have few URLs, none of which it answers.
+            Some(failure) if politeness.is_in_trouble(Trouble::Unreached, failures) && !self.is_aside(now) => {
+                self.put_aside(&failure, now, politeness);
+            }
+            Some(_) => self.wait_until(now + politeness.backoff_after(Trouble::Unreached, failures, None)),
+            None if attempts == 0 => {}
+            None => self.wait_until(now + politeness.wait_before_sweep(u32::from(attempts))),
+        }
+        self.sweep.is_repeated = true;
+        self.loaded_to = None;
+        self.all_loaded = false;
+        true
     }
 
     /// The end of a URL taken by [`SiteState::next`] is committed.
@@ -378,7 +607,7 @@ impl SiteState {
     /// True where there is nothing to do for it, now or in the store, and nothing under way.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.all_loaded && self.queue.is_empty() && !self.is_under_way()
+        self.all_loaded && self.queue.is_empty() && self.sweep.left == 0 && !self.is_under_way()
     }
 
     /// True where a visit or a record of it is under way.
@@ -399,6 +628,12 @@ impl SiteState {
         self.queue.values().any(|waiting| waiting.candidate.purpose != Purpose::Robots)
     }
 
+    /// True where it has ever answered with a page.
+    #[must_use]
+    pub fn was_reached(&self) -> bool {
+        !self.record.response_time.is_zero()
+    }
+
     /// True where neither a page nor a sitemap of it was fetched with success.
     #[must_use]
     pub fn has_fetched_nothing(&self) -> bool {
@@ -408,7 +643,7 @@ impl SiteState {
     /// True where every URL of it that waits can be settled without the network.
     #[must_use]
     pub fn needs_no_network(&self) -> bool {
-        self.is_given_up() || matches!(&self.robots, RobotsState::Known { failure: Some(_), .. })
+        self.is_given_up()
     }
 
     /// What is to be done next. A URL given out counts as taken until its end is committed or it is put back.
@@ -417,12 +652,9 @@ impl SiteState {
         if head.visited.is_none() && !self.is_given_up() {
             match &self.robots {
                 RobotsState::InFlight { .. } => return Next::Nothing,
-                RobotsState::Unknown { .. } if rules.matching.is_some() => return Next::Robots,
-                RobotsState::Known { expires_at, .. } if *expires_at <= now => {
-                    self.robots = RobotsState::Unknown { failed_tries: 0 };
-                    return Next::Robots;
-                }
-                _ => {}
+                RobotsState::Unknown if rules.matching.is_some() => return Next::Robots,
+                RobotsState::Known { expires_at, .. } if *expires_at <= now => return Next::Robots,
+                RobotsState::Unknown | RobotsState::Known { .. } => {}
             }
             if self.is_budget_spent(rules) {
                 return Next::Held;
@@ -430,7 +662,7 @@ impl SiteState {
         }
         let Some((position, waiting)) = self.queue.pop_first() else { return Next::Nothing };
         let waiting = *waiting;
-        self.taken.insert(position.url, None);
+        self.taken.insert(position.url);
         if waiting.visited.is_some() {
             return Next::JudgeAgain(waiting);
         }
@@ -454,11 +686,7 @@ impl SiteState {
             let reason = "the robots.txt of its site, asked for before anything else".to_owned();
             return Some(Settled::new(Outcome::Excluded, reason));
         }
-        if let (Some(matching), RobotsState::Known { rules: robots, failure, .. }) = (rules.matching, &self.robots) {
-            if let Some(failure) = failure {
-                let reason = format!("robots.txt: {}", failure.detail);
-                return Some(Settled::new(verdict::outcome_of(failure.kind), reason));
-            }
+        if let (Some(matching), RobotsState::Known { rules: robots, .. }) = (rules.matching, &self.robots) {
             let decision = robots.decide(waiting.candidate.url.path_and_query(), matching);
             if !decision.allowed {
                 let line = decision.rule.map(|rule| format!("robots.txt {rule}"));

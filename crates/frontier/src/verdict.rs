@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use model::{Failure, FailureKind, Fetched, Limit, LimitSet, Outcome, Purpose, Response, Timestamp, Truncation};
 
+use crate::politeness::Trouble;
+
 /// What is to be done after a fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -16,8 +18,10 @@ pub enum Verdict {
         /// True where the site was reached, so that failures in a row are over.
         reached: bool,
     },
-    /// The URL may do better later; until then the site is left alone.
+    /// It may do better later.
     Retry {
+        /// What failed, as far as the site is concerned.
+        trouble: Trouble,
         /// What the server asked for.
         retry_after: Option<Duration>,
         /// The outcome if there is no further attempt.
@@ -43,6 +47,7 @@ fn judge_response(response: &Response, now: Timestamp) -> Verdict {
         300 | 304..=306 => reached(Outcome::HttpError, format!("status {} is of no use to a crawler", response.status)),
         301..=303 | 307 | 308 => reached(Outcome::Redirect, String::new()),
         408 | 429 | 502 | 503 | 504 => Verdict::Retry {
+            trouble: if response.status == 429 { Trouble::TooFast } else { Trouble::Answer },
             retry_after: response.headers.get("retry-after").and_then(|value| retry_after(value, now)),
             outcome: Outcome::HttpError,
             reason: String::new(),
@@ -68,12 +73,11 @@ fn truncation(response: &Response) -> String {
 fn judge_failure(failure: &Failure) -> Verdict {
     let reason = failure.detail.clone();
     let outcome = outcome_of(failure.kind);
+    let retry = |trouble, reason| Verdict::Retry { trouble, retry_after: None, outcome, reason };
     match failure.kind {
-        FailureKind::NameServer
-        | FailureKind::Connect
-        | FailureKind::Timeout
-        | FailureKind::Disconnected
-        | FailureKind::Internal => Verdict::Retry { retry_after: None, outcome, reason },
+        FailureKind::NameServer | FailureKind::Connect => retry(Trouble::Unreached, reason),
+        FailureKind::Timeout | FailureKind::Disconnected => retry(Trouble::Answer, reason),
+        FailureKind::Internal => retry(Trouble::Program, reason),
         FailureKind::NameNotFound | FailureKind::AddressDenied | FailureKind::Tls => {
             Verdict::Final { outcome, reason, reached: false }
         }
@@ -195,22 +199,22 @@ mod tests {
     #[test]
     fn failures() {
         for (kind, retried, expect) in [
-            (FailureKind::NameNotFound, false, Outcome::DomainError),
-            (FailureKind::NameServer, true, Outcome::DomainError),
-            (FailureKind::AddressDenied, false, Outcome::Excluded),
-            (FailureKind::Connect, true, Outcome::ConnectionError),
-            (FailureKind::Tls, false, Outcome::TlsError),
-            (FailureKind::Timeout, true, Outcome::Timeout),
-            (FailureKind::Disconnected, true, Outcome::ConnectionError),
-            (FailureKind::Protocol, false, Outcome::ConnectionError),
-            (FailureKind::HeadTooLarge, false, Outcome::TooLarge),
+            (FailureKind::NameNotFound, None, Outcome::DomainError),
+            (FailureKind::NameServer, Some(Trouble::Unreached), Outcome::DomainError),
+            (FailureKind::AddressDenied, None, Outcome::Excluded),
+            (FailureKind::Connect, Some(Trouble::Unreached), Outcome::ConnectionError),
+            (FailureKind::Tls, None, Outcome::TlsError),
+            (FailureKind::Timeout, Some(Trouble::Answer), Outcome::Timeout),
+            (FailureKind::Disconnected, Some(Trouble::Answer), Outcome::ConnectionError),
+            (FailureKind::Protocol, None, Outcome::ConnectionError),
+            (FailureKind::HeadTooLarge, None, Outcome::TooLarge),
         ] {
             let failed = Fetched::Failed(Failure { kind, detail: "why".to_owned() });
-            let (is_retried, is) = match judge(&failed, now()) {
-                Verdict::Final { outcome, .. } => (false, outcome),
-                Verdict::Retry { outcome, .. } => (true, outcome),
+            let is = match judge(&failed, now()) {
+                Verdict::Final { outcome, .. } => (None, outcome),
+                Verdict::Retry { trouble, outcome, .. } => (Some(trouble), outcome),
             };
-            assert_eq!((is_retried, is), (retried, expect), "{kind:?}");
+            assert_eq!(is, (retried, expect), "{kind:?}");
         }
     }
 }

@@ -40,9 +40,9 @@ pub struct SiteRecord {
 /// The trouble of a site that is tried again after ever longer waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aside {
-    /// When the trouble began.
-    pub since: Timestamp,
-    /// How many waits there were (1 = the first).
+    /// When its wait is over, which is then its `due_at`; the epoch where the site asked to be left alone, for as long as only it knows.
+    pub until: Timestamp,
+    /// Which of its waits this is (1 = the first).
     pub round: u32,
     /// What failed last.
     pub reason: Failure,
@@ -73,9 +73,6 @@ impl SiteRecord {
 pub struct RobotsRecord {
     /// When the answer came.
     pub fetched_at: Timestamp,
-    /// When it was asked for last. The same as `fetched_at`, unless later tries failed and an earlier copy is kept: then `failed_tries` is
-    /// greater than 0, and `fetched_at`, `answer` and `is_cut` are those of the copy.
-    pub tried_at: Timestamp,
     /// How many times in a row it could not be had, up to the last.
     pub failed_tries: u32,
     /// The answer.

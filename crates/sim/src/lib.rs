@@ -165,6 +165,13 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
             pass_time(world);
             Ok(true)
         }
+        Exit::Finished(End::Waiting(_)) => {
+            // The same command goes on.
+            world.oracle.crawler_gone(world.now);
+            world.disk.close();
+            pass_time(world);
+            Ok(true)
+        }
         Exit::Finished(_) => {
             sabotage_archive(world)?;
             let archive = world.disk.archive();

@@ -217,7 +217,7 @@ impl Oracle {
         interruptions: u32,
         now: TrueTime,
     ) {
-        self.once.judge_end(interruptions, now, &mut self.findings);
+        self.once.judge_end(scenario, interruptions, now, &mut self.findings);
         let at_end = complete::AtEnd { scenario, store, interruptions, now };
         if let Err(error) = at_end.judge(&mut self.findings) {
             self.findings.add(Check::Durable, now, format!("the store cannot be read: {error}"));

@@ -17,6 +17,9 @@ const SHARES: [usize; 3] = [64, 1, 2];
 /// Links that are judged at once.
 const LINKS_AT_ONCE: [usize; 3] = [4_096, 1, 5];
 
+/// Longer than any site is in trouble before it is given up.
+const PATIENCE: Duration = Duration::from_secs(30 * 24 * 3600);
+
 /// One simulation, complete.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -195,6 +198,7 @@ impl Scenario {
             fetches_per_domain_max: wishes.share,
             fetches_per_address_max: wishes.share,
             pages_max: wishes.pages_max,
+            patience: PATIENCE,
             time_max: None,
             bytes_max: None,
             sitemaps: wishes.sitemaps,

@@ -38,6 +38,8 @@ pub enum Served {
     },
     /// No answer; the next request may have one.
     Failed,
+    /// Nobody is there; later somebody may be.
+    Refused,
 }
 
 /// An exchange that has been begun: its end lies in the future.
@@ -248,6 +250,7 @@ fn deliver(
         Message::Fails(kind, detail) => {
             let served = match kind {
                 FailureKind::Protocol | FailureKind::HeadTooLarge => Served::Final,
+                FailureKind::Connect => Served::Refused,
                 _ => Served::Failed,
             };
             (Fetched::Failed(Failure { kind, detail: detail.to_owned() }), None, served)

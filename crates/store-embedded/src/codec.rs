@@ -20,8 +20,8 @@ mod tests;
 /// The version of the directory's layout and of all tables together.
 ///
 /// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue; 3 had no limits
-/// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, of a
-/// robots.txt only the last try, and the counters of shapes in the records of their sites.
+/// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, and
+/// the counters of shapes in the records of their sites.
 pub(crate) const FORMAT_VERSION: u32 = 5;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
@@ -329,8 +329,8 @@ pub(crate) fn encode_site(record: &SiteRecord, shapes: &[(u64, u32)]) -> Vec<u8>
     if let Some(failure) = &record.given_up {
         encode_failure(&mut to, failure);
     }
-    if let Some(Aside { since, round, reason }) = &record.aside {
-        encode_failure(to.varint(since.0).varint(u64::from(*round)), reason);
+    if let Some(Aside { until, round, reason }) = &record.aside {
+        encode_failure(to.varint(until.0).varint(u64::from(*round)), reason);
     }
     to.finish()
 }
@@ -356,7 +356,7 @@ pub(crate) fn decode_site(bytes: &[u8]) -> Result<SiteRecord, StoreError> {
     }
     let given_up = optional(flags, IS_GIVEN_UP, || decode_failure(&mut from))?;
     let aside = optional(flags, IS_ASIDE, || {
-        Ok(Aside { since: Timestamp(from.varint()?), round: from.narrow()?, reason: decode_failure(&mut from)? })
+        Ok(Aside { until: Timestamp(from.varint()?), round: from.narrow()?, reason: decode_failure(&mut from)? })
     })?;
     from.finish()?;
     let response_time = Duration::new(seconds, nanos);
@@ -400,10 +400,6 @@ pub(crate) fn encode_robots(record: &RobotsRecord) -> Vec<u8> {
         }
         RobotsAnswer::Failed(failure) => encode_failure(to.byte(ROBOTS_FAILED), failure),
     }
-    // The last, where it says more than when the answer came: it needs no flag.
-    if record.tried_at != record.fetched_at {
-        to.varint(record.tried_at.0);
-    }
     to.finish()
 }
 
@@ -418,9 +414,8 @@ pub(crate) fn decode_robots(bytes: &[u8]) -> Result<RobotsRecord, StoreError> {
         ROBOTS_FAILED => RobotsAnswer::Failed(decode_failure(&mut from)?),
         _ => return Err(from.damaged("unknown answer")),
     };
-    let tried_at = if from.is_at_end() { fetched_at } else { Timestamp(from.varint()?) };
     from.finish()?;
-    Ok(RobotsRecord { fetched_at, tried_at, failed_tries, answer, is_cut: kind == ROBOTS_CUT })
+    Ok(RobotsRecord { fetched_at, failed_tries, answer, is_cut: kind == ROBOTS_CUT })
 }
 
 /// Without the serial number, which is in the key.

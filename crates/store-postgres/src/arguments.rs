@@ -139,7 +139,7 @@ impl Columns {
         self.column(&rows, |record| record.given_up.as_ref().map(|failure| failure_word(failure.kind)));
         self.column(&rows, |record| text(record.given_up.as_ref().map(|failure| failure.detail.as_str())));
         self.column(&rows, |record| record.site.as_str().to_owned());
-        self.column(&rows, |record| record.aside.as_ref().map(|aside| plain(aside.since.0)));
+        self.column(&rows, |record| record.aside.as_ref().map(|aside| plain(aside.until.0)));
         self.column(&rows, |record| record.aside.as_ref().map(|aside| i64::from(aside.round)));
         self.column(&rows, |record| record.aside.as_ref().map(|aside| failure_word(aside.reason.kind)));
         self.column(&rows, |record| text(record.aside.as_ref().map(|aside| aside.reason.detail.as_str())));
@@ -162,7 +162,6 @@ impl Columns {
         let rows: Vec<_> = last.into_iter().collect();
         self.column(&rows, |(site, _)| ordered(site.0));
         self.column(&rows, |(_, robots)| plain(robots.fetched_at.0));
-        self.column(&rows, |(_, robots)| plain(robots.tried_at.0));
         self.column(&rows, |(_, robots)| i64::from(robots.failed_tries));
         let answered = |answer: &RobotsAnswer| match answer {
             RobotsAnswer::Status { code, body } => Some((*code, body.to_vec())),

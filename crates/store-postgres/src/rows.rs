@@ -197,15 +197,15 @@ impl<'r> Columns<'r> {
         Ok(Some(Failure { kind, detail }))
     }
 
-    /// `aside_since, aside_round, aside_reason, aside_detail`, all null where the site is not aside.
+    /// `aside_until, aside_round, aside_reason, aside_detail`, all null where the site is not aside.
     fn aside(&mut self) -> Result<Option<Aside>, StoreError> {
-        let since: Option<i64> = self.next()?;
+        let until: Option<i64> = self.next()?;
         let round: Option<u32> = self.optional_narrow::<i64, _>()?;
         let reason = self.failure()?;
-        match (since, round, reason) {
+        match (until, round, reason) {
             (None, None, None) => Ok(None),
-            (Some(since), Some(round), Some(reason)) => {
-                Ok(Some(Aside { since: Timestamp(from_plain(since)), round, reason }))
+            (Some(until), Some(round), Some(reason)) => {
+                Ok(Some(Aside { until: Timestamp(from_plain(until)), round, reason }))
             }
             _ => Err(self.damaged("aside by halves")),
         }
@@ -222,11 +222,10 @@ impl<'r> Columns<'r> {
         Ok(shapes)
     }
 
-    /// `fetched_at, tried_at, failed_tries, status, failure, failure_detail, body, is_cut`, all null where nothing is known.
+    /// `fetched_at, failed_tries, status, failure, failure_detail, body, is_cut`, all null where nothing is known.
     fn robots(&mut self) -> Result<Option<RobotsRecord>, StoreError> {
         let fetched_at: Option<i64> = self.next()?;
         let Some(fetched_at) = fetched_at else { return Ok(None) };
-        let tried_at = Timestamp(from_plain(self.next::<Option<i64>>()?.unwrap_or(fetched_at)));
         let failed_tries = self.narrow::<i64, _>()?;
         let status: Option<u16> = self.optional_narrow::<i32, _>()?;
         let failure = self.failure()?;
@@ -238,7 +237,7 @@ impl<'r> Columns<'r> {
             _ => return Err(self.damaged("neither a status nor a failure")),
         };
         let fetched_at = Timestamp(from_plain(fetched_at));
-        Ok(Some(RobotsRecord { fetched_at, tried_at, failed_tries, answer, is_cut }))
+        Ok(Some(RobotsRecord { fetched_at, failed_tries, answer, is_cut }))
     }
 }
 

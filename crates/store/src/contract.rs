@@ -368,7 +368,6 @@ fn records_round_trip(fixture: &dyn Fixture) {
         response_time: Duration::from_micros(1_234_567),
         robots: Some(RobotsRecord {
             fetched_at: Timestamp(8),
-            tried_at: Timestamp(9),
             failed_tries: 1,
             answer: RobotsAnswer::Status { code: 200, body: vec![0xFF; 500 * 1024].into() },
             is_cut: true,
@@ -377,7 +376,7 @@ fn records_round_trip(fixture: &dyn Fixture) {
         sitemaps_read: 11,
         shapes: vec![(1, 2), (u64::MAX, 3)],
         aside: Some(Aside {
-            since: Timestamp(12),
+            until: Timestamp(12),
             round: 13,
             reason: Failure { kind: FailureKind::Connect, detail: "refused".to_owned() },
         }),
@@ -416,8 +415,7 @@ fn shapes(fixture: &dyn Fixture) {
 fn robots_stay(fixture: &dyn Fixture) {
     let store = fixture.open();
     let answer = RobotsAnswer::Failed(Failure { kind: FailureKind::Timeout, detail: "slow".to_owned() });
-    let robots =
-        Some(RobotsRecord { fetched_at: Timestamp(1), tried_at: Timestamp(1), failed_tries: 2, answer, is_cut: false });
+    let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: false });
     let with = SiteRecord { robots: robots.clone(), ..SiteRecord::new(url("http://a.test/").site()) };
     let without = SiteRecord { robots: None, pages_fetched: 1, ..with.clone() };
     store.commit(&Batch { sites: vec![with], ..Batch::default() }).expect("commit");
@@ -533,8 +531,7 @@ fn limits(fixture: &dyn Fixture) {
     let settled = vec![(page("http://a.test/x", 1), trap)];
     let robots = |is_cut| {
         let answer = RobotsAnswer::Status { code: 200, body: Default::default() };
-        let robots =
-            Some(RobotsRecord { fetched_at: Timestamp(1), tried_at: Timestamp(1), failed_tries: 0, answer, is_cut });
+        let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer, is_cut });
         vec![SiteRecord { robots, ..SiteRecord::new(url("http://a.test/").site()) }]
     };
     let batch = Batch { visits: first.to_vec(), settled, sites: robots(true), ..Batch::default() };

@@ -224,7 +224,7 @@ impl Answers {
         let body = if matches!(code, 200..=299) { response.body } else { Bytes::new() };
         let answer = RobotsAnswer::Status { code, body };
         let at = exchange.started_at;
-        let robots = RobotsRecord { fetched_at: at, tried_at: at, failed_tries: 0, answer, is_cut };
+        let robots = RobotsRecord { fetched_at: at, failed_tries: 0, answer, is_cut };
         let mut record = Record::of(site.key());
         if settings.sitemaps {
             record.found = sitemaps_of(&site, &robots, settings);

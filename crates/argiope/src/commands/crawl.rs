@@ -15,12 +15,12 @@ use clap::Args;
 use dataset::Layout;
 use engine::archive::{Archive, Known, ORPHANED, Orphan};
 use engine::clock::Clock;
-use engine::{Browsing, End, Observer, Recorder, RenderMode, Settings, Shell};
+use engine::{Browsing, End, Observer, Recorder, RenderMode, Settings, Shell, Waiting};
 use fetch::Fetcher;
-use model::{Outcome, Via};
+use model::{Outcome, SiteRecord, Via};
 use printable::Printable;
 use render::{Renderer, Wait};
-use store::{Store, StoreError};
+use store::{Batch, Store, StoreError};
 use weburl::CanonicalUrl;
 
 use self::retry::Retry;
@@ -36,8 +36,9 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::progress::{Printer, Show, Watched};
 use crate::secrets_file::Secrets;
-use crate::summary::{Run, Summary, TimeSpent};
+use crate::summary::{Run, Summary, TimeSpent, WaitingSites};
 use crate::tables::{Deriver, Writer};
+use crate::trouble::trouble_of;
 use crate::units::{Span, human_bytes};
 
 /// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
@@ -53,6 +54,10 @@ const FIXED: [&str; 10] = [
     "collapse-slashes",
     "strip-www",
 ];
+
+/// The outcomes of a seed whose site could not be reached.
+const UNREACHED: [Outcome; 5] =
+    [Outcome::DomainError, Outcome::ConnectionError, Outcome::Timeout, Outcome::TlsError, Outcome::GivenUp];
 
 /// Seeds named with their reason when a crawl could fetch nothing.
 const SEEDS_TOLD_MAX: usize = 20;
@@ -132,6 +137,15 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
             exit::FAILED
         }
         End::Done => exit::DONE,
+        End::Waiting(waiting) if summary.fetched == 0 => {
+            tell_why_nothing_came(&dir, &options)?;
+            tell_of_waiting(&waiting, summary.frontier);
+            exit::FAILED
+        }
+        End::Waiting(waiting) => {
+            tell_of_waiting(&waiting, summary.frontier);
+            exit::STOPPED
+        }
         End::Limit(name) => {
             crate::say!("--{name} reached, {} URLs are left in the frontier", summary.frontier);
             if summary.frontier > 0 { exit::STOPPED } else { exit::DONE }
@@ -167,7 +181,12 @@ fn tell_why_nothing_came(dir: &CrawlDir, options: &Options) -> anyhow::Result<()
     let store = dir.open_store(options)?;
     let seeds = store.seeds()?;
     for seed in seeds.iter().take(SEEDS_TOLD_MAX) {
-        let Some(visit) = store.get(seed.key())?.and_then(|entry| entry.visit) else { continue };
+        let Some(visit) = store.get(seed.key())?.and_then(|entry| entry.visit) else {
+            if let Some(reason) = store.site(seed.key().site)?.and_then(|record| trouble_of(&record)) {
+                crate::say!("{seed}: {}; it stays open", Printable(&reason));
+            }
+            continue;
+        };
         let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
         let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
         crate::say!("{seed}: {}{status}{}", visit.outcome, Printable(&reason));
@@ -179,6 +198,18 @@ fn tell_why_nothing_came(dir: &CrawlDir, options: &Options) -> anyhow::Result<()
         );
     }
     Ok(())
+}
+
+/// Says what is left, and when it may be had.
+fn tell_of_waiting(waiting: &Waiting, urls: u64) {
+    let urls = counted(urls, "URL");
+    match waiting.due {
+        Some(due) => crate::say!(
+            "{urls} left, of {} in trouble: the first may be asked again at {due}; the same command goes on",
+            counted(waiting.sites, "site")
+        ),
+        None => crate::say!("{urls} left: no site at all can be reached from this machine; the same command goes on"),
+    }
 }
 
 /// The built-in test web, served while this lives.
@@ -232,6 +263,9 @@ pub fn crawl_observed(
     dir.write_options(&plan.options)?;
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let before = store.totals()?;
+    if before.fetched() == 0 {
+        begin_again(&known, store.as_ref())?;
+    }
     let archive = open_archive(dir, &plan, store.as_ref())?;
     let clock = Clock::start();
     let fetcher = Arc::new(Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.date()))?);
@@ -276,12 +310,37 @@ pub fn crawl_observed(
         End::Done => ("done", None),
         End::Limit(name) => ("limit", Some((*name).to_owned())),
         End::Stopped => ("stopped", None),
+        End::Waiting(_) => ("waiting", None),
     };
     let totals = store.totals()?;
     let run = Run::between(&before, &totals, clock.now().since(began));
     let time = Some(TimeSpent::since(&stages_before));
-    let summary = Summary { limit, run: Some(run), time, ..Summary::new(name, &totals, dir.root()) };
+    let waiting = match &end {
+        End::Waiting(Waiting { sites, due }) => {
+            Some(WaitingSites { sites: *sites, due: due.map(|due| due.to_rfc3339()) })
+        }
+        End::Done | End::Limit(_) | End::Stopped => None,
+    };
+    let summary = Summary { limit, waiting, run: Some(run), time, ..Summary::new(name, &totals, dir.root()) };
     Ok((end, summary))
+}
+
+/// Opens the seeds again of a crawl that has fetched nothing: they failed, and the same command tries again.
+fn begin_again(seeds: &HashSet<CanonicalUrl>, store: &dyn Store) -> Result<(), StoreError> {
+    let mut batch = Batch::default();
+    for seed in seeds {
+        let visit = store.get(seed.key())?.and_then(|entry| entry.visit);
+        if visit.is_some_and(|visit| UNREACHED.contains(&visit.outcome)) {
+            batch.reopened.push(seed.key());
+        }
+        if let Some(record) = store.site(seed.key().site)?.filter(|record| record.given_up.is_some()) {
+            batch.sites.push(SiteRecord { given_up: None, robots: None, ..record });
+        }
+    }
+    if !batch.reopened.is_empty() || !batch.sites.is_empty() {
+        store.commit(&batch)?;
+    }
+    Ok(())
 }
 
 /// The seeds that the store does not know as such: what a seed redirects to is none before the user names it.

@@ -30,6 +30,7 @@ use crate::exit;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::progress::{Show, Watched};
+use crate::trouble::trouble_of;
 use crate::units::Span;
 
 /// The pause between fetches unless told otherwise.
@@ -84,7 +85,7 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
     let (end, _) = crawl_observed(&dir, store.clone(), plan, vec![seed.clone()], unwatched, Some(observer))?;
 
     let saved = open_saver()?.saved();
-    if end == End::Done && saved == 0 {
+    if matches!(end, End::Done | End::Waiting(_)) && saved == 0 {
         let reason = why_none(store.as_ref(), &seed)?;
         drop(store);
         if !is_resumed {
@@ -202,7 +203,10 @@ fn why_none(store: &dyn Store, seed: &CanonicalUrl) -> anyhow::Result<String> {
     let (mut url, mut way) = (seed.clone(), format!("seedURL {seed}"));
     // The target of the last redirect may be one of those before.
     for _ in 0..=u8::MAX {
-        let Some(visit) = store.get(url.key())?.and_then(|entry| entry.visit) else { break };
+        let Some(visit) = store.get(url.key())?.and_then(|entry| entry.visit) else {
+            let trouble = store.site(url.key().site)?.and_then(|record| trouble_of(&record)).unwrap_or_default();
+            return Ok(format!("{way} cannot be fetched: {}", Printable(&trouble)));
+        };
         match visit.target.as_deref().and_then(CanonicalUrl::from_canonical) {
             Some(target) if visit.outcome == Outcome::Redirect && visit.reason.is_empty() => {
                 way.push_str(&format!(" redirects to {target}, which"));
@@ -239,6 +243,10 @@ fn tell_end(end: &End) -> u8 {
         End::Done => exit::DONE,
         End::Limit(name) => {
             crate::say!("--{name} reached; not all pages are there");
+            exit::STOPPED
+        }
+        End::Waiting(_) => {
+            crate::say!("sites in trouble are left; the same command goes on");
             exit::STOPPED
         }
         End::Stopped => {

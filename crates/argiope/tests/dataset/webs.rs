@@ -93,6 +93,8 @@ pub fn crawl_every_outcome(arguments: &[&str]) -> Crawled {
         "http://other.test/*",
         "--max-failures-in-a-row",
         "3",
+        "--give-up-after",
+        "0",
         "--sitemaps=false",
     ];
     Crawled::of_hosts(

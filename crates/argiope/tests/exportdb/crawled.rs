@@ -54,7 +54,7 @@ impl Crawled {
         let crawled = Crawled { root: TempDir::new().expect("a directory") };
         let connect_to = server.connect_to();
         let fixed = ["crawl", "-o", &crawled.path("crawl"), "--connect-to", &connect_to, "--progress", "none"];
-        let fast = ["--delay", "0", "--ip-delay", "0", "--backoff", "1ms", "--max-crawl-delay", "0"];
+        let fast = ["--delay", "0", "--ip-delay", "0", "--backoff", "1ms", "--max-crawl-delay", "0", "--patience", "0"];
         argiope(&[&fixed[..], &fast, arguments].concat());
         crawled
     }

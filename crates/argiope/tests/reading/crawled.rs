@@ -59,7 +59,13 @@ impl Crawled {
     /// Begins the crawl, or goes on with it.
     pub fn crawl(&self, arguments: &[&str]) -> Ran {
         let connect_to: Vec<&str> = self.connect_to.iter().flat_map(|rule| ["--connect-to", rule.as_str()]).collect();
-        let fast = [["--delay", "0"], ["--ip-delay", "0"], ["--backoff", "1ms"], ["--max-crawl-delay", "0"]];
+        let fast = [
+            ["--delay", "0"],
+            ["--ip-delay", "0"],
+            ["--backoff", "1ms"],
+            ["--max-crawl-delay", "0"],
+            ["--patience", "0"],
+        ];
         let fast: Vec<&str> = fast.into_iter().filter(|[flag, _]| !arguments.contains(flag)).flatten().collect();
         let fixed = ["crawl", "-o", self.dir(), "--progress", "none"];
         argiope(&[&fixed[..], &connect_to, &fast, arguments].concat())

@@ -26,7 +26,7 @@ impl Crawled {
     pub fn alone(arguments: &[&str]) -> Self {
         let crawled = Crawled { root: TempDir::new().expect("a directory") };
         let fixed = ["crawl", "-o", &crawled.dir(), "--progress", "none", "--delay", "0", "--ip-delay", "0"];
-        argiope(&[&fixed[..], &["--backoff", "1ms", "--max-crawl-delay", "0"], arguments].concat());
+        argiope(&[&fixed[..], &["--backoff", "1ms", "--max-crawl-delay", "0", "--patience", "0"], arguments].concat());
         crawled
     }
 

@@ -58,7 +58,7 @@ impl Crawl {
 
     /// The same without any wait between visits.
     pub fn at_once(self) -> Self {
-        self.with(&["--delay", "0", "--ip-delay", "0", "--backoff", "5ms", "--max-backoff", "20ms"])
+        self.with(&["--delay", "0", "--ip-delay", "0", "--backoff", "5ms", "--max-backoff", "20ms", "--patience", "0"])
     }
 
     /// A file beside the crawl's directory.
@@ -81,6 +81,7 @@ impl Crawl {
         let expect = match before.rsplit([' ', '\n']).next().and_then(|fetched| fetched.parse().ok()) {
             _ if after.contains(" reached, ") => 3,
             Some(0_u64) => 1,
+            Some(_) if after.contains(" in trouble") => 3,
             Some(_) => 0,
             None => panic!("{said}"),
         };

@@ -13,6 +13,7 @@ mod crawl;
 mod addresses;
 mod depth;
 mod hostile;
+mod patience;
 mod politeness;
 mod private;
 mod sandboxes;

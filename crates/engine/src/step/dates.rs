@@ -29,7 +29,7 @@ pub(super) fn read_record(record: SiteRecord, now: Timestamp) -> SiteRecord {
 
 /// A robots.txt as a run goes by it.
 pub(super) fn read_robots(robots: RobotsRecord, now: Timestamp) -> RobotsRecord {
-    RobotsRecord { fetched_at: robots.fetched_at.min(now), tried_at: robots.tried_at.min(now), ..robots }
+    RobotsRecord { fetched_at: robots.fetched_at.min(now), ..robots }
 }
 
 #[cfg(test)]

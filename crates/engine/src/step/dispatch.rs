@@ -8,7 +8,7 @@ use super::in_parts::Rest;
 use super::robots_txt::robots_txt_of;
 use super::shares::Share;
 use super::{Asked, FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, SiteSearch, Slot, Start, State};
-use crate::{Command, End, Record};
+use crate::{Command, End, Record, Waiting};
 
 /// URLs settled without the network before another site has its turn.
 const SETTLED_AT_ONCE_MAX: usize = 64;
@@ -35,6 +35,19 @@ impl State {
             }
             return;
         }
+        if front.state.is_aside(now) {
+            if front.state.is_under_way() || front.loading || front.resolving {
+                self.bench.withdraw(site);
+            } else {
+                self.put_aside(site);
+            }
+            return;
+        }
+        front.state.begin_sweep(now, &self.settings.site_rules.politeness);
+        if front.state.is_aside(now) {
+            // It leaves when that is committed.
+            return self.record_site(site);
+        }
         if front.state.wants_load(window) && !front.loading {
             front.loading = true;
             self.asked += 1;
@@ -50,14 +63,13 @@ impl State {
             self.bench.withdraw(site);
         }
         let idle = front.state.is_finished() || (front.held && !front.state.is_under_way());
-        let finished = idle && !front.loading && !front.resolving;
-        if finished && !front.parked {
+        let is_finished = idle && !front.loading && !front.resolving;
+        if is_finished && front.parked.is_none() {
             let politeness = &self.settings.site_rules.politeness;
             let longest = front.state.delay(politeness).max(politeness.crawl_delay_max);
             front.visited_before.take_if(|before| *before + longest <= now);
-            self.parked.push_back(site);
         }
-        front.parked = finished;
+        self.park(site, is_finished);
     }
 
     /// Begins what is due, asks for more sites, and notices the end.
@@ -66,7 +78,11 @@ impl State {
             return;
         }
         self.check_limits(now);
-        while self.ending.is_none() && self.has_room() {
+        self.return_from_aside(now);
+        while self.ending.is_none() && self.has_room() && self.bench.next_due().is_some_and(|due| due <= now) {
+            if !self.network.may_try(now) {
+                break;
+            }
             match self.bench.pick(now) {
                 Some((Visitor::Site(site), group)) => self.visit(now, site, group),
                 Some((Visitor::Errand(number), group)) => self.run_errand(now, number, group),
@@ -78,7 +94,7 @@ impl State {
             self.search_sites();
         }
         self.set_alarm(now);
-        self.notice_end();
+        self.notice_end(now);
     }
 
     /// Brings to front what was found, as far as there is room, and looks for more.
@@ -133,27 +149,52 @@ impl State {
 
     /// The next time at which something is due without anything happening before.
     fn set_alarm(&mut self, now: Timestamp) {
-        let due = if self.has_room() && self.ending.is_none() { self.bench.next_due() } else { None };
+        let may_begin = self.has_room() && self.ending.is_none();
+        let due = if may_begin { self.bench.next_due().max(self.network.quiet_until()) } else { None };
+        let back = self.asides.next_due().filter(|due| may_begin && *due > now);
         let end = self.settings.time_max.filter(|_| self.ending.is_none()).map(|max| self.started_at + max);
         let at_once = self.has_judged_enough().then_some(now);
-        if let Some(alarm) = [at_once, due, end].into_iter().flatten().min() {
+        if let Some(alarm) = [at_once, due, back, end].into_iter().flatten().min() {
             self.commands.push(Command::WakeAt(alarm.max(now)));
         }
     }
 
-    fn notice_end(&mut self) {
+    fn notice_end(&mut self, now: Timestamp) {
         if !self.in_flight.is_empty() || !self.open.is_empty() || !self.in_parts.is_empty() {
             return;
         }
         let end = match &self.ending {
             Some(end) => end.clone(),
-            None if self.asked > 0 || !self.bench.is_empty() || self.search != SiteSearch::Exhausted => return,
-            None if self.errands.is_open() => return,
-            None if !self.sites_found.is_empty() || self.start == Start::Shared => return,
-            None => End::Done,
+            None => match self.end_by_itself(now) {
+                Some(end) => end,
+                None => return,
+            },
         };
         self.finished = true;
         self.commands.push(Command::Finish(end));
+    }
+
+    /// How the run ends where nobody ends it; `None` while there is something to do or to wait for.
+    fn end_by_itself(&mut self, now: Timestamp) -> Option<End> {
+        if self.start == Start::Shared || self.asked > 0 {
+            return None;
+        }
+        if let Some((since, probe_at)) = self.network.down_since().zip(self.network.quiet_until()) {
+            let is_over = probe_at > self.patience_ends(since);
+            return is_over.then(|| End::Waiting(Waiting { sites: self.asides.len() as u64, due: None }));
+        }
+        let is_idle = self.bench.is_empty() && self.search == SiteSearch::Exhausted && self.sites_found.is_empty();
+        if !is_idle || self.sites_missed || self.errands.is_open() {
+            return None;
+        }
+        match (self.asides.next_due(), self.waits_until(now)) {
+            (None, _) => Some(End::Done),
+            (Some(_), Some(_)) => None,
+            (Some(due), None) => {
+                let due = Some(self.dates.of(due));
+                Some(End::Waiting(Waiting { sites: self.asides.len() as u64, due }))
+            }
+        }
     }
 
     /// A site's turn: one fetch, or some outcomes that need none.
@@ -186,11 +227,7 @@ impl State {
                         break;
                     }
                 }
-                Next::Robots if is_on_network && self.is_of(site, group) => {
-                    return self.ask_for_robots(site, group, now);
-                }
-                // A failure that settled URLs without the network has just expired: the address and the share must be waited for.
-                Next::Robots => break,
+                Next::Robots => return self.ask_for_robots(site, group, now),
                 Next::Fetch(queued) => match self.excluded_since(&queued.candidate) {
                     Some(rule) => {
                         self.settle(now, site, &queued, Settled::new(Outcome::Excluded, rule.to_string()));
@@ -208,12 +245,6 @@ impl State {
         }
         self.prepare(now, site);
         self.bench.end(group, now);
-    }
-
-    /// True where the site's network visits belong to this group.
-    fn is_of(&mut self, site: SiteKey, group: Group) -> bool {
-        let by_address = !self.settings.site_rules.politeness.ip_delay.is_zero();
-        self.front(site).is_some_and(|front| group_of(&front.state, by_address) == group)
     }
 
     fn next_of(&mut self, site: SiteKey, now: Timestamp) -> Next {
@@ -265,12 +296,8 @@ impl State {
 
     fn ask_for_robots(&mut self, site: SiteKey, group: Group, now: Timestamp) {
         let Some(front) = self.front(site) else { return self.bench.end(group, now) };
-        let failed_tries = match front.state.robots {
-            RobotsState::Unknown { failed_tries } => failed_tries,
-            RobotsState::InFlight { .. } | RobotsState::Known { .. } => 0,
-        };
         let Some(url) = robots_txt_of(front.state.site()) else { return self.bench.end(group, now) };
-        front.state.robots = RobotsState::InFlight { failed_tries };
+        front.state.robots_asked();
         if self.has_robots_from_errand(now, site, &url) {
             self.prepare(now, site);
             return self.bench.end(group, now);

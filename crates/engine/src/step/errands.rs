@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fetch::{ROBOTS_REDIRECTS_MAX, robots_elsewhere};
 use foldhash::HashMap;
-use frontier::{Group, RobotsState, Verdict, Visitor, verdict};
+use frontier::{ASIDE_WAITS, Group, RobotsState, Trouble, Verdict, Visitor, verdict};
 use model::{
     Candidate, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Purpose, RobotsAnswer, RobotsRecord, SiteRecord,
     TaskId, Timestamp, Via,
@@ -16,7 +16,6 @@ use robots::Lifetime;
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use super::dates::read_robots;
-use super::fetched::FAILED_ROBOTS_HELD;
 use super::robots_txt::{File, Had, access_of, answer_of, is_cut, is_hopeless, robots_txt_of};
 use super::shares::{Share, domain_of};
 use super::{Asked, Flight, Start, State};
@@ -240,7 +239,7 @@ impl State {
     pub(super) fn has_robots_from_errand(&mut self, now: Timestamp, site: SiteKey, url: &CanonicalUrl) -> bool {
         let walk = Walk { site, redirects: 0 };
         match self.errands.answer(url.key(), now) {
-            Some(answered) => self.go_on(now, walk, url, answered),
+            Some(answered) => self.go_on(now, walk, answered),
             None => match self.errands.all.get_mut(&url.key()) {
                 Some(Errand { stage: Stage::Asked, waiting, .. }) => waiting.push(walk),
                 Some(_) | None => return false,
@@ -257,18 +256,18 @@ impl State {
 
     /// A site's own request for robots.txt was answered: others may wait for the same, or come to it again after it failed. What they have
     /// asked the store or the name servers for is out of date then, and what comes of it may be too.
-    pub(super) fn answered(&mut self, now: Timestamp, own: &CanonicalUrl, file: &File) {
+    pub(super) fn answered(&mut self, now: Timestamp, own: &CanonicalUrl, file: &File, retry_after: Option<Duration>) {
         let is_final = access_of(&file.answer, &self.settings).lifetime == Lifetime::Final;
         if self.errands.all.get(&own.key()).is_some_and(|errand| is_final || errand.is_open()) {
-            self.conclude_with(now, own, file.clone(), None);
+            self.conclude_with(now, own, file.clone(), retry_after);
         }
     }
 
     /// Goes on with an answer: to its end, or to where it leads.
-    fn go_on(&mut self, now: Timestamp, walk: Walk, url: &CanonicalUrl, answered: Answered) {
+    fn go_on(&mut self, now: Timestamp, walk: Walk, answered: Answered) {
         match answered.answer {
             Answer::Redirect(redirect) => self.walk(now, walk, redirect),
-            Answer::Is(file) => self.arrive(now, walk, url, file, (answered.at, answered.until)),
+            Answer::Is(file) => self.arrive(now, walk, file, (answered.at, answered.until)),
         }
     }
 
@@ -276,42 +275,28 @@ impl State {
     fn walk(&mut self, now: Timestamp, walk: Walk, Redirect { to, status }: Redirect) {
         if walk.redirects >= ROBOTS_REDIRECTS_MAX {
             let unfollowed = RobotsAnswer::Status { code: status, body: bytes::Bytes::new() };
-            return self.arrive(now, walk, &to, File { answer: unfollowed, is_cut: false }, (now, now));
+            return self.arrive(now, walk, File { answer: unfollowed, is_cut: false }, (now, now));
         }
         let walk = Walk { redirects: walk.redirects + 1, ..walk };
         match self.errands.answer(to.key(), now) {
-            Some(answered) => self.go_on(now, walk, &to, answered),
+            Some(answered) => self.go_on(now, walk, answered),
             None => self.seek(walk, &to),
         }
     }
 
     /// A site has come to its robots.txt.
-    fn arrive(
-        &mut self,
-        now: Timestamp,
-        walk: Walk,
-        url: &CanonicalUrl,
-        file: File,
-        (at, until): (Timestamp, Timestamp),
-    ) {
+    fn arrive(&mut self, now: Timestamp, walk: Walk, file: File, (at, until): (Timestamp, Timestamp)) {
         let is_final = access_of(&file.answer, &self.settings).lifetime == Lifetime::Final;
-        let tries = self.errands.all.get(&url.key()).map_or(1, Errand::tries);
-        let attempts_max = u32::from(self.settings.site_rules.politeness.attempts_max);
         let Some(front) = self.front(walk.site) else { return };
         // One that was let go of and came back asks by itself.
         if !matches!(front.state.robots, RobotsState::InFlight { .. }) {
             return;
         }
-        if !is_final {
-            // Whoever waited for it is as far as it is itself.
-            front.state.robots = RobotsState::InFlight { failed_tries: tries - 1 };
-            if tries < attempts_max {
-                front.state.wait_until(until);
-            }
-        }
         let at = if is_final { at } else { now };
-        let had = Had { file, at, retry_after: None, exchanges: Vec::new(), is_own: false };
-        self.robots_had(walk.site, had);
+        // It is not asked for again before that.
+        let retry_after = (!is_final).then(|| until.since(now));
+        let had = Had { file, at, retry_after, exchanges: Vec::new(), is_own: false };
+        self.robots_had(now, walk.site, had);
         self.prepare(now, walk.site);
     }
 
@@ -351,6 +336,11 @@ impl State {
         let robots = record.robots.take().filter(|_| is_own);
         record.due_at = record.due_at.min(now + longest);
         let due_at = record.due_at;
+        if let Some(until) = self.aside_until(now, key.site, &record) {
+            let detail = format!("its robots.txt is at {}, which is in trouble", url.site());
+            let file = File::failed(Failure { kind: FailureKind::Busy, detail });
+            return self.conclude(now, &url, Answer::Is(file), now, until.since(now));
+        }
         let holds = |record: &RobotsRecord| {
             let is_final = access_of(&record.answer, &self.settings).lifetime == Lifetime::Final;
             is_final && record.fetched_at + robots::ROBOTS_CACHE_MAX > now
@@ -538,16 +528,17 @@ impl State {
             Verdict::Final { .. } => None,
         };
         let tries = self.errands.all.get(&key).map_or(0, |errand| errand.failed_tries) + 1;
-        let asked = retry_after.map(|asked| politeness.backoff_after(tries, Some(asked)));
+        let asked = retry_after.map(|asked| politeness.backoff_after(Trouble::Unreached, tries, Some(asked)));
         let mut stored = self.errands.records.remove(&site);
         if let Some(front) = self.front(site) {
             let wait = front.state.delay(&politeness).max(asked.unwrap_or_default());
             front.state.wait_until(outcome.finished_at + wait);
-            stored = Some(Box::new(front.state.record()));
+            // A record that is built is written.
+            stored = asked.is_some().then(|| Box::new(front.state.record()));
         } else if let (Some(record), Some(asked)) = (&mut stored, asked) {
             record.due_at = record.due_at.max(outcome.finished_at + asked);
         }
-        if !outcome.exchanges.is_empty() {
+        if !outcome.exchanges.is_empty() || asked.is_some() {
             let mut record = Record::of(site);
             record.exchanges = outcome.exchanges;
             // Another run must know of it too, and that it is not the clock that was set back.
@@ -599,10 +590,10 @@ impl State {
     fn conclude_failed(&mut self, now: Timestamp, url: &CanonicalUrl, file: File, retry_after: Option<Duration>) {
         let politeness = &self.settings.site_rules.politeness;
         let tries = self.errands.all.get(&url.key()).map_or(1, Errand::tries);
-        let holds = if tries >= u32::from(politeness.attempts_max) || is_hopeless(&file.answer) {
-            FAILED_ROBOTS_HELD
+        let holds = if is_hopeless(&file.answer) {
+            ASIDE_WAITS[0]
         } else {
-            politeness.backoff_after(tries, retry_after)
+            politeness.backoff_after(Trouble::Unreached, tries, retry_after)
         };
         self.conclude(now, url, Answer::Is(file), now, holds);
     }
@@ -611,7 +602,7 @@ impl State {
     fn conclude(&mut self, now: Timestamp, url: &CanonicalUrl, answer: Answer, at: Timestamp, holds: Duration) {
         let answered = Answered { answer, at, until: at + holds };
         for walk in self.errands.settle(url, answered.clone()) {
-            self.go_on(now, walk, url, answered.clone());
+            self.go_on(now, walk, answered.clone());
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use frontier::{Group, Verdict, verdict};
+use frontier::{Failed, Group, Verdict, verdict};
 use model::{
     Exchange, Failure, FailureKind, FetchOutcome, Fetched, Limit, Method, Outcome, Purpose, Queued, TaskId, Timestamp,
     Truncation, Visit,
@@ -84,48 +84,67 @@ impl State {
         let shares_addresses = self.shares_addresses();
         let verdict = verdict::judge(&outcome.fetched, self.dates.of(outcome.finished_at));
         let Some(front) = self.front(site) else { return };
-        let attempts = queued.attempts.saturating_add(1);
+        let attempts = queued.attempts;
         let mut wait = front.state.delay(&politeness);
-        let ending = match verdict {
+        let (attempts, ending) = match verdict {
             Verdict::Final { outcome: ended, reason, reached } => {
                 if reached {
                     front.state.reached(outcome.response_time, outcome.finished_at, &politeness);
                     wait = front.state.delay(&politeness);
+                    self.network.reached();
                 } else {
-                    front.state.failed(&failure_of(&outcome.fetched, &reason), &politeness);
+                    // It fails for all of its URLs alike.
+                    front.state.give_up(failure_of(&outcome.fetched, &reason));
                 }
-                Some((ended, reason))
+                (attempts.saturating_add(1), Some((ended, reason)))
             }
-            Verdict::Retry { retry_after, outcome: ended, reason } => {
+            Verdict::Retry { trouble, retry_after, outcome: ended, reason } => {
                 let failure = failure_of(&outcome.fetched, &reason);
-                let failures = front.state.failed(&failure, &politeness);
                 if shares_addresses && matches!(failure.kind, FailureKind::Connect | FailureKind::Timeout) {
                     front.unreachable = front.state.address();
                 } else if failure.kind.is_of_address() {
                     front.state.try_next_address();
                 }
-                wait = wait.max(politeness.backoff_after(failures, retry_after));
-                let is_last = attempts >= politeness.attempts_max || front.state.is_given_up();
-                is_last.then(|| (ended, with_attempts(reason, attempts)))
+                let at = outcome.finished_at;
+                let failed = Failed { trouble, failure: &failure, retry_after, at };
+                let attempts = self.url_failed(now, site, attempts, &failed);
+                let is_last = attempts >= politeness.attempts_max;
+                (attempts, is_last.then(|| (ended, with_attempts(reason, attempts))))
             }
         };
-        front.state.wait_until(outcome.finished_at + wait);
+        if let Some(front) = self.front(site) {
+            front.state.wait_until(outcome.finished_at + wait);
+        }
         match ending {
             Some((ended, reason)) => {
                 let ended = Ended { outcome: ended, reason, attempts };
                 self.end_url(now, site, &queued, outcome, content, ended);
             }
-            None => self.try_again(site, queued, outcome.exchanges, attempts),
+            None => self.try_again(site, &queued, outcome.exchanges, attempts),
         }
     }
 
-    fn try_again(&mut self, site: SiteKey, queued: Queued, exchanges: Vec<Exchange>, attempts: u8) {
+    /// Notes that a URL failed in a way that may pass. Gives how often it counts as asked for.
+    fn url_failed(&mut self, now: Timestamp, site: SiteKey, attempts: u8, failed: &Failed<'_>) -> u8 {
+        let is_network = self.is_fault_of_network(now, site, failed.trouble);
+        let politeness = &self.settings.site_rules.politeness;
+        match self.sites.get_mut(&site) {
+            Some(Slot::Here(front)) if is_network => {
+                front.state.wait_until(failed.at + politeness.backoff);
+                attempts
+            }
+            Some(Slot::Here(front)) => front.state.url_failed(attempts, failed, politeness),
+            Some(Slot::Loading(_)) | None => attempts,
+        }
+    }
+
+    fn try_again(&mut self, site: SiteKey, queued: &Queued, exchanges: Vec<Exchange>, attempts: u8) {
         let mut record = Record::of(site);
+        let key = queued.candidate.url.key();
         record.exchanges = exchanges;
-        record.attempts = Some((queued.candidate.url.key(), attempts));
-        let window = self.window();
+        record.attempts = Some((key, attempts));
         if let Some(front) = self.front(site) {
-            front.state.put_back(Queued { attempts, ..queued }, window);
+            front.state.leave_behind(key.url, attempts);
             record.site_record = Some(front.state.record());
         }
         self.record(record);
@@ -272,6 +291,3 @@ fn failure_of(fetched: &Fetched, reason: &str) -> Failure {
         }
     }
 }
-
-/// How long a robots.txt that could not be had counts as such before it is asked for again.
-pub(super) const FAILED_ROBOTS_HELD: Duration = Duration::from_secs(3600);

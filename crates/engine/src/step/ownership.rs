@@ -13,7 +13,9 @@ impl State {
     pub(super) fn sites_changed(&mut self, now: Timestamp, sites: &[SiteKey], taken_over: bool) {
         for site in sites {
             self.released.remove(site);
+            self.spent.remove(site);
             if taken_over {
+                self.asides.remove(*site);
                 self.taken_over.insert(*site, now);
             }
             match self.sites.get_mut(site) {
@@ -23,8 +25,8 @@ impl State {
                     if front.leaving == Leaving::Ordered {
                         front.leaving = Leaving::No;
                     }
-                    front.parked = false;
                     front.state.reload(front.loading);
+                    self.park(*site, false);
                     self.prepare(now, *site);
                 }
                 None => self.bring_to_front(*site),
@@ -37,7 +39,7 @@ impl State {
         let is_missed = |site: &&SiteKey| match self.sites.get(site) {
             Some(Slot::Here(front)) => front.state.is_finished() && !front.loading && front.leaving == Leaving::No,
             Some(Slot::Loading(_)) => false,
-            None => true,
+            None => !self.asides.contains(**site) && !self.spent.contains(*site),
         };
         let missed: Vec<SiteKey> = sites.iter().filter(is_missed).copied().collect();
         self.sites_changed(now, &missed, false);
@@ -73,11 +75,9 @@ impl State {
 
     /// Forgets a site of which nothing is under way.
     pub(super) fn let_go(&mut self, site: SiteKey) {
-        let address = match self.sites.remove(&site) {
-            Some(Slot::Here(front)) => front.leaving.for_address(),
-            Some(Slot::Loading(_)) | None => None,
-        };
+        let address = self.leave_front(site).and_then(|front| front.leaving.for_address());
         self.taken_over.remove(&site);
+        self.asides.remove(site);
         self.released.insert(site);
         self.commands.push(Command::Released { site, address });
     }

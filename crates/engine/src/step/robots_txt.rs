@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use frontier::{RobotsState, Verdict, verdict};
+use frontier::{Failed, RobotsState, Trouble, Verdict, verdict};
 use model::{Exchange, Failure, FailureKind, FetchOutcome, Fetched, Purpose, RobotsAnswer, RobotsRecord, Timestamp};
 use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::errands::Redirect;
-use super::fetched::FAILED_ROBOTS_HELD;
 use super::{Start, State};
 use crate::{Record, Settings};
 
@@ -40,10 +39,7 @@ impl State {
         let own = self.front(site).and_then(|front| robots_txt_of(front.state.site()));
         let redirect = Redirect::of(&outcome).filter(|_| !self.settings.robots_once);
         if let (Some(redirect), Some(own)) = (redirect, &own) {
-            if let Some(front) = self.front(site) {
-                // It was reached: what fails from now on is the target.
-                front.state.robots = RobotsState::InFlight { failed_tries: 0 };
-            }
+            self.network.reached();
             let mut record = Record::of(site);
             record.exchanges = outcome.exchanges;
             self.record(record);
@@ -57,32 +53,38 @@ impl State {
         let FetchOutcome { exchanges, fetched, finished_at: at, .. } = outcome;
         let file = File { answer: answer_of(fetched, &self.settings), is_cut };
         if let Some(own) = own {
-            self.answered(now, &own, &file);
+            self.answered(now, &own, &file, retry_after);
         }
-        self.robots_had(site, Had { file, at, retry_after, exchanges, is_own: true });
+        self.robots_had(now, site, Had { file, at, retry_after, exchanges, is_own: true });
     }
 
     /// Takes in the answer: the rules hold, or it is asked for again later, or the site cannot be crawled.
-    pub(super) fn robots_had(&mut self, site: SiteKey, had: Had) {
+    pub(super) fn robots_had(&mut self, now: Timestamp, site: SiteKey, had: Had) {
         let politeness = self.settings.site_rules.politeness.clone();
         let Had { file: File { answer, is_cut }, at, retry_after, exchanges, is_own } = had;
         let access = access_of(&answer, &self.settings);
-        let shares_addresses = self.shares_addresses();
-        let robots_once = self.settings.robots_once;
+        let failure = failure_of(&answer);
+        let is_network = is_own && self.is_fault_of_network(now, site, trouble_of(&answer));
+        let (shares_addresses, expires_at) = (self.shares_addresses(), expiry(at, &self.settings));
         let Some(front) = self.front(site) else { return };
-        let earlier = match front.state.robots {
-            RobotsState::InFlight { failed_tries } => failed_tries,
-            RobotsState::Unknown { .. } | RobotsState::Known { .. } => 0,
-        };
-        let failed_tries = if access.lifetime == Lifetime::Final { 0 } else { earlier + 1 };
-        let record = RobotsRecord { fetched_at: at, tried_at: at, failed_tries, answer, is_cut };
-        front.state.robots = state_of(&record, access, politeness.attempts_max, robots_once);
+        let is_had = access.lifetime == Lifetime::Final;
+        let record = RobotsRecord { fetched_at: at, failed_tries: u32::from(!is_had), answer, is_cut };
         front.sitemaps_named = false;
-        if let Some(asked) = retry_after {
-            front.state.wait_until(at + politeness.backoff_after(failed_tries, Some(asked)));
-        }
-        if matches!(front.state.robots, RobotsState::Unknown { .. }) {
-            front.state.wait_until(at + politeness.backoff_after(failed_tries, retry_after));
+        let mut is_kept = true;
+        if is_had {
+            front.state.robots_had(access.rules, expires_at);
+            let asked = retry_after.unwrap_or_default().min(politeness.retry_after_max);
+            front.state.wait_until(at + asked);
+        } else if is_hopeless(&record.answer) {
+            front.state.give_up(failure);
+        } else if is_network {
+            front.state.robots_unanswered();
+            front.state.wait_until(at + politeness.backoff);
+        } else {
+            let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, at };
+            front.state.robots_failed(&failed, &politeness);
+            // The store goes on to have the earlier one.
+            is_kept = !matches!(front.state.robots, RobotsState::Known { .. });
             if !is_own {
                 // It is not this site that did not answer.
             } else if shares_addresses {
@@ -96,12 +98,12 @@ impl State {
             front.state.wait_until(before + front.state.delay(&politeness));
         }
         let mut site_record = front.state.record();
-        site_record.robots = Some(record);
+        site_record.robots = is_kept.then_some(record);
         let mut record = Record::of(site);
         record.exchanges = exchanges;
         record.site_record = Some(site_record);
         // What is wanted for the sake of other sites alone may be a site of the crawl later.
-        if failed_tries == 0 && (self.start != Start::Shared || self.has_more_than_robots_waiting(site)) {
+        if is_had && (self.start != Start::Shared || self.has_more_than_robots_waiting(site)) {
             record.found = self.sitemaps_to_read(site);
         }
         self.record(record);
@@ -116,12 +118,11 @@ pub(super) fn robots_txt_of(site: &Site) -> Option<CanonicalUrl> {
 /// What is known of a site's robots.txt by its record: what an earlier run left, and what a crawl goes by now.
 #[must_use]
 pub fn robots_state(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
-    match record {
-        None => RobotsState::Unknown { failed_tries: 0 },
-        Some(record) => {
-            let attempts_max = settings.site_rules.politeness.attempts_max;
-            state_of(record, access_of(&record.answer, settings), attempts_max, settings.robots_once)
-        }
+    let Some(record) = record else { return RobotsState::Unknown };
+    let Access { rules, lifetime } = access_of(&record.answer, settings);
+    match lifetime {
+        Lifetime::Final => RobotsState::Known { rules, expires_at: expiry(record.fetched_at, settings) },
+        Lifetime::Temporary => RobotsState::Unknown,
     }
 }
 
@@ -167,19 +168,31 @@ pub(crate) fn access(fetch: RobotsFetch<'_>, settings: &Settings) -> Access {
     robots::access(fetch, &settings.product_token)
 }
 
-fn state_of(record: &RobotsRecord, access: Access, attempts_max: u8, robots_once: bool) -> RobotsState {
-    let failure = match &record.answer {
-        RobotsAnswer::Failed(failure) => Some(failure.clone()),
-        RobotsAnswer::Status { .. } => None,
-    };
-    if access.lifetime == Lifetime::Final {
-        let expires_at = if robots_once { Timestamp::MAX } else { record.fetched_at + robots::ROBOTS_CACHE_MAX };
-        return RobotsState::Known { rules: access.rules, expires_at, failure: None };
+/// Until when a robots.txt holds that was had at this time.
+fn expiry(at: Timestamp, settings: &Settings) -> Timestamp {
+    if settings.robots_once { Timestamp::MAX } else { at + robots::ROBOTS_CACHE_MAX }
+}
+
+/// Whether anything was reached.
+fn trouble_of(answer: &RobotsAnswer) -> Trouble {
+    match answer {
+        RobotsAnswer::Failed(Failure { kind: FailureKind::Connect | FailureKind::NameServer, .. }) => {
+            Trouble::Unreached
+        }
+        RobotsAnswer::Failed(_) | RobotsAnswer::Status { .. } => Trouble::Answer,
     }
-    if record.failed_tries < u32::from(attempts_max) && !is_hopeless(&record.answer) {
-        return RobotsState::Unknown { failed_tries: record.failed_tries };
+}
+
+/// Why it could not be had.
+fn failure_of(answer: &RobotsAnswer) -> Failure {
+    match answer {
+        RobotsAnswer::Failed(failure) => {
+            Failure { detail: format!("robots.txt: {}", failure.detail), ..failure.clone() }
+        }
+        RobotsAnswer::Status { code, .. } => {
+            Failure { kind: FailureKind::Busy, detail: format!("robots.txt: status {code}") }
+        }
     }
-    RobotsState::Known { rules: access.rules, expires_at: record.fetched_at + FAILED_ROBOTS_HELD, failure }
 }
 
 /// True where asking again has no use.

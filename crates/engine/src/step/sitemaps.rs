@@ -7,7 +7,7 @@
 use foldhash::HashSet;
 use frontier::RobotsState;
 use model::{Candidate, Purpose, RobotsRecord, Via};
-use robots::{Matching, Reason, RobotsTxt};
+use robots::RobotsTxt;
 use weburl::{CanonicalRules, CanonicalUrl, Scope, ScopeKind, Site, SiteKey};
 
 use super::robots_txt::robots_state;
@@ -104,10 +104,7 @@ impl State {
     /// The sitemaps of a site in front whose robots.txt is known, once, if they are to be read.
     pub(super) fn sitemaps_to_read(&mut self, site: SiteKey) -> Vec<Candidate> {
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return Vec::new() };
-        let RobotsState::Known { rules, failure: None, .. } = &front.state.robots else { return Vec::new() };
-        if matches!(rules.decide("/", Matching::default()).reason, Reason::Undefined(_)) {
-            return Vec::new();
-        }
+        let RobotsState::Known { rules, .. } = &front.state.robots else { return Vec::new() };
         let is_wanted =
             self.settings.sitemaps && !front.sitemaps_named && self.sitemap_sites.includes(front.state.site());
         if !is_wanted {
@@ -122,9 +119,7 @@ impl State {
 #[must_use]
 pub fn sitemaps_of(site: &Site, record: &RobotsRecord, settings: &Settings) -> Vec<Candidate> {
     match robots_state(Some(record), settings) {
-        RobotsState::Known { rules, failure: None, .. } if record.failed_tries == 0 => {
-            named(site, &rules, &settings.canonical)
-        }
+        RobotsState::Known { rules, .. } => named(site, &rules, &settings.canonical),
         _ => Vec::new(),
     }
 }

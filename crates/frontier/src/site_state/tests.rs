@@ -29,7 +29,7 @@ fn rules() -> SiteRules {
 
 fn known(robots_txt: &str) -> RobotsState {
     let rules = RobotsTxt::parse(robots_txt.as_bytes(), "argiope");
-    RobotsState::Known { rules, expires_at: Timestamp(u64::MAX), failure: None }
+    RobotsState::Known { rules, expires_at: Timestamp(u64::MAX) }
 }
 
 #[test]
@@ -37,11 +37,11 @@ fn robots_txt_comes_before_everything_and_expires() {
     let mut site = state();
     site.loaded(vec![waiting("/", 0)], true);
     assert_eq!(site.next(&rules(), Timestamp(0)), Next::Robots);
-    site.robots = RobotsState::InFlight { failed_tries: 0 };
+    site.robots_asked();
     assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing);
-    site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10), failure: None };
+    site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10) };
     assert_eq!(site.next(&rules(), Timestamp(10)), Next::Robots);
-    site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10), failure: None };
+    site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10) };
     assert_eq!(site.next(&rules(), Timestamp(9)), Next::Fetch(waiting("/", 0)));
 }
 
@@ -237,27 +237,197 @@ fn what_was_read_before_the_window_was_cut_leaves_no_gap() {
 }
 
 #[test]
-fn a_url_moved_while_in_flight_is_put_back_in_its_new_place_only() {
+fn what_fails_comes_behind_all_others_and_in_its_new_place() {
     let mut site = state();
     site.robots = known("");
-    site.loaded(vec![waiting("/1", 5)], true);
+    site.loaded(vec![waiting("/1", 1), waiting("/2", 2), waiting("/3", 3)], true);
     let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
-    site.insert(waiting("/1", 2), WINDOW);
-    site.put_back(Queued { attempts: 1, ..taken }, WINDOW);
+    site.leave_behind(taken.candidate.position().url, 1);
+    assert!(!site.begin_sweep(Timestamp(0), &Politeness::default()), "others have not had their turn");
+    for other in ["/2", "/3"] {
+        let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
+        assert_eq!(taken.candidate.url.path(), other);
+        site.committed(taken.candidate.position().url);
+    }
+    assert!(!site.is_finished(), "one is left");
+    assert!(site.begin_sweep(Timestamp(0), &Politeness::default()));
+    assert!(site.wants_load(WINDOW) && site.loaded_to().is_none(), "the queue is read from its start");
+    site.loaded(vec![Queued { attempts: 1, ..waiting("/1", 0) }], true);
     let Next::Fetch(again) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
-    assert_eq!((again.candidate.depth, again.attempts), (2, 1));
-    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing);
+    assert_eq!((again.candidate.depth, again.attempts), (0, 1));
+    site.committed(again.candidate.position().url);
+    assert!(site.is_finished());
 }
 
 #[test]
-fn a_url_put_back_behind_a_cut_waits_in_the_store() {
+fn what_failed_before_the_site_came_to_front_comes_behind_all_others_too() {
+    let mut site = state();
+    site.robots = known("");
+    site.loaded(vec![Queued { attempts: 1, ..waiting("/1", 0) }, waiting("/2", 2)], true);
+    for expect in ["/2", "/1"] {
+        let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
+        assert_eq!(taken.candidate.url.path(), expect);
+        site.committed(taken.candidate.position().url);
+        if site.begin_sweep(Timestamp(0), &Politeness::default()) {
+            assert_eq!(site.due_at(), Timestamp(0), "nothing failed just now");
+            site.loaded(vec![Queued { attempts: 1, ..waiting("/1", 0) }], true);
+        }
+    }
+    assert!(site.is_finished());
+}
+
+#[test]
+fn what_was_left_behind_is_not_read_again_until_the_next_sweep() {
+    let mut site = state();
+    site.robots = known("");
+    site.loaded(vec![waiting("/1", 1)], true);
+    let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
+    site.leave_behind(taken.candidate.position().url, 1);
+    site.reload(false);
+    site.loaded(vec![waiting("/1", 1)], true);
+    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing);
+    site.insert(waiting("/1", 0), WINDOW);
+    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing, "though a shorter way to it was found");
+}
+
+const S: fn(u64) -> Timestamp = |seconds| Timestamp(seconds * 1_000_000);
+
+/// A failure, at a second of the run.
+fn failed(trouble: Trouble, retry_after_s: Option<u64>, at: u64) -> Failed<'static> {
+    static FAILURE: Failure = Failure { kind: FailureKind::Busy, detail: String::new() };
+    Failed { trouble, failure: &FAILURE, retry_after: retry_after_s.map(Duration::from_secs), at: S(at) }
+}
+
+#[test]
+fn a_url_fails_by_its_own_fault_only_where_others_do_not() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    // Asked for the first time, it may be the site that fails.
+    assert_eq!(site.url_failed(0, &failed(Trouble::Answer, None, 1), &politeness), 1);
+    assert_eq!((site.record().failures_in_a_row, site.due_at()), (1, S(1)));
+    // Again, and nothing else was answered: it does not count.
+    assert_eq!(site.url_failed(1, &failed(Trouble::Answer, None, 2), &politeness), 1);
+    assert_eq!(site.record().failures_in_a_row, 2);
+    site.reached(Duration::ZERO, S(3), &politeness);
+    // Another one was answered.
+    assert_eq!(site.url_failed(1, &failed(Trouble::Answer, None, 4), &politeness), 2);
+    assert_eq!((site.record().failures_in_a_row, site.due_at()), (0, S(4)));
+    // A site that cannot be reached is never its fault.
+    assert_eq!(site.url_failed(2, &failed(Trouble::Unreached, None, 5), &politeness), 2);
+    assert_eq!((site.record().failures_in_a_row, site.due_at()), (1, S(6)));
+}
+
+#[test]
+fn a_site_in_trouble_is_put_aside_for_longer_and_longer_and_given_up_at_last() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    let mut at = 0;
+    let mut waits = Vec::new();
+    while !site.is_given_up() {
+        site.failed(&failed(Trouble::Unreached, None, at), &politeness);
+        waits.push(site.due_at().since(S(at)).as_secs());
+        at = site.due_at().0 / 1_000_000;
+        assert!(site.is_given_up() || site.is_aside(S(at - 1)) == (waits.len() >= 6), "{waits:?}");
+    }
+    assert_eq!(waits[..13], [1, 2, 4, 8, 16, 60, 300, 1_800, 7_200, 21_600, 86_400, 86_400, 86_400]);
+    assert!(S(at).since(S(31)) >= politeness.give_up_after);
+    let given_up = site.record().given_up.expect("it is given up");
+    assert_eq!(given_up.detail, "in trouble for 7 days: ");
+}
+
+#[test]
+fn a_site_comes_back_from_aside_with_the_first_answer() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    let mut at = 0;
+    while !site.is_aside(S(at)) {
+        at = site.due_at().0 / 1_000_000;
+        site.url_failed(0, &failed(Trouble::Answer, None, at), &politeness);
+    }
+    assert_eq!((at, site.due_at()), (7, S(67)), "four without back-off, three with, and the eighth puts it aside");
+    // One that was asked for before the site was put aside.
+    site.url_failed(0, &failed(Trouble::Answer, None, 9), &politeness);
+    assert_eq!((site.aside().map(|aside| aside.round), site.due_at()), (Some(1), S(67)));
+    // Some URLs may be broken for ever: not the first alone says that the site still is in trouble.
+    let mut tried = 0;
+    for at in (0..).map(|n| 70 + 10 * n) {
+        site.url_failed(0, &failed(Trouble::Answer, None, at), &politeness);
+        tried += 1;
+        if site.due_at() > S(at + 60) {
+            break;
+        }
+    }
+    assert_eq!((tried, site.aside().map(|aside| aside.round)), (4, Some(2)));
+    site.reached(Duration::ZERO, site.due_at(), &politeness);
+    assert_eq!((site.aside().cloned(), site.record().failures_in_a_row), (None, 0));
+}
+
+#[test]
+fn a_site_that_asks_for_a_long_wait_is_aside_until_then() {
+    let politeness = Politeness::default();
+    for (asked, expect) in [(59, None), (60, Some(0)), (3_600, Some(0))] {
+        let mut site = state();
+        site.url_failed(0, &failed(Trouble::TooFast, Some(asked), 0), &politeness);
+        assert_eq!((site.aside().map(|aside| aside.round), site.due_at()), (expect, S(asked)), "{asked}");
+        // Where the URL alone is at fault, too.
+        let mut site = state();
+        site.url_failed(1, &failed(Trouble::Answer, Some(asked), 0), &politeness);
+        assert_eq!((site.aside().map(|aside| aside.round), site.due_at()), (expect, S(asked)), "{asked}");
+    }
+}
+
+#[test]
+fn a_site_whose_few_urls_all_fail_is_put_aside_after_some_sweeps() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    site.robots = known("");
+    let mut sweeps = Vec::new();
+    let mut now = 0;
+    while !site.is_aside(S(now)) {
+        site.loaded(vec![waiting("/", 0)], true);
+        let Next::Fetch(taken) = site.next(&rules(), S(now)) else { panic!("a fetch") };
+        let attempts = site.url_failed(0, &failed(Trouble::Answer, None, now), &politeness);
+        site.leave_behind(taken.candidate.position().url, attempts);
+        assert!(site.begin_sweep(S(now), &politeness));
+        sweeps.push(now);
+        if site.aside().is_none() {
+            now = site.due_at().0 / 1_000_000;
+        }
+    }
+    assert_eq!((sweeps, site.due_at()), (vec![0, 1, 3, 7, 15, 31], S(91)));
+}
+
+#[test]
+fn an_earlier_robots_txt_counts_while_a_new_one_cannot_be_had() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    site.loaded(vec![waiting("/private", 0), waiting("/", 1), waiting("/2", 2)], true);
+    site.robots_asked();
+    site.robots_had(RobotsTxt::parse(b"User-agent: *\nDisallow: /private", "argiope"), S(100));
+    assert_eq!(site.next(&rules(), S(100)), Next::Robots, "expired");
+    site.robots_asked();
+    site.robots_failed(&failed(Trouble::Unreached, None, 100), &politeness);
+    assert_eq!((site.record().failures_in_a_row, site.is_aside(S(100))), (0, false));
+    assert!(matches!(site.next(&rules(), S(101)), Next::Settle(..)));
+    assert!(matches!(site.next(&rules(), S(102)), Next::Fetch(_)));
+    assert_eq!(site.next(&rules(), S(160)), Next::Robots, "asked for again after a minute");
+    // Without one the site waits.
+    let mut site = state();
+    site.robots_asked();
+    site.robots_failed(&failed(Trouble::Unreached, None, 0), &politeness);
+    assert!(matches!(site.robots, RobotsState::Unknown));
+    assert_eq!((site.record().failures_in_a_row, site.due_at()), (1, S(1)));
+}
+
+#[test]
+fn a_url_left_behind_a_cut_waits_in_the_store() {
     let far = in_order(5, WINDOW + 10);
     let mut site = running_low(&far);
     for near in in_order(2, WINDOW * 2) {
         site.insert(near, WINDOW);
     }
     let loaded_to = site.loaded_to();
-    site.put_back(far[0].clone(), WINDOW);
+    site.leave_behind(far[0].candidate.position().url, 1);
     for near in in_order(1, WINDOW * 2) {
         site.insert(near, WINDOW);
     }

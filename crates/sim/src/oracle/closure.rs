@@ -118,10 +118,8 @@ impl Search<'_> {
         if !matches!(site.name, Name::Found { .. }) {
             return Outcome::DomainError;
         }
-        match site.reach {
-            Reach::Refuses => return Outcome::ConnectionError,
-            Reach::Silent => return Outcome::Timeout,
-            Reach::Answers => {}
+        if site.reach != Reach::Answers || !robots_txt::is_ever_had(web, site) {
+            return Outcome::GivenUp;
         }
         if !robots_txt::allows(web, &site.robots, path_of(url)) {
             return Outcome::Disallowed;

@@ -11,7 +11,7 @@ use super::{Check, Findings};
 use crate::Scenario;
 use crate::server::body_of;
 use crate::time::TrueTime;
-use crate::web::{Reply, site_text};
+use crate::web::{AlwaysFails, Reply, site_text};
 
 /// A page of a trap that was fetched is counted from this count on across restarts; below, it begins anew.
 const COUNTS_LOST_MAX: u32 = 8;
@@ -34,6 +34,8 @@ impl AtEnd<'_> {
             let is_left_to_owner = entry.candidate.purpose == Purpose::Robots && self.scenario.troubles.hand_overs > 0;
             match expected.get(*url) {
                 None if is_left_to_owner => {}
+                // Where what is near failed first, what is far may have come before it, and led on with fewer redirects.
+                None if self.has_faults() && entry.candidate.redirects > 0 => {}
                 None => findings.add(Check::Complete, self.now, format!("{url} should not be known")),
                 Some(expected) => self.judge_entry(url, entry, expected, findings),
             }
@@ -50,6 +52,10 @@ impl AtEnd<'_> {
             self.judge_calendar(&expected, &found, findings);
         }
         self.judge_duplicates(&entries, findings)
+    }
+
+    fn has_faults(&self) -> bool {
+        self.scenario.web.pages.values().any(|page| !page.faults.is_empty())
     }
 
     fn has_budget(&self) -> bool {
@@ -76,12 +82,19 @@ impl AtEnd<'_> {
         let is_right = match visit.outcome {
             Outcome::Duplicate => matches!(expected.outcome, Outcome::Html | Outcome::Binary),
             Outcome::Trap if expected.is_calendar => true,
+            // Where no other URL of its site is answered meanwhile, it is the site that fails.
+            Outcome::GivenUp if self.never_answers(url) => true,
             outcome => outcome == expected.outcome,
         };
         if !is_right {
             let detail = format!("{url} ended as {} ({}), not {}", visit.outcome, visit.reason, expected.outcome);
             findings.add(Check::Outcome, self.now, detail);
         }
+    }
+
+    fn never_answers(&self, url: &str) -> bool {
+        let reply = self.scenario.web.pages.get(url).map(|page| &page.reply);
+        matches!(reply, Some(Reply::AlwaysBusy(_) | Reply::AlwaysFails(AlwaysFails::Lost | AlwaysFails::Broken)))
     }
 
     /// Of a calendar so many pages are fetched as asked for, and the next one says why no more.

@@ -8,7 +8,11 @@ use weburl::UrlKey;
 
 use super::{Check, Ended, Findings, Request};
 use crate::time::TrueTime;
+use crate::web::Reply;
 use crate::{Scenario, Served};
+
+/// How often a URL that never has an answer is asked for, at most, where its site has no other answers: in seven days of growing waits.
+const ASKED_IN_TROUBLE_MAX: u32 = 80;
 
 pub(super) struct Judge {
     attempts_max: u32,
@@ -73,9 +77,14 @@ impl Judge {
     }
 
     /// Every crash and every stop may cost the attempts that were not committed yet.
-    pub(super) fn judge_end(&self, interruptions: u32, now: TrueTime, findings: &mut Findings) {
+    pub(super) fn judge_end(&self, scenario: &Scenario, interruptions: u32, now: TrueTime, findings: &mut Findings) {
         for (asked, url) in self.asked.values() {
-            if *asked > self.attempts_max * (1 + interruptions) {
+            let page = scenario.web.pages.get(url);
+            let max = match page.map(|page| &page.reply) {
+                Some(Reply::AlwaysBusy(_) | Reply::AlwaysFails(_)) => self.attempts_max + ASKED_IN_TROUBLE_MAX,
+                _ => 1 + page.map_or(0, |page| u32::try_from(page.faults.len()).unwrap_or(u32::MAX)),
+            };
+            if *asked > max + self.attempts_max * interruptions {
                 findings.add(Check::FetchedOnce, now, format!("{url} was asked for {asked} times"));
             }
         }

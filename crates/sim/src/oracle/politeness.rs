@@ -33,7 +33,6 @@ struct SiteWatch {
     crawl_delay: Duration,
     last_start: Option<TrueTime>,
     waits: Vec<Wait>,
-    failures: u32,
 }
 
 /// A time before which nothing may be asked.
@@ -42,6 +41,8 @@ struct Wait {
     check: Check,
     /// robots.txt may be asked for all the same.
     but_robots: bool,
+    /// Only this URL may not be asked.
+    only: Option<UrlKey>,
     /// It holds for another run of the crawler only if this exchange is recorded: nobody else knows of it.
     known_by: KnownBy,
 }
@@ -84,7 +85,12 @@ impl Judge {
         self.address_begins(request, findings);
         let is_robots = request.purpose == Purpose::Robots;
         let site = self.sites.entry(request.site.clone()).or_default();
-        for wait in site.waits.iter().filter(|wait| wait.until > request.start && !(is_robots && wait.but_robots)) {
+        let concerns = |wait: &&Wait| {
+            wait.until > request.start
+                && !(is_robots && wait.but_robots)
+                && wait.only.is_none_or(|only| only == request.key)
+        };
+        for wait in site.waits.iter().filter(concerns) {
             let detail = format!("{} asked for {:?} too early", request.url, wait.until.since(request.start));
             findings.add(wait.check, request.start, detail);
         }
@@ -131,7 +137,7 @@ impl Judge {
         let wishes = &self.wishes;
         let site = self.sites.entry(request.site.clone()).or_default();
         let mut wait = |after: Duration, check, but_robots, known_by| {
-            site.waits.push(Wait { until: ended.end + after, check, but_robots, known_by });
+            site.waits.push(Wait { until: ended.end + after, check, but_robots, only: None, known_by });
         };
         let is_robots = request.purpose == Purpose::Robots;
         if let Served::Busy { retry_after: Some(asked) } = ended.served {
@@ -146,16 +152,18 @@ impl Judge {
         }
         match ended.served {
             Served::Final => {
-                site.failures = 0;
                 wait(ended.took.mul_f64(wishes.delay_factor), Check::Delay, true, KnownBy::Nobody);
             }
-            Served::Busy { retry_after: None } | Served::Failed => {
-                let doublings = site.failures.min(30);
-                let backoff = wishes.backoff.saturating_mul(1 << doublings).min(wishes.backoff_max);
-                wait(backoff, Check::ComeLater, false, KnownBy::Nobody);
-                site.failures += 1;
-            }
-            Served::Busy { .. } => site.failures += 1,
+            // Nobody is there: no other URL will do better.
+            Served::Refused => wait(wishes.backoff, Check::ComeLater, false, KnownBy::Nobody),
+            Served::Busy { retry_after: None } | Served::Failed => site.waits.push(Wait {
+                until: ended.end + wishes.backoff,
+                check: Check::ComeLater,
+                but_robots: true,
+                only: Some(request.key),
+                known_by: KnownBy::Nobody,
+            }),
+            Served::Busy { .. } => {}
         }
         site.in_flight = site.in_flight.saturating_sub(1);
         let delay = wishes.delay.max(site.crawl_delay);
@@ -163,6 +171,7 @@ impl Judge {
             until: ended.end + delay,
             check: Check::Delay,
             but_robots: true,
+            only: None,
             known_by: KnownBy::Everyone,
         });
     }
@@ -188,10 +197,15 @@ impl Judge {
         }
         for site in self.sites.values_mut() {
             site.waits.retain(|wait| matches!(wait.known_by, KnownBy::Everyone | KnownBy::Recorded));
-            site.failures = 0;
             if std::mem::take(&mut site.in_flight) > 0 {
                 let until = now + self.wishes.delay.max(site.crawl_delay);
-                site.waits.push(Wait { until, check: Check::Delay, but_robots: true, known_by: KnownBy::Everyone });
+                site.waits.push(Wait {
+                    until,
+                    check: Check::Delay,
+                    but_robots: true,
+                    only: None,
+                    known_by: KnownBy::Everyone,
+                });
             }
         }
         for address in self.addresses.values_mut() {

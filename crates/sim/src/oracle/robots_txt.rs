@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use model::{Purpose, RobotsAnswer, Timestamp};
 use store::{Batch, Store};
-use weburl::{Site, SiteKey};
+use weburl::SiteKey;
 
 use super::{Check, Ended, Findings, Request};
 use crate::Served;
 use crate::time::TrueTime;
-use crate::web::{Robots, RobotsReply, Web, path_of};
+use crate::web::{Name, Reach, Robots, RobotsReply, Site, Web, path_of};
 
 /// How long a robots.txt holds (RFC 9309 §2.4).
 const HOLDS: Duration = Duration::from_secs(24 * 3600);
@@ -76,7 +76,7 @@ impl Judge {
     fn had(&self, web: &Web, request: &Request) -> Option<Had> {
         let own = *self.known.get(&request.key.site)?;
         let redirect = web.site_of(&request.url).and_then(|(_, site)| match &site.robots.reply {
-            RobotsReply::RedirectTo(other) if !self.is_once => Site::from_text(other),
+            RobotsReply::RedirectTo(other) if !self.is_once => weburl::Site::from_text(other),
             _ => None,
         });
         match redirect.filter(|_| !self.stored.contains(&request.key.site)) {
@@ -95,6 +95,9 @@ impl Judge {
             if ended.served == Served::Final || self.is_once {
                 self.known.insert(request.key.site, Had::at(ended.waited));
                 self.stored.remove(&request.key.site);
+            } else if let Some(had) = self.known.get_mut(&request.key.site) {
+                // What was had before goes on to hold (RFC 9309 §2.4), until it is asked for again: in a day at the latest.
+                had.latest = ended.waited;
             }
         }
     }
@@ -138,6 +141,17 @@ impl Judge {
 
 fn is_final(answer: &RobotsAnswer) -> bool {
     matches!(answer, RobotsAnswer::Status { code, .. } if (200..500).contains(code) && *code != 429)
+}
+
+/// Whether a site's robots.txt is had at last: a server that always fails to send it says nothing, and the site is given up.
+pub(super) fn is_ever_had(web: &Web, site: &Site) -> bool {
+    let says = match &site.robots.reply {
+        RobotsReply::RedirectTo(other) => web.sites.get(other),
+        RobotsReply::Rules | RobotsReply::Status(_) => Some(site),
+    };
+    says.is_some_and(|site| {
+        !web.forbids_all(&site.robots) && site.reach == Reach::Answers && matches!(site.name, Name::Found { .. })
+    })
 }
 
 /// The longest prefix decides; the one that allows, where both are of one length (RFC 9309 §2.2.2).

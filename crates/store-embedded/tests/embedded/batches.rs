@@ -62,7 +62,6 @@ pub fn numbered(number: u64) -> Batch {
     let answer = RobotsAnswer::Status { code: 200, body: body.into_bytes().into() };
     let robots = number.is_multiple_of(3).then_some(RobotsRecord {
         fetched_at: Timestamp(number),
-        tried_at: Timestamp(number),
         failed_tries: 0,
         answer,
         is_cut: false,

@@ -52,9 +52,9 @@ CREATE FUNCTION commit(
     h_digest bytea[], h_site bigint[], h_url bigint[],
     s_site bigint[], s_due_at bigint[], s_failures bigint[], s_response_seconds bigint[], s_response_nanos integer[],
     s_pages bigint[], s_sitemaps bigint[], s_address inet[], s_given_up text[], s_given_up_detail text[], s_text text[],
-    s_aside_since bigint[], s_aside_round bigint[], s_aside_reason text[], s_aside_detail text[],
+    s_aside_until bigint[], s_aside_round bigint[], s_aside_reason text[], s_aside_detail text[],
     c_site bigint[], c_shape bigint[], c_count bigint[],
-    r_site bigint[], r_fetched_at bigint[], r_tried_at bigint[], r_failed_tries bigint[], r_status integer[], r_failure text[],
+    r_site bigint[], r_fetched_at bigint[], r_failed_tries bigint[], r_status integer[], r_failure text[],
     r_failure_detail text[], r_body bytea[], r_is_cut boolean[],
     e_text text[], e_site bigint[], e_url bigint[],
     g_serial bigint[], g_name text[], g_length bigint[])
@@ -304,15 +304,15 @@ BEGIN
             WHERE v.duplicate_of_site = l.site AND v.duplicate_of_url = l.url;
     END IF;
     INSERT INTO site (site_key, due_at, failures_in_a_row, response_seconds, response_nanos, pages_fetched, sitemaps_read,
-            address, given_up, given_up_detail, site, aside_since, aside_round, aside_reason, aside_detail)
+            address, given_up, given_up_detail, site, aside_until, aside_round, aside_reason, aside_detail)
         SELECT * FROM unnest(s_site, s_due_at, s_failures, s_response_seconds, s_response_nanos, s_pages, s_sitemaps,
-            s_address, s_given_up, s_given_up_detail, s_text, s_aside_since, s_aside_round, s_aside_reason, s_aside_detail)
+            s_address, s_given_up, s_given_up_detail, s_text, s_aside_until, s_aside_round, s_aside_reason, s_aside_detail)
         ON CONFLICT (site_key) DO UPDATE SET
             due_at = excluded.due_at, failures_in_a_row = excluded.failures_in_a_row,
             response_seconds = excluded.response_seconds, response_nanos = excluded.response_nanos,
             pages_fetched = excluded.pages_fetched, sitemaps_read = excluded.sitemaps_read, address = excluded.address,
             given_up = excluded.given_up, given_up_detail = excluded.given_up_detail, site = excluded.site,
-            aside_since = excluded.aside_since, aside_round = excluded.aside_round,
+            aside_until = excluded.aside_until, aside_round = excluded.aside_round,
             aside_reason = excluded.aside_reason, aside_detail = excluded.aside_detail;
     IF cardinality(c_site) > 0 THEN
         INSERT INTO site_shapes (site_key, shape, count) SELECT * FROM unnest(c_site, c_shape, c_count)
@@ -320,10 +320,10 @@ BEGIN
     END IF;
     IF cardinality(r_site) > 0 THEN
         -- The records are in a segment that grew. Segments are sealed in their order: what is in one before is lost only with the last.
-        INSERT INTO robots (site_key, fetched_at, tried_at, failed_tries, status, failure, failure_detail, body, is_cut, segment)
+        INSERT INTO robots (site_key, fetched_at, failed_tries, status, failure, failure_detail, body, is_cut, segment)
             SELECT r.*, CASE WHEN me <> 0 THEN (SELECT max(g.serial) FROM unnest(g_serial) AS g(serial)) END
-            FROM unnest(r_site, r_fetched_at, r_tried_at, r_failed_tries, r_status, r_failure, r_failure_detail, r_body, r_is_cut) AS r
-            ON CONFLICT (site_key) DO UPDATE SET fetched_at = excluded.fetched_at, tried_at = excluded.tried_at,
+            FROM unnest(r_site, r_fetched_at, r_failed_tries, r_status, r_failure, r_failure_detail, r_body, r_is_cut) AS r
+            ON CONFLICT (site_key) DO UPDATE SET fetched_at = excluded.fetched_at,
                 failed_tries = excluded.failed_tries, status = excluded.status, failure = excluded.failure, failure_detail = excluded.failure_detail,
                 body = excluded.body, is_cut = excluded.is_cut, segment = excluded.segment;
     END IF;

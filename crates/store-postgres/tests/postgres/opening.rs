@@ -53,8 +53,8 @@ fn a_store_of_the_fourth_format_goes_on_and_contents_are_found_by_their_label() 
     drop(store);
     place.execute(
         "DROP INDEX holder_of_url; ALTER TABLE visit DROP duplicate_kind; UPDATE meta SET version = 4;
-         DROP TABLE secret; ALTER TABLE crawl DROP secrets; ALTER TABLE robots DROP segment, DROP tried_at;
-         ALTER TABLE site DROP aside_since, DROP aside_round, DROP aside_reason, DROP aside_detail,
+         DROP TABLE secret; ALTER TABLE crawl DROP secrets; ALTER TABLE robots DROP segment;
+         ALTER TABLE site DROP aside_until, DROP aside_round, DROP aside_reason, DROP aside_detail,
              ADD shapes bytea NOT NULL DEFAULT '';
          UPDATE site s SET shapes = (SELECT string_agg(int8send(c.shape) || int4send(c.count::integer), '')
              FROM site_shapes c WHERE c.site_key = s.site_key);
@@ -73,7 +73,7 @@ fn a_store_of_the_fourth_format_goes_on_and_contents_are_found_by_their_label() 
     assert_eq!(holder(b"another", 8), Some(now), "the content says more");
 }
 
-/// The seventh format had no sites aside, of a robots.txt only the last try, and counters of shapes in the row of their site.
+/// The seventh format had no sites aside, and counters of shapes in the row of their site.
 #[test]
 fn a_store_of_the_seventh_format_goes_on() {
     let server = Postgres::start();
@@ -82,8 +82,8 @@ fn a_store_of_the_seventh_format_goes_on() {
     (1..=3).for_each(|number| assert_ne!(store.commit(&numbered(number)).ok(), None, "batch {number}"));
     drop(store);
     place.execute(
-        "ALTER TABLE robots DROP tried_at; UPDATE meta SET version = 7;
-         ALTER TABLE site DROP aside_since, DROP aside_round, DROP aside_reason, DROP aside_detail,
+        "UPDATE meta SET version = 7;
+         ALTER TABLE site DROP aside_until, DROP aside_round, DROP aside_reason, DROP aside_detail,
              ADD shapes bytea NOT NULL DEFAULT '';
          UPDATE site s SET shapes = (SELECT string_agg(int8send(c.shape) || int4send(c.count::integer), '')
              FROM site_shapes c WHERE c.site_key = s.site_key);

@@ -164,14 +164,14 @@ impl Retry<'_> {
         }
         // A copy that was kept is as old as it is; without one the answer holds no more.
         let fetched_at = if is_had { robots.fetched_at } else { Timestamp::default() };
-        Some(RobotsRecord { fetched_at, tried_at: fetched_at, failed_tries: 0, ..robots })
+        Some(RobotsRecord { fetched_at, failed_tries: 0, ..robots })
     }
 
     /// The wait after a visit, by what is known of the site.
     fn delay_of(&self, record: &SiteRecord) -> Duration {
         let crawl_delay = match robots_state(record.robots.as_ref(), self.settings) {
             RobotsState::Known { rules, .. } => rules.crawl_delay(),
-            RobotsState::Unknown { .. } | RobotsState::InFlight { .. } => None,
+            RobotsState::Unknown | RobotsState::InFlight { .. } => None,
         };
         self.settings.site_rules.politeness.delay_after(crawl_delay, record.response_time)
     }

@@ -180,7 +180,7 @@ impl RobotsStory {
             RobotsState::Known { rules, expires_at, .. } => {
                 (Some(rules), (*expires_at < Timestamp::MAX).then(|| expires_at.to_rfc3339()))
             }
-            RobotsState::Unknown { .. } | RobotsState::InFlight { .. } => (None, None),
+            RobotsState::Unknown | RobotsState::InFlight { .. } => (None, None),
         };
         let has_file =
             record.is_some_and(|record| matches!(record.answer, RobotsAnswer::Status { code: 200..=299, .. }));
@@ -188,8 +188,8 @@ impl RobotsStory {
             answer: standing.robots_answer(),
             // Where it is to be asked for anew, whatever came of it before, there is no time (`crawl --retry`).
             asked_at: record
-                .filter(|record| record.tried_at > Timestamp::default())
-                .map(|record| record.tried_at.to_rfc3339()),
+                .filter(|record| record.fetched_at > Timestamp::default())
+                .map(|record| record.fetched_at.to_rfc3339()),
             expires_at,
             is_cut: record.is_some_and(|record| record.is_cut),
             failed_tries: record.map_or(0, |record| record.failed_tries),

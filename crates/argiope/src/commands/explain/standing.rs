@@ -109,28 +109,16 @@ impl<'a> Standing<'a> {
 
     fn robots_reason(&self) -> Option<String> {
         self.settings.site_rules.matching?;
-        let tries = self.record.robots.as_ref().map_or(0, |robots| robots.failed_tries);
-        let answer = self.robots_answer();
+        let has_failed = self.record.robots.as_ref().is_some_and(|robots| robots.failed_tries > 0);
         match &self.robots {
             RobotsState::Known { expires_at, .. } if *expires_at <= self.now => {
                 Some("robots.txt has expired and is asked for again first".to_owned())
             }
-            RobotsState::Known { failure: Some(_), expires_at, .. } => {
-                Some(format!("robots.txt could not be had ({answer}): until {expires_at} its URLs end with that"))
+            RobotsState::Known { .. } => None,
+            RobotsState::Unknown | RobotsState::InFlight { .. } if has_failed => {
+                Some(format!("robots.txt could not be had yet ({})", self.robots_answer()))
             }
-            RobotsState::Known { rules, expires_at, .. } => {
-                let decision = rules.decide("/", Matching::default());
-                matches!(decision.reason, Reason::Undefined(_)).then(|| {
-                    format!(
-                        "robots.txt could not be had ({answer}, {tries} tries): until {expires_at} all is disallowed"
-                    )
-                })
-            }
-            RobotsState::Unknown { failed_tries: 0 } => Some("robots.txt is asked for first".to_owned()),
-            RobotsState::Unknown { failed_tries } | RobotsState::InFlight { failed_tries } => {
-                let max = self.settings.site_rules.politeness.attempts_max;
-                Some(format!("robots.txt could not be had yet ({answer}; {failed_tries} of {max} tries)"))
-            }
+            RobotsState::Unknown | RobotsState::InFlight { .. } => Some("robots.txt is asked for first".to_owned()),
         }
     }
 
@@ -146,9 +134,16 @@ impl<'a> Standing<'a> {
     }
 
     fn failures_reason(&self) -> Option<String> {
+        if let Some(aside) = &self.record.aside {
+            let left = self.settings.site_rules.politeness.rounds_before_giving_up();
+            return Some(format!(
+                "the site is in trouble ({}): this is wait {} of {left}, and its URLs stay open",
+                aside.reason.detail, aside.round
+            ));
+        }
         let max = self.settings.site_rules.politeness.failures_in_a_row_max;
         let failures = self.record.failures_in_a_row;
-        (failures > 0).then(|| format!("{failures} failures in a row make it wait longer; at {max} it is given up"))
+        (failures > 0).then(|| format!("{failures} failures in a row make it wait longer; at {max} it is put aside"))
     }
 }
 

@@ -1,0 +1,113 @@
+//! Trouble passes: what fails for a while is had in the end, by this run or by the next, and nothing is final before.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+use testweb::{Config, Reply, Request, Server, Site, Web, from_fn};
+
+use crate::crawl::{Crawl, serve};
+
+/// Pages of a site besides its first.
+const PAGES: u32 = 60;
+
+/// A page of a site whose first page links to all others.
+fn page(request: &Request) -> Reply {
+    match request.target.as_str() {
+        "/robots.txt" => Reply::text(""),
+        "/" => Reply::html((0..PAGES).map(|n| format!("<a href=/{n}>{n}</a>")).collect::<String>()),
+        target => Reply::html(format!("<p>the page {target}</p>")),
+    }
+}
+
+/// A site of which `is_down` says when it is, by the number of the request.
+fn site(is_down: impl Fn(u32, &Request) -> bool + Send + Sync) -> impl Site {
+    let requests = AtomicU32::new(0);
+    from_fn(
+        move |request| {
+            if is_down(requests.fetch_add(1, SeqCst), request) { Reply::error(503, "down") } else { page(request) }
+        },
+    )
+}
+
+fn count<'a>(outcomes: &BTreeMap<&str, &'a str>) -> BTreeMap<&'a str, usize> {
+    let mut counts = BTreeMap::new();
+    outcomes.values().for_each(|outcome| *counts.entry(*outcome).or_default() += 1);
+    counts
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_that_is_down_for_some_requests_loses_nothing() {
+    // While its robots.txt is asked for; in the middle of the crawl; while the last pages are fetched.
+    for down in [0..4, 20..27, 60..66] {
+        let server = serve(Web::new().site("small.test", site(move |n, _| down.contains(&n)))).await;
+        let crawl = Crawl::of(&server, &["http://small.test/"]).at_once().with(&["--no-sitemaps"]);
+        crawl.run().await;
+        assert_eq!(count(&crawl.found().outcomes()), [("html", 61)].into(), "{}", crawl.said());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_site_that_fails_every_fifth_page_all_others_are_had() {
+    let is_broken = |_, request: &Request| request.target[1..].parse::<u32>().is_ok_and(|n| n % 5 == 0);
+    let server = serve(Web::new().site("flaky.test", site(is_broken))).await;
+    let crawl = Crawl::of(&server, &["http://flaky.test/"]).at_once().with(&["--no-sitemaps"]);
+    crawl.run().await;
+    assert_eq!(count(&crawl.found().outcomes()), [("html", 49), ("http_error", 12)].into());
+    let asked = server.log().iter().filter(|entry| entry.target == "/5").count();
+    assert_eq!(asked, 4, "--max-attempts");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_run_fetches_what_a_site_in_trouble_did_not_give() {
+    let is_up = Arc::new(AtomicU32::new(20));
+    let is_down = {
+        let is_up = is_up.clone();
+        move |n, _: &Request| n >= is_up.load(SeqCst)
+    };
+    let server = serve(Web::new().site("small.test", site(is_down))).await;
+    let crawl = Crawl::of(&server, &["http://small.test/"]).at_once().with(&["--no-sitemaps"]);
+    let ended = crawl.begin().end().await;
+    assert_eq!(ended.code, Some(3), "{}", crawl.said());
+    assert!(crawl.said().contains("42 URLs left, of 1 site in trouble"), "{}", crawl.said());
+    assert_eq!(count(&crawl.found().outcomes()), [("frontier", 42), ("html", 19)].into());
+    is_up.store(u32::MAX, SeqCst);
+    crawl.again(&[]).begin().end().await;
+    assert_eq!(count(&crawl.found().outcomes()), [("html", 61)].into(), "{}", crawl.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_port_is_told_and_the_same_command_goes_on_when_it_is_right() {
+    let port = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address").port();
+    let seed = format!("http://127.0.0.1:{port}/");
+    let crawl = Crawl::routed(&[&seed]).at_once();
+    assert_eq!(crawl.begin().end().await.code, Some(1));
+    let said = crawl.said();
+    assert!(said.contains("connection refused; it stays open"), "{said}");
+    let listen = vec![([127, 0, 0, 1], port).into()];
+    let web = Web::new().site("127.0.0.1", from_fn(page));
+    let _server = Server::start(Config { listen, ..Config::new(web) }).await.expect("the port is still free");
+    assert_eq!(crawl.again(&[]).begin().end().await.code, Some(0), "{}", crawl.said());
+    assert_eq!(count(&crawl.found().outcomes()), [("html", 61)].into());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_is_unknown_is_told_and_the_same_command_goes_on_when_it_is_known() {
+    let crawl = Crawl::routed(&["http://nobody.invalid/"]).at_once().with(&["--dns-timeout", "2s", "--no-sitemaps"]);
+    assert_eq!(crawl.begin().end().await.code, Some(1));
+    assert!(crawl.said().contains("http://nobody.invalid/: "), "{}", crawl.said());
+    let server = serve(Web::new().site("nobody.invalid", from_fn(page))).await;
+    let again = crawl.again(&["--connect-to", &server.connect_to()]);
+    assert_eq!(again.begin().end().await.code, Some(0), "{}", crawl.said());
+    assert_eq!(count(&crawl.found().outcomes()), [("html", 61)].into());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_that_is_given_up_ends_all_its_urls() {
+    let server = serve(Web::new().site("small.test", site(|n, _| n >= 20))).await;
+    let crawl = Crawl::of(&server, &["http://small.test/"]).at_once().with(&["--no-sitemaps", "--give-up-after", "0"]);
+    crawl.run().await;
+    let outcomes = count(&crawl.found().outcomes());
+    assert_eq!(outcomes, [("given_up", 42), ("html", 19)].into(), "{}", crawl.said());
+}

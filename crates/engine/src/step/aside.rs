@@ -1,0 +1,126 @@
+//! Sites in trouble: they leave the front until their wait is over, and the run waits for them as long as its patience lasts.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use foldhash::HashMap;
+use frontier::LeftBehind;
+use model::{SiteRecord, Timestamp};
+use weburl::SiteKey;
+
+use super::{Slot, State};
+
+/// How long a run waits that has fetched nothing yet. A wrong port or a machine without a network is told soon.
+const PATIENCE_BEFORE_FIRST_PAGE: Duration = Duration::from_secs(60);
+
+/// Sites in trouble that are remembered, some 150 bytes each. Those of more that wait longest are left to the store, and looked for there.
+const ASIDE_REMEMBERED_MAX: usize = 300_000;
+
+/// Sites in trouble, by the time when they may be asked again.
+#[derive(Default)]
+pub(super) struct Asides {
+    sites: HashMap<SiteKey, InTrouble>,
+    due: BTreeSet<(Timestamp, SiteKey)>,
+    /// When the first is due of those that are not remembered.
+    forgotten: Option<Timestamp>,
+    /// From when on there was nothing else to do than to wait for them.
+    waiting_since: Option<Timestamp>,
+}
+
+struct InTrouble {
+    due: Timestamp,
+    /// Others come before these.
+    left_behind: LeftBehind,
+}
+
+impl Asides {
+    fn insert(&mut self, site: SiteKey, due: Timestamp, left_behind: LeftBehind) {
+        self.remove(site);
+        self.sites.insert(site, InTrouble { due, left_behind });
+        self.due.insert((due, site));
+        if self.sites.len() > ASIDE_REMEMBERED_MAX
+            && let Some((due, last)) = self.due.pop_last()
+        {
+            self.sites.remove(&last);
+            self.forgotten = Some(self.forgotten.map_or(due, |first| first.min(due)));
+        }
+    }
+
+    pub(super) fn remove(&mut self, site: SiteKey) -> Option<LeftBehind> {
+        let InTrouble { due, left_behind } = self.sites.remove(&site)?;
+        self.due.remove(&(due, site));
+        Some(left_behind)
+    }
+
+    pub(super) fn contains(&self, site: SiteKey) -> bool {
+        self.sites.contains_key(&site)
+    }
+
+    /// How many there are, as far as they are remembered.
+    pub(super) fn len(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// When the next is due.
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        let first = self.due.first().map(|(due, _)| *due);
+        [first, self.forgotten].into_iter().flatten().min()
+    }
+}
+
+impl State {
+    /// Lets a site in trouble leave the front. Nothing of it may be under way.
+    pub(super) fn put_aside(&mut self, site: SiteKey) {
+        if let Some(mut front) = self.leave_front(site) {
+            let left_behind = front.state.take_left_behind();
+            self.asides.insert(site, front.state.due_at(), left_behind);
+        }
+    }
+
+    /// Until when a site is in trouble that may not be in front, as far as it is known here or by its record.
+    pub(super) fn aside_until(&self, now: Timestamp, site: SiteKey, record: &SiteRecord) -> Option<Timestamp> {
+        let until = match self.sites.get(&site) {
+            Some(Slot::Here(front)) => front.state.is_aside(now).then(|| front.state.due_at()),
+            Some(Slot::Loading(_)) | None => {
+                let in_store = record.aside.as_ref().map(|_| record.due_at);
+                self.asides.sites.get(&site).map(|site| site.due).or(in_store)
+            }
+        };
+        until.filter(|until| *until > now)
+    }
+
+    /// Brings back the sites whose wait is over, as far as there is room.
+    pub(super) fn return_from_aside(&mut self, now: Timestamp) {
+        if self.asides.forgotten.is_some_and(|due| due <= now) {
+            self.asides.forgotten = None;
+            self.sites_missed = true;
+        }
+        while let Some((due, site)) = self.asides.due.first().copied()
+            && due <= now
+            && self.make_room(self.settings.sites_in_front_max)
+        {
+            let left_behind = self.asides.remove(site);
+            self.asides.waiting_since = None;
+            self.bring_to_front(site);
+            if let Some(Slot::Loading(loading)) = self.sites.get_mut(&site) {
+                loading.left_behind = left_behind;
+            }
+        }
+    }
+
+    /// When to go on, where there is nothing to do but to wait for sites in trouble; `None` where patience ends before that.
+    pub(super) fn waits_until(&mut self, now: Timestamp) -> Option<Timestamp> {
+        let due = self.asides.next_due()?;
+        let since = *self.asides.waiting_since.get_or_insert(now);
+        (due <= self.patience_ends(since)).then_some(due)
+    }
+
+    /// When the run has waited long enough that has had nothing to do since then.
+    pub(super) fn patience_ends(&self, since: Timestamp) -> Timestamp {
+        let patience = self.settings.patience;
+        if self.pages > 0 {
+            return since + patience;
+        }
+        self.started_at + patience.min(PATIENCE_BEFORE_FIRST_PAGE)
+    }
+}

@@ -1,0 +1,153 @@
+//! The machine's own network: where no site at all can be reached, it is that which is down, and no failure counts.
+
+use std::time::Duration;
+
+use foldhash::HashSet;
+use frontier::Trouble;
+use model::Timestamp;
+use weburl::SiteKey;
+
+use super::State;
+
+/// So many sites must fail that were reached before, one after the other and none answering, or all there are if they are fewer: but not
+/// less than [`SITES_MIN`], since of one or two sites nobody can tell.
+const SITES_ENOUGH: usize = 8;
+const SITES_MIN: usize = 3;
+
+/// For so long no site may have answered.
+const SILENT_FOR_MIN: Duration = Duration::from_secs(2);
+
+/// The waits between two attempts to reach something; the last one repeats.
+const PROBE_WAITS: [Duration; 6] = [
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+    Duration::from_secs(10),
+    Duration::from_secs(30),
+    Duration::from_secs(60),
+];
+
+/// What is known of the machine's own network.
+#[derive(Default)]
+pub(super) struct OwnNetwork {
+    /// Sites that could not be reached since one was; no more than are enough.
+    failed: HashSet<SiteKey>,
+    failed_since: Option<Timestamp>,
+    down: Option<Down>,
+}
+
+/// The network is down.
+#[derive(Clone, Copy)]
+struct Down {
+    since: Timestamp,
+    /// When something is tried again.
+    probe_at: Timestamp,
+    probes: usize,
+}
+
+impl OwnNetwork {
+    /// Since when it is down, if it is.
+    pub(super) fn down_since(&self) -> Option<Timestamp> {
+        self.down.map(|down| down.since)
+    }
+
+    /// Before when nothing may be tried.
+    pub(super) fn quiet_until(&self) -> Option<Timestamp> {
+        self.down.map(|down| down.probe_at)
+    }
+
+    /// True where something may be tried. Where the network is down, that uses up this attempt.
+    pub(super) fn may_try(&mut self, now: Timestamp) -> bool {
+        let Some(down) = &mut self.down else { return true };
+        if down.probe_at > now {
+            return false;
+        }
+        down.probe_at = now + PROBE_WAITS[down.probes.min(PROBE_WAITS.len() - 1)];
+        down.probes += 1;
+        true
+    }
+
+    /// Some site has answered.
+    pub(super) fn reached(&mut self) {
+        self.failed.clear();
+        self.failed_since = None;
+        self.down = None;
+    }
+
+    /// A site could not be reached, of so many that there are. True where that is the fault of the network, not of the site.
+    fn is_down(&mut self, now: Timestamp, site: SiteKey, was_reached: bool, sites: usize) -> bool {
+        if self.down.is_some() {
+            return true;
+        }
+        let enough = sites.clamp(SITES_MIN, SITES_ENOUGH);
+        let since = *self.failed_since.get_or_insert(now);
+        if was_reached && self.failed.len() < enough {
+            self.failed.insert(site);
+        }
+        if self.failed.len() < enough || now.since(since) < SILENT_FOR_MIN {
+            return false;
+        }
+        self.down = Some(Down { since, probe_at: now + PROBE_WAITS[0], probes: 1 });
+        true
+    }
+}
+
+impl State {
+    /// Notes that a site failed. True where that is the fault of the machine's own network: it does not count then.
+    pub(super) fn is_fault_of_network(&mut self, now: Timestamp, site: SiteKey, trouble: Trouble) -> bool {
+        if trouble != Trouble::Unreached {
+            self.network.reached();
+            return false;
+        }
+        let sites = self.sites.len() + self.asides.len();
+        let was_reached = self.front(site).is_some_and(|front| front.state.was_reached());
+        self.network.is_down(now, site, was_reached, sites)
+    }
+
+    /// Since when no site at all can be reached.
+    #[must_use]
+    pub fn network_down_since(&self) -> Option<Timestamp> {
+        self.network.down_since()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: fn(u64) -> Timestamp = |seconds| Timestamp(seconds * 1_000_000);
+
+    #[test]
+    fn the_network_is_down_where_no_site_at_all_is_reached_for_a_while() {
+        // Sites there are; failures as (second, site), where site 0 stands for an answer; since when the network is down.
+        let check = |sites: usize, events: &[(u64, u64)], expect: Option<u64>| {
+            let mut network = OwnNetwork::default();
+            for (second, site) in events {
+                match site {
+                    0 => network.reached(),
+                    _ => _ = network.is_down(S(*second), SiteKey(*site), *site < 100, sites),
+                }
+            }
+            assert_eq!(network.down_since(), expect.map(S), "{sites} sites, {events:?}");
+        };
+        check(50, &[(5, 1), (5, 2), (5, 3), (5, 4), (6, 5), (6, 6), (7, 7), (8, 8)], Some(5));
+        check(50, &[(5, 1), (5, 2), (5, 3), (5, 4), (6, 5), (6, 6), (7, 7), (8, 7)], None);
+        check(50, &[(5, 1), (5, 2), (5, 3), (5, 4), (5, 5), (5, 6), (5, 7), (6, 8)], None);
+        check(50, &[(5, 1), (5, 2), (5, 3), (6, 0), (7, 4), (7, 5), (8, 6), (9, 7), (9, 8), (9, 9)], None);
+        check(3, &[(1, 1), (1, 2), (3, 3)], Some(1));
+        check(1, &[(1, 1), (3, 1), (9, 1)], None);
+        check(3, &[(1, 1), (1, 2), (3, 3), (4, 0)], None);
+        // Some that were never reached may never be.
+        check(3, &[(1, 101), (1, 102), (3, 103), (4, 104)], None);
+    }
+
+    #[test]
+    fn probes_are_few_and_fewer() {
+        let mut network = OwnNetwork::default();
+        for (second, site) in [(0, 1), (0, 2), (2, 3)] {
+            network.is_down(S(second), SiteKey(site), true, 3);
+        }
+        let tried: Vec<u64> = (0..=120).filter(|second| network.may_try(S(*second))).collect();
+        assert_eq!(tried, [3, 5, 10, 20, 50, 110]);
+    }
+}
