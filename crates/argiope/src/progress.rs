@@ -41,6 +41,7 @@ pub struct Printer {
     line_open: bool,
     fetches_lost: u64,
     has_told_of_clock: bool,
+    has_told_of_network: bool,
 }
 
 impl Printer {
@@ -57,6 +58,7 @@ impl Printer {
             line_open: false,
             fetches_lost: 0,
             has_told_of_clock: false,
+            has_told_of_network: false,
         }
     }
 
@@ -67,6 +69,18 @@ impl Printer {
             self.has_told_of_clock = true;
             let by = by.as_secs();
             crate::say!("the system's clock was set back by {by} s or more since the last run; no site waits for that");
+        }
+        if now.is_network_down != self.has_told_of_network {
+            self.has_told_of_network = now.is_network_down;
+            self.end_line();
+            crate::say!(
+                "{}",
+                if now.is_network_down {
+                    "no site can be reached that answered before: this machine's network seems to be down; it is tried now and then"
+                } else {
+                    "sites can be reached again; the crawl goes on"
+                }
+            );
         }
         let before = *self.last.get_or_insert(now);
         let due = self.changing || now.elapsed >= self.last_plain + PLAIN_EVERY;
@@ -83,11 +97,15 @@ impl Printer {
         self.line_open = self.changing;
     }
 
-    /// Ends the changing line, so that what follows stands on a line of its own, and reports what the program itself broke.
-    pub fn end(&mut self) {
+    fn end_line(&mut self) {
         if std::mem::take(&mut self.line_open) {
             show("\n");
         }
+    }
+
+    /// Ends the changing line, so that what follows stands on a line of its own, and reports what the program itself broke.
+    pub fn end(&mut self) {
+        self.end_line();
         let lost = std::mem::take(&mut self.fetches_lost);
         if lost > 0 {
             crate::say!("{lost} fetches broke off by an error of this program, each counted as a failed attempt");
@@ -99,8 +117,9 @@ fn line(before: &Progress, now: &Progress) -> String {
     let (pages, elapsed) = (now.pages - before.pages, now.elapsed.saturating_sub(before.elapsed));
     #[expect(clippy::cast_precision_loss, reason = "a rate is shown")]
     let rate = if elapsed.is_zero() { 0.0 } else { pages as f64 / elapsed.as_secs_f64() };
+    let aside = if now.sites_aside == 0 { String::new() } else { format!("  {} in trouble", now.sites_aside) };
     format!(
-        "{:>6}s  {} pages  {rate:.1}/s  {}  {} fetching  {} sites waiting",
+        "{:>6}s  {} pages  {rate:.1}/s  {}  {} fetching  {} sites waiting{aside}",
         now.elapsed.as_secs(),
         now.pages,
         human_bytes(now.bytes),

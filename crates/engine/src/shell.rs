@@ -109,6 +109,10 @@ pub struct Progress {
     pub in_flight: usize,
     /// Sites that wait for a visit.
     pub sites_waiting: usize,
+    /// Sites in trouble, which are left alone for a while.
+    pub sites_aside: usize,
+    /// No site at all can be reached: the machine's own network seems to be down, and nothing counts until it is back.
+    pub is_network_down: bool,
     /// Fetches of this run that the program itself broke; each counted as an attempt that failed.
     pub fetches_lost: u64,
     /// By how much, at least, the system's clock was set back since the run before, as far as was noticed.
@@ -311,6 +315,8 @@ fn progress(state: &State, elapsed: Duration) -> Progress {
         bytes: state.bytes(),
         in_flight: state.fetches_in_flight(),
         sites_waiting: state.sites_waiting(),
+        sites_aside: state.sites_aside(),
+        is_network_down: state.network_down_since().is_some(),
         fetches_lost: state.fetches_lost(),
         clock_set_back: state.clock_set_back(),
         elapsed,

@@ -165,13 +165,15 @@ impl Link {
     fn open(&mut self) -> Result<Option<String>, StoreError> {
         let doing = "opening the store";
         let mut client = self.connect().map_err(|error| backend(doing, error))?;
+        if self.role != Role::Read {
+            migrations::check_server(&mut client, &self.address)?;
+        }
         if is_standby(&mut client).map_err(|error| error::query(&self.place, doing, error))? {
             return Err(backend(doing, self.standby()));
         }
         let mut crawl_id = None;
         if self.role != Role::Read {
             let failed = |error| error::query(&self.place, doing, error);
-            migrations::check_server(&mut client, &self.address)?;
             self.greet(&mut client).map_err(failed)?;
             client.execute(LOCK_TABLES, &[&self.schema.as_str()]).map_err(failed)?;
             crawl_id = Some(migrations::migrate(&mut client, &self.schema, &self.place)?);
@@ -268,5 +270,5 @@ impl Link {
 }
 
 fn is_standby(client: &mut Client) -> Result<bool, postgres::Error> {
-    Ok(client.query_one(IS_STANDBY, &[])?.get(0))
+    client.query_one(IS_STANDBY, &[])?.try_get(0)
 }

@@ -44,7 +44,7 @@ fn web(is_well: &Arc<AtomicBool>) -> Web {
 
 fn crawl(arguments: &[&str]) -> (Crawled, Arc<AtomicBool>) {
     let is_well = Arc::new(AtomicBool::new(false));
-    let fixed = ["--segment-size", "4KB", "--max-attempts", "2"];
+    let fixed = ["--segment-size", "4KB", "--max-attempts", "2", "--give-up-after", "0"];
     (Crawled::of(web(&is_well), &format!("{UP}/"), &[&fixed[..], arguments].concat()), is_well)
 }
 
@@ -74,12 +74,12 @@ fn what_failed_is_fetched_again_and_has_one_row_the_later() {
     let error = format!("{UP}/error");
     assert_eq!(outcome(&crawled, &error), "http_error");
     let failed = ["/1", "/2"].map(|path| outcome(&crawled, &format!("{DOWN}{path}")));
-    assert!(failed.iter().all(|outcome| outcome == "connection_error"), "{failed:?}");
+    assert!(failed.iter().all(|outcome| outcome == "given_up"), "{failed:?}");
     let before = answers_in_the_archive(&crawled, &error);
     assert!(before > 0);
 
     is_well.store(true, SeqCst);
-    let said = retry(&crawled, "http_error,connection_error", &[]);
+    let said = retry(&crawled, "http_error,given_up", &[]);
     assert_eq!(said, "3 URLs of 2 sites in the frontier again");
     let found = pages(crawled.dir());
     for (url, row) in &found {
@@ -101,7 +101,7 @@ fn what_failed_is_fetched_again_and_has_one_row_the_later() {
     assert_eq!((&status["frontier"], &status["fetched"]), (&0.into(), &5.into()), "{status}");
     assert!(status["outcomes"].get("http_error").is_none(), "{status}");
     let report = crawled.run("report", &["--json"]).json();
-    assert!(!report.to_string().contains("connection_error\":1"), "{report}");
+    assert!(!report.to_string().contains("given_up\":1"), "{report}");
     assert_eq!(crawled.run("rank", &[]).code, 0);
     let written = Table::ALL.map(|table| rows(crawled.dir(), table));
     assert_eq!(crawled.run("derive", &["--all"]).code, 0);
@@ -114,7 +114,7 @@ fn what_failed_is_fetched_again_and_has_one_row_the_later() {
 fn what_fails_again_has_one_row_too() {
     let (crawled, _) = crawl(&["--scope", "any"]);
     // With the sitemap that is not there.
-    assert_eq!(retry(&crawled, "http_error,connection_error", &[]), "4 URLs of 2 sites in the frontier again");
+    assert_eq!(retry(&crawled, "http_error,given_up", &[]), "4 URLs of 2 sites in the frontier again");
     assert_eq!(pages(crawled.dir()).len(), PAGES.len() + 2);
     assert_eq!(outcome(&crawled, &format!("{UP}/error")), "http_error");
     assert_eq!(crawled.run("check", &[]).code, 0);
@@ -162,7 +162,7 @@ fn a_site_that_was_given_up_or_is_aside_is_asked_again_at_once() {
     let robots = before.robots.expect("it was asked for");
     assert!(matches!(robots.answer, RobotsAnswer::Failed(_)));
     is_well.store(true, SeqCst);
-    assert_eq!(retry(&crawled, "connection_error", &[]), "2 URLs of 1 site in the frontier again");
+    assert_eq!(retry(&crawled, "given_up", &[]), "2 URLs of 1 site in the frontier again");
     for path in ["/1", "/2"] {
         assert_eq!(outcome(&crawled, &format!("{DOWN}{path}")), "html");
     }

@@ -190,7 +190,7 @@ fn a_site_without_robots_txt_to_be_had_says_so() {
     assert!(told.contains("the site is in trouble (robots.txt: status 503): this is wait 1 of 12"), "{told}");
     let url = crawled.explain("/");
     assert_eq!(url["row"]["outcome"], "frontier");
-    assert_eq!(rule(&url, "robots"), (Value::Null, "robots.txt answered with status 503".to_owned()));
+    assert_eq!(rule(&url, "robots"), (Value::Null, "robots.txt: status 503".to_owned()));
 }
 
 #[test]

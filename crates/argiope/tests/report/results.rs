@@ -108,7 +108,7 @@ fn a_single_seed_that_failed() {
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
     let port = socket.local_addr().expect("an address").port();
     let seed = format!("http://127.0.0.1:{port}/");
-    let crawled = Crawled::alone(&[&seed, "--no-sitemaps"]);
+    let crawled = Crawled::alone(&[&seed, "--no-sitemaps", "--give-up-after", "0"]);
     let report = crawled.json();
     assert_eq!(report["overview"]["pages"]["all_sites"], 1);
     assert_eq!(report["overview"]["errors"]["seed_sites"], 1);

@@ -69,6 +69,12 @@ impl Asides {
 }
 
 impl State {
+    /// Sites in trouble that are out of front, as far as they are remembered.
+    #[must_use]
+    pub fn sites_aside(&self) -> usize {
+        self.asides.len()
+    }
+
     /// Lets a site in trouble leave the front. Nothing of it may be under way.
     pub(super) fn put_aside(&mut self, site: SiteKey) {
         if let Some(mut front) = self.leave_front(site) {

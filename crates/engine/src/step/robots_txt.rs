@@ -76,6 +76,7 @@ impl State {
             let asked = retry_after.unwrap_or_default().min(politeness.retry_after_max);
             front.state.wait_until(at + asked);
         } else if is_hopeless(&record.answer) {
+            front.state.robots_unanswered();
             front.state.give_up(failure);
         } else if is_network {
             front.state.robots_unanswered();
