@@ -13,6 +13,7 @@ mod known;
 mod links;
 mod network;
 mod ownership;
+mod places;
 mod remembered;
 mod robots_txt;
 mod shares;
@@ -28,15 +29,16 @@ use std::time::Duration;
 
 use foldhash::{HashMap, HashSet};
 use frontier::{Failed, Group, LeftBehind, Politeness, SiteState, Trouble, Workbench, window_urls};
-use model::{Failure, FailureKind, Queued, Resolved, SiteRecord, TaskId, Timestamp};
+use model::{Failure, FailureKind, Network, Queued, Resolved, SiteRecord, TaskId, Timestamp};
 use store::{Committed, Relaxed};
-use weburl::{CanonicalUrl, SiteKey, UrlKey};
+use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use aside::Asides;
 use dates::{Dates, read_record};
 use errands::Errands;
 use in_parts::InParts;
 use network::OwnNetwork;
+use places::Places;
 use remembered::Remembered;
 use shares::{Share, Shares, domain_of};
 use sitemaps::SitemapSites;
@@ -71,6 +73,7 @@ pub struct State {
     shares: Shares,
     asides: Asides,
     network: OwnNetwork,
+    places: Places,
     /// The seeds, and the URLs that they redirect to.
     seeds: HashSet<UrlKey>,
     sitemap_sites: SitemapSites,
@@ -176,6 +179,10 @@ struct Front {
     /// The share of its domain or of its address is used up: it is not on the workbench.
     waits_for_share: bool,
     domain: SiteKey,
+    /// Visits since it is in front.
+    turns: u32,
+    /// It leaves its place to others as soon as its record is committed.
+    yields: bool,
     /// Its place among those with nothing left to do.
     parked: Option<u64>,
     /// The sitemaps that its robots.txt names are recorded.
@@ -253,6 +260,7 @@ impl State {
             shares: Shares::default(),
             asides: Asides::default(),
             network: OwnNetwork::default(),
+            places: Places::default(),
             settings,
             seeds: HashSet::default(),
             sites: HashMap::default(),
@@ -409,15 +417,21 @@ impl State {
         self.sites_found.extend(sites);
     }
 
-    /// Starts reading a site that is not in front. If there is no room it stays in the store.
+    /// Starts reading a site that is not in front. If there is no room it waits.
     fn bring_to_front(&mut self, site: SiteKey) {
-        let is_left_alone = self.released.contains(&site) || self.spent.contains(&site) || self.asides.contains(site);
+        self.bring(site, None);
+    }
+
+    fn bring(&mut self, site: SiteKey, its: Option<&Site>) {
+        let is_left_alone = self.released.contains(&site)
+            || self.spent.contains(&site)
+            || self.asides.contains(site)
+            || self.places.is_waiting(site);
         if is_left_alone || self.sites.contains_key(&site) {
             return;
         }
         if !self.make_room(self.settings.sites_in_front_max) {
-            self.sites_missed = true;
-            return;
+            return self.wait_outside(site, its);
         }
         self.sites.insert(site, Slot::Loading(Loading::default()));
         self.asked += 1;
@@ -434,9 +448,6 @@ impl State {
         while self.sites.len() >= max {
             let Some(parked) = self.parked.first_key_value().map(|(_, site)| *site) else { return false };
             let Some(front) = self.leave_front(parked) else { continue };
-            if let Some(before) = front.visited_before.filter(|_| self.start == Start::Shared) {
-                self.taken_over.insert(parked, before);
-            }
             if front.held && self.spent.len() < SPENT_REMEMBERED_MAX {
                 self.spent.insert(parked);
             }
@@ -448,10 +459,14 @@ impl State {
     fn leave_front(&mut self, site: SiteKey) -> Option<Box<Front>> {
         self.bench.withdraw(site);
         self.park(site, false);
-        match self.sites.remove(&site) {
-            Some(Slot::Here(front)) => Some(front),
-            Some(Slot::Loading(_)) | None => None,
+        self.places.leave(site);
+        let Some(Slot::Here(front)) = self.sites.remove(&site) else { return None };
+        if let Some(before) =
+            front.visited_before.filter(|_| self.start == Start::Shared && front.leaving == Leaving::No)
+        {
+            self.taken_over.insert(site, before);
         }
+        Some(front)
     }
 
     /// Notes whether a site has nothing left to do.
@@ -494,6 +509,7 @@ impl State {
             if let Some(left_behind) = left_behind {
                 front.state.go_on_behind(left_behind);
             }
+            self.places.enter(site, front.domain);
             self.sites.insert(site, Slot::Here(Box::new(front)));
             if self.front(site).is_some_and(|front| front.state.is_aside(now)) {
                 return self.put_aside(site);
@@ -565,6 +581,8 @@ impl State {
             resolve_at: now,
             unreachable: None,
             held: false,
+            turns: 0,
+            yields: false,
             parked: None,
             sitemaps_named: false,
         })
@@ -580,6 +598,9 @@ impl State {
             Ok(Resolved { addresses, holds }) => {
                 front.state.resolved(addresses);
                 (front.resolved_at, front.resolve_at) = (now, now + holds);
+                if let Some(address) = front.state.address() {
+                    self.places.found_at(site, Network::of(address));
+                }
             }
             // That its name leads where it may not be asked is no failure of a name server.
             Err(failure) if has_address && failure.kind != FailureKind::AddressDenied => {
@@ -635,6 +656,7 @@ impl State {
     /// Takes in a URL that is in the store's queue now.
     fn queue(&mut self, queued: Queued) -> SiteKey {
         let (site, window) = (queued.candidate.url.key().site, self.window());
+        let is_full = self.sites.len() >= self.settings.sites_in_front_max;
         match self.sites.get_mut(&site) {
             Some(Slot::Here(front)) => {
                 front.state.insert(queued, window);
@@ -643,7 +665,10 @@ impl State {
             }
             // What is being read now will be seen by that read, or come after it.
             Some(Slot::Loading(_)) => {}
-            None => self.bring_to_front(site),
+            None => {
+                let its = is_full.then(|| queued.candidate.url.site());
+                self.bring(site, its.as_ref());
+            }
         }
         site
     }

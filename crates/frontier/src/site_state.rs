@@ -176,6 +176,8 @@ pub struct SiteState {
     aside_until: Timestamp,
     /// Until when it asked to be left alone.
     asked_until: Timestamp,
+    /// When it is due by the last record of it.
+    recorded_due_at: Timestamp,
     /// How often in a row its robots.txt could not be had again, while an earlier one counts.
     stale_tries: u32,
     shapes: HashMap<u64, Counted>,
@@ -228,6 +230,7 @@ impl SiteState {
             sweep: Sweep::default(),
             aside_until: record.due_at,
             asked_until: Timestamp::default(),
+            recorded_due_at: record.due_at,
             stale_tries: 0,
             shapes: shapes.map(|(shape, count)| (shape, Counted { count, written: count })).collect(),
             shapes_due: Vec::new(),
@@ -246,18 +249,46 @@ impl SiteState {
     #[must_use]
     pub fn record(&mut self) -> SiteRecord {
         let address = self.address().or(self.record.address);
+        self.recorded_due_at = self.record.due_at;
         SiteRecord { robots: None, shapes: self.shapes_to_write(), address, ..self.record.clone() }
     }
 
+    /// The record to be written where the site leaves the front with work left, if it says more than the last one: what failed is not to
+    /// be asked for again before `again_at`, and small counters of shapes are kept.
+    #[must_use]
+    pub fn record_at_leaving(&mut self, again_at: Timestamp) -> Option<SiteRecord> {
+        if self.sweep.left > 0 {
+            self.wait_until(again_at);
+        }
+        let waits_longer = self.record.due_at > self.recorded_due_at;
+        if waits_longer {
+            // It does not wait because of a clock that was set back.
+            self.record.failures_in_a_row = self.record.failures_in_a_row.max(1);
+        }
+        let shapes = self.unwritten_shapes();
+        (waits_longer || !shapes.is_empty()).then(|| SiteRecord { shapes, ..self.record() })
+    }
+
+    /// All counters that are not what is written.
+    fn unwritten_shapes(&mut self) -> Vec<(u64, u32)> {
+        self.shapes_due.clear();
+        self.shapes_changed.clear();
+        let unwritten = self.shapes.iter_mut().filter(|(_, counted)| counted.count != counted.written);
+        unwritten
+            .map(|(shape, counted)| {
+                counted.written = counted.count;
+                (*shape, counted.count)
+            })
+            .collect()
+    }
+
     fn shapes_to_write(&mut self) -> Vec<(u64, u32)> {
-        let mut shapes = std::mem::take(&mut self.shapes_due);
         if self.record.aside.is_some() {
             // It leaves the front, and comes back often: small counts matter too.
-            self.shapes_changed.clear();
-            shapes.extend(
-                self.shapes.iter().filter(|(_, counted)| counted.count != counted.written).map(|(shape, _)| shape),
-            );
-        } else if self.queue.is_empty() {
+            return self.unwritten_shapes();
+        }
+        let mut shapes = std::mem::take(&mut self.shapes_due);
+        if self.queue.is_empty() {
             shapes.append(&mut self.shapes_changed);
         }
         let to_write = shapes.into_iter().filter_map(|shape| {

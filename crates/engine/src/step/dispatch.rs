@@ -5,6 +5,7 @@ use model::{Candidate, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, V
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::in_parts::Rest;
+use super::places::TURNS_MAX;
 use super::robots_txt::robots_txt_of;
 use super::shares::Share;
 use super::{Asked, FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, SiteSearch, Slot, Start, State};
@@ -43,6 +44,17 @@ impl State {
             }
             return;
         }
+        if front.yields {
+            self.bench.withdraw(site);
+            if !front.state.is_under_way() && !front.loading && !front.resolving {
+                self.yield_place(site);
+            }
+            return;
+        }
+        if front.turns >= TURNS_MAX && self.has_had_its_turns(now, site) {
+            return;
+        }
+        let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
         front.state.begin_sweep(now, &self.settings.site_rules.politeness);
         if front.state.is_aside(now) {
             // It leaves when that is committed.
@@ -78,7 +90,6 @@ impl State {
             return;
         }
         self.check_limits(now);
-        self.return_from_aside(now);
         while self.ending.is_none() && self.has_room() && self.bench.next_due().is_some_and(|due| due <= now) {
             if !self.network.may_try(now) {
                 break;
@@ -91,6 +102,9 @@ impl State {
             self.check_limits(now);
         }
         if self.ending.is_none() {
+            // What was just begun may have made room.
+            self.return_from_aside(now);
+            self.fill_places(now);
             self.search_sites();
         }
         self.set_alarm(now);
@@ -99,18 +113,14 @@ impl State {
 
     /// Brings to front what was found, as far as there is room, and looks for more.
     fn search_sites(&mut self) {
-        while let Some(site) = self.sites_found.front().copied() {
-            if !self.sites.contains_key(&site) && !self.make_room(self.settings.sites_in_front_max) {
-                return;
-            }
-            self.sites_found.pop_front();
+        while let Some(site) = self.sites_found.pop_front() {
             self.bring_to_front(site);
         }
         if self.search == SiteSearch::Exhausted && std::mem::take(&mut self.sites_missed) {
             self.search = SiteSearch::Wanted(None);
         }
         if let SiteSearch::Wanted(after) = self.search
-            && self.make_room(self.settings.sites_in_front_max.div_ceil(2))
+            && (self.make_room(self.settings.sites_in_front_max.div_ceil(2)) || self.has_place_for_strangers())
         {
             self.search = SiteSearch::Reading;
             self.asked += 1;
@@ -184,7 +194,7 @@ impl State {
             return is_over.then(|| End::Waiting(Waiting { sites: self.asides.len() as u64, due: None }));
         }
         let is_idle = self.bench.is_empty() && self.search == SiteSearch::Exhausted && self.sites_found.is_empty();
-        if !is_idle || self.sites_missed || self.errands.is_open() {
+        if !is_idle || self.sites_missed || self.errands.is_open() || !self.places.nobody_waits() {
             return None;
         }
         match (self.asides.next_due(), self.waits_until(now)) {
@@ -329,7 +339,8 @@ impl State {
     fn send(&mut self, site: SiteKey, group: Group, url: CanonicalUrl, purpose: Purpose, asked: Asked) {
         let id = self.new_task();
         let head_first = self.settings.head_first && purpose == Purpose::Page;
-        let Some(Front { state, domain, .. }) = self.front(site) else { return };
+        let Some(Front { state, domain, turns, .. }) = self.front(site) else { return };
+        *turns += 1;
         state.in_flight += 1;
         let address = state.address();
         let share = Share::of(*domain, address);

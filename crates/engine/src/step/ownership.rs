@@ -16,6 +16,7 @@ impl State {
             self.spent.remove(site);
             if taken_over {
                 self.asides.remove(*site);
+                self.places.forget(*site);
                 self.taken_over.insert(*site, now);
             }
             match self.sites.get_mut(site) {
@@ -39,7 +40,11 @@ impl State {
         let is_missed = |site: &&SiteKey| match self.sites.get(site) {
             Some(Slot::Here(front)) => front.state.is_finished() && !front.loading && front.leaving == Leaving::No,
             Some(Slot::Loading(_)) => false,
-            None => !self.asides.contains(**site) && !self.spent.contains(*site),
+            None => {
+                let is_known =
+                    self.asides.contains(**site) || self.places.is_waiting(**site) || self.spent.contains(*site);
+                !is_known
+            }
         };
         let missed: Vec<SiteKey> = sites.iter().filter(is_missed).copied().collect();
         self.sites_changed(now, &missed, false);
@@ -78,6 +83,7 @@ impl State {
         let address = self.leave_front(site).and_then(|front| front.leaving.for_address());
         self.taken_over.remove(&site);
         self.asides.remove(site);
+        self.places.forget(site);
         self.released.insert(site);
         self.commands.push(Command::Released { site, address });
     }

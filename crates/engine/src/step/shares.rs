@@ -9,9 +9,9 @@ use weburl::{CanonicalUrl, Site, SiteKey, registrable_domain};
 
 use super::State;
 
-/// What a fetch is counted for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Holder {
+/// What a fetch is counted for, and a place in front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Holder {
     /// A registrable domain, by its hash.
     Domain(SiteKey),
     /// An address, or a network of IPv6.
