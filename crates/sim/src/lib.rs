@@ -11,6 +11,7 @@
 //! ```
 //!
 //! - [`scenario`]: what is simulated, from the seed.
+//! - [`outage`]: what does not answer for a while.
 //! - [`web`]: hosts, sites, pages, and how they misbehave; [`server`]: how they answer.
 //! - `process` and `writer`: one run of the crawler's program, till it ends or crashes.
 //! - [`disk`]: what a crash leaves; [`watched`]: the store as the crawler sees it.
@@ -20,6 +21,7 @@
 
 pub mod disk;
 pub mod oracle;
+pub mod outage;
 pub mod rng;
 pub mod scenario;
 pub mod server;
@@ -130,7 +132,11 @@ pub fn simulate(scenario: Scenario, trace: bool) -> std::io::Result<Report> {
                 break;
             }
         };
-        if !run_once(&mut world, store)? || runs >= RUNS_MAX {
+        if !run_once(&mut world, store)? {
+            break;
+        }
+        if runs >= RUNS_MAX {
+            world.oracle.complain(Check::Ends, world.now, format!("not done after {RUNS_MAX} runs"));
             break;
         }
     }
@@ -165,11 +171,15 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
             pass_time(world);
             Ok(true)
         }
-        Exit::Finished(End::Waiting(_)) => {
+        Exit::Finished(End::Waiting(waiting)) => {
             // The same command goes on.
+            world.oracle.ends_waiting(world.now);
             world.oracle.crawler_gone(world.now);
             world.disk.close();
             pass_time(world);
+            if let Some(due) = waiting.due {
+                world.now = world.now.max(world.clock.when(due));
+            }
             Ok(true)
         }
         Exit::Finished(_) => {
@@ -184,6 +194,9 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
             world.crashes += 1;
             world.interruptions += 1;
             world.note(format_args!("crash"));
+            if torn {
+                world.oracle.commit_torn();
+            }
             world.oracle.crawler_gone(world.now);
             world.disk.crash(&mut world.misfortune, torn, &watched.synced())?;
             pass_time(world);

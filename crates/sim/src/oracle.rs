@@ -6,6 +6,7 @@
 mod archive;
 mod closure;
 mod complete;
+mod in_trouble;
 mod once;
 mod politeness;
 mod robots_txt;
@@ -66,6 +67,41 @@ pub enum Check {
     Bounded,
     /// The archive is whole, and the state points to the right places.
     Archive,
+    /// A run waits for sites in trouble as long as it was asked to.
+    Patience,
+    /// Little is asked while the crawler's own network is out of order.
+    Quiet,
+    /// A URL has no more attempts than it failed by itself.
+    Attempts,
+}
+
+impl Check {
+    /// All checks.
+    pub const ALL: [Check; 23] = [
+        Check::Delay,
+        Check::AddressDelay,
+        Check::ComeLater,
+        Check::Connections,
+        Check::Share,
+        Check::RobotsFirst,
+        Check::RobotsOnce,
+        Check::RobotsObeyed,
+        Check::FetchedOnce,
+        Check::RecordedOnce,
+        Check::Durable,
+        Check::Complete,
+        Check::Depth,
+        Check::Outcome,
+        Check::Duplicates,
+        Check::Budget,
+        Check::Owned,
+        Check::Ends,
+        Check::Bounded,
+        Check::Archive,
+        Check::Patience,
+        Check::Quiet,
+        Check::Attempts,
+    ];
 }
 
 /// A broken rule.
@@ -111,6 +147,8 @@ pub struct Request {
 pub struct Ended {
     /// What it came to.
     pub served: Served,
+    /// It fell into an outage.
+    pub in_outage: bool,
     /// When.
     pub end: TrueTime,
     /// The time by which the crawler waits then.
@@ -143,6 +181,7 @@ pub struct Oracle {
     politeness: politeness::Judge,
     robots_txt: robots_txt::Judge,
     once: once::Judge,
+    in_trouble: in_trouble::Judge,
 }
 
 impl Oracle {
@@ -154,6 +193,7 @@ impl Oracle {
             politeness: politeness::Judge::new(&scenario.wishes),
             robots_txt: robots_txt::Judge::new(&scenario.web),
             once: once::Judge::new(scenario),
+            in_trouble: in_trouble::Judge::new(scenario),
         }
     }
 
@@ -162,6 +202,22 @@ impl Oracle {
         self.robots_txt.begins(&scenario.web, request, &mut self.findings);
         self.once.begins(request, &mut self.findings);
         self.politeness.begins(request, &mut self.findings);
+        self.in_trouble.asks(request.start);
+    }
+
+    /// A name is asked for.
+    pub fn looks_up(&mut self, now: TrueTime) {
+        self.in_trouble.asks(now);
+    }
+
+    /// A run ends for whose sites in trouble another is to wait.
+    pub fn ends_waiting(&mut self, now: TrueTime) {
+        self.in_trouble.ends_waiting(now, &mut self.findings);
+    }
+
+    /// The crawler is gone in the middle of a commit.
+    pub fn commit_torn(&mut self) {
+        self.in_trouble.commit_torn();
     }
 
     /// A request ends.
@@ -179,6 +235,7 @@ impl Oracle {
     pub fn acknowledged(&mut self, batch: &Batch, exchanges: &[(UrlKey, Timestamp)], now: TrueTime) {
         self.once.acknowledged(batch, now, &mut self.findings);
         self.robots_txt.acknowledged(batch);
+        self.in_trouble.acknowledged(batch);
         self.politeness.acknowledged(exchanges);
     }
 
@@ -200,6 +257,7 @@ impl Oracle {
     /// A crawler begins with this store. Its machine shows this date.
     pub fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime, date: Timestamp) {
         self.once.crawler_begins(store, now, &mut self.findings);
+        self.in_trouble.crawler_begins(store, now, &mut self.findings);
         self.robots_txt.crawler_begins(store, now, date, &mut self.findings);
     }
 
@@ -218,7 +276,9 @@ impl Oracle {
         now: TrueTime,
     ) {
         self.once.judge_end(scenario, interruptions, now, &mut self.findings);
-        let at_end = complete::AtEnd { scenario, store, interruptions, now };
+        self.in_trouble.judge_end(now, &mut self.findings);
+        let failed = self.once.failed();
+        let at_end = complete::AtEnd { scenario, store, failed: &failed, interruptions, now };
         if let Err(error) = at_end.judge(&mut self.findings) {
             self.findings.add(Check::Durable, now, format!("the store cannot be read: {error}"));
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Command, End, Event, Fetch, Pin, Recorder, Settings, Start, State, look_into};
-use model::{FetchOutcome, FetchTask, Purpose, TaskId, Timestamp};
+use model::{FailureKind, FetchOutcome, FetchTask, Purpose, TaskId, Timestamp};
 use store::Store;
 use weburl::{Site, SiteKey};
 
@@ -24,6 +24,12 @@ const STEPS_MAX: u64 = 300_000;
 
 /// How long a crawl may take.
 const TIME_MAX: Duration = Duration::from_secs(5 * 365 * 24 * 3600);
+
+/// How often a request is tried where the network hammers.
+const HAMMERED: u32 = 200;
+
+/// Of so many answers one is lost, where some are.
+const LOST_ONE_IN: u64 = 10;
 
 /// How a run ends.
 #[derive(Debug)]
@@ -198,6 +204,7 @@ impl<'w> Process<'w> {
     fn happen(&mut self, happening: Happening) -> Result<(), Exit> {
         match happening {
             Happening::Step(event) => self.step(event),
+            Happening::Fetched(id) if self.is_lost(id) => Ok(()),
             Happening::Fetched(id) => match self.under_way.remove(&id) {
                 Some(under_way) => self.fetched(under_way),
                 None => Ok(()),
@@ -224,6 +231,10 @@ impl<'w> Process<'w> {
         if !self.under_way.values().any(by_date) && self.world.set_clock() {
             self.world.oracle.clock_set_forward_in_run();
         }
+    }
+
+    fn is_lost(&self, id: TaskId) -> bool {
+        self.world.scenario.sabotage == Some(Sabotage::LoseAnswers) && id.0.is_multiple_of(LOST_ONE_IN)
     }
 
     fn has_one_clock(&self) -> bool {
@@ -309,7 +320,7 @@ impl<'w> Process<'w> {
                 let event = if self.store.is_away(key.site) {
                     Event::TargetElsewhere(key)
                 } else {
-                    let found = self.world.servers.resolve(&self.world.scenario.web, &url.site());
+                    let found = self.resolve(&url.site());
                     Event::TargetResolved { url: key, addresses: found.map(|found| found.addresses) }
                 };
                 let after = Duration::from_micros(self.world.network.between(100, 300_000));
@@ -318,9 +329,9 @@ impl<'w> Process<'w> {
             Command::ReadRobots { url } => self.order(Order::ReadRobots { url }),
             Command::Resolve { site, unreachable } => {
                 let pin = self.pin(site.key());
-                let event = pin.judge(site.key(), unreachable).unwrap_or_else(|| {
-                    pin.judge_found(site.key(), self.world.servers.resolve(&self.world.scenario.web, &site))
-                });
+                let event = pin
+                    .judge(site.key(), unreachable)
+                    .unwrap_or_else(|| pin.judge_found(site.key(), self.resolve(&site)));
                 let after = Duration::from_micros(self.world.network.between(100, 300_000));
                 self.schedule(self.world.now + after, Happening::Step(event));
             }
@@ -375,6 +386,12 @@ impl<'w> Process<'w> {
         Ok(())
     }
 
+    fn resolve(&mut self, site: &Site) -> Result<model::Resolved, model::Failure> {
+        let World { servers, scenario, oracle, now, .. } = &mut *self.world;
+        oracle.looks_up(*now);
+        servers.resolve(&scenario.web, site, *now)
+    }
+
     fn fetch(&mut self, task: &FetchTask) {
         let request = self.request(task);
         if self.store.is_away(request.key.site) {
@@ -387,6 +404,7 @@ impl<'w> Process<'w> {
             let took = Duration::from_micros(1);
             let ended = Ended {
                 served: crate::Served::Final,
+                in_outage: false,
                 end: self.world.now + took,
                 waited: self.waiting.at(self.world.now + took),
                 took,
@@ -399,8 +417,15 @@ impl<'w> Process<'w> {
         }
         let World { servers, scenario, network, now, clock, .. } = &mut *self.world;
         let exchanged = servers.fetch(&scenario.web, network, task, *now, *clock);
+        if self.is_hammered(&exchanged) {
+            (0..HAMMERED).for_each(|_| self.world.oracle.looks_up(self.world.now));
+        }
         self.schedule(exchanged.end, Happening::Fetched(task.id));
         self.under_way.insert(task.id, UnderWay { request, exchanged });
+    }
+
+    fn is_hammered(&self, exchanged: &Exchanged) -> bool {
+        self.world.scenario.sabotage == Some(Sabotage::Hammer) && exchanged.served == crate::Served::Refused
     }
 
     /// Asks where a robots.txt redirects to, as if that were part of the same request.
@@ -415,7 +440,7 @@ impl<'w> Process<'w> {
             Request { site: other.clone(), url, key: canonical.key(), address: address.copied(), ..request.clone() };
         self.begin(&target);
         let (end, waited) = (self.world.now, request.waited);
-        let ended = Ended { served: crate::Served::Failed, end, waited, took: Duration::ZERO };
+        let ended = Ended { served: crate::Served::Failed, in_outage: false, end, waited, took: Duration::ZERO };
         self.world.oracle.ends(&self.world.scenario, &target, ended);
     }
 
@@ -438,9 +463,15 @@ impl<'w> Process<'w> {
     }
 
     fn fetched(&mut self, under_way: UnderWay) -> Result<(), Exit> {
-        let UnderWay { request, exchanged: Exchanged { end, mut outcome, served } } = under_way;
+        let UnderWay { request, exchanged: Exchanged { end, mut outcome, served, in_outage } } = under_way;
         outcome.finished_at = self.clocks().0;
-        let ended = Ended { served, end, waited: self.waiting.at(end), took: end.since(request.start) };
+        if let (model::Fetched::Failed(failure), Some(Sabotage::BlameUrls)) =
+            (&mut outcome.fetched, self.world.scenario.sabotage)
+            && failure.kind == FailureKind::Connect
+        {
+            failure.kind = FailureKind::Internal;
+        }
+        let ended = Ended { served, in_outage, end, waited: self.waiting.at(end), took: end.since(request.start) };
         self.world.oracle.ends(&self.world.scenario, &request, ended);
         self.maybe_crash()?;
         let fetch = looked_into(outcome, request.purpose, &self.settings);

@@ -8,6 +8,7 @@ use model::Limits;
 use robots::Matching;
 use weburl::{CanonicalRules, Pattern, Scope, ScopeKind};
 
+use crate::outage::{Outage, outages};
 use crate::rng::{Rng, mix};
 use crate::web::Web;
 
@@ -31,6 +32,8 @@ pub struct Scenario {
     pub wishes: Wishes,
     /// What goes wrong around the crawler.
     pub troubles: Troubles,
+    /// What does not answer for a while.
+    pub outages: Vec<Outage>,
     /// Where the state is kept.
     pub storage: StorageKind,
     /// An archive is written.
@@ -137,6 +140,26 @@ pub enum Sabotage {
     OneClock,
     /// The crawler is not told that a site is another's for a while.
     KeepSites,
+    /// The crawler fetches one more at once than asked.
+    MoreFetches,
+    /// The crawler does not wait for sites in trouble.
+    NoPatience,
+    /// The crawler gives a site up when it is in trouble for the first time.
+    GiveUpAtOnce,
+    /// The store forgets that a site is in trouble.
+    ForgetAsides,
+    /// The store takes some URLs to be further from the seeds than they are.
+    FurtherAway,
+    /// The store forgets what the payloads of some pages were.
+    ForgetPayloads,
+    /// The recorder commits some batches twice.
+    CommitTwice,
+    /// Some answers never reach the crawler.
+    LoseAnswers,
+    /// The network tries a request many times where nobody can be reached.
+    Hammer,
+    /// The crawler is told that a URL is at fault, where its site cannot be reached.
+    BlameUrls,
 }
 
 impl Scenario {
@@ -157,7 +180,10 @@ impl Scenario {
         if !is_calm && rng.chance(300) {
             troubles = Troubles { stops: 0, hand_overs: rng.between(1, 30), ..troubles };
         }
-        Scenario { seed, web, wishes, troubles, storage: StorageKind::Memory, has_archive, sabotage: None }
+        // Where robots.txt is asked for once, one that is out of order at that moment counts as none: then outages change what is allowed.
+        let has_outages = !is_calm && !web.robots_once;
+        let outages = if has_outages { outages(&mut rng.fork(), &web) } else { Vec::new() };
+        Scenario { seed, web, wishes, troubles, outages, storage: StorageKind::Memory, has_archive, sabotage: None }
     }
 
     /// The same on another store.
@@ -234,6 +260,9 @@ impl Scenario {
                 settings.pages_max = None;
                 settings.site_rules.pages_per_site_max = None;
             }
+            Some(Sabotage::MoreFetches) => settings.concurrency += 1,
+            Some(Sabotage::NoPatience) => settings.patience = Duration::ZERO,
+            Some(Sabotage::GiveUpAtOnce) => politeness.give_up_after = Duration::ZERO,
             _ => {}
         }
         settings

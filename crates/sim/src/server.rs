@@ -12,9 +12,10 @@ use model::{
 };
 use weburl::{CanonicalUrl, Site};
 
+use crate::outage::{Kind, Outage};
 use crate::rng::Rng;
 use crate::time::{SkewedClock, TrueTime};
-use crate::web::{AlwaysFails, Busy, Fault, Html, Name, Reach, Reply, Robots, RobotsReply, Web};
+use crate::web::{self, AlwaysFails, Busy, Fault, Html, Name, Reach, Reply, Robots, RobotsReply, Web};
 
 /// How long what a name resolves to holds.
 const HOLDS: [Duration; 3] = [Duration::from_secs(60), Duration::from_secs(3_600), Duration::from_secs(86_400)];
@@ -22,6 +23,7 @@ const HOLDS: [Duration; 3] = [Duration::from_secs(60), Duration::from_secs(3_600
 /// The servers, with what they remember.
 #[derive(Debug, Default)]
 pub struct Servers {
+    outages: Vec<Outage>,
     requests: BTreeMap<String, usize>,
     lookups: BTreeMap<String, u32>,
 }
@@ -51,6 +53,8 @@ pub struct Exchanged {
     pub outcome: FetchOutcome,
     /// What it was.
     pub served: Served,
+    /// It fell into an outage.
+    pub in_outage: bool,
 }
 
 /// A message before it has a time.
@@ -61,12 +65,43 @@ enum Message {
 }
 
 impl Servers {
+    /// Servers, with the times when they do not answer.
+    #[must_use]
+    pub fn new(outages: &[Outage]) -> Self {
+        Servers { outages: outages.to_vec(), ..Servers::default() }
+    }
+
+    /// What comes of a request now, if the site or the way to it is out of order.
+    fn out_of_order(&self, site: &str, purpose: Purpose, now: TrueTime) -> Option<Message> {
+        let busy = || Message::Busy(Busy { status: 503, retry_after_s: None, as_date: false });
+        self.outages.iter().filter(|outage| outage.lasts(now)).find_map(|outage| match &outage.kind {
+            Kind::OwnNetwork => Some(Message::Fails(FailureKind::Connect, "connect: network is unreachable")),
+            Kind::Refuses(text) if text == site => Some(Message::Fails(FailureKind::Connect, "connect: refused")),
+            Kind::Silent(text) if text == site => Some(Message::Fails(FailureKind::Timeout, "total timeout")),
+            Kind::Busy(text) if text == site => Some(busy()),
+            Kind::Robots(text) if text == site && purpose == Purpose::Robots => Some(busy()),
+            _ => None,
+        })
+    }
+
+    /// Whether the name of a site cannot be asked for now.
+    fn is_nameless(&self, site: &str, now: TrueTime) -> bool {
+        self.outages.iter().filter(|outage| outage.lasts(now)).any(|outage| match &outage.kind {
+            Kind::OwnNetwork => true,
+            Kind::NameServer(text) => text == site,
+            _ => false,
+        })
+    }
+
     /// The addresses of a site's name.
     ///
     /// # Errors
     /// As the web has it.
-    pub fn resolve(&mut self, web: &Web, site: &Site) -> Result<Resolved, Failure> {
+    pub fn resolve(&mut self, web: &Web, site: &Site, now: TrueTime) -> Result<Resolved, Failure> {
         let failure = |kind, detail: &str| Failure { kind, detail: detail.to_owned() };
+        if self.is_nameless(site.as_str(), now) {
+            return Err(failure(FailureKind::NameServer, "no answer"));
+        }
         let Some(plan) = web.sites.get(site.as_str()) else {
             return Err(failure(FailureKind::NameNotFound, "no such name"));
         };
@@ -92,7 +127,9 @@ impl Servers {
         clock: SkewedClock,
     ) -> Exchanged {
         let url = task.url.as_str();
-        let message = self.message(web, task);
+        let out_of_order = self.out_of_order(web::site_text(url), task.purpose, start);
+        let in_outage = out_of_order.is_some();
+        let message = out_of_order.unwrap_or_else(|| self.message(web, task));
         let pace = web.site_of(url).map_or(1, |(_, site)| site.pace_ms);
         let took = duration(rng, &message, pace);
         let end = start + took;
@@ -108,7 +145,7 @@ impl Servers {
             finished_at,
             response_time: took,
         };
-        Exchanged { end, outcome, served }
+        Exchanged { end, outcome, served, in_outage }
     }
 
     fn message(&mut self, web: &Web, task: &FetchTask) -> Message {

@@ -106,6 +106,11 @@ impl Watched {
             Some(Sabotage::ForgetAcknowledged) if commits.is_multiple_of(3) => return Ok(Committed::default()),
             Some(Sabotage::ForgetVisits) if commits.is_multiple_of(5) => batch.visits.clear(),
             Some(Sabotage::ForgetSites) => batch.sites.clear(),
+            Some(Sabotage::ForgetAsides) => batch.sites.iter_mut().for_each(|record| record.aside = None),
+            Some(Sabotage::FurtherAway) if commits.is_multiple_of(3) => {
+                batch.found.iter_mut().for_each(|candidate| candidate.depth += 1);
+            }
+            Some(Sabotage::ForgetPayloads) => batch.holders.clear(),
             _ => {}
         }
         self.below.commit(&batch)
@@ -137,6 +142,9 @@ impl Store for Watched {
             return Err(failed());
         }
         notes.acknowledged.push(batch.clone());
+        if self.sabotage == Some(Sabotage::CommitTwice) && notes.commits.is_multiple_of(5) {
+            notes.acknowledged.push(batch.clone());
+        }
         Ok(committed)
     }
 

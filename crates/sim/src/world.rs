@@ -40,7 +40,7 @@ impl World {
         Ok(World {
             now: TrueTime::default(),
             clock: SkewedClock::new(),
-            servers: Servers::default(),
+            servers: Servers::new(&scenario.outages),
             disk: Disk::new(scenario.storage, scenario.has_archive)?,
             oracle: Oracle::new(&scenario),
             trace: Trace { hash: 0, print },

@@ -25,8 +25,8 @@ pub(super) struct Expected {
 }
 
 /// Works out what a crawl must find: every way is followed, the shortest first, and again where a shorter one turns up.
-pub(super) fn closure(scenario: &Scenario) -> BTreeMap<String, Expected> {
-    let mut search = Search { scenario, found: BTreeMap::new(), ways: BinaryHeap::new(), hosts: BTreeSet::new() };
+pub(super) fn closure(scenario: &Scenario, lost: BTreeMap<String, Outcome>) -> BTreeMap<String, Expected> {
+    let mut search = Search { scenario, lost, found: BTreeMap::new(), ways: BinaryHeap::new(), hosts: BTreeSet::new() };
     for seed in &scenario.web.seeds {
         search.hosts.insert(host_of(seed).to_owned());
     }
@@ -57,6 +57,8 @@ enum Kind {
 
 struct Search<'a> {
     scenario: &'a Scenario,
+    /// What ended as broken by outages.
+    lost: BTreeMap<String, Outcome>,
     found: BTreeMap<String, Expected>,
     ways: BinaryHeap<Reverse<Way>>,
     /// Hosts in scope.
@@ -123,6 +125,9 @@ impl Search<'_> {
         }
         if !robots_txt::allows(web, &site.robots, path_of(url)) {
             return Outcome::Disallowed;
+        }
+        if let Some(outcome) = self.lost.get(url) {
+            return *outcome;
         }
         match web.pages.get(url).map(|page| &page.reply) {
             None | Some(Reply::Status(_) | Reply::AlwaysBusy(_)) => Outcome::HttpError,

@@ -1,6 +1,6 @@
 //! Is everything found that should be, as near as it is, with the outcome it should have, and nothing else?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{ContentDigest, Outcome, Purpose};
 use store::{Entry, Store, StoreError};
@@ -20,14 +20,16 @@ const COUNTS_LOST_MAX: u32 = 8;
 pub(super) struct AtEnd<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) store: &'a dyn Store,
+    /// URLs that failed as often as they may, by outages in which their sites could be reached.
+    pub(super) failed: &'a BTreeSet<UrlKey>,
     pub(super) interruptions: u32,
     pub(super) now: TrueTime,
 }
 
 impl AtEnd<'_> {
     pub(super) fn judge(&self, findings: &mut Findings) -> Result<(), StoreError> {
-        let expected = closure(self.scenario);
         let entries = self.store.scan(None, usize::MAX)?;
+        let expected = closure(self.scenario, self.lost(&entries));
         let found: BTreeMap<&str, &Entry> = entries.iter().map(|entry| (entry.candidate.url.as_str(), entry)).collect();
         for (url, entry) in &found {
             // Where workers share a crawl, one leaves another's robots.txt to it by way of the queue.
@@ -54,8 +56,19 @@ impl AtEnd<'_> {
         self.judge_duplicates(&entries, findings)
     }
 
+    /// The URLs that count as broken, since they failed as often as they may. That their sites were out of order each time cannot be told.
+    fn lost(&self, entries: &[Entry]) -> BTreeMap<String, Outcome> {
+        let may_fail = |entry: &&Entry| self.failed.contains(&entry.candidate.url.key());
+        let lost = entries.iter().filter(may_fail).filter_map(|entry| {
+            let outcome = entry.visit.as_ref()?.outcome;
+            let is_failure = matches!(outcome, Outcome::HttpError | Outcome::Timeout | Outcome::ConnectionError);
+            is_failure.then(|| (entry.candidate.url.as_str().to_owned(), outcome))
+        });
+        if self.scenario.outages.is_empty() { BTreeMap::new() } else { lost.collect() }
+    }
+
     fn has_faults(&self) -> bool {
-        self.scenario.web.pages.values().any(|page| !page.faults.is_empty())
+        !self.scenario.outages.is_empty() || self.scenario.web.pages.values().any(|page| !page.faults.is_empty())
     }
 
     fn has_budget(&self) -> bool {

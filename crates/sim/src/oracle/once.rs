@@ -20,7 +20,12 @@ pub(super) struct Judge {
     recorded: BTreeMap<UrlKey, Outcome>,
     /// What this run of the crawler has had an answer for that will not change.
     answered: BTreeSet<UrlKey>,
+    /// How often each URL was asked for outside of outages.
     asked: BTreeMap<UrlKey, (u32, String)>,
+    /// How often it failed where its site could be reached.
+    failed: BTreeMap<UrlKey, u32>,
+    /// URLs whose sites could not be reached once: that counts as one attempt, however often it was.
+    unreached: BTreeSet<UrlKey>,
 }
 
 impl Judge {
@@ -30,6 +35,8 @@ impl Judge {
             recorded: BTreeMap::new(),
             answered: BTreeSet::new(),
             asked: BTreeMap::new(),
+            failed: BTreeMap::new(),
+            unreached: BTreeSet::new(),
         }
     }
 
@@ -50,6 +57,17 @@ impl Judge {
     }
 
     pub(super) fn ends(&mut self, request: &Request, ended: Ended) {
+        if ended.in_outage
+            && let Some((asked, _)) = self.asked.get_mut(&request.key)
+        {
+            *asked -= 1;
+        }
+        if ended.served == Served::Refused {
+            self.unreached.insert(request.key);
+        }
+        if matches!(ended.served, Served::Busy { .. } | Served::Failed) {
+            *self.failed.entry(request.key).or_default() += 1;
+        }
         if ended.served == Served::Final && request.purpose != Purpose::Robots {
             self.answered.insert(request.key);
         }
@@ -57,6 +75,13 @@ impl Judge {
 
     pub(super) fn acknowledged(&mut self, batch: &Batch, now: TrueTime, findings: &mut Findings) {
         for visit in &batch.visits {
+            // One more may have succeeded.
+            let unreached = u32::from(self.unreached.contains(&visit.key));
+            let attempts_max = self.failed.get(&visit.key).copied().unwrap_or_default() + unreached + 1;
+            if u32::from(visit.attempts) > attempts_max {
+                let detail = format!("URL {} has {} attempts, not {attempts_max}", visit.key, visit.attempts);
+                findings.add(Check::Attempts, now, detail);
+            }
             if let Some(outcome) = self.recorded.insert(visit.key, visit.outcome) {
                 let detail = format!("URL {} is recorded as {} after {outcome}", visit.key, visit.outcome);
                 findings.add(Check::RecordedOnce, now, detail);
@@ -74,6 +99,13 @@ impl Judge {
             }
         }
         self.recorded = found;
+    }
+
+    /// URLs that failed so often that this counts as final.
+    pub(super) fn failed(&self) -> BTreeSet<UrlKey> {
+        let counts = |(key, failed): (&UrlKey, &u32)| failed + u32::from(self.unreached.contains(key));
+        let failed = self.failed.iter().filter(|failed| counts(*failed) >= self.attempts_max);
+        failed.map(|(key, _)| *key).collect()
     }
 
     /// Every crash and every stop may cost the attempts that were not committed yet.

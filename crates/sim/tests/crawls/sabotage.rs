@@ -27,6 +27,9 @@ macro_rules! broken_rules {
         fn $name() {
             check(Sabotage::$sabotage, Check::$check);
         })*
+
+        /// What the rules below are noticed by.
+        const CHECKED: &[Check] = &[$(Check::$check),*];
     };
 }
 
@@ -51,4 +54,22 @@ broken_rules! {
     redirects_of_robots_txt_followed_at_once_are_noticed: FollowRobots => AddressDelay;
     waiting_by_a_clock_that_is_set_is_noticed: OneClock => Delay;
     a_site_of_another_is_noticed: KeepSites => Owned;
+    a_robots_txt_asked_for_twice_is_noticed: AskTwice => RobotsOnce;
+    a_fetch_too_many_is_noticed: MoreFetches => Bounded;
+    a_distance_that_is_wrong_is_noticed: FurtherAway => Depth;
+    a_payload_with_two_holders_is_noticed: ForgetPayloads => Duplicates;
+    a_batch_committed_twice_is_noticed: CommitTwice => RecordedOnce;
+    an_answer_that_is_lost_is_noticed: LoseAnswers => Ends;
+    a_run_without_patience_is_noticed: NoPatience => Patience;
+    a_site_given_up_at_once_is_noticed: GiveUpAtOnce => Outcome;
+    a_site_in_trouble_that_is_forgotten_is_noticed: ForgetAsides => Durable;
+    requests_without_a_network_are_noticed: Hammer => Quiet;
+    a_url_blamed_for_its_site_is_noticed: BlameUrls => Attempts;
+}
+
+#[test]
+fn every_check_notices_something() {
+    assert_eq!(Check::ALL.len(), Check::Attempts as usize + 1, "the last check is the last of all");
+    let missing: Vec<&Check> = Check::ALL.iter().filter(|check| !CHECKED.contains(check)).collect();
+    assert!(missing.is_empty(), "no broken rule is there for {missing:?}");
 }
