@@ -39,6 +39,9 @@ const SHAPE_COUNT_KEPT_MIN: u32 = 8;
 /// URLs that a site in trouble may fail to answer, each time its wait is over: some of its URLs may be broken for ever.
 const URLS_TRIED_AFTER_ASIDE: u32 = 4;
 
+/// So few URLs that fail again and again, while the site has nothing else to answer, fail by their own fault. Of more it is the site's.
+const FAIL_ALWAYS_MAX: u64 = 2;
+
 /// URLs of a site that failed and are remembered, so that they come behind all others. Of more than these some come earlier.
 const LEFT_BEHIND_REMEMBERED_MAX: usize = 4_096;
 
@@ -87,6 +90,10 @@ struct Sweep {
     is_repeated: bool,
     /// The site answered some URL as it should.
     succeeded: bool,
+    /// It did in the sweep before.
+    succeeded_before: bool,
+    /// How many URLs the sweep before left behind.
+    left_before: u64,
     /// The last failure that counts as the site's.
     failure: Option<Failure>,
 }
@@ -379,7 +386,12 @@ impl SiteState {
     pub fn url_failed(&mut self, attempts: u8, failed: &Failed<'_>, politeness: &Politeness) -> u8 {
         let is_own = match failed.trouble {
             Trouble::Unreached => false,
-            Trouble::TooFast | Trouble::Answer => attempts > 0 && self.record.failures_in_a_row == 0,
+            // Since it was asked last, others were answered; or there are none but a few that fail always.
+            Trouble::TooFast | Trouble::Answer => {
+                let others_succeeded = self.sweep.succeeded || self.sweep.succeeded_before;
+                let are_few = self.sweep.left_before <= FAIL_ALWAYS_MAX;
+                attempts > 0 && self.record.failures_in_a_row == 0 && (others_succeeded || are_few)
+            }
             Trouble::Program => true,
         };
         if !is_own {
@@ -609,7 +621,7 @@ impl SiteState {
         if !is_through || self.sweep.left == 0 {
             return false;
         }
-        let Sweep { attempts, succeeded, failure, .. } = std::mem::take(&mut self.sweep);
+        let Sweep { attempts, succeeded, failure, left, .. } = std::mem::take(&mut self.sweep);
         let failures = self.record.failures_in_a_row;
         if succeeded && self.record.aside.is_none() {
             // What failed did so by itself.
@@ -625,6 +637,8 @@ impl SiteState {
             None => self.wait_until(now + politeness.wait_before_sweep(u32::from(attempts))),
         }
         self.sweep.is_repeated = true;
+        self.sweep.succeeded_before = succeeded;
+        self.sweep.left_before = left;
         self.loaded_to = None;
         self.all_loaded = false;
         true

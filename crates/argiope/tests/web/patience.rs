@@ -50,11 +50,28 @@ async fn a_site_that_is_down_for_some_requests_loses_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_a_site_that_fails_every_fifth_page_all_others_are_had() {
-    let is_broken = |_, request: &Request| request.target[1..].parse::<u32>().is_ok_and(|n| n % 5 == 0);
+    let is_well = Arc::new(AtomicU32::new(0));
+    let is_broken = {
+        let is_well = is_well.clone();
+        move |_, request: &Request| {
+            is_well.load(SeqCst) == 0 && request.target[1..].parse::<u32>().is_ok_and(|n| n % 5 == 0)
+        }
+    };
     let server = serve(Web::new().site("flaky.test", site(is_broken))).await;
     let crawl = Crawl::of(&server, &["http://flaky.test/"]).at_once().with(&["--no-sitemaps"]);
     crawl.run().await;
-    assert_eq!(count(&crawl.found().outcomes()), [("html", 49), ("http_error", 12)].into());
+    assert_eq!(count(&crawl.found().outcomes()), [("frontier", 12), ("html", 49)].into(), "{}", crawl.said());
+    is_well.store(1, SeqCst);
+    crawl.again(&[]).run().await;
+    assert_eq!(count(&crawl.found().outcomes()), [("html", 61)].into(), "{}", crawl.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_always_fails_does_not_keep_the_crawl_open() {
+    let server = serve(Web::new().site("small.test", site(|_, request| request.target == "/5"))).await;
+    let crawl = Crawl::of(&server, &["http://small.test/"]).at_once().with(&["--no-sitemaps"]);
+    assert_eq!(crawl.run().await.code, Some(0));
+    assert_eq!(count(&crawl.found().outcomes()), [("html", 60), ("http_error", 1)].into());
     let asked = server.log().iter().filter(|entry| entry.target == "/5").count();
     assert_eq!(asked, 4, "--max-attempts");
 }

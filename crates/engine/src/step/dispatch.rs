@@ -4,6 +4,7 @@ use frontier::{Excluded, Group, Next, RobotsState, Settled, SiteState, Visitor};
 use model::{Candidate, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Via, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
+use super::aside::PATIENCE_BEFORE_FIRST_PAGE;
 use super::in_parts::Rest;
 use super::places::TURNS_MAX;
 use super::robots_txt::robots_txt_of;
@@ -192,6 +193,14 @@ impl State {
         if let Some((since, probe_at)) = self.network.down_since().zip(self.network.quiet_until()) {
             let is_over = probe_at > self.patience_ends(since);
             return is_over.then(|| End::Waiting(Waiting { sites: self.asides.len() as u64, due: None }));
+        }
+        if self.pages == 0 && !self.network.was_reached() && now >= self.started_at + PATIENCE_BEFORE_FIRST_PAGE {
+            // However long each of its attempts takes.
+            let sites = self.sites.len() + self.asides.len();
+            return Some(End::Waiting(Waiting {
+                sites: sites as u64,
+                due: self.asides.next_due().map(|due| self.dates.of(due)),
+            }));
         }
         let is_idle = self.bench.is_empty() && self.search == SiteSearch::Exhausted && self.sites_found.is_empty();
         if !is_idle || self.sites_missed || self.errands.is_open() || !self.places.nobody_waits() {

@@ -34,6 +34,8 @@ pub(super) struct OwnNetwork {
     failed: HashSet<SiteKey>,
     failed_since: Option<Timestamp>,
     down: Option<Down>,
+    /// Something was reached in this run.
+    was_reached: bool,
 }
 
 /// The network is down.
@@ -49,6 +51,11 @@ impl OwnNetwork {
     /// Since when it is down, if it is.
     pub(super) fn down_since(&self) -> Option<Timestamp> {
         self.down.map(|down| down.since)
+    }
+
+    /// True where some site has answered in this run, in whatever way.
+    pub(super) fn was_reached(&self) -> bool {
+        self.was_reached
     }
 
     /// Before when nothing may be tried.
@@ -69,6 +76,7 @@ impl OwnNetwork {
 
     /// Some site has answered.
     pub(super) fn reached(&mut self) {
+        self.was_reached = true;
         self.failed.clear();
         self.failed_since = None;
         self.down = None;

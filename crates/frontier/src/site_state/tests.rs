@@ -318,6 +318,47 @@ fn a_url_fails_by_its_own_fault_only_where_others_do_not() {
 }
 
 #[test]
+fn what_fails_when_nothing_else_is_left_is_the_sites_failure_unless_it_is_little() {
+    let politeness = Politeness::default();
+    for (urls, expect) in [(1, Some(4)), (2, Some(4)), (3, None), (20, None)] {
+        let mut site = state();
+        site.robots = known("");
+        let mut queue: Vec<Queued> = (0..urls).map(|n| waiting(&format!("/{n}"), 1)).collect();
+        let mut now = S(0);
+        // One that is answered, and then no more.
+        site.reached(Duration::ZERO, now, &politeness);
+        let mut most = 0;
+        for _ in 0..8 {
+            site.loaded(queue.clone(), true);
+            while let Next::Fetch(taken) = site.next(&rules(), now) {
+                let at = now.0 / 1_000_000;
+                let attempts = site.url_failed(taken.attempts, &failed(Trouble::Answer, None, at), &politeness);
+                most = most.max(attempts);
+                let url = taken.candidate.position().url;
+                site.leave_behind(url, attempts);
+                queue
+                    .iter_mut()
+                    .filter(|one| one.candidate.position().url == url)
+                    .for_each(|one| one.attempts = attempts);
+                if site.is_aside(now) || most >= 4 {
+                    break;
+                }
+            }
+            if site.is_aside(now) || most >= 4 {
+                break;
+            }
+            site.begin_sweep(now, &politeness);
+            if site.is_aside(now) {
+                break;
+            }
+            now = now.max(site.due_at());
+        }
+        assert_eq!((most == 4).then_some(most), expect, "{urls} URLs");
+        assert_eq!(site.is_aside(now), expect.is_none(), "{urls} URLs");
+    }
+}
+
+#[test]
 fn a_site_in_trouble_is_put_aside_for_longer_and_longer_and_given_up_at_last() {
     let politeness = Politeness::default();
     let mut site = state();
