@@ -1,22 +1,22 @@
 //! One site in front: the head of its queue, its robots rules, its counters, and what it wants next.
 
+mod trouble;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
 use foldhash::{HashMap, HashSet};
-use model::{Aside, Failure, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRecord, Timestamp};
+use model::{Failure, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRecord, Timestamp};
 use robots::{Matching, RobotsTxt};
 use weburl::SiteKey;
 
-use crate::politeness::{ASIDE_WAITS, Trouble};
+use self::trouble::Sweep;
+pub use self::trouble::{Failed, LeftBehind};
 use crate::{Politeness, TrapRules, verdict};
 
 /// The window of a site: URLs of its queue read from the store at a time. Up to twice as many are in memory while it grows.
 const WINDOW_URLS_MIN: usize = 16;
-
-/// Seconds a day has.
-const SECONDS_A_DAY: u64 = 24 * 3600;
 
 /// The window of a site where few are in front. One that may be asked without delay goes through it while the next is being
 /// read, which waits for a commit.
@@ -36,15 +36,6 @@ const SHAPES_MAX: usize = 10_000;
 /// after which the site may leave the front. So after a crash a count is more than half of what it was; a smaller one begins anew.
 const SHAPE_COUNT_KEPT_MIN: u32 = 8;
 
-/// URLs that a site in trouble may fail to answer, each time its wait is over: some of its URLs may be broken for ever.
-const URLS_TRIED_AFTER_ASIDE: u32 = 4;
-
-/// So few URLs that fail again and again, while the site has nothing else to answer, fail by their own fault. Of more it is the site's.
-const FAIL_ALWAYS_MAX: u64 = 2;
-
-/// URLs of a site that failed and are remembered, so that they come behind all others. Of more than these some come earlier.
-const LEFT_BEHIND_REMEMBERED_MAX: usize = 4_096;
-
 /// What is known of a site's robots.txt.
 #[derive(Clone, Debug)]
 pub enum RobotsState {
@@ -62,40 +53,6 @@ pub enum RobotsState {
         /// From when on they must be asked for again.
         expires_at: Timestamp,
     },
-}
-
-/// A failure that may pass.
-#[derive(Clone, Debug)]
-pub struct Failed<'a> {
-    /// What failed, as far as the site is concerned.
-    pub trouble: Trouble,
-    /// What failed, in words.
-    pub failure: &'a Failure,
-    /// After what time the server wants to be asked again.
-    pub retry_after: Option<Duration>,
-    /// When.
-    pub at: Timestamp,
-}
-
-/// One reading of a site's queue, from its start to its end. What fails is left behind until the next one.
-#[derive(Debug, Default)]
-struct Sweep {
-    /// Some of the URLs left behind.
-    remembered: HashSet<u64>,
-    /// How many were left behind.
-    left: u64,
-    /// How often one of them was asked for, at most.
-    attempts: u8,
-    /// What failed in an earlier sweep has its turn in this one.
-    is_repeated: bool,
-    /// The site answered some URL as it should.
-    succeeded: bool,
-    /// It did in the sweep before.
-    succeeded_before: bool,
-    /// How many URLs the sweep before left behind.
-    left_before: u64,
-    /// The last failure that counts as the site's.
-    failure: Option<Failure>,
 }
 
 /// What a site wants to be done next.
@@ -200,22 +157,6 @@ struct Counted {
     count: u32,
     /// What was put into a record of it.
     written: u32,
-}
-
-/// The URLs of a site that failed when their turn came.
-#[derive(Debug)]
-pub struct LeftBehind(Sweep);
-
-impl Sweep {
-    /// Leaves a URL behind. False where it cannot be remembered.
-    fn leave(&mut self, url: u64) -> bool {
-        self.left += 1;
-        let has_room = self.remembered.len() < LEFT_BEHIND_REMEMBERED_MAX;
-        if has_room {
-            self.remembered.insert(url);
-        }
-        has_room
-    }
 }
 
 impl SiteState {
@@ -360,149 +301,6 @@ impl SiteState {
         politeness.delay_after(self.crawl_delay(), self.record.response_time)
     }
 
-    /// Notes that the site answered at this time. One that has asked meanwhile to be left alone for longer than its delay keeps a failure,
-    /// so that its record tells that it does not wait because of a clock that was set back.
-    pub fn reached(&mut self, response_time: Duration, at: Timestamp, politeness: &Politeness) {
-        self.record.response_time = response_time;
-        self.sweep.succeeded = true;
-        let is_left_alone = self.record.due_at > at + self.delay(politeness);
-        self.record.failures_in_a_row = u32::from(is_left_alone);
-        if !is_left_alone {
-            self.record.aside = None;
-        }
-    }
-
-    /// Heeds how long the server asks to be left alone, if it does.
-    fn heed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
-        if let Some(asked) = failed.retry_after {
-            self.asked_until = failed.at + asked.min(politeness.retry_after_max);
-            self.wait_until(self.asked_until);
-        }
-    }
-
-    /// Notes that a URL failed in a way that may pass, which was asked for `attempts` times before. Gives how often it counts as asked for now.
-    ///
-    /// A URL that failed before fails by its own fault where others of its site do not, and only that counts. All else is the site's.
-    pub fn url_failed(&mut self, attempts: u8, failed: &Failed<'_>, politeness: &Politeness) -> u8 {
-        let is_own = match failed.trouble {
-            Trouble::Unreached => false,
-            // Since it was asked last, others were answered; or there are none but a few that fail always.
-            Trouble::TooFast | Trouble::Answer => {
-                let others_succeeded = self.sweep.succeeded || self.sweep.succeeded_before;
-                let are_few = self.sweep.left_before <= FAIL_ALWAYS_MAX;
-                attempts > 0 && self.record.failures_in_a_row == 0 && (others_succeeded || are_few)
-            }
-            Trouble::Program => true,
-        };
-        if !is_own {
-            self.failed(failed, politeness);
-            self.sweep.failure = Some(failed.failure.clone());
-            return attempts.max(1);
-        }
-        self.heed(failed, politeness);
-        let first = u32::from(failed.trouble == Trouble::TooFast);
-        let wait = politeness.backoff_after(failed.trouble, first, failed.retry_after);
-        self.wait_until(failed.at + wait);
-        if failed.retry_after.is_some() {
-            // The record must tell that it does not wait because of a clock that was set back.
-            self.record.failures_in_a_row = 1;
-        }
-        if wait >= ASIDE_WAITS[0] {
-            self.put_aside(failed.failure, failed.at, politeness);
-        }
-        attempts.saturating_add(1)
-    }
-
-    /// Notes a failure of the site that may pass: it waits, and is put aside or given up if it is one too many.
-    pub fn failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
-        let Failed { trouble, failure, retry_after, at } = failed;
-        self.heed(failed, politeness);
-        if self.is_aside(*at) {
-            // Of a visit that began before.
-            return;
-        }
-        self.record.failures_in_a_row = self.record.failures_in_a_row.saturating_add(1);
-        let failures = self.record.failures_in_a_row;
-        let wait = politeness.backoff_after(*trouble, failures, *retry_after);
-        self.wait_until(*at + wait);
-        let is_asked_to_wait = retry_after.is_some() && wait >= ASIDE_WAITS[0];
-        let is_again = self.record.aside.is_some() && *trouble == Trouble::Unreached;
-        if is_asked_to_wait || is_again || politeness.is_in_trouble(*trouble, failures) {
-            self.put_aside(failure, *at, politeness);
-            if *trouble != Trouble::Unreached {
-                self.record.failures_in_a_row = failures.saturating_sub(URLS_TRIED_AFTER_ASIDE).max(1);
-            }
-        }
-    }
-
-    fn put_aside(&mut self, failure: &Failure, at: Timestamp, politeness: &Politeness) {
-        let round = self.record.aside.as_ref().map_or(1, |before| before.round.saturating_add(1));
-        if round > politeness.rounds_before_giving_up() {
-            let days = politeness.give_up_after.as_secs() / SECONDS_A_DAY;
-            let detail = format!("in trouble for {days} days: {}", failure.detail);
-            return self.give_up(Failure { detail, ..failure.clone() });
-        }
-        let until = at + Politeness::aside_wait(round);
-        self.wait_until(until);
-        self.aside_until = self.record.due_at;
-        // The next run does not know how long the site asked to be left alone.
-        let until = if self.asked_until > at { Timestamp::default() } else { until };
-        self.record.aside = Some(Aside { until, round, reason: failure.clone() });
-    }
-
-    /// True where the site is in trouble and its time to be asked again has not come.
-    #[must_use]
-    pub fn is_aside(&self, now: Timestamp) -> bool {
-        self.record.aside.is_some() && self.aside_until > now
-    }
-
-    /// What the site is in trouble for, if it is.
-    #[must_use]
-    pub fn aside(&self) -> Option<&Aside> {
-        self.record.aside.as_ref()
-    }
-
-    /// Takes it that the site is asked for its robots.txt.
-    pub fn robots_asked(&mut self) {
-        let earlier = match std::mem::replace(&mut self.robots, RobotsState::Unknown) {
-            RobotsState::Known { rules, .. } => Some(rules),
-            RobotsState::InFlight { earlier } => earlier,
-            RobotsState::Unknown => None,
-        };
-        self.robots = RobotsState::InFlight { earlier };
-    }
-
-    /// Takes in its robots.txt. The site is out of trouble with it: nothing else is asked while that is not known.
-    pub fn robots_had(&mut self, rules: RobotsTxt, expires_at: Timestamp) {
-        self.robots = RobotsState::Known { rules, expires_at };
-        self.stale_tries = 0;
-        self.record.failures_in_a_row = 0;
-        self.record.aside = None;
-    }
-
-    /// Takes it that it was not its fault that its robots.txt was not had.
-    pub fn robots_unanswered(&mut self) {
-        if let RobotsState::InFlight { earlier } = std::mem::replace(&mut self.robots, RobotsState::Unknown)
-            && let Some(rules) = earlier
-        {
-            self.robots = RobotsState::Known { rules, expires_at: Timestamp::default() };
-        }
-    }
-
-    /// Takes it that its robots.txt cannot be had now. An earlier one goes on to count, and is asked for again later; else the site is in
-    /// trouble.
-    pub fn robots_failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
-        match std::mem::replace(&mut self.robots, RobotsState::Unknown) {
-            RobotsState::Known { rules, .. } | RobotsState::InFlight { earlier: Some(rules) } => {
-                self.stale_tries = self.stale_tries.saturating_add(1);
-                let expires_at = failed.at + Politeness::aside_wait(self.stale_tries);
-                self.robots = RobotsState::Known { rules, expires_at };
-                self.heed(failed, politeness);
-            }
-            RobotsState::InFlight { earlier: None } | RobotsState::Unknown => self.failed(failed, politeness),
-        }
-    }
-
     /// Gives up the site: all its URLs end with this.
     pub fn give_up(&mut self, failure: Failure) {
         self.record.aside = None;
@@ -594,54 +392,6 @@ impl SiteState {
     /// Forgets the place of a URL that has moved in the queue.
     pub fn remove(&mut self, position: Position) {
         self.queue.remove(&position);
-    }
-
-    /// Leaves a URL behind that was taken by [`SiteState::next`] and failed: it is in the store's queue, and has its turn again when all
-    /// others have had theirs.
-    pub fn leave_behind(&mut self, url: u64, attempts: u8) {
-        self.taken.remove(&url);
-        self.sweep.attempts = self.sweep.attempts.max(attempts);
-        self.sweep.leave(url);
-    }
-
-    /// What is known of the URLs that failed, for when the site comes back to front.
-    #[must_use]
-    pub fn take_left_behind(&mut self) -> LeftBehind {
-        LeftBehind(std::mem::take(&mut self.sweep))
-    }
-
-    /// Goes on where the site was when it left the front.
-    pub fn go_on_behind(&mut self, LeftBehind(sweep): LeftBehind) {
-        self.sweep = sweep;
-    }
-
-    /// Goes back to the start of the queue, where all is done but what was left behind. True where that is so.
-    pub fn begin_sweep(&mut self, now: Timestamp, politeness: &Politeness) -> bool {
-        let is_through = self.all_loaded && self.queue.is_empty() && self.taken.is_empty() && !self.is_under_way();
-        if !is_through || self.sweep.left == 0 {
-            return false;
-        }
-        let Sweep { attempts, succeeded, failure, left, .. } = std::mem::take(&mut self.sweep);
-        let failures = self.record.failures_in_a_row;
-        if succeeded && self.record.aside.is_none() {
-            // What failed did so by itself.
-            self.record.failures_in_a_row = 0;
-        }
-        match failure.filter(|_| !succeeded && failures > 0) {
-            // It may have few URLs, none of which it answers.
-            Some(failure) if politeness.is_in_trouble(Trouble::Unreached, failures) && !self.is_aside(now) => {
-                self.put_aside(&failure, now, politeness);
-            }
-            Some(_) => self.wait_until(now + politeness.backoff_after(Trouble::Unreached, failures, None)),
-            None if attempts == 0 => {}
-            None => self.wait_until(now + politeness.wait_before_sweep(u32::from(attempts))),
-        }
-        self.sweep.is_repeated = true;
-        self.sweep.succeeded_before = succeeded;
-        self.sweep.left_before = left;
-        self.loaded_to = None;
-        self.all_loaded = false;
-        true
     }
 
     /// The end of a URL taken by [`SiteState::next`] is committed.

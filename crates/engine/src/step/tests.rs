@@ -2,6 +2,7 @@
 
 mod driven;
 mod errands;
+mod fairness;
 mod in_parts;
 mod names;
 

@@ -4,6 +4,7 @@ use model::{Candidate, FailureKind};
 use weburl::{CanonicalRules, CanonicalUrl, Site};
 
 use super::*;
+use crate::politeness::Trouble;
 
 /// A window of few URLs.
 const WINDOW: usize = 64;

@@ -16,6 +16,9 @@ use crate::web::{AlwaysFails, Reply, site_text};
 /// A page of a trap that was fetched is counted from this count on across restarts; below, it begins anew.
 const COUNTS_LOST_MAX: u32 = 8;
 
+/// URLs of a site that an outage may cost, where they are all that is left of it.
+const LOST_OF_A_SITE_MAX: usize = 2;
+
 /// The end of a crawl.
 pub(super) struct AtEnd<'a> {
     pub(super) scenario: &'a Scenario,
@@ -64,7 +67,17 @@ impl AtEnd<'_> {
             let is_failure = matches!(outcome, Outcome::HttpError | Outcome::Timeout | Outcome::ConnectionError);
             is_failure.then(|| (entry.candidate.url.as_str().to_owned(), outcome))
         });
-        if self.scenario.outages.is_empty() { BTreeMap::new() } else { lost.collect() }
+        if self.scenario.outages.is_empty() {
+            return BTreeMap::new();
+        }
+        let lost: BTreeMap<String, Outcome> = lost.collect();
+        // Of a site that fails all it has left, no more than a few count as broken.
+        let mut by_site: BTreeMap<&str, usize> = BTreeMap::new();
+        lost.keys()
+            .filter(|url| !self.never_answers(url))
+            .for_each(|url| *by_site.entry(site_text(url)).or_default() += 1);
+        let few = |url: &&String| by_site.get(site_text(url)).is_none_or(|count| *count <= LOST_OF_A_SITE_MAX);
+        lost.iter().filter(|(url, _)| few(url)).map(|(url, outcome)| (url.clone(), *outcome)).collect()
     }
 
     fn has_faults(&self) -> bool {
