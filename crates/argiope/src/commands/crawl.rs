@@ -317,7 +317,7 @@ pub fn crawl_observed(
     let time = Some(TimeSpent::since(&stages_before));
     let waiting = match &end {
         End::Waiting(Waiting { sites, due }) => {
-            Some(WaitingSites { sites: *sites, due: due.map(|due| due.to_rfc3339()) })
+            Some(WaitingSites { sites: *sites, due: due.map(model::Timestamp::to_rfc3339) })
         }
         End::Done | End::Limit(_) | End::Stopped => None,
     };
