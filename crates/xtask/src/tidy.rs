@@ -1,4 +1,5 @@
-//! The house rules that the compiler does not know: which crate may use which, how files begin, how long they are.
+//! The house rules that the compiler does not know: which crate may use which, what belongs into the repository, how files begin, how long
+//! they are.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,9 @@ const TEST_LINES_MAX: usize = 900;
 
 /// Bytes of a file in the repository.
 const FILE_BYTES_MAX: u64 = 1_000_000;
+
+/// Where builds and benchmarks put what they make.
+const BUILD_DIRECTORY: &str = "target";
 
 /// Names that say nothing about what is in a module.
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
@@ -143,6 +147,10 @@ fn tracked_files() -> anyhow::Result<Vec<PathBuf>> {
 }
 
 fn check_file(file: &Path, problems: &mut Vec<String>) -> anyhow::Result<()> {
+    if file.components().any(|part| part.as_os_str() == BUILD_DIRECTORY) {
+        problems.push(format!("{}: made by a build, and no part of the repository", file.display()));
+        return Ok(());
+    }
     let path = workspace().join(file);
     let Ok(metadata) = path.metadata() else { return Ok(()) };
     if metadata.len() > FILE_BYTES_MAX {
