@@ -126,6 +126,12 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Whether nothing at all came back, so that this machine's own network may be what fails.
+    #[must_use]
+    pub fn is_silence(self) -> bool {
+        matches!(self, FailureKind::NameServer | FailureKind::Connect | FailureKind::Timeout)
+    }
+
     /// Whether another address of the same name may do better: nothing was to be had from the one that was asked.
     #[must_use]
     pub fn is_of_address(self) -> bool {

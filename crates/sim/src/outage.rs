@@ -32,7 +32,10 @@ pub enum Kind {
     /// It answers 503 where it is asked for robots.txt.
     Robots(String),
     /// The crawler's own network: neither names nor connections.
-    OwnNetwork,
+    OwnNetwork {
+        /// Connections are not refused: nothing ever comes back.
+        is_silent: bool,
+    },
 }
 
 /// An outage.
@@ -70,11 +73,11 @@ fn outage(rng: &mut Rng, sites: &[&String]) -> Outage {
         2 => Kind::Busy(site),
         3 => Kind::NameServer(site),
         4 => Kind::Robots(site),
-        _ => Kind::OwnNetwork,
+        other => Kind::OwnNetwork { is_silent: other == 5 },
     };
     let longest_s = rng.pick(&[10, 60, 300, 1_200]);
     let lasts_s = match kind {
-        Kind::OwnNetwork => rng.between(5, longest_s * 3 / 2),
+        Kind::OwnNetwork { .. } => rng.between(5, longest_s * 3 / 2),
         _ => rng.between(1, longest_s),
     };
     // Some at the refresh of what was had soon after the start.

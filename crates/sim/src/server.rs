@@ -75,7 +75,8 @@ impl Servers {
     fn out_of_order(&self, site: &str, purpose: Purpose, now: TrueTime) -> Option<Message> {
         let busy = || Message::Busy(Busy { status: 503, retry_after_s: None, as_date: false });
         self.outages.iter().filter(|outage| outage.lasts(now)).find_map(|outage| match &outage.kind {
-            Kind::OwnNetwork => Some(Message::Fails(FailureKind::Connect, "connect: network is unreachable")),
+            Kind::OwnNetwork { is_silent: true } => Some(Message::Fails(FailureKind::Timeout, "connect timeout")),
+            Kind::OwnNetwork { .. } => Some(Message::Fails(FailureKind::Connect, "connect: network is unreachable")),
             Kind::Refuses(text) if text == site => Some(Message::Fails(FailureKind::Connect, "connect: refused")),
             Kind::Silent(text) if text == site => Some(Message::Fails(FailureKind::Timeout, "total timeout")),
             Kind::Busy(text) if text == site => Some(busy()),
@@ -87,7 +88,7 @@ impl Servers {
     /// Whether the name of a site cannot be asked for now.
     fn is_nameless(&self, site: &str, now: TrueTime) -> bool {
         self.outages.iter().filter(|outage| outage.lasts(now)).any(|outage| match &outage.kind {
-            Kind::OwnNetwork => true,
+            Kind::OwnNetwork { .. } => true,
             Kind::NameServer(text) => text == site,
             _ => false,
         })

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use foldhash::HashSet;
-use frontier::Trouble;
-use model::Timestamp;
+use model::{FailureKind, Timestamp};
 use weburl::SiteKey;
 
 use super::State;
@@ -101,11 +100,16 @@ impl OwnNetwork {
 }
 
 impl State {
-    /// Notes that a site failed. True where that is the fault of the machine's own network: it does not count then.
-    pub(super) fn is_fault_of_network(&mut self, now: Timestamp, site: SiteKey, trouble: Trouble) -> bool {
-        if trouble != Trouble::Unreached {
-            self.network.reached();
-            return false;
+    /// Notes how a site failed. True where that is the fault of the machine's own network: it does not count then.
+    pub(super) fn is_fault_of_network(&mut self, now: Timestamp, site: SiteKey, kind: FailureKind) -> bool {
+        match kind {
+            _ if kind.is_silence() => {}
+            // Neither says anything of the network.
+            FailureKind::Internal | FailureKind::NameNotFound | FailureKind::AddressDenied => return false,
+            _ => {
+                self.network.reached();
+                return false;
+            }
         }
         let sites = self.sites.len() + self.asides.len();
         let was_reached = self.front(site).is_some_and(|front| front.state.was_reached());

@@ -64,23 +64,24 @@ impl State {
         let Had { file: File { answer, is_cut }, at, retry_after, exchanges, is_own } = had;
         let access = access_of(&answer, &self.settings);
         let failure = failure_of(&answer);
-        let is_network = is_own && self.is_fault_of_network(now, site, trouble_of(&answer));
+        let is_network = is_own && self.is_fault_of_network(now, site, failure.kind);
         let (shares_addresses, expires_at) = (self.shares_addresses(), expiry(at, &self.settings));
         let Some(front) = self.front(site) else { return };
         let is_had = access.lifetime == Lifetime::Final;
         let record = RobotsRecord { fetched_at: at, failed_tries: u32::from(!is_had), answer, is_cut };
         front.sitemaps_named = false;
         let mut is_kept = true;
-        if is_had {
+        if is_network {
+            front.state.robots_unanswered();
+            front.state.wait_until(at + politeness.backoff);
+            is_kept = false;
+        } else if is_had {
             front.state.robots_had(access.rules, expires_at);
             let asked = retry_after.unwrap_or_default().min(politeness.retry_after_max);
             front.state.wait_until(at + asked);
         } else if is_hopeless(&record.answer) {
             front.state.robots_unanswered();
             front.state.give_up(failure);
-        } else if is_network {
-            front.state.robots_unanswered();
-            front.state.wait_until(at + politeness.backoff);
         } else {
             let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, at };
             front.state.robots_failed(&failed, &politeness);
@@ -104,7 +105,7 @@ impl State {
         record.exchanges = exchanges;
         record.site_record = Some(site_record);
         // What is wanted for the sake of other sites alone may be a site of the crawl later.
-        if is_had && (self.start != Start::Shared || self.has_more_than_robots_waiting(site)) {
+        if is_had && !is_network && (self.start != Start::Shared || self.has_more_than_robots_waiting(site)) {
             record.found = self.sitemaps_to_read(site);
         }
         self.record(record);
@@ -172,16 +173,6 @@ pub(crate) fn access(fetch: RobotsFetch<'_>, settings: &Settings) -> Access {
 /// Until when a robots.txt holds that was had at this time.
 fn expiry(at: Timestamp, settings: &Settings) -> Timestamp {
     if settings.robots_once { Timestamp::MAX } else { at + robots::ROBOTS_CACHE_MAX }
-}
-
-/// Whether anything was reached.
-fn trouble_of(answer: &RobotsAnswer) -> Trouble {
-    match answer {
-        RobotsAnswer::Failed(Failure { kind: FailureKind::Connect | FailureKind::NameServer, .. }) => {
-            Trouble::Unreached
-        }
-        RobotsAnswer::Failed(_) | RobotsAnswer::Status { .. } => Trouble::Answer,
-    }
 }
 
 /// Why it could not be had.

@@ -5,6 +5,7 @@ mod errands;
 mod fairness;
 mod in_parts;
 mod names;
+mod network;
 
 use std::time::Duration;
 

@@ -30,7 +30,7 @@ pub(super) struct Judge {
 
 impl Judge {
     pub(super) fn new(scenario: &Scenario) -> Self {
-        let own = scenario.outages.iter().filter(|outage| outage.kind == Kind::OwnNetwork);
+        let own = scenario.outages.iter().filter(|outage| matches!(outage.kind, Kind::OwnNetwork { .. }));
         let sites = u32::try_from(scenario.web.sites.len()).unwrap_or(u32::MAX);
         Judge {
             cut_off: own.map(|outage| (outage.from, outage.until, 0)).collect(),

@@ -162,7 +162,7 @@ impl Driven {
             rendering: None,
             started_at: self.now,
             finished_at: self.now,
-            response_time: Duration::ZERO,
+            response_time: Duration::from_millis(1),
         };
         self.happen(Event::Fetched(Box::new(Fetch { outcome, content })));
     }
