@@ -161,7 +161,9 @@ impl State {
     /// The next time at which something is due without anything happening before.
     fn set_alarm(&mut self, now: Timestamp) {
         let may_begin = self.has_room() && self.ending.is_none();
-        let due = if may_begin { self.bench.next_due().max(self.network.quiet_until()) } else { None };
+        // Where nothing is due, an end is waited for.
+        let due = self.bench.next_due().filter(|_| may_begin);
+        let due = due.map(|due| self.network.quiet_until().map_or(due, |quiet| due.max(quiet)));
         let back = self.asides.next_due().filter(|due| may_begin && *due > now);
         let end = self.settings.time_max.filter(|_| self.ending.is_none()).map(|max| self.started_at + max);
         let at_once = self.has_judged_enough().then_some(now);

@@ -113,6 +113,9 @@ impl Judge {
         for (asked, url) in self.asked.values() {
             let page = scenario.web.pages.get(url);
             let max = match page.map(|page| &page.reply) {
+                Some(Reply::Html(html)) if html.breaks_after.is_some() => {
+                    self.attempts_max + page.map_or(0, |page| u32::try_from(page.faults.len()).unwrap_or(u32::MAX))
+                }
                 Some(Reply::AlwaysBusy(_) | Reply::AlwaysFails(_)) => self.attempts_max + ASKED_IN_TROUBLE_MAX,
                 _ => 1 + page.map_or(0, |page| u32::try_from(page.faults.len()).unwrap_or(u32::MAX)),
             };

@@ -43,7 +43,9 @@ fn where_nothing_comes_back_from_any_site_the_network_is_down_until_something_do
             crawl.failed(&asked, kind);
             crawl.wait(SECOND);
         }
+        crawl.alarm = None;
         crawl.wait(SECOND * 2);
+        assert!(crawl.alarm.is_none_or(|alarm| alarm > crawl.now), "the end of the probe is waited for");
         let asked = crawl.asked().first().expect("a probe").to_string();
         crawl.answered(&asked, 200, &[], "");
         assert_eq!(crawl.state.network_down_since(), None, "{kind:?}");
