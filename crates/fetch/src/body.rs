@@ -38,6 +38,7 @@ pub(crate) struct Collector {
     share: Share,
     pace: Pace,
     notes: Vec<String>,
+    is_undecoded: bool,
 }
 
 /// Why a body ends before its end, and in words.
@@ -54,6 +55,8 @@ pub(crate) struct Collected {
     pub(crate) truncated: Option<Truncation>,
     /// What was odd.
     pub(crate) notes: Vec<String>,
+    /// The content coding is broken.
+    pub(crate) is_undecoded: bool,
 }
 
 impl Collected {
@@ -64,6 +67,7 @@ impl Collected {
             body: Bytes::new(),
             truncated: Some(Truncation::Unwanted),
             notes: vec![note],
+            is_undecoded: false,
         }
     }
 }
@@ -93,6 +97,7 @@ impl Collector {
             share,
             pace,
             notes,
+            is_undecoded: false,
         }
     }
 
@@ -178,6 +183,7 @@ impl Collector {
                 }
                 Err(broken) => {
                     self.notes.push(broken.0);
+                    self.is_undecoded = true;
                     return Ok(());
                 }
             }
@@ -214,13 +220,14 @@ impl Collector {
             }
             Ok(()) => {
                 self.notes.extend(ended_early.then(|| "compressed data ended early".to_owned()));
+                self.is_undecoded |= ended_early;
                 None
             }
         };
         let permit = self.share.finish(self.payload.len() + self.body.len());
         let payload = held(self.payload.into_whole(), permit.clone());
         let body = if self.coded { held(self.body, permit) } else { payload.clone() };
-        Collected { payload, body, truncated, notes: self.notes }
+        Collected { payload, body, truncated, notes: self.notes, is_undecoded: self.is_undecoded }
     }
 }
 

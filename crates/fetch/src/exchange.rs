@@ -206,7 +206,13 @@ fn answered(
         truncated: collected.truncated,
     };
     let note = (!collected.notes.is_empty()).then(|| collected.notes.join("; "));
-    let response =
-        Response { status: answer.status, headers: fields, body: collected.body, truncated: collected.truncated, note };
+    let response = Response {
+        status: answer.status,
+        headers: fields,
+        body: collected.body,
+        truncated: collected.truncated,
+        is_undecoded: collected.is_undecoded,
+        note,
+    };
     Answered { exchange, response, response_time }
 }

@@ -55,7 +55,8 @@ mod tests {
         let fields = [("Content-Type", content_type), ("Content-Length", content_length)];
         let fields = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
         let headers = Headers(fields.collect());
-        let response = Response { status, headers, body: Bytes::new(), truncated: None, note: None };
+        let response =
+            Response { status, headers, body: Bytes::new(), truncated: None, is_undecoded: false, note: None };
         let policy =
             HeadFirst::new(&["application/pdf", "Image/*"].map(|range| MediaRange::parse(range).expect(range)), 1000);
         assert_eq!(policy.reason_against(&response).as_deref(), expect, "{status} {content_type:?} {content_length:?}");

@@ -31,8 +31,8 @@ pub enum Trouble {
     TooFast,
     /// An answer that may be better later, or none in time: the fault may be the URL's alone.
     Answer,
-    /// This program broke: the site has no part in it.
-    Program,
+    /// The fault is the URL's alone: its body broke off, or this program broke.
+    Own,
 }
 
 /// The settings of politeness. Each has a key of the same name in `crawl.toml`.
@@ -116,7 +116,7 @@ impl Politeness {
     pub fn is_in_trouble(&self, trouble: Trouble, failures: u32) -> bool {
         let max = match trouble {
             Trouble::Unreached => UNREACHED_IN_A_ROW_MAX.min(self.failures_in_a_row_max),
-            Trouble::TooFast | Trouble::Answer | Trouble::Program => self.failures_in_a_row_max,
+            Trouble::TooFast | Trouble::Answer | Trouble::Own => self.failures_in_a_row_max,
         };
         failures >= max
     }

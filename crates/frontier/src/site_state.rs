@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use foldhash::{HashMap, HashSet};
 use model::{Failure, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRecord, Timestamp};
-use robots::{Matching, RobotsTxt};
+use robots::{Matching, Reason, RobotsTxt};
 use weburl::SiteKey;
 
 use self::trouble::Sweep;
@@ -486,7 +486,10 @@ impl SiteState {
             if !decision.allowed {
                 let line = decision.rule.map(|rule| format!("robots.txt {rule}"));
                 let reason = line.unwrap_or_else(|| decision.reason.to_string());
-                return Some(Settled::new(Outcome::Disallowed, reason));
+                return Some(match decision.reason {
+                    Reason::TooManySteps => Settled::by(Limit::RobotsSteps, Outcome::Disallowed, reason),
+                    _ => Settled::new(Outcome::Disallowed, reason),
+                });
             }
         }
         if waiting.candidate.purpose == Purpose::Sitemap {

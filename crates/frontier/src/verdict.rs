@@ -24,7 +24,7 @@ pub enum Verdict {
         trouble: Trouble,
         /// What the server asked for.
         retry_after: Option<Duration>,
-        /// The outcome if there is no further attempt.
+        /// The outcome if there is no further attempt, before the content is looked into.
         outcome: Outcome,
         /// Why.
         reason: String,
@@ -43,6 +43,13 @@ pub fn judge(fetched: &Fetched, now: Timestamp) -> Verdict {
 fn judge_response(response: &Response, now: Timestamp) -> Verdict {
     let reached = |outcome, reason| Verdict::Final { outcome, reason, reached: true };
     match response.status {
+        // It may be whole the next time; if it never is, what came is better than nothing.
+        200..=299 if response.truncated == Some(Truncation::Disconnect) => Verdict::Retry {
+            trouble: Trouble::Own,
+            retry_after: None,
+            outcome: Outcome::Html,
+            reason: truncation(response),
+        },
         200..=299 => reached(Outcome::Html, truncation(response)),
         300 | 304..=306 => reached(Outcome::HttpError, format!("status {} is of no use to a crawler", response.status)),
         301..=303 | 307 | 308 => reached(Outcome::Redirect, String::new()),
@@ -77,7 +84,7 @@ fn judge_failure(failure: &Failure) -> Verdict {
     match failure.kind {
         FailureKind::NameServer | FailureKind::Connect => retry(Trouble::Unreached, reason),
         FailureKind::Timeout | FailureKind::Disconnected => retry(Trouble::Answer, reason),
-        FailureKind::Internal => retry(Trouble::Program, reason),
+        FailureKind::Internal => retry(Trouble::Own, reason),
         FailureKind::NameNotFound | FailureKind::AddressDenied | FailureKind::Tls => {
             Verdict::Final { outcome, reason, reached: false }
         }
@@ -100,7 +107,8 @@ pub fn limits_reached(fetched: &Fetched, purpose: Purpose) -> LimitSet {
             Some(Truncation::Length) => Some(length),
             Some(Truncation::Ratio) => Some(Limit::Decompression),
             Some(Truncation::Time) => Some(Limit::Time),
-            Some(Truncation::Disconnect | Truncation::Unwanted) | None => None,
+            Some(Truncation::Disconnect) => (purpose != Purpose::Robots).then_some(Limit::Disconnect),
+            Some(Truncation::Unwanted) | None => None,
         },
         Fetched::Failed(failure) => (failure.kind == FailureKind::HeadTooLarge).then_some(Limit::Head),
     };
@@ -147,6 +155,7 @@ mod tests {
             headers: Headers(headers),
             body: Default::default(),
             truncated: None,
+            is_undecoded: false,
             note: None,
         })
     }

@@ -68,6 +68,8 @@ pub struct Response {
     pub body: Bytes,
     /// Set where `body` is not all there was.
     pub truncated: Option<Truncation>,
+    /// The content coding is broken: `body` is what could be decoded.
+    pub is_undecoded: bool,
     /// Why it is truncated, or what else was odd: for people.
     pub note: Option<String>,
 }

@@ -83,6 +83,10 @@ limits! {
     Queries = 22, "queries", "URLs not fetched by --max-queries-per-path";
     /// A trap rule: queries of one or two parameters on one path.
     SimpleQueries = 23, "simple_queries", "URLs not fetched by --max-simple-queries-per-path";
+    /// A body whose connection ended before it was whole, each time it was asked for.
+    Disconnect = 24, "disconnect", "bodies of which the connection ended before they were whole, --max-attempts times";
+    /// A robots.txt with more rules to try for a URL than are tried.
+    RobotsSteps = 25, "robots_steps", "URLs not fetched since robots.txt has too many rules to try for them";
 }
 
 impl fmt::Display for Limit {

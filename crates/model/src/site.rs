@@ -1,5 +1,6 @@
 //! The record of a site: its politeness state, which outlives the process.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -86,6 +87,16 @@ impl RobotsRecord {
     #[must_use]
     pub fn limits(&self) -> LimitSet {
         if self.is_cut { Limit::RobotsTxt.into() } else { LimitSet::EMPTY }
+    }
+}
+
+impl fmt::Display for RobotsAnswer {
+    /// For people: `status 503`, or what failed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RobotsAnswer::Status { code, .. } => write!(f, "status {code}"),
+            RobotsAnswer::Failed(failure) => f.write_str(&failure.detail),
+        }
     }
 }
 

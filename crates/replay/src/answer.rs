@@ -73,7 +73,7 @@ impl Answer {
     pub fn response(&self, bytes_max: usize) -> Response {
         let headers = self.headers();
         let body = Bytes::from(self.decoded(&headers, bytes_max));
-        Response { status: self.status(), headers, body, truncated: self.truncated(), note: None }
+        Response { status: self.status(), headers, body, truncated: self.truncated(), is_undecoded: false, note: None }
     }
 
     fn decoded(&self, headers: &Headers, bytes_max: usize) -> Vec<u8> {

@@ -301,7 +301,12 @@ fn deliver(
         }
         Message::Answer { status, headers, body, breaks } => {
             let temporary = status >= 500 && task.purpose == Purpose::Robots;
-            let served = if temporary { Served::Busy { retry_after: None } } else { Served::Final };
+            let served = match temporary {
+                true => Served::Busy { retry_after: None },
+                // The next one may be whole.
+                false if breaks => Served::Failed,
+                false => Served::Final,
+            };
             let (response, exchange) = answer(url, task, started_at, status, headers, body, breaks);
             (Fetched::Response(response), Some(exchange), served)
         }
@@ -338,7 +343,7 @@ fn answer(
     let body = Bytes::from(body);
     let headers = Headers(headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
     let exchange = exchange(task, url, at, head, body.clone(), truncated);
-    (Response { status, headers, body, truncated, note: None }, exchange)
+    (Response { status, headers, body, truncated, is_undecoded: false, note: None }, exchange)
 }
 
 fn exchange(

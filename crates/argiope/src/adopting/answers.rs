@@ -336,6 +336,13 @@ struct Beside {
 
 /// Whether an answer ends a URL. One that does not was followed by another, or is still wanted.
 fn is_final(status: u16) -> bool {
-    let answer = Response { status, headers: Headers::default(), body: Bytes::new(), truncated: None, note: None };
+    let answer = Response {
+        status,
+        headers: Headers::default(),
+        body: Bytes::new(),
+        truncated: None,
+        is_undecoded: false,
+        note: None,
+    };
     matches!(verdict::judge(&Fetched::Response(answer), Timestamp::default()), Verdict::Final { .. })
 }

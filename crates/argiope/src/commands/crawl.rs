@@ -17,10 +17,10 @@ use engine::archive::{Archive, Known, ORPHANED, Orphan};
 use engine::clock::Clock;
 use engine::{Browsing, End, Observer, Recorder, RenderMode, Settings, Shell, Waiting};
 use fetch::Fetcher;
-use model::{Outcome, SiteRecord, Via};
+use model::{Outcome, Via};
 use printable::Printable;
 use render::{Renderer, Wait};
-use store::{Batch, Store, StoreError};
+use store::{Store, StoreError};
 use weburl::CanonicalUrl;
 
 use self::retry::Retry;
@@ -170,9 +170,9 @@ fn retried(
     for seed in store.seeds()?.iter().chain(seeds) {
         filter.scope.add_seed(seed);
     }
-    let (layout, outcomes) = (Layout::at(dir.dataset()), outcomes.into_iter().collect());
-    let now = Clock::start().date();
-    Retry { store, layout, settings: &plan.settings, filter, outcomes, now }.run()?.tell();
+    let outcomes = outcomes.into_iter().collect();
+    let retry = Retry { filter, outcomes, ..Retry::new(dir, store, plan) };
+    retry.run()?.tell();
     Ok(())
 }
 
@@ -264,7 +264,9 @@ pub fn crawl_observed(
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let before = store.totals()?;
     if before.fetched() == 0 {
-        begin_again(&known, store.as_ref())?;
+        // They failed, and the same command tries again.
+        let outcomes = UNREACHED.into_iter().collect();
+        Retry { outcomes, only: Some(&known), ..Retry::new(dir, store.as_ref(), &plan) }.run()?;
     }
     let archive = open_archive(dir, &plan, store.as_ref())?;
     let clock = Clock::start();
@@ -323,24 +325,6 @@ pub fn crawl_observed(
     };
     let summary = Summary { limit, waiting, run: Some(run), time, ..Summary::new(name, &totals, dir.root()) };
     Ok((end, summary))
-}
-
-/// Opens the seeds again of a crawl that has fetched nothing: they failed, and the same command tries again.
-fn begin_again(seeds: &HashSet<CanonicalUrl>, store: &dyn Store) -> Result<(), StoreError> {
-    let mut batch = Batch::default();
-    for seed in seeds {
-        let visit = store.get(seed.key())?.and_then(|entry| entry.visit);
-        if visit.is_some_and(|visit| UNREACHED.contains(&visit.outcome)) {
-            batch.reopened.push(seed.key());
-        }
-        if let Some(record) = store.site(seed.key().site)?.filter(|record| record.given_up.is_some()) {
-            batch.sites.push(SiteRecord { given_up: None, robots: None, ..record });
-        }
-    }
-    if !batch.reopened.is_empty() || !batch.sites.is_empty() {
-        store.commit(&batch)?;
-    }
-    Ok(())
 }
 
 /// The seeds that the store does not know as such: what a seed redirects to is none before the user names it.

@@ -5,7 +5,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-use testweb::{Config, Reply, Request, Server, Site, Web, from_fn};
+use model::Limit;
+use testweb::{Config, Reply, Request, Server, Site, Step, Web, from_fn};
 
 use crate::crawl::{Crawl, serve};
 
@@ -126,4 +127,50 @@ async fn a_site_that_is_given_up_ends_all_its_urls() {
     let crawl = Crawl::of(&server, &["http://small.test/"]).at_once().with(&["--no-sitemaps", "--give-up-after", "0"]);
     crawl.run().await;
     assert_eq!(count(&crawl.found().outcomes()), [("given_up", 42), ("html", 19)].into(), "{}", crawl.said());
+}
+
+/// An answer whose connection ends before its body is whole.
+fn broken_off(body: &'static str) -> Reply {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\n";
+    Reply::raw(move || [Step::send(head), Step::send(body)].into_iter())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_breaks_off_is_asked_for_again_and_what_came_of_it_is_kept_at_last() {
+    let asked = AtomicU32::new(0);
+    let site = from_fn(move |request| match request.target.as_str() {
+        "/robots.txt" => Reply::text(""),
+        "/" => Reply::html("<a href=/sometimes>x</a><a href=/always>x</a>"),
+        "/sometimes" if asked.fetch_add(1, SeqCst) < 2 => broken_off("<p>one"),
+        "/sometimes" => Reply::html("<a href=/whole>x</a>"),
+        "/always" => broken_off("<a href=/came>x</a><p>two"),
+        target => Reply::html(target.to_owned()),
+    });
+    let server = serve(Web::new().site("small.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://small.test/"]).at_once().with(&["--no-sitemaps"]);
+    crawl.run().await;
+    let found = crawl.found();
+    assert_eq!(count(&found.outcomes()), [("html", 5)].into(), "{}", crawl.said());
+    let attempts = |path: &str| found.visit(&format!("http://small.test{path}")).attempts;
+    assert_eq!(["/sometimes", "/always", "/came", "/whole"].map(attempts), [3, 4, 1, 1]);
+    let always = found.visit("http://small.test/always");
+    assert_eq!(always.reason, "truncated: connection ended within the body (after 4 attempts)");
+    assert!(always.limits.contains(Limit::Disconnect) && crawl.said().contains("limit: bodies of which"));
+    assert!(!found.visit("http://small.test/sometimes").limits.contains(Limit::Disconnect));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_robots_txt_whose_coding_is_broken_forbids_until_it_is_whole() {
+    let asked = AtomicU32::new(0);
+    let site = from_fn(move |request| match request.target.as_str() {
+        // Not gzip: what it forbids cannot be read.
+        "/robots.txt" if asked.fetch_add(1, SeqCst) < 2 => Reply::text("garbage").header("Content-Encoding", "gzip"),
+        "/robots.txt" => Reply::text("User-agent: *\nDisallow: /7"),
+        _ => page(request),
+    });
+    let server = serve(Web::new().site("small.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://small.test/"]).at_once().with(&["--no-sitemaps"]);
+    crawl.run().await;
+    assert_eq!(count(&crawl.found().outcomes()), [("disallowed", 1), ("html", 60)].into(), "{}", crawl.said());
+    assert_eq!(server.log().iter().filter(|entry| entry.target == "/7").count(), 0);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use frontier::{Failed, RobotsState, Trouble, Verdict, verdict};
-use model::{Exchange, Failure, FailureKind, FetchOutcome, Fetched, Purpose, RobotsAnswer, RobotsRecord, Timestamp};
+use model::{Exchange, Failure, FailureKind, FetchOutcome, Fetched, RobotsAnswer, RobotsRecord, Timestamp, Truncation};
 use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
@@ -130,8 +130,8 @@ pub fn robots_state(record: Option<&RobotsRecord>, settings: &Settings) -> Robot
 
 /// Whether there is more of the file than is read. One byte more is fetched than counts.
 pub(super) fn is_cut(fetched: &Fetched, bytes_max: u64) -> bool {
-    let is_longer = matches!(fetched, Fetched::Response(response) if response.body.len() as u64 > bytes_max);
-    is_longer || !verdict::limits_reached(fetched, Purpose::Robots).is_empty()
+    let Fetched::Response(response) = fetched else { return false };
+    response.body.len() as u64 > bytes_max || matches!(response.truncated, Some(Truncation::Length | Truncation::Ratio))
 }
 
 pub(super) fn answer_of(fetched: Fetched, settings: &Settings) -> RobotsAnswer {
@@ -139,7 +139,8 @@ pub(super) fn answer_of(fetched: Fetched, settings: &Settings) -> RobotsAnswer {
         Fetched::Failed(failure) => RobotsAnswer::Failed(failure),
         // A file that broke off may have lost the line that forbids. Where it is not asked for again, what came of it is better than nothing.
         Fetched::Response(response)
-            if matches!(response.truncated, Some(model::Truncation::Time | model::Truncation::Disconnect))
+            if (response.is_undecoded
+                || matches!(response.truncated, Some(Truncation::Time | Truncation::Disconnect)))
                 && !settings.robots_once =>
         {
             let detail = response.note.unwrap_or_else(|| "the answer broke off".to_owned());
@@ -177,14 +178,11 @@ fn expiry(at: Timestamp, settings: &Settings) -> Timestamp {
 
 /// Why it could not be had.
 fn failure_of(answer: &RobotsAnswer) -> Failure {
-    match answer {
-        RobotsAnswer::Failed(failure) => {
-            Failure { detail: format!("robots.txt: {}", failure.detail), ..failure.clone() }
-        }
-        RobotsAnswer::Status { code, .. } => {
-            Failure { kind: FailureKind::Busy, detail: format!("robots.txt: status {code}") }
-        }
-    }
+    let kind = match answer {
+        RobotsAnswer::Failed(failure) => failure.kind,
+        RobotsAnswer::Status { .. } => FailureKind::Busy,
+    };
+    Failure { kind, detail: format!("robots.txt: {answer}") }
 }
 
 /// True where asking again has no use.

@@ -105,7 +105,7 @@ impl SiteState {
                 let are_few = self.sweep.left_before <= FAIL_ALWAYS_MAX;
                 attempts > 0 && self.record.failures_in_a_row == 0 && (others_succeeded || are_few)
             }
-            Trouble::Program => true,
+            Trouble::Own => true,
         };
         if !is_own {
             self.failed(failed, politeness);

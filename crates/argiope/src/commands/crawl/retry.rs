@@ -1,4 +1,5 @@
-//! `--retry`: URLs that ended in failures or refusals are in the frontier again before the crawl goes on.
+//! `--retry`: URLs that ended in failures or refusals are in the frontier again before the crawl goes on; and the seeds of a crawl that has
+//! fetched nothing.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
@@ -6,15 +7,16 @@ use std::time::Duration;
 use anyhow::Context;
 use dataset::schema::Table;
 use dataset::{Layout, UNRECORDED};
-use engine::Settings;
-use engine::robots_state;
+use engine::clock::Clock;
+use engine::{Settings, robots_state};
 use frontier::{Filter, RobotsState};
-use model::{Outcome, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
-use robots::{Lifetime, RobotsFetch};
+use model::{Outcome, Purpose, RobotsRecord, SiteRecord, Timestamp};
 use store::{Batch, Entry, Store};
 use weburl::{CanonicalUrl, SiteKey};
 
 use crate::counted::counted;
+use crate::crawl_dir::CrawlDir;
+use crate::plan::Plan;
 
 /// URLs looked at, and at most reopened, in one commit.
 const ENTRIES_AT_ONCE: usize = 2_048;
@@ -58,12 +60,27 @@ pub(super) struct Retry<'a> {
     /// With all seeds.
     pub(super) filter: Filter,
     pub(super) outcomes: BTreeSet<Outcome>,
+    /// Only these, where it is not all.
+    pub(super) only: Option<&'a HashSet<CanonicalUrl>>,
     pub(super) now: Timestamp,
 }
 
-impl Retry<'_> {
-    /// Puts the URLs back into the frontier, a part of the state in each commit: who is killed begins anew, and finds the rest. The sites
-    /// are asked again, whatever was wrong with them.
+impl<'a> Retry<'a> {
+    /// Of this crawl, now, by the rules of this plan; nothing yet.
+    pub(super) fn new(dir: &CrawlDir, store: &'a dyn Store, plan: &'a Plan) -> Self {
+        Retry {
+            store,
+            layout: Layout::at(dir.dataset()),
+            settings: &plan.settings,
+            filter: plan.settings.filter.clone(),
+            outcomes: BTreeSet::new(),
+            only: None,
+            now: Clock::start().date(),
+        }
+    }
+
+    /// Puts the URLs back into the frontier, a part of the state in each commit: a run after a kill finds the rest. The sites are asked again,
+    /// whatever was wrong with them.
     ///
     /// # Errors
     /// The state or the dataset cannot be read or written.
@@ -115,7 +132,10 @@ impl Retry<'_> {
             _ => true,
         };
         // What is in the state for the sake of a robots.txt is no page.
-        self.outcomes.contains(&visit.outcome) && entry.candidate.purpose != Purpose::Robots && is_admitted
+        self.outcomes.contains(&visit.outcome)
+            && entry.candidate.purpose != Purpose::Robots
+            && is_admitted
+            && self.only.is_none_or(|only| only.contains(url))
     }
 
     fn admits(&self, url: &CanonicalUrl) -> bool {
@@ -153,18 +173,9 @@ impl Retry<'_> {
 
     /// What a robots.txt counts for from now on, where it could not be had: it is asked for before anything else.
     fn robots_forgiven(&self, robots: RobotsRecord) -> Option<RobotsRecord> {
-        let fetch = match &robots.answer {
-            RobotsAnswer::Status { code, body } => RobotsFetch::Status { code: *code, body },
-            RobotsAnswer::Failed(_) => RobotsFetch::Unreachable,
-        };
-        let is_had = robots::access(fetch, &self.settings.product_token).lifetime == Lifetime::Final;
-        // With --robots-once there is no second request, whatever came of the first.
-        if self.settings.robots_once || is_had && robots.failed_tries == 0 {
-            return None;
-        }
-        // A copy that was kept is as old as it is; without one the answer holds no more.
-        let fetched_at = if is_had { robots.fetched_at } else { Timestamp::default() };
-        Some(RobotsRecord { fetched_at, failed_tries: 0, ..robots })
+        // One that holds is kept; with --robots-once that is any, since there is no second request.
+        let holds = matches!(robots_state(Some(&robots), self.settings), RobotsState::Known { .. });
+        (!holds).then(|| RobotsRecord { fetched_at: Timestamp::default(), failed_tries: 0, ..robots })
     }
 
     /// The wait after a visit, by what is known of the site.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::Settings;
 use frontier::RobotsState;
-use model::{RobotsAnswer, SiteRecord, Timestamp};
+use model::{SiteRecord, Timestamp};
 use robots::{Matching, Reason};
 use weburl::Site;
 
@@ -61,11 +61,8 @@ impl<'a> Standing<'a> {
 
     /// What came of asking for robots.txt, in words.
     pub(super) fn robots_answer(&self) -> String {
-        match self.record.robots.as_ref().map(|robots| &robots.answer) {
-            None => "not asked for yet".to_owned(),
-            Some(RobotsAnswer::Status { code, .. }) => format!("status {code}"),
-            Some(RobotsAnswer::Failed(failure)) => failure.detail.clone(),
-        }
+        let answer = self.record.robots.as_ref().map(|robots| robots.answer.to_string());
+        answer.unwrap_or_else(|| "not asked for yet".to_owned())
     }
 
     /// What the answer means, in words.

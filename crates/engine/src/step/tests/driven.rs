@@ -129,7 +129,8 @@ impl Driven {
     pub fn answered(&mut self, target: &str, status: u16, headers: &[(&str, &str)], body: &'static str) {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let body = bytes::Bytes::from_static(body.as_bytes());
-        let response = Response { status, headers: Headers(headers), body, truncated: None, note: None };
+        let response =
+            Response { status, headers: Headers(headers), body, truncated: None, is_undecoded: false, note: None };
         self.fetched(target, Fetched::Response(response), Content::default());
     }
 
@@ -140,6 +141,7 @@ impl Driven {
             headers: Headers::default(),
             body: Default::default(),
             truncated: None,
+            is_undecoded: false,
             note: None,
         };
         self.fetched(target, Fetched::Response(response), Content { finding, ..Content::default() });
