@@ -1,30 +1,28 @@
 //! The options of a crawl, checked and complete: nothing behind this asks whether a value was given.
 
+mod defaults;
+mod fetching;
+
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
 use engine::{Keep, RenderMode, Settings};
-use fetch::{DenyPrivate, FetchConfig, Field, FieldError, Keyring};
+use fetch::{FetchConfig, Keyring};
 use frontier::{Filter, Politeness, SiteRules, TrapRules};
 use model::{Limits, MediaRange};
 use robots::Matching;
 use store_postgres::Schema;
-use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind, Site, UrlPattern, UserInfo, without_user_info};
+use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind, Site, UserInfo, without_user_info};
 
+use self::defaults::complete;
+use self::fetching::fetch_config;
 use crate::cli::usage;
-use crate::deny_private::DenyPrivateOption;
-use crate::files;
-use crate::options::{Options, read_bytes, read_text};
-use crate::secret::HeaderText;
+use crate::options::{Options, read_text};
 use crate::units::{Bytes, Span};
 
 /// Fetches at once unless told otherwise.
 const CONCURRENCY: usize = 128;
-
-/// Where name servers listen unless told otherwise.
-const DNS_PORT: u16 = 53;
 
 /// Everything needed to run a crawl.
 pub struct Plan {
@@ -258,95 +256,6 @@ fn seed(text: &str, rules: &CanonicalRules) -> anyhow::Result<(CanonicalUrl, Opt
     Ok((url, user))
 }
 
-/// Every option that has a default and is not given takes it. Those without one (budgets, the proxy) stay open.
-fn complete(given: &Options) -> Options {
-    let mut options = given.clone();
-    let (politeness, traps, limits) = (Politeness::default(), TrapRules::default(), Limits::default());
-    let span = |target: &mut Option<Span>, default: Duration| {
-        target.get_or_insert(Span(default));
-    };
-    let bytes = |target: &mut Option<Bytes>, default: u64| {
-        target.get_or_insert(Bytes(default));
-    };
-    options.scope.get_or_insert_with(|| "host".to_owned());
-    options.robots.get_or_insert_with(|| "rfc9309".to_owned());
-    options.render.get_or_insert_with(|| "never".to_owned());
-    options.deny_private.get_or_insert(DenyPrivateOption(DenyPrivate::default()));
-    let default_agent = default_user_agent(options.info_url.as_deref());
-    options.user_agent.get_or_insert(default_agent);
-    options.sitemaps.get_or_insert(given.depth.is_none() && !given.no_sitemaps);
-    for switch in [
-        &mut options.sandbox,
-        &mut options.ignore_nofollow,
-        &mut options.robots_once,
-        &mut options.head_first,
-        &mut options.documents,
-        &mut options.images,
-        &mut options.render_scroll,
-        &mut options.render_screenshot,
-        &mut options.no_archive,
-        &mut options.no_dataset,
-        &mut options.sort_query,
-        &mut options.strip_session_ids,
-        &mut options.strip_tracking,
-        &mut options.collapse_slashes,
-        &mut options.strip_www,
-    ] {
-        switch.get_or_insert(false);
-    }
-    span(&mut options.delay, politeness.delay);
-    span(&mut options.ip_delay, politeness.ip_delay);
-    options.delay_factor.get_or_insert(politeness.delay_factor);
-    options.connections_per_site.get_or_insert(politeness.connections_per_site);
-    options.concurrency.get_or_insert(CONCURRENCY);
-    span(&mut options.max_crawl_delay, politeness.crawl_delay_max);
-    span(&mut options.max_retry_after, politeness.retry_after_max);
-    span(&mut options.backoff, politeness.backoff);
-    span(&mut options.max_backoff, politeness.backoff_max);
-    options.max_attempts.get_or_insert(politeness.attempts_max);
-    options.max_failures_in_a_row.get_or_insert(politeness.failures_in_a_row_max);
-    span(&mut options.patience, engine::PATIENCE);
-    span(&mut options.give_up_after, politeness.give_up_after);
-    bytes(&mut options.segment_size, warc::SEGMENT_BYTES_MAX);
-    if options.store.is_some() {
-        options.store_schema.get_or_insert_with(|| Schema::default().to_string());
-    }
-    bytes(&mut options.max_url_bytes, weburl::URL_BYTES_MAX as u64);
-    bytes(&mut options.max_body_bytes, limits.body_bytes_max);
-    options.max_decompression_ratio.get_or_insert(limits.decompression_ratio_max);
-    bytes(&mut options.max_header_bytes, limits.header_bytes_max as u64);
-    options.max_redirects.get_or_insert(limits.redirects_max);
-    options.max_links_per_page.get_or_insert(limits.links_per_page_max);
-    bytes(&mut options.max_in_flight_bytes, limits.in_flight_bytes_max);
-    options.max_sitemaps_per_site.get_or_insert(limits.sitemaps_per_site_max);
-    options.max_sitemap_entries.get_or_insert(limits.sitemap_entries_max);
-    span(&mut options.dns_timeout, limits.dns_timeout);
-    span(&mut options.connect_timeout, limits.connect_timeout);
-    span(&mut options.first_byte_timeout, limits.first_byte_timeout);
-    span(&mut options.total_timeout, limits.total_timeout);
-    bytes(&mut options.min_transfer_rate, limits.transfer_rate_min);
-    let rendering = render::Settings::default();
-    options.render_tabs.get_or_insert(rendering.tabs);
-    options.render_rate.get_or_insert(limits.page_requests_per_second);
-    span(&mut options.render_time, rendering.page_time_max);
-    options.render_wait.get_or_insert_with(|| Span(render::PAGE_CLOCK).to_string());
-    options.max_path_depth.get_or_insert(traps.path_depth_max);
-    options.max_repeated_segments.get_or_insert(traps.repeated_segments_max);
-    options.max_queries_per_path.get_or_insert(traps.queries_per_path_max);
-    options.max_simple_queries_per_path.get_or_insert(traps.simple_queries_per_path_max);
-    options.max_calendar_pages.get_or_insert(traps.calendar_pages_max);
-    options.max_session_pages.get_or_insert(traps.session_pages_max);
-    options
-}
-
-/// `argiope/VERSION`, with the page that tells people about the crawl if one is given.
-fn default_user_agent(info_url: Option<&str>) -> String {
-    match info_url {
-        Some(url) => format!("argiope/{} (+{url})", env!("CARGO_PKG_VERSION")),
-        None => format!("argiope/{} (+URL to set)", env!("CARGO_PKG_VERSION")),
-    }
-}
-
 /// Our name in robots.txt: what the User-Agent begins with, up to its version.
 fn product_token(user_agent: &str) -> anyhow::Result<String> {
     let token = user_agent.split(['/', ' ', '\t']).next().unwrap_or_default();
@@ -489,79 +398,6 @@ fn parsed<'t, T, E: std::fmt::Display>(
     parse: impl Fn(&'t str) -> Result<T, E>,
 ) -> anyhow::Result<T> {
     parse(text).map_err(|error| usage(format!("--{flag} `{text}`: {error}")))
-}
-
-fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig> {
-    let (fetches, fetches_max) = (options.concurrency.unwrap_or(CONCURRENCY), files::fetches_max());
-    if fetches > fetches_max {
-        let advice = "allow more open files (`ulimit -n`) or set less";
-        return Err(usage(format!(
-            "--concurrency {fetches}: the system allows files for {fetches_max} fetches: {advice}"
-        )));
-    }
-    let options = options.without_secrets();
-    let mut config = FetchConfig {
-        limits,
-        idle_connections_max: FetchConfig::default().idle_connections_max.min(files::idle_connections_max()),
-        user_agent: options.user_agent.clone().unwrap_or_default(),
-        deny_private: options.deny_private.map_or_else(DenyPrivate::default, |deny| deny.0),
-        ..FetchConfig::default()
-    };
-    if options.robots_once == Some(true) {
-        config.robots_redirects_max = 0;
-    }
-    let mut for_seeds = Vec::new();
-    for text in &options.header.0 {
-        let field = field("header", text)?;
-        match text.given().split_once(':') {
-            Some((name, value)) if !field.is_secret() => {
-                config.headers.push((name.trim().to_owned(), value.trim().to_owned()));
-            }
-            _ => for_seeds.push(field),
-        }
-    }
-    let mut for_patterns = Vec::new();
-    for (pattern, text) in &options.header_for.0 {
-        for_patterns.push((parsed("header-for", pattern, UrlPattern::new)?, field("header-for", text)?));
-    }
-    config.keyring = Keyring::new(for_seeds, for_patterns);
-    if let Some(proxy) = &options.proxy {
-        let unusable = |error| usage(format!("--proxy `{proxy}`: {error}"));
-        config.proxy = Some(proxy.given().parse().map_err(unusable)?);
-    }
-    for text in &options.resolve {
-        config.resolve.push(parsed("resolve", text, str::parse)?);
-    }
-    for text in &options.connect_to {
-        config.connect_to.push(parsed("connect-to", text, str::parse)?);
-    }
-    for text in &options.dns_servers {
-        config.name_servers.push(parsed("dns-servers", text, name_server)?);
-    }
-    for path in &options.ca_cert {
-        let unusable = |reason: &dyn std::fmt::Display| usage(format!("--ca-cert {}: {reason}", path.display()));
-        let pem = read_bytes(path).map_err(|error| unusable(&error))?;
-        fetch::check_ca_cert(&pem).map_err(|reason| unusable(&reason))?;
-        config.ca_certs.push(pem);
-    }
-    Ok(config)
-}
-
-/// A request field. What was given is not shown: there may be a secret in it, or it is one.
-fn field(flag: &str, text: &HeaderText) -> anyhow::Result<Field> {
-    text.given().parse().map_err(|error| match error {
-        FieldError::Form => {
-            usage(format!("--{flag}: one is not `Name: value` (it is not shown, since it may be secret)"))
-        }
-        error => usage(format!("--{flag} {error}")),
-    })
-}
-
-fn name_server(text: &str) -> Result<SocketAddr, String> {
-    let with_port = |address| SocketAddr::new(address, DNS_PORT);
-    text.parse()
-        .or_else(|_| text.parse().map(with_port))
-        .map_err(|_| format!("`{text}` is not of the form ADDR[:PORT]"))
 }
 
 #[cfg(test)]

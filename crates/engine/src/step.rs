@@ -8,6 +8,7 @@ mod dates;
 mod dispatch;
 mod errands;
 mod fetched;
+mod front;
 mod in_parts;
 mod known;
 mod links;
@@ -24,23 +25,23 @@ pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access};
 pub use sitemaps::sitemaps_of;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::net::IpAddr;
 use std::time::Duration;
 
 use foldhash::{HashMap, HashSet};
-use frontier::{Failed, Group, LeftBehind, Politeness, SiteState, Trouble, Workbench, window_urls};
-use model::{Failure, FailureKind, Network, Queued, Resolved, SiteRecord, TaskId, Timestamp};
+use frontier::{Failed, Group, Trouble, Workbench};
+use model::{Failure, FailureKind, Network, Queued, Resolved, TaskId, Timestamp};
 use store::{Committed, Relaxed};
-use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use aside::Asides;
-use dates::{Dates, read_record};
+use dates::Dates;
 use errands::Errands;
+use front::{Front, Leaving, Slot};
 use in_parts::InParts;
 use network::OwnNetwork;
 use places::Places;
 use remembered::Remembered;
-use shares::{Share, Shares, domain_of};
+use shares::{Share, Shares};
 use sitemaps::SitemapSites;
 
 use crate::{Command, End, Event, Record, Settings};
@@ -52,18 +53,11 @@ const RECORDS_OPEN_MAX: usize = 1_024;
 /// in the commit, and in what the store says of it.
 const FOUND_OPEN_MAX: usize = 1 << 16;
 
-/// After how long a name is asked for anew that could not be resolved again. Its site keeps the address that it had.
+/// After how long a name is looked up again where the last look-up failed. Its site keeps its address meanwhile.
 const RESOLVE_FAILED_AGAIN_AFTER: Duration = Duration::from_secs(300);
 
 /// How long a site keeps an address that its name server does not confirm.
 const ADDRESS_KEPT_MAX: Duration = Duration::from_secs(24 * 3600);
-
-/// Sites remembered whose budget is spent, some 16 bytes each.
-const SPENT_REMEMBERED_MAX: usize = 1_000_000;
-
-/// A site that waits longer than it can have been asked to says that the system's clock was set back, if it is by so much: workers' clocks
-/// differ a little, and so do the settings of two runs.
-const CLOCK_SET_BACK_MIN: Duration = Duration::from_secs(60);
 
 /// The whole state of a running crawl. What must outlive the process is in the store.
 pub struct State {
@@ -131,14 +125,6 @@ pub enum Start {
     Shared,
 }
 
-/// A site in front.
-enum Slot {
-    /// Its record and the head of its queue are being read.
-    Loading(Loading),
-    /// It is here.
-    Here(Box<Front>),
-}
-
 /// How much memory records take, about.
 #[derive(Clone, Copy, Default)]
 struct Weight {
@@ -146,67 +132,6 @@ struct Weight {
     bytes: u64,
     /// URLs found.
     found: usize,
-}
-
-/// What became known of a site while it was being read.
-#[derive(Default)]
-struct Loading {
-    /// Its queue may have changed.
-    changed: bool,
-    /// It is to be let go of.
-    leaving: bool,
-    /// What is known of its URLs that failed.
-    left_behind: Option<LeftBehind>,
-}
-
-/// A site in front, with what the engine has under way for it.
-struct Front {
-    state: SiteState,
-    /// Set where an earlier run, or another worker, may have visited it just before this time.
-    visited_before: Option<Timestamp>,
-    leaving: Leaving,
-    loading: bool,
-    resolving: bool,
-    /// When its name was resolved last.
-    resolved_at: Timestamp,
-    /// When that must be done anew.
-    resolve_at: Timestamp,
-    /// The address that could not be reached when it was asked last: it is looked for elsewhere when its turn comes. Only where
-    /// others crawl too, since each of its addresses may be another's.
-    unreachable: Option<IpAddr>,
-    /// Its budget is spent, as far as is known while visits are under way: nothing more is asked of it.
-    held: bool,
-    /// The share of its domain or of its address is used up: it is not on the workbench.
-    waits_for_share: bool,
-    domain: SiteKey,
-    /// Visits since it is in front.
-    turns: u32,
-    /// It leaves its place to others as soon as its record is committed.
-    yields: bool,
-    /// Its place among those with nothing left to do.
-    parked: Option<u64>,
-    /// The sitemaps that its robots.txt names are recorded.
-    sitemaps_named: bool,
-}
-
-/// Whether a site in front is let go of as soon as nothing of it is under way.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Leaving {
-    /// It stays.
-    No,
-    /// As ordered; the order may be taken back.
-    Ordered,
-    /// Since it may not be asked where it is ([`Event::Elsewhere`]).
-    Elsewhere(Option<IpAddr>),
-}
-
-impl Leaving {
-    fn for_address(self) -> Option<IpAddr> {
-        match self {
-            Leaving::Elsewhere(address) => address,
-            Leaving::No | Leaving::Ordered => None,
-        }
-    }
 }
 
 /// A fetch under way.
@@ -383,13 +308,6 @@ impl State {
         self.start == Start::Shared && !self.settings.site_rules.politeness.ip_delay.is_zero()
     }
 
-    fn front(&mut self, site: SiteKey) -> Option<&mut Front> {
-        match self.sites.get_mut(&site) {
-            Some(Slot::Here(front)) => Some(front),
-            Some(Slot::Loading(_)) | None => None,
-        }
-    }
-
     /// Gives out a record.
     fn record(&mut self, record: Record) {
         let fetched: u64 = record.exchanges.iter().map(|exchange| exchange.payload.len() as u64).sum();
@@ -415,177 +333,6 @@ impl State {
         self.asked -= 1;
         self.search = if all { SiteSearch::Exhausted } else { SiteSearch::Wanted(sites.last().copied()) };
         self.sites_found.extend(sites);
-    }
-
-    /// Starts reading a site that is not in front. If there is no room it waits.
-    fn bring_to_front(&mut self, site: SiteKey) {
-        self.bring(site, None);
-    }
-
-    fn bring(&mut self, site: SiteKey, its: Option<&Site>) {
-        let is_left_alone = self.released.contains(&site)
-            || self.spent.contains(&site)
-            || self.asides.contains(site)
-            || self.places.is_waiting(site);
-        if is_left_alone || self.sites.contains_key(&site) {
-            return;
-        }
-        if !self.make_room(self.settings.sites_in_front_max) {
-            return self.wait_outside(site, its);
-        }
-        self.sites.insert(site, Slot::Loading(Loading::default()));
-        self.asked += 1;
-        self.commands.push(Command::Load { site, with_record: true, after: None, max: self.window() });
-    }
-
-    /// The window of each site in front now.
-    fn window(&self) -> usize {
-        window_urls(self.settings.windows_urls_max, self.sites.len())
-    }
-
-    /// Lets parked sites leave memory until there are fewer sites than `max`. Tells whether that was possible.
-    fn make_room(&mut self, max: usize) -> bool {
-        while self.sites.len() >= max {
-            let Some(parked) = self.parked.first_key_value().map(|(_, site)| *site) else { return false };
-            let Some(front) = self.leave_front(parked) else { continue };
-            if front.held && self.spent.len() < SPENT_REMEMBERED_MAX {
-                self.spent.insert(parked);
-            }
-        }
-        true
-    }
-
-    /// Takes a site out of front.
-    fn leave_front(&mut self, site: SiteKey) -> Option<Box<Front>> {
-        self.bench.withdraw(site);
-        self.park(site, false);
-        self.places.leave(site);
-        let Some(Slot::Here(front)) = self.sites.remove(&site) else { return None };
-        if let Some(before) =
-            front.visited_before.filter(|_| self.start == Start::Shared && front.leaving == Leaving::No)
-        {
-            self.taken_over.insert(site, before);
-        }
-        Some(front)
-    }
-
-    /// Notes whether a site has nothing left to do.
-    fn park(&mut self, site: SiteKey, is_finished: bool) {
-        let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
-        match front.parked {
-            None if is_finished => {
-                front.parked = Some(self.next_parked);
-                self.parked.insert(self.next_parked, site);
-                self.next_parked += 1;
-            }
-            Some(place) if !is_finished => {
-                front.parked = None;
-                self.parked.remove(&place);
-            }
-            Some(_) | None => {}
-        }
-    }
-
-    fn loaded(
-        &mut self,
-        now: Timestamp,
-        site: SiteKey,
-        record: Option<Box<SiteRecord>>,
-        queue: Vec<Queued>,
-        all: bool,
-    ) {
-        self.asked -= 1;
-        if matches!(self.sites.get(&site), Some(Slot::Loading(_)))
-            && let Some(Slot::Loading(Loading { changed, leaving, left_behind })) = self.sites.remove(&site)
-        {
-            if leaving {
-                return self.let_go(site);
-            }
-            if changed {
-                return self.bring_to_front(site);
-            }
-            let url = queue.first().map(|queued| &queued.candidate.url);
-            let Some(mut front) = self.new_front(now, site, record, url) else { return };
-            if let Some(left_behind) = left_behind {
-                front.state.go_on_behind(left_behind);
-            }
-            self.places.enter(site, front.domain);
-            self.sites.insert(site, Slot::Here(Box::new(front)));
-            if self.front(site).is_some_and(|front| front.state.is_aside(now)) {
-                return self.put_aside(site);
-            }
-        }
-        if let Some(front) = self.front(site) {
-            front.loading = false;
-            front.state.loaded(queue, all);
-        }
-        self.take_up_late_sitemaps(site);
-        self.prepare(now, site);
-    }
-
-    /// A site as its record has it, or new. `None` where there is neither a record nor a URL to tell what site it is.
-    fn new_front(
-        &mut self,
-        now: Timestamp,
-        site: SiteKey,
-        record: Option<Box<SiteRecord>>,
-        url: Option<&CanonicalUrl>,
-    ) -> Option<Front> {
-        self.errands.comes_to_front(site);
-        let taken_over = self.taken_over.remove(&site);
-        let politeness = &self.settings.site_rules.politeness;
-        let mut record = match record {
-            Some(record) => read_record(*record, now),
-            None => SiteRecord::new(url?.site()),
-        };
-        // Whether its address is refused is up to the settings and the seeds of this run.
-        record.given_up.take_if(|failure| failure.kind == FailureKind::AddressDenied);
-        let robots = robots_state(record.robots.as_ref(), &self.settings);
-        let has_failed =
-            record.failures_in_a_row > 0 || record.robots.as_ref().is_some_and(|robots| robots.failed_tries > 0);
-        if let Some(aside) = &record.aside
-            && self.start == Start::Resumed
-            && record.due_at == aside.until
-            && aside.until < self.started_at + Politeness::aside_wait(aside.round)
-        {
-            // It did not ask for that wait, and a new run is somebody's wish to try again.
-            record.due_at = record.due_at.min(now);
-        }
-        let mut state = SiteState::new(record);
-        state.robots = robots;
-        let longest = if has_failed { politeness.longest_wait() } else { Duration::ZERO };
-        let latest = now + longest.max(state.delay(politeness));
-        let too_late = state.due_at().since(latest);
-        state.set_due_at(state.due_at().min(latest));
-        let visited_before = match self.start {
-            Start::New => None,
-            Start::Resumed => Some(self.started_at),
-            Start::Shared => taken_over,
-        };
-        if let Some(before) = visited_before {
-            // Such a visit may have ended unrecorded.
-            state.wait_until(before + state.delay(politeness));
-        }
-        if too_late >= CLOCK_SET_BACK_MIN {
-            self.clock_set_back = self.clock_set_back.max(Some(too_late));
-        }
-        Some(Front {
-            domain: domain_of(state.site()),
-            waits_for_share: false,
-            state,
-            visited_before,
-            leaving: Leaving::No,
-            loading: false,
-            resolving: false,
-            resolved_at: now,
-            resolve_at: now,
-            unreachable: None,
-            held: false,
-            turns: 0,
-            yields: false,
-            parked: None,
-            sitemaps_named: false,
-        })
     }
 
     fn resolved(&mut self, now: Timestamp, site: SiteKey, found: Result<Resolved, Failure>) {
@@ -651,26 +398,6 @@ impl State {
             self.take_up_late_sitemaps(site);
             self.prepare(now, site);
         }
-    }
-
-    /// Takes in a URL that is in the store's queue now.
-    fn queue(&mut self, queued: Queued) -> SiteKey {
-        let (site, window) = (queued.candidate.url.key().site, self.window());
-        let is_full = self.sites.len() >= self.settings.sites_in_front_max;
-        match self.sites.get_mut(&site) {
-            Some(Slot::Here(front)) => {
-                front.state.insert(queued, window);
-                // It must not leave memory before it is prepared.
-                self.park(site, false);
-            }
-            // What is being read now will be seen by that read, or come after it.
-            Some(Slot::Loading(_)) => {}
-            None => {
-                let its = is_full.then(|| queued.candidate.url.site());
-                self.bring(site, its.as_ref());
-            }
-        }
-        site
     }
 }
 

@@ -10,7 +10,7 @@ use weburl::SiteKey;
 
 use super::{Slot, State};
 
-/// How long a run waits that has fetched nothing yet. A wrong port or a machine without a network is told soon.
+/// How long a run waits that has fetched nothing yet, so that it reports a wrong port or a missing network soon.
 pub(super) const PATIENCE_BEFORE_FIRST_PAGE: Duration = Duration::from_secs(60);
 
 /// Sites in trouble that are remembered, some 150 bytes each. Those of more that wait longest are left to the store, and looked for there.

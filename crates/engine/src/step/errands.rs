@@ -1,238 +1,32 @@
 //! robots.txt on other sites, where redirects of robots.txt lead: each is asked for at the turn of its site and of its address, once for
 //! all sites that are led there.
 
-use std::collections::VecDeque;
+mod kept;
+
 use std::net::IpAddr;
 use std::time::Duration;
 
-use fetch::{ROBOTS_REDIRECTS_MAX, robots_elsewhere};
-use foldhash::HashMap;
+use fetch::ROBOTS_REDIRECTS_MAX;
 use frontier::{ASIDE_WAITS, Group, RobotsState, Trouble, Verdict, Visitor, verdict};
 use model::{
-    Candidate, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Purpose, RobotsAnswer, RobotsRecord, SiteRecord,
-    TaskId, Timestamp, Via,
+    Candidate, Failure, FailureKind, FetchOutcome, FetchTask, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, TaskId,
+    Timestamp, Via,
 };
 use robots::Lifetime;
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
+use self::kept::{Answer, Answered, Errand, Stage, Walk};
+pub(super) use self::kept::{Errands, Redirect};
 use super::dates::read_robots;
 use super::robots_txt::{File, Had, access_of, answer_of, is_cut, is_hopeless, robots_txt_of};
 use super::shares::{Share, domain_of};
 use super::{Asked, Flight, Start, State};
 use crate::{Command, Record};
 
-/// Answers kept, at most; the oldest leave first, and are asked for again where they are needed.
-const ANSWERS_MAX: usize = 4_096;
-
-/// Bytes of the answers kept, at most.
-const ANSWERS_BYTES_MAX: usize = 32 << 20;
-
 /// How often a robots.txt that only another worker may ask for is looked for in the store, and after what time again: the other must find
 /// out that it is to ask, and wait for its turn.
 const LOOKS_MAX: u32 = 60;
 const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(2);
-
-/// All errands of a run. An answer is kept as long as a robots.txt holds, for further sites that are led there.
-#[derive(Default)]
-pub(super) struct Errands {
-    all: HashMap<UrlKey, Errand>,
-    /// What they are called on the workbench.
-    numbers: HashMap<u64, UrlKey>,
-    next_number: u64,
-    /// Those answered, the oldest first.
-    answered: VecDeque<UrlKey>,
-    /// Bytes of their answers.
-    bytes: usize,
-    /// Those that sites wait for.
-    open: usize,
-    /// What the store has of the sites of those that wait for their turn, where these are not in front. Only where nobody else writes it.
-    records: HashMap<SiteKey, Box<SiteRecord>>,
-    /// The groups at which some are being asked for.
-    under_way: Vec<Group>,
-    /// Sites that are let go of when nothing is asked any more where they may be.
-    releases: Vec<SiteKey>,
-}
-
-/// A robots.txt to which others redirect.
-struct Errand {
-    url: CanonicalUrl,
-    stage: Stage,
-    /// The store or the name servers were asked, and have not answered yet.
-    is_sought: bool,
-    address: Option<IpAddr>,
-    /// Until when its site, which is not in front, wants to be left alone.
-    not_before: Timestamp,
-    /// How often in a row only another worker could ask.
-    looks: u32,
-    waiting: Vec<Walk>,
-    /// How often in a row it could not be had though its site was found.
-    failed_tries: u32,
-    /// How often in a row its site was not found.
-    failed_lookups: u32,
-}
-
-enum Stage {
-    /// Nothing was done yet.
-    New,
-    /// It is looked for: in the store, then its address.
-    Sought,
-    /// It waits for its turn.
-    Due,
-    /// It is being asked for.
-    Asked,
-    /// It was had, or could not be had.
-    Answered(Answered),
-}
-
-/// An answer, and how long it holds.
-#[derive(Clone)]
-struct Answered {
-    answer: Answer,
-    at: Timestamp,
-    until: Timestamp,
-}
-
-/// What came of asking.
-#[derive(Clone)]
-enum Answer {
-    /// It leads on to another site.
-    Redirect(Redirect),
-    /// This is it.
-    Is(File),
-}
-
-/// A redirect to another site.
-#[derive(Clone)]
-pub(super) struct Redirect {
-    to: CanonicalUrl,
-    status: u16,
-}
-
-/// A site on the way to its robots.txt.
-#[derive(Clone, Copy)]
-struct Walk {
-    site: SiteKey,
-    /// Redirects to other sites that were followed.
-    redirects: usize,
-}
-
-impl Redirect {
-    /// The redirect that an answer is, if it leads to another site.
-    pub(super) fn of(outcome: &FetchOutcome) -> Option<Self> {
-        let to = robots_elsewhere(outcome)?;
-        match &outcome.fetched {
-            Fetched::Response(response) => Some(Redirect { to, status: response.status }),
-            Fetched::Failed(_) => None,
-        }
-    }
-}
-
-impl File {
-    fn failed(failure: Failure) -> Self {
-        File { answer: RobotsAnswer::Failed(failure), is_cut: false }
-    }
-}
-
-impl Errand {
-    /// True where sites wait for it.
-    fn is_open(&self) -> bool {
-        matches!(self.stage, Stage::Sought | Stage::Due | Stage::Asked)
-    }
-
-    /// How often in a row it failed, at least once. Names and servers fail on their own, as they do for a site itself.
-    fn tries(&self) -> u32 {
-        self.failed_tries.max(self.failed_lookups).max(1)
-    }
-}
-
-impl Answer {
-    fn bytes(&self) -> usize {
-        match self {
-            Answer::Is(File { answer: RobotsAnswer::Status { body, .. }, .. }) => body.len(),
-            Answer::Is(File { answer: RobotsAnswer::Failed(_), .. }) | Answer::Redirect(_) => 0,
-        }
-    }
-}
-
-impl Errands {
-    /// True where a site waits for one.
-    pub(super) fn is_open(&self) -> bool {
-        self.open > 0
-    }
-
-    /// True where one is being asked for at the group; at any where it is not known.
-    pub(super) fn is_under_way_at(&self, group: Option<Group>) -> bool {
-        self.under_way.iter().any(|other| group.is_none_or(|group| group == *other))
-    }
-
-    /// Remembers to let go of a site when no errand is under way where it may be.
-    pub(super) fn release_later(&mut self, site: SiteKey) {
-        self.releases.push(site);
-    }
-
-    /// Forgets what the store has of a site that comes to front.
-    pub(super) fn comes_to_front(&mut self, site: SiteKey) {
-        self.records.remove(&site);
-    }
-
-    /// The URL of an errand.
-    pub(super) fn url(&self, key: UrlKey) -> Option<CanonicalUrl> {
-        self.all.get(&key).map(|errand| errand.url.clone())
-    }
-
-    fn answer(&self, key: UrlKey, now: Timestamp) -> Option<Answered> {
-        match &self.all.get(&key)?.stage {
-            Stage::Answered(answered) if answered.until > now => Some(answered.clone()),
-            _ => None,
-        }
-    }
-
-    /// The errand for a URL.
-    fn entry(&mut self, url: &CanonicalUrl) -> &mut Errand {
-        self.all.entry(url.key()).or_insert_with(|| Errand {
-            url: url.clone(),
-            stage: Stage::New,
-            is_sought: false,
-            address: None,
-            not_before: Timestamp::default(),
-            looks: 0,
-            waiting: Vec::new(),
-            failed_tries: 0,
-            failed_lookups: 0,
-        })
-    }
-
-    /// Keeps an answer, and gives those that waited for it.
-    fn settle(&mut self, url: &CanonicalUrl, answered: Answered) -> Vec<Walk> {
-        let bytes = answered.answer.bytes();
-        let errand = self.entry(url);
-        errand.looks = 0;
-        let before = std::mem::replace(&mut errand.stage, Stage::Answered(answered));
-        let waiting = std::mem::take(&mut errand.waiting);
-        match before {
-            Stage::New => {}
-            Stage::Answered(old) => self.bytes -= old.answer.bytes(),
-            Stage::Sought | Stage::Due | Stage::Asked => self.open -= 1,
-        }
-        self.bytes += bytes;
-        self.answered.push_back(url.key());
-        while self.answered.len() > ANSWERS_MAX || self.bytes > ANSWERS_BYTES_MAX {
-            let Some(oldest) = self.answered.pop_front() else { break };
-            if let Some(Errand { stage: Stage::Answered(old), is_sought: false, .. }) = self.all.get(&oldest) {
-                self.bytes -= old.answer.bytes();
-                self.all.remove(&oldest);
-            }
-        }
-        waiting
-    }
-
-    /// The name of an errand on the workbench.
-    fn number(&mut self, key: UrlKey) -> u64 {
-        self.next_number += 1;
-        self.numbers.insert(self.next_number, key);
-        self.next_number
-    }
-}
 
 impl State {
     /// A site's robots.txt where it is known without asking the site, or is being asked for already. True where it is.

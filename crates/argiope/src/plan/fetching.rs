@@ -1,0 +1,93 @@
+//! What the fetcher is told.
+
+use std::net::SocketAddr;
+
+use fetch::{DenyPrivate, FetchConfig, Field, FieldError, Keyring};
+use model::Limits;
+use weburl::UrlPattern;
+
+use super::{CONCURRENCY, parsed};
+use crate::cli::usage;
+use crate::files;
+use crate::options::{Options, read_bytes};
+use crate::secret::HeaderText;
+
+/// Where name servers listen unless told otherwise.
+const DNS_PORT: u16 = 53;
+
+/// The settings of the fetcher.
+///
+/// # Errors
+/// An option cannot be used; the error names it.
+pub(super) fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig> {
+    let (fetches, fetches_max) = (options.concurrency.unwrap_or(CONCURRENCY), files::fetches_max());
+    if fetches > fetches_max {
+        let advice = "allow more open files (`ulimit -n`) or set less";
+        return Err(usage(format!(
+            "--concurrency {fetches}: the system allows files for {fetches_max} fetches: {advice}"
+        )));
+    }
+    let options = options.without_secrets();
+    let mut config = FetchConfig {
+        limits,
+        idle_connections_max: FetchConfig::default().idle_connections_max.min(files::idle_connections_max()),
+        user_agent: options.user_agent.clone().unwrap_or_default(),
+        deny_private: options.deny_private.map_or_else(DenyPrivate::default, |deny| deny.0),
+        ..FetchConfig::default()
+    };
+    if options.robots_once == Some(true) {
+        config.robots_redirects_max = 0;
+    }
+    let mut for_seeds = Vec::new();
+    for text in &options.header.0 {
+        let field = field("header", text)?;
+        match text.given().split_once(':') {
+            Some((name, value)) if !field.is_secret() => {
+                config.headers.push((name.trim().to_owned(), value.trim().to_owned()));
+            }
+            _ => for_seeds.push(field),
+        }
+    }
+    let mut for_patterns = Vec::new();
+    for (pattern, text) in &options.header_for.0 {
+        for_patterns.push((parsed("header-for", pattern, UrlPattern::new)?, field("header-for", text)?));
+    }
+    config.keyring = Keyring::new(for_seeds, for_patterns);
+    if let Some(proxy) = &options.proxy {
+        let unusable = |error| usage(format!("--proxy `{proxy}`: {error}"));
+        config.proxy = Some(proxy.given().parse().map_err(unusable)?);
+    }
+    for text in &options.resolve {
+        config.resolve.push(parsed("resolve", text, str::parse)?);
+    }
+    for text in &options.connect_to {
+        config.connect_to.push(parsed("connect-to", text, str::parse)?);
+    }
+    for text in &options.dns_servers {
+        config.name_servers.push(parsed("dns-servers", text, name_server)?);
+    }
+    for path in &options.ca_cert {
+        let unusable = |reason: &dyn std::fmt::Display| usage(format!("--ca-cert {}: {reason}", path.display()));
+        let pem = read_bytes(path).map_err(|error| unusable(&error))?;
+        fetch::check_ca_cert(&pem).map_err(|reason| unusable(&reason))?;
+        config.ca_certs.push(pem);
+    }
+    Ok(config)
+}
+
+/// A request field. What was given is not shown: there may be a secret in it, or it is one.
+fn field(flag: &str, text: &HeaderText) -> anyhow::Result<Field> {
+    text.given().parse().map_err(|error| match error {
+        FieldError::Form => {
+            usage(format!("--{flag}: one is not `Name: value` (it is not shown, since it may be secret)"))
+        }
+        error => usage(format!("--{flag} {error}")),
+    })
+}
+
+fn name_server(text: &str) -> Result<SocketAddr, String> {
+    let with_port = |address| SocketAddr::new(address, DNS_PORT);
+    text.parse()
+        .or_else(|_| text.parse().map(with_port))
+        .map_err(|_| format!("`{text}` is not of the form ADDR[:PORT]"))
+}
