@@ -29,7 +29,7 @@ pub mod server;
 pub mod store_address;
 pub mod summary;
 pub mod tables;
-mod trouble;
+pub mod trouble;
 pub mod units;
 pub mod worker;
 

@@ -116,8 +116,8 @@ pub struct Options {
     /// Failures in a row, of different URLs, after which a site is put aside for 1, 5, 30 minutes, 2, 6, 24 hours [default: 8]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Politeness")]
     pub max_failures_in_a_row: Option<u32>,
-    /// How long a run waits when only sites in trouble are left; 0 never waits. Their URLs stay open: the same command goes on
-    /// [default: 10m]
+    /// How long a run waits when only sites in trouble are left; 0 ends it as soon as they are known to be, after half a minute of
+    /// back-off. Their URLs stay open: the same command goes on [default: 10m]
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub patience: Option<Span>,
     /// How long a site may be in trouble before its URLs are given up [default: 7d]

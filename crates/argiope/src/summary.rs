@@ -4,11 +4,13 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use model::{Limit, Outcome};
+use printable::Printable;
 use serde::Serialize;
 use stages::{Snapshot, Spent, Stage};
 use store::Totals;
 
 use crate::counted::counted;
+use crate::trouble::{InTrouble, Named};
 use crate::units::human_bytes;
 
 /// What a run took of the processor is not shown if it was less, in seconds: shares of that say nothing.
@@ -24,9 +26,9 @@ pub struct Summary {
     /// The limit that was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
-    /// What the run did not wait for.
+    /// Sites in trouble, whose URLs are in the frontier.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<WaitingSites>,
+    pub in_trouble: Option<InTrouble>,
     /// URLs known.
     pub urls: u64,
     /// URLs in the frontier.
@@ -54,15 +56,6 @@ pub struct Summary {
     pub set_aside: usize,
     /// The crawl's directory.
     pub directory: String,
-}
-
-/// Sites in trouble that are left.
-#[derive(Clone, Debug, Serialize)]
-pub struct WaitingSites {
-    /// How many.
-    pub sites: u64,
-    /// When the first may be asked again; `null` where the machine's own network is down.
-    pub due: Option<String>,
 }
 
 /// What one run did.
@@ -150,7 +143,7 @@ impl Summary {
         let outcomes = Outcome::ALL.iter().filter(|outcome| totals.count(**outcome) > 0);
         Summary {
             end: end.to_owned(),
-            waiting: None,
+            in_trouble: None,
             limit: None,
             urls: totals.urls,
             frontier: totals.pending,
@@ -213,6 +206,12 @@ impl Summary {
         }
         if self.frontier > 0 {
             let _ = writeln!(out, "  {:<17} {:>9}   not visited yet", "frontier", self.frontier);
+        }
+        for Named { site, due, reason } in self.in_trouble.iter().flat_map(|trouble| &trouble.named) {
+            let _ = writeln!(out, "  in trouble {site}: {}; asked again from {due} on", Printable(reason));
+        }
+        if let Some(more @ 1..) = self.in_trouble.as_ref().map(|all| all.sites.saturating_sub(all.named.len() as u64)) {
+            let _ = writeln!(out, "  in trouble {} more", counted(more, "site"));
         }
         if self.sitemaps > 0 {
             let _ = writeln!(out, "  {:<17} {:>9}   not counted above", "sitemaps", self.sitemaps);

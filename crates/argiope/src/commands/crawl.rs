@@ -36,9 +36,9 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::progress::{Printer, Show, Watched};
 use crate::secrets_file::Secrets;
-use crate::summary::{Run, Summary, TimeSpent, WaitingSites};
+use crate::summary::{Run, Summary, TimeSpent};
 use crate::tables::{Deriver, Writer};
-use crate::trouble::trouble_of;
+use crate::trouble::{InTrouble, trouble_of};
 use crate::units::{Span, human_bytes};
 
 /// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
@@ -317,13 +317,8 @@ pub fn crawl_observed(
     let totals = store.totals()?;
     let run = Run::between(&before, &totals, clock.now().since(began));
     let time = Some(TimeSpent::since(&stages_before));
-    let waiting = match &end {
-        End::Waiting(Waiting { sites, due }) => {
-            Some(WaitingSites { sites: *sites, due: due.map(model::Timestamp::to_rfc3339) })
-        }
-        End::Done | End::Limit(_) | End::Stopped => None,
-    };
-    let summary = Summary { limit, waiting, run: Some(run), time, ..Summary::new(name, &totals, dir.root()) };
+    let in_trouble = if totals.pending > 0 { InTrouble::of(store.as_ref())? } else { None };
+    let summary = Summary { limit, in_trouble, run: Some(run), time, ..Summary::new(name, &totals, dir.root()) };
     Ok((end, summary))
 }
 

@@ -14,6 +14,7 @@ use store::Segment;
 use super::opened::Opened;
 use crate::counted::counted;
 use crate::summary::Summary;
+use crate::trouble::InTrouble;
 use crate::units::human_bytes;
 
 /// Seeds named in the text; all of them are in the JSON.
@@ -67,11 +68,12 @@ impl Status {
     fn of(opened: &Opened) -> anyhow::Result<Self> {
         let totals = opened.store.totals()?;
         let end = if totals.pending == 0 { "finished" } else { "pending" };
+        let in_trouble = if totals.pending > 0 { InTrouble::of(opened.store.as_ref())? } else { None };
         let segments = opened.store.segments()?;
         let orphaned = engine::archive::orphans(&opened.dir.archive())?;
         Ok(Status {
             orphaned: orphaned.into_iter().map(|Orphan { name, bytes }| SegmentStatus { name, bytes }).collect(),
-            summary: Summary::new(end, &totals, opened.dir.root()),
+            summary: Summary { in_trouble, ..Summary::new(end, &totals, opened.dir.root()) },
             seeds: opened.store.seeds()?.iter().map(ToString::to_string).collect(),
             archive_bytes: segments.iter().map(|segment| segment.length).sum(),
             segments: segments

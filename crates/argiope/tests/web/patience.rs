@@ -1,4 +1,4 @@
-//! Trouble passes: what fails for a while is had in the end, by this run or by the next, and nothing is final before.
+//! Trouble passes: this run or the next fetches what failed for a while, and nothing is final before.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -89,6 +89,7 @@ async fn the_next_run_fetches_what_a_site_in_trouble_did_not_give() {
     let ended = crawl.begin().end().await;
     assert_eq!(ended.code, Some(3), "{}", crawl.said());
     assert!(crawl.said().contains("42 URLs left, of 1 site in trouble"), "{}", crawl.said());
+    assert!(crawl.said().contains("in trouble http://small.test: status 503; asked again from 20"), "{}", crawl.said());
     assert_eq!(count(&crawl.found().outcomes()), [("frontier", 42), ("html", 19)].into());
     is_up.store(u32::MAX, SeqCst);
     crawl.again(&[]).begin().end().await;

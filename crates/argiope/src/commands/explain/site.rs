@@ -186,7 +186,7 @@ impl RobotsStory {
             record.is_some_and(|record| matches!(record.answer, RobotsAnswer::Status { code: 200..=299, .. }));
         RobotsStory {
             answer: standing.robots_answer(),
-            // Where it is to be asked for anew, whatever came of it before, there is no time (`crawl --retry`).
+            // `crawl --retry` writes the epoch where robots.txt must be asked for again.
             asked_at: record
                 .filter(|record| record.fetched_at > Timestamp::default())
                 .map(|record| record.fetched_at.to_rfc3339()),
