@@ -221,7 +221,7 @@ impl CrawlDir {
     ///
     /// # Errors
     /// It is in use, of another version, or damaged; the database cannot be reached, or holds another crawl. Or the archive is not of this
-    /// state, or the state is empty beside an archive: whoever went on would say that there is nothing.
+    /// state, or the state is empty beside an archive. Going on would report an empty crawl.
     pub fn open_store(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
         let store = self.open_state(options, false)?;
         archive::belongs_together(&self.archive(), &Known::of(store.as_ref(), &Limits::default())?)?;

@@ -145,7 +145,7 @@ pub enum Command {
         /// The address that could not be reached when it was asked last; only where others crawl too.
         unreachable: Option<IpAddr>,
     },
-    /// Read what the store has of the site to whose URL the robots.txt of others redirects: its own robots.txt, whoever asked for it, and
+    /// Read what the store has of the site to which other sites redirect their robots.txt: its own robots.txt, and
     /// until when it wants to be left alone.
     ReadRobots {
         /// The URL.

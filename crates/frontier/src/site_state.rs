@@ -33,7 +33,7 @@ pub fn window_urls(all: usize, sites: usize) -> usize {
 const SHAPES_MAX: usize = 10_000;
 
 /// From which count on a shape is written to the store, and then whenever the count has doubled, and when nothing waits in memory any more,
-/// after which the site may leave the front. So after a crash a count is more than half of what it was; a smaller one begins anew.
+/// after which the site may leave the front. So after a crash a count is more than half of what it was; a smaller one begins again at 0.
 const SHAPE_COUNT_KEPT_MIN: u32 = 8;
 
 /// What is known of a site's robots.txt.

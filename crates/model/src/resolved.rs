@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Resolved {
     /// The addresses, the one to be used first; none behind a proxy, which resolves by itself.
     pub addresses: Vec<IpAddr>,
-    /// After this they are to be asked for anew.
+    /// After this they must be looked up again.
     pub holds: Duration,
 }
 

@@ -158,7 +158,7 @@ pub enum Sabotage {
     LoseAnswers,
     /// The network tries a request many times where nobody can be reached.
     Hammer,
-    /// The crawler is told that a URL is at fault, where its site cannot be reached.
+    /// The network blames a URL where its site cannot be reached.
     BlameUrls,
 }
 

@@ -119,7 +119,7 @@ pub(crate) fn is_transient(error: &postgres::Error) -> bool {
     is_transient_state(code.code())
 }
 
-/// The same by the SQLSTATE (PostgreSQL's appendix A). Whatever is not named stays as it is for whoever asks again at once.
+/// The same by the SQLSTATE (PostgreSQL's appendix A). An error that is not named fails again when the statement is repeated.
 fn is_transient_state(state: &str) -> bool {
     match state {
         // The server ends, crashes or starts, or has waited long enough for this session.

@@ -144,7 +144,7 @@ fn whoever_does_not_read_the_summary_does_not_change_how_the_crawl_ends() {
 }
 
 #[test]
-fn whoever_reads_no_messages_does_not_change_how_the_crawl_ends() {
+fn a_closed_standard_error_does_not_change_how_the_crawl_ends() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = Command::new("sh");
     // A crawl that ends early says so; nobody is there any more to read it.

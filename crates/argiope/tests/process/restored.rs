@@ -145,7 +145,7 @@ fn a_lost_state_is_refused_and_made_again_from_the_archive() {
         );
         assert!(refused.stderr.contains("argiope adopt"), "{}", refused.stderr);
     }
-    // Without seeds, and to whoever only looks: not that there is nothing, and that nothing is wrong.
+    // Without seeds, and from commands that only read: no report of an empty crawl, and none of a whole one.
     let at = dir.to_str().unwrap();
     let asking: [&[&str]; 7] = [
         &["crawl", "-o", at],

@@ -175,7 +175,7 @@ impl SiteState {
         self.record.aside.as_ref()
     }
 
-    /// Takes it that the site is asked for its robots.txt.
+    /// The site's robots.txt is being asked for. Rules that were known go on to count if that fails.
     pub fn robots_asked(&mut self) {
         let earlier = match std::mem::replace(&mut self.robots, RobotsState::Unknown) {
             RobotsState::Known { rules, .. } => Some(rules),
@@ -185,7 +185,7 @@ impl SiteState {
         self.robots = RobotsState::InFlight { earlier };
     }
 
-    /// Takes in its robots.txt. The site is out of trouble with it: nothing else is asked while that is not known.
+    /// Takes in the site's robots.txt. That ends the site's trouble, since no page is asked for without it.
     pub fn robots_had(&mut self, rules: RobotsTxt, expires_at: Timestamp) {
         self.robots = RobotsState::Known { rules, expires_at };
         self.stale_tries = 0;
@@ -193,7 +193,7 @@ impl SiteState {
         self.record.aside = None;
     }
 
-    /// Takes it that it was not its fault that its robots.txt was not had.
+    /// The request for robots.txt failed through no fault of the site: it is repeated as if it had not been sent.
     pub fn robots_unanswered(&mut self) {
         if let RobotsState::InFlight { earlier } = std::mem::replace(&mut self.robots, RobotsState::Unknown)
             && let Some(rules) = earlier
@@ -202,8 +202,7 @@ impl SiteState {
         }
     }
 
-    /// Takes it that its robots.txt cannot be had now. An earlier one goes on to count, and is asked for again later; else the site is in
-    /// trouble.
+    /// The request for robots.txt failed. An earlier file goes on to count, and is asked for again later. Without one the site is in trouble.
     pub fn robots_failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
         match std::mem::replace(&mut self.robots, RobotsState::Unknown) {
             RobotsState::Known { rules, .. } | RobotsState::InFlight { earlier: Some(rules) } => {

@@ -143,7 +143,7 @@ fn is_final(answer: &RobotsAnswer) -> bool {
     matches!(answer, RobotsAnswer::Status { code, .. } if (200..500).contains(code) && *code != 429)
 }
 
-/// Whether a site's robots.txt is had at last: a server that always fails to send it says nothing, and the site is given up.
+/// Whether the crawler gets a site's robots.txt in the end. A site that never sends it is given up.
 pub(super) fn is_ever_had(web: &Web, site: &Site) -> bool {
     let says = match &site.robots.reply {
         RobotsReply::RedirectTo(other) => web.sites.get(other),

@@ -46,7 +46,7 @@ fn a_commit_that_is_cancelled_is_repeated() {
     transaction.batch_execute(&format!("LOCK TABLE {}.visit", place.schema)).expect("a lock");
     thread::scope(|scope| {
         let committing = scope.spawn(|| commit(&store, 2));
-        // The connection is made anew each time.
+        // Each attempt opens a new connection.
         let waiting =
             || ask::<i32>(&server, "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
         let mut cancelled = 0;
