@@ -47,6 +47,18 @@ pub enum Lifetime {
     Temporary,
 }
 
+impl RobotsFetch<'_> {
+    /// How long what follows from it holds, without reading the body ([`access`] has the table).
+    #[must_use]
+    pub fn lifetime(&self) -> Lifetime {
+        match self {
+            RobotsFetch::Status { code: 429, .. } => Lifetime::Temporary,
+            RobotsFetch::Status { code: 200..=499, .. } | RobotsFetch::TooManyRedirects => Lifetime::Final,
+            RobotsFetch::Status { .. } | RobotsFetch::Unreachable => Lifetime::Temporary,
+        }
+    }
+}
+
 /// What a site allows after its robots.txt was asked for.
 ///
 /// | fetch | rules | lifetime |
@@ -65,13 +77,12 @@ pub enum Lifetime {
 /// treated as 5xx by RFC 9110 §15; and 1xx is never a final answer, so it is no answer.
 #[must_use]
 pub fn access(fetch: RobotsFetch<'_>, product_token: &str) -> Access {
-    let settled = |rules| Access { rules, lifetime: Lifetime::Final };
-    let undefined = |cause| Access { rules: RobotsTxt::disallow_all(cause), lifetime: Lifetime::Temporary };
-    match fetch {
-        RobotsFetch::Status { code: 200..=299, body } => settled(RobotsTxt::parse(body, product_token)),
-        RobotsFetch::Status { code: 429, .. } => undefined(Undefined::Status(429)),
-        RobotsFetch::Status { code: 300..=499, .. } | RobotsFetch::TooManyRedirects => settled(RobotsTxt::allow_all()),
-        RobotsFetch::Status { code, .. } => undefined(Undefined::Status(code)),
-        RobotsFetch::Unreachable => undefined(Undefined::Unreachable),
-    }
+    let lifetime = fetch.lifetime();
+    let rules = match (lifetime, fetch) {
+        (_, RobotsFetch::Status { code: 200..=299, body }) => RobotsTxt::parse(body, product_token),
+        (Lifetime::Final, _) => RobotsTxt::allow_all(),
+        (Lifetime::Temporary, RobotsFetch::Status { code, .. }) => RobotsTxt::disallow_all(Undefined::Status(code)),
+        (Lifetime::Temporary, _) => RobotsTxt::disallow_all(Undefined::Unreachable),
+    };
+    Access { rules, lifetime }
 }

@@ -4,11 +4,11 @@
 //! server that is none of theirs. A rate bounds that, whatever the number of pages. A page of a hundred things is not delayed.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::Timestamp;
+use model::{Network, Timestamp};
 use tokio::sync::Semaphore;
 
 /// Requests that may come at once to an address that was not asked lately.
@@ -19,14 +19,12 @@ pub(super) const WAIT_MAX: Duration = Duration::from_secs(5);
 const AT_ONCE: usize = 6;
 /// Addresses remembered. Those that were not asked lately are forgotten; where there are more, requests to others are refused.
 const TARGETS_MAX: usize = 10_000;
-/// Bits of an IPv6 address that one owner has at least (RFC 6177): whoever has one address has all that share them.
-const V6_PREFIX_BITS: u32 = 64;
 
 /// What has a rate of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Target {
-    /// An address; of IPv6 the first [`V6_PREFIX_BITS`].
-    Address(IpAddr),
+    /// An address, or a network of IPv6.
+    Address(Network),
     /// A registrable domain, where the address is not known: behind a proxy.
     Domain(String),
 }
@@ -34,11 +32,7 @@ pub(super) enum Target {
 impl Target {
     pub(super) fn of(address: Option<IpAddr>, domain: &str) -> Self {
         match address {
-            Some(IpAddr::V6(address)) => {
-                let prefix = address.to_bits() & (u128::MAX << (u128::BITS - V6_PREFIX_BITS));
-                Target::Address(IpAddr::V6(Ipv6Addr::from_bits(prefix)))
-            }
-            Some(address) => Target::Address(address),
+            Some(address) => Target::Address(Network::of(address)),
             None => Target::Domain(domain.to_owned()),
         }
     }

@@ -12,13 +12,12 @@ use model::{
     Candidate, Failure, FailureKind, FetchOutcome, FetchTask, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, TaskId,
     Timestamp, Via,
 };
-use robots::Lifetime;
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use self::kept::{Answer, Answered, Errand, Stage, Walk};
 pub(super) use self::kept::{Errands, Redirect};
 use super::dates::read_robots;
-use super::robots_txt::{File, Had, access_of, answer_of, is_cut, is_hopeless, robots_txt_of};
+use super::robots_txt::{File, Had, answer_of, is_cut, is_final, is_hopeless, robots_txt_of};
 use super::shares::{Share, domain_of};
 use super::{Asked, Flight, Start, State};
 use crate::{Command, Record};
@@ -51,7 +50,7 @@ impl State {
     /// A site's own request for robots.txt was answered: others may wait for the same, or come to it again after it failed. What they have
     /// asked the store or the name servers for is out of date then, and what comes of it may be too.
     pub(super) fn answered(&mut self, now: Timestamp, own: &CanonicalUrl, file: &File, retry_after: Option<Duration>) {
-        let is_final = access_of(&file.answer, &self.settings).lifetime == Lifetime::Final;
+        let is_final = is_final(&file.answer, &self.settings);
         if self.errands.all.get(&own.key()).is_some_and(|errand| is_final || errand.is_open()) {
             self.conclude_with(now, own, file.clone(), retry_after);
         }
@@ -80,7 +79,7 @@ impl State {
 
     /// A site has come to its robots.txt.
     fn arrive(&mut self, now: Timestamp, walk: Walk, file: File, (at, until): (Timestamp, Timestamp)) {
-        let is_final = access_of(&file.answer, &self.settings).lifetime == Lifetime::Final;
+        let is_final = is_final(&file.answer, &self.settings);
         let Some(front) = self.front(walk.site) else { return };
         // One that was let go of and came back asks by itself.
         if !matches!(front.state.robots, RobotsState::InFlight { .. }) {
@@ -136,7 +135,7 @@ impl State {
             return self.conclude(now, &url, Answer::Is(file), now, until.since(now));
         }
         let holds = |record: &RobotsRecord| {
-            let is_final = access_of(&record.answer, &self.settings).lifetime == Lifetime::Final;
+            let is_final = is_final(&record.answer, &self.settings);
             is_final && record.fetched_at + robots::ROBOTS_CACHE_MAX > now
         };
         match robots.map(|robots| read_robots(robots, now)).filter(holds) {
@@ -369,7 +368,7 @@ impl State {
 
     /// Ends an errand with what was had: for as long as a robots.txt holds, or until it may be asked for again.
     fn conclude_with(&mut self, now: Timestamp, url: &CanonicalUrl, file: File, retry_after: Option<Duration>) {
-        let is_final = access_of(&file.answer, &self.settings).lifetime == Lifetime::Final;
+        let is_final = is_final(&file.answer, &self.settings);
         let errand = self.errands.entry(url);
         if is_final {
             (errand.failed_tries, errand.failed_lookups) = (0, 0);

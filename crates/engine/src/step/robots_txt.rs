@@ -62,7 +62,7 @@ impl State {
     pub(super) fn robots_had(&mut self, now: Timestamp, site: SiteKey, had: Had) {
         let politeness = self.settings.site_rules.politeness.clone();
         let Had { file: File { answer, is_cut }, at, retry_after, exchanges, is_own } = had;
-        let access = access_of(&answer, &self.settings);
+        let access = access(fetch_of(&answer), &self.settings);
         let failure = failure_of(&answer);
         let is_network = is_own && self.is_fault_of_network(now, site, failure.kind);
         let (shares_addresses, expires_at) = (self.shares_addresses(), expiry(at, &self.settings));
@@ -121,7 +121,7 @@ pub(super) fn robots_txt_of(site: &Site) -> Option<CanonicalUrl> {
 #[must_use]
 pub fn robots_state(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
     let Some(record) = record else { return RobotsState::Unknown };
-    let Access { rules, lifetime } = access_of(&record.answer, settings);
+    let Access { rules, lifetime } = access(fetch_of(&record.answer), settings);
     match lifetime {
         Lifetime::Final => RobotsState::Known { rules, expires_at: expiry(record.fetched_at, settings) },
         Lifetime::Temporary => RobotsState::Unknown,
@@ -154,12 +154,16 @@ pub(super) fn answer_of(fetched: Fetched, settings: &Settings) -> RobotsAnswer {
     }
 }
 
-pub(super) fn access_of(answer: &RobotsAnswer, settings: &Settings) -> Access {
-    let fetch = match answer {
+fn fetch_of(answer: &RobotsAnswer) -> RobotsFetch<'_> {
+    match answer {
         RobotsAnswer::Status { code, body } => RobotsFetch::Status { code: *code, body },
         RobotsAnswer::Failed(_) => RobotsFetch::Unreachable,
-    };
-    access(fetch, settings)
+    }
+}
+
+/// Whether an answer is the site's word, in a crawl with these settings. The file itself is not read for it.
+pub(super) fn is_final(answer: &RobotsAnswer, settings: &Settings) -> bool {
+    settings.robots_once || fetch_of(answer).lifetime() == Lifetime::Final
 }
 
 /// What a site allows after its robots.txt was asked for, in a crawl with these settings.
