@@ -85,6 +85,8 @@ impl Plan {
             head_first: options.head_first == Some(true),
             sites_in_front_max: engine::settings::SITES_IN_FRONT_MAX,
             windows_urls_max: engine::settings::WINDOWS_URLS_MAX,
+            large_robots_bytes: engine::settings::LARGE_ROBOTS_BYTES,
+            rules_bytes_max: engine::settings::RULES_BYTES_MAX,
             remembered_urls_max: engine::settings::REMEMBERED_URLS_MAX,
             links_at_once: engine::settings::LINKS_AT_ONCE,
             ignore_nofollow: options.ignore_nofollow == Some(true),

@@ -2,10 +2,12 @@
 
 use std::net::IpAddr;
 
+use bytes::Bytes;
 use model::{
     Candidate, ContentDigest, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Queued, Rendering,
     Resolved, SiteRecord, TaskId, Timestamp, Visit,
 };
+use robots::RobotsTxt;
 use store::Committed;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
@@ -64,6 +66,13 @@ pub enum Event {
         /// What the store has of its site.
         record: Option<Box<SiteRecord>>,
     },
+    /// The answer to [`Command::ReadRules`].
+    RulesRead {
+        /// The site.
+        site: SiteKey,
+        /// Its rules; `None` where they cannot be read.
+        rules: Option<RobotsTxt>,
+    },
     /// The answer to [`Command::ResolveTarget`].
     TargetResolved {
         /// The URL.
@@ -84,7 +93,7 @@ pub enum Event {
         /// What happened, in words.
         detail: String,
     },
-    /// The answer to one or more [`Command::Record`], in their order.
+    /// The answer to one or more [`Command::Record`], in their order; see [`Event::committed`].
     Committed {
         /// The site and, where the record ended a URL's turn, the URL, of each record committed.
         records: Vec<(SiteKey, Option<u64>)>,
@@ -108,6 +117,28 @@ pub enum Event {
     Wake,
     /// The user wants the crawl to stop.
     Stop,
+}
+
+/// URLs found in one [`Event::Committed`], at most: so many are taken in within two milliseconds.
+pub const FRESH_AT_ONCE_MAX: usize = 4_096;
+
+impl Event {
+    /// What a commit is answered with. Many URLs come in parts, so that the step has time for what else happens. The records come with the
+    /// last: until then their sites are busy.
+    pub fn committed(
+        records: Vec<(SiteKey, Option<u64>)>,
+        mut committed: Committed,
+        fresh_at_once_max: usize,
+    ) -> impl Iterator<Item = Event> {
+        let parts = committed.fresh.len().div_ceil(fresh_at_once_max.max(1)).max(1);
+        let mut fresh = std::mem::take(&mut committed.fresh).into_iter();
+        let mut last = Some((records, committed));
+        (1..=parts).map(move |part| {
+            let (records, others) = last.take_if(|_| part == parts).unwrap_or_default();
+            let fresh = fresh.by_ref().take(fresh_at_once_max.max(1)).collect();
+            Event::Committed { records, committed: Committed { fresh, ..others } }
+        })
+    }
 }
 
 /// A fetch with what its content says.
@@ -150,6 +181,15 @@ pub enum Command {
     ReadRobots {
         /// The URL.
         url: CanonicalUrl,
+    },
+    /// Read the rules of a large robots.txt, beside all else.
+    ReadRules {
+        /// The site.
+        site: SiteKey,
+        /// The status of the answer.
+        code: u16,
+        /// The file.
+        body: Bytes,
     },
     /// Find out the addresses of a site to whose URL the robots.txt of others redirects.
     ResolveTarget {
@@ -257,5 +297,33 @@ impl Record {
     /// How many URLs it says were found.
     pub(crate) fn found_count(&self) -> usize {
         self.found.len() + self.settled.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::Relaxed;
+
+    use super::*;
+
+    #[test]
+    fn many_urls_come_in_parts_and_the_records_with_the_last() {
+        let url = |n: usize| CanonicalUrl::from_canonical(&format!("http://a.test/{n}")).expect("a URL");
+        let records = vec![(url(0).key().site, None)];
+        for (found, expect) in
+            [(0, vec![(0, 1)]), (2, vec![(2, 1)]), (3, vec![(2, 0), (1, 1)]), (4, vec![(2, 0), (2, 1)])]
+        {
+            let relaxed = vec![Relaxed { key: url(9).key(), was: Candidate::seed(url(9)).position(), queued: None }];
+            let fresh = (0..found).map(|n| Candidate::seed(url(n))).collect();
+            let committed = Committed { fresh, relaxed, ..Committed::default() };
+            let parts = Event::committed(records.clone(), committed, 2).map(|event| match event {
+                Event::Committed { records, committed } => {
+                    assert_eq!(records.len(), committed.relaxed.len(), "{found}");
+                    (committed.fresh.len(), records.len())
+                }
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(parts.collect::<Vec<_>>(), expect, "{found}");
+        }
     }
 }

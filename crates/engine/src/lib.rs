@@ -36,4 +36,4 @@ pub use pin::Pin;
 pub use recorder::{Guard, Observer, ObserverError, RecordError, Recorded, Recorder, Visited};
 pub use settings::{PATIENCE, RenderMode, Settings};
 pub use shell::{Control, CrawlError, Ownership, Progress, Shell};
-pub use step::{Start, State, robots_state, sitemaps_of};
+pub use step::{Start, State, read_rules, robots_state, sitemaps_of};

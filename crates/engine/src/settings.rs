@@ -17,6 +17,12 @@ pub const WINDOWS_URLS_MAX: usize = 32_768;
 /// URLs remembered that were found lately, unless told otherwise: some 30 bytes each.
 pub const REMEMBERED_URLS_MAX: usize = 200_000;
 
+/// From how many bytes on a robots.txt is large, unless told otherwise: reading it takes about a third of a millisecond.
+pub const LARGE_ROBOTS_BYTES: usize = 16 << 10;
+
+/// Bytes of the rules of large robots.txt files in memory, unless told otherwise.
+pub const RULES_BYTES_MAX: usize = 32 << 20;
+
 /// Links judged for one event, unless told otherwise: one to three milliseconds of them.
 pub const LINKS_AT_ONCE: usize = 2_048;
 
@@ -73,6 +79,10 @@ pub struct Settings {
     /// URLs of the queues of the sites in front that are read into memory: where few sites are in front each has a larger
     /// window ([`frontier::window_urls`]).
     pub windows_urls_max: usize,
+    /// From how many bytes on a robots.txt is large: it is read beside the step, and its rules may leave memory.
+    pub large_robots_bytes: usize,
+    /// Bytes of the rules of large robots.txt files in memory. The others are read from the store again when their site's turn comes.
+    pub rules_bytes_max: usize,
     /// URLs remembered that were found lately, so that finding them again is not recorded. 0 has every find recorded, for
     /// those who want to be told of all.
     pub remembered_urls_max: usize,

@@ -10,6 +10,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use fetch::Fetcher;
 use model::{FetchTask, Timestamp};
 use stages::{Stage, time};
@@ -22,7 +23,7 @@ use weburl::{CanonicalUrl, Site, SiteKey};
 use crate::clock::Clock;
 use crate::named::NamedSites;
 use crate::{Browsing, Command, End, Event, Pin, RecordError, Recorder, Seal, Settings, Start, State};
-use fetching::{Fetching, fetch};
+use fetching::{Fetching, fetch, on_its_own_thread};
 use flights::{Flights, Job};
 use writer::{Awaited, Order, Read, WriterEnd, write};
 
@@ -374,6 +375,7 @@ impl Hands {
                 Command::ResolveTarget { url } => self.resolve_target(url),
                 Command::ReadRobots { .. } if self.abandoned => {}
                 Command::ReadRobots { url } => self.waiting_orders.push_back(Order::Read(Read::Robots { url })),
+                Command::ReadRules { site, code, body } => self.read_rules(site, code, body),
                 Command::Resolve { site, unreachable } => self.resolve(site, unreachable),
                 Command::Record(record) => self.waiting_orders.push_back(Order::Record(record)),
                 Command::Load { .. } | Command::FindSites { .. } if self.abandoned => {}
@@ -431,6 +433,18 @@ impl Hands {
                 false => Event::TargetResolved { url, addresses: found },
             };
             let _ = fetching.events.send(event).await;
+        });
+    }
+
+    /// Reads the rules of a large robots.txt on a thread of its own.
+    fn read_rules(&mut self, site: SiteKey, code: u16, body: Bytes) {
+        let fetching = self.fetching.clone();
+        self.flights.spawn(Job::ReadRules(site), WAITS_MAX, async move {
+            let settings = fetching.settings.clone();
+            // It is never closed.
+            let _permit = fetching.beside.acquire().await;
+            let rules = on_its_own_thread(move || crate::read_rules(code, &body, &settings)).await;
+            let _ = fetching.events.send(Event::RulesRead { site, rules: Some(rules) }).await;
         });
     }
 

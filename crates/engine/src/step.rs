@@ -17,11 +17,13 @@ mod ownership;
 mod places;
 mod remembered;
 mod robots_txt;
+mod rules;
 mod shares;
 mod sitemaps;
 
 pub use robots_txt::robots_state;
 pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access};
+pub use rules::read_rules;
 pub use sitemaps::sitemaps_of;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -41,6 +43,7 @@ use in_parts::InParts;
 use network::OwnNetwork;
 use places::Places;
 use remembered::Remembered;
+use rules::Rulebook;
 use shares::{Share, Shares};
 use sitemaps::SitemapSites;
 
@@ -68,6 +71,7 @@ pub struct State {
     asides: Asides,
     network: OwnNetwork,
     places: Places,
+    rulebook: Rulebook,
     /// The seeds, and the URLs that they redirect to.
     seeds: HashSet<UrlKey>,
     sitemap_sites: SitemapSites,
@@ -85,7 +89,7 @@ pub struct State {
     /// What each record given out and not committed yet holds, in order; and the sum.
     open: VecDeque<Weight>,
     open_weight: Weight,
-    /// Loads and name look-ups given out and not answered yet.
+    /// Loads, name look-ups and rules given out and not answered yet.
     asked: usize,
     /// Pages with many links, some of which are not judged yet.
     in_parts: VecDeque<InParts>,
@@ -186,6 +190,7 @@ impl State {
             asides: Asides::default(),
             network: OwnNetwork::default(),
             places: Places::default(),
+            rulebook: Rulebook::default(),
             settings,
             seeds: HashSet::default(),
             sites: HashMap::default(),
@@ -231,6 +236,7 @@ impl State {
             Event::Elsewhere { site, address } => self.elsewhere(now, site, address),
             Event::Fetched(fetch) => self.fetched(now, *fetch),
             Event::RobotsRead { url, record } => self.robots_read(now, url, record.map(|record| *record)),
+            Event::RulesRead { site, rules } => self.rules_read(now, site, rules),
             Event::TargetResolved { url, addresses } => self.target_resolved(now, url, addresses),
             Event::TargetElsewhere(url) => self.target_elsewhere(now, url),
             Event::NotAsked(task) => self.not_asked(now, task),

@@ -43,8 +43,15 @@ pub enum RobotsState {
     Unknown,
     /// It is being asked for.
     InFlight {
-        /// The rules of before, which go on to count if it cannot be had (RFC 9309 §2.4).
-        earlier: Option<RobotsTxt>,
+        /// What was known before, which goes on to count if it cannot be had (RFC 9309 §2.4).
+        earlier: Option<Box<RobotsState>>,
+    },
+    /// The rules hold until the time given. They are in the store, and must be read before anything is asked for.
+    Stored {
+        /// How long the site asks to wait between visits, as far as that is known.
+        crawl_delay: Option<Duration>,
+        /// From when on they must be asked for again.
+        expires_at: Timestamp,
     },
     /// The rules hold until the time given.
     Known {
@@ -60,6 +67,8 @@ pub enum RobotsState {
 pub enum Next {
     /// Fetch robots.txt.
     Robots,
+    /// Read the rules that are in the store.
+    ReadRules,
     /// Fetch this URL.
     Fetch(Queued),
     /// Record this end; no fetch is needed.
@@ -164,6 +173,8 @@ impl SiteState {
     #[must_use]
     pub fn new(mut record: SiteRecord) -> Self {
         let shapes = std::mem::take(&mut record.shapes).into_iter();
+        // What follows from the file is in `robots`; the file itself stays in the store.
+        record.robots = None;
         SiteState {
             key: record.site.key(),
             robots: RobotsState::Unknown,
@@ -291,7 +302,8 @@ impl SiteState {
     pub fn crawl_delay(&self) -> Option<Duration> {
         match &self.robots {
             RobotsState::Known { rules, .. } => rules.crawl_delay(),
-            _ => None,
+            RobotsState::Stored { crawl_delay, .. } => *crawl_delay,
+            RobotsState::Unknown | RobotsState::InFlight { .. } => None,
         }
     }
 
@@ -299,6 +311,16 @@ impl SiteState {
     #[must_use]
     pub fn delay(&self, politeness: &Politeness) -> Duration {
         politeness.delay_after(self.crawl_delay(), self.record.response_time)
+    }
+
+    /// The longest that it can have to wait after a visit. Rules that are not read yet may ask for a delay.
+    #[must_use]
+    pub fn delay_max(&self, politeness: &Politeness) -> Duration {
+        let delay = self.delay(politeness);
+        match &self.robots {
+            RobotsState::Stored { crawl_delay: None, .. } => delay.max(politeness.crawl_delay_max),
+            _ => delay,
+        }
     }
 
     /// Gives up the site: all its URLs end with this.
@@ -448,8 +470,13 @@ impl SiteState {
             match &self.robots {
                 RobotsState::InFlight { .. } => return Next::Nothing,
                 RobotsState::Unknown if rules.matching.is_some() => return Next::Robots,
-                RobotsState::Known { expires_at, .. } if *expires_at <= now => return Next::Robots,
-                RobotsState::Unknown | RobotsState::Known { .. } => {}
+                RobotsState::Known { expires_at, .. } | RobotsState::Stored { expires_at, .. }
+                    if *expires_at <= now =>
+                {
+                    return Next::Robots;
+                }
+                RobotsState::Stored { .. } if rules.matching.is_some() => return Next::ReadRules,
+                RobotsState::Unknown | RobotsState::Stored { .. } | RobotsState::Known { .. } => {}
             }
             if self.is_budget_spent(rules) {
                 return Next::Held;

@@ -327,6 +327,11 @@ impl<'w> Process<'w> {
                 self.schedule(self.world.now + after, Happening::Step(event));
             }
             Command::ReadRobots { url } => self.order(Order::ReadRobots { url }),
+            Command::ReadRules { site, code, body } => {
+                let rules = Some(engine::read_rules(code, &body, &self.settings));
+                let after = Duration::from_micros(self.world.network.between(100, 300_000));
+                self.schedule(self.world.now + after, Happening::Step(Event::RulesRead { site, rules }));
+            }
             Command::Resolve { site, unreachable } => {
                 let pin = self.pin(site.key());
                 let event = pin
@@ -496,6 +501,7 @@ fn brief(event: &Event) -> String {
         }
         Event::SitesFound { sites, all } => format!("{} sites found, all {all}", sites.len()),
         Event::Loaded { site, queue, all, .. } => format!("loaded {} of site {site}, all {all}", queue.len()),
+        Event::RulesRead { site, rules } => format!("rules of {site} read: {}", rules.is_some()),
         Event::Resolved { site, found } => format!("resolved {site}: {found:?}"),
         Event::Elsewhere { site, address } => format!("site {site} is elsewhere: {address:?}"),
         Event::Fetched(fetch) => {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use engine::Settings;
+use engine::settings::{LARGE_ROBOTS_BYTES, RULES_BYTES_MAX};
 use frontier::{Filter, Politeness, SiteRules, TrapRules};
 use model::Limits;
 use robots::Matching;
@@ -231,6 +232,9 @@ impl Scenario {
             head_first: false,
             sites_in_front_max: wishes.sites_in_front_max,
             windows_urls_max: wishes.windows_urls_max,
+            // Not drawn. Often each robots.txt is read beside the step, and room is for the rules of one site.
+            large_robots_bytes: if self.seed % 5 < 3 { 0 } else { LARGE_ROBOTS_BYTES },
+            rules_bytes_max: if self.seed.is_multiple_of(2) { 0 } else { RULES_BYTES_MAX },
             remembered_urls_max: wishes.remembered_urls_max,
             // Not drawn either. Often so few that nearly every page is judged in parts.
             links_at_once: LINKS_AT_ONCE[usize::try_from(self.seed % 7 % 3).unwrap_or_default()],

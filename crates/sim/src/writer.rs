@@ -19,6 +19,9 @@ const ORDERS_AT_ONCE_MAX: u64 = 40;
 /// Sites asked for at once: few, so that reading on is needed.
 const SITES_FOUND_MAX: usize = 2;
 
+/// URLs found that are told of at once: few, so that there are parts.
+const FRESH_AT_ONCE_MAX: usize = 3;
+
 /// What the writer is asked to do.
 pub(crate) enum Order {
     Record(Box<Record>),
@@ -108,7 +111,7 @@ impl Writer {
             .collect();
         let failing = self.maybe_fail(world);
         match self.recorder.commit(std::mem::take(batch)) {
-            Ok((records, committed)) => answers.push(Event::Committed { records, committed }),
+            Ok((records, committed)) => answers.extend(Event::committed(records, committed, FRESH_AT_ONCE_MAX)),
             Err(error) if failing.is_none() => return Err(failed(world, &error)),
             Err(error) => {
                 world.note(format_args!("crash in a commit, {failing:?}: {error}"));

@@ -51,7 +51,14 @@ pub(super) fn run(settings: &Settings, recorder: &mut Recorder, answers: &Answer
                 Command::ResolveTarget { url } => {
                     events.push_back(Event::TargetResolved { url: url.key(), addresses: Ok(Vec::new()) });
                 }
+                Command::ReadRules { site, code, body } => {
+                    let rules = Some(engine::read_rules(code, &body, settings));
+                    events.push_back(Event::RulesRead { site, rules });
+                }
                 Command::ReadRobots { url } => {
+                    if !records.is_empty() {
+                        events.push_back(commit(recorder, &mut records)?);
+                    }
                     let record = store.site(url.key().site)?.map(Box::new);
                     events.push_back(Event::RobotsRead { url: url.key(), record });
                 }

@@ -85,7 +85,7 @@ async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, shared: &Fe
 }
 
 /// Does this on another thread. A panic there is one here, so that the task does not end as if all were well.
-async fn on_its_own_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(super) async fn on_its_own_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(error) => match error.try_into_panic() {

@@ -19,6 +19,8 @@ pub(super) enum Job {
     Resolve(SiteKey),
     /// [`crate::Command::ResolveTarget`].
     ResolveTarget(UrlKey),
+    /// [`crate::Command::ReadRules`].
+    ReadRules(SiteKey),
 }
 
 impl Job {
@@ -30,6 +32,7 @@ impl Job {
             Job::Fetch(task) => Event::Lost { task, detail },
             Job::Resolve(site) => Event::Resolved { site, found: Err(failed(detail)) },
             Job::ResolveTarget(url) => Event::TargetResolved { url, addresses: Err(failed(detail)) },
+            Job::ReadRules(site) => Event::RulesRead { site, rules: None },
         }
     }
 }

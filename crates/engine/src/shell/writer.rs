@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use weburl::{CanonicalUrl, SiteKey};
 
 use crate::clock::Clock;
+use crate::event::FRESH_AT_ONCE_MAX;
 use crate::{Event, Record, RecordError, Recorder, Seal};
 
 /// Records in one commit.
@@ -137,7 +138,9 @@ fn commit(recorder: &mut Recorder, batch: &mut Waiting, events: &mpsc::Sender<Ev
         return Ok(());
     }
     let (records, committed) = recorder.commit(records)?;
-    send(events, Event::Committed { records, committed });
+    for event in Event::committed(records, committed, FRESH_AT_ONCE_MAX) {
+        send(events, event);
+    }
     Ok(())
 }
 

@@ -26,7 +26,7 @@ impl State {
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
         if front.leaving != Leaving::No {
             self.bench.withdraw(site);
-            if front.state.is_under_way() || front.loading || front.resolving {
+            if front.is_busy() {
                 return;
             }
             let group = front.state.address().map(Group::of_address);
@@ -38,7 +38,7 @@ impl State {
             return;
         }
         if front.state.is_aside(now) {
-            if front.state.is_under_way() || front.loading || front.resolving {
+            if front.is_busy() {
                 self.bench.withdraw(site);
             } else {
                 self.put_aside(site);
@@ -47,7 +47,7 @@ impl State {
         }
         if front.yields {
             self.bench.withdraw(site);
-            if !front.state.is_under_way() && !front.loading && !front.resolving {
+            if !front.is_busy() {
                 self.yield_place(site);
             }
             return;
@@ -67,8 +67,9 @@ impl State {
             let after = front.state.loaded_to();
             self.commands.push(Command::Load { site, with_record: false, after, max: window });
         }
-        let robots_in_flight = matches!(front.state.robots, RobotsState::InFlight { .. });
-        if front.state.has_waiting() && !front.resolving && !front.held && !front.waits_for_share && !robots_in_flight {
+        let waits_for_rules =
+            front.reading.is_under_way() || matches!(front.state.robots, RobotsState::InFlight { .. });
+        if front.state.has_waiting() && !front.resolving && !front.held && !front.waits_for_share && !waits_for_rules {
             let due = if front.state.needs_no_network() { now } else { front.state.due_at() };
             let group = group_of(&front.state, group_by_address);
             self.bench.offer(site, group, due);
@@ -76,7 +77,7 @@ impl State {
             self.bench.withdraw(site);
         }
         let idle = front.state.is_finished() || (front.held && !front.state.is_under_way());
-        let is_finished = idle && !front.loading && !front.resolving;
+        let is_finished = idle && !front.loading && !front.resolving && !front.reading.is_under_way();
         if is_finished && front.parked.is_none() {
             let politeness = &self.settings.site_rules.politeness;
             let longest = front.state.delay(politeness).max(politeness.crawl_delay_max);
@@ -239,6 +240,7 @@ impl State {
                 return self.bench.end(group, now);
             }
         }
+        self.rulebook.used(site);
         for _ in 0..SETTLED_AT_ONCE_MAX {
             match self.next_of(site, now) {
                 Next::Settle(queued, settled) => self.settle(now, site, &queued, settled),
@@ -249,6 +251,10 @@ impl State {
                     }
                 }
                 Next::Robots => return self.ask_for_robots(site, group, now),
+                Next::ReadRules => {
+                    self.ask_for_rules(site);
+                    break;
+                }
                 Next::Fetch(queued) => match self.excluded_since(&queued.candidate) {
                     Some(rule) => {
                         self.settle(now, site, &queued, Settled::new(Outcome::Excluded, rule.to_string()));

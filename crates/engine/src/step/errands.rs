@@ -119,14 +119,16 @@ impl State {
 
     /// Takes in what the store has of the site of a robots.txt. Whoever asked for it for the site's own sake has it there.
     pub(super) fn robots_read(&mut self, now: Timestamp, key: UrlKey, record: Option<SiteRecord>) {
-        if self.sought(key) != Some(true) {
-            return;
+        match self.sought(key) {
+            Some(true) => {}
+            Some(false) => return,
+            None => return self.rules_found(now, key.site, record.as_ref()),
         }
         let Some(url) = self.errands.url(key) else { return };
         let is_own = robots_txt_of(&url.site()).as_ref() == Some(&url);
         let longest = self.settings.site_rules.politeness.longest_wait();
         let mut record = record.unwrap_or_else(|| SiteRecord::new(url.site()));
-        let robots = record.robots.take().filter(|_| is_own);
+        let robots = self.unread_robots(key.site).or(record.robots.take()).filter(|_| is_own);
         record.due_at = record.due_at.min(now + longest);
         let due_at = record.due_at;
         if let Some(until) = self.aside_until(now, key.site, &record) {

@@ -8,7 +8,7 @@ use model::{FailureKind, Queued, SiteRecord, Timestamp};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::dates::read_record;
-use super::robots_txt::robots_state;
+use super::rules::{Reading, stored_robots};
 use super::shares::domain_of;
 use super::{Start, State};
 use crate::Command;
@@ -47,6 +47,9 @@ pub(super) struct Front {
     pub(super) leaving: Leaving,
     pub(super) loading: bool,
     pub(super) resolving: bool,
+    pub(super) reading: Reading,
+    /// When its rules are read, the sitemaps that they name are recorded.
+    pub(super) names_sitemaps: bool,
     /// When its name was resolved last.
     pub(super) resolved_at: Timestamp,
     /// When that must be done anew.
@@ -86,6 +89,13 @@ impl Leaving {
             Leaving::Elsewhere(address) => address,
             Leaving::No | Leaving::Ordered => None,
         }
+    }
+}
+
+impl Front {
+    /// True where something of it is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        self.state.is_under_way() || self.loading || self.resolving || self.reading.is_under_way()
     }
 }
 
@@ -140,6 +150,7 @@ impl State {
         self.bench.withdraw(site);
         self.park(site, false);
         self.places.leave(site);
+        self.rulebook.drop(site);
         let Some(Slot::Here(front)) = self.sites.remove(&site) else { return None };
         if let Some(before) =
             front.visited_before.filter(|_| self.start == Start::Shared && front.leaving == Leaving::No)
@@ -220,7 +231,7 @@ impl State {
         };
         // Whether its address is refused is up to the settings and the seeds of this run.
         record.given_up.take_if(|failure| failure.kind == FailureKind::AddressDenied);
-        let robots = robots_state(record.robots.as_ref(), &self.settings);
+        let robots = stored_robots(record.robots.as_ref(), &self.settings);
         let has_failed =
             record.failures_in_a_row > 0 || record.robots.as_ref().is_some_and(|robots| robots.failed_tries > 0);
         if let Some(aside) = &record.aside
@@ -234,7 +245,7 @@ impl State {
         let mut state = SiteState::new(record);
         state.robots = robots;
         let longest = if has_failed { politeness.longest_wait() } else { Duration::ZERO };
-        let latest = now + longest.max(state.delay(politeness));
+        let latest = now + longest.max(state.delay_max(politeness));
         let too_late = state.due_at().since(latest);
         state.set_due_at(state.due_at().min(latest));
         let visited_before = match self.start {
@@ -257,6 +268,8 @@ impl State {
             leaving: Leaving::No,
             loading: false,
             resolving: false,
+            reading: Reading::Nothing,
+            names_sitemaps: false,
             resolved_at: now,
             resolve_at: now,
             unreachable: None,

@@ -201,8 +201,7 @@ impl State {
 
     fn can_leave(&self, now: Timestamp, site: SiteKey) -> bool {
         let Some(Slot::Here(front)) = self.sites.get(&site) else { return false };
-        let is_busy = front.state.is_under_way() || front.loading || front.resolving;
-        !is_busy && front.leaving == Leaving::No && !front.state.is_aside(now) && front.parked.is_none()
+        !front.is_busy() && front.leaving == Leaving::No && !front.state.is_aside(now) && front.parked.is_none()
     }
 
     /// True where a site had many turns while others wait for a place: it leaves.

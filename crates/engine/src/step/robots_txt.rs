@@ -8,6 +8,7 @@ use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::errands::Redirect;
+use super::rules::is_large;
 use super::{Start, State};
 use crate::{Record, Settings};
 
@@ -31,6 +32,14 @@ pub(super) struct Had {
     pub(super) exchanges: Vec<Exchange>,
     /// It was asked of the site itself.
     pub(super) is_own: bool,
+}
+
+impl Had {
+    /// What is recorded of it.
+    pub(super) fn record(&self, is_final: bool) -> RobotsRecord {
+        let File { answer, is_cut } = self.file.clone();
+        RobotsRecord { fetched_at: self.at, failed_tries: u32::from(!is_final), answer, is_cut }
+    }
 }
 
 impl State {
@@ -58,17 +67,26 @@ impl State {
         self.robots_had(now, site, Had { file, at, retry_after, exchanges, is_own: true });
     }
 
-    /// Takes in the answer: the rules hold, or it is asked for again later, or the site cannot be crawled.
+    /// Takes in the answer, as soon as the rules are read.
     pub(super) fn robots_had(&mut self, now: Timestamp, site: SiteKey, had: Had) {
+        let answer = &had.file.answer;
+        if is_large(answer, &self.settings) && is_final(answer, &self.settings) {
+            return self.read_beside(site, had);
+        }
+        let robots = robots_of(answer, had.at, &self.settings);
+        self.robots_answered(now, site, had, robots);
+    }
+
+    /// The rules hold, or it is asked for again later, or the site cannot be crawled.
+    pub(super) fn robots_answered(&mut self, now: Timestamp, site: SiteKey, had: Had, robots: RobotsState) {
         let politeness = self.settings.site_rules.politeness.clone();
-        let Had { file: File { answer, is_cut }, at, retry_after, exchanges, is_own } = had;
-        let access = access(fetch_of(&answer), &self.settings);
-        let failure = failure_of(&answer);
+        let is_had = is_final(&had.file.answer, &self.settings);
+        let failure = failure_of(&had.file.answer);
+        let record = had.record(is_had);
+        let Had { at, retry_after, exchanges, is_own, .. } = had;
         let is_network = is_own && self.is_fault_of_network(now, site, failure.kind);
-        let (shares_addresses, expires_at) = (self.shares_addresses(), expiry(at, &self.settings));
+        let shares_addresses = self.shares_addresses();
         let Some(front) = self.front(site) else { return };
-        let is_had = access.lifetime == Lifetime::Final;
-        let record = RobotsRecord { fetched_at: at, failed_tries: u32::from(!is_had), answer, is_cut };
         front.sitemaps_named = false;
         let mut is_kept = true;
         if is_network {
@@ -76,7 +94,7 @@ impl State {
             front.state.wait_until(at + politeness.backoff);
             is_kept = false;
         } else if is_had {
-            front.state.robots_had(access.rules, expires_at);
+            front.state.robots_had(robots);
             let asked = retry_after.unwrap_or_default().min(politeness.retry_after_max);
             front.state.wait_until(at + asked);
         } else if is_hopeless(&record.answer) {
@@ -86,7 +104,7 @@ impl State {
             let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, at };
             front.state.robots_failed(&failed, &politeness);
             // The store goes on to have the earlier one.
-            is_kept = !matches!(front.state.robots, RobotsState::Known { .. });
+            is_kept = matches!(front.state.robots, RobotsState::Unknown);
             if !is_own {
                 // It is not this site that did not answer.
             } else if shares_addresses {
@@ -120,10 +138,13 @@ pub(super) fn robots_txt_of(site: &Site) -> Option<CanonicalUrl> {
 /// What is known of a site's robots.txt by its record: what an earlier run left, and what a crawl goes by now.
 #[must_use]
 pub fn robots_state(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
-    let Some(record) = record else { return RobotsState::Unknown };
-    let Access { rules, lifetime } = access(fetch_of(&record.answer), settings);
+    record.map_or(RobotsState::Unknown, |record| robots_of(&record.answer, record.fetched_at, settings))
+}
+
+fn robots_of(answer: &RobotsAnswer, at: Timestamp, settings: &Settings) -> RobotsState {
+    let Access { rules, lifetime } = access(fetch_of(answer), settings);
     match lifetime {
-        Lifetime::Final => RobotsState::Known { rules, expires_at: expiry(record.fetched_at, settings) },
+        Lifetime::Final => RobotsState::Known { rules, expires_at: expiry(at, settings) },
         Lifetime::Temporary => RobotsState::Unknown,
     }
 }
@@ -176,7 +197,7 @@ pub(crate) fn access(fetch: RobotsFetch<'_>, settings: &Settings) -> Access {
 }
 
 /// Until when a robots.txt holds that was had at this time.
-fn expiry(at: Timestamp, settings: &Settings) -> Timestamp {
+pub(super) fn expiry(at: Timestamp, settings: &Settings) -> Timestamp {
     if settings.robots_once { Timestamp::MAX } else { at + robots::ROBOTS_CACHE_MAX }
 }
 

@@ -70,12 +70,7 @@ impl State {
         let mut sites: Vec<SiteKey> = self.sites.keys().copied().collect();
         sites.sort_unstable();
         for site in sites {
-            let found = self.sitemaps_to_read(site);
-            if !found.is_empty() {
-                let mut record = Record::of(site);
-                record.found = found;
-                self.record(record);
-            }
+            self.name_sitemaps(site);
         }
     }
 
@@ -93,20 +88,30 @@ impl State {
         if self.start != Start::Shared || !self.front(site).is_some_and(|front| may_be_late(front)) {
             return;
         }
+        self.name_sitemaps(site);
+    }
+
+    /// Records the sitemaps of a site, as soon as its rules are read.
+    pub(super) fn name_sitemaps(&mut self, site: SiteKey) {
         let found = self.sitemaps_to_read(site);
         if !found.is_empty() {
             let mut record = Record::of(site);
             record.found = found;
             self.record(record);
         }
+        if self.front(site).is_some_and(|front| front.names_sitemaps && !front.reading.is_under_way()) {
+            self.ask_for_rules(site);
+        }
     }
 
-    /// The sitemaps of a site in front whose robots.txt is known, once, if they are to be read.
+    /// The sitemaps of a site in front whose robots.txt is known, once, if they are to be read. Where its rules are in the store they come
+    /// later.
     pub(super) fn sitemaps_to_read(&mut self, site: SiteKey) -> Vec<Candidate> {
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return Vec::new() };
-        let RobotsState::Known { rules, .. } = &front.state.robots else { return Vec::new() };
         let is_wanted =
             self.settings.sitemaps && !front.sitemaps_named && self.sitemap_sites.includes(front.state.site());
+        front.names_sitemaps = is_wanted && matches!(front.state.robots, RobotsState::Stored { .. });
+        let RobotsState::Known { rules, .. } = &front.state.robots else { return Vec::new() };
         if !is_wanted {
             return Vec::new();
         }

@@ -6,6 +6,7 @@ mod fairness;
 mod in_parts;
 mod names;
 mod network;
+mod rules;
 
 use std::time::Duration;
 
@@ -45,6 +46,8 @@ pub(crate) fn settings() -> Settings {
         sites_in_front_max: 10,
         patience: crate::PATIENCE,
         windows_urls_max: 100,
+        large_robots_bytes: crate::settings::LARGE_ROBOTS_BYTES,
+        rules_bytes_max: crate::settings::RULES_BYTES_MAX,
         remembered_urls_max: 100,
         links_at_once: 4_096,
         ignore_nofollow: false,

@@ -6,6 +6,25 @@ use weburl::{CanonicalRules, CanonicalUrl, Site};
 use super::*;
 use crate::politeness::Trouble;
 
+#[test]
+fn rules_in_the_store_are_read_before_anything_is_asked_for_and_their_delay_holds_meanwhile() {
+    let mut site = state();
+    site.loaded(vec![waiting("/private", 0), waiting("/", 1)], true);
+    site.robots_had(RobotsState::Stored { crawl_delay: None, expires_at: S(100) });
+    assert_eq!(site.next(&rules(), S(1)), Next::ReadRules);
+    site.rules_read(Some(RobotsTxt::parse(b"User-agent: *\nCrawl-delay: 7\nDisallow: /private", "argiope")));
+    assert!(matches!(site.next(&rules(), S(1)), Next::Settle(..)));
+    site.store_rules();
+    assert_eq!((site.crawl_delay(), site.next(&rules(), S(2))), (Some(Duration::from_secs(7)), Next::ReadRules));
+    assert_eq!(site.next(&rules(), S(100)), Next::Robots, "expired");
+    // They go on to count where new ones cannot be had.
+    site.robots_asked();
+    site.robots_failed(&failed(Trouble::Unreached, None, 100), &Politeness::default());
+    assert_eq!((site.crawl_delay(), site.next(&rules(), S(101))), (Some(Duration::from_secs(7)), Next::ReadRules));
+    site.rules_read(None);
+    assert_eq!(site.next(&rules(), S(101)), Next::Robots, "the store has lost them");
+}
+
 /// A window of few URLs.
 const WINDOW: usize = 64;
 
@@ -445,7 +464,8 @@ fn an_earlier_robots_txt_counts_while_a_new_one_cannot_be_had() {
     let mut site = state();
     site.loaded(vec![waiting("/private", 0), waiting("/", 1), waiting("/2", 2)], true);
     site.robots_asked();
-    site.robots_had(RobotsTxt::parse(b"User-agent: *\nDisallow: /private", "argiope"), S(100));
+    let known = RobotsTxt::parse(b"User-agent: *\nDisallow: /private", "argiope");
+    site.robots_had(RobotsState::Known { rules: known, expires_at: S(100) });
     assert_eq!(site.next(&rules(), S(100)), Next::Robots, "expired");
     site.robots_asked();
     site.robots_failed(&failed(Trouble::Unreached, None, 100), &politeness);

@@ -72,6 +72,17 @@ impl Sweep {
     }
 }
 
+impl RobotsState {
+    /// The same rules, to be asked for again at this time.
+    fn expiring_at(self, expires_at: Timestamp) -> Self {
+        match self {
+            RobotsState::Known { rules, .. } => RobotsState::Known { rules, expires_at },
+            RobotsState::Stored { crawl_delay, .. } => RobotsState::Stored { crawl_delay, expires_at },
+            RobotsState::Unknown | RobotsState::InFlight { .. } => self,
+        }
+    }
+}
+
 impl SiteState {
     /// Notes that the site answered at this time. One that has asked meanwhile to be left alone for longer than its delay keeps a failure,
     /// so that its record tells that it does not wait because of a clock that was set back.
@@ -178,7 +189,7 @@ impl SiteState {
     /// The site's robots.txt is being asked for. Rules that were known go on to count if that fails.
     pub fn robots_asked(&mut self) {
         let earlier = match std::mem::replace(&mut self.robots, RobotsState::Unknown) {
-            RobotsState::Known { rules, .. } => Some(rules),
+            known @ (RobotsState::Known { .. } | RobotsState::Stored { .. }) => Some(Box::new(known)),
             RobotsState::InFlight { earlier } => earlier,
             RobotsState::Unknown => None,
         };
@@ -186,8 +197,8 @@ impl SiteState {
     }
 
     /// Takes in the site's robots.txt. That ends the site's trouble, since no page is asked for without it.
-    pub fn robots_had(&mut self, rules: RobotsTxt, expires_at: Timestamp) {
-        self.robots = RobotsState::Known { rules, expires_at };
+    pub fn robots_had(&mut self, robots: RobotsState) {
+        self.robots = robots;
         self.stale_tries = 0;
         self.record.failures_in_a_row = 0;
         self.record.aside = None;
@@ -196,22 +207,36 @@ impl SiteState {
     /// The request for robots.txt failed through no fault of the site: it is repeated as if it had not been sent.
     pub fn robots_unanswered(&mut self) {
         if let RobotsState::InFlight { earlier } = std::mem::replace(&mut self.robots, RobotsState::Unknown)
-            && let Some(rules) = earlier
+            && let Some(earlier) = earlier
         {
-            self.robots = RobotsState::Known { rules, expires_at: Timestamp::default() };
+            self.robots = earlier.expiring_at(Timestamp::default());
         }
     }
 
     /// The request for robots.txt failed. An earlier file goes on to count, and is asked for again later. Without one the site is in trouble.
     pub fn robots_failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
-        match std::mem::replace(&mut self.robots, RobotsState::Unknown) {
-            RobotsState::Known { rules, .. } | RobotsState::InFlight { earlier: Some(rules) } => {
-                self.stale_tries = self.stale_tries.saturating_add(1);
-                let expires_at = failed.at + Politeness::aside_wait(self.stale_tries);
-                self.robots = RobotsState::Known { rules, expires_at };
-                self.heed(failed, politeness);
-            }
-            RobotsState::InFlight { earlier: None } | RobotsState::Unknown => self.failed(failed, politeness),
+        let earlier = match std::mem::replace(&mut self.robots, RobotsState::Unknown) {
+            RobotsState::InFlight { earlier } => earlier,
+            known @ (RobotsState::Known { .. } | RobotsState::Stored { .. }) => Some(Box::new(known)),
+            RobotsState::Unknown => None,
+        };
+        let Some(earlier) = earlier else { return self.failed(failed, politeness) };
+        self.stale_tries = self.stale_tries.saturating_add(1);
+        self.robots = earlier.expiring_at(failed.at + Politeness::aside_wait(self.stale_tries));
+        self.heed(failed, politeness);
+    }
+
+    /// Takes in rules that were read from the store. Without any robots.txt must be asked for again.
+    pub fn rules_read(&mut self, rules: Option<RobotsTxt>) {
+        if let RobotsState::Stored { expires_at, .. } = self.robots {
+            self.robots = rules.map_or(RobotsState::Unknown, |rules| RobotsState::Known { rules, expires_at });
+        }
+    }
+
+    /// Lets the rules out of memory.
+    pub fn store_rules(&mut self) {
+        if let RobotsState::Known { rules, expires_at } = &self.robots {
+            self.robots = RobotsState::Stored { crawl_delay: rules.crawl_delay(), expires_at: *expires_at };
         }
     }
 

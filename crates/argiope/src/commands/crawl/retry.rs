@@ -182,7 +182,7 @@ impl<'a> Retry<'a> {
     fn delay_of(&self, record: &SiteRecord) -> Duration {
         let crawl_delay = match robots_state(record.robots.as_ref(), self.settings) {
             RobotsState::Known { rules, .. } => rules.crawl_delay(),
-            RobotsState::Unknown | RobotsState::InFlight { .. } => None,
+            RobotsState::Unknown | RobotsState::InFlight { .. } | RobotsState::Stored { .. } => None,
         };
         self.settings.site_rules.politeness.delay_after(crawl_delay, record.response_time)
     }

@@ -65,7 +65,7 @@ fn robots(url: &CanonicalUrl, standing: &Standing<'_>, settings: &Settings) -> R
             let by = decision.rule.map_or_else(|| decision.reason.to_string(), |line| line.to_string());
             verdict(Some(decision.allowed), by)
         }
-        RobotsState::Unknown | RobotsState::InFlight { .. } => {
+        RobotsState::Unknown | RobotsState::InFlight { .. } | RobotsState::Stored { .. } => {
             verdict(None, format!("robots.txt: {}", standing.robots_answer()))
         }
     }

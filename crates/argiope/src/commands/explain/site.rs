@@ -180,7 +180,7 @@ impl RobotsStory {
             RobotsState::Known { rules, expires_at, .. } => {
                 (Some(rules), (*expires_at < Timestamp::MAX).then(|| expires_at.to_rfc3339()))
             }
-            RobotsState::Unknown | RobotsState::InFlight { .. } => (None, None),
+            RobotsState::Unknown | RobotsState::InFlight { .. } | RobotsState::Stored { .. } => (None, None),
         };
         let has_file =
             record.is_some_and(|record| matches!(record.answer, RobotsAnswer::Status { code: 200..=299, .. }));

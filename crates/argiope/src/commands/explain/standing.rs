@@ -112,10 +112,12 @@ impl<'a> Standing<'a> {
                 Some("robots.txt has expired and is asked for again first".to_owned())
             }
             RobotsState::Known { .. } => None,
-            RobotsState::Unknown | RobotsState::InFlight { .. } if has_failed => {
+            RobotsState::Unknown | RobotsState::InFlight { .. } | RobotsState::Stored { .. } if has_failed => {
                 Some(format!("robots.txt could not be had yet ({})", self.robots_answer()))
             }
-            RobotsState::Unknown | RobotsState::InFlight { .. } => Some("robots.txt is asked for first".to_owned()),
+            RobotsState::Unknown | RobotsState::InFlight { .. } | RobotsState::Stored { .. } => {
+                Some("robots.txt is asked for first".to_owned())
+            }
         }
     }
 

@@ -34,6 +34,8 @@ pub struct Driven {
     pub alarm: Option<Timestamp>,
     /// All that was recorded.
     pub recorded: Vec<Record>,
+    /// The sites whose rules were read beside the step.
+    pub rules_read: Vec<SiteKey>,
     queues: BTreeMap<SiteKey, Vec<Queued>>,
     records: BTreeMap<SiteKey, SiteRecord>,
 }
@@ -49,6 +51,7 @@ impl Driven {
             targets: Vec::new(),
             alarm: None,
             recorded: Vec::new(),
+            rules_read: Vec::new(),
             queues: BTreeMap::new(),
             records: BTreeMap::new(),
         };
@@ -92,6 +95,11 @@ impl Driven {
             Command::ReadRobots { url } => {
                 let record = self.records.get(&url.key().site).cloned().map(Box::new);
                 return Some(Event::RobotsRead { url: url.key(), record });
+            }
+            Command::ReadRules { site, code, body } => {
+                self.rules_read.push(site);
+                let rules = Some(super::super::read_rules(code, &body, &super::settings()));
+                return Some(Event::RulesRead { site, rules });
             }
             Command::Resolve { site, .. } => self.names.push(site),
             Command::ResolveTarget { url } => self.targets.push(url),

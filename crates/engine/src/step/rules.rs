@@ -1,0 +1,209 @@
+//! Large robots.txt files. They are read beside the step. Their rules stay in memory as far as there is room; the others are in the store.
+
+use std::collections::BTreeMap;
+
+use foldhash::HashMap;
+use frontier::{Failed, RobotsState, Trouble};
+use model::{Failure, FailureKind, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
+use robots::{RobotsFetch, RobotsTxt};
+use weburl::SiteKey;
+
+use super::robots_txt::{Had, access, expiry, is_final, robots_state, robots_txt_of};
+use super::{Slot, State};
+use crate::{Command, Settings};
+
+/// The large rules in memory, in the order in which they were used.
+#[derive(Default)]
+pub(super) struct Rulebook {
+    held: HashMap<SiteKey, Held>,
+    order: BTreeMap<u64, SiteKey>,
+    uses: u64,
+    bytes: usize,
+}
+
+struct Held {
+    used: u64,
+    bytes: usize,
+}
+
+impl Rulebook {
+    fn hold(&mut self, site: SiteKey, bytes: usize) {
+        self.drop(site);
+        self.bytes += bytes;
+        self.uses += 1;
+        self.held.insert(site, Held { used: self.uses, bytes });
+        self.order.insert(self.uses, site);
+    }
+
+    /// The rules of a site are used now, if they are large.
+    pub(super) fn used(&mut self, site: SiteKey) {
+        if let Some(Held { bytes, .. }) = self.held.get(&site) {
+            self.hold(site, *bytes);
+        }
+    }
+
+    /// The rules of a site are no longer in memory.
+    pub(super) fn drop(&mut self, site: SiteKey) {
+        if let Some(Held { used, bytes }) = self.held.remove(&site) {
+            self.order.remove(&used);
+            self.bytes -= bytes;
+        }
+    }
+
+    /// The site whose rules were used the longest ago, where there are too many.
+    fn beyond(&self, bytes_max: usize) -> Option<SiteKey> {
+        self.order.first_key_value().map(|(_, site)| *site).filter(|_| self.bytes > bytes_max)
+    }
+}
+
+/// What is being read of a site's large robots.txt.
+#[derive(Default)]
+pub(super) enum Reading {
+    #[default]
+    Nothing,
+    /// The rules of the file that the store has.
+    Stored,
+    /// A file that has just come. It is recorded when its rules are read.
+    Fresh(Box<Had>),
+}
+
+impl Reading {
+    pub(super) fn is_under_way(&self) -> bool {
+        !matches!(self, Reading::Nothing)
+    }
+}
+
+/// What a crawl goes by of a robots.txt that the store has. A large one is not read yet.
+pub(super) fn stored_robots(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
+    match record {
+        Some(record) if is_large(&record.answer, settings) && is_final(&record.answer, settings) => {
+            RobotsState::Stored { crawl_delay: None, expires_at: expiry(record.fetched_at, settings) }
+        }
+        record => robots_state(record, settings),
+    }
+}
+
+/// True where reading it takes so long that it is done beside the step.
+pub(super) fn is_large(answer: &RobotsAnswer, settings: &Settings) -> bool {
+    matches!(answer, RobotsAnswer::Status { body, .. } if body.len() >= settings.large_robots_bytes)
+}
+
+/// Reads a robots.txt, as [`Command::ReadRules`] wants it.
+#[must_use]
+pub fn read_rules(code: u16, body: &[u8], settings: &Settings) -> RobotsTxt {
+    access(RobotsFetch::Status { code, body }, settings).rules
+}
+
+impl State {
+    /// Has a robots.txt read that has just come. It is recorded with what it names.
+    pub(super) fn read_beside(&mut self, site: SiteKey, had: Had) {
+        let RobotsAnswer::Status { code, body } = &had.file.answer else { return };
+        let read = Command::ReadRules { site, code: *code, body: body.clone() };
+        let Some(front) = self.front(site) else { return };
+        front.reading = Reading::Fresh(Box::new(had));
+        self.asked += 1;
+        self.commands.push(read);
+    }
+
+    /// A robots.txt that came, which the store does not have yet.
+    pub(super) fn unread_robots(&mut self, site: SiteKey) -> Option<RobotsRecord> {
+        match &self.front(site)?.reading {
+            Reading::Fresh(had) if had.is_own => Some(had.record(true)),
+            _ => None,
+        }
+    }
+
+    /// Asks the store for the robots.txt of a site whose turn has come.
+    pub(super) fn ask_for_rules(&mut self, site: SiteKey) {
+        let Some(front) = self.front(site) else { return };
+        let Some(url) = robots_txt_of(front.state.site()) else { return };
+        front.reading = Reading::Stored;
+        self.asked += 1;
+        self.commands.push(Command::ReadRobots { url });
+    }
+
+    /// Takes in what the store has, which is to be read.
+    pub(super) fn rules_found(&mut self, now: Timestamp, site: SiteKey, record: Option<&SiteRecord>) {
+        if !self.front(site).is_some_and(|front| matches!(front.reading, Reading::Stored)) {
+            return;
+        }
+        match record.and_then(|record| record.robots.as_ref()) {
+            Some(RobotsRecord { answer: RobotsAnswer::Status { code, body }, .. }) => {
+                let (code, body) = (*code, body.clone());
+                self.commands.push(Command::ReadRules { site, code, body });
+            }
+            // It is asked for again, after a while.
+            Some(_) | None => self.rules_read(now, site, None),
+        }
+    }
+
+    /// Takes in the rules that were read.
+    pub(super) fn rules_read(&mut self, now: Timestamp, site: SiteKey, rules: Option<RobotsTxt>) {
+        let politeness = self.settings.site_rules.politeness.clone();
+        let Some(front) = self.front(site).filter(|front| front.reading.is_under_way()) else { return };
+        let bytes = rules.as_ref().map_or(0, RobotsTxt::heap_bytes);
+        if rules.is_none() {
+            let failure = Failure { kind: FailureKind::Internal, detail: "robots.txt cannot be read".to_owned() };
+            let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after: None, at: now };
+            front.state.failed(&failed, &politeness);
+        }
+        match std::mem::take(&mut front.reading) {
+            Reading::Fresh(had) => {
+                if let Some(own) = robots_txt_of(front.state.site()).filter(|_| had.is_own) {
+                    // Others may have come to it since it was fetched.
+                    self.answered(now, &own, &had.file, had.retry_after);
+                }
+                let expires_at = expiry(had.at, &self.settings);
+                let robots = rules.map_or(RobotsState::Unknown, |rules| RobotsState::Known { rules, expires_at });
+                self.robots_answered(now, site, *had, robots);
+            }
+            Reading::Stored | Reading::Nothing => {
+                front.state.rules_read(rules);
+                if let Some(before) = front.visited_before {
+                    // The Crawl-delay is known only now.
+                    front.state.wait_until(before + front.state.delay(&politeness));
+                }
+                if front.names_sitemaps {
+                    self.name_sitemaps(site);
+                }
+            }
+        }
+        self.asked -= 1;
+        self.hold_rules(site, bytes);
+        self.prepare(now, site);
+    }
+
+    /// Keeps rules in memory. Those that were used the longest ago leave it.
+    fn hold_rules(&mut self, site: SiteKey, bytes: usize) {
+        self.rulebook.hold(site, bytes);
+        while let Some(oldest) = self.rulebook.beyond(self.settings.rules_bytes_max).filter(|oldest| *oldest != site) {
+            self.rulebook.drop(oldest);
+            if let Some(Slot::Here(front)) = self.sites.get_mut(&oldest) {
+                front.state.store_rules();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_used_the_longest_ago_leave_first() {
+        let mut rulebook = Rulebook::default();
+        for site in 1..=4 {
+            rulebook.hold(SiteKey(site), 10);
+        }
+        rulebook.used(SiteKey(1));
+        rulebook.used(SiteKey(9));
+        rulebook.drop(SiteKey(3));
+        assert_eq!(rulebook.beyond(30), None);
+        let mut left = Vec::new();
+        while let Some(site) = rulebook.beyond(0) {
+            rulebook.drop(site);
+            left.push(site.0);
+        }
+        assert_eq!((left, rulebook.bytes), (vec![2, 4, 1], 0));
+    }
+}
