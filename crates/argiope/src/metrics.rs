@@ -77,6 +77,9 @@ fn text(now: &Progress) -> String {
     metric("argiope_payload_bytes_total", "counter", "Payload bytes fetched, over all runs.", &one(now.bytes));
     metric("argiope_fetches_in_flight", "gauge", "Fetches under way.", &one(now.in_flight as u64));
     metric("argiope_sites_waiting", "gauge", "Sites that wait for a visit.", &one(now.sites_waiting as u64));
+    let front = "Bytes that the sites at work take, and those that wait for a place beside them.";
+    metric("argiope_front_bytes", "gauge", front, &one(now.front_bytes as u64));
+    metric("argiope_front_bytes_limit", "gauge", "Bytes that they may take.", &one(now.front_bytes_max as u64));
     let (began, spent) = (stages::Snapshot::default(), stages::snapshot());
     let stages: Vec<_> = spent.since(&began).collect();
     let of_stages = |value: fn(&stages::Spent) -> f64| -> Vec<(String, f64)> {
@@ -111,7 +114,7 @@ mod tests {
     #[test]
     fn every_metric_has_a_meaning_a_kind_and_a_value() {
         stages::time(stages::Stage::Decide, || ());
-        let now = Progress { pages: 3, bytes: 4_000, in_flight: 2, ..Progress::default() };
+        let now = Progress { pages: 3, bytes: 4_000, in_flight: 2, front_bytes_max: 5, ..Progress::default() };
         let text = text(&now);
         for line in [
             "# TYPE argiope_pages_fetched_total counter",
@@ -119,6 +122,8 @@ mod tests {
             "argiope_payload_bytes_total 4000",
             "argiope_fetches_in_flight 2",
             "argiope_sites_waiting 0",
+            "argiope_front_bytes 0",
+            "argiope_front_bytes_limit 5",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
         }

@@ -264,6 +264,9 @@ pub struct Options {
     /// Bodies held in memory at once, over all fetches
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_in_flight_bytes: Option<Bytes>,
+    /// Memory for the sites at work and those that wait for a place beside them; sites beyond it wait in the state [default: 320MB]
+    #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
+    pub max_front_bytes: Option<Bytes>,
     /// Sitemaps read of one site
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Limits")]
     pub max_sitemaps_per_site: Option<u32>,

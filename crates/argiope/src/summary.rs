@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use engine::Progress;
 use model::{Limit, Outcome};
 use printable::Printable;
 use serde::Serialize;
@@ -69,19 +70,25 @@ pub struct Run {
     pub bytes: u64,
     /// How long it took.
     pub seconds: f64,
+    /// The most bytes that the sites at work took in memory, about.
+    pub front_bytes_peak: usize,
+    /// The bytes that they may take.
+    pub front_bytes_max: usize,
     /// There were runs before it that fetched something.
     #[serde(skip)]
     is_further: bool,
 }
 
 impl Run {
-    /// The run between two totals of the crawl.
+    /// The run between two totals of the crawl, as its progress says that it ended.
     #[must_use]
-    pub fn between(before: &Totals, after: &Totals, took: Duration) -> Self {
+    pub fn between(before: &Totals, after: &Totals, took: Duration, at_end: &Progress) -> Self {
         Run {
             fetched: after.fetched().saturating_sub(before.fetched()),
             bytes: after.bytes.saturating_sub(before.bytes),
             seconds: took.as_secs_f64(),
+            front_bytes_peak: at_end.front_bytes_peak,
+            front_bytes_max: at_end.front_bytes_max,
             is_further: before.fetched() > 0,
         }
     }

@@ -66,6 +66,13 @@ pub enum Event {
         /// What the store has of its site.
         record: Option<Box<SiteRecord>>,
     },
+    /// The answer to [`Command::FindRules`].
+    RulesFound {
+        /// The site.
+        site: SiteKey,
+        /// What the store has of it.
+        record: Option<Box<SiteRecord>>,
+    },
     /// The answer to [`Command::ReadRules`].
     RulesRead {
         /// The site.
@@ -181,6 +188,11 @@ pub enum Command {
     ReadRobots {
         /// The URL.
         url: CanonicalUrl,
+    },
+    /// Find the robots.txt of a site that is recorded, to read its rules again.
+    FindRules {
+        /// The site.
+        site: SiteKey,
     },
     /// Read the rules of a large robots.txt, beside all else.
     ReadRules {

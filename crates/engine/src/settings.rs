@@ -11,6 +11,15 @@ use crate::Keep;
 /// Sites in memory at once, unless told otherwise.
 pub const SITES_IN_FRONT_MAX: usize = 50_000;
 
+/// Bytes that the sites in front may take, unless told otherwise: 50,000 with a window of 16 URLs each, of some 300 bytes.
+pub const FRONT_BYTES_MAX: usize = 320_000_000;
+
+/// So small a part of the places in front, one in so many, nobody has to give up, unless told otherwise.
+pub const PLACES_PART: usize = 256;
+
+/// Visits after which a site leaves its place in front to others that wait for one, unless told otherwise.
+pub const TURNS_IN_FRONT_MAX: u32 = 256;
+
 /// URLs in the windows of all sites in front, unless told otherwise: some 300 bytes each, and up to twice as many.
 pub const WINDOWS_URLS_MAX: usize = 32_768;
 
@@ -76,6 +85,12 @@ pub struct Settings {
     pub head_first: bool,
     /// Sites in memory at once. What belongs to further sites waits in the store.
     pub sites_in_front_max: usize,
+    /// Bytes that they may take, with those that wait outside; a single site may take more.
+    pub front_bytes_max: usize,
+    /// So small a part of them, one in so many and one at least, no domain and no address has to give up to others.
+    pub places_part: usize,
+    /// Visits after which a site leaves the memory while others wait for a place there.
+    pub turns_in_front_max: u32,
     /// URLs of the queues of the sites in front that are read into memory: where few sites are in front each has a larger
     /// window ([`frontier::window_urls`]).
     pub windows_urls_max: usize,

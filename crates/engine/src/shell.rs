@@ -110,6 +110,12 @@ pub struct Progress {
     pub in_flight: usize,
     /// Sites that wait for a visit.
     pub sites_waiting: usize,
+    /// Bytes that the sites in front take, and those that wait for a place there, about.
+    pub front_bytes: usize,
+    /// The most that it was in this run.
+    pub front_bytes_peak: usize,
+    /// Bytes that they may take.
+    pub front_bytes_max: usize,
     /// Sites in trouble, which are left alone for a while.
     pub sites_aside: usize,
     /// No site at all can be reached: the machine's own network seems to be down, and nothing counts until it is back.
@@ -316,6 +322,9 @@ fn progress(state: &State, elapsed: Duration) -> Progress {
         bytes: state.bytes(),
         in_flight: state.fetches_in_flight(),
         sites_waiting: state.sites_waiting(),
+        front_bytes: state.front_bytes(),
+        front_bytes_peak: state.front_bytes_peak(),
+        front_bytes_max: state.front_bytes_max(),
         sites_aside: state.sites_aside(),
         is_network_down: state.network_down_since().is_some(),
         fetches_lost: state.fetches_lost(),
@@ -373,7 +382,8 @@ impl Hands {
                 }
                 Command::FetchTarget(task) => self.fetch(task),
                 Command::ResolveTarget { url } => self.resolve_target(url),
-                Command::ReadRobots { .. } if self.abandoned => {}
+                Command::ReadRobots { .. } | Command::FindRules { .. } if self.abandoned => {}
+                Command::FindRules { site } => self.waiting_orders.push_back(Order::Read(Read::Rules { site })),
                 Command::ReadRobots { url } => self.waiting_orders.push_back(Order::Read(Read::Robots { url })),
                 Command::ReadRules { site, code, body } => self.read_rules(site, code, body),
                 Command::Resolve { site, unreachable } => self.resolve(site, unreachable),

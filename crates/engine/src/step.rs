@@ -17,6 +17,7 @@ mod ownership;
 mod places;
 mod remembered;
 mod robots_txt;
+mod room;
 mod rules;
 mod shares;
 mod sitemaps;
@@ -43,6 +44,7 @@ use in_parts::InParts;
 use network::OwnNetwork;
 use places::Places;
 use remembered::Remembered;
+use room::Room;
 use rules::Rulebook;
 use shares::{Share, Shares};
 use sitemaps::SitemapSites;
@@ -72,6 +74,7 @@ pub struct State {
     network: OwnNetwork,
     places: Places,
     rulebook: Rulebook,
+    room: Room,
     /// The seeds, and the URLs that they redirect to.
     seeds: HashSet<UrlKey>,
     sitemap_sites: SitemapSites,
@@ -191,6 +194,7 @@ impl State {
             network: OwnNetwork::default(),
             places: Places::default(),
             rulebook: Rulebook::default(),
+            room: Room::default(),
             settings,
             seeds: HashSet::default(),
             sites: HashMap::default(),
@@ -236,6 +240,7 @@ impl State {
             Event::Elsewhere { site, address } => self.elsewhere(now, site, address),
             Event::Fetched(fetch) => self.fetched(now, *fetch),
             Event::RobotsRead { url, record } => self.robots_read(now, url, record.map(|record| *record)),
+            Event::RulesFound { site, record } => self.rules_found(now, site, record.as_deref()),
             Event::RulesRead { site, rules } => self.rules_read(now, site, rules),
             Event::TargetResolved { url, addresses } => self.target_resolved(now, url, addresses),
             Event::TargetElsewhere(url) => self.target_elsewhere(now, url),
@@ -251,6 +256,7 @@ impl State {
         }
         self.go_on_in_parts(now);
         self.dispatch(now);
+        self.room.peak = self.room.peak.max(self.front_bytes());
         std::mem::take(&mut self.commands)
     }
 

@@ -1,8 +1,9 @@
 //! One site in front: the head of its queue, its robots rules, its counters, and what it wants next.
 
+mod memory;
 mod trouble;
+mod window;
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use weburl::SiteKey;
 
 use self::trouble::Sweep;
 pub use self::trouble::{Failed, LeftBehind};
+use self::window::Window;
 use crate::{Politeness, TrapRules, verdict};
 
 /// The window of a site: URLs of its queue read from the store at a time. Up to twice as many are in memory while it grows.
@@ -127,22 +129,23 @@ pub struct SiteState {
     /// What is kept of it. Its `robots` and `shapes` are not kept up to date here: see [`SiteState::record`].
     record: SiteRecord,
     /// Its robots.txt.
-    pub robots: RobotsState,
+    robots: RobotsState,
     /// Its addresses, the one in use first; `None` until the name is resolved.
     pub addresses: Option<Vec<IpAddr>>,
     /// Visits under way.
     pub in_flight: usize,
     /// Records on their way to the store.
     pub uncommitted: usize,
-    /// Boxed: a node of the tree has room for eleven entries, and about half of them are empty.
-    queue: BTreeMap<Position, Box<Queued>>,
+    /// How many bytes the rules of its robots.txt take on the heap.
+    robots_bytes: usize,
+    queue: Window,
     /// URLs taken from the queue whose end is not committed yet.
     taken: HashSet<u64>,
     /// All of the store's queue up to here is in memory or taken.
     loaded_to: Option<Position>,
     /// There is nothing in the store's queue beyond what is in memory or taken.
     all_loaded: bool,
-    /// The window was cut or dropped since the queue was read last: what is being read now may lie behind a gap.
+    /// The window was cut or dropped since a read of the queue began: what is being read may lie behind a gap.
     cut: bool,
     sweep: Sweep,
     /// Where it is in trouble: when its wait is over.
@@ -181,7 +184,8 @@ impl SiteState {
             addresses: None,
             in_flight: 0,
             uncommitted: 0,
-            queue: BTreeMap::new(),
+            robots_bytes: 0,
+            queue: Window::default(),
             taken: HashSet::default(),
             loaded_to: None,
             all_loaded: false,
@@ -196,6 +200,12 @@ impl SiteState {
             shapes_changed: Vec::new(),
             record,
         }
+    }
+
+    /// What is known of its robots.txt.
+    #[must_use]
+    pub fn robots(&self) -> &RobotsState {
+        &self.robots
     }
 
     /// The site.
@@ -357,6 +367,12 @@ impl SiteState {
         self.loaded_to
     }
 
+    /// Says from where on it should be read. What others have cut off before is part of what is read then.
+    pub fn begin_load(&mut self) -> Option<Position> {
+        self.cut = false;
+        self.loaded_to
+    }
+
     /// Takes in what was read of the store's queue from behind [`SiteState::loaded_to`]; `all` says that there is no more.
     pub fn loaded(&mut self, entries: Vec<Queued>, all: bool) {
         if std::mem::take(&mut self.cut) {
@@ -372,7 +388,7 @@ impl SiteState {
             }
             let has_failed = waiting.attempts > 0 && waiting.visited.is_none();
             if !has_failed || self.sweep.is_repeated || !self.sweep.leave(position.url) {
-                self.queue.insert(position, Box::new(waiting));
+                self.queue.insert(position, waiting);
             }
         }
     }
@@ -400,20 +416,26 @@ impl SiteState {
         if !self.all_loaded && Some(position) > self.loaded_to {
             return;
         }
-        self.queue.insert(position, Box::new(waiting));
+        self.queue.insert(position, waiting);
         if self.queue.len() > window * 2 {
-            while self.queue.len() > window {
-                self.queue.pop_last();
-            }
-            self.loaded_to = self.queue.last_key_value().map(|(position, _)| *position);
-            self.all_loaded = false;
-            self.cut = true;
+            self.cut_window(window);
         }
+    }
+
+    /// Lets the last URLs of the window go, where it has more than these: they are read again when their turn comes.
+    pub fn cut_window(&mut self, window: usize) {
+        if self.queue.len() <= window {
+            return;
+        }
+        self.queue.cut_to(window);
+        self.loaded_to = self.queue.last_position();
+        self.all_loaded = false;
+        self.cut = true;
     }
 
     /// Forgets the place of a URL that has moved in the queue.
     pub fn remove(&mut self, position: Position) {
-        self.queue.remove(&position);
+        self.queue.remove(position);
     }
 
     /// The end of a URL taken by [`SiteState::next`] is committed.
@@ -442,7 +464,7 @@ impl SiteState {
     /// True where something of it waits in memory besides its robots.txt, which waits on behalf of other sites.
     #[must_use]
     pub fn has_more_than_robots_waiting(&self) -> bool {
-        self.queue.values().any(|waiting| waiting.candidate.purpose != Purpose::Robots)
+        self.queue.iter().any(|waiting| waiting.candidate.purpose != Purpose::Robots)
     }
 
     /// True where it has ever answered with a page.
@@ -465,7 +487,7 @@ impl SiteState {
 
     /// What is to be done next. A URL given out counts as taken until its end is committed or it is put back.
     pub fn next(&mut self, rules: &SiteRules, now: Timestamp) -> Next {
-        let Some((_, head)) = self.queue.first_key_value() else { return Next::Nothing };
+        let Some(head) = self.queue.first() else { return Next::Nothing };
         if head.visited.is_none() && !self.is_given_up() {
             match &self.robots {
                 RobotsState::InFlight { .. } => return Next::Nothing,
@@ -483,7 +505,6 @@ impl SiteState {
             }
         }
         let Some((position, waiting)) = self.queue.pop_first() else { return Next::Nothing };
-        let waiting = *waiting;
         self.taken.insert(position.url);
         if waiting.visited.is_some() {
             return Next::JudgeAgain(waiting);

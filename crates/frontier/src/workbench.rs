@@ -143,6 +143,12 @@ impl Workbench {
         self.waiting.len()
     }
 
+    /// The number of groups of which it knows when they are due.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
     /// True where no site wants a visit.
     #[must_use]
     pub fn is_empty(&self) -> bool {

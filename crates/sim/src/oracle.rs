@@ -6,6 +6,7 @@
 mod archive;
 mod closure;
 mod complete;
+mod fair;
 mod in_trouble;
 mod once;
 mod politeness;
@@ -73,11 +74,27 @@ pub enum Check {
     Quiet,
     /// A URL has no more attempts than it failed by itself.
     Attempts,
+    /// No site waits longer than four times its fair share.
+    ///
+    /// A site *waits* while all of this is so: the store has acknowledged URLs of it that were never asked for; neither it, nor its domain,
+    /// nor any address of it is being asked; all delays since they were asked last are over. Whoever else is asked then comes before it.
+    /// It may wait for four rounds, and until the places in front have been filled four times with all sites there are: it must have
+    /// waited for more than both to be passed over. A *round* is a request for each site that is of no farm, and one for each place in
+    /// front; where there are fewer places than such sites and addresses of a farm, so many requests for each as a site has turns in
+    /// front. There are no more places than there are bytes for. Filling a place takes a look-up of its name and some reads and commits,
+    /// each as slow as the store may be.
+    ///
+    /// Judged are sites that always answer: their names are found at once, their robots.txt can be had, and no URL of them failed that is
+    /// still to be asked for again. Nobody is judged from the first outage on, where there is a budget, where sites are handed over to
+    /// others, or where the clock is set, by which a site may seem to wait for longer.
+    Fair,
+    /// The sites in memory take no more bytes than they may, but for one alone; and the sum that is kept of them is right.
+    Front,
 }
 
 impl Check {
     /// All checks.
-    pub const ALL: [Check; 23] = [
+    pub const ALL: [Check; 25] = [
         Check::Delay,
         Check::AddressDelay,
         Check::ComeLater,
@@ -101,6 +118,8 @@ impl Check {
         Check::Patience,
         Check::Quiet,
         Check::Attempts,
+        Check::Fair,
+        Check::Front,
     ];
 }
 
@@ -182,6 +201,7 @@ pub struct Oracle {
     robots_txt: robots_txt::Judge,
     once: once::Judge,
     in_trouble: in_trouble::Judge,
+    fair: fair::Judge,
 }
 
 impl Oracle {
@@ -194,6 +214,7 @@ impl Oracle {
             robots_txt: robots_txt::Judge::new(&scenario.web),
             once: once::Judge::new(scenario),
             in_trouble: in_trouble::Judge::new(scenario),
+            fair: fair::Judge::new(scenario),
         }
     }
 
@@ -203,6 +224,7 @@ impl Oracle {
         self.once.begins(request, &mut self.findings);
         self.politeness.begins(request, &mut self.findings);
         self.in_trouble.asks(request.start);
+        self.fair.begins(request, &mut self.findings);
     }
 
     /// A name is asked for.
@@ -224,6 +246,7 @@ impl Oracle {
     pub fn ends(&mut self, scenario: &Scenario, request: &Request, ended: Ended) {
         self.robots_txt.ends(request, ended);
         self.once.ends(request, ended);
+        self.fair.ends(request, ended);
         let crawl_delay = scenario.web.site_of(&request.url).and_then(|(_, site)| {
             let rules = scenario.web.rules_of(site);
             rules.crawl_delay.filter(|_| scenario.web.has_rules(&site.robots)).map(Duration::from_secs)
@@ -236,6 +259,7 @@ impl Oracle {
         self.once.acknowledged(batch, now, &mut self.findings);
         self.robots_txt.acknowledged(batch);
         self.in_trouble.acknowledged(batch);
+        self.fair.acknowledged(batch);
         self.politeness.acknowledged(exchanges);
     }
 
@@ -258,6 +282,7 @@ impl Oracle {
     pub fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime, date: Timestamp) {
         self.once.crawler_begins(store, now, &mut self.findings);
         self.in_trouble.crawler_begins(store, now, &mut self.findings);
+        self.fair.crawler_begins(store, now);
         self.robots_txt.crawler_begins(store, now, date, &mut self.findings);
     }
 

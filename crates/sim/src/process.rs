@@ -306,6 +306,13 @@ impl<'w> Process<'w> {
             let detail = format!("{in_flight} fetches, {waiting} sites waiting");
             self.world.oracle.complain(Check::Bounded, self.world.now, detail);
         }
+        let (bytes, anew) = (self.state.front_bytes(), self.state.front_bytes_anew());
+        let max = self.world.scenario.wishes.front_bytes_max;
+        let sites = self.state.sites_in_front();
+        if (bytes > max && sites > 1) || bytes != anew {
+            let detail = format!("{sites} sites in front take {bytes} bytes, in truth {anew}, and may take {max}");
+            self.world.oracle.complain(Check::Front, self.world.now, detail);
+        }
     }
 
     fn carry_out(&mut self, command: Command) -> Result<(), Exit> {
@@ -327,6 +334,7 @@ impl<'w> Process<'w> {
                 self.schedule(self.world.now + after, Happening::Step(event));
             }
             Command::ReadRobots { url } => self.order(Order::ReadRobots { url }),
+            Command::FindRules { site } => self.order(Order::FindRules { site }),
             Command::ReadRules { site, code, body } => {
                 let rules = Some(engine::read_rules(code, &body, &self.settings));
                 let after = Duration::from_micros(self.world.network.between(100, 300_000));
@@ -501,6 +509,7 @@ fn brief(event: &Event) -> String {
         }
         Event::SitesFound { sites, all } => format!("{} sites found, all {all}", sites.len()),
         Event::Loaded { site, queue, all, .. } => format!("loaded {} of site {site}, all {all}", queue.len()),
+        Event::RulesFound { site, record } => format!("found the rules of {site}: {}", record.is_some()),
         Event::RulesRead { site, rules } => format!("rules of {site} read: {}", rules.is_some()),
         Event::Resolved { site, found } => format!("resolved {site}: {found:?}"),
         Event::Elsewhere { site, address } => format!("site {site} is elsewhere: {address:?}"),

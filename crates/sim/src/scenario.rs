@@ -11,13 +11,25 @@ use weburl::{CanonicalRules, Pattern, Scope, ScopeKind};
 
 use crate::outage::{Outage, outages};
 use crate::rng::{Rng, mix};
-use crate::web::Web;
+use crate::web::{FARM_DEPTH_MAX, Web};
 
 /// Fetches at once that a domain or an address may have.
 const SHARES: [usize; 3] = [64, 1, 2];
 
+/// Visits after which a site leaves its place to others.
+const TURNS_IN_FRONT: [u32; 3] = [256, 3, 20];
+
+/// Bytes that the sites in memory may take: often so few that they have room for some ten of them.
+const FRONT_BYTES: [usize; 4] = [engine::settings::FRONT_BYTES_MAX, 30_000, 60_000, 150_000];
+
 /// Links that are judged at once.
 const LINKS_AT_ONCE: [usize; 3] = [4_096, 1, 5];
+
+/// Sites in memory at once where there is a farm of hosts, which has more: enough for one of each site and of each address of the farm.
+const PLACES_BESIDE_A_FARM: [usize; 4] = [12, 16, 24, 40];
+
+/// Of so many seeds one has a farm of hosts.
+const FARM_ONE_IN: u64 = 8;
 
 /// Longer than any site is in trouble before it is given up.
 const PATIENCE: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -50,7 +62,7 @@ pub struct Wishes {
     pub politeness: Politeness,
     /// Fetches at once.
     pub concurrency: usize,
-    /// Fetches at once from the sites of a host, which is a domain here, and from an address.
+    /// Fetches at once from the sites of a domain and from an address.
     pub share: usize,
     /// Links from a seed, at most.
     pub depth_max: Option<u32>,
@@ -68,6 +80,10 @@ pub struct Wishes {
     pub calendar_pages_max: u32,
     /// Sites in memory at once.
     pub sites_in_front_max: usize,
+    /// Bytes that they may take.
+    pub front_bytes_max: usize,
+    /// Visits after which a site leaves its place in memory to others.
+    pub turns_in_front_max: u32,
     /// URLs in the windows of all sites, where they are not as small as they can be.
     pub windows_urls_max: usize,
     /// URLs remembered, so that finding them again is not recorded.
@@ -159,6 +175,10 @@ pub enum Sabotage {
     LoseAnswers,
     /// The network tries a request many times where nobody can be reached.
     Hammer,
+    /// The crawler knows no limit on the bytes of the sites in memory.
+    EndlessFront,
+    /// The crawler lets whoever came first keep their places in front.
+    KeepPlaces,
     /// The network blames a URL where its site cannot be reached.
     BlameUrls,
 }
@@ -172,6 +192,8 @@ impl Scenario {
         let mut web = Web::generate(&mut rng.fork(), is_calm);
         let mut wishes = wishes(&mut rng, &web);
         // Not drawn: what was drawn for a seed before stays as it is.
+        wishes.turns_in_front_max = TURNS_IN_FRONT[usize::try_from(seed / 3 % 3).unwrap_or_default()];
+        wishes.front_bytes_max = FRONT_BYTES[usize::try_from(seed / 8 % 4).unwrap_or_default()];
         wishes.share = SHARES[usize::try_from(seed % 3).unwrap_or_default()];
         if seed % 5 == 4 {
             web.ask_for_robots_once();
@@ -184,6 +206,14 @@ impl Scenario {
         // Where robots.txt is asked for once, one that is out of order at that moment counts as none: then outages change what is allowed.
         let has_outages = !is_calm && !web.robots_once;
         let outages = if has_outages { outages(&mut rng.fork(), &web) } else { Vec::new() };
+        if seed % FARM_ONE_IN == 6 {
+            // Not drawn either, and added last: outages are those of the others.
+            let mut rng = Rng::new(mix(seed ^ 0x5A5A_A5A5));
+            wishes.sites_in_front_max = rng.pick(&PLACES_BESIDE_A_FARM);
+            wishes.seed_hosts_only = false;
+            wishes.depth_max = wishes.depth_max.map(|depth| depth + FARM_DEPTH_MAX);
+            web.add_farm(&mut rng, wishes.sites_in_front_max);
+        }
         Scenario { seed, web, wishes, troubles, outages, storage: StorageKind::Memory, has_archive, sabotage: None }
     }
 
@@ -231,6 +261,9 @@ impl Scenario {
             sitemaps: wishes.sitemaps,
             head_first: false,
             sites_in_front_max: wishes.sites_in_front_max,
+            front_bytes_max: wishes.front_bytes_max,
+            turns_in_front_max: wishes.turns_in_front_max,
+            places_part: engine::settings::PLACES_PART,
             windows_urls_max: wishes.windows_urls_max,
             // Not drawn. Often each robots.txt is read beside the step, and room is for the rules of one site.
             large_robots_bytes: if self.seed % 5 < 3 { 0 } else { LARGE_ROBOTS_BYTES },
@@ -266,6 +299,11 @@ impl Scenario {
             }
             Some(Sabotage::MoreFetches) => settings.concurrency += 1,
             Some(Sabotage::NoPatience) => settings.patience = Duration::ZERO,
+            Some(Sabotage::EndlessFront) => settings.front_bytes_max = usize::MAX,
+            Some(Sabotage::KeepPlaces) => {
+                settings.places_part = 1;
+                settings.turns_in_front_max = u32::MAX;
+            }
             Some(Sabotage::GiveUpAtOnce) => politeness.give_up_after = Duration::ZERO,
             _ => {}
         }
@@ -301,6 +339,8 @@ fn wishes(rng: &mut Rng, web: &Web) -> Wishes {
         sitemaps: rng.chance(300),
         excludes: rng.chance(500),
         calendar_pages_max: u32::try_from(rng.between(3, 20)).unwrap_or(3),
+        front_bytes_max: FRONT_BYTES[0],
+        turns_in_front_max: TURNS_IN_FRONT[0],
         // Often few enough that sites have to wait in the store.
         sites_in_front_max: rng.pick(&[1, 2, 3, 1_000]),
         windows_urls_max: rng.pick(&[0, 0, 400, 100_000]),

@@ -3,11 +3,14 @@
 //! It is written down in full, so that the oracle can work out what a crawl of it must find without any of the crawler's
 //! code. URLs are plain text in canonical form.
 
+mod farm;
 mod generate;
 mod spelling;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+
+pub(crate) use farm::FARM_DEPTH_MAX;
 
 /// A web.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +21,8 @@ pub struct Web {
     pub pages: BTreeMap<String, Page>,
     /// Where the crawl begins.
     pub seeds: Vec<String>,
+    /// The sites that belong to a farm of hosts; none where there is no farm.
+    pub farm: BTreeSet<String>,
     /// robots.txt is asked for once, and whatever is not rules then counts as none.
     pub robots_once: bool,
 }

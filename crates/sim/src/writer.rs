@@ -28,6 +28,7 @@ pub(crate) enum Order {
     Load { site: SiteKey, with_record: bool, after: Option<Position>, max: usize },
     FindSites { after: Option<SiteKey> },
     ReadRobots { url: CanonicalUrl },
+    FindRules { site: SiteKey },
 }
 
 /// The writer with its orders.
@@ -87,6 +88,11 @@ impl Writer {
                     let sites = sites.map_err(|error| failed(world, &error))?;
                     let all = sites.len() < SITES_FOUND_MAX;
                     answers.push(Event::SitesFound { sites, all });
+                }
+                Some(Order::FindRules { site }) => {
+                    self.commit(world, &mut batch, &mut answers)?;
+                    let record = self.store.site(site).map_err(|error| failed(world, &error))?;
+                    answers.push(Event::RulesFound { site, record: record.map(Box::new) });
                 }
                 Some(Order::ReadRobots { url }) => {
                     self.commit(world, &mut batch, &mut answers)?;

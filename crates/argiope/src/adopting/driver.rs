@@ -55,10 +55,13 @@ pub(super) fn run(settings: &Settings, recorder: &mut Recorder, answers: &Answer
                     let rules = Some(engine::read_rules(code, &body, settings));
                     events.push_back(Event::RulesRead { site, rules });
                 }
-                Command::ReadRobots { url } => {
+                Command::FindRules { site } => {
                     if !records.is_empty() {
                         events.push_back(commit(recorder, &mut records)?);
                     }
+                    events.push_back(Event::RulesFound { site, record: store.site(site)?.map(Box::new) });
+                }
+                Command::ReadRobots { url } => {
                     let record = store.site(url.key().site)?.map(Box::new);
                     events.push_back(Event::RobotsRead { url: url.key(), record });
                 }

@@ -15,7 +15,7 @@ use clap::Args;
 use dataset::Layout;
 use engine::archive::{Archive, Known, ORPHANED, Orphan};
 use engine::clock::Clock;
-use engine::{Browsing, End, Observer, Recorder, RenderMode, Settings, Shell, Waiting};
+use engine::{Browsing, End, Observer, Progress, Recorder, RenderMode, Settings, Shell, Waiting};
 use fetch::Fetcher;
 use model::{Outcome, Via};
 use printable::Printable;
@@ -290,12 +290,14 @@ pub fn crawl_observed(
     if let Some(metrics) = &metrics {
         metrics.serve(runtime.handle())?;
     }
+    let mut at_end = Progress::default();
     let (began, stages_before) = (clock.now(), stages::snapshot());
     let ended = runtime.block_on(async {
         let interrupted = stop_signal()?;
         Ok::<_, anyhow::Error>(
             shell
                 .run(fresh, interrupted, |progress| {
+                    at_end = progress;
                     printer.show(progress);
                     metrics.iter().for_each(|metrics| metrics.note(progress));
                 })
@@ -315,7 +317,7 @@ pub fn crawl_observed(
         End::Waiting(_) => ("waiting", None),
     };
     let totals = store.totals()?;
-    let run = Run::between(&before, &totals, clock.now().since(began));
+    let run = Run::between(&before, &totals, clock.now().since(began), &at_end);
     let time = Some(TimeSpent::since(&stages_before));
     let in_trouble = if totals.pending > 0 { InTrouble::of(store.as_ref())? } else { None };
     let summary = Summary { limit, in_trouble, run: Some(run), time, ..Summary::new(name, &totals, dir.root()) };

@@ -72,6 +72,7 @@ pub(super) fn complete(given: &Options) -> Options {
     options.max_redirects.get_or_insert(limits.redirects_max);
     options.max_links_per_page.get_or_insert(limits.links_per_page_max);
     bytes(&mut options.max_in_flight_bytes, limits.in_flight_bytes_max);
+    bytes(&mut options.max_front_bytes, engine::settings::FRONT_BYTES_MAX as u64);
     options.max_sitemaps_per_site.get_or_insert(limits.sitemaps_per_site_max);
     options.max_sitemap_entries.get_or_insert(limits.sitemap_entries_max);
     span(&mut options.dns_timeout, limits.dns_timeout);

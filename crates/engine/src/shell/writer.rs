@@ -37,6 +37,7 @@ pub(super) enum Read {
     Queue { site: SiteKey, with_record: bool, after: Option<model::Position>, max: usize },
     Sites { after: Option<SiteKey> },
     Robots { url: CanonicalUrl },
+    Rules { site: SiteKey },
 }
 
 /// What ends the writer thread.
@@ -154,6 +155,10 @@ fn answer(recorder: &Recorder, reads: &mut Vec<Read>, events: &mpsc::Sender<Even
                 let sites = recorder.store().sites_with_pending(after, SITES_FOUND_MAX)?;
                 let all = sites.len() < SITES_FOUND_MAX;
                 send(events, Event::SitesFound { sites, all });
+            }
+            Read::Rules { site } => {
+                let record = recorder.store().site(site)?.map(Box::new);
+                send(events, Event::RulesFound { site, record });
             }
             Read::Robots { url } => {
                 let record = recorder.store().site(url.key().site)?.map(Box::new);

@@ -6,7 +6,6 @@ use weburl::{CanonicalUrl, SiteKey};
 
 use super::aside::PATIENCE_BEFORE_FIRST_PAGE;
 use super::in_parts::Rest;
-use super::places::TURNS_MAX;
 use super::robots_txt::robots_txt_of;
 use super::shares::Share;
 use super::{Asked, FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, SiteSearch, Slot, Start, State};
@@ -21,9 +20,19 @@ const TIME_LIMIT: &str = "max-time";
 impl State {
     /// Sees to it that a site has what it needs: its queue read on, its place on the workbench, or its rest.
     pub(super) fn prepare(&mut self, now: Timestamp, site: SiteKey) {
+        // What has just come to it counts already for how large its window may be.
+        self.weigh(site);
+        self.prepare_next(now, site);
+        self.weigh(site);
+    }
+
+    fn prepare_next(&mut self, now: Timestamp, site: SiteKey) {
         let group_by_address = !self.settings.site_rules.politeness.ip_delay.is_zero();
-        let window = self.window();
+        let (window, is_too_large) = (self.window(), self.is_too_large());
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
+        if is_too_large {
+            front.state.cut_window(window);
+        }
         if front.leaving != Leaving::No {
             self.bench.withdraw(site);
             if front.is_busy() {
@@ -52,7 +61,7 @@ impl State {
             }
             return;
         }
-        if front.turns >= TURNS_MAX && self.has_had_its_turns(now, site) {
+        if front.turns >= self.settings.turns_in_front_max && self.has_had_its_turns(now, site) {
             return;
         }
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
@@ -64,11 +73,11 @@ impl State {
         if front.state.wants_load(window) && !front.loading {
             front.loading = true;
             self.asked += 1;
-            let after = front.state.loaded_to();
+            let after = front.state.begin_load();
             self.commands.push(Command::Load { site, with_record: false, after, max: window });
         }
         let waits_for_rules =
-            front.reading.is_under_way() || matches!(front.state.robots, RobotsState::InFlight { .. });
+            front.reading.is_under_way() || matches!(front.state.robots(), RobotsState::InFlight { .. });
         if front.state.has_waiting() && !front.resolving && !front.held && !front.waits_for_share && !waits_for_rules {
             let due = if front.state.needs_no_network() { now } else { front.state.due_at() };
             let group = group_of(&front.state, group_by_address);
@@ -105,6 +114,7 @@ impl State {
         }
         if self.ending.is_none() {
             // What was just begun may have made room.
+            self.shed(now);
             self.return_from_aside(now);
             self.fill_places(now);
             self.search_sites();
@@ -137,11 +147,17 @@ impl State {
 
     fn has_room(&self) -> bool {
         !self.has_judged_enough()
-            && self.in_flight.len() < self.settings.concurrency
+            && self.turns_taken() < self.settings.concurrency
             && self.open.len() < RECORDS_OPEN_MAX
             && self.open_weight.found < FOUND_OPEN_MAX
             && self.open_weight.bytes < self.settings.limits.in_flight_bytes_max
-            && self.settings.pages_max.is_none_or(|max| self.pages + (self.in_flight.len() as u64) < max)
+            && self.rulebook.has_room(self.settings.rules_bytes_max)
+            && self.settings.pages_max.is_none_or(|max| self.pages + (self.turns_taken() as u64) < max)
+    }
+
+    /// Fetches under way, and sites whose rules are read before they fetch.
+    fn turns_taken(&self) -> usize {
+        self.in_flight.len() + self.rulebook.turns()
     }
 
     fn check_limits(&mut self, now: Timestamp) {
@@ -220,8 +236,10 @@ impl State {
     }
 
     /// A site's turn: one fetch, or some outcomes that need none.
-    fn visit(&mut self, now: Timestamp, site: SiteKey, group: Group) {
-        let Some(front) = self.front(site) else { return self.bench.end(group, now) };
+    pub(super) fn visit(&mut self, now: Timestamp, site: SiteKey, group: Group) {
+        // It is prepared again when its rules are read.
+        let front = self.front(site).filter(|front| !front.reading.is_under_way());
+        let Some(front) = front else { return self.bench.end(group, now) };
         let is_stale = now >= front.resolve_at || front.unreachable.is_some();
         if !front.state.needs_no_network() && (front.state.addresses.is_none() || is_stale) {
             front.resolving = true;
@@ -252,8 +270,8 @@ impl State {
                 }
                 Next::Robots => return self.ask_for_robots(site, group, now),
                 Next::ReadRules => {
-                    self.ask_for_rules(site);
-                    break;
+                    self.ask_for_rules(site, Some(group));
+                    return self.prepare(now, site);
                 }
                 Next::Fetch(queued) => match self.excluded_since(&queued.candidate) {
                     Some(rule) => {

@@ -82,7 +82,7 @@ impl State {
         let is_final = is_final(&file.answer, &self.settings);
         let Some(front) = self.front(walk.site) else { return };
         // One that was let go of and came back asks by itself.
-        if !matches!(front.state.robots, RobotsState::InFlight { .. }) {
+        if !matches!(front.state.robots(), RobotsState::InFlight { .. }) {
             return;
         }
         let at = if is_final { at } else { now };
@@ -119,10 +119,8 @@ impl State {
 
     /// Takes in what the store has of the site of a robots.txt. Whoever asked for it for the site's own sake has it there.
     pub(super) fn robots_read(&mut self, now: Timestamp, key: UrlKey, record: Option<SiteRecord>) {
-        match self.sought(key) {
-            Some(true) => {}
-            Some(false) => return,
-            None => return self.rules_found(now, key.site, record.as_ref()),
+        if self.sought(key) != Some(true) {
+            return;
         }
         let Some(url) = self.errands.url(key) else { return };
         let is_own = robots_txt_of(&url.site()).as_ref() == Some(&url);

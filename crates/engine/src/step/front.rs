@@ -3,11 +3,12 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use frontier::{LeftBehind, Politeness, SiteState, window_urls};
+use frontier::{LeftBehind, Politeness, SiteState};
 use model::{FailureKind, Queued, SiteRecord, Timestamp};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::dates::read_record;
+use super::room::Weight;
 use super::rules::{Reading, stored_robots};
 use super::shares::domain_of;
 use super::{Start, State};
@@ -62,6 +63,8 @@ pub(super) struct Front {
     /// The share of its domain or of its address is used up: it is not on the workbench.
     pub(super) waits_for_share: bool,
     pub(super) domain: SiteKey,
+    /// What it is counted for among the bytes of the front.
+    pub(super) weight: Weight,
     /// Visits since it is in front.
     pub(super) turns: u32,
     /// It leaves its place to others as soon as its record is committed.
@@ -124,25 +127,36 @@ impl State {
             return self.wait_outside(site, its);
         }
         self.sites.insert(site, Slot::Loading(Loading::default()));
+        self.room.coming += 1;
         self.asked += 1;
         self.commands.push(Command::Load { site, with_record: true, after: None, max: self.window() });
     }
 
-    /// The window of each site in front now.
-    pub(super) fn window(&self) -> usize {
-        window_urls(self.settings.windows_urls_max, self.sites.len())
-    }
-
-    /// Lets parked sites leave memory until there are fewer sites than `max`. Tells whether that was possible.
+    /// Lets parked sites leave memory until there is room for one more, and fewer sites than `max`. Tells whether that was possible.
     pub(super) fn make_room(&mut self, max: usize) -> bool {
-        while self.sites.len() >= max {
-            let Some(parked) = self.parked.first_key_value().map(|(_, site)| *site) else { return false };
-            let Some(front) = self.leave_front(parked) else { continue };
-            if front.held && self.spent.len() < SPENT_REMEMBERED_MAX {
-                self.spent.insert(parked);
-            }
+        while !self.has_place(max) {
+            let Some(parked) = self.first_parked() else { return false };
+            self.unpark(parked);
         }
         true
+    }
+
+    /// The site that has had nothing left to do for longest.
+    pub(super) fn first_parked(&self) -> Option<SiteKey> {
+        self.parked.first_key_value().map(|(_, site)| *site)
+    }
+
+    /// Lets a site leave memory that has nothing left to do. False where it is none of these.
+    pub(super) fn unpark(&mut self, site: SiteKey) -> bool {
+        let is_parked = self.front(site).is_some_and(|front| front.parked.is_some());
+        if is_parked
+            && let Some(front) = self.leave_front(site)
+            && front.held
+            && self.spent.len() < SPENT_REMEMBERED_MAX
+        {
+            self.spent.insert(site);
+        }
+        is_parked
     }
 
     /// Takes a site out of front.
@@ -151,7 +165,14 @@ impl State {
         self.park(site, false);
         self.places.leave(site);
         self.rulebook.drop(site);
-        let Some(Slot::Here(front)) = self.sites.remove(&site) else { return None };
+        let front = match self.sites.remove(&site)? {
+            Slot::Here(front) => front,
+            Slot::Loading(_) => {
+                self.room.coming -= 1;
+                return None;
+            }
+        };
+        self.room.change(front.weight, Weight::default());
         if let Some(before) =
             front.visited_before.filter(|_| self.start == Start::Shared && front.leaving == Leaving::No)
         {
@@ -189,6 +210,7 @@ impl State {
         if matches!(self.sites.get(&site), Some(Slot::Loading(_)))
             && let Some(Slot::Loading(Loading { changed, leaving, left_behind })) = self.sites.remove(&site)
         {
+            self.room.coming -= 1;
             if leaving {
                 return self.let_go(site);
             }
@@ -202,6 +224,7 @@ impl State {
             }
             self.places.enter(site, front.domain);
             self.sites.insert(site, Slot::Here(Box::new(front)));
+            self.weigh(site);
             if self.front(site).is_some_and(|front| front.state.is_aside(now)) {
                 return self.put_aside(site);
             }
@@ -243,7 +266,7 @@ impl State {
             record.due_at = record.due_at.min(now);
         }
         let mut state = SiteState::new(record);
-        state.robots = robots;
+        state.set_robots(robots);
         let longest = if has_failed { politeness.longest_wait() } else { Duration::ZERO };
         let latest = now + longest.max(state.delay_max(politeness));
         let too_late = state.due_at().since(latest);
@@ -263,6 +286,7 @@ impl State {
         Some(Front {
             domain: domain_of(state.site()),
             waits_for_share: false,
+            weight: Weight::default(),
             state,
             visited_before,
             leaving: Leaving::No,
@@ -284,7 +308,7 @@ impl State {
     /// Takes in a URL that is in the store's queue now.
     pub(super) fn queue(&mut self, queued: Queued) -> SiteKey {
         let (site, window) = (queued.candidate.url.key().site, self.window());
-        let is_full = self.sites.len() >= self.settings.sites_in_front_max;
+        let is_full = !self.has_place(self.settings.sites_in_front_max);
         match self.sites.get_mut(&site) {
             Some(Slot::Here(front)) => {
                 front.state.insert(queued, window);

@@ -1,5 +1,7 @@
 //! Who has a place in front where there are more sites than places. A domain or an address that has many gives one up for a site of
 //! another, so however many hosts a farm has, others are visited beside it. Who has no place waits outside.
+//!
+//! A site counts for its domain and for its address. While it waits it is known by the one of them that has more places.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -7,18 +9,16 @@ use foldhash::{HashMap, HashSet};
 use model::{Network, Timestamp};
 use weburl::{Site, SiteKey};
 
+use super::room::OUTSIDE_BYTES;
 use super::shares::{Holder, domain_of};
 use super::{Leaving, Slot, State};
 use crate::Record;
 
-/// So small a part of the places in front nobody has to give up.
-const FAIR_PART: usize = 256;
-
 /// Sites that wait outside, some 30 bytes each. More are left to the store, and looked for there.
 const OUTSIDE_MAX: usize = 2_000_000;
 
-/// Visits after which a site leaves its place to others that wait outside.
-pub(super) const TURNS_MAX: u32 = 256;
+/// So small a part of the bytes of the front, one in so many, is for those that wait outside.
+const OUTSIDE_PART: usize = 4;
 
 /// Sites of a holder that are looked at for one that can leave at once.
 const LOOKED_AT_MAX: usize = 32;
@@ -42,6 +42,8 @@ pub(super) struct Places {
     turns: VecDeque<Holder>,
     /// Who waits and is not known to belong to anybody.
     strangers: VecDeque<SiteKey>,
+    /// The next place is for somebody whose holder is known.
+    is_turn_of_known: bool,
     /// All who wait.
     waiting: HashSet<SiteKey>,
 }
@@ -53,6 +55,15 @@ impl Places {
 
     pub(super) fn nobody_waits(&self) -> bool {
         self.waiting.is_empty()
+    }
+
+    /// How many domains and addresses have places.
+    pub(super) fn holders(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(super) fn len_outside(&self) -> usize {
+        self.waiting.len()
     }
 
     /// Lets a site no longer wait.
@@ -105,9 +116,31 @@ impl Places {
         self.sizes.last().filter(|(size, _)| *size > fair).map(|(_, holder)| *holder)
     }
 
-    /// Lets a site wait outside. False where too many do.
-    fn wait(&mut self, site: SiteKey, holder: Option<Holder>) -> bool {
-        if self.waiting.len() >= OUTSIDE_MAX {
+    fn size(&self, holder: Holder) -> usize {
+        self.members.get(&holder).map_or(0, BTreeSet::len)
+    }
+
+    /// Whose a site in front is, as far as is known: of its domain and its address the one that has more places.
+    fn holder_of(&self, site: SiteKey) -> Option<Holder> {
+        let holders = self.holders.get(&site)?.iter().flatten().copied();
+        holders.max_by_key(|holder| self.size(*holder))
+    }
+
+    /// True where a site in front must leave its place when it has had its turns. One that has no more than its fair part stays while
+    /// somebody has more.
+    fn must_take_turns(&self, site: SiteKey, fair: usize) -> bool {
+        self.largest(fair).is_none() || self.holder_of(site).is_some_and(|holder| self.size(holder) > fair)
+    }
+
+    /// Who waits, has had a place before, and would have fewer than `size` places with one more: by its place among the turns. Those who
+    /// would not are few, since each of them has as many places as that.
+    fn poorer_than(&self, size: usize) -> Option<usize> {
+        self.turns.iter().position(|holder| self.size(*holder) + 1 < size)
+    }
+
+    /// Lets a site wait outside, if fewer than `max` do.
+    fn wait(&mut self, site: SiteKey, holder: Option<Holder>, max: usize) -> bool {
+        if self.waiting.len() >= max {
             return false;
         }
         if !self.waiting.insert(site) {
@@ -135,20 +168,42 @@ impl Places {
         None
     }
 
-    /// Who has waited longest; the holders take turns.
-    fn next(&mut self) -> Option<SiteKey> {
-        if let Some(site) = self.next_stranger() {
+    fn next_of(&mut self, turn: usize) -> Option<SiteKey> {
+        let holder = self.turns.remove(turn)?;
+        let queue = self.outside.get_mut(&holder)?;
+        let site = queue.pop_front();
+        if queue.is_empty() {
+            self.outside.remove(&holder);
+        } else {
+            self.turns.push_back(holder);
+        }
+        site.filter(|site| self.waiting.remove(site))
+    }
+
+    /// Who comes in place of one of who has more than its fair part: strangers, and by turns with them those of whom others have more.
+    fn next_before(&mut self, fair: usize) -> Option<SiteKey> {
+        let (size, _) = *self.sizes.last().filter(|(size, _)| *size > fair)?;
+        self.is_turn_of_known = !self.is_turn_of_known;
+        if !self.is_turn_of_known
+            && let Some(site) = self.next_stranger()
+        {
             return Some(site);
         }
-        while let Some(holder) = self.turns.pop_front() {
-            let Some(queue) = self.outside.get_mut(&holder) else { continue };
-            let site = queue.pop_front();
-            if queue.is_empty() {
-                self.outside.remove(&holder);
-            } else {
-                self.turns.push_back(holder);
+        while let Some(turn) = self.poorer_than(size) {
+            if let Some(site) = self.next_of(turn) {
+                return Some(site);
             }
-            if let Some(site) = site.filter(|site| self.waiting.remove(site)) {
+        }
+        self.next_stranger()
+    }
+
+    /// Who comes where there is room: those who may come in place of others, then who has waited longest; the holders take turns.
+    fn next(&mut self, fair: usize) -> Option<SiteKey> {
+        if let Some(site) = self.next_before(fair).or_else(|| self.next_stranger()) {
+            return Some(site);
+        }
+        while !self.turns.is_empty() {
+            if let Some(site) = self.next_of(0) {
                 return Some(site);
             }
         }
@@ -158,7 +213,14 @@ impl Places {
 
 impl State {
     fn fair_part(&self) -> usize {
-        (self.settings.sites_in_front_max / FAIR_PART).max(1)
+        (self.settings.sites_in_front_max / self.settings.places_part.max(1)).max(1)
+    }
+
+    /// How many sites wait outside, at most: as many as fit into some part of the bytes of the front, and into what is left of them.
+    fn outside_max(&self) -> usize {
+        let left = self.settings.front_bytes_max.saturating_sub(self.bytes_spoken_for());
+        let more = self.places.len_outside() + left / OUTSIDE_BYTES;
+        OUTSIDE_MAX.min(self.settings.front_bytes_max / OUTSIDE_PART / OUTSIDE_BYTES).min(more)
     }
 
     /// True where a site that nobody knows of would find a place.
@@ -170,33 +232,45 @@ impl State {
     pub(super) fn wait_outside(&mut self, site: SiteKey, url: Option<&Site>) {
         let domain = url.map(|site| Holder::Domain(domain_of(site)));
         let has_many = domain.filter(|domain| self.places.largest(self.fair_part()) == Some(*domain));
-        if !self.places.wait(site, has_many) {
+        if !self.places.wait(site, has_many, self.outside_max()) {
             self.sites_missed = true;
         }
     }
 
-    /// Brings to front who waits outside: as far as there is room, and strangers in place of sites whose holder has many.
+    /// Brings to front who waits outside: as far as there is room, and in place of sites whose holder has many.
     pub(super) fn fill_places(&mut self, now: Timestamp) {
         let max = self.settings.sites_in_front_max;
         for _ in 0..EXCHANGED_AT_ONCE_MAX {
             while !self.places.nobody_waits() && self.make_room(max) {
-                match self.places.next() {
+                match self.places.next(self.fair_part()) {
                     Some(site) => self.bring_to_front(site),
                     None => break,
                 }
             }
-            if self.places.strangers.is_empty() || !self.exchange(now) {
+            if !self.exchange(now) {
                 break;
             }
         }
     }
 
-    /// Has a site of who has most places wait outside. False where none can leave at once.
+    /// Has a site of who has most places wait outside, where others are to have its place. False where none can leave at once.
     fn exchange(&mut self, now: Timestamp) -> bool {
         let Some(holder) = self.places.largest(self.fair_part()) else { return false };
+        if self.places.strangers.is_empty() && self.places.poorer_than(self.places.size(holder)).is_none() {
+            return false;
+        }
         let members = self.places.members.get(&holder);
         let some: Vec<SiteKey> = members.into_iter().flatten().take(LOOKED_AT_MAX).copied().collect();
         some.into_iter().find(|site| self.can_leave(now, *site)).is_some_and(|site| self.leave_to_others(now, site))
+    }
+
+    /// Who leaves since the front is too large: one that had a turn, of who has most places.
+    pub(super) fn who_leaves(&self, now: Timestamp) -> Option<SiteKey> {
+        let members = self.places.sizes.iter().rev().filter_map(|(_, holder)| self.places.members.get(holder));
+        let had_a_turn = |site: &SiteKey| {
+            matches!(self.sites.get(site), Some(Slot::Here(front)) if front.turns > 0) && self.can_leave(now, *site)
+        };
+        members.flatten().take(LOOKED_AT_MAX).copied().find(had_a_turn)
     }
 
     fn can_leave(&self, now: Timestamp, site: SiteKey) -> bool {
@@ -207,7 +281,8 @@ impl State {
     /// True where a site had many turns while others wait for a place: it leaves.
     pub(super) fn has_had_its_turns(&mut self, now: Timestamp, site: SiteKey) -> bool {
         let turns = self.front(site).map_or(0, |front| front.turns);
-        if turns < TURNS_MAX || self.places.nobody_waits() || !self.can_leave(now, site) {
+        let is_through = turns >= self.settings.turns_in_front_max && !self.places.nobody_waits();
+        if !is_through || !self.places.must_take_turns(site, self.fair_part()) || !self.can_leave(now, site) {
             return false;
         }
         self.leave_to_others(now, site);
@@ -215,12 +290,13 @@ impl State {
     }
 
     /// Has a site wait outside, at once or as soon as its record is committed. Tells whether it has left.
-    fn leave_to_others(&mut self, now: Timestamp, site: SiteKey) -> bool {
+    pub(super) fn leave_to_others(&mut self, now: Timestamp, site: SiteKey) -> bool {
         let again_at = now + self.settings.site_rules.politeness.backoff;
         let Some(front) = self.front(site) else { return false };
         if let Some(site_record) = front.state.record_at_leaving(again_at) {
             front.yields = true;
             self.bench.withdraw(site);
+            self.weigh(site);
             let mut record = Record::of(site);
             record.site_record = Some(site_record);
             self.record(record);
@@ -232,9 +308,9 @@ impl State {
 
     /// Has a site wait outside of which all is written.
     pub(super) fn yield_place(&mut self, site: SiteKey) {
-        let holder = self.places.holders.get(&site).and_then(|[domain, address]| address.or(*domain));
+        let holder = self.places.holder_of(site);
         self.leave_front(site);
-        if !self.places.wait(site, holder) {
+        if !self.places.wait(site, holder, self.outside_max()) {
             self.sites_missed = true;
         }
     }
@@ -269,11 +345,26 @@ mod tests {
         for (site, holder) in
             [(1, Some(DOMAIN)), (2, Some(DOMAIN)), (3, Some(DOMAIN)), (4, Some(other)), (5, None), (6, None)]
         {
-            assert!(places.wait(SiteKey(site), holder));
+            assert!(places.wait(SiteKey(site), holder, 100));
         }
         places.forget(SiteKey(6));
-        let order: Vec<u64> = std::iter::from_fn(|| places.next()).map(|site| site.0).collect();
+        let order: Vec<u64> = std::iter::from_fn(|| places.next(1)).map(|site| site.0).collect();
         assert_eq!(order, [5, 1, 4, 2, 3]);
         assert!(places.nobody_waits());
+    }
+
+    #[test]
+    fn who_would_have_fewer_places_comes_before_who_has_most() {
+        let mut places = Places::default();
+        let other = Holder::Domain(SiteKey(2000));
+        (0..4).for_each(|site| places.enter(SiteKey(site), SiteKey(1000)));
+        places.enter(SiteKey(4), SiteKey(2000));
+        for (site, holder) in [(5, Some(DOMAIN)), (6, Some(other)), (7, None), (8, Some(other)), (9, None)] {
+            places.wait(SiteKey(site), holder, 100);
+        }
+        assert!(places.must_take_turns(SiteKey(0), 1) && !places.must_take_turns(SiteKey(4), 1));
+        let order: Vec<u64> = std::iter::from_fn(|| places.next_before(1)).map(|site| site.0).collect();
+        assert_eq!(order, [6, 7, 8, 9]);
+        assert_eq!(places.next(1), Some(SiteKey(5)));
     }
 }

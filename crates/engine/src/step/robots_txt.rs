@@ -69,6 +69,10 @@ impl State {
 
     /// Takes in the answer, as soon as the rules are read.
     pub(super) fn robots_had(&mut self, now: Timestamp, site: SiteKey, had: Had) {
+        if self.front(site).is_some_and(|front| front.reading.is_under_way()) {
+            // An answer came before, by another way, and is being read.
+            return;
+        }
         let answer = &had.file.answer;
         if is_large(answer, &self.settings) && is_final(answer, &self.settings) {
             return self.read_beside(site, had);
@@ -104,7 +108,7 @@ impl State {
             let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, at };
             front.state.robots_failed(&failed, &politeness);
             // The store goes on to have the earlier one.
-            is_kept = matches!(front.state.robots, RobotsState::Unknown);
+            is_kept = matches!(front.state.robots(), RobotsState::Unknown);
             if !is_own {
                 // It is not this site that did not answer.
             } else if shares_addresses {

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use foldhash::HashMap;
-use frontier::{Failed, RobotsState, Trouble};
+use frontier::{Failed, Group, RobotsState, Trouble};
 use model::{Failure, FailureKind, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
 use robots::{RobotsFetch, RobotsTxt};
 use weburl::SiteKey;
 
 use super::robots_txt::{Had, access, expiry, is_final, robots_state, robots_txt_of};
-use super::{Slot, State};
+use super::{Front, Leaving, Slot, State};
 use crate::{Command, Settings};
 
 /// The large rules in memory, in the order in which they were used.
@@ -19,6 +19,10 @@ pub(super) struct Rulebook {
     order: BTreeMap<u64, SiteKey>,
     uses: u64,
     bytes: usize,
+    /// Bytes of files that came and are being read.
+    unread: usize,
+    /// Sites whose turn waits for their rules.
+    turns: usize,
 }
 
 struct Held {
@@ -50,6 +54,15 @@ impl Rulebook {
         }
     }
 
+    pub(super) fn turns(&self) -> usize {
+        self.turns
+    }
+
+    /// True where more files may come.
+    pub(super) fn has_room(&self, bytes_max: usize) -> bool {
+        self.unread == 0 || self.unread < bytes_max
+    }
+
     /// The site whose rules were used the longest ago, where there are too many.
     fn beyond(&self, bytes_max: usize) -> Option<SiteKey> {
         self.order.first_key_value().map(|(_, site)| *site).filter(|_| self.bytes > bytes_max)
@@ -61,8 +74,8 @@ impl Rulebook {
 pub(super) enum Reading {
     #[default]
     Nothing,
-    /// The rules of the file that the store has.
-    Stored,
+    /// The rules of the file that the store has. Where it is the site's turn, that of its group waits for them.
+    Stored(Option<Group>),
     /// A file that has just come. It is recorded when its rules are read.
     Fresh(Box<Had>),
 }
@@ -98,9 +111,10 @@ impl State {
     /// Has a robots.txt read that has just come. It is recorded with what it names.
     pub(super) fn read_beside(&mut self, site: SiteKey, had: Had) {
         let RobotsAnswer::Status { code, body } = &had.file.answer else { return };
-        let read = Command::ReadRules { site, code: *code, body: body.clone() };
+        let (bytes, read) = (body.len(), Command::ReadRules { site, code: *code, body: body.clone() });
         let Some(front) = self.front(site) else { return };
         front.reading = Reading::Fresh(Box::new(had));
+        self.rulebook.unread += bytes;
         self.asked += 1;
         self.commands.push(read);
     }
@@ -113,18 +127,18 @@ impl State {
         }
     }
 
-    /// Asks the store for the robots.txt of a site whose turn has come.
-    pub(super) fn ask_for_rules(&mut self, site: SiteKey) {
-        let Some(front) = self.front(site) else { return };
-        let Some(url) = robots_txt_of(front.state.site()) else { return };
-        front.reading = Reading::Stored;
+    /// Asks the store for the robots.txt of a site. Its turn goes on when the rules are read, so they are used before they leave memory.
+    pub(super) fn ask_for_rules(&mut self, site: SiteKey, turn: Option<Group>) {
+        let Some(front) = self.front(site).filter(|front| !front.reading.is_under_way()) else { return };
+        front.reading = Reading::Stored(turn);
         self.asked += 1;
-        self.commands.push(Command::ReadRobots { url });
+        self.rulebook.turns += usize::from(turn.is_some());
+        self.commands.push(Command::FindRules { site });
     }
 
     /// Takes in what the store has, which is to be read.
     pub(super) fn rules_found(&mut self, now: Timestamp, site: SiteKey, record: Option<&SiteRecord>) {
-        if !self.front(site).is_some_and(|front| matches!(front.reading, Reading::Stored)) {
+        if !self.front(site).is_some_and(|front| matches!(front.reading, Reading::Stored(_))) {
             return;
         }
         match record.and_then(|record| record.robots.as_ref()) {
@@ -147,30 +161,61 @@ impl State {
             let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after: None, at: now };
             front.state.failed(&failed, &politeness);
         }
-        match std::mem::take(&mut front.reading) {
-            Reading::Fresh(had) => {
-                if let Some(own) = robots_txt_of(front.state.site()).filter(|_| had.is_own) {
-                    // Others may have come to it since it was fetched.
-                    self.answered(now, &own, &had.file, had.retry_after);
-                }
-                let expires_at = expiry(had.at, &self.settings);
-                let robots = rules.map_or(RobotsState::Unknown, |rules| RobotsState::Known { rules, expires_at });
-                self.robots_answered(now, site, *had, robots);
-            }
-            Reading::Stored | Reading::Nothing => {
-                front.state.rules_read(rules);
-                if let Some(before) = front.visited_before {
-                    // The Crawl-delay is known only now.
-                    front.state.wait_until(before + front.state.delay(&politeness));
-                }
-                if front.names_sitemaps {
-                    self.name_sitemaps(site);
-                }
-            }
-        }
+        let reading = std::mem::take(&mut front.reading);
         self.asked -= 1;
         self.hold_rules(site, bytes);
+        match reading {
+            Reading::Fresh(had) => self.fresh_rules_read(now, site, *had, rules),
+            Reading::Stored(turn) => self.stored_rules_read(now, site, turn, rules),
+            Reading::Nothing => {}
+        }
         self.prepare(now, site);
+    }
+
+    fn fresh_rules_read(&mut self, now: Timestamp, site: SiteKey, had: Had, rules: Option<RobotsTxt>) {
+        if let RobotsAnswer::Status { body, .. } = &had.file.answer {
+            self.rulebook.unread -= body.len();
+        }
+        let own = self.front(site).and_then(|front| robots_txt_of(front.state.site()));
+        if let Some(own) = own.filter(|_| had.is_own) {
+            // Others may have come to it since it was fetched.
+            self.answered(now, &own, &had.file, had.retry_after);
+        }
+        let expires_at = expiry(had.at, &self.settings);
+        let robots = rules.map_or(RobotsState::Unknown, |rules| RobotsState::Known { rules, expires_at });
+        self.robots_answered(now, site, had, robots);
+    }
+
+    fn stored_rules_read(&mut self, now: Timestamp, site: SiteKey, turn: Option<Group>, rules: Option<RobotsTxt>) {
+        let politeness = self.settings.site_rules.politeness.clone();
+        if let Some(front) = self.front(site) {
+            front.state.rules_read(rules);
+            if let Some(before) = front.visited_before {
+                // The Crawl-delay is known only now.
+                front.state.wait_until(before + front.state.delay(&politeness));
+            }
+        }
+        if self.front(site).is_some_and(|front| front.names_sitemaps) {
+            self.name_sitemaps(site);
+        }
+        if let Some(group) = turn {
+            self.rulebook.turns -= 1;
+            self.go_on_with_turn(now, site, group);
+        }
+    }
+
+    /// Goes on with a turn that waited for rules, if the site may still be asked.
+    fn go_on_with_turn(&mut self, now: Timestamp, site: SiteKey, group: Group) {
+        let may_begin = self.ending.is_none() && self.network.quiet_until().is_none_or(|quiet| quiet <= now);
+        let is_due = |front: &Front| {
+            let stays = front.leaving == Leaving::No && !front.yields && !front.held;
+            stays && front.state.due_at() <= now && !front.state.is_aside(now)
+        };
+        if may_begin && self.front(site).is_some_and(|front| is_due(front)) {
+            self.visit(now, site, group);
+        } else {
+            self.bench.end(group, now);
+        }
     }
 
     /// Keeps rules in memory. Those that were used the longest ago leave it.
@@ -181,6 +226,7 @@ impl State {
             if let Some(Slot::Here(front)) = self.sites.get_mut(&oldest) {
                 front.state.store_rules();
             }
+            self.weigh(oldest);
         }
     }
 }

@@ -100,7 +100,7 @@ impl State {
             self.record(record);
         }
         if self.front(site).is_some_and(|front| front.names_sitemaps && !front.reading.is_under_way()) {
-            self.ask_for_rules(site);
+            self.ask_for_rules(site, None);
         }
     }
 
@@ -110,8 +110,8 @@ impl State {
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return Vec::new() };
         let is_wanted =
             self.settings.sitemaps && !front.sitemaps_named && self.sitemap_sites.includes(front.state.site());
-        front.names_sitemaps = is_wanted && matches!(front.state.robots, RobotsState::Stored { .. });
-        let RobotsState::Known { rules, .. } = &front.state.robots else { return Vec::new() };
+        front.names_sitemaps = is_wanted && matches!(front.state.robots(), RobotsState::Stored { .. });
+        let RobotsState::Known { rules, .. } = front.state.robots() else { return Vec::new() };
         if !is_wanted {
             return Vec::new();
         }

@@ -6,6 +6,7 @@ mod fairness;
 mod in_parts;
 mod names;
 mod network;
+mod room;
 mod rules;
 
 use std::time::Duration;
@@ -44,6 +45,9 @@ pub(crate) fn settings() -> Settings {
         sitemaps: false,
         head_first: false,
         sites_in_front_max: 10,
+        front_bytes_max: crate::settings::FRONT_BYTES_MAX,
+        places_part: crate::settings::PLACES_PART,
+        turns_in_front_max: crate::settings::TURNS_IN_FRONT_MAX,
         patience: crate::PATIENCE,
         windows_urls_max: 100,
         large_robots_bytes: crate::settings::LARGE_ROBOTS_BYTES,

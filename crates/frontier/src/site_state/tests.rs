@@ -59,16 +59,16 @@ fn robots_txt_comes_before_everything_and_expires() {
     assert_eq!(site.next(&rules(), Timestamp(0)), Next::Robots);
     site.robots_asked();
     assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing);
-    site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10) };
+    site.set_robots(RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10) });
     assert_eq!(site.next(&rules(), Timestamp(10)), Next::Robots);
-    site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10) };
+    site.set_robots(RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10) });
     assert_eq!(site.next(&rules(), Timestamp(9)), Next::Fetch(waiting("/", 0)));
 }
 
 #[test]
 fn a_disallowed_url_is_settled_with_the_line() {
     let mut site = state();
-    site.robots = known("User-agent: *\nDisallow: /private");
+    site.set_robots(known("User-agent: *\nDisallow: /private"));
     site.loaded(vec![waiting("/private/x", 0)], true);
     let Next::Settle(_, settled) = site.next(&rules(), Timestamp(0)) else { panic!("settled") };
     assert_eq!(
@@ -97,7 +97,7 @@ fn a_site_given_up_ends_all_its_urls_without_asking_for_robots_txt() {
 #[test]
 fn the_budget_counts_what_is_in_flight() {
     let mut site = state();
-    site.robots = known("");
+    site.set_robots(known(""));
     site.loaded(vec![waiting("/1", 0), waiting("/2", 0)], true);
     let rules = SiteRules { pages_per_site_max: Some(1), ..rules() };
     assert!(matches!(site.next(&rules, Timestamp(0)), Next::Fetch(_)));
@@ -111,7 +111,7 @@ fn the_budget_counts_what_is_in_flight() {
 #[test]
 fn a_shape_has_its_share_and_no_more() {
     let mut site = state();
-    site.robots = known("");
+    site.set_robots(known(""));
     let rules = SiteRules { traps: TrapRules { calendar_pages_max: 3, ..TrapRules::default() }, ..rules() };
     site.loaded((2000..2010).map(|year| waiting(&format!("/cal/{year}/1/"), 0)).collect(), true);
     let ends: Vec<Next> = (0..10).map(|_| site.next(&rules, Timestamp(0))).collect();
@@ -126,7 +126,7 @@ fn a_shape_has_its_share_and_no_more() {
 /// Fetches so many URLs of each of some shapes, of which some more wait in memory.
 fn counted(shapes: usize, urls: u32) -> SiteState {
     let mut site = state();
-    site.robots = known("");
+    site.set_robots(known(""));
     let path = |shape: usize, n: u32| format!("/{}?n={n}", letters(shape));
     let all = (0..urls).flat_map(|n| (0..shapes).map(move |shape| waiting(&path(shape, n), n)));
     site.loaded(all.collect(), true);
@@ -146,8 +146,8 @@ fn letters(n: usize) -> String {
 fn a_restart_keeps_the_counters_of_shapes_to_within_a_factor_of_two() {
     for urls in 1..40 {
         let mut site = state();
-        site.robots = known("");
-        let mut kept = BTreeMap::new();
+        site.set_robots(known(""));
+        let mut kept = std::collections::BTreeMap::new();
         site.loaded((0..=urls).map(|n| waiting(&format!("/page?n={n}"), n)).collect(), true);
         for _ in 0..urls {
             assert!(matches!(site.next(&rules(), Timestamp(0)), Next::Fetch(_)));
@@ -185,7 +185,7 @@ fn a_record_has_only_the_counters_of_shapes_that_are_to_be_written() {
 #[test]
 fn memory_holds_a_window_of_the_queue_and_reads_on_behind_it() {
     let mut site = state();
-    site.robots = known("");
+    site.set_robots(known(""));
     site.loaded(vec![], true);
     let mut all: Vec<Queued> = (0..1000).map(|n| waiting(&format!("/{n}"), n % 5)).collect();
     for waiting in &all {
@@ -212,7 +212,7 @@ fn memory_holds_a_window_of_the_queue_and_reads_on_behind_it() {
 #[test]
 fn a_url_taken_is_not_taken_again_until_its_end_is_committed() {
     let mut site = state();
-    site.robots = known("");
+    site.set_robots(known(""));
     site.loaded(vec![waiting("/1", 1)], true);
     let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
     site.insert(waiting("/1", 0), WINDOW);
@@ -229,7 +229,7 @@ fn a_url_taken_is_not_taken_again_until_its_end_is_committed() {
 /// given out.
 fn running_low(all: &[Queued]) -> SiteState {
     let mut site = state();
-    site.robots = known("");
+    site.set_robots(known(""));
     site.loaded(all[..WINDOW].to_vec(), false);
     while !site.wants_load(WINDOW) {
         site.next(&rules(), Timestamp(0));
@@ -259,7 +259,7 @@ fn what_was_read_before_the_window_was_cut_leaves_no_gap() {
 #[test]
 fn what_fails_comes_behind_all_others_and_in_its_new_place() {
     let mut site = state();
-    site.robots = known("");
+    site.set_robots(known(""));
     site.loaded(vec![waiting("/1", 1), waiting("/2", 2), waiting("/3", 3)], true);
     let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
     site.leave_behind(taken.candidate.position().url, 1);
@@ -282,7 +282,7 @@ fn what_fails_comes_behind_all_others_and_in_its_new_place() {
 #[test]
 fn what_failed_before_the_site_came_to_front_comes_behind_all_others_too() {
     let mut site = state();
-    site.robots = known("");
+    site.set_robots(known(""));
     site.loaded(vec![Queued { attempts: 1, ..waiting("/1", 0) }, waiting("/2", 2)], true);
     for expect in ["/2", "/1"] {
         let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
@@ -299,7 +299,7 @@ fn what_failed_before_the_site_came_to_front_comes_behind_all_others_too() {
 #[test]
 fn what_was_left_behind_is_not_read_again_until_the_next_sweep() {
     let mut site = state();
-    site.robots = known("");
+    site.set_robots(known(""));
     site.loaded(vec![waiting("/1", 1)], true);
     let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
     site.leave_behind(taken.candidate.position().url, 1);
@@ -342,7 +342,7 @@ fn what_fails_when_nothing_else_is_left_is_the_sites_failure_unless_it_is_little
     let politeness = Politeness::default();
     for (urls, expect) in [(1, Some(4)), (2, Some(4)), (3, None), (20, None)] {
         let mut site = state();
-        site.robots = known("");
+        site.set_robots(known(""));
         let mut queue: Vec<Queued> = (0..urls).map(|n| waiting(&format!("/{n}"), 1)).collect();
         let mut now = S(0);
         // One that is answered, and then no more.
@@ -441,7 +441,7 @@ fn a_site_that_asks_for_a_long_wait_is_aside_until_then() {
 fn a_site_whose_few_urls_all_fail_is_put_aside_after_some_sweeps() {
     let politeness = Politeness::default();
     let mut site = state();
-    site.robots = known("");
+    site.set_robots(known(""));
     let mut sweeps = Vec::new();
     let mut now = 0;
     while !site.is_aside(S(now)) {
@@ -526,4 +526,30 @@ fn a_site_stays_with_the_address_in_use_while_its_name_has_it() {
         }
         assert_eq!(site.addresses, Some(of(expect)), "{resolved:?}");
     }
+}
+
+#[test]
+fn the_bytes_of_a_site_are_those_of_what_it_has() {
+    let mut site = state();
+    let empty = site.bytes();
+    let urls: Vec<Queued> = (0..100).map(|n| waiting(&format!("/{n}"), 1)).collect();
+    site.loaded(urls.clone(), true);
+    let all = site.queue_bytes();
+    let each = all / urls.len();
+    assert!((180..400).contains(&each), "{each} bytes a URL");
+    assert_eq!(site.bytes(), empty + site.queue_bytes());
+    site.insert(urls[0].clone(), 1_000);
+    assert_eq!(site.queue_bytes(), all, "a URL is there once");
+    site.set_robots(known("User-agent: *\nDisallow: /private"));
+    let RobotsState::Known { rules, .. } = site.robots().clone() else { panic!("rules") };
+    assert_eq!(site.bytes(), empty + site.queue_bytes() + rules.heap_bytes());
+    site.robots_asked();
+    assert_eq!(site.bytes(), empty + site.queue_bytes() + rules.heap_bytes(), "they go on to count");
+    site.cut_window(10);
+    assert!(site.queue_bytes().abs_diff(10 * each) <= each && site.wants_load(100));
+    let last = site.queue.last_position().expect("ten URLs");
+    site.remove(last);
+    assert!(site.queue_bytes() < 10 * each);
+    site.reload(false);
+    assert_eq!(site.queue_bytes(), 0);
 }

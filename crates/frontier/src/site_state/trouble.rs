@@ -188,17 +188,17 @@ impl SiteState {
 
     /// The site's robots.txt is being asked for. Rules that were known go on to count if that fails.
     pub fn robots_asked(&mut self) {
-        let earlier = match std::mem::replace(&mut self.robots, RobotsState::Unknown) {
+        let earlier = match self.take_robots() {
             known @ (RobotsState::Known { .. } | RobotsState::Stored { .. }) => Some(Box::new(known)),
             RobotsState::InFlight { earlier } => earlier,
             RobotsState::Unknown => None,
         };
-        self.robots = RobotsState::InFlight { earlier };
+        self.set_robots(RobotsState::InFlight { earlier });
     }
 
     /// Takes in the site's robots.txt. That ends the site's trouble, since no page is asked for without it.
     pub fn robots_had(&mut self, robots: RobotsState) {
-        self.robots = robots;
+        self.set_robots(robots);
         self.stale_tries = 0;
         self.record.failures_in_a_row = 0;
         self.record.aside = None;
@@ -206,37 +206,38 @@ impl SiteState {
 
     /// The request for robots.txt failed through no fault of the site: it is repeated as if it had not been sent.
     pub fn robots_unanswered(&mut self) {
-        if let RobotsState::InFlight { earlier } = std::mem::replace(&mut self.robots, RobotsState::Unknown)
+        if let RobotsState::InFlight { earlier } = self.take_robots()
             && let Some(earlier) = earlier
         {
-            self.robots = earlier.expiring_at(Timestamp::default());
+            self.set_robots(earlier.expiring_at(Timestamp::default()));
         }
     }
 
     /// The request for robots.txt failed. An earlier file goes on to count, and is asked for again later. Without one the site is in trouble.
     pub fn robots_failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
-        let earlier = match std::mem::replace(&mut self.robots, RobotsState::Unknown) {
+        let earlier = match self.take_robots() {
             RobotsState::InFlight { earlier } => earlier,
             known @ (RobotsState::Known { .. } | RobotsState::Stored { .. }) => Some(Box::new(known)),
             RobotsState::Unknown => None,
         };
         let Some(earlier) = earlier else { return self.failed(failed, politeness) };
         self.stale_tries = self.stale_tries.saturating_add(1);
-        self.robots = earlier.expiring_at(failed.at + Politeness::aside_wait(self.stale_tries));
+        self.set_robots(earlier.expiring_at(failed.at + Politeness::aside_wait(self.stale_tries)));
         self.heed(failed, politeness);
     }
 
     /// Takes in rules that were read from the store. Without any robots.txt must be asked for again.
     pub fn rules_read(&mut self, rules: Option<RobotsTxt>) {
         if let RobotsState::Stored { expires_at, .. } = self.robots {
-            self.robots = rules.map_or(RobotsState::Unknown, |rules| RobotsState::Known { rules, expires_at });
+            self.set_robots(rules.map_or(RobotsState::Unknown, |rules| RobotsState::Known { rules, expires_at }));
         }
     }
 
     /// Lets the rules out of memory.
     pub fn store_rules(&mut self) {
         if let RobotsState::Known { rules, expires_at } = &self.robots {
-            self.robots = RobotsState::Stored { crawl_delay: rules.crawl_delay(), expires_at: *expires_at };
+            let (crawl_delay, expires_at) = (rules.crawl_delay(), *expires_at);
+            self.set_robots(RobotsState::Stored { crawl_delay, expires_at });
         }
     }
 

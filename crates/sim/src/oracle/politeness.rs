@@ -19,7 +19,7 @@ pub(super) struct Judge {
     sites: BTreeMap<String, SiteWatch>,
     /// By the network, where they are of IPv6.
     addresses: BTreeMap<Vec<u8>, AddressWatch>,
-    /// Fetches under way, by host and by network.
+    /// Fetches under way, by domain and by network.
     under_way: BTreeMap<Vec<u8>, usize>,
     share: usize,
     /// The clock was set forward since the run began.
@@ -224,16 +224,22 @@ impl Judge {
 }
 
 /// What counts as one address: the first half of one of IPv6.
-fn network(address: IpAddr) -> Vec<u8> {
+pub(super) fn network(address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(address) => address.octets().to_vec(),
         IpAddr::V6(address) => address.octets()[..8].to_vec(),
     }
 }
 
+/// The domain of a site, which has two labels here.
+pub(super) fn domain_of(site: &str) -> Vec<u8> {
+    let host = site.split("://").nth(1).unwrap_or_default();
+    let host = host.split(':').next().unwrap_or_default();
+    let start = host.rmatch_indices('.').nth(1).map_or(0, |(dot, _)| dot + 1);
+    host.as_bytes()[start..].to_vec()
+}
+
 /// What a request is counted for.
-fn holders(request: &Request) -> impl Iterator<Item = Vec<u8>> {
-    let host = request.site.split("://").nth(1).unwrap_or_default();
-    let host = host.split(':').next().unwrap_or_default().as_bytes().to_vec();
-    std::iter::once(host).chain(request.address.map(network))
+pub(super) fn holders(request: &Request) -> impl Iterator<Item = Vec<u8>> {
+    std::iter::once(domain_of(&request.site)).chain(request.address.map(network))
 }

@@ -96,6 +96,10 @@ impl Driven {
                 let record = self.records.get(&url.key().site).cloned().map(Box::new);
                 return Some(Event::RobotsRead { url: url.key(), record });
             }
+            Command::FindRules { site } => {
+                let record = self.records.get(&site).cloned().map(Box::new);
+                return Some(Event::RulesFound { site, record });
+            }
             Command::ReadRules { site, code, body } => {
                 self.rules_read.push(site);
                 let rules = Some(super::super::read_rules(code, &body, &super::settings()));

@@ -1,0 +1,83 @@
+//! The URLs of a site that wait in memory, in their order, and how many bytes they take.
+
+use std::collections::BTreeMap;
+
+use model::{Position, Queued};
+
+/// A node of the tree, which has room for eleven entries, and how many it has as a rule.
+const NODE_BYTES: usize = 11 * (size_of::<Position>() + size_of::<Box<Queued>>()) + 2 * size_of::<usize>();
+const NODE_URLS: usize = 7;
+
+/// What a URL takes besides its text and its entry: what counts who holds the text, and what the allocator rounds up.
+const URL_BYTES: usize = 2 * size_of::<usize>() + 16;
+
+/// The head of a site's queue.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    /// Boxed: a node of the tree has room for eleven entries, and about half of them are empty.
+    urls: BTreeMap<Position, Box<Queued>>,
+    /// What they take, but for the nodes of the tree.
+    bytes: usize,
+}
+
+impl Window {
+    /// How many bytes it takes on the heap, about.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes + self.urls.len().div_ceil(NODE_URLS) * NODE_BYTES
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.urls.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.urls.is_empty()
+    }
+
+    pub(super) fn first(&self) -> Option<&Queued> {
+        self.urls.first_key_value().map(|(_, waiting)| &**waiting)
+    }
+
+    pub(super) fn last_position(&self) -> Option<Position> {
+        self.urls.last_key_value().map(|(position, _)| *position)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Queued> {
+        self.urls.values().map(|waiting| &**waiting)
+    }
+
+    pub(super) fn insert(&mut self, position: Position, waiting: Queued) {
+        self.bytes += bytes_of(&waiting);
+        let before = self.urls.insert(position, Box::new(waiting));
+        self.bytes -= before.map_or(0, |before| bytes_of(&before));
+    }
+
+    pub(super) fn remove(&mut self, position: Position) {
+        self.bytes -= self.urls.remove(&position).map_or(0, |waiting| bytes_of(&waiting));
+    }
+
+    pub(super) fn pop_first(&mut self) -> Option<(Position, Queued)> {
+        let (position, waiting) = self.urls.pop_first()?;
+        self.bytes -= bytes_of(&waiting);
+        Some((position, *waiting))
+    }
+
+    /// Lets the last ones go, but for so many.
+    pub(super) fn cut_to(&mut self, urls: usize) {
+        while self.urls.len() > urls
+            && let Some((_, waiting)) = self.urls.pop_last()
+        {
+            self.bytes -= bytes_of(&waiting);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Window::default();
+    }
+}
+
+fn bytes_of(waiting: &Queued) -> usize {
+    let outlinks = waiting.visited.iter().flat_map(|visited| &visited.outlinks);
+    let kept: usize = outlinks.map(|link| size_of::<String>() + link.capacity()).sum();
+    size_of::<Queued>() + waiting.candidate.url.as_str().len() + kept + URL_BYTES
+}
