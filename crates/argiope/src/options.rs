@@ -308,6 +308,12 @@ pub struct Options {
     /// URLs fetched that differ only in a session id; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_session_pages: Option<u32>,
+    /// URLs fetched of a group that brings only more of itself, from when on that is noticed; 0 switches the rule off
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
+    pub max_low_yield_pages: Option<u32>,
+    /// Pages of a group that are looked at to notice it
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
+    pub low_yield_window: Option<u32>,
 }
 
 impl Options {

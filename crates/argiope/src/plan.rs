@@ -316,6 +316,8 @@ fn traps(options: &Options) -> TrapRules {
         simple_queries_per_path_max: options.max_simple_queries_per_path.unwrap_or(default.simple_queries_per_path_max),
         calendar_pages_max: options.max_calendar_pages.unwrap_or(default.calendar_pages_max),
         session_pages_max: options.max_session_pages.unwrap_or(default.session_pages_max),
+        low_yield_pages_max: options.max_low_yield_pages.unwrap_or(default.low_yield_pages_max),
+        low_yield_window: options.low_yield_window.unwrap_or(default.low_yield_window),
     }
 }
 

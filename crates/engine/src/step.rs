@@ -21,6 +21,7 @@ mod room;
 mod rules;
 mod shares;
 mod sitemaps;
+mod yields;
 
 pub use robots_txt::robots_state;
 pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access};
@@ -48,6 +49,7 @@ use room::Room;
 use rules::Rulebook;
 use shares::{Share, Shares};
 use sitemaps::SitemapSites;
+use yields::Watch;
 
 use crate::{Command, End, Event, Record, Settings};
 
@@ -75,6 +77,7 @@ pub struct State {
     places: Places,
     rulebook: Rulebook,
     room: Room,
+    watch: Watch,
     /// The seeds, and the URLs that they redirect to.
     seeds: HashSet<UrlKey>,
     sitemap_sites: SitemapSites,
@@ -195,6 +198,7 @@ impl State {
             places: Places::default(),
             rulebook: Rulebook::default(),
             room: Room::default(),
+            watch: Watch::default(),
             settings,
             seeds: HashSet::default(),
             sites: HashMap::default(),

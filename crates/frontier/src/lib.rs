@@ -5,6 +5,7 @@
 //! - [`politeness`]: how long to wait, after what.
 //! - [`verdict`]: what an outcome means: final, or to be tried again, and when.
 //! - [`site_state`]: one site in front: its queue's head, its robots rules, its counters.
+//! - [`yields`]: does a group of URLs bring only more of itself?
 //! - [`workbench`]: all sites in front by the time they are due, under their addresses.
 //!
 //! Invariants: nothing here fetches, reads a clock, or knows a store. Time comes in as a value; a decision goes out as one.
@@ -15,6 +16,7 @@ pub mod site_state;
 pub mod traps;
 pub mod verdict;
 pub mod workbench;
+pub mod yields;
 
 pub use filter::{Excluded, Filter};
 pub use politeness::{ASIDE_WAITS, Politeness, Trouble};
@@ -22,3 +24,4 @@ pub use site_state::{Failed, LeftBehind, Next, RobotsState, Settled, SiteRules, 
 pub use traps::{ShapeRule, TrapRules};
 pub use verdict::Verdict;
 pub use workbench::{Group, Visitor, Workbench};
+pub use yields::{Brought, Yield, Yields};

@@ -1,5 +1,6 @@
 //! One site in front: the head of its queue, its robots rules, its counters, and what it wants next.
 
+mod low_yield;
 mod memory;
 mod trouble;
 mod window;
@@ -12,6 +13,7 @@ use model::{Failure, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRe
 use robots::{Matching, Reason, RobotsTxt};
 use weburl::SiteKey;
 
+use self::low_yield::LowGroups;
 use self::trouble::Sweep;
 pub use self::trouble::{Failed, LeftBehind};
 use self::window::Window;
@@ -161,6 +163,8 @@ pub struct SiteState {
     shapes_due: Vec<u64>,
     /// Shapes whose count is no more what is written.
     shapes_changed: Vec<u64>,
+    /// The groups that bring only more of themselves.
+    low_groups: LowGroups,
 }
 
 /// How often URLs of a shape were fetched.
@@ -175,7 +179,7 @@ impl SiteState {
     /// A site as its record has it, with nothing loaded of its queue.
     #[must_use]
     pub fn new(mut record: SiteRecord) -> Self {
-        let shapes = std::mem::take(&mut record.shapes).into_iter();
+        let shapes = std::mem::take(&mut record.shapes);
         // What follows from the file is in `robots`; the file itself stays in the store.
         record.robots = None;
         SiteState {
@@ -195,7 +199,8 @@ impl SiteState {
             asked_until: Timestamp::default(),
             recorded_due_at: record.due_at,
             stale_tries: 0,
-            shapes: shapes.map(|(shape, count)| (shape, Counted { count, written: count })).collect(),
+            low_groups: LowGroups::of(&shapes),
+            shapes: shapes.into_iter().map(|(shape, count)| (shape, Counted { count, written: count })).collect(),
             shapes_due: Vec::new(),
             shapes_changed: Vec::new(),
             record,
@@ -350,6 +355,12 @@ impl SiteState {
         self.record.pages_fetched += 1;
     }
 
+    /// URLs fetched with success.
+    #[must_use]
+    pub fn pages_fetched(&self) -> u64 {
+        self.record.pages_fetched
+    }
+
     /// Counts a sitemap read.
     pub fn count_sitemap(&mut self) {
         self.record.sitemaps_read = self.record.sitemaps_read.saturating_add(1);
@@ -446,7 +457,7 @@ impl SiteState {
     /// True where there is nothing to do for it, now or in the store, and nothing under way.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.all_loaded && self.queue.is_empty() && self.sweep.left == 0 && !self.is_under_way()
+        self.all_loaded && self.queue.is_empty() && !self.sweep.leaves_something() && !self.is_under_way()
     }
 
     /// True where a visit or a record of it is under way.
@@ -504,7 +515,7 @@ impl SiteState {
                 return Next::Held;
             }
         }
-        let Some((position, waiting)) = self.queue.pop_first() else { return Next::Nothing };
+        let Some((position, waiting)) = self.pop_first(&rules.traps) else { return Next::Nothing };
         self.taken.insert(position.url);
         if waiting.visited.is_some() {
             return Next::JudgeAgain(waiting);
@@ -512,6 +523,17 @@ impl SiteState {
         match self.judge(&waiting, rules) {
             Some(settled) => Next::Settle(waiting, settled),
             None => Next::Fetch(waiting),
+        }
+    }
+
+    /// Takes the first URL of the queue that is not put off.
+    fn pop_first(&mut self, traps: &TrapRules) -> Option<(Position, Queued)> {
+        loop {
+            let (position, waiting) = self.queue.pop_first()?;
+            if !self.is_put_off(&waiting, traps) {
+                return Some((position, waiting));
+            }
+            self.sweep.put_off += 1;
         }
     }
 
@@ -546,7 +568,7 @@ impl SiteState {
             let is_spent = self.record.sitemaps_read >= max;
             return is_spent.then(|| Settled::by(Limit::Sitemaps, Outcome::GivenUp, reason()));
         }
-        self.judge_shape(waiting, &rules.traps)
+        self.judge_yield(waiting, &rules.traps).or_else(|| self.judge_shape(waiting, &rules.traps))
     }
 
     /// Counts the URL's shape, or says that it has had its share. A further attempt does not count again.

@@ -1,10 +1,13 @@
 //! Traps: URLs that a server makes up without end. Each rule bounds them, and says so in the outcome.
 //!
-//! Two kinds of rules. By its form alone a URL can be too deep or repeat itself. By its *shape*, which many URLs share
-//! (a calendar's pages, the facets of a shop, the same page under ever new session ids), only so many are fetched.
+//! Three kinds of rules. By its form alone a URL can be too deep or repeat itself. By its *shape*, which many URLs share
+//! (a calendar's pages, the facets of a shop, the same page under ever new session ids), only so many are fetched. And without any pattern,
+//! by what the pages bring ([`crate::yields`]).
 
 use model::Limit;
 use weburl::CanonicalUrl;
+
+use crate::yields::Group;
 
 /// The settings of the trap rules. Zero switches a rule off.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +24,10 @@ pub struct TrapRules {
     pub calendar_pages_max: u32,
     /// URLs fetched that differ only in what looks like a session id.
     pub session_pages_max: u32,
+    /// URLs fetched of a group that brings only more of itself, from when on that is noticed.
+    pub low_yield_pages_max: u32,
+    /// Pages of a group that are looked at for that; twice to eight times as many of what lies anywhere below a directory.
+    pub low_yield_window: u32,
 }
 
 impl Default for TrapRules {
@@ -32,6 +39,8 @@ impl Default for TrapRules {
             simple_queries_per_path_max: 100_000,
             calendar_pages_max: 1_000,
             session_pages_max: 50,
+            low_yield_pages_max: 4_000,
+            low_yield_window: 1_000,
         }
     }
 }
@@ -128,6 +137,12 @@ impl TrapRules {
             ShapeRule::SimpleQueries => self.simple_queries_per_path_max,
         };
         (max > 0).then_some(max)
+    }
+
+    /// The reason given where a group that brings only more of itself has had its share.
+    #[must_use]
+    pub fn reason_of_low_yield(&self, group: &Group<'_>) -> String {
+        format!("{group} brings only more of itself: more than {} pages", self.low_yield_pages_max)
     }
 
     /// The reason given where a shape has had its share.

@@ -87,6 +87,8 @@ limits! {
     Disconnect = 24, "disconnect", "bodies of which the connection ended before they were whole, --max-attempts times";
     /// A robots.txt with more rules to try for a URL than are tried.
     RobotsSteps = 25, "robots_steps", "URLs not fetched since robots.txt has too many rules to try for them";
+    /// A trap rule: URLs of a group that brings only more of itself.
+    LowYield = 26, "low_yield", "URLs not fetched by --max-low-yield-pages";
 }
 
 impl fmt::Display for Limit {

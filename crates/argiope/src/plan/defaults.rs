@@ -91,6 +91,8 @@ pub(super) fn complete(given: &Options) -> Options {
     options.max_simple_queries_per_path.get_or_insert(traps.simple_queries_per_path_max);
     options.max_calendar_pages.get_or_insert(traps.calendar_pages_max);
     options.max_session_pages.get_or_insert(traps.session_pages_max);
+    options.max_low_yield_pages.get_or_insert(traps.low_yield_pages_max);
+    options.low_yield_window.get_or_insert(traps.low_yield_window);
     options
 }
 

@@ -66,7 +66,9 @@ fn each_file_that_is_missing_or_damaged_is_made_again() {
 
 #[test]
 fn a_crawl_that_goes_on_goes_on_with_its_dataset() {
-    let in_parts = Crawled::of(Web::sandboxes(), "http://advanced.test/", &["--max-pages", "7"]);
+    let low_yield = ["--low-yield-window", "20", "--max-low-yield-pages", "20"];
+    let flags = [&low_yield[..], &["--max-pages", "7"]].concat();
+    let in_parts = Crawled::of(Web::sandboxes(), "http://advanced.test/", &flags);
     for _ in 0..3 {
         let _ = in_parts.crawl(&["--max-pages", "14"]);
     }
@@ -76,7 +78,7 @@ fn a_crawl_that_goes_on_goes_on_with_its_dataset() {
     let before = all_rows(in_parts.dir());
     assert_eq!(in_parts.run("derive", &["--all"]).code, 0);
     assert_eq!(all_rows(in_parts.dir()), before);
-    let at_once = Crawled::of(Web::sandboxes(), "http://advanced.test/", &[]);
+    let at_once = Crawled::of(Web::sandboxes(), "http://advanced.test/", &low_yield);
     // The traps are endless and cut somewhere.
     let urls = |rows: &[Row]| {
         let urls = rows.iter().map(|row| row["url"].clone());

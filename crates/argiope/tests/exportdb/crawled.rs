@@ -9,8 +9,18 @@ use testweb::advanced::{EXPECTED, TRAPS};
 use testweb::{Config, Server, Web};
 
 /// The limits of the sandbox's traps, so that they are soon reached.
-pub const TRAP_LIMITS: [&str; 6] =
-    ["--max-retry-after", "1ms", "--max-calendar-pages", "5", "--max-queries-per-path", "5"];
+pub const TRAP_LIMITS: [&str; 10] = [
+    "--max-retry-after",
+    "1ms",
+    "--max-calendar-pages",
+    "5",
+    "--max-queries-per-path",
+    "5",
+    "--low-yield-window",
+    "20",
+    "--max-low-yield-pages",
+    "20",
+];
 /// The sandbox.
 pub const ADVANCED: &str = "http://advanced.test";
 

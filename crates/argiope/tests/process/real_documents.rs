@@ -26,12 +26,24 @@ fn documents(dir: &str) -> Files {
 
 #[test]
 fn the_pages_found_are_those_that_another_parser_finds() {
+    check("");
+}
+
+/// The rule for groups that bring only more of themselves looks at so few pages that it has its chance to err.
+#[test]
+fn no_page_is_lost_where_a_trap_rule_decides_by_few_pages() {
+    check(" --low-yield-window 16 --max-low-yield-pages 16");
+    check(" --low-yield-window 100 --max-low-yield-pages 1");
+}
+
+fn check(more_flags: &str) {
     let web = Web::new().site("python.test", documents(PYTHON)).site("postgresql.test", documents(POSTGRESQL));
     let (served, dirs) = (Served::start(web), tempfile::tempdir().unwrap());
     let seeds = ["http://python.test/", "http://postgresql.test/"];
     let dir = dirs.path().join("crawl");
     let flags = "--delay 0 --ip-delay 0 --concurrency 8 --connections-per-site 8 --no-sitemaps --progress none";
-    let text = format!("crawl {} {flags} -o {} {}", seeds.join(" "), dir.display(), served.flags().join(" "));
+    let text =
+        format!("crawl {} {flags}{more_flags} -o {} {}", seeds.join(" "), dir.display(), served.flags().join(" "));
     let (walked, ended) = std::thread::scope(|scope| {
         let crawl = scope.spawn(|| binary::run(&text.split(' ').collect::<Vec<_>>()));
         (walker::walk(&served, &seeds), crawl.join().unwrap())

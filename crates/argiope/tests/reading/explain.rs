@@ -209,3 +209,42 @@ fn trap_rules_near_their_limits_are_shown() {
     let refused = crawled.explain("/list?page=77");
     assert_eq!(rule(&refused, "trap"), (json!(false), "more than 8 queries on one path".to_owned()));
 }
+
+/// Four numbers that are counted up without end, a page for each.
+fn endless() -> Web {
+    let page = |request: &testweb::Request| {
+        let own: Option<u32> = request.path().trim_start_matches("/endless/").parse().ok();
+        let next = own.map_or_else(|| vec![1_000, 2_000, 3_000, 4_000], |own| vec![own + 1]);
+        let links: String = next.iter().map(|next| format!("<a href=/endless/{next}>more</a>")).collect();
+        Reply::html(format!("<title>{own:?}</title>{links}"))
+    };
+    Web::new().site("small.test", from_fn(page))
+}
+
+#[test]
+fn a_part_of_a_site_that_brings_only_more_of_itself_says_so_before_and_after_it_ends() {
+    const SEED: &str = "http://small.test/endless/";
+    let flags = ["--low-yield-window", "16", "--max-low-yield-pages", "100"];
+    let crawled = Crawled::of(endless(), SEED, &[&flags[..], &["--max-pages", "90"]].concat());
+    let waiting = crawled.run("export", &["jsonl", "--outcome", "frontier"]).stdout;
+    let waiting: Value = serde_json::from_str(waiting.lines().last().expect("one waits")).expect("JSON");
+    let story = crawled.run("explain", &[waiting["url"].as_str().expect("a URL"), "--json"]).json();
+    let (allows, by) = rule(&story, "trap");
+    let so_far = by.strip_prefix("/endless/ seems to bring only more of itself: ").expect(&by);
+    let fetched: u32 = so_far.strip_suffix(" of at most 100 pages so far").expect(&by).parse().expect("a number");
+    assert!(allows == json!(true) && (16..=90).contains(&fetched), "{by}");
+    let waits = "/endless/ seems to bring only more of itself: most of its URLs wait behind all others of the site";
+    assert!(story["why"].as_array().expect("reasons").contains(&json!(waits)), "{story}");
+
+    // It goes on, and fetches what is left of the share, not another one.
+    assert_eq!(crawled.crawl(&["--max-pages", "100000"]).code, 0);
+    let status = crawled.run("status", &["--json"]).json();
+    let (pages, left_out) = (status["fetched"].as_u64(), status["limits"]["low_yield"].as_u64());
+    assert!(pages < Some(90 + 100) && left_out == Some(4) && status["frontier"] == 0, "{status}");
+    let reason = "/endless/ brings only more of itself: more than 100 pages";
+    assert_eq!(rule(&crawled.explain("/endless/new"), "trap"), (json!(false), reason.to_owned()));
+    let site = crawled.run("explain", &["small.test", "--json"]).json()["sites"][0].clone();
+    assert_eq!((&site["near_limits"][0]["rule"], &site["near_limits"][0]["max"]), (&json!(reason), &json!(100)));
+    let report = crawled.run("report", &[]).stdout;
+    assert!(report.contains("URLs not fetched by --max-low-yield-pages"), "{report}");
+}

@@ -140,6 +140,7 @@ fn an_unknown_format_is_an_error_of_usage() {
 #[test]
 fn the_advanced_sandbox_comes_out_as_its_table_says() {
     let flags = ["--max-retry-after", "1ms", "--max-calendar-pages", "5", "--max-queries-per-path", "5"];
+    let flags = [&flags[..], &["--low-yield-window", "20", "--max-low-yield-pages", "20"]].concat();
     let crawled = Crawled::of(Web::sandboxes(), "http://advanced.test/", &flags);
     let rows = rows(&crawled.run("export", &["jsonl"]).stdout);
     for (url, outcome, why) in testweb::advanced::EXPECTED {

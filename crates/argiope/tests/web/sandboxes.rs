@@ -10,11 +10,28 @@ use testweb::{Scheme, Server, Web, simple};
 use crate::crawl::{Crawl, Found, outcome, serve};
 
 /// The limits of the traps in these tests, so that they are soon reached.
-const TRAP_LIMITS: [&str; 6] =
-    ["--max-calendar-pages", "9", "--max-session-pages", "8", "--max-queries-per-path", "15"];
+const TRAP_LIMITS: [&str; 10] = [
+    "--max-calendar-pages",
+    "9",
+    "--max-session-pages",
+    "8",
+    "--max-queries-per-path",
+    "15",
+    "--low-yield-window",
+    "50",
+    "--max-low-yield-pages",
+    "100",
+];
 
 /// The same for the log: the most requests that may begin with each prefix.
-const TRAP_REQUESTS: [(&str, usize); 3] = [("/traps/calendar", 9), ("/traps/session", 8), ("/traps/facets", 15)];
+const TRAP_REQUESTS: [(&str, usize); 6] = [
+    ("/traps/calendar", 9),
+    ("/traps/session", 8),
+    ("/traps/facets", 15),
+    ("/traps/random/", 600),
+    ("/traps/nest/", 800),
+    ("/traps/diary/", 600),
+];
 
 /// In a crawl of `https://advanced.test/` with `--scope site`: what full URLs of scheme http lead to, by redirect, link
 /// or sitemap. They are outside, and there is no other way to most of them.

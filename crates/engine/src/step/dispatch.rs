@@ -316,6 +316,11 @@ impl State {
             limits,
             ..Visit::without_fetch(queued.candidate.url.key(), outcome, reason, self.dates.of(now))
         };
+        if matches!(outcome, Outcome::Disallowed | Outcome::Excluded) {
+            // It is known by now that nothing comes of it.
+            let nothing = self.brings_nothing_yet(&queued.candidate);
+            self.brought(&queued.candidate, nothing.as_ref(), None);
+        }
         let mut record = Record::of(site);
         record.ends = Some(visit.key.url);
         record.visit = Some(visit);
@@ -331,11 +336,11 @@ impl State {
         record.judged_again = Some((key, queued.candidate.distance()));
         if outcome == Outcome::Redirect {
             for target in outlinks.iter().filter_map(|link| CanonicalUrl::from_canonical(link)) {
-                self.judge_redirect(now, &queued.candidate, &target, &mut record);
+                self.judge_redirect(now, &queued.candidate, &target, &mut record, None);
             }
             self.record(record);
         } else {
-            self.judge_in_parts(now, queued.candidate, Rest::Kept(outlinks.into_iter()), record);
+            self.judge_in_parts(now, queued.candidate, Rest::Kept(outlinks.into_iter()), record, None);
         }
     }
 

@@ -174,6 +174,7 @@ impl State {
             ..Visit::without_fetch(source.url.key(), ended.outcome, ended.reason, self.dates.of(now))
         };
         let mut rest = None;
+        let mut brought = self.brings_nothing_yet(source);
         match content.finding {
             Finding::Nothing => {}
             Finding::Document => visit.outcome = Outcome::Binary,
@@ -194,7 +195,7 @@ impl State {
                     visit.reason =
                         format!("not followed: more than {} redirects in a row", self.settings.limits.redirects_max);
                 } else {
-                    self.judge_redirect(now, source, &target, &mut record);
+                    self.judge_redirect(now, source, &target, &mut record, brought.as_mut());
                 }
             }
             Finding::Page(page) => {
@@ -230,8 +231,9 @@ impl State {
         record.rendering = fetch.rendering;
         record.visit = Some(visit);
         match rest {
-            Some(rest) => self.judge_in_parts(now, source.clone(), rest, record),
+            Some(rest) => self.judge_in_parts(now, source.clone(), rest, record, brought),
             None => {
+                self.brought(source, brought.as_ref(), None);
                 record.site_record = self.front(site).map(|front| front.state.record());
                 self.record(record);
             }

@@ -173,6 +173,9 @@ impl State {
             }
         };
         self.room.change(front.weight, Weight::default());
+        if front.state.is_finished() || front.leaving != Leaving::No {
+            self.watch.end(site);
+        }
         if let Some(before) =
             front.visited_before.filter(|_| self.start == Start::Shared && front.leaving == Leaving::No)
         {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
+use frontier::Brought;
 use model::{Candidate, Purpose, Timestamp};
 use weburl::CanonicalUrl;
 
@@ -17,6 +18,8 @@ pub(super) struct InParts {
     rest: Rest,
     /// What is recorded with the last part.
     record: Record,
+    /// What it brought so far, where that is counted.
+    brought: Option<Brought>,
 }
 
 /// Links that are to be judged.
@@ -48,8 +51,15 @@ impl Rest {
 
 impl State {
     /// Judges links, at once or in parts, and gives out the record when that is done.
-    pub(super) fn judge_in_parts(&mut self, now: Timestamp, source: Candidate, rest: Rest, record: Record) {
-        let parts = InParts { source, rest, record };
+    pub(super) fn judge_in_parts(
+        &mut self,
+        now: Timestamp,
+        source: Candidate,
+        rest: Rest,
+        record: Record,
+        brought: Option<Brought>,
+    ) {
+        let parts = InParts { source, rest, record, brought };
         if parts.rest.len() <= self.settings.links_at_once {
             return self.judge_last_part(now, parts);
         }
@@ -87,6 +97,8 @@ impl State {
         std::mem::swap(&mut record.visit, &mut parts.record.visit);
         self.judge_part(now, &mut parts, &mut record);
         record.visit = parts.record.visit;
+        let details = record.visited.as_ref().and_then(|visited| visited.1.as_deref());
+        self.brought(&parts.source, parts.brought.as_ref(), details);
         if record.visit.is_some() {
             record.site_record = self.front(record.site).map(|front| front.state.record());
         }
@@ -94,14 +106,15 @@ impl State {
     }
 
     /// Judges as many links as are judged at once. What comes of it goes into `part`.
-    fn judge_part(&mut self, now: Timestamp, InParts { source, rest, record }: &mut InParts, part: &mut Record) {
+    fn judge_part(&mut self, now: Timestamp, parts: &mut InParts, part: &mut Record) {
+        let InParts { source, rest, record, brought } = parts;
         let max = self.settings.links_at_once;
         self.judged += rest.len().min(max);
         match rest {
             Rest::Links { targets, left, is_followed } => {
                 let links = &targets[left.start..left.start + left.len().min(max)];
                 left.start += links.len();
-                let out_degree = self.judge_links(now, source, links, *is_followed, part);
+                let out_degree = self.judge_links(now, source, links, *is_followed, part, brought.as_mut());
                 if let Some(visit) = &mut record.visit {
                     visit.out_degree = Some(visit.out_degree.unwrap_or_default().saturating_add(out_degree));
                     if *is_followed && self.settings.depth_max.is_some() {
@@ -112,7 +125,7 @@ impl State {
             Rest::Kept(kept) => {
                 let links: Vec<CanonicalUrl> =
                     kept.take(max).filter_map(|link| CanonicalUrl::from_canonical(&link)).collect();
-                self.judge_links(now, source, &links, true, part);
+                self.judge_links(now, source, &links, true, part, None);
             }
             Rest::Entries(pages, sitemaps) => {
                 let pages = pages.take(max).map(|url| (url, Purpose::Page));

@@ -1,6 +1,6 @@
 //! What is found on a page, judged: into the frontier, settled at once, or beyond the depth.
 
-use frontier::Excluded;
+use frontier::{Brought, Excluded};
 use model::{Candidate, Distance, Limit, LimitSet, Outcome, Purpose, Timestamp, Via, Visit};
 use weburl::CanonicalUrl;
 
@@ -13,7 +13,7 @@ const SITEMAP_PAGE_DEPTH: u32 = 1;
 
 impl State {
     /// Judges the links of a page, each given once, and takes up those that lead on, unless `is_followed` is false. Gives the
-    /// page's out-degree: how many of them lead to other URLs that the crawl may fetch.
+    /// page's out-degree: how many of them lead to other URLs that the crawl may fetch. What is new is counted in `brought`.
     pub(super) fn judge_links(
         &mut self,
         now: Timestamp,
@@ -21,6 +21,7 @@ impl State {
         links: &[CanonicalUrl],
         is_followed: bool,
         record: &mut Record,
+        mut brought: Option<&mut Brought>,
     ) -> u32 {
         let depth = source.depth.saturating_add(1);
         let is_followed = is_followed && !self.is_too_deep(depth);
@@ -40,11 +41,16 @@ impl State {
             if remembered.unwrap_or(verdict.is_ok()) && is_other {
                 out_degree = out_degree.saturating_add(1);
             }
+            let mut is_fresh = false;
             if is_followed && remembered.is_none() {
                 let purpose = Purpose::Page;
                 let candidate = Candidate { url: url.clone(), depth, redirects: 0, via: Via::Link, purpose, found_on };
-                self.take_up(now, candidate, verdict, record);
+                is_fresh = self.take_up(now, candidate, verdict, record);
             }
+            if let Some(brought) = brought.as_deref_mut().filter(|_| is_fresh && is_other) {
+                brought.add(&source.url, url);
+            }
+            self.watch.link(source, url, is_fresh);
         }
         out_degree
     }
@@ -87,6 +93,7 @@ impl State {
         source: &Candidate,
         target: &CanonicalUrl,
         record: &mut Record,
+        brought: Option<&mut Brought>,
     ) {
         let candidate = Candidate {
             url: target.clone(),
@@ -105,7 +112,11 @@ impl State {
             record.seeds.push(target.clone());
             record.found.push(candidate);
         } else {
-            self.judge(now, candidate, record);
+            let is_fresh = self.judge(now, candidate, record);
+            if let Some(brought) = brought.filter(|_| is_fresh) {
+                brought.add(&source.url, target);
+            }
+            self.watch.link(source, target, is_fresh);
         }
     }
 
@@ -143,7 +154,9 @@ impl State {
         let candidate = Candidate { url, depth, redirects: 0, via: Via::Sitemap, purpose, found_on };
         match purpose {
             Purpose::Sitemap => record.found.push(candidate),
-            Purpose::Page | Purpose::Robots => self.judge(now, candidate, record),
+            Purpose::Page | Purpose::Robots => {
+                self.judge(now, candidate, record);
+            }
         }
     }
 
@@ -151,13 +164,20 @@ impl State {
         self.settings.depth_max.is_some_and(|max| depth > max)
     }
 
-    fn judge(&mut self, now: Timestamp, candidate: Candidate, record: &mut Record) {
+    /// True where it is a new URL to be fetched.
+    fn judge(&mut self, now: Timestamp, candidate: Candidate, record: &mut Record) -> bool {
         let verdict = self.settings.filter.judge(&candidate.url);
-        self.take_up(now, candidate, verdict, record);
+        self.take_up(now, candidate, verdict, record)
     }
 
-    /// Records what was found with the filter's verdict on it, unless that is recorded already.
-    fn take_up(&mut self, now: Timestamp, candidate: Candidate, verdict: Result<(), Excluded>, record: &mut Record) {
+    /// Records what was found with the filter's verdict on it, unless that is recorded already. True where it is a new URL to be fetched.
+    fn take_up(
+        &mut self,
+        now: Timestamp,
+        candidate: Candidate,
+        verdict: Result<(), Excluded>,
+        record: &mut Record,
+    ) -> bool {
         let is_admitted = verdict.is_ok();
         let settled = match verdict {
             Err(rule) => Some((Outcome::Excluded, rule.to_string(), LimitSet::EMPTY)),
@@ -174,11 +194,14 @@ impl State {
                     let visit = Visit { limits, ..Visit::without_fetch(candidate.url.key(), outcome, reason, at) };
                     record.settled.push((candidate, visit));
                 }
+                false
             }
             _ => {
-                if self.remembered.find(&candidate) {
+                let is_new = self.remembered.find(&candidate);
+                if is_new {
                     record.found.push(candidate);
                 }
+                is_new
             }
         }
     }

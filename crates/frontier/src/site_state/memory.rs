@@ -37,6 +37,7 @@ impl SiteState {
             + lists
             + addresses
             + self.robots_bytes
+            + self.low_groups.bytes()
             + self.queue.bytes()
     }
 

@@ -310,6 +310,48 @@ fn what_was_left_behind_is_not_read_again_until_the_next_sweep() {
     assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing, "though a shorter way to it was found");
 }
 
+#[test]
+fn what_brings_only_more_of_itself_comes_behind_the_others_and_before_what_failed() {
+    let politeness = Politeness::default();
+    let group = crate::yields::Group::Directory("/r/").key();
+    let mut queue: Vec<Queued> = (0..40).map(|n| waiting(&format!("/r/{n}"), 1)).collect();
+    queue.iter_mut().for_each(|waiting| waiting.candidate.via = model::Via::Link);
+    queue.extend([waiting("/other", 2), waiting("/fails", 3)]);
+    let mut site = state();
+    site.robots = known("");
+    site.heed_yield(group, crate::Yield::Low);
+    site.loaded(queue.clone(), true);
+    let mut order = Vec::new();
+    while !site.is_finished() && order.len() < 50 {
+        let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else {
+            let behind = site.begin_sweep(Timestamp(0), &politeness);
+            assert!(behind && site.wants_load(WINDOW), "what is left has its turn");
+            assert_eq!(
+                site.due_at() > Timestamp(0),
+                !order.is_empty() && queue.len() == 1,
+                "only for what failed it waits"
+            );
+            site.loaded(queue.clone(), true);
+            continue;
+        };
+        let (url, path) = (taken.candidate.url.key().url, taken.candidate.url.path().to_owned());
+        if path == "/fails" && !order.contains(&path) {
+            site.leave_behind(url, 1);
+        } else {
+            site.committed(url);
+            queue.retain(|waiting| waiting.candidate.url.key().url != url);
+        }
+        order.push(path);
+    }
+    let place = |path: &str| order.iter().position(|other| other == path).expect("it has its turn");
+    let early = place("/other");
+    assert!(early < 10 && order[..early].iter().all(|path| path.starts_with("/r/")), "{order:?}");
+    assert_eq!((place("/fails"), order.len(), order.last().map(String::as_str)), (early + 1, 43, Some("/fails")));
+    assert_eq!(site.record().failures_in_a_row, 0);
+    let has_share = |(key, count): (u64, u32)| key == group && count == 41;
+    assert!(site.unwritten_shapes().into_iter().chain(site.record().shapes).all(has_share));
+}
+
 const S: fn(u64) -> Timestamp = |seconds| Timestamp(seconds * 1_000_000);
 
 /// A failure, at a second of the run.

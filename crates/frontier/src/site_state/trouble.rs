@@ -42,6 +42,10 @@ pub(super) struct Sweep {
     pub(super) remembered: HashSet<u64>,
     /// How many were left behind.
     pub(super) left: u64,
+    /// How many were put off without a fault: their turn comes when all others have had theirs, before what failed is tried again.
+    pub(super) put_off: u64,
+    /// It has come.
+    pub(super) takes_put_off: bool,
     /// How often one of them was asked for, at most.
     pub(super) attempts: u8,
     /// What failed in an earlier sweep has its turn in this one.
@@ -61,6 +65,11 @@ pub(super) struct Sweep {
 pub struct LeftBehind(Sweep);
 
 impl Sweep {
+    /// True where something has not had its turn.
+    pub(super) fn leaves_something(&self) -> bool {
+        self.left > 0 || self.put_off > 0
+    }
+
     /// Leaves a URL behind. False where it cannot be remembered.
     pub(super) fn leave(&mut self, url: u64) -> bool {
         self.left += 1;
@@ -260,11 +269,16 @@ impl SiteState {
         self.sweep = sweep;
     }
 
-    /// Goes back to the start of the queue, where all is done but what was left behind. True where that is so.
+    /// Goes back to the start of the queue, where all is done but what was put off or left behind. True where that is so.
     pub fn begin_sweep(&mut self, now: Timestamp, politeness: &Politeness) -> bool {
         let is_through = self.all_loaded && self.queue.is_empty() && self.taken.is_empty() && !self.is_under_way();
-        if !is_through || self.sweep.left == 0 {
+        if !is_through || !self.sweep.leaves_something() {
             return false;
+        }
+        (self.loaded_to, self.all_loaded) = (None, false);
+        if std::mem::take(&mut self.sweep.put_off) > 0 {
+            self.sweep.takes_put_off = true;
+            return true;
         }
         let Sweep { attempts, succeeded, failure, left, .. } = std::mem::take(&mut self.sweep);
         let failures = self.record.failures_in_a_row;
@@ -284,8 +298,6 @@ impl SiteState {
         self.sweep.is_repeated = true;
         self.sweep.succeeded_before = succeeded;
         self.sweep.left_before = left;
-        self.loaded_to = None;
-        self.all_loaded = false;
         true
     }
 }

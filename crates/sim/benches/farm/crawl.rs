@@ -179,6 +179,7 @@ impl Crawl {
             Command::FetchTarget(_) | Command::ResolveTarget { .. } | Command::ReadRobots { .. } => {
                 unreachable!("no robots.txt redirects")
             }
+            Command::FindRules { .. } | Command::ReadRules { .. } => unreachable!("every robots.txt is small"),
             Command::Abandon | Command::Released { .. } | Command::Finish(_) => {}
         }
     }

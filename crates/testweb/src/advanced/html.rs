@@ -12,6 +12,11 @@ pub(super) fn list<S: AsRef<str>>(title: &str, links: &[S]) -> String {
     page(title, &format!("<ul>\n{items}</ul>"))
 }
 
+/// A page with a list of links, and a text below.
+pub(super) fn list_and_text<S: AsRef<str>>(title: &str, links: &[S], text: &str) -> String {
+    format!("{}<p>{text}\n", list(title, links))
+}
+
 /// A page that leads nowhere but says which it is.
 pub(super) fn leaf(target: &str) -> String {
     page(target, &format!("<p>You have found {target}."))

@@ -42,12 +42,20 @@ fn trap(url: &CanonicalUrl, standing: &Standing<'_>, settings: &Settings) -> Rul
     if let Some((_, broken)) = traps.broken_by(url) {
         return verdict(false, broken);
     }
+    let count = |key| standing.record.shapes.iter().find(|(known, _)| *known == key).map_or(0, |(_, count)| *count);
+    if let Some((group, count)) = standing.low_group(url) {
+        let max = traps.low_yield_pages_max;
+        return if count >= max {
+            verdict(false, traps.reason_of_low_yield(&group))
+        } else {
+            verdict(true, format!("{group} seems to bring only more of itself: {count} of at most {max} pages so far"))
+        };
+    }
     let Some((shape, rule)) = traps.shape(url) else {
         return verdict(true, "not of a kind that is counted".to_owned());
     };
     let Some(max) = traps.fetched_max(rule) else { return verdict(true, "the rule is switched off".to_owned()) };
-    let known = standing.record.shapes.iter().find(|(known, _)| *known == shape);
-    match known.map_or(0, |(_, count)| *count) {
+    match count(shape) {
         count if count >= max => verdict(false, traps.reason(rule)),
         0 => verdict(true, format!("few URLs like it were fetched; {max} may be")),
         count => verdict(true, format!("{count} URLs like it were fetched; {max} may be")),

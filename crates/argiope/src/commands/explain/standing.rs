@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use engine::Settings;
 use frontier::RobotsState;
+use frontier::yields::{Group, Share, groups_of};
 use model::{SiteRecord, Timestamp};
 use robots::{Matching, Reason};
-use weburl::Site;
+use weburl::{CanonicalUrl, Site};
 
 use crate::counted::counted;
 use crate::units::Span;
@@ -119,6 +120,15 @@ impl<'a> Standing<'a> {
                 Some("robots.txt is asked for first".to_owned())
             }
         }
+    }
+
+    /// The group of a URL that seems to bring only more of itself, if there is one, and how many of it were fetched since that was noticed.
+    pub(super) fn low_group<'u>(&self, url: &'u CanonicalUrl) -> Option<(Group<'u>, u32)> {
+        let is_on = self.settings.site_rules.traps.low_yield_pages_max > 0;
+        groups_of(url).filter(|_| is_on).find_map(|group| {
+            let (_, count) = self.record.shapes.iter().find(|(key, _)| *key == group.key())?;
+            Some((group, Share::of(*count).fetched)).filter(|(_, fetched)| *fetched > 0)
+        })
     }
 
     /// Why the site gets nothing more, if its budget is spent.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use frontier::TrapRules;
+use frontier::yields::{Share, groups_of, is_key_of_group};
 use model::{Purpose, SiteRecord};
 use serde::Serialize;
 use store::Store;
@@ -51,6 +52,7 @@ impl Survey {
         let site = record.site.key();
         let mut survey = Survey::default();
         let mut shapes: HashMap<u64, u32> = record.shapes.iter().copied().collect();
+        let has_low_groups = record.shapes.iter().any(|(key, _)| is_key_of_group(*key));
         let mut seen = 0;
         let mut after = before_all_of(site);
         loop {
@@ -64,11 +66,22 @@ impl Survey {
                 if entry.candidate.purpose == Purpose::Page || entry.visit.is_none() {
                     *survey.outcomes.entry(outcome).or_default() += 1;
                 }
-                let Some((shape, rule)) = traps.shape(&entry.candidate.url) else { continue };
+                let url = &entry.candidate.url;
+                for group in groups_of(url).filter(|_| has_low_groups && traps.low_yield_pages_max > 0) {
+                    let fetched = shapes.remove(&group.key()).map(|count| Share::of(count).fetched);
+                    let fetched = fetched.filter(|fetched| *fetched > 0);
+                    survey.near_limits.extend(fetched.map(|fetched| NearLimit {
+                        example: url.to_string(),
+                        fetched,
+                        max: traps.low_yield_pages_max,
+                        rule: traps.reason_of_low_yield(&group),
+                    }));
+                }
+                let Some((shape, rule)) = traps.shape(url) else { continue };
                 if let (Some(fetched), Some(max)) = (shapes.remove(&shape), traps.fetched_max(rule))
                     && fetched >= max / NEAR
                 {
-                    let example = entry.candidate.url.to_string();
+                    let example = url.to_string();
                     survey.near_limits.push(NearLimit { example, fetched, max, rule: traps.reason(rule) });
                 }
             }

@@ -189,6 +189,10 @@ fn what_it_waits_for(crawl: &Crawl, entry: &Entry, standing: &Standing<'_>) -> a
         let max = crawl.settings.site_rules.politeness.attempts_max;
         why.push(format!("it was asked for {} times of {max}, and is to be tried again", entry.attempts));
     }
+    let low = standing.low_group(&entry.candidate.url);
+    why.extend(low.map(|(group, _)| {
+        format!("{group} seems to bring only more of itself: most of its URLs wait behind all others of the site")
+    }));
     why.extend(standing.reasons(before.unwrap_or(QUEUE_LOOKED_AT_MAX as u64) + 1));
     why.extend(standing.spent_budget().is_none().then(|| crawl.resume_advice()));
     Ok(why)

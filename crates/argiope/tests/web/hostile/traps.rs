@@ -2,6 +2,8 @@
 
 use testweb::advanced;
 
+use testweb::advanced::TRAPS;
+
 use super::{crawl, sandbox};
 use crate::crawl::{Crawl, outcome};
 
@@ -50,4 +52,34 @@ async fn directories_that_contain_each_other() {
 #[tokio::test(flavor = "multi_thread")]
 async fn paths_that_grow() {
     check("/traps/append/", &["--max-repeated-segments", "0"], 24, "path deeper than 25 segments").await;
+}
+
+/// What no pattern tells ends too, with the default settings, and says which part of the site it is.
+async fn check_yield(entry: &str, group: &str) {
+    let server = sandbox().await;
+    let seed = format!("http://{}{entry}", advanced::HOST);
+    let found = crawl(Crawl::of(&server, &[&seed]).with(&["--no-sitemaps", "--max-crawl-delay", "0"])).await;
+    let trapped: Vec<_> = found.pages.values().filter(|entry| outcome(entry) == "trap").collect();
+    let reason = format!("{group} brings only more of itself: more than 4000 pages");
+    let is_told = |entry: &&&store::Entry| entry.visit.as_ref().is_some_and(|visit| visit.reason == reason);
+    assert!(trapped.iter().any(|entry| is_told(&entry)), "{:?}", found.outcomes());
+    let asked = server.log().iter().filter(|entry| entry.host == advanced::HOST).count();
+    let max = TRAPS.iter().find(|trap| entry.starts_with(trap.prefix)).map_or(0, |trap| trap.fetched_max);
+    println!("{entry}: {asked} asked for, {} trapped", trapped.len());
+    assert!((4_000..=max).contains(&asked), "{entry}: {asked}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn random_links() {
+    check_yield("/traps/random/", "/traps/random/").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn directories_in_directories() {
+    check_yield("/traps/nest/", "/traps/nest/*").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_diary_without_dates() {
+    check_yield("/traps/diary/", "/traps/diary/").await;
 }

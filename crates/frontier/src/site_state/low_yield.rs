@@ -1,0 +1,122 @@
+//! Groups of URLs that bring only more of themselves: most of their URLs come behind all others of the site, and in the end none is fetched.
+
+use std::collections::BTreeMap;
+
+use model::{Limit, Outcome, Purpose, Queued, Via};
+
+use super::{Settled, SiteState};
+use crate::TrapRules;
+use crate::yields::{Group, Share, Yield, groups_of, is_key_of_group, keeps_its_place};
+
+/// How often the count of a group is written to the store: each time that so many more of its URLs were fetched.
+const COUNT_KEPT_EVERY: u32 = 16;
+
+/// The low groups of a site, by their keys. How many URLs of each were fetched is among the counters of shapes.
+#[derive(Debug, Default)]
+pub(super) struct LowGroups(BTreeMap<u64, Low>);
+
+/// A low group.
+#[derive(Clone, Copy, Debug, Default)]
+struct Low {
+    /// Windows in which it was low.
+    windows: u32,
+    /// URLs of it that were taken since most of them are put off.
+    taken: u32,
+}
+
+impl LowGroups {
+    /// How many bytes they take, about.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.len() * 2 * size_of::<(u64, Low)>()
+    }
+
+    /// Those that counters tell of.
+    pub(super) fn of(shapes: &[(u64, u32)]) -> Self {
+        let low = shapes.iter().filter(|(key, count)| is_key_of_group(*key) && Share::of(*count).fetched > 0);
+        LowGroups(low.map(|(key, _)| (*key, Low::default())).collect())
+    }
+}
+
+impl SiteState {
+    /// Heeds what a group of its URLs turns out to be, by the group's key.
+    ///
+    /// Where it is low, most of its URLs are put off, so that what is left leads into the depth. That is done once more after twice as many
+    /// windows: the depth says whether it is endless, and when all its URLs have their turn they come in their order, breadth first.
+    pub fn heed_yield(&mut self, group: u64, turns_out: Yield) {
+        let groups = &mut self.low_groups.0;
+        if turns_out == Yield::Fair {
+            if groups.remove(&group).is_some() {
+                self.set_share(group, Share::default());
+            }
+            return;
+        }
+        let is_endless = turns_out == Yield::Endless;
+        let low = groups.entry(group).or_default();
+        low.windows += 1;
+        if !is_endless && low.windows.is_power_of_two() {
+            low.taken = 0;
+            self.sweep.takes_put_off = false;
+        }
+        let share = self.share(group);
+        self.set_share(group, Share { fetched: share.fetched.max(1), is_endless });
+    }
+
+    fn share(&self, group: u64) -> Share {
+        Share::of(self.shapes.get(&group).map_or(0, |counted| counted.count))
+    }
+
+    /// Sets the counter of a group, and has it written soon.
+    fn set_share(&mut self, group: u64, share: Share) {
+        self.shapes.entry(group).or_default().count = share.count();
+        self.shapes_due.push(group);
+    }
+
+    /// The narrowest low group of a URL, and what it has had. What is listed by its owner belongs to none.
+    fn low_group<'u>(&self, waiting: &'u Queued, traps: &TrapRules) -> Option<(Group<'u>, Low, Share)> {
+        let is_listed = matches!(waiting.candidate.via, Via::Seed | Via::Sitemap);
+        if self.low_groups.0.is_empty() || is_listed || traps.low_yield_pages_max == 0 {
+            return None;
+        }
+        let is_page = waiting.candidate.purpose == Purpose::Page && waiting.visited.is_none();
+        groups_of(&waiting.candidate.url).filter(|_| is_page).find_map(|group| {
+            let key = group.key();
+            self.low_groups.0.get(&key).map(|low| (group, *low, self.share(key)))
+        })
+    }
+
+    /// True where a URL is to come behind all others, which have not all had their turn.
+    pub(super) fn is_put_off(&self, waiting: &Queued, traps: &TrapRules) -> bool {
+        if self.sweep.takes_put_off || waiting.attempts > 0 || self.is_given_up() {
+            return false;
+        }
+        self.low_group(waiting, traps).is_some_and(|(_, low, share)| {
+            share.fetched < traps.low_yield_pages_max
+                && !keeps_its_place(waiting.candidate.url.key().url, low.taken, traps)
+        })
+    }
+
+    /// Counts a URL of a low group, or says that the group has had its share. A further attempt does not count again.
+    pub(super) fn judge_yield(&mut self, waiting: &Queued, traps: &TrapRules) -> Option<Settled> {
+        let (group, _, share) = self.low_group(waiting, traps)?;
+        let max = traps.low_yield_pages_max;
+        if waiting.attempts > 0 {
+            return None;
+        }
+        if share.fetched >= max {
+            return Some(Settled::by(Limit::LowYield, Outcome::Trap, traps.reason_of_low_yield(&group)));
+        }
+        let key = group.key();
+        self.low_groups.0.entry(key).and_modify(|low| low.taken += 1);
+        // What is not known to be endless goes on.
+        let fetched = (share.fetched + 1).min(if share.is_endless { max } else { max - 1 }).max(1);
+        if fetched.is_multiple_of(COUNT_KEPT_EVERY) || fetched == max {
+            self.shapes_due.push(key);
+        }
+        let counted = self.shapes.entry(key).or_default();
+        if counted.count == counted.written && fetched > share.fetched {
+            self.shapes_changed.push(key);
+        }
+        counted.count = Share { fetched, ..share }.count();
+        None
+    }
+}
