@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use engine::archive::{self, Known, ORPHANED};
 use model::Limits;
-use store::Store;
+use store::{CrawlView, Store};
 use store_embedded::EmbeddedStore;
 use store_postgres::{PostgresStore, Schema};
 

@@ -16,6 +16,7 @@ pub mod files;
 pub mod held;
 pub mod joining;
 pub mod keyring;
+pub mod live;
 pub mod message;
 pub mod metrics;
 pub mod options;

@@ -5,19 +5,17 @@
 //!  archive ───▶ look_into ─▶ Visited ──▶ written() ──▶ SegmentTables    (derive)
 //! ```
 //!
-//! Others see the rows of a running crawl when they ask for them ([`publish`]).
+//! Others see the rows of a running crawl when they ask for them ([`crate::live::publish`]).
 //!
 //! Both ways meet in [`engine::look_into`] and [`written`], so they give the same rows.
 
 mod derive;
-mod live;
 mod settle;
 mod writer;
 mod written;
 
 pub(crate) use derive::rendering;
 pub use derive::{Derived, Deriver};
-pub use live::publish;
 pub use settle::UNSETTLED;
 pub use writer::Writer;
 pub use written::written;

@@ -2,7 +2,7 @@
 
 use model::SiteRecord;
 use serde::Serialize;
-use store::{Store, StoreError};
+use store::{CrawlView, StoreError};
 
 /// Sites named, those that may be asked first.
 const NAMED_MAX: usize = 5;
@@ -37,7 +37,7 @@ impl InTrouble {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn of(store: &dyn Store) -> Result<Option<Self>, StoreError> {
+    pub fn of(store: &dyn CrawlView) -> Result<Option<Self>, StoreError> {
         let mut found: Vec<SiteRecord> = Vec::new();
         let (mut sites, mut after) = (0, None);
         loop {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use engine::{Control, Settings};
 use fetch::Keyring;
 use model::{Candidate, ContentDigest, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
-use store::{Batch, Committed, Entry, Segment, Store, StoreError, Totals};
+use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
 use store_postgres::cluster::{SeedSite, Worker, WorkerError};
 use tokio::sync::mpsc;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey, UserInfo};
@@ -64,23 +64,7 @@ impl WorkerStore {
     }
 }
 
-impl Store for WorkerStore {
-    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
-        let of_visits = batch.visits.iter().map(|visit| visit.key.site);
-        let of_others =
-            batch.attempts.iter().map(|(key, _)| key.site).chain(batch.judged_again.iter().map(|(key, _)| key.site));
-        let of_sites = batch.sites.iter().map(|record| record.site.key());
-        let Some(fence) = self.owned.fence(of_visits.chain(of_others).chain(of_sites)) else {
-            return Err(refused(WorkerError::Fenced));
-        };
-        let (seeds, judged) = self.seeds.judge(batch);
-        let batch = judged.as_ref().unwrap_or(batch);
-        let mut committed = self.worker.commit(&fence, seeds, batch).map_err(refused)?;
-        committed.fresh.retain(|candidate| self.owned.crawls(candidate.url.key().site));
-        committed.relaxed.retain(|relaxed| self.owned.crawls(relaxed.key.site));
-        Ok(committed)
-    }
-
+impl CrawlView for WorkerStore {
     fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
         if !self.owned.crawls(site) {
             return Ok(Vec::new());
@@ -89,10 +73,6 @@ impl Store for WorkerStore {
         // What is in a queue may be due to a seed, and must not be judged before the seed is known.
         self.seeds.look()?;
         Ok(queue)
-    }
-
-    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
-        Ok(self.owned.sites(after, max))
     }
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
@@ -115,10 +95,6 @@ impl Store for WorkerStore {
         Ok(Vec::new())
     }
 
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.worker.holder(content, label)
-    }
-
     /// None: the engine is told of them while it runs.
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
         Ok(Vec::new())
@@ -134,6 +110,36 @@ impl Store for WorkerStore {
 
     fn totals(&self) -> Result<Totals, StoreError> {
         Ok(Totals::default())
+    }
+}
+
+impl Store for WorkerStore {
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+        let of_visits = batch.visits.iter().map(|visit| visit.key.site);
+        let of_others =
+            batch.attempts.iter().map(|(key, _)| key.site).chain(batch.judged_again.iter().map(|(key, _)| key.site));
+        let of_sites = batch.sites.iter().map(|record| record.site.key());
+        let Some(fence) = self.owned.fence(of_visits.chain(of_others).chain(of_sites)) else {
+            return Err(refused(WorkerError::Fenced));
+        };
+        let (seeds, judged) = self.seeds.judge(batch);
+        let batch = judged.as_ref().unwrap_or(batch);
+        let mut committed = self.worker.commit(&fence, seeds, batch).map_err(refused)?;
+        committed.fresh.retain(|candidate| self.owned.crawls(candidate.url.key().site));
+        committed.relaxed.retain(|relaxed| self.owned.crawls(relaxed.key.site));
+        Ok(committed)
+    }
+
+    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
+        Ok(self.owned.sites(after, max))
+    }
+
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.worker.holder(content, label)
+    }
+
+    fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
+        self.worker.view()
     }
 }
 

@@ -3,7 +3,7 @@
 use foldhash::HashMap;
 use model::{ArchiveLocation, Candidate, Outcome, Purpose, Timestamp, Visit};
 use serde::{Serialize, Serializer};
-use store::{Entry, Segment, Store, StoreError};
+use store::{CrawlView, Entry, Segment, StoreError};
 use weburl::{CanonicalUrl, UrlKey};
 
 /// URLs remembered by key while rows are made. What a page links to lies together, so that few are asked for twice.
@@ -64,7 +64,7 @@ pub struct Row {
 
 /// Makes rows of the entries of a store.
 pub struct Rows<'s> {
-    store: &'s dyn Store,
+    store: &'s dyn CrawlView,
     segments: HashMap<u32, String>,
     names: HashMap<UrlKey, Option<String>>,
     with_purpose: bool,
@@ -75,7 +75,7 @@ impl<'s> Rows<'s> {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn new(store: &'s dyn Store, with_purpose: bool) -> Result<Self, StoreError> {
+    pub fn new(store: &'s dyn CrawlView, with_purpose: bool) -> Result<Self, StoreError> {
         let segments = names_of(store.segments()?);
         Ok(Rows { store, segments, names: HashMap::default(), with_purpose })
     }
@@ -165,7 +165,7 @@ pub const FRONTIER: &str = "frontier";
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn name_of(store: &dyn Store, key: UrlKey) -> Result<Option<String>, StoreError> {
+pub fn name_of(store: &dyn CrawlView, key: UrlKey) -> Result<Option<String>, StoreError> {
     if let Some(entry) = store.get(key)? {
         return Ok(Some(entry.candidate.url.to_string()));
     }

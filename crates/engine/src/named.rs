@@ -73,7 +73,7 @@ fn standing(site: &Site, is_given: bool, stored: &[UrlKey], store: &dyn Store) -
 #[cfg(test)]
 mod tests {
     use model::{Candidate, SiteRecord};
-    use store::{Batch, MemoryStore};
+    use store::{Batch, CrawlView, MemoryStore};
     use weburl::CanonicalRules;
 
     use super::*;

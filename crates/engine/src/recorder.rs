@@ -274,7 +274,7 @@ mod tests {
     use std::sync::mpsc;
 
     use model::{Exchange, Limits, Method, Timestamp};
-    use store::{MemoryStore, Segment};
+    use store::{CrawlView, MemoryStore, Segment};
     use weburl::{CanonicalRules, CanonicalUrl};
 
     use super::*;

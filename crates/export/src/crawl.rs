@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dataset::{Layout, Row, Rows};
 use model::Purpose;
 use replay::{Answer, Replay};
-use store::{Entry, Store};
+use store::{CrawlView, Entry};
 use weburl::UrlKey;
 
 use crate::{ExportError, Filter};
@@ -17,7 +17,7 @@ const ENTRIES_AT_ONCE: usize = 1_000;
 #[derive(Clone)]
 pub struct Crawl<'s> {
     /// Its state.
-    pub store: &'s dyn Store,
+    pub store: &'s dyn CrawlView,
     /// The directory of its WARC segments.
     pub archive: PathBuf,
     /// Its Parquet tables; there may be none.

@@ -1,11 +1,12 @@
 //! A URL that may be fetched.
 
+use serde::{Deserialize, Serialize};
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::Outcome;
 
 /// How a URL came to be known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Via {
     /// Given by the user.
     Seed,
@@ -31,7 +32,7 @@ impl Via {
 }
 
 /// What a URL is fetched for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Purpose {
     /// To be recorded as a page of the crawl.
     Page,
@@ -42,7 +43,7 @@ pub enum Purpose {
 }
 
 /// A URL found and judged worth fetching, on its way to the frontier.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The URL.
     pub url: CanonicalUrl,
@@ -79,7 +80,7 @@ impl Candidate {
 }
 
 /// How far a URL is from the nearest seed; the order is that of nearness.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Distance {
     /// Links.
     pub depth: u32,
@@ -89,7 +90,7 @@ pub struct Distance {
 
 /// The place of a URL in the queue of its site: sitemaps first, then breadth-first by depth, then by key, so that the
 /// order does not depend on the order of discovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Position {
     /// 0 for sitemaps; depth + 1 for pages.
     pub rank: u32,
@@ -107,7 +108,7 @@ impl Position {
 }
 
 /// An entry of a site's queue.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Queued {
     /// The URL and how it was found.
     pub candidate: Candidate,
@@ -118,7 +119,7 @@ pub struct Queued {
 }
 
 /// What is left to do with a URL that was visited from too far away.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Visited {
     /// Its outcome.
     pub outcome: Outcome,

@@ -1,10 +1,11 @@
 //! The digests of payloads: one to name them by, one to tell them apart.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The SHA-1 of a payload: the message body without transfer coding, with its content coding, as WARC defines it. It is a label, which other
 /// programs compare. Files with the same SHA-1 can be made on purpose, so nothing is decided by it alone: [`ContentDigest`] decides.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PayloadDigest(pub [u8; 20]);
 
 /// What tells contents apart: the BLAKE3 hash of a body without its content coding, and its length. A page that is sent plain and

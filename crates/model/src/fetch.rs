@@ -1,5 +1,6 @@
 //! What goes into the fetch stage and what comes out of it.
 
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -92,7 +93,7 @@ impl Headers {
 }
 
 /// A fetch without an answer: what kind, and the words for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The kind.
     pub kind: FailureKind,
@@ -101,7 +102,7 @@ pub struct Failure {
 }
 
 /// The kinds of failure, as far as anything is decided by them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FailureKind {
     /// The name does not exist, or has no address.
     NameNotFound,

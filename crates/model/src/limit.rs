@@ -1,12 +1,13 @@
 //! What was left out, and by which limit: one vocabulary for the state, summaries, reports, `explain` and the dataset.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $word:literal, $meaning:literal;)*) => {
         /// A limit or trap rule that kept something out of the crawl. Each belongs to the visit of a URL, but for
         /// [`Limit::RobotsTxt`], which belongs to a site.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Limit { $($(#[$doc])* $name,)* }
 
         impl Limit {
@@ -98,7 +99,7 @@ impl fmt::Display for Limit {
 }
 
 /// The limits that a visit reached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LimitSet(u64);
 
 impl LimitSet {

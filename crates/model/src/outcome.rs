@@ -1,11 +1,12 @@
 //! What became of a URL: one vocabulary in the store, the exports, the reports and the documentation.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 macro_rules! outcomes {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
         /// The outcome of a visit. Until there is one, a URL is in the frontier.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Outcome { $($(#[$doc])* $name,)* }
 
         impl Outcome {

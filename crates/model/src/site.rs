@@ -1,5 +1,6 @@
 //! The record of a site: its politeness state, which outlives the process.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crate::{Failure, Limit, LimitSet, Timestamp};
 
 /// What is kept of a site. It is written with every visit, so that delays, back-off, robots rules, budgets and trap
 /// counters survive a restart and could move with the site to another machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteRecord {
     /// The site.
     pub site: Site,
@@ -39,7 +40,7 @@ pub struct SiteRecord {
 }
 
 /// The trouble of a site that is tried again after ever longer waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aside {
     /// When its wait is over, which is then its `due_at`; the epoch where the site asked to be left alone, for as long as only it knows.
     pub until: Timestamp,
@@ -70,7 +71,7 @@ impl SiteRecord {
 }
 
 /// What came of asking for robots.txt.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RobotsRecord {
     /// When the answer came.
     pub fetched_at: Timestamp,
@@ -101,7 +102,7 @@ impl fmt::Display for RobotsAnswer {
 }
 
 /// The answer to a request for robots.txt.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RobotsAnswer {
     /// A status and, where it matters, the body.
     Status {

@@ -1,11 +1,12 @@
 //! Points in time as values: nothing in the pure parts reads a clock.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Add;
 use std::time::Duration;
 
 /// Microseconds since the Unix epoch (UTC).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Timestamp(pub u64);
 
 impl Timestamp {

@@ -1,11 +1,12 @@
 //! The record of a visit: what the store keeps of a URL once its outcome is known.
 
+use serde::{Deserialize, Serialize};
 use weburl::UrlKey;
 
 use crate::{Distance, LimitSet, Outcome, PayloadDigest, Timestamp, essence};
 
 /// Where a record lies in the archive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ArchiveLocation {
     /// The serial number of the segment.
     pub segment: u32,
@@ -16,7 +17,7 @@ pub struct ArchiveLocation {
 }
 
 /// What became of a URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visit {
     /// The URL.
     pub key: UrlKey,

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use model::{ArchiveLocation, Visit};
-use store::{Entry, Segment, Store, StoreError};
+use store::{CrawlView, Entry, Segment, StoreError};
 use warc::{LoadedRecord, ReadError, Reader, RecordType};
 use weburl::UrlKey;
 
@@ -21,7 +21,7 @@ const HEAD_BYTES_MAX: u64 = 16 << 20;
 
 /// Reads answers back.
 pub struct Replay<'s> {
-    store: &'s dyn Store,
+    store: &'s dyn CrawlView,
     dir: PathBuf,
     segments: HashMap<u32, String>,
     payload_bytes_max: u64,
@@ -53,7 +53,7 @@ pub enum ReplayError {
 impl<'s> Replay<'s> {
     /// Reads from the archive in `dir` what `store` points to; payloads of at most `payload_bytes_max` bytes.
     #[must_use]
-    pub fn new(store: &'s dyn Store, dir: &Path, payload_bytes_max: u64) -> Self {
+    pub fn new(store: &'s dyn CrawlView, dir: &Path, payload_bytes_max: u64) -> Self {
         Replay { store, dir: dir.to_owned(), segments: HashMap::new(), payload_bytes_max }
     }
 

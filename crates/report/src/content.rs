@@ -8,7 +8,7 @@ use dataset::{Column, Layout};
 use extract::media_type::Kind;
 use graph::{Graph, PageKind, Vertex};
 use model::Outcome;
-use store::Store;
+use store::CrawlView;
 use weburl::{SiteKey, UrlKey};
 
 use crate::picture::{PageNode, Picture};
@@ -172,7 +172,7 @@ impl Content {
     /// The numbers, with the names of the pages that have most.
     pub(crate) fn finish(
         self,
-        store: &dyn Store,
+        store: &dyn CrawlView,
         most_linked: Ranked<LinkedPage>,
     ) -> Result<(Images, Links), ReportError> {
         let some = |most: Both<u64>| most.map(|most| (most > 0).then_some(most));
@@ -198,7 +198,7 @@ impl Content {
     }
 }
 
-pub(crate) fn named(store: &dyn Store, top: Top<UrlKey>) -> Result<Ranked<Most>, ReportError> {
+pub(crate) fn named(store: &dyn CrawlView, top: Top<UrlKey>) -> Result<Ranked<Most>, ReportError> {
     let (total, kept) = top.finish();
     let mut rows = Vec::new();
     for (count, key) in kept {

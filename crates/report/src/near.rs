@@ -6,7 +6,7 @@ use dataset::near::{RESEMBLANCE_MIN, candidates};
 use dataset::schema::Table;
 use dataset::{Column, Layout};
 use extract::Sketch;
-use store::Store;
+use store::CrawlView;
 use weburl::{SiteKey, UrlKey};
 
 use crate::content::named;
@@ -19,7 +19,7 @@ use crate::{Both, ReportError};
 /// compared.
 pub(crate) fn near(
     dataset: &Layout,
-    store: &dyn Store,
+    store: &dyn CrawlView,
     seed_sites: &HashSet<SiteKey>,
 ) -> Result<NearDuplicates, ReportError> {
     let mut pages: Vec<(UrlKey, u64)> = Vec::new();

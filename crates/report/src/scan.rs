@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use extract::media_type::sniff;
 use model::{Outcome, Purpose, Visit, essence};
-use store::{Entry, Store};
+use store::{CrawlView, Entry};
 use weburl::{SiteKey, UrlKey};
 
 use crate::content::Content;
@@ -66,7 +66,7 @@ pub(crate) struct Lists {
 
 /// Reads all URLs. With what the dataset tells, those that most pages link to are found too.
 pub(crate) fn scan(
-    store: &dyn Store,
+    store: &dyn CrawlView,
     seed_sites: &HashSet<SiteKey>,
     content: Option<&Content>,
 ) -> Result<Scanned, ReportError> {
@@ -280,7 +280,7 @@ impl Counter {
     }
 }
 
-fn most_copied(store: &dyn Store, copies: HashMap<UrlKey, u64>) -> Result<Ranked<Copied>, ReportError> {
+fn most_copied(store: &dyn CrawlView, copies: HashMap<UrlKey, u64>) -> Result<Ranked<Copied>, ReportError> {
     let total = copies.len() as u64;
     let mut copies: Vec<(u64, UrlKey)> = copies.into_iter().map(|(key, copies)| (copies, key)).collect();
     copies.sort_unstable_by_key(|(copies, key)| (std::cmp::Reverse(*copies), *key));
@@ -294,7 +294,7 @@ fn most_copied(store: &dyn Store, copies: HashMap<UrlKey, u64>) -> Result<Ranked
 
 /// The sites that took longest to answer the last time. Adds the limits that sites reached to `limits`.
 pub(crate) fn slowest(
-    store: &dyn Store,
+    store: &dyn CrawlView,
     seed_sites: &HashSet<SiteKey>,
     limits: &mut Tally,
 ) -> Result<Ranked<SlowSite>, ReportError> {

@@ -3,7 +3,7 @@
 use dataset::Layout;
 use extract::media_type::Kind;
 use serde::Serialize;
-use store::Store;
+use store::CrawlView;
 
 use crate::content::Content;
 use crate::picture::Picture;
@@ -272,7 +272,7 @@ impl Statistics {
     ///
     /// # Errors
     /// The state or the dataset cannot be read.
-    pub fn of(store: &dyn Store, dataset: &Layout, directory: &str) -> Result<Self, ReportError> {
+    pub fn of(store: &dyn CrawlView, dataset: &Layout, directory: &str) -> Result<Self, ReportError> {
         let seeds = store.seeds()?;
         let seed_sites = seeds.iter().map(|seed| seed.key().site).collect();
         let near = if dataset.exists() { Some(near::near(dataset, store, &seed_sites)?) } else { None };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{ContentDigest, PayloadDigest, Position, SiteRecord};
-use store::{Batch, Committed, Entry, Queued, Segment, Store, StoreError, Totals};
+use store::{Batch, Committed, CrawlView, Entry, Queued, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::scenario::Sabotage;
@@ -121,6 +121,48 @@ fn failed() -> StoreError {
     StoreError::Backend { doing: "committing a batch", source: "input/output error".into() }
 }
 
+impl CrawlView for Watched {
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        if self.is_away(site) { Ok(Vec::new()) } else { self.below.pending(site, after, max) }
+    }
+
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.below.get(key)
+    }
+
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.below.scan(after, max)
+    }
+
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.below.unrecorded(after, max)
+    }
+
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.below.site(key)
+    }
+
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        self.below.sites(after, max)
+    }
+
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        self.below.seeds()
+    }
+
+    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        self.below.segments()
+    }
+
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        self.below.crawl_id()
+    }
+
+    fn totals(&self) -> Result<Totals, StoreError> {
+        self.below.totals()
+    }
+}
+
 impl Store for Watched {
     fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
         let mut notes = self.notes();
@@ -148,53 +190,17 @@ impl Store for Watched {
         Ok(committed)
     }
 
-    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
-        if self.is_away(site) { Ok(Vec::new()) } else { self.below.pending(site, after, max) }
-    }
-
     fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
         let sites = self.below.sites_with_pending(None, usize::MAX)?;
         let own = sites.into_iter().filter(|site| after.is_none_or(|after| *site > after) && !self.is_away(*site));
         Ok(own.take(max).collect())
     }
 
-    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        self.below.get(key)
-    }
-
-    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.below.scan(after, max)
-    }
-
-    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.below.unrecorded(after, max)
-    }
-
-    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
-        self.below.site(key)
-    }
-
-    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
-        self.below.sites(after, max)
-    }
-
     fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
         self.below.holder(content, label)
     }
 
-    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
-        self.below.seeds()
-    }
-
-    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
-        self.below.segments()
-    }
-
-    fn crawl_id(&self) -> Result<String, StoreError> {
-        self.below.crawl_id()
-    }
-
-    fn totals(&self) -> Result<Totals, StoreError> {
-        self.below.totals()
+    fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
+        self.below.view()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::{Event, Record, RecordError, Recorder};
 use model::{Position, Timestamp};
-use store::{Store, StoreError};
+use store::{CrawlView, Store, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::oracle::Check;

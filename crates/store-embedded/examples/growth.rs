@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use model::{Candidate, ContentDigest, Outcome, PayloadDigest, SiteRecord, Timestamp, Via, Visit};
-use store::{Batch, Store};
+use store::{Batch, CrawlView, Store};
 use store_embedded::{EmbeddedStore, Options};
 use weburl::{CanonicalRules, CanonicalUrl};
 

@@ -5,6 +5,8 @@ mod stage;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use stages::{Stage, time};
 use store::{Batch, Committed, StoreError};
 
@@ -42,7 +44,7 @@ impl Writer {
         Writer { version, progress, known: None, fingerprints, witness, failed: None }
     }
 
-    pub(crate) fn commit(&mut self, tables: &Tables, batch: &Batch) -> Result<Committed, StoreError> {
+    pub(crate) fn commit(&mut self, tables: &Arc<Tables>, batch: &Batch) -> Result<Committed, StoreError> {
         self.check_usable(tables)?;
         let urls = self.progress.totals.urls;
         tables.queue.begin_when_full(&tables.engine, urls).map_err(tables.failed("beginning a table of the queue"))?;

@@ -33,10 +33,10 @@ mod totals;
 mod witness;
 
 use std::fs::File;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
-use store::{Batch, Committed, Entry, Segment, Store, StoreError, Totals};
+use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::commit::Writer;
@@ -63,10 +63,18 @@ impl Default for Options {
 /// A [`Store`] in a directory.
 pub struct EmbeddedStore {
     writer: Mutex<Writer>,
-    tables: Tables,
+    tables: Arc<Tables>,
     crawl_id: String,
     /// Dropped after the engine, so that who gets the lock finds the engine closed.
-    _lock: File,
+    lock: Arc<File>,
+}
+
+/// The state after one commit.
+struct EmbeddedView {
+    view: View,
+    crawl_id: String,
+    /// As long as it reads the engine is open.
+    _lock: Arc<File>,
 }
 
 impl EmbeddedStore {
@@ -74,8 +82,92 @@ impl EmbeddedStore {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn view(&self) -> View<'_> {
-        View::of(&self.tables)
+    fn now(&self) -> EmbeddedView {
+        EmbeddedView { view: View::of(&self.tables), crawl_id: self.crawl_id.clone(), _lock: self.lock.clone() }
+    }
+}
+
+impl CrawlView for EmbeddedStore {
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        self.now().pending(site, after, max)
+    }
+
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.now().get(key)
+    }
+
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.now().scan(after, max)
+    }
+
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.now().unrecorded(after, max)
+    }
+
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.now().site(key)
+    }
+
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        self.now().sites(after, max)
+    }
+
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        self.now().seeds()
+    }
+
+    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        self.now().segments()
+    }
+
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        Ok(self.crawl_id.clone())
+    }
+
+    fn totals(&self) -> Result<Totals, StoreError> {
+        self.now().totals()
+    }
+}
+
+impl CrawlView for EmbeddedView {
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        self.view.pending(site, after, max)
+    }
+
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.view.get(key)
+    }
+
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.view.scan(after, max)
+    }
+
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.view.unrecorded(after, max)
+    }
+
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.view.site(key)
+    }
+
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        self.view.sites(after, max)
+    }
+
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        self.view.seeds()
+    }
+
+    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        self.view.segments()
+    }
+
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        Ok(self.crawl_id.clone())
+    }
+
+    fn totals(&self) -> Result<Totals, StoreError> {
+        Ok(self.view.progress()?.totals)
     }
 }
 
@@ -84,51 +176,15 @@ impl Store for EmbeddedStore {
         self.writer().commit(&self.tables, batch)
     }
 
-    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
-        self.view().pending(site, after, max)
-    }
-
     fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
-        self.view().sites_with_pending(after, max)
-    }
-
-    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        self.view().get(key)
-    }
-
-    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.view().scan(after, max)
-    }
-
-    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.view().unrecorded(after, max)
-    }
-
-    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
-        self.view().site(key)
-    }
-
-    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
-        self.view().sites(after, max)
+        self.now().view.sites_with_pending(after, max)
     }
 
     fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.view().holder(content, label)
+        self.now().view.holder(content, label)
     }
 
-    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
-        self.view().seeds()
-    }
-
-    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
-        self.view().segments()
-    }
-
-    fn crawl_id(&self) -> Result<String, StoreError> {
-        Ok(self.crawl_id.clone())
-    }
-
-    fn totals(&self) -> Result<Totals, StoreError> {
-        Ok(self.view().progress()?.totals)
+    fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
+        Ok(Box::new(self.now()))
     }
 }

@@ -3,7 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use store::StoreError;
 
@@ -50,7 +50,7 @@ impl EmbeddedStore {
         witness.note(progress.sequence).map_err(|error| error::system(dir, "writing the witness", error))?;
         let crawl_id = crawl_id(&tables)?;
         let writer = Writer::new(version, progress, fingerprints, witness);
-        Ok(EmbeddedStore { writer: Mutex::new(writer), tables, crawl_id, _lock: lock })
+        Ok(EmbeddedStore { writer: Mutex::new(writer), tables: Arc::new(tables), crawl_id, lock: Arc::new(lock) })
     }
 }
 

@@ -4,6 +4,7 @@ mod scan;
 
 use std::collections::BTreeMap;
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
+use std::sync::Arc;
 
 use fjall::{Iter, Keyspace, Readable, Slice, Snapshot};
 use model::{ContentDigest, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited};
@@ -18,18 +19,18 @@ use crate::queue::{Generation, Generations};
 use crate::tables::Tables;
 
 /// The state after some commit.
-pub(crate) struct View<'a> {
-    tables: &'a Tables,
+pub(crate) struct View {
+    tables: Arc<Tables>,
     snapshot: Snapshot,
     /// All that have something in the snapshot.
     pub(crate) queue: Generations,
 }
 
-impl<'a> View<'a> {
+impl View {
     /// The state after the last commit.
-    pub(crate) fn of(tables: &'a Tables) -> Self {
+    pub(crate) fn of(tables: &Arc<Tables>) -> Self {
         let snapshot = tables.engine.snapshot();
-        View { tables, snapshot, queue: tables.queue.generations() }
+        View { tables: tables.clone(), snapshot, queue: tables.queue.generations() }
     }
 
     pub(crate) fn pending(

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use database::Address;
 use model::{Candidate, Distance, Outcome, SiteRecord, Timestamp, Via, Visit};
-use store::{Batch, Segment, Store};
+use store::{Batch, CrawlView, Segment, Store};
 use store_postgres::{PostgresStore, Schema};
 use testdb::Postgres;
 use weburl::{CanonicalRules, CanonicalUrl};

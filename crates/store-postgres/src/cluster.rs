@@ -28,7 +28,9 @@ use std::time::Duration;
 use database::Address;
 use model::{Candidate, ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
 use postgres::Row;
-use store::{Batch, Committed, Entry, StoreError};
+use store::{Batch, Committed, CrawlView, Entry, StoreError};
+
+use crate::PostgresView;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use crate::commit::Writer;
@@ -57,6 +59,14 @@ pub struct Worker {
 }
 
 impl Worker {
+    /// The state of the whole crawl after the last commit of any worker.
+    ///
+    /// # Errors
+    /// As [`crate::PostgresStore::open`].
+    pub fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
+        PostgresView::of(&self.reader, &self.crawl_id)
+    }
+
     /// Joins, under a new identity. A single process that has the store open ([`crate::PostgresStore`]) keeps workers out, and they keep it
     /// out. `name` is where others reach it.
     ///

@@ -39,7 +39,7 @@ use std::sync::{Mutex, PoisonError};
 
 use database::Address;
 use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
-use store::{Batch, Committed, Entry, Segment, Store, StoreError, Totals};
+use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::commit::Writer;
@@ -54,6 +54,18 @@ pub struct PostgresStore {
     reader: Reader,
     crawl_id: String,
     is_new: bool,
+}
+
+/// The state after one commit, read in one transaction.
+pub(crate) struct PostgresView {
+    reader: Reader,
+    crawl_id: String,
+}
+
+impl PostgresView {
+    pub(crate) fn of(reader: &Reader, crawl_id: &str) -> Result<Box<dyn CrawlView>, StoreError> {
+        Ok(Box::new(PostgresView { reader: reader.of_this_moment()?, crawl_id: crawl_id.to_owned() }))
+    }
 }
 
 impl PostgresStore {
@@ -75,17 +87,9 @@ impl PostgresStore {
     }
 }
 
-impl Store for PostgresStore {
-    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner).commit(&[], 0, batch)
-    }
-
+impl CrawlView for PostgresStore {
     fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
         self.reader.pending(site, after, max)
-    }
-
-    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
-        self.reader.sites_with_pending(after, max)
     }
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
@@ -108,10 +112,6 @@ impl Store for PostgresStore {
         self.reader.sites(after, max)
     }
 
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.reader.holder(content, label)
-    }
-
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
         self.reader.seeds()
     }
@@ -127,5 +127,65 @@ impl Store for PostgresStore {
 
     fn totals(&self) -> Result<Totals, StoreError> {
         self.reader.totals()
+    }
+}
+
+impl CrawlView for PostgresView {
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        self.reader.pending(site, after, max)
+    }
+
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.reader.get(key)
+    }
+
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.reader.scan(after, max)
+    }
+
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.reader.unrecorded(after, max)
+    }
+
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.reader.site(key)
+    }
+
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        self.reader.sites(after, max)
+    }
+
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        self.reader.seeds()
+    }
+
+    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        self.reader.segments()
+    }
+
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        Ok(self.crawl_id.clone())
+    }
+
+    fn totals(&self) -> Result<Totals, StoreError> {
+        self.reader.totals()
+    }
+}
+
+impl Store for PostgresStore {
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).commit(&[], 0, batch)
+    }
+
+    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
+        self.reader.sites_with_pending(after, max)
+    }
+
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.reader.holder(content, label)
+    }
+
+    fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
+        PostgresView::of(&self.reader, &self.crawl_id)
     }
 }

@@ -114,12 +114,21 @@ const TOTALS: &str = "SELECT 'url', NULL, count(*), '0' FROM url
 /// What reads.
 pub(crate) struct Reader {
     session: Session,
+    address: Address,
+    schema: Schema,
 }
 
 impl Reader {
     pub(crate) fn open(address: &Address, schema: &Schema) -> Result<Self, StoreError> {
         let (session, _) = Session::open(address, schema, Role::Read)?;
-        Ok(Reader { session })
+        Ok(Reader { session, address: address.clone(), schema: schema.clone() })
+    }
+
+    /// Reads on a connection of its own, and all in one transaction: what others commit from now on is not seen.
+    pub(crate) fn of_this_moment(&self) -> Result<Self, StoreError> {
+        let (address, schema) = (self.address.clone(), self.schema.clone());
+        let (session, _) = Session::open(&address, &schema, Role::View)?;
+        Ok(Reader { session, address, schema })
     }
 
     pub(crate) fn pending(

@@ -30,6 +30,9 @@ const SETTINGS: &str =
 /// After a failover there may be a standby where the primary was.
 const IS_STANDBY: &str = "SELECT pg_is_in_recovery()";
 
+/// The statement behind it is the moment of the transaction.
+const BEGIN_VIEW: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1";
+
 /// A commit that returns is durable, unless somebody asked for less; more (a standby) stays.
 const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') = 'off'";
@@ -53,10 +56,18 @@ type Answer = Result<Vec<Row>, StoreError>;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Read,
+    /// Read the state of one moment: all in one transaction, which ends with the connection.
+    View,
     /// Commit, and nobody else.
     Commit,
     /// Commit beside other workers.
     Work,
+}
+
+impl Role {
+    fn commits(self) -> bool {
+        matches!(self, Role::Commit | Role::Work)
+    }
 }
 
 /// Where a store is, in words.
@@ -146,6 +157,8 @@ enum Failed {
     Connect(database::DatabaseError),
     Standby,
     Query(postgres::Error),
+    /// The connection of a [`Role::View`] was lost, and its moment with it.
+    Over,
 }
 
 impl Link {
@@ -165,16 +178,16 @@ impl Link {
     fn open(&mut self) -> Result<Option<String>, StoreError> {
         let doing = "opening the store";
         let mut client = self.connect().map_err(|error| backend(doing, error))?;
-        if self.role != Role::Read {
+        if self.role.commits() {
             migrations::check_server(&mut client, &self.address)?;
         }
         if is_standby(&mut client).map_err(|error| error::query(&self.place, doing, error))? {
             return Err(backend(doing, self.standby()));
         }
         let mut crawl_id = None;
-        if self.role != Role::Read {
-            let failed = |error| error::query(&self.place, doing, error);
-            self.greet(&mut client).map_err(failed)?;
+        let failed = |error| error::query(&self.place, doing, error);
+        self.greet(&mut client).map_err(failed)?;
+        if self.role.commits() {
             client.execute(LOCK_TABLES, &[&self.schema.as_str()]).map_err(failed)?;
             crawl_id = Some(migrations::migrate(&mut client, &self.schema, &self.place)?);
             client.execute(UNLOCK_TABLES, &[&self.schema.as_str()]).map_err(failed)?;
@@ -194,7 +207,7 @@ impl Link {
     /// Takes the lock. The name of the schema stands in for it, since it may not be there yet.
     fn greet(&self, client: &mut Client) -> Result<(), postgres::Error> {
         let lock = match self.role {
-            Role::Read => None,
+            Role::Read | Role::View => None,
             Role::Commit => Some(LOCK),
             Role::Work => Some(LOCK_SHARED),
         };
@@ -203,6 +216,9 @@ impl Link {
             client.execute(lock, &[&self.schema.as_str()])?;
             client.batch_execute(NO_LOCK_TIMEOUT)?;
             client.execute(DURABLE, &[])?;
+        }
+        if self.role == Role::View {
+            client.batch_execute(BEGIN_VIEW)?;
         }
         Ok(())
     }
@@ -218,6 +234,7 @@ impl Link {
             let source: Box<dyn std::error::Error + Send + Sync> = match failed {
                 Failed::Connect(error) if error::is_transient_refusal(&error) => error.into(),
                 Failed::Connect(error) => return Err(backend(doing, error)),
+                Failed::Over => return Err(backend(doing, Unusable::Ended)),
                 Failed::Standby => self.standby().into(),
                 Failed::Query(error) if error::is_transient(&error) => Unusable::from(error).into(),
                 Failed::Query(error) => return Err(error::query(&self.place, doing, error)),
@@ -234,6 +251,7 @@ impl Link {
     fn try_query(&mut self, statement: &'static str, parameters: &Parameters) -> Result<Vec<Row>, Failed> {
         let mut client = match self.client.take() {
             Some(client) => client,
+            None if self.role == Role::View => return Err(Failed::Over),
             None => {
                 self.statements.clear();
                 let mut client = self.connect().map_err(Failed::Connect)?;
@@ -262,7 +280,7 @@ impl Link {
     /// Gives the lock back before the connection ends: the server may notice that only later.
     fn close(&mut self) {
         let Some(mut client) = self.client.take() else { return };
-        if self.role != Role::Read {
+        if self.role.commits() {
             let _ = client.batch_execute(UNLOCK);
         }
         let _ = client.close();

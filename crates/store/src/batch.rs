@@ -1,5 +1,6 @@
 //! The values that go into a store and come out of it.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use model::{
@@ -61,7 +62,7 @@ pub struct Relaxed {
 }
 
 /// All that is known of a URL.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The URL and how it was found.
     pub candidate: Candidate,
@@ -72,7 +73,7 @@ pub struct Entry {
 }
 
 /// A segment of the archive, as far as the state points into it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Segment {
     /// The serial number.
     pub serial: u32,
@@ -83,7 +84,7 @@ pub struct Segment {
 }
 
 /// How much there is of everything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// URLs known.
     pub urls: u64,

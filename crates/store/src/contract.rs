@@ -19,7 +19,7 @@ use model::{
 };
 use weburl::{CanonicalRules, CanonicalUrl, Site, UrlKey};
 
-use crate::{Batch, Committed, Segment, Store};
+use crate::{Batch, Committed, CrawlView, Segment, Store};
 
 /// A place where a store can be opened, closed (by dropping it) and opened again.
 pub trait Fixture {
@@ -60,6 +60,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("what the archive has no record of is found", unrecorded),
         ("totals count everything once", totals),
         ("limits are counted as they stand", limits),
+        ("a view stays as it was", views),
         ("all is there after opening again", durable),
     ];
     for (name, check) in checks {
@@ -546,6 +547,34 @@ fn limits(fixture: &dyn Fixture) {
     drop(store);
     let expect = [(Limit::Links, 1), (Limit::Text, 1), (Limit::PathDepth, 1)];
     assert_eq!(counted(&*fixture.open()), expect);
+}
+
+fn views(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let seen = |view: &dyn CrawlView| {
+        let a = url("http://a.test/");
+        (
+            view.scan(None, 10).expect("entries").len(),
+            view.get(a.key()).expect("an entry").is_some_and(|entry| entry.visit.is_some()),
+            view.pending(a.key().site, None, 10).expect("a queue").len(),
+            view.totals().expect("totals").pending,
+            view.sites(None, 10).expect("sites").len(),
+            view.seeds().expect("seeds").len(),
+        )
+    };
+    let empty = store.view().expect("a view");
+    find(&*store, &[page("http://a.test/", 0), page("http://b.test/", 1)]);
+    let found = store.view().expect("a view");
+    end(&*store, &[visit("http://a.test/", Outcome::Html)]);
+    let (sites, seeds) = (vec![SiteRecord::new(url("http://a.test/").site())], vec![url("http://a.test/")]);
+    store.commit(&Batch { sites, seeds, ..Batch::default() }).expect("a commit");
+    assert_eq!(seen(&*empty), (0, false, 0, 0, 0, 0));
+    assert_eq!(seen(&*found), (2, false, 1, 2, 0, 0));
+    assert_eq!(seen(&*store.view().expect("a view")), (2, true, 0, 1, 1, 1));
+    assert_eq!(found.crawl_id().expect("an id"), store.crawl_id().expect("an id"));
+    // A view outlives its store.
+    drop(store);
+    assert_eq!(seen(&*found), (2, false, 1, 2, 0, 0));
 }
 
 fn durable(fixture: &dyn Fixture) {

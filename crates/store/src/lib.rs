@@ -21,34 +21,13 @@ use model::{ContentDigest, PayloadDigest, Position, SiteRecord};
 
 pub use model::Queued;
 
-/// The state of a crawl.
-pub trait Store: Send + Sync {
-    /// Applies a batch: all of it or nothing, durable when it returns. Applying the same batch again changes nothing.
-    ///
-    /// - A reopened URL loses its visit and is back at its place in the queue, as if it had never been asked for.
-    /// - A found URL that is unknown is queued, and reported as fresh. A known one whose new way is shorter (fewer
-    ///   links, then fewer redirects) is relaxed: it takes the new depth; if it was visited and has outlinks it goes
-    ///   back into the queue marked [`Queued::visited`], so that its links are judged again even after a crash.
-    /// - A settled URL is recorded with its visit if it is unknown, without ever being queued.
-    /// - A visit ends the URL's stay in the queue, unless the URL is known to be nearer than the visit's `judged_at` and
-    ///   has outlinks: then it stays, marked [`Queued::visited`], and is reported as relaxed. The same holds for
-    ///   [`Batch::judged_again`]. So no shorter way is lost that turns up while the URL is in flight.
-    ///
-    /// # Errors
-    /// Nothing was applied, or, if the error says so, the outcome is unknown and the batch may be applied again.
-    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError>;
-
+/// What a crawl has come to: all that is asked of a finished crawl, and of a running one.
+pub trait CrawlView: Send + Sync {
     /// The queue of a site in order, from behind `after`, at most `max` entries.
     ///
     /// # Errors
     /// The store cannot be read.
     fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError>;
-
-    /// The sites with a queue, in key order, from behind `after`, at most `max`.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError>;
 
     /// All that is known of a URL.
     ///
@@ -81,13 +60,6 @@ pub trait Store: Send + Sync {
     /// The store cannot be read.
     fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError>;
 
-    /// The URL that first had this content. Stores that hold what an earlier program recorded know some contents by the label of their
-    /// payload only, and find those by `label`.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError>;
-
     /// The seeds, in the order in which they were given, and URLs that seeds redirect to.
     ///
     /// # Errors
@@ -112,4 +84,41 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// The store cannot be read.
     fn totals(&self) -> Result<Totals, StoreError>;
+}
+
+/// The state of a crawl for the one program that crawls: what it reads, and how it changes.
+pub trait Store: CrawlView {
+    /// Applies a batch: all of it or nothing, durable when it returns. Applying the same batch again changes nothing.
+    ///
+    /// - A reopened URL loses its visit and is back at its place in the queue, as if it had never been asked for.
+    /// - A found URL that is unknown is queued, and reported as fresh. A known one whose new way is shorter (fewer
+    ///   links, then fewer redirects) is relaxed: it takes the new depth; if it was visited and has outlinks it goes
+    ///   back into the queue marked [`Queued::visited`], so that its links are judged again even after a crash.
+    /// - A settled URL is recorded with its visit if it is unknown, without ever being queued.
+    /// - A visit ends the URL's stay in the queue, unless the URL is known to be nearer than the visit's `judged_at` and
+    ///   has outlinks: then it stays, marked [`Queued::visited`], and is reported as relaxed. The same holds for
+    ///   [`Batch::judged_again`]. So no shorter way is lost that turns up while the URL is in flight.
+    ///
+    /// # Errors
+    /// Nothing was applied, or, if the error says so, the outcome is unknown and the batch may be applied again.
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError>;
+
+    /// The sites with a queue, in key order, from behind `after`, at most `max`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError>;
+
+    /// The URL that first had this content. Stores that hold what an earlier program recorded know some contents by the label of their
+    /// payload only, and find those by `label`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError>;
+
+    /// The state after the last commit, which later commits leave alone, for as long as it is kept.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn view(&self) -> Result<Box<dyn CrawlView>, StoreError>;
 }

@@ -9,7 +9,7 @@ use model::{
 };
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::{Batch, Committed, Entry, Relaxed, Segment, Store, StoreError, Totals, is_nearer};
+use crate::{Batch, Committed, CrawlView, Entry, Relaxed, Segment, Store, StoreError, Totals, is_nearer};
 
 /// A [`Store`] in maps.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub struct MemoryStore {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     urls: BTreeMap<UrlKey, Entry>,
     queue: BTreeSet<(SiteKey, Position)>,
@@ -37,6 +37,83 @@ impl MemoryStore {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl CrawlView for MemoryStore {
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        let state = self.state();
+        let from = after.map_or(Unbounded, |position| Excluded((site, position)));
+        let queue = state.queue.range((from, Unbounded)).skip_while(|(key, _)| *key < site);
+        let keys = queue.take_while(|(key, _)| *key == site).take(max);
+        Ok(keys
+            .filter_map(|(site, position)| state.urls.get(&UrlKey { site: *site, url: position.url }))
+            .map(queued)
+            .collect())
+    }
+
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        Ok(self.state().urls.get(&key).cloned())
+    }
+
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        let from = after.map_or(Unbounded, Excluded);
+        Ok(self.state().urls.range((from, Unbounded)).take(max).map(|(_, entry)| entry.clone()).collect())
+    }
+
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        let from = after.map_or(Unbounded, Excluded);
+        let state = self.state();
+        let entries = state.urls.range((from, Unbounded)).map(|(_, entry)| entry);
+        let is_unrecorded = |entry: &&Entry| entry.visit.as_ref().is_some_and(|visit| visit.location.is_none());
+        Ok(entries.filter(is_unrecorded).take(max).cloned().collect())
+    }
+
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        let state = self.state();
+        let shapes = state.shapes.get(&key).into_iter().flatten().map(|(shape, count)| (*shape, *count)).collect();
+        Ok(state.sites.get(&key).cloned().map(|site| SiteRecord { shapes, ..site }))
+    }
+
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        let from = after.map_or(Unbounded, Excluded);
+        Ok(self.state().sites.range((from, Unbounded)).take(max).map(|(_, record)| record.clone()).collect())
+    }
+
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        Ok(self.state().seeds.clone())
+    }
+
+    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        Ok(self.state().segments.values().cloned().collect())
+    }
+
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        Ok("memory".to_owned())
+    }
+
+    fn totals(&self) -> Result<Totals, StoreError> {
+        let state = self.state();
+        let mut totals = Totals {
+            urls: state.urls.len() as u64,
+            pending: state.queue.len() as u64,
+            sites: state.sites.len() as u64,
+            ..Totals::default()
+        };
+        for record in state.sites.values().filter_map(|record| record.robots.as_ref()) {
+            totals.shift_limits(LimitSet::EMPTY, record.limits());
+        }
+        for entry in state.urls.values() {
+            let Some(visit) = &entry.visit else { continue };
+            totals.bytes += visit.length;
+            totals.shift_limits(LimitSet::EMPTY, visit.limits);
+            if entry.candidate.purpose == Purpose::Sitemap {
+                totals.sitemaps += 1;
+            } else {
+                *totals.outcomes.entry(visit.outcome).or_default() += 1;
+            }
+        }
+        Ok(totals)
     }
 }
 
@@ -82,17 +159,6 @@ impl Store for MemoryStore {
         Ok(committed)
     }
 
-    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
-        let state = self.state();
-        let from = after.map_or(Unbounded, |position| Excluded((site, position)));
-        let queue = state.queue.range((from, Unbounded)).skip_while(|(key, _)| *key < site);
-        let keys = queue.take_while(|(key, _)| *key == site).take(max);
-        Ok(keys
-            .filter_map(|(site, position)| state.urls.get(&UrlKey { site: *site, url: position.url }))
-            .map(queued)
-            .collect())
-    }
-
     fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
         let mut sites: Vec<SiteKey> = self.state().queue.iter().map(|(site, _)| *site).collect();
         sites.dedup();
@@ -101,72 +167,12 @@ impl Store for MemoryStore {
         Ok(sites)
     }
 
-    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        Ok(self.state().urls.get(&key).cloned())
-    }
-
-    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        let from = after.map_or(Unbounded, Excluded);
-        Ok(self.state().urls.range((from, Unbounded)).take(max).map(|(_, entry)| entry.clone()).collect())
-    }
-
-    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        let from = after.map_or(Unbounded, Excluded);
-        let state = self.state();
-        let entries = state.urls.range((from, Unbounded)).map(|(_, entry)| entry);
-        let is_unrecorded = |entry: &&Entry| entry.visit.as_ref().is_some_and(|visit| visit.location.is_none());
-        Ok(entries.filter(is_unrecorded).take(max).cloned().collect())
-    }
-
-    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
-        let state = self.state();
-        let shapes = state.shapes.get(&key).into_iter().flatten().map(|(shape, count)| (*shape, *count)).collect();
-        Ok(state.sites.get(&key).cloned().map(|site| SiteRecord { shapes, ..site }))
-    }
-
-    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
-        let from = after.map_or(Unbounded, Excluded);
-        Ok(self.state().sites.range((from, Unbounded)).take(max).map(|(_, record)| record.clone()).collect())
-    }
-
     fn holder(&self, content: ContentDigest, _label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
         Ok(self.state().holders.get(&content).copied())
     }
 
-    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
-        Ok(self.state().seeds.clone())
-    }
-
-    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
-        Ok(self.state().segments.values().cloned().collect())
-    }
-
-    fn crawl_id(&self) -> Result<String, StoreError> {
-        Ok("memory".to_owned())
-    }
-
-    fn totals(&self) -> Result<Totals, StoreError> {
-        let state = self.state();
-        let mut totals = Totals {
-            urls: state.urls.len() as u64,
-            pending: state.queue.len() as u64,
-            sites: state.sites.len() as u64,
-            ..Totals::default()
-        };
-        for record in state.sites.values().filter_map(|record| record.robots.as_ref()) {
-            totals.shift_limits(LimitSet::EMPTY, record.limits());
-        }
-        for entry in state.urls.values() {
-            let Some(visit) = &entry.visit else { continue };
-            totals.bytes += visit.length;
-            totals.shift_limits(LimitSet::EMPTY, visit.limits);
-            if entry.candidate.purpose == Purpose::Sitemap {
-                totals.sitemaps += 1;
-            } else {
-                *totals.outcomes.entry(visit.outcome).or_default() += 1;
-            }
-        }
-        Ok(totals)
+    fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
+        Ok(Box::new(MemoryStore { state: Mutex::new(self.state().clone()) }))
     }
 }
 

@@ -417,3 +417,16 @@ fn canonical_query(url: &mut url::Url, rules: &CanonicalRules) {
         url.set_query(new.as_deref());
     }
 }
+
+impl serde::Serialize for CanonicalUrl {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for CanonicalUrl {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        CanonicalUrl::from_canonical(&text).ok_or_else(|| serde::de::Error::custom("no canonical URL"))
+    }
+}

@@ -3,14 +3,15 @@
 //! BLAKE3, because the web is an adversary: with a fast hash anyone could craft a host name whose key equals that of
 //! another site and so take over its politeness state or hide its pages (`docs/decisions/0001-keys.md`).
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The key of a site: the first 64 bits of the BLAKE3 hash of its text.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SiteKey(pub u64);
 
 /// The key of a canonical URL: its site's key, then 64 bits of its own, so that the URLs of a site lie together.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UrlKey {
     /// The key of the URL's site.
     pub site: SiteKey,

@@ -84,6 +84,19 @@ impl fmt::Debug for Site {
     }
 }
 
+impl serde::Serialize for Site {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Site {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        Site::from_text(&text).ok_or_else(|| serde::de::Error::custom("no site"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

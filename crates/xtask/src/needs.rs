@@ -8,10 +8,11 @@ use anyhow::bail;
 use crate::workspace;
 
 /// Debian packages with the file by which each is known to be there.
-const PACKAGES: [(&str, &str); 6] = [
+const PACKAGES: [(&str, &str); 7] = [
     ("python3", "/usr/bin/python3"),
     ("python3-doc", "/usr/share/doc/python3-doc/html/index.html"),
     ("postgresql-doc-15", "/usr/share/doc/postgresql-doc-15/html/index.html"),
+    ("openjdk-17-doc", "/usr/share/doc/openjdk-17-doc/api/index.html"),
     ("postgresql-15", "/usr/lib/postgresql/15/bin/initdb"),
     ("chromium", "/usr/bin/chromium"),
     ("iproute2", "/usr/bin/ip"),

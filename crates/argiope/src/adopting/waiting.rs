@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
-use store::{Batch, Committed, Entry, Segment, Store, StoreError, Totals};
+use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 /// A [`Store`] that hides what waits for the network.
@@ -24,14 +24,7 @@ impl Waiting {
     }
 }
 
-impl Store for Waiting {
-    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
-        let mut committed = self.below.commit(batch)?;
-        committed.fresh.retain(|candidate| self.answered.contains(&candidate.url.key()));
-        committed.relaxed.retain(|relaxed| relaxed.queued.as_ref().is_none_or(|queued| self.is_shown(queued)));
-        Ok(committed)
-    }
-
+impl CrawlView for Waiting {
     fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
         let (mut shown, mut after) = (Vec::new(), after);
         loop {
@@ -45,10 +38,6 @@ impl Store for Waiting {
                 return Ok(shown);
             }
         }
-    }
-
-    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
-        self.below.sites_with_pending(after, max)
     }
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
@@ -73,10 +62,6 @@ impl Store for Waiting {
         self.below.sites(after, max)
     }
 
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.below.holder(content, label)
-    }
-
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
         self.below.seeds()
     }
@@ -91,5 +76,26 @@ impl Store for Waiting {
 
     fn totals(&self) -> Result<Totals, StoreError> {
         self.below.totals()
+    }
+}
+
+impl Store for Waiting {
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+        let mut committed = self.below.commit(batch)?;
+        committed.fresh.retain(|candidate| self.answered.contains(&candidate.url.key()));
+        committed.relaxed.retain(|relaxed| relaxed.queued.as_ref().is_none_or(|queued| self.is_shown(queued)));
+        Ok(committed)
+    }
+
+    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
+        self.below.sites_with_pending(after, max)
+    }
+
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.below.holder(content, label)
+    }
+
+    fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
+        self.below.view()
     }
 }

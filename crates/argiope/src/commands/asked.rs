@@ -11,9 +11,10 @@ use weburl::{CanonicalRules, CanonicalUrl, without_user_info};
 use super::explain::target::with_scheme;
 use crate::cli::usage;
 use crate::crawl_dir::CrawlDir;
+use crate::live;
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::tables::{self, Deriver};
+use crate::tables::Deriver;
 
 /// A crawl with a dataset.
 pub(super) struct Asked {
@@ -51,7 +52,7 @@ impl Asked {
         if !plan.dataset && !layout.exists() {
             bail!("{0}: the crawl writes no dataset (--no-dataset): `argiope derive {0}` makes it", root.display());
         }
-        if plan.dataset && !tables::publish(root)? {
+        if plan.dataset && !live::publish(root)? {
             complete(&dir, &layout, &plan)?;
         }
         Ok(Asked { layout, canonical: plan.settings.canonical, bottom: plan.settings.depth_max })

@@ -42,12 +42,12 @@ pub struct CheckArgs {
 /// The directory holds no crawl, a crawl is running in it, or the disk fails.
 pub fn run(args: CheckArgs) -> anyhow::Result<ExitCode> {
     let opened = Opened::new(&args.dir)?;
-    let mut audit = Audit::of(opened.store.as_ref(), &Archive::of(&opened)?)?;
+    let mut audit = Audit::of(opened.view(), &Archive::of(&opened)?)?;
     let mut repair = None;
     if args.repair && audit.wants_repair() {
         let found = std::mem::take(&mut audit.findings);
         let mended = Repair::run(&opened, found)?;
-        audit = Audit::of(opened.store.as_ref(), &Archive::of(&opened)?)?;
+        audit = Audit::of(opened.view(), &Archive::of(&opened)?)?;
         repair = Some(mended);
     }
     let report = Report::new(opened.dir.root(), audit, repair);

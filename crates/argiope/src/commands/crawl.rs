@@ -31,6 +31,7 @@ use crate::crawl_dir::CrawlDir;
 use crate::exit;
 use crate::held::Held;
 use crate::keyring;
+use crate::live::{Answers, Live};
 use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::plan::Plan;
@@ -278,6 +279,9 @@ pub fn crawl_observed(
     // Begun last: from here on nothing fails but the crawl itself, whose end completes the files.
     let held = dir.hold(plan.dataset)?;
     let tables = if plan.dataset { Some(open_tables(dir, &plan, store.clone(), held.clone())?) } else { None };
+    let view = store.clone();
+    let answers = Answers { view: Box::new(move || view.view()), publish: tables.as_ref().map(Writer::publisher) };
+    let live = Live::listen(dir.root(), answers);
     let threads = fetching_threads(archive.is_some() || tables.is_some());
     let mut recorder = Recorder::new(store.clone(), archive).guarded_by(Box::new(move || Ok(held.check()?)));
     if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
@@ -306,6 +310,7 @@ pub fn crawl_observed(
     });
     runtime.shutdown_background();
     printer.end();
+    drop(live);
     // If it is the dataset that failed, its own error says more than that of the crawl.
     tables.map_or(Ok(()), Writer::finish)?;
     let end = ended?;
@@ -446,7 +451,7 @@ fn open_tables(dir: &CrawlDir, plan: &Plan, store: Arc<dyn Store>, held: Held) -
     let (archive, settings) = (dir.archive(), &plan.settings);
     let deriver = Deriver { layout: &layout, store: store.as_ref(), archive: &archive, settings };
     deriver.derive_segments()?.tell();
-    Writer::start(dir.root(), layout, store, held)
+    Writer::start(layout, store, held)
 }
 
 /// The plan of a crawl that goes on: its own options, with what is given now on top.

@@ -11,9 +11,10 @@ use dataset::Layout;
 use super::opened::Opened;
 use crate::counted::counted;
 use crate::crawl_dir::CrawlDir;
+use crate::live;
 use crate::message::show;
 use crate::plan::Plan;
-use crate::tables::{self, Deriver};
+use crate::tables::Deriver;
 
 /// Rows between two lines of progress.
 const PROGRESS_ROWS: u64 = 10_000;
@@ -33,12 +34,14 @@ pub struct DeriveArgs {
 /// # Errors
 /// The directory holds no crawl, a crawl is running in it, its archive is damaged, or the dataset cannot be written.
 pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
-    if !args.all && CrawlDir::existing(&args.dir).is_ok() && tables::publish(&args.dir)? {
+    if !args.all && CrawlDir::existing(&args.dir).is_ok() && live::publish(&args.dir)? {
         let root = CrawlDir::at(&args.dir).dataset();
         writeln!(io::stdout(), "{}: complete as of now; the crawl is running", root.display())?;
         return Ok(ExitCode::SUCCESS);
     }
     let opened = Opened::new(&args.dir)?;
+    // Before anything is removed.
+    let store = opened.own()?;
     let mut plan = Plan::new(&opened.options()?)?;
     if !plan.archive {
         bail!("{}: the crawl keeps no archive (--no-archive), so there is nothing to derive from", args.dir.display());
@@ -57,8 +60,7 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
     };
     let layout = Layout::at(&root);
     let (archive, settings) = (opened.dir.archive(), &plan.settings);
-    let derived =
-        Deriver { layout: &layout, store: opened.store.as_ref(), archive: &archive, settings }.derive(&progress)?;
+    let derived = Deriver { layout: &layout, store, archive: &archive, settings }.derive(&progress)?;
     if shows && derived.pages >= PROGRESS_ROWS {
         show("\n");
     }

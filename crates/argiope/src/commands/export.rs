@@ -77,10 +77,10 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     let filter = Filter::new(&args.site, &args.outcome, &args.content_type, args.since.as_deref())
         .map_err(|error| usage(error.to_string()))?;
     refuse_own_directory(&args)?;
-    let opened = Opened::new(&args.dir)?;
+    let opened = Opened::with_dataset(&args.dir)?;
     let plan = Plan::new(&opened.options()?)?;
     let crawl = Crawl {
-        store: opened.store.as_ref(),
+        store: opened.view(),
         archive: opened.dir.archive(),
         dataset: Layout::at(opened.dir.dataset()),
         body_bytes_max: plan.settings.limits.body_bytes_max,

@@ -1,24 +1,38 @@
-//! A crawl's directory opened to be read: what `status`, `explain`, `check` and `export` begin with.
+//! A crawl's directory opened to be read: what `status`, `explain`, `check`, `report` and `export` begin with.
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
-use store::{Store, StoreError};
+use store::{CrawlView, Store, StoreError};
 
 use crate::crawl_dir::CrawlDir;
+use crate::live;
+use crate::options::Options;
 
-/// A crawl's directory with its store, which nobody else can have open meanwhile.
+/// How often a directory is tried that is in use by a process which cannot be asked: it may just be beginning, or ending.
+const TRIES_MAX: u32 = 20;
+const TRY_AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// A crawl's directory with its state.
 pub(super) struct Opened {
     pub(super) dir: CrawlDir,
-    pub(super) store: Arc<dyn Store>,
+    state: State,
+}
+
+enum State {
+    /// Nobody else can have it open meanwhile.
+    Own(Arc<dyn Store>),
+    /// A crawl is running. This is what it had come to when it was asked.
+    Running(Box<dyn CrawlView>),
 }
 
 impl Opened {
-    /// Opens the directory of a crawl.
+    /// Opens the directory of a crawl, which may be running.
     ///
     /// # Errors
-    /// It holds no crawl, its state is gone or damaged, or a crawl is running in it.
+    /// It holds no crawl, its state is gone or damaged, or another command has it open.
     pub(super) fn new(root: &Path) -> anyhow::Result<Self> {
         let dir = CrawlDir::existing(root)?;
         if !dir.state().is_dir() {
@@ -27,21 +41,68 @@ impl Opened {
                 root.display()
             );
         }
-        let store = dir.open_store(&dir.options()?).map_err(|error| match error.downcast_ref() {
-            Some(StoreError::InUse { .. }) => anyhow::anyhow!(
-                "{} is in use by a running crawl or another command: try again when it has ended",
-                root.display()
-            ),
-            _ => error,
-        })?;
-        Ok(Opened { dir, store })
+        let options = dir.options()?;
+        for tries in 1.. {
+            if let Some(view) = live::view(root)? {
+                return Ok(Opened { dir, state: State::Running(view) });
+            }
+            match dir.open_store(&options) {
+                Ok(store) => return Ok(Opened { dir, state: State::Own(store) }),
+                Err(error) if is_in_use(&error) && tries < TRIES_MAX => std::thread::sleep(TRY_AGAIN_AFTER),
+                Err(error) if is_in_use(&error) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        bail!(
+            "{} is in use by another command, or by a crawl that cannot be asked: try again when it has ended",
+            root.display()
+        )
+    }
+
+    /// The same, with the files of the dataset complete: those of a running crawl as of a moment before.
+    ///
+    /// # Errors
+    /// As [`Opened::new`], or a running crawl cannot complete its files.
+    pub(super) fn with_dataset(root: &Path) -> anyhow::Result<Self> {
+        live::publish(root)?;
+        Opened::new(root)
+    }
+
+    /// The state, to be changed.
+    ///
+    /// # Errors
+    /// A crawl is running.
+    pub(super) fn own(&self) -> anyhow::Result<&dyn Store> {
+        match &self.state {
+            State::Own(store) => Ok(&**store),
+            State::Running(_) => {
+                bail!("{}: a crawl is running in it: try again when it has ended", self.dir.root().display())
+            }
+        }
+    }
+
+    /// The state after the last commit. That of a running crawl stays as it was when the directory was opened.
+    pub(super) fn view(&self) -> &dyn CrawlView {
+        match &self.state {
+            State::Own(store) => &**store,
+            State::Running(view) => &**view,
+        }
+    }
+
+    /// True where a crawl is running.
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.state, State::Running(_))
     }
 
     /// The options of the crawl.
     ///
     /// # Errors
     /// `crawl.toml` cannot be read.
-    pub(super) fn options(&self) -> anyhow::Result<crate::options::Options> {
+    pub(super) fn options(&self) -> anyhow::Result<Options> {
         self.dir.options().context("the settings of the crawl")
     }
+}
+
+fn is_in_use(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StoreError::InUse { .. }))
 }

@@ -31,9 +31,9 @@ pub struct ReportArgs {
 /// # Errors
 /// The directory holds no crawl, a crawl is running in it, or the page cannot be written.
 pub fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
-    let opened = Opened::new(&args.dir)?;
+    let opened = Opened::with_dataset(&args.dir)?;
     let dataset = Layout::at(opened.dir.dataset());
-    let statistics = Statistics::of(opened.store.as_ref(), &dataset, &args.dir.display().to_string())?;
+    let statistics = Statistics::of(opened.view(), &dataset, &args.dir.display().to_string())?;
     if let Some(path) = &args.html {
         write_page(path, &statistics)?;
     }

@@ -66,15 +66,19 @@ pub fn run(args: StatusArgs) -> anyhow::Result<ExitCode> {
 
 impl Status {
     fn of(opened: &Opened) -> anyhow::Result<Self> {
-        let totals = opened.store.totals()?;
-        let end = if totals.pending == 0 { "finished" } else { "pending" };
-        let in_trouble = if totals.pending > 0 { InTrouble::of(opened.store.as_ref())? } else { None };
-        let segments = opened.store.segments()?;
+        let totals = opened.view().totals()?;
+        let end = match totals.pending {
+            _ if opened.is_running() => "running",
+            0 => "finished",
+            _ => "pending",
+        };
+        let in_trouble = if totals.pending > 0 { InTrouble::of(opened.view())? } else { None };
+        let segments = opened.view().segments()?;
         let orphaned = engine::archive::orphans(&opened.dir.archive())?;
         Ok(Status {
             orphaned: orphaned.into_iter().map(|Orphan { name, bytes }| SegmentStatus { name, bytes }).collect(),
             summary: Summary { in_trouble, ..Summary::new(end, &totals, opened.dir.root()) },
-            seeds: opened.store.seeds()?.iter().map(ToString::to_string).collect(),
+            seeds: opened.view().seeds()?.iter().map(ToString::to_string).collect(),
             archive_bytes: segments.iter().map(|segment| segment.length).sum(),
             segments: segments
                 .into_iter()
@@ -88,6 +92,7 @@ impl Status {
         // Writing to a string cannot fail.
         let _ = match self.summary.end.as_str() {
             "finished" => writeln!(out, "finished: every URL found has its outcome"),
+            "running" => writeln!(out, "running: as of the last commit"),
             _ => writeln!(out, "pending: `argiope crawl -o {}` goes on", self.summary.directory),
         };
         out.push_str(&self.summary.to_text());

@@ -27,7 +27,7 @@ use super::answers::Asked;
 use super::peers::Peers;
 use super::{QUERY_SECONDS_MAX, QueryError, why};
 use crate::crawl_dir::CrawlDir;
-use crate::tables;
+use crate::live;
 
 /// Where the tables of segments of workers that are gone lie, below a worker's directory.
 const ELSEWHERE: &str = "elsewhere";
@@ -108,7 +108,7 @@ fn compute() -> anyhow::Result<Option<serde_json::Value>> {
     drop((listener, connected));
 
     // All do so at about the same time: the answer is as of now.
-    tables::publish(&root)?;
+    live::publish(&root)?;
     let elsewhere = elsewhere(&root).only(segments.iter().map(String::as_str));
     let dir = CrawlDir::at(&root);
     let layouts = vec![Layout::at(dir.dataset()), elsewhere];

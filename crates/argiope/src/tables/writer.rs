@@ -1,6 +1,5 @@
 //! Writes the dataset while the crawl runs, on a thread of its own.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -12,7 +11,6 @@ use stages::{Stage, time};
 use store::{Relaxed, Segment, Store};
 use weburl::UrlKey;
 
-use super::live::Live;
 use super::settle::Unsettled;
 use super::written;
 use crate::held::Held;
@@ -24,7 +22,6 @@ const ORDERS_WAITING_MAX: usize = 2;
 pub struct Writer {
     orders: SyncSender<Order>,
     thread: JoinHandle<anyhow::Result<()>>,
-    live: Option<Live>,
 }
 
 /// What the thread is to do.
@@ -46,13 +43,13 @@ struct Commit {
 }
 
 impl Writer {
-    /// Begins to write the dataset of the crawl in `root`. The files reach as far as the archive already
+    /// Begins to write the dataset of a crawl. The files reach as far as the archive already
     /// ([`super::Deriver::derive_segments`]). Nothing is written any more once the crawl's directories are not those `held`.
     ///
     /// # Errors
     /// No thread can be started.
-    pub fn start(root: &Path, layout: Layout, store: Arc<dyn Store>, held: Held) -> anyhow::Result<Self> {
-        Self::spawn(root, move |inbox| {
+    pub fn start(layout: Layout, store: Arc<dyn Store>, held: Held) -> anyhow::Result<Self> {
+        Self::spawn(move |inbox| {
             let mut unsettled = Unsettled::begin(&layout)?;
             write(&layout, store.as_ref(), &held, inbox, &mut |relaxed| unsettled.add_stale(relaxed), &mut |_| ())?;
             held.check()?;
@@ -60,35 +57,36 @@ impl Writer {
         })
     }
 
-    /// Begins to write the dataset of a worker's own segments, in `root`. `on_sealed` is told of each that is sealed, when its files are
+    /// Begins to write the dataset of a worker's own segments. `on_sealed` is told of each that is sealed, when its files are
     /// complete, on a thread that others wait for. What can only be said of the whole crawl is left to whoever has all of it.
     ///
     /// # Errors
     /// No thread can be started.
     pub fn start_shared(
-        root: &Path,
         layout: Layout,
         store: Arc<dyn Store>,
         held: Held,
         mut on_sealed: impl FnMut(Sealed) + Send + 'static,
     ) -> anyhow::Result<Self> {
-        Self::spawn(root, move |inbox| write(&layout, store.as_ref(), &held, inbox, &mut |_| (), &mut on_sealed))
+        Self::spawn(move |inbox| write(&layout, store.as_ref(), &held, inbox, &mut |_| (), &mut on_sealed))
     }
 
-    fn spawn(
-        root: &Path,
-        write: impl FnOnce(&Receiver<Order>) -> anyhow::Result<()> + Send + 'static,
-    ) -> anyhow::Result<Self> {
+    fn spawn(write: impl FnOnce(&Receiver<Order>) -> anyhow::Result<()> + Send + 'static) -> anyhow::Result<Self> {
         let (orders, inbox) = sync_channel(ORDERS_WAITING_MAX);
         let thread = std::thread::Builder::new().name("dataset".to_owned()).spawn(move || write(&inbox))?;
-        let asked = orders.clone();
-        let publish = move || {
+        Ok(Writer { orders, thread })
+    }
+
+    /// What completes the files with all that was committed. It must be gone before [`Writer::finish`].
+    #[must_use]
+    pub fn publisher(&self) -> Box<dyn Fn() -> anyhow::Result<()> + Send + Sync> {
+        let orders = self.orders.clone();
+        Box::new(move || {
             let (done, is_done) = sync_channel(1);
             let ended = || anyhow!("the crawl is ending");
-            asked.send(Order::Publish(done)).map_err(|_| ended())?;
+            orders.send(Order::Publish(done)).map_err(|_| ended())?;
             is_done.recv().map_err(|_| ended())
-        };
-        Ok(Writer { orders, thread, live: Live::listen(root, publish) })
+        })
     }
 
     /// What is to observe the recorder.
@@ -107,12 +105,11 @@ impl Writer {
         })
     }
 
-    /// Ends the files. The observer must be gone.
+    /// Ends the files. The observer and the publisher must be gone.
     ///
     /// # Errors
     /// They could not be written.
     pub fn finish(self) -> anyhow::Result<()> {
-        drop(self.live);
         drop(self.orders);
         self.thread.join().map_err(|_| anyhow!("internal error: the dataset thread panicked"))?.context("dataset")
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
+use store::Store;
 
 use anyhow::Context;
 use cluster::{Life, WorkerStore};
@@ -17,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 use super::sealing::Sealer;
 use super::{Ended, OtherCrawl, Working};
 use crate::commands::crawl::{browsing, open_archive};
+use crate::live::{Answers, Live};
 use crate::plan::Plan;
 use crate::progress::Printer;
 use crate::secrets_file::Secrets;
@@ -80,7 +82,10 @@ impl Working {
         let sealer = Sealer::start(crew.archive.clone(), life.worker().clone(), dir.clone())?;
         let held = dir.hold(true)?;
         let (layout, tables_held) = (Layout::at(dir.dataset()), held.clone());
-        let tables = Writer::start_shared(dir.root(), layout, store.clone(), tables_held, sealer.tell())?;
+        let tables = Writer::start_shared(layout, store.clone(), tables_held, sealer.tell())?;
+        let viewed = store.clone();
+        let answers = Answers { view: Box::new(move || viewed.view()), publish: Some(tables.publisher()) };
+        let live = Live::listen(dir.root(), answers);
         let recorder = Recorder::new(store.clone(), archive).observed_by(tables.observer());
         let recorder = recorder.guarded_by(Box::new(move || Ok(held.check()?)));
 
@@ -127,6 +132,7 @@ impl Working {
             }
         });
         printer.end();
+        drop(live);
         // All that was sealed is final before this worker is gone.
         let written = tables.finish().and(sealer.finish());
         let ended = match crawled {

@@ -16,7 +16,7 @@ use engine::clock::Clock;
 use engine::{End, Recorder, Seal, Sealed, Shell};
 use fetch::Fetcher;
 use model::{Limits, Purpose};
-use store::{Entry, MemoryStore, Segment, Store};
+use store::{CrawlView, Entry, MemoryStore, Segment};
 use tempfile::TempDir;
 use testweb::{Config, Reply, Server, Web, from_fn};
 
@@ -64,7 +64,7 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
         }
     };
     let held = Held::of([root.to_owned()]).expect("a directory");
-    let tables = Writer::start_shared(root, layout, store.clone(), held, on_sealed).expect("a thread");
+    let tables = Writer::start_shared(layout, store.clone(), held, on_sealed).expect("a thread");
     let clock = Clock::start();
     let fetcher = Fetcher::new(plan.fetch, Arc::new(move || clock.date())).expect("a fetcher");
     let recorder = Recorder::new(store.clone(), Some(archive.numbered_by(serials))).observed_by(tables.observer());

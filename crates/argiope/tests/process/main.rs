@@ -12,6 +12,7 @@ mod crash;
 mod disk_full;
 mod files;
 mod interrupt;
+mod live;
 mod real_documents;
 mod replaced;
 mod restored;

@@ -40,12 +40,12 @@ fn a_crawl_with_work_left_is_pending() {
 }
 
 #[test]
-fn a_crawl_that_is_running_is_said_to_be_running() {
+fn a_directory_that_another_command_has_open_is_said_to_be_in_use() {
     let crawled = Crawled::small();
     let state = std::path::Path::new(crawled.dir()).join("state");
     let _running = EmbeddedStore::open(&state, Options::default()).expect("nobody has it open");
     let expect = format!(
-        "argiope: {} is in use by a running crawl or another command: try again when it has ended\n",
+        "argiope: {} is in use by another command, or by a crawl that cannot be asked: try again when it has ended\n",
         crawled.dir()
     );
     for command in [&["status"][..], &["check"], &["explain", "small.test"], &["export", "jsonl"]] {

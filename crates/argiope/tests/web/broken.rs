@@ -12,7 +12,7 @@ use engine::clock::Clock;
 use engine::{CrawlError, End, Progress, Recorder, Shell};
 use fetch::Fetcher;
 use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
-use store::{Batch, Committed, Entry, MemoryStore, Segment, Store, StoreError, Totals};
+use store::{Batch, Committed, CrawlView, Entry, MemoryStore, Segment, Store, StoreError, Totals};
 use testweb::{Pages, Server, Web};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -107,21 +107,13 @@ async fn a_read_that_panics_ends_the_crawl_with_an_error() {
     assert!(error.contains("internal error: the writer thread") && error.contains("unreadable"), "{error}");
 }
 
-impl Store for Unreadable {
+impl CrawlView for Unreadable {
     fn crawl_id(&self) -> Result<String, StoreError> {
         self.0.crawl_id()
     }
 
-    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
-        self.0.commit(batch)
-    }
-
     fn pending(&self, _: SiteKey, _: Option<Position>, _: usize) -> Result<Vec<Queued>, StoreError> {
         panic!("unreadable")
-    }
-
-    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
-        self.0.sites_with_pending(after, max)
     }
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
@@ -144,10 +136,6 @@ impl Store for Unreadable {
         self.0.sites(after, max)
     }
 
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.0.holder(content, label)
-    }
-
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
         self.0.seeds()
     }
@@ -158,5 +146,23 @@ impl Store for Unreadable {
 
     fn totals(&self) -> Result<Totals, StoreError> {
         self.0.totals()
+    }
+}
+
+impl Store for Unreadable {
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+        self.0.commit(batch)
+    }
+
+    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
+        self.0.sites_with_pending(after, max)
+    }
+
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.0.holder(content, label)
+    }
+
+    fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
+        self.0.view()
     }
 }

@@ -11,7 +11,7 @@ use engine::clock::{Clock, Readings, since_boot};
 use engine::{End, Recorder, Shell};
 use fetch::Fetcher;
 use model::Timestamp;
-use store::{MemoryStore, Store};
+use store::{CrawlView, MemoryStore};
 use testweb::{Reply, Web, from_fn};
 
 use crate::crawl::serve;

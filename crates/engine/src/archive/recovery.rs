@@ -15,7 +15,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use model::Limits;
-use store::{Segment, Store, StoreError};
+use store::{CrawlView, Segment, StoreError};
 
 use super::acknowledged::{Acknowledged, Reach, Said};
 use super::{ArchiveError, ORPHANED, directory, index_path, remove_if_there};
@@ -49,7 +49,7 @@ impl Known {
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn of(store: &dyn Store, limits: &Limits) -> Result<Self, StoreError> {
+    pub fn of(store: &dyn CrawlView, limits: &Limits) -> Result<Self, StoreError> {
         let segments = store.segments()?;
         // The limit is looked at before a fetch is begun, so what was fetched by then comes on top.
         let payloads = limits.in_flight_bytes_max.saturating_add(limits.body_bytes_max);

@@ -55,7 +55,7 @@ fn crawl(traps: &TrapRules, pages_max: usize, page: &dyn Fn(&str) -> Page) -> Cr
 
 fn crawl_on(record: SiteRecord, traps: &TrapRules, pages_max: usize, page: &dyn Fn(&str) -> Page) -> Crawled {
     let mut site = SiteState::new(record);
-    site.robots = RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(u64::MAX) };
+    site.set_robots(RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(u64::MAX) });
     let (rules, yields) = (site_rules(traps.clone()), Yields::new(traps));
     let (queue, known, crawled) = (BTreeMap::new(), HashSet::default(), Crawled::default());
     let mut crawl = Crawl { page, rules, site, queue, known, yields, crawled };

@@ -23,7 +23,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) visits: BTreeMap<UrlKey, &'a Visit>,
     /// What the commit found out.
     pub(crate) committed: Committed,
-    view: &'a View<'a>,
+    view: &'a View,
     known: &'a Known,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Touched {
 
 impl<'a> Plan<'a> {
     /// Applies a batch to what is known before it, in the order that the trait's in-memory store sets.
-    pub(crate) fn of(batch: &'a Batch, view: &'a View<'a>, known: &'a Known) -> Result<Self, StoreError> {
+    pub(crate) fn of(batch: &'a Batch, view: &'a View, known: &'a Known) -> Result<Self, StoreError> {
         let (urls, visits, committed) = (HashMap::default(), BTreeMap::new(), Committed::default());
         let mut plan = Plan { urls, visits, committed, view, known };
         for key in &batch.reopened {
@@ -175,7 +175,7 @@ impl<'a> Plan<'a> {
 
 /// The record of a URL of which this is remembered. Whatever is remembered, a URL without a record is unknown: another may have its
 /// fingerprint.
-fn look_up(view: &View<'_>, key: UrlKey, remembered: Option<Remembered>) -> Result<Option<Touched>, StoreError> {
+fn look_up(view: &View, key: UrlKey, remembered: Option<Remembered>) -> Result<Option<Touched>, StoreError> {
     let Some(remembered) = remembered else { return Ok(None) };
     let Some(now) = view.record_by(key, remembered)? else { return Ok(None) };
     let before = now.standing(key);
@@ -188,7 +188,7 @@ fn look_up(view: &View<'_>, key: UrlKey, remembered: Option<Remembered>) -> Resu
 
 /// The entry of a URL in the queue. The links of a visit of this batch are not in the store yet.
 fn queued(
-    view: &View<'_>,
+    view: &View,
     visits: &BTreeMap<UrlKey, &Visit>,
     key: UrlKey,
     record: &UrlRecord,

@@ -5,7 +5,7 @@ mod any_batches;
 
 use model::{Candidate, Outcome, Timestamp, Visit};
 use proptest::prelude::*;
-use store::{Batch, Entry, MemoryStore, Store, Totals};
+use store::{Batch, CrawlView, Entry, MemoryStore, Store, Totals};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::known::Fingerprints;

@@ -15,7 +15,7 @@ use crate::merged::merged;
 /// URLs of one site in key order.
 type Urls<'a> = Box<dyn Iterator<Item = Result<(UrlKey, UrlRecord), StoreError>> + 'a>;
 
-impl View<'_> {
+impl View {
     pub(crate) fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
         let mut entries = Vec::new();
         let first_of = |site| UrlKey { site, url: 0 };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::batches::{content, expected, numbered};
 use fjall::{Database, KeyspaceCreateOptions};
-use store::Store;
+use store::{CrawlView, Store};
 use store_embedded::{EmbeddedStore, Options};
 
 const GENERATION_URLS: u64 = 100;

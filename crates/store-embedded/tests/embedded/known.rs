@@ -1,7 +1,7 @@
 //! Which URLs a store takes for known.
 
 use model::{Candidate, Outcome, Timestamp, Visit};
-use store::{Batch, Store};
+use store::{Batch, CrawlView, Store};
 use store_embedded::{EmbeddedStore, Options};
 use weburl::{CanonicalRules, CanonicalUrl};
 

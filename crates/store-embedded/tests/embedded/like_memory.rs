@@ -2,7 +2,7 @@
 
 use model::{ContentDigest, PayloadDigest};
 use proptest::prelude::*;
-use store::{Batch, Entry, MemoryStore, Store};
+use store::{Batch, CrawlView, Entry, MemoryStore, Store};
 use store_embedded::{EmbeddedStore, Options};
 
 use crate::any_batches::batch;

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::batches::{content, expected, numbered};
 use model::{ContentDigest, PayloadDigest, SiteRecord};
-use store::{Batch, Store, StoreError};
+use store::{Batch, CrawlView, Store, StoreError};
 use store_embedded::{EmbeddedStore, Options};
 
 fn open(dir: &std::path::Path) -> Result<EmbeddedStore, StoreError> {

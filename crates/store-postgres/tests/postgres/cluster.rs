@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::{Candidate, Distance, Outcome, SiteRecord, Timestamp, Via, Visit};
-use store::{Batch, Store};
+use store::{Batch, CrawlView};
 use store_postgres::cluster::{Epoch, GroupName, Worker, WorkerError, WorkerId};
 use testdb::{Postgres, until};
 use weburl::{CanonicalRules, CanonicalUrl, UrlKey};

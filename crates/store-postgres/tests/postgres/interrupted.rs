@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use store::Store;
+use store::{CrawlView, Store};
 use store_postgres::PostgresStore;
 use testdb::{Postgres, until};
 

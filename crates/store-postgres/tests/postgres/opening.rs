@@ -2,7 +2,7 @@
 
 use database::Address;
 use model::{ContentDigest, PayloadDigest};
-use store::{Batch, Store, StoreError};
+use store::{Batch, CrawlView, Store, StoreError};
 use store_postgres::PostgresStore;
 use testdb::{GUARDED, PASSWORD, Postgres};
 

@@ -9,7 +9,7 @@ use model::{
     Timestamp, Visit,
 };
 use postgres::Client;
-use store::{Batch, Segment, Store};
+use store::{Batch, CrawlView, Segment, Store};
 use store_postgres::PostgresStore;
 use store_postgres::cluster::{Epoch, GroupName, Worker, WorkerError};
 use testdb::{Postgres, until};

@@ -27,15 +27,15 @@ impl Archive {
     /// # Errors
     /// The state or the settings cannot be read.
     pub(super) fn of(opened: &Opened) -> anyhow::Result<Self> {
-        let segments = opened.store.segments()?;
+        let segments = opened.view().segments()?;
         let options = Options { ca_cert: Vec::new(), ..opened.options()? };
-        let known = Known::of(opened.store.as_ref(), &Plan::new(&options)?.settings.limits)?;
+        let known = Known::of(opened.view(), &Plan::new(&options)?.settings.limits)?;
         Ok(Archive {
             dir: opened.dir.archive(),
             segments: segments.into_iter().map(|segment| (segment.serial, segment)).collect(),
             known,
             is_kept: options.no_archive != Some(true),
-            is_pending: opened.store.totals()?.pending > 0,
+            is_pending: opened.view().totals()?.pending > 0,
         })
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use engine::archive::{Fate, ORPHANED, Orphan, Unknown};
 use serde::Serialize;
-use store::{Segment, Store};
+use store::{CrawlView, Segment};
 use warc::Problem;
 
 use super::archive::Archive;
@@ -78,7 +78,7 @@ impl Audit {
     ///
     /// # Errors
     /// The state cannot be read, or the directory cannot be listed.
-    pub(super) fn of(store: &dyn Store, archive: &Archive) -> anyhow::Result<Self> {
+    pub(super) fn of(store: &dyn CrawlView, archive: &Archive) -> anyhow::Result<Self> {
         let mut audit = Audit { is_kept: archive.is_kept, ..Audit::default() };
         if archive.is_kept && archive.dir().is_dir() {
             for Unknown { name, fate, .. } in archive.unknown()?.iter().filter(|unknown| unknown.from == 0) {
@@ -184,7 +184,7 @@ impl Audit {
         self.add(Finding::in_file(severity, &name, None, problem));
     }
 
-    fn pointers(&mut self, store: &dyn Store, archive: &Archive) -> anyhow::Result<()> {
+    fn pointers(&mut self, store: &dyn CrawlView, archive: &Archive) -> anyhow::Result<()> {
         let pointers = Pointers { store, archive };
         let mut after = None;
         loop {

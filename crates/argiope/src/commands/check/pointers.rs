@@ -1,14 +1,14 @@
 //! The pointers of the state: where a visit says its response lies, there it must lie.
 
 use model::{ArchiveLocation, Visit};
-use store::{Entry, Store};
+use store::{CrawlView, Entry};
 use warc::{Reader, RecordType};
 
 use super::archive::Archive;
 
 /// Follows pointers.
 pub(super) struct Pointers<'a> {
-    pub(super) store: &'a dyn Store,
+    pub(super) store: &'a dyn CrawlView,
     pub(super) archive: &'a Archive,
 }
 

@@ -45,10 +45,11 @@ impl Repair {
     /// The state or the disk fails.
     pub(super) fn run(opened: &Opened, found: Vec<Finding>) -> anyhow::Result<Self> {
         let mut repair = Repair { found, actions: Vec::new(), moved: 0, lost: Vec::new() };
-        repair.segments(opened.store.as_ref(), &Archive::of(opened)?)?;
+        let store = opened.own()?;
+        repair.segments(store, &Archive::of(opened)?)?;
         let archive = Archive::of(opened)?;
         if archive.is_kept {
-            repair.pointers(opened.store.as_ref(), &archive)?;
+            repair.pointers(store, &archive)?;
         }
         repair.indexes(&archive);
         Ok(repair)
@@ -127,7 +128,7 @@ impl Repair {
                 entry.visit.as_ref().is_some_and(|visit| pointers.problem_of_record(entry, visit).is_some())
             }));
             if at_end || wrong.len() >= MENDED_AT_ONCE_MAX {
-                self.mend(&pointers, std::mem::take(&mut wrong))?;
+                self.mend(store, &pointers, std::mem::take(&mut wrong))?;
             }
             if at_end {
                 break;
@@ -139,7 +140,7 @@ impl Repair {
         Ok(())
     }
 
-    fn mend(&mut self, pointers: &Pointers<'_>, wrong: Vec<Entry>) -> anyhow::Result<()> {
+    fn mend(&mut self, store: &dyn Store, pointers: &Pointers<'_>, wrong: Vec<Entry>) -> anyhow::Result<()> {
         if wrong.is_empty() {
             return Ok(());
         }
@@ -155,7 +156,7 @@ impl Repair {
             }
             visits.push(Visit { location, ..visit.clone() });
         }
-        pointers.store.commit(&Batch { visits, ..Batch::default() })?;
+        store.commit(&Batch { visits, ..Batch::default() })?;
         Ok(())
     }
 

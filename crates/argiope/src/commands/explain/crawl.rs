@@ -3,7 +3,7 @@
 use engine::Settings;
 use engine::clock::Clock;
 use model::Timestamp;
-use store::Store;
+use store::CrawlView;
 use weburl::CanonicalUrl;
 
 use crate::commands::opened::Opened;
@@ -24,14 +24,14 @@ impl Crawl {
         // Certificates are for fetching; that their file has gone is nobody's trouble here.
         let options = crate::options::Options { ca_cert: Vec::new(), ..opened.options()? };
         let Plan { mut settings, archive, .. } = Plan::new(&options)?;
-        for seed in opened.store.seeds()? {
+        for seed in opened.view().seeds()? {
             settings.filter.scope.add_seed(&seed);
         }
         Ok(Crawl { opened, settings, keeps_archive: archive, now: Clock::start().date() })
     }
 
-    pub(super) fn store(&self) -> &dyn Store {
-        self.opened.store.as_ref()
+    pub(super) fn store(&self) -> &dyn CrawlView {
+        self.opened.view()
     }
 
     /// The https form of a URL that was given without a scheme, if the crawl knows that one alone.
@@ -70,8 +70,9 @@ impl Crawl {
         Ok(self.store().get(url.key())?.map(|_| url))
     }
 
-    /// Nothing moves while the store is open here.
-    pub(super) fn resume_advice(&self) -> String {
-        format!("no crawl is running now: `argiope crawl -o {}` goes on", self.opened.dir.root().display())
+    /// What it takes for anything to go on; nothing where a crawl is running.
+    pub(super) fn resume_advice(&self) -> Option<String> {
+        let root = self.opened.dir.root().display();
+        (!self.opened.is_running()).then(|| format!("no crawl is running now: `argiope crawl -o {root}` goes on"))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use store::{Entry, Store};
+use store::{CrawlView, Entry};
 
 use crate::rows;
 
@@ -24,7 +24,7 @@ pub(super) struct Step {
 ///
 /// # Errors
 /// The store cannot be read.
-pub(super) fn way_to(store: &dyn Store, entry: &Entry) -> anyhow::Result<Vec<Step>> {
+pub(super) fn way_to(store: &dyn CrawlView, entry: &Entry) -> anyhow::Result<Vec<Step>> {
     let mut steps = Vec::new();
     let mut seen = HashSet::new();
     let mut at = Some(entry.clone());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use frontier::RobotsState;
 use model::{Failure, RobotsAnswer, SiteRecord, Timestamp};
 use serde::Serialize;
-use store::Store;
+use store::CrawlView;
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::crawl::Crawl;
@@ -104,7 +104,7 @@ impl HostStory {
 }
 
 /// The known sites of a host, in the order of their text: those that had a turn, and those that wait for their first.
-fn sites_of(store: &dyn Store, host: &Host) -> anyhow::Result<Vec<(Site, Option<SiteRecord>)>> {
+fn sites_of(store: &dyn CrawlView, host: &Host) -> anyhow::Result<Vec<(Site, Option<SiteRecord>)>> {
     let mut found: BTreeMap<Site, Option<SiteRecord>> = BTreeMap::new();
     for site in host.usual_sites() {
         if Survey::has_urls(store, site.key())? {
@@ -144,7 +144,7 @@ impl SiteStory {
         let queue = survey.outcomes.get(FRONTIER).copied().unwrap_or(0);
         let mut why = standing.reasons(queue);
         if queue > 0 && standing.spent_budget().is_none() {
-            why.push(crawl.resume_advice());
+            why.extend(crawl.resume_advice());
         }
         let next = crawl.store().pending(site.key(), None, NEXT_SHOWN)?;
         let delay = standing.delay();

@@ -6,7 +6,7 @@ use frontier::TrapRules;
 use frontier::yields::{Share, groups_of, is_key_of_group};
 use model::{Purpose, SiteRecord};
 use serde::Serialize;
-use store::Store;
+use store::CrawlView;
 use weburl::{SiteKey, UrlKey};
 
 use crate::rows::FRONTIER;
@@ -48,7 +48,7 @@ impl Survey {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(super) fn of(store: &dyn Store, record: &SiteRecord, traps: &TrapRules) -> anyhow::Result<Self> {
+    pub(super) fn of(store: &dyn CrawlView, record: &SiteRecord, traps: &TrapRules) -> anyhow::Result<Self> {
         let site = record.site.key();
         let mut survey = Survey::default();
         let mut shapes: HashMap<u64, u32> = record.shapes.iter().copied().collect();
@@ -98,7 +98,7 @@ impl Survey {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(super) fn has_urls(store: &dyn Store, site: SiteKey) -> anyhow::Result<bool> {
+    pub(super) fn has_urls(store: &dyn CrawlView, site: SiteKey) -> anyhow::Result<bool> {
         let first = store.scan(before_all_of(site), 1)?;
         Ok(first.first().is_some_and(|entry| entry.candidate.url.key().site == site))
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dataset::Layout;
 use model::{Limit, Outcome, Purpose, Visit};
 use serde::Serialize;
-use store::{Entry, Store};
+use store::{CrawlView, Entry};
 use weburl::{CanonicalUrl, Rejected, SiteKey, UrlKey, without_user_info};
 
 use super::crawl::Crawl;
@@ -155,7 +155,7 @@ impl UrlStory {
     }
 }
 
-fn target_of(store: &dyn Store, visit: &Visit) -> anyhow::Result<Option<Target>> {
+fn target_of(store: &dyn CrawlView, visit: &Visit) -> anyhow::Result<Option<Target>> {
     let Some(url) = visit.target.clone() else { return Ok(None) };
     let entry = match CanonicalUrl::from_canonical(&url) {
         Some(url) => store.get(url.key())?,
@@ -194,12 +194,12 @@ fn what_it_waits_for(crawl: &Crawl, entry: &Entry, standing: &Standing<'_>) -> a
         format!("{group} seems to bring only more of itself: most of its URLs wait behind all others of the site")
     }));
     why.extend(standing.reasons(before.unwrap_or(QUEUE_LOOKED_AT_MAX as u64) + 1));
-    why.extend(standing.spent_budget().is_none().then(|| crawl.resume_advice()));
+    why.extend(standing.spent_budget().is_none().then(|| crawl.resume_advice()).flatten());
     Ok(why)
 }
 
 /// How many URLs of its site come before a URL.
-fn place_in_queue(store: &dyn Store, key: UrlKey) -> anyhow::Result<Option<u64>> {
+fn place_in_queue(store: &dyn CrawlView, key: UrlKey) -> anyhow::Result<Option<u64>> {
     let site: SiteKey = key.site;
     let mut before = 0;
     let mut after = None;

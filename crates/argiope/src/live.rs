@@ -1,0 +1,315 @@
+//! A running crawl for other processes: who connects to the socket in the crawl's directory asks about its state after the last commit, or
+//! has the files of its dataset completed.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use store::{CrawlView, StoreError};
+use view_wire::{RemoteView, WireError};
+
+use crate::held::Identity;
+
+/// The name of the socket.
+const SOCKET: &str = "live.socket";
+/// Asks for the files to be completed.
+const PUBLISH: &str = "publish\n";
+/// What is said when they are.
+const PUBLISHED: &str = "published\n";
+/// Asks for a view of the state.
+const VIEW: &str = "view\n";
+/// The longest request, in bytes.
+const REQUEST_BYTES_MAX: u64 = 64;
+/// Processes that are answered at once. Each keeps what the state was when it came.
+const ASKING_MAX: usize = 16;
+/// How long a process may take to say what it asks for, and to take an answer.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+/// How long a process that has a view may ask nothing: what it reads meanwhile may be large.
+const THINKS_MAX: Duration = Duration::from_secs(3_600);
+/// The longest that a crawl may take to complete its files.
+const PUBLISH_TIME_MAX: Duration = Duration::from_secs(300);
+/// The longest answer about the files that is read, in bytes.
+const ANSWER_BYTES_MAX: u64 = 4_096;
+
+/// What a running crawl answers with.
+pub struct Answers {
+    /// Makes a view of the state.
+    pub view: Box<dyn Fn() -> Result<Box<dyn CrawlView>, StoreError> + Send + Sync>,
+    /// Completes the files of the dataset; `None` where there is none.
+    pub publish: Option<Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>>,
+}
+
+/// Listens until it is dropped.
+pub struct Live {
+    /// The directory, wherever it is now.
+    dir: File,
+    /// Of the socket.
+    identity: Identity,
+    /// The listening socket once more.
+    listener: UnixStream,
+    asking: Arc<Asking>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Who asks, and what is answered; nothing when the crawl is over.
+struct Asking {
+    answers: Mutex<Option<Arc<Answers>>>,
+    connections: Mutex<Connections>,
+}
+
+#[derive(Default)]
+struct Connections {
+    next: u64,
+    open: BTreeMap<u64, (UnixStream, Option<JoinHandle<()>>)>,
+}
+
+impl Live {
+    /// Listens in a crawl's directory. Where no socket can be made, as on some network file systems, nobody is listened to: others then find
+    /// the crawl in use, and its files as they lie.
+    #[must_use]
+    pub fn listen(root: &Path, answers: Answers) -> Option<Self> {
+        let dir = File::open(root).ok()?;
+        let path = socket_in(&dir);
+        // What a process left that was killed; only one can have the crawl.
+        let _ = std::fs::remove_file(&path);
+        let listener = UnixListener::bind(&path).ok()?;
+        let identity = Identity::of(&path).ok()?;
+        let woken_by = UnixStream::from(OwnedFd::from(listener.try_clone().ok()?));
+        let answers = Mutex::new(Some(Arc::new(answers)));
+        let asking = Arc::new(Asking { answers, connections: Mutex::default() });
+        let asked = asking.clone();
+        let serve = move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                if locked(&asked.answers).is_none() {
+                    return;
+                }
+                asked.take_up(stream);
+            }
+        };
+        let thread = std::thread::Builder::new().name("live".to_owned()).spawn(serve).ok()?;
+        Some(Live { dir, identity, listener: woken_by, asking, thread: Some(thread) })
+    }
+}
+
+impl Asking {
+    /// Answers on a thread of its own. A connection too many, or one that cannot have a thread, is closed.
+    fn take_up(self: &Arc<Self>, stream: UnixStream) {
+        let mut connections = locked(&self.connections);
+        connections.open.retain(|_, (_, thread)| thread.as_ref().is_none_or(|thread| !thread.is_finished()));
+        let Ok(closing) = stream.try_clone() else { return };
+        if connections.open.len() >= ASKING_MAX {
+            return;
+        }
+        let (asking, mut stream) = (self.clone(), stream);
+        let answer = move || {
+            asking.answer(&mut stream);
+            // It is among the connections too.
+            let _ = stream.shutdown(Shutdown::Both);
+        };
+        let Ok(thread) = std::thread::Builder::new().name("live view".to_owned()).spawn(answer) else { return };
+        let number = connections.next;
+        connections.next += 1;
+        connections.open.insert(number, (closing, Some(thread)));
+    }
+
+    /// Who has gone needs no answer.
+    fn answer(&self, stream: &mut UnixStream) {
+        let set = stream.set_read_timeout(Some(SILENCE_MAX)).and_then(|()| stream.set_write_timeout(Some(SILENCE_MAX)));
+        let mut request = String::new();
+        let read = BufReader::with_capacity(1, (&mut *stream).take(REQUEST_BYTES_MAX)).read_line(&mut request);
+        let Some(answers) = locked(&self.answers).clone().filter(|_| set.is_ok() && read.is_ok()) else { return };
+        match (request.as_str(), &answers.publish) {
+            (PUBLISH, Some(publish)) => {
+                let said = publish().map_or_else(|error| format!("{error:#}\n"), |()| PUBLISHED.to_owned());
+                let _ = stream.write_all(said.as_bytes());
+            }
+            (VIEW, _) => {
+                let Ok(view) = (answers.view)() else { return };
+                // The view is all that is needed from here on.
+                drop(answers);
+                let _ = stream.set_read_timeout(Some(THINKS_MAX));
+                let _ = view_wire::serve(stream, &*view);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        locked(&self.asking.answers).take();
+        // The thread waits for someone to connect. A listening socket that is shut down wakes it (unix(7)), whatever lies at the path.
+        let woken = self.listener.shutdown(Shutdown::Both);
+        let path = socket_in(&self.dir);
+        // The socket of another crawl, which began in this one's place, stays.
+        if Identity::of(&path).ok() == Some(self.identity) {
+            let _ = std::fs::remove_file(path);
+        }
+        if let Some(thread) = self.thread.take().filter(|_| woken.is_ok()) {
+            // If it panicked, nobody is answered: that is all.
+            let _ = thread.join();
+        }
+        // Views keep the state open, and who comes next is to find it closed.
+        for (stream, thread) in std::mem::take(&mut locked(&self.asking.connections).open).into_values() {
+            let _ = stream.shutdown(Shutdown::Both);
+            let _ = thread.map(JoinHandle::join);
+        }
+    }
+}
+
+/// The state of the crawl that runs in a directory, after its last commit. `None` where none runs, or none that can be asked.
+///
+/// # Errors
+/// Another version of this program runs it.
+pub fn view(root: &Path) -> anyhow::Result<Option<Box<dyn CrawlView>>> {
+    let Some(mut live) = connect(root, VIEW) else { return Ok(None) };
+    // It is asked again and again, and may have much to do.
+    live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
+    let _ = live.flush();
+    match RemoteView::new(live) {
+        Ok(view) => Ok(Some(Box::new(view))),
+        Err(error @ WireError::Version) => Err(error.into()),
+        // It ended just now.
+        Err(_) => Ok(None),
+    }
+}
+
+/// Has a running crawl complete the files of its dataset. False where no crawl is running.
+///
+/// # Errors
+/// The crawl could not complete them.
+pub fn publish(root: &Path) -> anyhow::Result<bool> {
+    let Some(mut live) = connect(root, PUBLISH) else { return Ok(false) };
+    live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
+    let mut said = String::new();
+    match (&mut live).take(ANSWER_BYTES_MAX).read_to_string(&mut said) {
+        // It ended just now, or has too many to answer.
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(false),
+        read => read?,
+    };
+    match said.as_str() {
+        PUBLISHED => Ok(true),
+        // It ended just now, or has no dataset.
+        "" => Ok(false),
+        error => anyhow::bail!("the running crawl cannot complete its dataset: {}", error.trim_end()),
+    }
+}
+
+/// Connects to the crawl that runs in a directory, and asks for this.
+fn connect(root: &Path, request: &str) -> Option<UnixStream> {
+    // A link would lead to somebody else's.
+    let is_socket = root.join(SOCKET).symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket());
+    let dir = File::open(root).ok().filter(|_| is_socket)?;
+    let mut live = UnixStream::connect(socket_in(&dir)).ok()?;
+    live.write_all(request.as_bytes()).ok()?;
+    Some(live)
+}
+
+/// The path of the socket in a directory that is open. The path of a socket is at most some hundred bytes, that of a directory is not:
+/// so the directory is named by its descriptor (proc(5)).
+fn socket_in(dir: &File) -> PathBuf {
+    Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(SOCKET)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use store::{MemoryStore, Store};
+
+    use super::*;
+
+    fn publishing(publish: impl Fn() -> anyhow::Result<()> + Send + Sync + 'static) -> Answers {
+        Answers { view: Box::new(|| MemoryStore::new().view()), publish: Some(Box::new(publish)) }
+    }
+
+    #[test]
+    fn who_asks_is_answered_when_the_files_are_complete() {
+        let root = tempfile::tempdir().expect("a directory");
+        let deep = root.path().join("x".repeat(200));
+        std::fs::create_dir(&deep).expect("a directory");
+        assert!(!publish(&deep).expect("nobody"), "nobody listens");
+        let asked = Arc::new(AtomicU32::new(0));
+        let counted = asked.clone();
+        let answers = publishing(move || match counted.fetch_add(1, Ordering::Relaxed) {
+            0 => Ok(()),
+            _ => anyhow::bail!("the disk is full"),
+        });
+        let live = Live::listen(&deep, answers);
+        assert!(publish(&deep).expect("an answer"));
+        let error = publish(&deep).expect_err("an error").to_string();
+        assert_eq!(error, "the running crawl cannot complete its dataset: the disk is full");
+        drop(live);
+        assert!(!publish(&deep).expect("nobody"));
+        assert_eq!(deep.read_dir().expect("a directory").count(), 0);
+        assert_eq!(asked.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn a_view_ends_with_the_crawl_and_others_are_answered_beside_it() {
+        let root = tempfile::tempdir().expect("a directory");
+        assert!(view(root.path()).expect("nobody").is_none(), "nobody listens");
+        let store = Arc::new(MemoryStore::new());
+        let viewed = store.clone();
+        let live = Live::listen(root.path(), Answers { view: Box::new(move || viewed.view()), publish: None });
+        let views: Vec<_> = (0..ASKING_MAX).map(|_| view(root.path()).expect("an answer").expect("a view")).collect();
+        assert!(view(root.path()).expect("an answer").is_none(), "one too many");
+        assert!(!publish(root.path()).expect("an answer"), "there is no dataset, and no room");
+        assert!(views.iter().all(|view| view.totals().expect("an answer").urls == 0));
+        drop(live);
+        let error = views.iter().map(|view| view.totals().expect_err("an error").to_string()).next();
+        assert!(error.is_some_and(|error| error.contains("asking the running crawl")));
+        assert_eq!(Arc::strong_count(&store), 1, "nobody has the state open");
+        assert!(view(root.path()).expect("nobody").is_none());
+    }
+
+    #[test]
+    fn what_is_no_request_is_not_answered() {
+        let root = tempfile::tempdir().expect("a directory");
+        let live = Live::listen(root.path(), publishing(|| Ok(())));
+        for request in ["", "nonsense\n", &"x".repeat(100_000)] {
+            let mut stream = UnixStream::connect(root.path().join(SOCKET)).expect("a connection");
+            let _ = stream.write_all(request.as_bytes());
+            let _ = stream.shutdown(Shutdown::Write);
+            let mut said = Vec::new();
+            let _ = stream.read_to_end(&mut said);
+            assert_eq!(said, b"", "{request}");
+        }
+        assert!(publish(root.path()).expect("an answer"));
+        drop(live);
+    }
+
+    #[test]
+    fn a_crawl_whose_directory_is_gone_ends() {
+        let root = tempfile::tempdir().expect("a directory");
+        let (is_held, ended) = std::sync::mpsc::sync_channel::<()>(1);
+        let live = Live::listen(root.path(), publishing(move || Ok(is_held.send(())?)));
+        std::fs::remove_file(root.path().join(SOCKET)).expect("the socket");
+        drop(live);
+        // What completes the files is gone, for which the dataset's thread waits.
+        ended.recv().expect_err("nobody holds it");
+    }
+
+    #[test]
+    fn the_socket_of_a_crawl_that_took_the_place_stays() {
+        let root = tempfile::tempdir().expect("a directory");
+        let first = Live::listen(root.path(), publishing(|| Ok(())));
+        let second = Live::listen(root.path(), publishing(|| Ok(())));
+        drop(first);
+        assert!(publish(root.path()).expect("an answer"), "the second listens");
+        drop(second);
+        assert_eq!(root.path().read_dir().expect("a directory").count(), 0);
+    }
+}

@@ -1,0 +1,118 @@
+//! Questions to a crawl that is running.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testweb::{Pages, Web};
+
+use crate::binary::{BINARY, Ended, Running};
+use crate::served::Served;
+
+const HOSTS: u64 = 20;
+
+/// One page of each host is visited at once; the next would be due in an hour.
+fn crawl(served: &Served, dir: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(BINARY);
+    command.args(["crawl", "--delay", "1h", "--ip-delay", "0", "--no-sitemaps", "--progress", "none"]);
+    command.args((0..HOSTS).map(|n| format!("http://h{n}.live.test/")));
+    command.args(served.flags()).args(more).arg("-o").arg(dir);
+    command
+}
+
+fn web() -> Web {
+    (0..HOSTS).fold(Web::new(), |web, n| {
+        let page = format!("<title>Page {n}</title><h1>{n}</h1><p>spider silk</p><a href=/a>a</a> <a href=/b>b</a>");
+        web.site(&format!("h{n}.live.test"), Pages::new().html("/", page).html("/a", "a").html("/b", "b"))
+    })
+}
+
+fn ask(command: &str, dir: &Path, more: &[&str]) -> Ended {
+    Running::start(Command::new(BINARY).arg(command).arg(dir).args(more)).end()
+}
+
+fn status(dir: &Path) -> Value {
+    serde_json::from_str(&ask("status", dir, &["--json"]).expect_code(0).stdout).unwrap()
+}
+
+/// Waits until every host has had its visit.
+fn wait_for_all(dir: &Path, running: &Running) {
+    loop {
+        assert!(running.age() < Duration::from_secs(120), "not all are visited");
+        if dir.join("live.socket").exists() && status(dir)["outcomes"]["html"] == json!(HOSTS) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// What is asked, and what is answered but for how long something is to wait.
+fn answers(dir: &Path) -> Vec<(String, String)> {
+    let questions: [(&str, &[&str]); 9] = [
+        ("export", &["jsonl", "--all"]),
+        ("export", &["cdxj"]),
+        ("check", &["--json"]),
+        ("report", &["--json"]),
+        ("links", &["http://h3.live.test/", "--json"]),
+        ("search", &["spider", "--json"]),
+        ("explain", &["http://h3.live.test/", "--json"]),
+        ("explain", &["http://h3.live.test/a", "--json"]),
+        ("explain", &["h3.live.test", "--json"]),
+    ];
+    let answered = questions.map(|(command, more)| {
+        let said = ask(command, dir, more).expect_code(0).stdout;
+        let lines = said.lines().map(|line| match serde_json::from_str::<Value>(line) {
+            Ok(mut answer) => {
+                forget_why(&mut answer);
+                answer.to_string()
+            }
+            Err(_) => line.to_owned(),
+        });
+        (format!("{command} {more:?}"), lines.collect::<Vec<_>>().join("\n"))
+    });
+    answered.into()
+}
+
+/// Forgets why something waits, which says for how long from now on, and whether a crawl is running.
+fn forget_why(answer: &mut Value) {
+    match answer {
+        Value::Object(fields) => {
+            fields.remove("why");
+            fields.values_mut().for_each(forget_why);
+        }
+        Value::Array(values) => values.iter_mut().for_each(forget_why),
+        _ => {}
+    }
+}
+
+fn check(more: &[&str]) {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let running = Running::start(&mut crawl(&served, &dir, more));
+    wait_for_all(&dir, &running);
+    let told = status(&dir);
+    assert_eq!((&told["end"], &told["frontier"]), (&json!("running"), &json!(2 * HOSTS)));
+    let live = answers(&dir);
+    // What would change something is refused, and changes nothing.
+    for (command, more) in [("derive", "--all"), ("adopt", "")] {
+        let more = if more.is_empty() { &[][..] } else { &[more][..] };
+        let refused = ask(command, &dir, more);
+        assert_eq!(refused.status.code(), Some(1), "{command}: {}", refused.stdout);
+        assert!(refused.stderr.contains("running") || refused.stderr.contains("in use"), "{}", refused.stderr);
+    }
+    assert!(ask("derive", &dir, &[]).expect_code(0).stdout.contains("the crawl is running"));
+    running.signal("INT");
+    running.end().expect_code(3);
+    let ended = answers(&dir);
+    for (live, ended) in live.iter().zip(&ended) {
+        assert_eq!(live, ended);
+    }
+    assert_eq!(status(&dir)["end"], json!("pending"));
+    assert!(!dir.join("live.socket").exists());
+}
+
+#[test]
+fn a_running_crawl_answers_as_it_does_when_it_has_ended() {
+    check(&[]);
+}

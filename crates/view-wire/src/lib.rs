@@ -1,0 +1,89 @@
+//! A view of a crawl's state over a stream: how a running crawl answers other processes.
+//!
+//! ```text
+//!  RemoteView ──▶ frame(Question) ──▶ serve ──▶ CrawlView
+//!             ◀── frame(Answer)  ◀──
+//! ```
+//!
+//! A connection has one view, so all of its answers are of one commit. A frame is its length in four bytes, the lowest first, and a value
+//! in postcard's format. Both sides are the same program: what speaks another version is refused at the greeting.
+
+mod frame;
+mod remote;
+
+use std::io::{Read, Write};
+
+use model::{Position, Queued, SiteRecord};
+use serde::{Deserialize, Serialize};
+use store::{CrawlView, Entry, Segment, StoreError, Totals};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
+
+use self::frame::{read, write};
+
+pub use self::frame::WireError;
+pub use self::remote::RemoteView;
+
+/// What both sides must agree on: the version of the program, which decides what its values look like.
+const GREETING: &str = concat!("argiope ", env!("CARGO_PKG_VERSION"), " view 1");
+
+/// Entries that are asked for at once.
+const ENTRIES_MAX: usize = 1_024;
+
+/// A question: a method of [`CrawlView`].
+#[derive(Debug, Serialize, Deserialize)]
+enum Question {
+    Pending { site: SiteKey, after: Option<Position>, max: usize },
+    Get(UrlKey),
+    Scan { after: Option<UrlKey>, max: usize },
+    Unrecorded { after: Option<UrlKey>, max: usize },
+    Site(SiteKey),
+    Sites { after: Option<SiteKey>, max: usize },
+    Seeds,
+    Segments,
+    CrawlId,
+    Totals,
+}
+
+/// The answer to one.
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    Queue(Vec<Queued>),
+    Entry(Option<Box<Entry>>),
+    Entries(Vec<Entry>),
+    Site(Option<Box<SiteRecord>>),
+    Sites(Vec<SiteRecord>),
+    Seeds(Vec<CanonicalUrl>),
+    Segments(Vec<Segment>),
+    CrawlId(String),
+    Totals(Totals),
+    /// The store failed, in words.
+    Failed(String),
+}
+
+/// Answers questions about a view until the other side has no more.
+///
+/// # Errors
+/// The other side is another program, sends what is no question, or the stream breaks.
+pub fn serve(stream: &mut (impl Read + Write), view: &dyn CrawlView) -> Result<(), WireError> {
+    write(stream, &GREETING)?;
+    while let Some(question) = read::<Question>(stream)? {
+        let answer = answer(view, question).unwrap_or_else(|error| Answer::Failed(error.to_string()));
+        write(stream, &answer)?;
+    }
+    Ok(())
+}
+
+fn answer(view: &dyn CrawlView, question: Question) -> Result<Answer, StoreError> {
+    Ok(match question {
+        Question::Pending { site, after, max } => Answer::Queue(view.pending(site, after, max.min(ENTRIES_MAX))?),
+        Question::Get(key) => Answer::Entry(view.get(key)?.map(Box::new)),
+        Question::Scan { after, max } => Answer::Entries(view.scan(after, max.min(ENTRIES_MAX))?),
+        Question::Unrecorded { after, max } => Answer::Entries(view.unrecorded(after, max.min(ENTRIES_MAX))?),
+        Question::Site(key) => Answer::Site(view.site(key)?.map(Box::new)),
+        Question::Sites { after, max } => Answer::Sites(view.sites(after, max.min(ENTRIES_MAX))?),
+        Question::Seeds => Answer::Seeds(view.seeds()?),
+        Question::Segments => Answer::Segments(view.segments()?),
+        Question::CrawlId => Answer::CrawlId(view.crawl_id()?),
+        Question::Totals => Answer::Totals(view.totals()?),
+    })
+}

@@ -1,0 +1,145 @@
+//! The side that asks.
+
+use std::io::{Read, Write};
+use std::sync::{Mutex, PoisonError};
+
+use model::{Position, Queued, SiteRecord};
+use store::{CrawlView, Entry, Segment, StoreError, Totals};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
+
+use crate::frame::{read, write};
+use crate::{Answer, ENTRIES_MAX, GREETING, Question, WireError};
+
+const DOING: &str = "asking the running crawl";
+
+/// The state of a crawl that runs in another process, after one commit.
+pub struct RemoteView<S> {
+    stream: Mutex<S>,
+}
+
+impl<S: Read + Write + Send> RemoteView<S> {
+    /// Takes up a connection to [`crate::serve`].
+    ///
+    /// # Errors
+    /// The stream breaks, or another version of the program is at its other end.
+    pub fn new(mut stream: S) -> Result<Self, WireError> {
+        match read::<String>(&mut stream)? {
+            Some(greeting) if greeting == GREETING => Ok(RemoteView { stream: Mutex::new(stream) }),
+            Some(_) => Err(WireError::Version),
+            None => Err(WireError::Io(std::io::ErrorKind::UnexpectedEof.into())),
+        }
+    }
+
+    fn ask<T>(&self, question: &Question, wanted: impl FnOnce(Answer) -> Option<T>) -> Result<T, StoreError> {
+        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = write(&mut *stream, question).and_then(|()| read::<Answer>(&mut *stream));
+        match answer.map_err(|error| failed(error.to_string()))? {
+            Some(Answer::Failed(error)) => Err(failed(error)),
+            Some(answer) => wanted(answer).ok_or_else(|| failed("the answer is to another question".to_owned())),
+            None => Err(failed("it has ended meanwhile: run the command again".to_owned())),
+        }
+    }
+
+    /// Asks for as many as are given out at once, and for more until there are as many as are wanted.
+    fn all<T, K>(
+        &self,
+        mut after: Option<K>,
+        max: usize,
+        ask: impl Fn(Option<K>, usize) -> Result<Vec<T>, StoreError>,
+        key: impl Fn(&T) -> K,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut all: Vec<T> = Vec::new();
+        loop {
+            let wanted = (max - all.len()).min(ENTRIES_MAX);
+            let some = ask(after, wanted)?;
+            let is_last = some.len() < wanted;
+            after = some.last().map(&key);
+            all.extend(some);
+            if is_last || all.len() >= max {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+fn failed(detail: String) -> StoreError {
+    StoreError::Backend { doing: DOING, source: detail.into() }
+}
+
+fn entries(answer: Answer) -> Option<Vec<Entry>> {
+    match answer {
+        Answer::Entries(entries) => Some(entries),
+        _ => None,
+    }
+}
+
+impl<S: Read + Write + Send> CrawlView for RemoteView<S> {
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        let queue = |answer| match answer {
+            Answer::Queue(queue) => Some(queue),
+            _ => None,
+        };
+        let ask = |after, max| self.ask(&Question::Pending { site, after, max }, queue);
+        self.all(after, max, ask, |queued| queued.candidate.position())
+    }
+
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.ask(&Question::Get(key), |answer| match answer {
+            Answer::Entry(entry) => Some(entry.map(|entry| *entry)),
+            _ => None,
+        })
+    }
+
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        let ask = |after, max| self.ask(&Question::Scan { after, max }, entries);
+        self.all(after, max, ask, |entry| entry.candidate.url.key())
+    }
+
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        let ask = |after, max| self.ask(&Question::Unrecorded { after, max }, entries);
+        self.all(after, max, ask, |entry| entry.candidate.url.key())
+    }
+
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.ask(&Question::Site(key), |answer| match answer {
+            Answer::Site(site) => Some(site.map(|site| *site)),
+            _ => None,
+        })
+    }
+
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        let sites = |answer| match answer {
+            Answer::Sites(sites) => Some(sites),
+            _ => None,
+        };
+        self.all(after, max, |after, max| self.ask(&Question::Sites { after, max }, sites), |site| site.site.key())
+    }
+
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        self.ask(&Question::Seeds, |answer| match answer {
+            Answer::Seeds(seeds) => Some(seeds),
+            _ => None,
+        })
+    }
+
+    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        self.ask(&Question::Segments, |answer| match answer {
+            Answer::Segments(segments) => Some(segments),
+            _ => None,
+        })
+    }
+
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        self.ask(&Question::CrawlId, |answer| match answer {
+            Answer::CrawlId(id) => Some(id),
+            _ => None,
+        })
+    }
+
+    fn totals(&self) -> Result<Totals, StoreError> {
+        self.ask(&Question::Totals, |answer| match answer {
+            Answer::Totals(totals) => Some(totals),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! What a view says comes through as it is.
+
+#![expect(clippy::expect_used, reason = "a test may panic")]
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use model::{
+    ArchiveLocation, Aside, Candidate, Failure, FailureKind, Limit, Outcome, PayloadDigest, RobotsAnswer, RobotsRecord,
+    SiteRecord, Timestamp, Visit,
+};
+use store::{Batch, CrawlView, MemoryStore, Segment, Store};
+use view_wire::{RemoteView, serve};
+use weburl::{CanonicalRules, CanonicalUrl};
+
+/// More URLs than are sent at once.
+const URLS: usize = 3_000;
+
+fn url(text: &str) -> CanonicalUrl {
+    CanonicalUrl::parse(text, &CanonicalRules::default()).expect(text)
+}
+
+fn page(n: usize) -> CanonicalUrl {
+    url(&format!("http://a.test/{n}?q=ü&x=%00"))
+}
+
+/// A state in which every field says something.
+fn store() -> MemoryStore {
+    let store = MemoryStore::new();
+    let found: Vec<Candidate> = (0..URLS).map(|n| Candidate::seed(page(n))).collect();
+    let visits = (0..URLS / 2).map(|n| Visit {
+        status: 200,
+        content_type: Some("text/html; charset=\"ü\"".to_owned()),
+        title: Some("a\0b".to_owned()),
+        digest: Some(PayloadDigest([7; 20])),
+        location: (n % 2 == 0).then_some(ArchiveLocation { segment: 1, offset: n as u64, length: u64::MAX }),
+        limits: Limit::Links.into(),
+        outlinks: vec!["http://b.test/".to_owned()],
+        out_degree: Some(u32::MAX),
+        ..Visit::without_fetch(page(n).key(), Outcome::Html, "why".to_owned(), Timestamp(n as u64))
+    });
+    let failure = Failure { kind: FailureKind::Busy, detail: "status 503".to_owned() };
+    let answers =
+        [RobotsAnswer::Status { code: 200, body: b"\xff\0".as_slice().into() }, RobotsAnswer::Failed(failure.clone())];
+    let sites = ["http://a.test/", "https://[2001:db8::1]:444/"].iter().zip(answers).map(|(site, answer)| SiteRecord {
+        address: Some([10, 0, 0, 1].into()),
+        response_time: Duration::from_nanos(123_456_789_012),
+        robots: Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: true }),
+        shapes: vec![(1, 2), (u64::MAX, u32::MAX)],
+        aside: Some(Aside { until: Timestamp::MAX, round: 3, reason: failure.clone() }),
+        given_up: Some(failure.clone()),
+        ..SiteRecord::new(url(site).site())
+    });
+    let batch = Batch {
+        found,
+        visits: visits.collect(),
+        sites: sites.collect(),
+        seeds: vec![page(0)],
+        segments: vec![Segment { serial: 1, name: "a.warc.gz".to_owned(), length: 9 }],
+        ..Batch::default()
+    };
+    store.commit(&batch).expect("a commit");
+    store
+}
+
+#[test]
+fn every_answer_comes_through_as_it_is() {
+    let store = store();
+    let (mut here, there) = UnixStream::pair().expect("a pair");
+    std::thread::scope(|scope| {
+        let served = scope.spawn(|| serve(&mut here, &store));
+        let remote = RemoteView::new(there).expect("a view");
+        let site = page(0).key().site;
+        assert_eq!(remote.scan(None, usize::MAX).expect("entries"), store.scan(None, usize::MAX).expect("entries"));
+        assert_eq!(remote.scan(None, URLS).expect("entries").len(), URLS);
+        let after = remote.scan(None, 5).expect("entries").last().map(|entry| entry.candidate.url.key());
+        assert_eq!(remote.scan(after, 7).expect("entries"), store.scan(after, 7).expect("entries"));
+        assert_eq!(remote.unrecorded(None, URLS).expect("entries"), store.unrecorded(None, URLS).expect("entries"));
+        assert_eq!(
+            remote.pending(site, None, URLS).expect("a queue"),
+            store.pending(site, None, URLS).expect("a queue")
+        );
+        assert_eq!(remote.sites(None, 10).expect("sites"), store.sites(None, 10).expect("sites"));
+        assert_eq!(remote.site(site).expect("a site"), store.site(site).expect("a site"));
+        for key in [page(0).key(), page(URLS).key()] {
+            assert_eq!(remote.get(key).expect("an answer"), store.get(key).expect("an answer"));
+        }
+        assert_eq!(remote.seeds().expect("seeds"), store.seeds().expect("seeds"));
+        assert_eq!(remote.segments().expect("segments"), store.segments().expect("segments"));
+        assert_eq!(remote.totals().expect("totals"), store.totals().expect("totals"));
+        assert_eq!(remote.crawl_id().expect("an id"), store.crawl_id().expect("an id"));
+        drop(remote);
+        served.join().expect("no panic").expect("a good end");
+    });
+}
+
+#[test]
+fn another_program_is_refused() {
+    for greeting in [&b""[..], b"\x02\0\0\0\x01x", b"HTTP/1.1 200 OK\r\n\r\n"] {
+        let (mut here, there) = UnixStream::pair().expect("a pair");
+        here.write_all(greeting).expect("written");
+        drop(here);
+        assert!(RemoteView::new(there).is_err(), "{greeting:?}");
+    }
+}
