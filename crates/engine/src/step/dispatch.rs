@@ -269,10 +269,7 @@ impl State {
                     }
                 }
                 Next::Robots => return self.ask_for_robots(site, group, now),
-                Next::ReadRules => {
-                    self.ask_for_rules(site, Some(group));
-                    return self.prepare(now, site);
-                }
+                Next::ReadRules => return self.visit_with_rules(now, site, group),
                 Next::Fetch(queued) => match self.excluded_since(&queued.candidate) {
                     Some(rule) => {
                         self.settle(now, site, &queued, Settled::new(Outcome::Excluded, rule.to_string()));

@@ -1,7 +1,7 @@
 //! How many bytes the front takes, and how room is made in it.
 //!
 //! The bytes are a running sum: a site is weighed again whenever something of it may have changed, which is where it is prepared for what
-//! comes next. An eighth of the limit is kept free for what comes to sites that cannot leave at once. Where the rest is used up windows
+//! comes next. A sixth of the limit is kept free for what comes to sites that cannot leave at once. Where the rest is used up windows
 //! shrink, no site comes, and sites that had a turn leave until it is enough.
 
 use frontier::window_urls;
@@ -35,7 +35,7 @@ const URL_BYTES: usize = 300;
 const WINDOW_URLS_SHORT: usize = 2;
 
 /// So small a part of the limit is kept free, one in so many.
-const FREE_PART: usize = 8;
+const FREE_PART: usize = 6;
 
 /// Sites that leave for one event, at most, since the front is too large.
 const LEAVE_AT_ONCE_MAX: usize = 64;

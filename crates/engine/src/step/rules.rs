@@ -1,6 +1,7 @@
 //! Large robots.txt files. They are read beside the step. Their rules stay in memory as far as there is room; the others are in the store.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use foldhash::HashMap;
 use frontier::{Failed, Group, RobotsState, Trouble};
@@ -11,6 +12,12 @@ use weburl::SiteKey;
 use super::robots_txt::{Had, access, expiry, is_final, robots_state, robots_txt_of};
 use super::{Front, Leaving, Slot, State};
 use crate::{Command, Settings};
+
+/// Sites whose turn waits for their rules at once: each has a file of up to 500 KiB in memory, and only as many are read as there are cores.
+const READ_AT_ONCE_MAX: usize = 8;
+
+/// When it is the turn again of a site that found so many before it.
+const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// The large rules in memory, in the order in which they were used.
 #[derive(Default)]
@@ -125,6 +132,19 @@ impl State {
             Reading::Fresh(had) if had.is_own => Some(had.record(true)),
             _ => None,
         }
+    }
+
+    /// A site's turn, for which its rules are to be read first. Where many are being read it comes again a little later.
+    pub(super) fn visit_with_rules(&mut self, now: Timestamp, site: SiteKey, group: Group) {
+        if self.rulebook.turns < READ_AT_ONCE_MAX {
+            self.ask_for_rules(site, Some(group));
+            return self.prepare(now, site);
+        }
+        if let Some(front) = self.front(site) {
+            front.state.wait_until(now + READ_AGAIN_AFTER);
+        }
+        self.prepare(now, site);
+        self.bench.end(group, now);
     }
 
     /// Asks the store for the robots.txt of a site. Its turn goes on when the rules are read, so they are used before they leave memory.
