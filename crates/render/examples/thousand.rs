@@ -33,7 +33,7 @@ const BAD: [(&str, bool); 6] = [
 /// Memory of a browser, in bytes.
 const BROWSER_BYTES_MAX: u64 = 1 << 30;
 /// The name that the browsers' processes have in their command lines.
-const PROFILE: &str = "argiope-browser-";
+const PROFILE: &str = "/argiope-";
 
 /// The same script for every page.
 struct Scripts;

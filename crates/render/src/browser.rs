@@ -1,8 +1,9 @@
 //! A browser process, and its end.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 use serde_json::json;
@@ -14,6 +15,14 @@ use crate::{BrowserError, RenderFailure, Settings};
 
 /// The shell puts the pipes where Chromium looks for them, at descriptors 3 and 4, and becomes Chromium.
 const START: &str = "exec \"$0\" --remote-debugging-pipe \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null";
+
+/// The longest path of a profile, in bytes. The browser puts a socket below it, at `org.chromium.Chromium.XXXXXX/SingletonSocket`,
+/// and the path of a socket has 107 bytes at most (unix(7)).
+const PROFILE_PATH_MAX: usize = 61;
+/// How often the removal of a profile is tried.
+const REMOVALS_MAX: u32 = 20;
+/// Between two such attempts.
+const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 
 /// What keeps the browser from using the network by itself, and from doing anything that a page does not need. Whatever is not
 /// asked of the source would go to a proxy that is not there, under names that do not resolve.
@@ -60,23 +69,26 @@ pub(crate) struct Browser {
     group: Option<Pid>,
     /// Pages that were begun.
     pages: AtomicU32,
+    /// All that the browser writes: its profile, and its temporary files too, which it leaves behind when it is killed.
     profile: TempDir,
-    /// The socket by which others would find it, looked up when it has started: where the pipes are closed before it is killed, it
-    /// begins to end by itself, and takes away the link in its profile before what the link leads to.
-    socket: Option<PathBuf>,
 }
 
 impl Browser {
     /// Starts a browser.
     pub(crate) async fn start(settings: &Settings) -> Result<Self, RenderFailure> {
         let failed = |detail: String| BrowserError::Start { browser: settings.browser.display().to_string(), detail };
-        let profile = TempDir::with_prefix("argiope-browser-").map_err(|error| failed(error.to_string()))?;
+        let profile = TempDir::with_prefix("argiope-").map_err(|error| failed(error.to_string()))?;
+        if profile.path().as_os_str().len() > PROFILE_PATH_MAX {
+            let parent = profile.path().parent().unwrap_or(profile.path()).display();
+            return Err(failed(format!("the path {parent} is too long for it: set TMPDIR to a shorter one")).into());
+        }
         let mut process = Command::new("sh")
             .args(["-c", START])
             .arg(&settings.browser)
             .args(FLAGS)
             .args(is_sandbox_off().then_some("--no-sandbox"))
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            .env("TMPDIR", profile.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0)
@@ -88,10 +100,9 @@ impl Browser {
             return Err(failed("no pipes".to_owned()).into());
         };
         let connection = Connection::new(stdin, stdout);
-        let mut browser = Browser { connection, process, group, pages: AtomicU32::new(0), profile, socket: None };
+        let browser = Browser { connection, process, group, pages: AtomicU32::new(0), profile };
         let answered = browser.connection.call(None, "Browser.getVersion", json!({})).await;
         answered.map_err(|_| failed("it ended at once".to_owned()))?;
-        browser.socket = socket_of(browser.profile.path());
         Ok(browser)
     }
 
@@ -122,26 +133,19 @@ impl Browser {
 impl Drop for Browser {
     fn drop(&mut self) {
         self.kill();
-        if let Some(socket) = self.socket.take().or_else(|| socket_of(self.profile.path())) {
-            remove_socket(&socket);
-        }
+        remove(self.profile.path());
         // Takes the process off the list; the runtime does so later if it has not ended yet.
         let _ = self.process.try_wait();
     }
 }
 
-/// The socket by which others find a browser with this profile, in a directory of its own outside of it.
-fn socket_of(profile: &Path) -> Option<PathBuf> {
-    std::fs::read_link(profile.join("SingletonSocket")).ok()
-}
-
-/// Removes what a browser that is killed leaves outside its profile: its socket, and the directory of that.
-fn remove_socket(socket: &Path) {
-    // What cannot be removed stays, as it would without this.
-    let _ = std::fs::remove_file(socket);
-    if let Some(dir) = socket.parent() {
-        let _ = std::fs::remove_file(dir.join("SingletonCookie"));
-        let _ = std::fs::remove_dir(dir);
+/// Removes a directory. Processes that are being killed may still end a write there: the removal is tried again then.
+fn remove(dir: &Path) {
+    for _ in 0..REMOVALS_MAX {
+        if std::fs::remove_dir_all(dir).is_ok() {
+            return;
+        }
+        std::thread::sleep(REMOVAL_PAUSE);
     }
 }
 

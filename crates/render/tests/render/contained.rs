@@ -11,6 +11,8 @@ use crate::site::{Site, render, settings};
 
 /// Tells the process that is to be killed that it is the one.
 const VICTIM: &str = "ARGIOPE_TEST_RENDER_VICTIM";
+/// Tells a process that it is to render a page and end.
+const ENDS: &str = "ARGIOPE_TEST_RENDER_ENDS";
 /// A browser that is not gone by then is left behind.
 const GONE_WITHIN: Duration = Duration::from_secs(10);
 
@@ -21,14 +23,19 @@ fn processes(text: &str) -> usize {
     lines.filter(|line| String::from_utf8_lossy(line).contains(text)).count()
 }
 
-/// Waits until there is none.
+/// Waits until no process has the text in its command line.
 async fn are_gone(text: &str) -> bool {
-    let gone = async {
-        while processes(text) > 0 {
+    becomes(|| processes(text) == 0).await
+}
+
+/// Waits until something holds.
+async fn becomes(holds: impl Fn() -> bool) -> bool {
+    let waited = async {
+        while !holds() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(GONE_WITHIN, gone).await.is_ok()
+    tokio::time::timeout(GONE_WITHIN, waited).await.is_ok()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -84,54 +91,64 @@ async fn memory_outside_of_scripts_is_bounded_too() {
 async fn browsers_are_replaced_and_end_with_the_renderer() {
     let dir = tempfile::tempdir().expect("a directory");
     let program = dir.path().join("argiope-test-browser-of-its-own");
-    // The name shows in the command line of the first process, the profile's in those of all.
-    let sockets = tempfile::tempdir().expect("a directory");
-    let (own, temporary) = (dir.path().display(), sockets.path().display());
-    write_program(&program, &format!("#!/bin/sh\nTMPDIR={temporary} exec chromium --argiope-test={own} \"$@\"\n"));
+    // The name shows in the command line of the first process.
     let mark = format!("--argiope-test={}", dir.path().display());
+    write_program(&program, &format!("#!/bin/sh\nexec chromium {mark} \"$@\"\n"));
     let renderer = Renderer::new(Settings { browser: program, pages_per_browser: 2, ..settings() });
     for _ in 0..5 {
         render(&renderer, "<p>fine</p>", &Arc::new(Site::new())).await.expect("a page");
     }
-    assert_eq!(processes(&mark), 1, "the last browser");
-    let left = || std::fs::read_dir(sockets.path()).expect("a directory").count();
-    assert_eq!(left(), 1, "the last browser's");
+    // A browser ends beside the page of its successor.
+    assert!(becomes(|| processes(&mark) == 1).await, "{} browsers", processes(&mark));
     drop(renderer);
     assert!(are_gone(&mark).await);
-    assert_eq!(left(), 0);
+}
+
+/// Makes the browsers of the test itself, in a process with a temporary directory of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_file_of_a_browser_is_left() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for times in 0..3 {
+        let ended = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", "contained::the_one_that_ends"])
+            .env(ENDS, "1")
+            .env("TMPDIR", dir.path())
+            .stdout(Stdio::null())
+            .status();
+        assert!(ended.expect("it runs").success());
+        let left: Vec<_> = std::fs::read_dir(dir.path()).expect("a directory").flatten().collect();
+        assert!(left.is_empty(), "after {times} more: {left:?}");
+    }
+}
+
+/// Renders a page and ends its browser, where it is asked to.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_one_that_ends() {
+    if std::env::var_os(ENDS).is_some() {
+        let renderer = Renderer::new(settings());
+        render(&renderer, "<p>fine</p>", &Arc::new(Site::new())).await.expect("a page");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_temporary_directory_with_a_long_path_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let long = dir.path().join("a-path-that-leaves-no-room-for-the-socket-of-a-browser");
+    std::fs::create_dir(&long).expect("a directory");
+    let ended = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "contained::the_one_that_ends"])
+        .env(ENDS, "1")
+        .env("TMPDIR", &long)
+        .output()
+        .expect("it runs");
+    let told = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
+    assert!(told.contains(&format!("the path {} is too long for it", long.display())), "{told}");
 }
 
 fn write_program(path: &Path, script: &str) {
     std::fs::write(path, script).expect("a file");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(path, executable).expect("a file");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_socket_of_a_browser_is_removed_also_where_the_browser_began_to_end_by_itself() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let (program, socket) = (dir.path().join("browser"), dir.path().join("of-the-browser/SingletonSocket"));
-    // It answers one message. At the next it takes the link to its socket away, as Chromium does first when it ends, and is gone.
-    let script = format!(
-        r#"#!/bin/bash
-for argument; do case $argument in --user-data-dir=*) link=${{argument#*=}}/SingletonSocket;; esac; done
-mkdir {0}/of-the-browser && touch {1} {0}/of-the-browser/SingletonCookie {0}/started && ln -s {1} $link
-IFS= read -r -d '' message <&3
-id=${{message#*\"id\":}}
-printf '{{"id":%s,"result":{{}}}}\0' ${{id%%[,\}}]*}} >&4
-IFS= read -r -d '' message <&3
-rm $link
-"#,
-        dir.path().display(),
-        socket.display()
-    );
-    write_program(&program, &script);
-    let renderer = Renderer::new(Settings { browser: program, ..settings() });
-    let failure = render(&renderer, "<p>fine</p>", &Arc::new(Site::new())).await.expect_err("no browser");
-    assert_eq!(failure, BrowserError::Ended.into());
-    drop(renderer);
-    assert!(dir.path().join("started").exists());
-    assert!(!dir.path().join("of-the-browser").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
