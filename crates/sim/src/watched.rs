@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{ContentDigest, PayloadDigest, Position, SiteRecord};
-use store::{Batch, Committed, CrawlView, Entry, Queued, Segment, Store, StoreError, Totals};
-use weburl::{CanonicalUrl, SiteKey, UrlKey};
+use model::{ContentDigest, PayloadDigest, Position};
+use store::{Batch, Committed, CrawlView, Layer, Queued, Store, StoreError};
+use weburl::{SiteKey, UrlKey};
 
 use crate::scenario::Sabotage;
 
@@ -121,45 +121,13 @@ fn failed() -> StoreError {
     StoreError::Backend { doing: "committing a batch", source: "input/output error".into() }
 }
 
-impl CrawlView for Watched {
-    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+impl Layer for Watched {
+    fn below(&self) -> &dyn CrawlView {
+        &*self.below
+    }
+
+    fn shown_pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
         if self.is_away(site) { Ok(Vec::new()) } else { self.below.pending(site, after, max) }
-    }
-
-    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        self.below.get(key)
-    }
-
-    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.below.scan(after, max)
-    }
-
-    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.below.unrecorded(after, max)
-    }
-
-    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
-        self.below.site(key)
-    }
-
-    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
-        self.below.sites(after, max)
-    }
-
-    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
-        self.below.seeds()
-    }
-
-    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
-        self.below.segments()
-    }
-
-    fn crawl_id(&self) -> Result<String, StoreError> {
-        self.below.crawl_id()
-    }
-
-    fn totals(&self) -> Result<Totals, StoreError> {
-        self.below.totals()
     }
 }
 

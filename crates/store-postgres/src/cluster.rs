@@ -64,7 +64,7 @@ impl Worker {
     /// # Errors
     /// As [`crate::PostgresStore::open`].
     pub fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
-        PostgresView::of(&self.reader, &self.crawl_id)
+        PostgresView::of_this_moment(&self.reader, &self.crawl_id)
     }
 
     /// Joins, under a new identity. A single process that has the store open ([`crate::PostgresStore`]) keeps workers out, and they keep it

@@ -39,7 +39,7 @@ use std::sync::{Mutex, PoisonError};
 
 use database::Address;
 use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
-use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
+use store::{Batch, Committed, CrawlView, Entry, Layer, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::commit::Writer;
@@ -51,19 +51,18 @@ pub use schema::Schema;
 /// A [`Store`] in a schema of a database.
 pub struct PostgresStore {
     writer: Mutex<Writer>,
-    reader: Reader,
-    crawl_id: String,
+    view: PostgresView,
     is_new: bool,
 }
 
-/// The state after one commit, read in one transaction.
+/// The state as one connection reads it: the last commit, or all of one moment.
 pub(crate) struct PostgresView {
     reader: Reader,
     crawl_id: String,
 }
 
 impl PostgresView {
-    pub(crate) fn of(reader: &Reader, crawl_id: &str) -> Result<Box<dyn CrawlView>, StoreError> {
+    pub(crate) fn of_this_moment(reader: &Reader, crawl_id: &str) -> Result<Box<dyn CrawlView>, StoreError> {
         Ok(Box::new(PostgresView { reader: reader.of_this_moment()?, crawl_id: crawl_id.to_owned() }))
     }
 }
@@ -77,7 +76,8 @@ impl PostgresStore {
     pub fn open(address: &Address, schema: &Schema) -> Result<Self, StoreError> {
         let (writer, opened) = Writer::open(address, schema)?;
         let reader = Reader::open(address, schema)?;
-        Ok(PostgresStore { writer: Mutex::new(writer), reader, is_new: opened.is_new, crawl_id: opened.crawl_id })
+        let view = PostgresView { reader, crawl_id: opened.crawl_id };
+        Ok(PostgresStore { writer: Mutex::new(writer), view, is_new: opened.is_new })
     }
 
     /// Whether nothing had been committed when it was opened.
@@ -87,46 +87,9 @@ impl PostgresStore {
     }
 }
 
-impl CrawlView for PostgresStore {
-    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
-        self.reader.pending(site, after, max)
-    }
-
-    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        self.reader.get(key)
-    }
-
-    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.reader.scan(after, max)
-    }
-
-    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.reader.unrecorded(after, max)
-    }
-
-    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
-        self.reader.site(key)
-    }
-
-    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
-        self.reader.sites(after, max)
-    }
-
-    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
-        self.reader.seeds()
-    }
-
-    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
-        self.reader.segments()
-    }
-
-    /// Made with the schema: by it the directory of a crawl recognises its state.
-    fn crawl_id(&self) -> Result<String, StoreError> {
-        Ok(self.crawl_id.clone())
-    }
-
-    fn totals(&self) -> Result<Totals, StoreError> {
-        self.reader.totals()
+impl Layer for PostgresStore {
+    fn below(&self) -> &dyn CrawlView {
+        &self.view
     }
 }
 
@@ -178,14 +141,14 @@ impl Store for PostgresStore {
     }
 
     fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
-        self.reader.sites_with_pending(after, max)
+        self.view.reader.sites_with_pending(after, max)
     }
 
     fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        self.reader.holder(content, label)
+        self.view.reader.holder(content, label)
     }
 
     fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
-        PostgresView::of(&self.reader, &self.crawl_id)
+        PostgresView::of_this_moment(&self.view.reader, &self.view.crawl_id)
     }
 }

@@ -10,12 +10,14 @@
 mod batch;
 pub mod contract;
 mod error;
+mod layer;
 mod memory;
 
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 pub use batch::{Batch, Committed, Entry, Relaxed, Segment, Totals, is_nearer};
 pub use error::StoreError;
+pub use layer::Layer;
 pub use memory::MemoryStore;
 use model::{ContentDigest, PayloadDigest, Position, SiteRecord};
 

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
-use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
-use weburl::{CanonicalUrl, SiteKey, UrlKey};
+use store::{Batch, Committed, CrawlView, Layer, Store, StoreError};
+use weburl::{SiteKey, UrlKey};
 
 /// A [`Store`] that hides what waits for the network.
 pub(super) struct Waiting {
@@ -24,8 +24,12 @@ impl Waiting {
     }
 }
 
-impl CrawlView for Waiting {
-    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+impl Layer for Waiting {
+    fn below(&self) -> &dyn CrawlView {
+        &*self.below
+    }
+
+    fn shown_pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
         let (mut shown, mut after) = (Vec::new(), after);
         loop {
             let window = self.below.pending(site, after, max)?;
@@ -40,42 +44,10 @@ impl CrawlView for Waiting {
         }
     }
 
-    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        self.below.get(key)
-    }
-
-    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.below.scan(after, max)
-    }
-
-    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.below.unrecorded(after, max)
-    }
-
     /// The record of a site without its robots.txt and its failures, which would keep the engine from its pages.
-    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+    fn shown_site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         let site = self.below.site(key)?;
         Ok(site.map(|site| SiteRecord { robots: None, aside: None, given_up: None, failures_in_a_row: 0, ..site }))
-    }
-
-    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
-        self.below.sites(after, max)
-    }
-
-    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
-        self.below.seeds()
-    }
-
-    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
-        self.below.segments()
-    }
-
-    fn crawl_id(&self) -> Result<String, StoreError> {
-        self.below.crawl_id()
-    }
-
-    fn totals(&self) -> Result<Totals, StoreError> {
-        self.below.totals()
     }
 }
 

@@ -11,10 +11,10 @@ use argiope::units::Span;
 use engine::clock::Clock;
 use engine::{CrawlError, End, Progress, Recorder, Shell};
 use fetch::Fetcher;
-use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
-use store::{Batch, Committed, CrawlView, Entry, MemoryStore, Segment, Store, StoreError, Totals};
+use model::{ContentDigest, PayloadDigest, Position, Queued};
+use store::{Batch, Committed, CrawlView, Entry, Layer, MemoryStore, Store, StoreError};
 use testweb::{Pages, Server, Web};
-use weburl::{CanonicalUrl, SiteKey, UrlKey};
+use weburl::{SiteKey, UrlKey};
 
 use crate::crawl::serve;
 
@@ -107,45 +107,13 @@ async fn a_read_that_panics_ends_the_crawl_with_an_error() {
     assert!(error.contains("internal error: the writer thread") && error.contains("unreadable"), "{error}");
 }
 
-impl CrawlView for Unreadable {
-    fn crawl_id(&self) -> Result<String, StoreError> {
-        self.0.crawl_id()
+impl Layer for Unreadable {
+    fn below(&self) -> &dyn CrawlView {
+        &self.0
     }
 
-    fn pending(&self, _: SiteKey, _: Option<Position>, _: usize) -> Result<Vec<Queued>, StoreError> {
+    fn shown_pending(&self, _: SiteKey, _: Option<Position>, _: usize) -> Result<Vec<Queued>, StoreError> {
         panic!("unreadable")
-    }
-
-    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        self.0.get(key)
-    }
-
-    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.0.scan(after, max)
-    }
-
-    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.0.unrecorded(after, max)
-    }
-
-    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
-        self.0.site(key)
-    }
-
-    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
-        self.0.sites(after, max)
-    }
-
-    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
-        self.0.seeds()
-    }
-
-    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
-        self.0.segments()
-    }
-
-    fn totals(&self) -> Result<Totals, StoreError> {
-        self.0.totals()
     }
 }
 

@@ -1,0 +1,70 @@
+//! A view over another view.
+
+use model::{Position, Queued, SiteRecord};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
+
+use crate::{CrawlView, Entry, Segment, StoreError, Totals};
+
+/// A view that shows another one, except for what it shows in its own way.
+pub trait Layer: Send + Sync {
+    /// The view below.
+    fn below(&self) -> &dyn CrawlView;
+
+    /// [`CrawlView::pending`] as this view shows it.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn shown_pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        self.below().pending(site, after, max)
+    }
+
+    /// [`CrawlView::site`] as this view shows it.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn shown_site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.below().site(key)
+    }
+}
+
+impl<T: Layer> CrawlView for T {
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+        self.shown_pending(site, after, max)
+    }
+
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.below().get(key)
+    }
+
+    fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.below().scan(after, max)
+    }
+
+    fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.below().unrecorded(after, max)
+    }
+
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+        self.shown_site(key)
+    }
+
+    fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
+        self.below().sites(after, max)
+    }
+
+    fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        self.below().seeds()
+    }
+
+    fn segments(&self) -> Result<Vec<Segment>, StoreError> {
+        self.below().segments()
+    }
+
+    fn crawl_id(&self) -> Result<String, StoreError> {
+        self.below().crawl_id()
+    }
+
+    fn totals(&self) -> Result<Totals, StoreError> {
+        self.below().totals()
+    }
+}
