@@ -2,6 +2,7 @@
 
 mod low_yield;
 mod memory;
+mod shapes;
 mod trouble;
 mod window;
 
@@ -14,6 +15,7 @@ use robots::{Matching, Reason, RobotsTxt};
 use weburl::SiteKey;
 
 use self::low_yield::LowGroups;
+use self::shapes::Counted;
 use self::trouble::Sweep;
 pub use self::trouble::{Failed, LeftBehind};
 use self::window::Window;
@@ -33,13 +35,6 @@ pub fn window_urls(all: usize, sites: usize) -> usize {
     (all / sites.max(1)).clamp(WINDOW_URLS_MIN, WINDOW_URLS_MAX)
 }
 
-/// Shapes counted a site.
-const SHAPES_MAX: usize = 10_000;
-
-/// From which count on a shape is written to the store, and then whenever the count has doubled, and when nothing waits in memory any more,
-/// after which the site may leave the front. So after a crash a count is more than half of what it was; a smaller one begins again at 0.
-const SHAPE_COUNT_KEPT_MIN: u32 = 8;
-
 /// What is known of a site's robots.txt.
 #[derive(Clone, Debug)]
 pub enum RobotsState {
@@ -50,7 +45,7 @@ pub enum RobotsState {
         /// What was known before, which goes on to count if it cannot be had (RFC 9309 §2.4).
         earlier: Option<Box<RobotsState>>,
     },
-    /// The rules hold until the time given. They are in the store, and must be read before anything is asked for.
+    /// The rules hold until the time given, but are in the store. They must be read before the next visit.
     Stored {
         /// How long the site asks to wait between visits, as far as that is known.
         crawl_delay: Option<Duration>,
@@ -147,7 +142,7 @@ pub struct SiteState {
     loaded_to: Option<Position>,
     /// There is nothing in the store's queue beyond what is in memory or taken.
     all_loaded: bool,
-    /// The window was cut or dropped since a read of the queue began: what is being read may lie behind a gap.
+    /// The window was cut or dropped since a read of the queue began: the read may lie behind a gap.
     cut: bool,
     sweep: Sweep,
     /// Where it is in trouble: when its wait is over.
@@ -167,20 +162,12 @@ pub struct SiteState {
     low_groups: LowGroups,
 }
 
-/// How often URLs of a shape were fetched.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counted {
-    count: u32,
-    /// What was put into a record of it.
-    written: u32,
-}
-
 impl SiteState {
     /// A site as its record has it, with nothing loaded of its queue.
     #[must_use]
     pub fn new(mut record: SiteRecord) -> Self {
         let shapes = std::mem::take(&mut record.shapes);
-        // What follows from the file is in `robots`; the file itself stays in the store.
+        // `robots` has the rules; the file stays in the store.
         record.robots = None;
         SiteState {
             key: record.site.key(),
@@ -243,36 +230,6 @@ impl SiteState {
         (waits_longer || !shapes.is_empty()).then(|| SiteRecord { shapes, ..self.record() })
     }
 
-    /// All counters that are not what is written.
-    fn unwritten_shapes(&mut self) -> Vec<(u64, u32)> {
-        self.shapes_due.clear();
-        self.shapes_changed.clear();
-        let unwritten = self.shapes.iter_mut().filter(|(_, counted)| counted.count != counted.written);
-        unwritten
-            .map(|(shape, counted)| {
-                counted.written = counted.count;
-                (*shape, counted.count)
-            })
-            .collect()
-    }
-
-    fn shapes_to_write(&mut self) -> Vec<(u64, u32)> {
-        if self.record.aside.is_some() {
-            // It leaves the front, and comes back often: small counts matter too.
-            return self.unwritten_shapes();
-        }
-        let mut shapes = std::mem::take(&mut self.shapes_due);
-        if self.queue.is_empty() {
-            shapes.append(&mut self.shapes_changed);
-        }
-        let to_write = shapes.into_iter().filter_map(|shape| {
-            let counted = self.shapes.get_mut(&shape).filter(|counted| counted.count != counted.written)?;
-            counted.written = counted.count;
-            Some((shape, counted.count))
-        });
-        to_write.collect()
-    }
-
     /// The address it is pinned to.
     #[must_use]
     pub fn address(&self) -> Option<IpAddr> {
@@ -328,7 +285,7 @@ impl SiteState {
         politeness.delay_after(self.crawl_delay(), self.record.response_time)
     }
 
-    /// The longest that it can have to wait after a visit. Rules that are not read yet may ask for a delay.
+    /// The longest possible wait after a visit. Rules that are not read yet may ask for a delay.
     #[must_use]
     pub fn delay_max(&self, politeness: &Politeness) -> Duration {
         let delay = self.delay(politeness);
@@ -378,7 +335,7 @@ impl SiteState {
         self.loaded_to
     }
 
-    /// Says from where on it should be read. What others have cut off before is part of what is read then.
+    /// Begins a read of the queue, and gives the position behind which it starts. The read covers earlier cuts.
     pub fn begin_load(&mut self) -> Option<Position> {
         self.cut = false;
         self.loaded_to
@@ -433,7 +390,7 @@ impl SiteState {
         }
     }
 
-    /// Lets the last URLs of the window go, where it has more than these: they are read again when their turn comes.
+    /// Drops the last URLs of a window that is larger than `urls`. They are read again when their turn comes.
     pub fn cut_window(&mut self, window: usize) {
         if self.queue.len() <= window {
             return;
@@ -569,29 +526,6 @@ impl SiteState {
             return is_spent.then(|| Settled::by(Limit::Sitemaps, Outcome::GivenUp, reason()));
         }
         self.judge_yield(waiting, &rules.traps).or_else(|| self.judge_shape(waiting, &rules.traps))
-    }
-
-    /// Counts the URL's shape, or says that it has had its share. A further attempt does not count again.
-    fn judge_shape(&mut self, waiting: &Queued, traps: &TrapRules) -> Option<Settled> {
-        let (shape, rule) = traps.shape(&waiting.candidate.url)?;
-        let max = traps.fetched_max(rule)?;
-        if waiting.attempts > 0 || (self.shapes.len() >= SHAPES_MAX && !self.shapes.contains_key(&shape)) {
-            return None;
-        }
-        let counted = self.shapes.entry(shape).or_default();
-        if counted.count >= max {
-            return Some(Settled::by(rule.limit(), Outcome::Trap, traps.reason(rule)));
-        }
-        counted.count += 1;
-        if counted.count >= SHAPE_COUNT_KEPT_MIN {
-            if counted.count.is_power_of_two() {
-                self.shapes_due.push(shape);
-            }
-            if counted.count == (counted.written + 1).max(SHAPE_COUNT_KEPT_MIN) {
-                self.shapes_changed.push(shape);
-            }
-        }
-        None
     }
 }
 

@@ -143,7 +143,7 @@ impl Workbench {
         self.waiting.len()
     }
 
-    /// The number of groups of which it knows when they are due.
+    /// The number of groups with a due time.
     #[must_use]
     pub fn groups(&self) -> usize {
         self.groups.len()

@@ -1,8 +1,8 @@
-//! What pages bring: whether a group of URLs brings only ever more of itself, which nobody else links to.
+//! The trap rule without patterns: does a group of URLs bring only more of itself, to which nothing else links?
 //!
-//! Real sites end. Their pages are leaves for the most part, or are linked to from several places. Only a generator has nearly all of its
-//! pages bring URLs that nobody else knows of, generation after generation. The rule looks at windows of pages: a group that looks so is
-//! *low*, and most of its URLs wait behind all others of the site; where it goes on like that for generations it is *endless*, and ends.
+//! Real sites end. Most of their pages are leaves, or several pages link to them. In a generator nearly every page brings URLs that no
+//! other page knows, generation after generation. The rule judges windows of pages. A group that looks like a generator is *low*: most of
+//! its URLs wait behind all others of the site. A group that stays low for generations is *endless*, and ends.
 
 mod group;
 mod sample;
@@ -19,52 +19,50 @@ pub use self::group::{Group, groups_of, is_key_of_group};
 use self::sample::Sample;
 use crate::TrapRules;
 
-/// Groups of a site that are watched.
+/// Groups watched in a site, at most.
 const GROUPS_MAX: usize = 64;
-/// For so many pages of others a group stays among them for each page of its own.
+/// Pages of other groups for which one page keeps its group among the watched ones.
 const PAGES_OF_OTHERS: u32 = 16;
 
-/// From which part of a window on a narrow group is busy: it will be judged by itself.
+/// The part of a window from which a narrow group is busy. The rule judges a busy group by itself.
 const BUSY_PART: u32 = 16;
-/// Of a hundred pages of a tree that is judged, fewer lie in busy groups.
+/// Percentage of a tree's pages in busy groups, from which the tree is not judged.
 const IN_BUSY_PERCENT: u32 = 25;
 
-/// Of a hundred pages of a low group, so many bring new URLs of the group, at least.
+/// Percentage of a low group's pages that bring new URLs of the group, at least.
 const BRINGING_PERCENT: u32 = 90;
-/// Of a hundred new URLs that it brings, so many lie elsewhere, at most.
+/// Percentage of its new URLs that lie elsewhere, at most.
 const ELSEWHERE_PERCENT: u32 = 2;
-/// Of a hundred of its URLs, another page links to so many, at most.
+/// Percentage of its sampled URLs to which another page links, at most.
 const LINKED_PERCENT: u32 = 1;
-/// The same where its pages nearly all say the same.
+/// The same if nearly all of its pages have the same text.
 const LINKED_SAME_TEXT_PERCENT: u32 = 25;
-/// Of a hundred pages that nearly all say the same, so many do, at least.
+/// Percentage of pages with the same text, from which nearly all have it.
 const SAME_TEXT_PERCENT: u32 = 95;
-/// Bits in which the fingerprints of two texts that are nearly the same differ, at most: a date that changes, and what goes with it, changes
-/// three or four.
+/// Bits in which the fingerprints of nearly equal texts differ, at most. A changing date alters three or four.
 const SAME_TEXT_BITS: u32 = 6;
-/// Texts of a group that the next is compared with.
+/// Earlier texts of a group with which the next is compared.
 const TEXTS: usize = 4;
-/// URLs of a group in the sample from which something follows, at least.
+/// Sampled URLs of a group that a verdict needs, at least.
 const SAMPLED_MIN: u32 = 12;
-/// Sampled URLs that a window brings of a group which brings one a page, at least.
+/// Sampled URLs of a window in which each page brings one URL, at least.
 const SAMPLED_A_WINDOW: u32 = 128;
 
-/// Links from the first to the last page of an endless group, at least, from the window on in which it is low for the first time. Where lists
-/// lead to lists, so many that they fill a window, what they list is nearer.
+/// Generations of links over which an endless group stays low, at least. In a real site lists that fill a window are nearer to their leaves.
 const GENERATIONS_MIN: u32 = 4;
-/// An endless group whose pages bring fewer new URLs each, in tenths, does not grow: a story in many chapters looks so too.
+/// New URLs that each page of a growing group brings, in tenths, at least. A story in chapters brings fewer.
 const GROWING_TENTHS: u32 = 15;
-/// So many times the pages are fetched of a group that does not grow and has a new text on each page.
+/// Factor for the pages of an endless group that does not grow and has a new text on each page.
 const CHAIN_TIMES: u32 = 10;
 
-/// In how many windows a URL is looked for that might lead to one of the sample.
+/// Windows for which a URL stays in the sample.
 const SAMPLE_WINDOWS: u32 = 6;
 
-/// Of how many URLs of a low group one keeps its place, as a power of two; and of twice as many each time that half a window more of it was
-/// taken, so that the depth is soon reached where the lists of a real site have their leaves.
+/// One URL of a low group in 2^n keeps its place; n grows by one with each half window taken. So the crawl soon reaches the depth, where the
+/// lists of a real site have their leaves.
 const KEPT_BITS_MIN: u32 = 4;
 const KEPT_BITS_MAX: u32 = 20;
-/// The bits of a key that decide are not those that the sample goes by.
+/// The deciding bits of a key differ from those of the sample.
 const KEPT_SHIFT: u32 = 24;
 
 /// What the groups of a site bring.
@@ -150,7 +148,7 @@ struct Tally {
     within: u32,
     /// New URLs.
     all: u32,
-    /// Of a directory's tree: pages that lie in directories, or have parameters, of which there are many.
+    /// For a tree: its pages in busy directories or parameter groups.
     in_busy: u32,
     /// Pages with nearly the same text as one of those before.
     same_text: u32,
@@ -195,13 +193,13 @@ impl Yields {
         Yields { groups: HashMap::default(), sample: Sample::new(sample_mask(rules)), pages: 0 }
     }
 
-    /// Takes notice of a link from a page, of this or another site, to a URL of this site. `is_fresh`: the URL was found by it.
+    /// Notes a link from a page of any site to a URL of this site. `is_fresh`: this link found the URL.
     pub fn link(&mut self, by: &Candidate, to: &CanonicalUrl, is_fresh: bool) {
         self.sample.link(by, to, is_fresh, self.pages);
     }
 
-    /// Takes notice of the end of a page. `text` is the fingerprint of its text, if there is one. Gives what follows of its groups, by their
-    /// keys, where a window of them ends.
+    /// Notes the end of a page. `text` is the fingerprint of its text, if there is one. Gives the verdicts on the groups whose window ends, by
+    /// key.
     pub fn ended(
         &mut self,
         page: &Candidate,
@@ -240,7 +238,7 @@ impl Yields {
         follows
     }
 
-    /// Makes room for a group: one of which little is known, and nothing was seen lately, is forgotten.
+    /// Makes room for a group by dropping one with few pages that was not seen lately.
     fn make_room(&mut self, key: u64) {
         if self.groups.len() < GROUPS_MAX || self.groups.contains_key(&key) {
             return;
@@ -271,7 +269,7 @@ impl Watched {
         }
     }
 
-    /// What the group turns out to be. `None` where others are to be judged first.
+    /// The verdict on the group. `None` if narrower groups come first.
     fn end_window(&mut self, key: u64, pages: u32, sample: &Sample, rules: &TrapRules) -> Option<Yield> {
         let window = std::mem::replace(&mut self.window, Tally::since(pages));
         if is_at_least(window.in_busy, window.pages, IN_BUSY_PERCENT) {
@@ -306,7 +304,7 @@ impl Tally {
         is_at_least(self.same_text, self.pages, SAME_TEXT_PERCENT)
     }
 
-    /// True where nearly all pages brought only more of the group, which nobody else links to: of `sampled` URLs others link to `linked`.
+    /// True if nearly all pages brought only more of the group, to which nothing else links. Other pages link to `linked` of `sampled` URLs.
     fn is_low(&self, (sampled, linked): (u32, u32)) -> bool {
         let linked_max = if self.has_same_text() { LINKED_SAME_TEXT_PERCENT } else { LINKED_PERCENT };
         is_at_least(self.bringing, self.pages, BRINGING_PERCENT)
@@ -315,7 +313,7 @@ impl Tally {
             && is_at_least(sampled - linked, sampled, 100 - linked_max)
     }
 
-    /// True where that went on for generations, and grew, or said the same all the time, or went on for very long.
+    /// True if that went on for generations, and the group grew, repeated its text, or lasted very long.
     fn is_endless(&self, rules: &TrapRules) -> bool {
         let grows = is_at_least(self.within, self.bringing, GROWING_TENTHS * 10);
         let is_long = self.pages >= rules.low_yield_pages_max.saturating_mul(CHAIN_TIMES);
@@ -323,8 +321,8 @@ impl Tally {
     }
 }
 
-/// Of how many pages a window of a group is, as a multiple of the window of a directory. What is narrow is to be noticed before what it lies in,
-/// where there is more to be lost.
+/// The window of a group as a multiple of a directory's. The rule must find a narrow group before the wider ones around it, which have more
+/// to lose.
 fn windows_of(group: &Group<'_>) -> u32 {
     match group {
         Group::Parameters { .. } | Group::Directory(_) => 1,
@@ -341,13 +339,13 @@ fn is_at_least(part: u32, whole: u32, percent: u32) -> bool {
     u64::from(part) * 100 >= u64::from(whole) * u64::from(percent)
 }
 
-/// The bits that no key has of a URL in a sample.
+/// Sampled URLs have none of these bits in their keys.
 #[must_use]
 pub fn sample_mask(rules: &TrapRules) -> u64 {
     u64::from((rules.low_yield_window / SAMPLED_A_WINDOW).max(1).next_power_of_two() - 1)
 }
 
-/// True where a URL of a low group keeps its place in the queue of its site, when so many of the group were taken since others are put off.
+/// True if a URL of a low group keeps its place in the queue of its site, after `taken` URLs of the group.
 #[must_use]
 pub fn keeps_its_place(url: u64, taken: u32, rules: &TrapRules) -> bool {
     let bits = KEPT_BITS_MIN.saturating_add(taken / (rules.low_yield_window / 2).max(1)).min(KEPT_BITS_MAX);

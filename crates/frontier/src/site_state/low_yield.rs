@@ -1,4 +1,4 @@
-//! Groups of URLs that bring only more of themselves: most of their URLs come behind all others of the site, and in the end none is fetched.
+//! Groups of URLs that bring only more of themselves. Most of their URLs come behind all others of the site; an endless group ends.
 
 use std::collections::BTreeMap;
 
@@ -38,10 +38,10 @@ impl LowGroups {
 }
 
 impl SiteState {
-    /// Heeds what a group of its URLs turns out to be, by the group's key.
+    /// Applies the verdict on a group, named by its key.
     ///
-    /// Where it is low, most of its URLs are put off, so that what is left leads into the depth. That is done once more after twice as many
-    /// windows: the depth says whether it is endless, and when all its URLs have their turn they come in their order, breadth first.
+    /// Most URLs of a low group are put off, so the others lead into the depth. This happens again after twice as many windows. The depth shows
+    /// whether the group is endless; the URLs that were put off come later in their order, breadth first.
     pub fn heed_yield(&mut self, group: u64, turns_out: Yield) {
         let groups = &mut self.low_groups.0;
         if turns_out == Yield::Fair {
@@ -65,13 +65,13 @@ impl SiteState {
         Share::of(self.shapes.get(&group).map_or(0, |counted| counted.count))
     }
 
-    /// Sets the counter of a group, and has it written soon.
+    /// Sets the counter of a group, to be written with the next record.
     fn set_share(&mut self, group: u64, share: Share) {
         self.shapes.entry(group).or_default().count = share.count();
         self.shapes_due.push(group);
     }
 
-    /// The narrowest low group of a URL, and what it has had. What is listed by its owner belongs to none.
+    /// The narrowest low group of a URL, and its share so far. URLs that a seed or a sitemap names belong to none.
     fn low_group<'u>(&self, waiting: &'u Queued, traps: &TrapRules) -> Option<(Group<'u>, Low, Share)> {
         let is_listed = matches!(waiting.candidate.via, Via::Seed | Via::Sitemap);
         if self.low_groups.0.is_empty() || is_listed || traps.low_yield_pages_max == 0 {
@@ -84,7 +84,7 @@ impl SiteState {
         })
     }
 
-    /// True where a URL is to come behind all others, which have not all had their turn.
+    /// True if a URL comes behind the others of its site, which have not all had their turn.
     pub(super) fn is_put_off(&self, waiting: &Queued, traps: &TrapRules) -> bool {
         if self.sweep.takes_put_off || waiting.attempts > 0 || self.is_given_up() {
             return false;
@@ -107,7 +107,7 @@ impl SiteState {
         }
         let key = group.key();
         self.low_groups.0.entry(key).and_modify(|low| low.taken += 1);
-        // What is not known to be endless goes on.
+        // A group that is not endless goes on.
         let fetched = (share.fetched + 1).min(if share.is_endless { max } else { max - 1 }).max(1);
         if fetched.is_multiple_of(COUNT_KEPT_EVERY) || fetched == max {
             self.shapes_due.push(key);

@@ -1,8 +1,8 @@
-//! How many bytes a site takes. Worked out from lengths and sums that are kept, so it takes no time.
+//! The bytes of a site, computed in constant time from lengths and running sums.
 
 use super::{RobotsState, SiteState};
 
-/// What a table takes for each entry it has room for besides the entry: a byte for it, and the eighth that stays free.
+/// Bytes of a table: for each slot the entry and a control byte; an eighth of the slots stays free.
 fn table_bytes(capacity: usize, entry: usize) -> usize {
     capacity * (entry + 1) * 8 / 7
 }
@@ -18,8 +18,7 @@ fn bytes_of(robots: &RobotsState) -> usize {
 }
 
 impl SiteState {
-    /// How many bytes it takes, itself included, about. Rules of robots.txt are counted in full, although sites to which the same file
-    /// applies may share them.
+    /// Its bytes in memory, about. Rules of robots.txt count in full, although sites may share them.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let record = &self.record;
@@ -41,13 +40,13 @@ impl SiteState {
             + self.queue.bytes()
     }
 
-    /// How many of these are of the URLs that wait in memory.
+    /// Of these, the URLs that wait in memory.
     #[must_use]
     pub fn queue_bytes(&self) -> usize {
         self.queue.bytes()
     }
 
-    /// Takes in what is known of its robots.txt.
+    /// Sets the state of its robots.txt.
     pub fn set_robots(&mut self, robots: RobotsState) {
         self.robots_bytes = bytes_of(&robots);
         self.robots = robots;

@@ -3,6 +3,7 @@
 use model::{Candidate, FailureKind};
 use weburl::{CanonicalRules, CanonicalUrl, Site};
 
+use super::shapes::{SHAPE_COUNT_KEPT_MIN, SHAPES_MAX};
 use super::*;
 use crate::politeness::Trouble;
 

@@ -42,9 +42,9 @@ pub(super) struct Sweep {
     pub(super) remembered: HashSet<u64>,
     /// How many were left behind.
     pub(super) left: u64,
-    /// How many were put off without a fault: their turn comes when all others have had theirs, before what failed is tried again.
+    /// How many were put off without a fault. Their turn comes after all others, and before the retries of failed ones.
     pub(super) put_off: u64,
-    /// It has come.
+    /// That turn has come.
     pub(super) takes_put_off: bool,
     /// How often one of them was asked for, at most.
     pub(super) attempts: u8,
@@ -65,7 +65,7 @@ pub(super) struct Sweep {
 pub struct LeftBehind(Sweep);
 
 impl Sweep {
-    /// True where something has not had its turn.
+    /// True if some URL has not had its turn.
     pub(super) fn leaves_something(&self) -> bool {
         self.left > 0 || self.put_off > 0
     }
@@ -82,7 +82,7 @@ impl Sweep {
 }
 
 impl RobotsState {
-    /// The same rules, to be asked for again at this time.
+    /// The same rules with another expiry.
     fn expiring_at(self, expires_at: Timestamp) -> Self {
         match self {
             RobotsState::Known { rules, .. } => RobotsState::Known { rules, expires_at },
@@ -235,14 +235,14 @@ impl SiteState {
         self.heed(failed, politeness);
     }
 
-    /// Takes in rules that were read from the store. Without any robots.txt must be asked for again.
+    /// Takes in rules from the store. `None` means that the site's robots.txt must be fetched again.
     pub fn rules_read(&mut self, rules: Option<RobotsTxt>) {
         if let RobotsState::Stored { expires_at, .. } = self.robots {
             self.set_robots(rules.map_or(RobotsState::Unknown, |rules| RobotsState::Known { rules, expires_at }));
         }
     }
 
-    /// Lets the rules out of memory.
+    /// Drops the rules from memory; the store has the file.
     pub fn store_rules(&mut self) {
         if let RobotsState::Known { rules, expires_at } = &self.robots {
             let (crawl_delay, expires_at) = (rules.crawl_delay(), *expires_at);

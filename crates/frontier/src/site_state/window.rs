@@ -1,14 +1,14 @@
-//! The URLs of a site that wait in memory, in their order, and how many bytes they take.
+//! The URLs of a site that wait in memory, in order, and their bytes.
 
 use std::collections::BTreeMap;
 
 use model::{Position, Queued};
 
-/// A node of the tree, which has room for eleven entries, and how many it has as a rule.
+/// Bytes of a tree node with room for eleven entries, and the entries it usually has.
 const NODE_BYTES: usize = 11 * (size_of::<Position>() + size_of::<Box<Queued>>()) + 2 * size_of::<usize>();
 const NODE_URLS: usize = 7;
 
-/// What a URL takes besides its text and its entry: what counts who holds the text, and what the allocator rounds up.
+/// Bytes of a URL besides its text and its entry: reference counts, and what the allocator rounds up.
 const URL_BYTES: usize = 2 * size_of::<usize>() + 16;
 
 /// The head of a site's queue.
@@ -16,12 +16,12 @@ const URL_BYTES: usize = 2 * size_of::<usize>() + 16;
 pub(super) struct Window {
     /// Boxed: a node of the tree has room for eleven entries, and about half of them are empty.
     urls: BTreeMap<Position, Box<Queued>>,
-    /// What they take, but for the nodes of the tree.
+    /// Their bytes without the tree nodes.
     bytes: usize,
 }
 
 impl Window {
-    /// How many bytes it takes on the heap, about.
+    /// Its bytes on the heap, about.
     pub(super) fn bytes(&self) -> usize {
         self.bytes + self.urls.len().div_ceil(NODE_URLS) * NODE_BYTES
     }
@@ -62,7 +62,7 @@ impl Window {
         Some((position, *waiting))
     }
 
-    /// Lets the last ones go, but for so many.
+    /// Drops the last URLs beyond so many.
     pub(super) fn cut_to(&mut self, urls: usize) {
         while self.urls.len() > urls
             && let Some((_, waiting)) = self.urls.pop_last()

@@ -112,7 +112,7 @@ fn names(query: &str) -> u64 {
     names_of(query).fold(0, |sum, name| sum.wrapping_add(mixed(hash(4, name))))
 }
 
-/// FNV-1a. Who makes two of his own groups collide gains nothing by it.
+/// FNV-1a. A site gains nothing by making its own groups collide.
 fn hash(kind: u8, text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(step(0xcbf2_9ce4_8422_2325, kind), step)

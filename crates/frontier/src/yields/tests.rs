@@ -271,7 +271,7 @@ fn a_group_that_had_its_share_gets_no_other_after_a_restart() {
         SiteRecord { shapes: vec![(key, 4_000)], ..SiteRecord::new(Site::from_text("http://a.test").unwrap()) };
     let crawled = crawl_on(record.clone(), &traps, 9_000, &endless_random);
     assert_eq!((crawled.fetched.len(), crawled.trapped.len()), (1, 5), "the seed alone");
-    // One that has not is low from the start: what is left of its share ends it.
+    // The other is low from the start, and ends with the rest of its share.
     let crawled = crawl_on(SiteRecord { shapes: vec![(key, 3_000)], ..record }, &traps, 9_000, &endless_random);
     assert!(!crawled.is_cut && (1_000..3_500).contains(&crawled.fetched.len()), "{}", crawled.fetched.len());
 }
@@ -336,7 +336,7 @@ fn tree(path: &str) -> Page {
     page(path, links)
 }
 
-/// Very many topics in one list, each of which leads to pages that nothing else leads to.
+/// A list of very many topics. Each links to pages to which nothing else links.
 fn wide(path: &str) -> Page {
     let links = match (path, number(path, "/t/")) {
         ("/", _) => (0..10).map(|n| format!("/l/{n}")).collect(),
@@ -374,7 +374,7 @@ fn gallery(path: &str) -> Page {
     (links, 1)
 }
 
-/// A story in chapters, of which each leads to the next and the one before.
+/// A story in chapters. Each links to the next and the one before.
 fn chapters(path: &str) -> Page {
     let n = number(path, "/chapter/").unwrap_or(0);
     let next = (n < 4_500).then(|| format!("/chapter/{}", n + 1));

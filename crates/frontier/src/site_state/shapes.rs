@@ -1,0 +1,76 @@
+//! The counters of URL shapes, which the trap rules judge by, and when they are written.
+
+use model::{Outcome, Queued};
+
+use super::{Settled, SiteState};
+use crate::TrapRules;
+
+/// Shapes counted a site.
+pub(super) const SHAPES_MAX: usize = 10_000;
+
+/// From which count on a shape is written to the store, and then whenever the count has doubled, and when nothing waits in memory any more,
+/// after which the site may leave the front. So after a crash a count is more than half of what it was; a smaller one begins again at 0.
+pub(super) const SHAPE_COUNT_KEPT_MIN: u32 = 8;
+
+/// How often URLs of a shape were fetched.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    pub(super) count: u32,
+    /// What was put into a record of it.
+    pub(super) written: u32,
+}
+
+impl SiteState {
+    /// All counters that are not what is written.
+    pub(super) fn unwritten_shapes(&mut self) -> Vec<(u64, u32)> {
+        self.shapes_due.clear();
+        self.shapes_changed.clear();
+        let unwritten = self.shapes.iter_mut().filter(|(_, counted)| counted.count != counted.written);
+        unwritten
+            .map(|(shape, counted)| {
+                counted.written = counted.count;
+                (*shape, counted.count)
+            })
+            .collect()
+    }
+
+    pub(super) fn shapes_to_write(&mut self) -> Vec<(u64, u32)> {
+        if self.record.aside.is_some() {
+            // It leaves the front, and comes back often: small counts matter too.
+            return self.unwritten_shapes();
+        }
+        let mut shapes = std::mem::take(&mut self.shapes_due);
+        if self.queue.is_empty() {
+            shapes.append(&mut self.shapes_changed);
+        }
+        let to_write = shapes.into_iter().filter_map(|shape| {
+            let counted = self.shapes.get_mut(&shape).filter(|counted| counted.count != counted.written)?;
+            counted.written = counted.count;
+            Some((shape, counted.count))
+        });
+        to_write.collect()
+    }
+
+    /// Counts the URL's shape, or says that it has had its share. A further attempt does not count again.
+    pub(super) fn judge_shape(&mut self, waiting: &Queued, traps: &TrapRules) -> Option<Settled> {
+        let (shape, rule) = traps.shape(&waiting.candidate.url)?;
+        let max = traps.fetched_max(rule)?;
+        if waiting.attempts > 0 || (self.shapes.len() >= SHAPES_MAX && !self.shapes.contains_key(&shape)) {
+            return None;
+        }
+        let counted = self.shapes.entry(shape).or_default();
+        if counted.count >= max {
+            return Some(Settled::by(rule.limit(), Outcome::Trap, traps.reason(rule)));
+        }
+        counted.count += 1;
+        if counted.count >= SHAPE_COUNT_KEPT_MIN {
+            if counted.count.is_power_of_two() {
+                self.shapes_due.push(shape);
+            }
+            if counted.count == (counted.written + 1).max(SHAPE_COUNT_KEPT_MIN) {
+                self.shapes_changed.push(shape);
+            }
+        }
+        None
+    }
+}
