@@ -126,12 +126,12 @@ pub enum Event {
     Stop,
 }
 
-/// URLs found in one [`Event::Committed`], at most: so many are taken in within two milliseconds.
+/// URLs found in one [`Event::Committed`], at most. The step takes in so many within two milliseconds.
 pub const FRESH_AT_ONCE_MAX: usize = 4_096;
 
 impl Event {
-    /// What a commit is answered with. Many URLs come in parts, so that the step has time for what else happens. The records come with the
-    /// last: until then their sites are busy.
+    /// The answers to a commit. Many URLs come in parts, so other events get their turn in between. The last part has the records: until then
+    /// their sites are busy.
     pub fn committed(
         records: Vec<(SiteKey, Option<u64>)>,
         mut committed: Committed,
@@ -189,12 +189,12 @@ pub enum Command {
         /// The URL.
         url: CanonicalUrl,
     },
-    /// Find the robots.txt of a site that is recorded, to read its rules again.
+    /// Find the stored robots.txt of a site, to read its rules again.
     FindRules {
         /// The site.
         site: SiteKey,
     },
-    /// Read the rules of a large robots.txt, beside all else.
+    /// Read the rules of a large robots.txt beside the step.
     ReadRules {
         /// The site.
         site: SiteKey,

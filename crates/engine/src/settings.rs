@@ -11,13 +11,13 @@ use crate::Keep;
 /// Sites in memory at once, unless told otherwise.
 pub const SITES_IN_FRONT_MAX: usize = 50_000;
 
-/// Bytes that the sites in front may take, unless told otherwise: 50,000 with a window of 16 URLs each, of some 300 bytes.
+/// Default for the bytes of the front: 50,000 sites with a window of 16 URLs of some 300 bytes each.
 pub const FRONT_BYTES_MAX: usize = 320_000_000;
 
-/// So small a part of the places in front, one in so many, nobody has to give up, unless told otherwise.
+/// Default for the part of the places that no domain or address has to give up: one in so many.
 pub const PLACES_PART: usize = 256;
 
-/// Visits after which a site leaves its place in front to others that wait for one, unless told otherwise.
+/// Default for the visits after which a site leaves its place while others wait.
 pub const TURNS_IN_FRONT_MAX: u32 = 256;
 
 /// URLs in the windows of all sites in front, unless told otherwise: some 300 bytes each, and up to twice as many.
@@ -26,10 +26,10 @@ pub const WINDOWS_URLS_MAX: usize = 32_768;
 /// URLs remembered that were found lately, unless told otherwise: some 30 bytes each.
 pub const REMEMBERED_URLS_MAX: usize = 200_000;
 
-/// From how many bytes on a robots.txt is large, unless told otherwise: reading it takes about a third of a millisecond.
+/// Default for the size from which a robots.txt is large: reading one takes about a third of a millisecond.
 pub const LARGE_ROBOTS_BYTES: usize = 16 << 10;
 
-/// Bytes of the rules of large robots.txt files in memory, unless told otherwise.
+/// Default for the bytes of large rules in memory.
 pub const RULES_BYTES_MAX: usize = 32 << 20;
 
 /// Links judged for one event, unless told otherwise: one to three milliseconds of them.
@@ -85,18 +85,18 @@ pub struct Settings {
     pub head_first: bool,
     /// Sites in memory at once. What belongs to further sites waits in the store.
     pub sites_in_front_max: usize,
-    /// Bytes that they may take, with those that wait outside; a single site may take more.
+    /// Bytes of the sites in front and outside, at most. A single site may take more.
     pub front_bytes_max: usize,
-    /// So small a part of them, one in so many and one at least, no domain and no address has to give up to others.
+    /// The part of the places that no domain or address has to give up: one in so many, and one place at least.
     pub places_part: usize,
-    /// Visits after which a site leaves the memory while others wait for a place there.
+    /// Visits after which a site leaves its place while others wait.
     pub turns_in_front_max: u32,
     /// URLs of the queues of the sites in front that are read into memory: where few sites are in front each has a larger
     /// window ([`frontier::window_urls`]).
     pub windows_urls_max: usize,
-    /// From how many bytes on a robots.txt is large: it is read beside the step, and its rules may leave memory.
+    /// Size from which a robots.txt is large: the shell reads it beside the step, and its rules may leave memory.
     pub large_robots_bytes: usize,
-    /// Bytes of the rules of large robots.txt files in memory. The others are read from the store again when their site's turn comes.
+    /// Bytes of large rules in memory, at most. The step reads the others from the store when their site's turn comes.
     pub rules_bytes_max: usize,
     /// URLs remembered that were found lately, so that finding them again is not recorded. 0 has every find recorded, for
     /// those who want to be told of all.

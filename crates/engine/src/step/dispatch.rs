@@ -20,7 +20,7 @@ const TIME_LIMIT: &str = "max-time";
 impl State {
     /// Sees to it that a site has what it needs: its queue read on, its place on the workbench, or its rest.
     pub(super) fn prepare(&mut self, now: Timestamp, site: SiteKey) {
-        // What has just come to it counts already for how large its window may be.
+        // Its current size decides how large its window may be.
         self.weigh(site);
         self.prepare_next(now, site);
         self.weigh(site);
@@ -237,7 +237,7 @@ impl State {
 
     /// A site's turn: one fetch, or some outcomes that need none.
     pub(super) fn visit(&mut self, now: Timestamp, site: SiteKey, group: Group) {
-        // It is prepared again when its rules are read.
+        // The site is prepared again when its rules are there.
         let front = self.front(site).filter(|front| !front.reading.is_under_way());
         let Some(front) = front else { return self.bench.end(group, now) };
         let is_stale = now >= front.resolve_at || front.unreachable.is_some();
@@ -314,7 +314,7 @@ impl State {
             ..Visit::without_fetch(queued.candidate.url.key(), outcome, reason, self.dates.of(now))
         };
         if matches!(outcome, Outcome::Disallowed | Outcome::Excluded) {
-            // It is known by now that nothing comes of it.
+            // Such a page brings nothing.
             let nothing = self.brings_nothing_yet(&queued.candidate);
             self.brought(&queued.candidate, nothing.as_ref(), None);
         }

@@ -49,7 +49,7 @@ pub(super) struct Front {
     pub(super) loading: bool,
     pub(super) resolving: bool,
     pub(super) reading: Reading,
-    /// When its rules are read, the sitemaps that they name are recorded.
+    /// The step records the sitemaps of its robots.txt as soon as the rules are there.
     pub(super) names_sitemaps: bool,
     /// When its name was resolved last.
     pub(super) resolved_at: Timestamp,
@@ -96,7 +96,7 @@ impl Leaving {
 }
 
 impl Front {
-    /// True where something of it is under way.
+    /// True while a visit, a load, a lookup or a read is under way.
     pub(super) fn is_busy(&self) -> bool {
         self.state.is_under_way() || self.loading || self.resolving || self.reading.is_under_way()
     }
@@ -132,7 +132,7 @@ impl State {
         self.commands.push(Command::Load { site, with_record: true, after: None, max: self.window() });
     }
 
-    /// Lets parked sites leave memory until there is room for one more, and fewer sites than `max`. Tells whether that was possible.
+    /// Removes parked sites from memory until one more site has room, with fewer than `max` sites. False if that is impossible.
     pub(super) fn make_room(&mut self, max: usize) -> bool {
         while !self.has_place(max) {
             let Some(parked) = self.first_parked() else { return false };
@@ -141,12 +141,12 @@ impl State {
         true
     }
 
-    /// The site that has had nothing left to do for longest.
+    /// The site parked longest ago.
     pub(super) fn first_parked(&self) -> Option<SiteKey> {
         self.parked.first_key_value().map(|(_, site)| *site)
     }
 
-    /// Lets a site leave memory that has nothing left to do. False where it is none of these.
+    /// Removes a parked site from memory. False if the site is not parked.
     pub(super) fn unpark(&mut self, site: SiteKey) -> bool {
         let is_parked = self.front(site).is_some_and(|front| front.parked.is_some());
         if is_parked

@@ -13,7 +13,7 @@ const SITEMAP_PAGE_DEPTH: u32 = 1;
 
 impl State {
     /// Judges the links of a page, each given once, and takes up those that lead on, unless `is_followed` is false. Gives the
-    /// page's out-degree: how many of them lead to other URLs that the crawl may fetch. What is new is counted in `brought`.
+    /// page's out-degree: how many of them lead to other URLs that the crawl may fetch. `brought` counts the new URLs.
     pub(super) fn judge_links(
         &mut self,
         now: Timestamp,
@@ -164,13 +164,13 @@ impl State {
         self.settings.depth_max.is_some_and(|max| depth > max)
     }
 
-    /// True where it is a new URL to be fetched.
+    /// True if the URL is new and will be fetched.
     fn judge(&mut self, now: Timestamp, candidate: Candidate, record: &mut Record) -> bool {
         let verdict = self.settings.filter.judge(&candidate.url);
         self.take_up(now, candidate, verdict, record)
     }
 
-    /// Records what was found with the filter's verdict on it, unless that is recorded already. True where it is a new URL to be fetched.
+    /// Records what was found with the filter's verdict on it, unless that is recorded already. True if the URL is new and will be fetched.
     fn take_up(
         &mut self,
         now: Timestamp,

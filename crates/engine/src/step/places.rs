@@ -1,7 +1,7 @@
-//! Who has a place in front where there are more sites than places. A domain or an address that has many gives one up for a site of
-//! another, so however many hosts a farm has, others are visited beside it. Who has no place waits outside.
+//! Places in front, when there are more sites than places. A domain or address with many places gives one up for a site of another, so a farm
+//! of any size leaves room for others. Sites without a place wait outside.
 //!
-//! A site counts for its domain and for its address. While it waits it is known by the one of them that has more places.
+//! A site counts for two holders: its domain and its address. While it waits, the holder with more places stands for it.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -17,7 +17,7 @@ use crate::Record;
 /// Sites that wait outside, some 30 bytes each. More are left to the store, and looked for there.
 const OUTSIDE_MAX: usize = 2_000_000;
 
-/// So small a part of the bytes of the front, one in so many, is for those that wait outside.
+/// The part of the front's bytes for sites outside: one in so many.
 const OUTSIDE_PART: usize = 4;
 
 /// Sites of a holder that are looked at for one that can leave at once.
@@ -42,7 +42,7 @@ pub(super) struct Places {
     turns: VecDeque<Holder>,
     /// Who waits and is not known to belong to anybody.
     strangers: VecDeque<SiteKey>,
-    /// The next place is for somebody whose holder is known.
+    /// The next place goes to a site whose holder is known.
     is_turn_of_known: bool,
     /// All who wait.
     waiting: HashSet<SiteKey>,
@@ -120,25 +120,25 @@ impl Places {
         self.members.get(&holder).map_or(0, BTreeSet::len)
     }
 
-    /// Whose a site in front is, as far as is known: of its domain and its address the one that has more places.
+    /// The holder of a site in front: its domain or its address, whichever has more places.
     fn holder_of(&self, site: SiteKey) -> Option<Holder> {
         let holders = self.holders.get(&site)?.iter().flatten().copied();
         holders.max_by_key(|holder| self.size(*holder))
     }
 
-    /// True where a site in front must leave its place when it has had its turns. One that has no more than its fair part stays while
-    /// somebody has more.
+    /// True if a site must leave its place after its turns. A site whose holder has no more than the fair part stays while another holder has
+    /// more.
     fn must_take_turns(&self, site: SiteKey, fair: usize) -> bool {
         self.largest(fair).is_none() || self.holder_of(site).is_some_and(|holder| self.size(holder) > fair)
     }
 
-    /// Who waits, has had a place before, and would have fewer than `size` places with one more: by its place among the turns. Those who
-    /// would not are few, since each of them has as many places as that.
+    /// The first waiting holder that would have fewer than `size` places with one more, as an index into the turns. Few holders are skipped,
+    /// since each of those has almost `size` places.
     fn poorer_than(&self, size: usize) -> Option<usize> {
         self.turns.iter().position(|holder| self.size(*holder) + 1 < size)
     }
 
-    /// Lets a site wait outside, if fewer than `max` do.
+    /// Adds a site to those outside. False if `max` sites wait already.
     fn wait(&mut self, site: SiteKey, holder: Option<Holder>, max: usize) -> bool {
         if self.waiting.len() >= max {
             return false;
@@ -180,7 +180,7 @@ impl Places {
         site.filter(|site| self.waiting.remove(site))
     }
 
-    /// Who comes in place of one of who has more than its fair part: strangers, and by turns with them those of whom others have more.
+    /// The next site to replace one of a holder that has more than the fair part. Strangers and sites of poorer holders take turns.
     fn next_before(&mut self, fair: usize) -> Option<SiteKey> {
         let (size, _) = *self.sizes.last().filter(|(size, _)| *size > fair)?;
         self.is_turn_of_known = !self.is_turn_of_known;
@@ -197,7 +197,7 @@ impl Places {
         self.next_stranger()
     }
 
-    /// Who comes where there is room: those who may come in place of others, then who has waited longest; the holders take turns.
+    /// The next site for a free place: first one that may replace another, then the one that has waited longest. Holders take turns.
     fn next(&mut self, fair: usize) -> Option<SiteKey> {
         if let Some(site) = self.next_before(fair).or_else(|| self.next_stranger()) {
             return Some(site);
@@ -216,7 +216,7 @@ impl State {
         (self.settings.sites_in_front_max / self.settings.places_part.max(1)).max(1)
     }
 
-    /// How many sites wait outside, at most: as many as fit into some part of the bytes of the front, and into what is left of them.
+    /// How many sites may wait outside: as many as fit into their part of the front's bytes, and into the bytes left.
     fn outside_max(&self) -> usize {
         let left = self.settings.front_bytes_max.saturating_sub(self.bytes_spoken_for());
         let more = self.places.len_outside() + left / OUTSIDE_BYTES;
@@ -237,7 +237,7 @@ impl State {
         }
     }
 
-    /// Brings to front who waits outside: as far as there is room, and in place of sites whose holder has many.
+    /// Brings waiting sites to front: into free places, and in place of sites whose holder has many.
     pub(super) fn fill_places(&mut self, now: Timestamp) {
         let max = self.settings.sites_in_front_max;
         for _ in 0..EXCHANGED_AT_ONCE_MAX {
@@ -253,7 +253,7 @@ impl State {
         }
     }
 
-    /// Has a site of who has most places wait outside, where others are to have its place. False where none can leave at once.
+    /// Moves a site of the largest holder outside if another site should have its place. False if no site can leave at once.
     fn exchange(&mut self, now: Timestamp) -> bool {
         let Some(holder) = self.places.largest(self.fair_part()) else { return false };
         if self.places.strangers.is_empty() && self.places.poorer_than(self.places.size(holder)).is_none() {
@@ -264,7 +264,7 @@ impl State {
         some.into_iter().find(|site| self.can_leave(now, *site)).is_some_and(|site| self.leave_to_others(now, site))
     }
 
-    /// Who leaves since the front is too large: one that had a turn, of who has most places.
+    /// The site that leaves a front that is too large: one that had a turn, of the largest holder.
     pub(super) fn who_leaves(&self, now: Timestamp) -> Option<SiteKey> {
         let members = self.places.sizes.iter().rev().filter_map(|(_, holder)| self.places.members.get(holder));
         let had_a_turn = |site: &SiteKey| {
@@ -289,7 +289,7 @@ impl State {
         true
     }
 
-    /// Has a site wait outside, at once or as soon as its record is committed. Tells whether it has left.
+    /// Moves a site outside, at once or after the commit of its record. True if it has left.
     pub(super) fn leave_to_others(&mut self, now: Timestamp, site: SiteKey) -> bool {
         let again_at = now + self.settings.site_rules.politeness.backoff;
         let Some(front) = self.front(site) else { return false };
@@ -306,7 +306,7 @@ impl State {
         true
     }
 
-    /// Has a site wait outside of which all is written.
+    /// Moves a site outside whose record is committed.
     pub(super) fn yield_place(&mut self, site: SiteKey) {
         let holder = self.places.holder_of(site);
         self.leave_front(site);

@@ -35,7 +35,7 @@ pub(super) struct Had {
 }
 
 impl Had {
-    /// What is recorded of it.
+    /// The record of it.
     pub(super) fn record(&self, is_final: bool) -> RobotsRecord {
         let File { answer, is_cut } = self.file.clone();
         RobotsRecord { fetched_at: self.at, failed_tries: u32::from(!is_final), answer, is_cut }
@@ -70,7 +70,7 @@ impl State {
     /// Takes in the answer, as soon as the rules are read.
     pub(super) fn robots_had(&mut self, now: Timestamp, site: SiteKey, had: Had) {
         if self.front(site).is_some_and(|front| front.reading.is_under_way()) {
-            // An answer came before, by another way, and is being read.
+            // An earlier answer is being read.
             return;
         }
         let answer = &had.file.answer;
@@ -78,6 +78,7 @@ impl State {
             return self.read_beside(site, had);
         }
         let robots = robots_of(answer, had.at, &self.settings);
+        self.rulebook.drop(site);
         self.robots_answered(now, site, had, robots);
     }
 
@@ -145,7 +146,8 @@ pub fn robots_state(record: Option<&RobotsRecord>, settings: &Settings) -> Robot
     record.map_or(RobotsState::Unknown, |record| robots_of(&record.answer, record.fetched_at, settings))
 }
 
-fn robots_of(answer: &RobotsAnswer, at: Timestamp, settings: &Settings) -> RobotsState {
+/// The same for an answer that came at this time.
+pub(super) fn robots_of(answer: &RobotsAnswer, at: Timestamp, settings: &Settings) -> RobotsState {
     let Access { rules, lifetime } = access(fetch_of(answer), settings);
     match lifetime {
         Lifetime::Final => RobotsState::Known { rules, expires_at: expiry(at, settings) },

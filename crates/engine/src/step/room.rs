@@ -1,8 +1,7 @@
-//! How many bytes the front takes, and how room is made in it.
+//! The bytes of the front, and how the step makes room in it.
 //!
-//! The bytes are a running sum: a site is weighed again whenever something of it may have changed, which is where it is prepared for what
-//! comes next. A sixth of the limit is kept free for what comes to sites that cannot leave at once. Where the rest is used up windows
-//! shrink, no site comes, and sites that had a turn leave until it is enough.
+//! The step keeps a running sum and weighs a site again whenever it prepares it. A sixth of the limit stays free for the growth of sites
+//! that cannot leave at once. Beyond the rest windows shrink, no site comes, and sites that had a turn leave.
 
 use frontier::window_urls;
 use model::Timestamp;
@@ -11,51 +10,50 @@ use weburl::SiteKey;
 use super::front::Front;
 use super::{Slot, State};
 
-/// What a site in front takes besides [`Front`]: some 170 bytes in the table of sites, 120 among the places and 110 on the workbench. Tables
-/// are two thirds full on the average.
+/// Bytes of a site in front besides [`Front`]: some 170 in the table of sites, 120 among the places, 110 on the workbench. Tables are two
+/// thirds full on average.
 const PLACE_BYTES: usize = 400;
 
-/// What a domain or an address takes of which some site has a place: in two tables, and a node of a tree of its own.
+/// Bytes of a domain or address with a place: entries in two tables, and a tree node.
 const HOLDER_BYTES: usize = 230;
 
-/// What a group takes on the workbench, which is an address or a site: in its table, in the order of those that are due, and a node of a tree
-/// of its own.
+/// Bytes of a group (an address or a site) on the workbench: an entry in its table, one in the order of due groups, and a tree node.
 const GROUP_BYTES: usize = 430;
 
-/// What is kept free for a site besides, while it is being read.
+/// Further bytes reserved for a site while it is being read.
 const COMING_BYTES: usize = 4_096;
 
-/// What a site takes that waits outside.
+/// Bytes of a site outside.
 pub(super) const OUTSIDE_BYTES: usize = 32;
 
-/// What a URL in a window takes, about.
+/// Bytes of a URL in a window, about.
 const URL_BYTES: usize = 300;
 
-/// The smallest window, where bytes are short: the next is read when the URLs of one are all taken.
+/// The smallest window, when bytes are short. The step reads the next one when all of its URLs are taken.
 const WINDOW_URLS_SHORT: usize = 2;
 
-/// So small a part of the limit is kept free, one in so many.
+/// The part of the limit that stays free: one in so many.
 const FREE_PART: usize = 6;
 
-/// Sites that leave for one event, at most, since the front is too large.
+/// Sites that leave a front that is too large, at most, for one event.
 const LEAVE_AT_ONCE_MAX: usize = 64;
 
 /// The bytes of the front.
 #[derive(Default)]
 pub(super) struct Room {
-    /// All that sites in front are counted for.
+    /// The weight of all sites in front.
     sites: usize,
-    /// Of these, what their windows take.
+    /// Of this, the windows.
     windows: usize,
-    /// Of these, what belongs to sites that leave as soon as their records are committed.
+    /// Of this, the sites that leave after the commit of their records.
     leaving: usize,
     /// Sites that are being read.
     pub(super) coming: usize,
-    /// The most bytes that there were after an event.
+    /// The largest value after any event.
     pub(super) peak: usize,
 }
 
-/// What a site in front is counted for.
+/// The weight of a site in front.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weight {
     bytes: usize,
@@ -75,7 +73,7 @@ impl Weight {
 }
 
 impl Room {
-    /// Counts what a site takes now instead of what it took before.
+    /// Replaces the former weight of a site by the present one.
     pub(super) fn change(&mut self, before: Weight, after: Weight) {
         self.sites = self.sites + after.bytes - before.bytes;
         self.windows = self.windows + after.window - before.window;
@@ -84,31 +82,31 @@ impl Room {
 }
 
 impl State {
-    /// How many bytes the sites in front take, and those that wait for a place, about.
+    /// Bytes of the sites in front and of those outside, about.
     #[must_use]
     pub fn front_bytes(&self) -> usize {
         self.room.sites + self.room.coming * PLACE_BYTES + self.bytes_of_others()
     }
 
-    /// What is counted for nobody in front.
+    /// Bytes that belong to no single site in front.
     fn bytes_of_others(&self) -> usize {
         let outside = self.places.len_outside() * OUTSIDE_BYTES;
         outside + self.places.holders() * HOLDER_BYTES + self.bench.groups() * GROUP_BYTES
     }
 
-    /// The most that it was after an event of this run.
+    /// The largest value of [`State::front_bytes`] in this run.
     #[must_use]
     pub fn front_bytes_peak(&self) -> usize {
         self.room.peak
     }
 
-    /// How many bytes they may take.
+    /// The limit of [`State::front_bytes`].
     #[must_use]
     pub fn front_bytes_max(&self) -> usize {
         self.settings.front_bytes_max
     }
 
-    /// What [`State::front_bytes`] must be, found by looking at every site: for those who doubt the sum.
+    /// [`State::front_bytes`] computed from every site, to check the running sum.
     #[must_use]
     pub fn front_bytes_anew(&self) -> usize {
         let bytes = |slot: &Slot| match slot {
@@ -124,7 +122,7 @@ impl State {
         self.sites.len()
     }
 
-    /// Weighs a site of which something may have changed.
+    /// Weighs a site again.
     pub(super) fn weigh(&mut self, site: SiteKey) {
         if let Some(Slot::Here(front)) = self.sites.get_mut(&site) {
             let after = Weight::of(front);
@@ -132,7 +130,7 @@ impl State {
         }
     }
 
-    /// What the front takes, and what is kept free for sites that are being read.
+    /// The bytes of the front, and those reserved for sites that are being read.
     pub(super) fn bytes_spoken_for(&self) -> usize {
         self.front_bytes() + self.room.coming * COMING_BYTES
     }
@@ -141,18 +139,18 @@ impl State {
         self.settings.front_bytes_max - self.settings.front_bytes_max / FREE_PART
     }
 
-    /// True where windows have to shrink and sites have to leave.
+    /// True if windows must shrink and sites must leave.
     pub(super) fn is_too_large(&self) -> bool {
         self.bytes_spoken_for() - self.room.leaving > self.front_bytes_usable()
     }
 
-    /// True where one more site finds a place, if there are to be `max` at most. One always does.
+    /// True if one more site fits, with at most `max` sites. A single site always fits.
     pub(super) fn has_place(&self, max: usize) -> bool {
         let fits = self.bytes_spoken_for() + COMING_BYTES <= self.front_bytes_usable();
         self.sites.is_empty() || (self.sites.len() < max && fits)
     }
 
-    /// The window of each site in front now: by the number of sites, and by the bytes that there are for windows.
+    /// The window of each site in front: by the number of sites, and by the bytes left for windows.
     pub(super) fn window(&self) -> usize {
         let sites = self.sites.len().max(1);
         let others = self.bytes_spoken_for() - self.room.windows;
@@ -160,7 +158,7 @@ impl State {
         window_urls(self.settings.windows_urls_max, sites).min(by_bytes.max(WINDOW_URLS_SHORT))
     }
 
-    /// Lets sites leave while the front is too large: parked ones first, then of who has most places, each after a turn at least.
+    /// Removes sites while the front is too large: parked ones first, then sites of the largest holder that had a turn.
     pub(super) fn shed(&mut self, now: Timestamp) {
         for _ in 0..LEAVE_AT_ONCE_MAX {
             if !self.is_too_large() || self.sites.len() <= 1 {

@@ -1,4 +1,4 @@
-//! Large robots.txt files. They are read beside the step. Their rules stay in memory as far as there is room; the others are in the store.
+//! Large robots.txt files. The shell reads them beside the step. Their rules stay in memory as far as there is room; the store has the rest.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use model::{Failure, FailureKind, RobotsAnswer, RobotsRecord, SiteRecord, Timest
 use robots::{RobotsFetch, RobotsTxt};
 use weburl::SiteKey;
 
-use super::robots_txt::{Had, access, expiry, is_final, robots_state, robots_txt_of};
+use super::robots_txt::{Had, access, expiry, is_final, robots_of, robots_state, robots_txt_of};
 use super::{Front, Leaving, Slot, State};
 use crate::{Command, Settings};
 
-/// Sites whose turn waits for their rules at once: each has a file of up to 500 KiB in memory, and only as many are read as there are cores.
+/// Sites that wait for their rules with their turn at once. Each has a file of up to 500 KiB in memory, and each core reads one at a time.
 const READ_AT_ONCE_MAX: usize = 8;
 
-/// When it is the turn again of a site that found so many before it.
+/// How long a site waits for another turn if so many wait already.
 const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// The large rules in memory, in the order in which they were used.
+/// The large rules in memory, by last use.
 #[derive(Default)]
 pub(super) struct Rulebook {
     held: HashMap<SiteKey, Held>,
     order: BTreeMap<u64, SiteKey>,
     uses: u64,
     bytes: usize,
-    /// Bytes of files that came and are being read.
+    /// Bytes of new files that are being read.
     unread: usize,
     /// Sites whose turn waits for their rules.
     turns: usize,
@@ -46,14 +46,14 @@ impl Rulebook {
         self.order.insert(self.uses, site);
     }
 
-    /// The rules of a site are used now, if they are large.
+    /// Notes that a site uses its rules now, if they are large.
     pub(super) fn used(&mut self, site: SiteKey) {
         if let Some(Held { bytes, .. }) = self.held.get(&site) {
             self.hold(site, *bytes);
         }
     }
 
-    /// The rules of a site are no longer in memory.
+    /// Notes that the rules of a site have left memory.
     pub(super) fn drop(&mut self, site: SiteKey) {
         if let Some(Held { used, bytes }) = self.held.remove(&site) {
             self.order.remove(&used);
@@ -65,25 +65,25 @@ impl Rulebook {
         self.turns
     }
 
-    /// True where more files may come.
+    /// True if more files may come.
     pub(super) fn has_room(&self, bytes_max: usize) -> bool {
         self.unread == 0 || self.unread < bytes_max
     }
 
-    /// The site whose rules were used the longest ago, where there are too many.
+    /// The site whose rules were used longest ago, if the rules take more than `bytes_max`.
     fn beyond(&self, bytes_max: usize) -> Option<SiteKey> {
         self.order.first_key_value().map(|(_, site)| *site).filter(|_| self.bytes > bytes_max)
     }
 }
 
-/// What is being read of a site's large robots.txt.
+/// The read of a site's large robots.txt that is under way.
 #[derive(Default)]
 pub(super) enum Reading {
     #[default]
     Nothing,
-    /// The rules of the file that the store has. Where it is the site's turn, that of its group waits for them.
+    /// The stored file. The turn of the site's group waits for it, if there is one.
     Stored(Option<Group>),
-    /// A file that has just come. It is recorded when its rules are read.
+    /// A new file. The step records it when its rules are there.
     Fresh(Box<Had>),
 }
 
@@ -93,7 +93,7 @@ impl Reading {
     }
 }
 
-/// What a crawl goes by of a robots.txt that the store has. A large one is not read yet.
+/// The state of a stored robots.txt, without reading a large one.
 pub(super) fn stored_robots(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
     match record {
         Some(record) if is_large(&record.answer, settings) && is_final(&record.answer, settings) => {
@@ -103,7 +103,7 @@ pub(super) fn stored_robots(record: Option<&RobotsRecord>, settings: &Settings) 
     }
 }
 
-/// True where reading it takes so long that it is done beside the step.
+/// True if reading the file would take too long for the step.
 pub(super) fn is_large(answer: &RobotsAnswer, settings: &Settings) -> bool {
     matches!(answer, RobotsAnswer::Status { body, .. } if body.len() >= settings.large_robots_bytes)
 }
@@ -114,8 +114,13 @@ pub fn read_rules(code: u16, body: &[u8], settings: &Settings) -> RobotsTxt {
     access(RobotsFetch::Status { code, body }, settings).rules
 }
 
+/// The store has lost the file, or reading it broke this program.
+fn unreadable() -> Failure {
+    Failure { kind: FailureKind::Internal, detail: "robots.txt cannot be read".to_owned() }
+}
+
 impl State {
-    /// Has a robots.txt read that has just come. It is recorded with what it names.
+    /// Orders the read of a new robots.txt. The record follows, with the sitemaps that it names.
     pub(super) fn read_beside(&mut self, site: SiteKey, had: Had) {
         let RobotsAnswer::Status { code, body } = &had.file.answer else { return };
         let (bytes, read) = (body.len(), Command::ReadRules { site, code: *code, body: body.clone() });
@@ -126,7 +131,7 @@ impl State {
         self.commands.push(read);
     }
 
-    /// A robots.txt that came, which the store does not have yet.
+    /// A new robots.txt that the store does not have yet.
     pub(super) fn unread_robots(&mut self, site: SiteKey) -> Option<RobotsRecord> {
         match &self.front(site)?.reading {
             Reading::Fresh(had) if had.is_own => Some(had.record(true)),
@@ -134,7 +139,7 @@ impl State {
         }
     }
 
-    /// A site's turn, for which its rules are to be read first. Where many are being read it comes again a little later.
+    /// A turn that needs rules from the store. If many sites wait for theirs, the turn comes again a little later.
     pub(super) fn visit_with_rules(&mut self, now: Timestamp, site: SiteKey, group: Group) {
         if self.rulebook.turns < READ_AT_ONCE_MAX {
             self.ask_for_rules(site, Some(group));
@@ -147,7 +152,8 @@ impl State {
         self.bench.end(group, now);
     }
 
-    /// Asks the store for the robots.txt of a site. Its turn goes on when the rules are read, so they are used before they leave memory.
+    /// Asks the store for the robots.txt of a site. The turn goes on as soon as the rules are there, so the site uses them before they leave
+    /// memory.
     pub(super) fn ask_for_rules(&mut self, site: SiteKey, turn: Option<Group>) {
         let Some(front) = self.front(site).filter(|front| !front.reading.is_under_way()) else { return };
         front.reading = Reading::Stored(turn);
@@ -156,7 +162,7 @@ impl State {
         self.commands.push(Command::FindRules { site });
     }
 
-    /// Takes in what the store has, which is to be read.
+    /// Takes in the stored file, and orders its read.
     pub(super) fn rules_found(&mut self, now: Timestamp, site: SiteKey, record: Option<&SiteRecord>) {
         if !self.front(site).is_some_and(|front| matches!(front.reading, Reading::Stored(_))) {
             return;
@@ -171,16 +177,10 @@ impl State {
         }
     }
 
-    /// Takes in the rules that were read.
+    /// Takes in the rules.
     pub(super) fn rules_read(&mut self, now: Timestamp, site: SiteKey, rules: Option<RobotsTxt>) {
-        let politeness = self.settings.site_rules.politeness.clone();
         let Some(front) = self.front(site).filter(|front| front.reading.is_under_way()) else { return };
         let bytes = rules.as_ref().map_or(0, RobotsTxt::heap_bytes);
-        if rules.is_none() {
-            let failure = Failure { kind: FailureKind::Internal, detail: "robots.txt cannot be read".to_owned() };
-            let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after: None, at: now };
-            front.state.failed(&failed, &politeness);
-        }
         let reading = std::mem::take(&mut front.reading);
         self.asked -= 1;
         self.hold_rules(site, bytes);
@@ -192,23 +192,34 @@ impl State {
         self.prepare(now, site);
     }
 
-    fn fresh_rules_read(&mut self, now: Timestamp, site: SiteKey, had: Had, rules: Option<RobotsTxt>) {
+    fn fresh_rules_read(&mut self, now: Timestamp, site: SiteKey, mut had: Had, rules: Option<RobotsTxt>) {
         if let RobotsAnswer::Status { body, .. } = &had.file.answer {
             self.rulebook.unread -= body.len();
+        }
+        if rules.is_none() {
+            // As if it had not come.
+            had.file.answer = RobotsAnswer::Failed(unreadable());
         }
         let own = self.front(site).and_then(|front| robots_txt_of(front.state.site()));
         if let Some(own) = own.filter(|_| had.is_own) {
             // Others may have come to it since it was fetched.
             self.answered(now, &own, &had.file, had.retry_after);
         }
-        let expires_at = expiry(had.at, &self.settings);
-        let robots = rules.map_or(RobotsState::Unknown, |rules| RobotsState::Known { rules, expires_at });
+        let robots = match rules {
+            Some(rules) => RobotsState::Known { rules, expires_at: expiry(had.at, &self.settings) },
+            None => robots_of(&had.file.answer, had.at, &self.settings),
+        };
         self.robots_answered(now, site, had, robots);
     }
 
     fn stored_rules_read(&mut self, now: Timestamp, site: SiteKey, turn: Option<Group>, rules: Option<RobotsTxt>) {
         let politeness = self.settings.site_rules.politeness.clone();
         if let Some(front) = self.front(site) {
+            if rules.is_none() {
+                let failure = unreadable();
+                let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after: None, at: now };
+                front.state.failed(&failed, &politeness);
+            }
             front.state.rules_read(rules);
             if let Some(before) = front.visited_before {
                 // The Crawl-delay is known only now.
@@ -224,7 +235,7 @@ impl State {
         }
     }
 
-    /// Goes on with a turn that waited for rules, if the site may still be asked.
+    /// Goes on with a turn that waited for rules, if the site may still be visited.
     fn go_on_with_turn(&mut self, now: Timestamp, site: SiteKey, group: Group) {
         let may_begin = self.ending.is_none() && self.network.quiet_until().is_none_or(|quiet| quiet <= now);
         let is_due = |front: &Front| {
@@ -238,7 +249,7 @@ impl State {
         }
     }
 
-    /// Keeps rules in memory. Those that were used the longest ago leave it.
+    /// Keeps rules in memory. The rules used longest ago leave it.
     fn hold_rules(&mut self, site: SiteKey, bytes: usize) {
         self.rulebook.hold(site, bytes);
         while let Some(oldest) = self.rulebook.beyond(self.settings.rules_bytes_max).filter(|oldest| *oldest != site) {

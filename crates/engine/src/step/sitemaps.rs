@@ -104,8 +104,7 @@ impl State {
         }
     }
 
-    /// The sitemaps of a site in front whose robots.txt is known, once, if they are to be read. Where its rules are in the store they come
-    /// later.
+    /// The sitemaps of a site in front, once, if the crawl reads them. Empty while the rules are unknown or in the store.
     pub(super) fn sitemaps_to_read(&mut self, site: SiteKey) -> Vec<Candidate> {
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return Vec::new() };
         let is_wanted =

@@ -1,4 +1,4 @@
-//! What the pages of large sites bring is watched, for the trap rule that needs no pattern.
+//! Watches what the pages of large sites bring, for the trap rule without patterns.
 
 use foldhash::HashMap;
 use frontier::yields::sample_mask;
@@ -9,19 +9,19 @@ use weburl::{CanonicalUrl, SiteKey};
 use super::State;
 use crate::Details;
 
-/// Sites that are watched at once, some 20 kilobytes each at most. Of more, some are not before others end.
+/// Sites watched at once, at most; some 20 kB each. Others follow when these end.
 const WATCHED_MAX: usize = 8_192;
 
 /// The sites that are watched.
 #[derive(Default)]
 pub(super) struct Watch {
     sites: HashMap<SiteKey, Yields>,
-    /// The bits that no key has of a URL which is looked for.
+    /// Sampled URLs have none of these bits in their keys.
     mask: u64,
 }
 
 impl Watch {
-    /// Takes notice of a link to a URL.
+    /// Notes a link to a URL.
     pub(super) fn link(&mut self, by: &Candidate, to: &CanonicalUrl, is_fresh: bool) {
         let key = to.key();
         if self.sites.is_empty() || key.url & self.mask != 0 {
@@ -32,7 +32,7 @@ impl Watch {
         }
     }
 
-    /// Watches a site no longer.
+    /// Stops watching a site.
     pub(super) fn end(&mut self, site: SiteKey) {
         self.sites.remove(&site);
     }
@@ -44,7 +44,7 @@ fn watched_from(rules: &TrapRules) -> Option<u64> {
 }
 
 impl State {
-    /// Begins to count what a page brings, where its site is watched.
+    /// Begins to count what a page brings, if its site is watched.
     pub(super) fn brings_nothing_yet(&mut self, page: &Candidate) -> Option<Brought> {
         let rules = &self.settings.site_rules.traps;
         let watched_from = watched_from(rules).filter(|_| page.purpose == Purpose::Page)?;
@@ -61,7 +61,7 @@ impl State {
         Some(Brought::nothing(&page.url))
     }
 
-    /// Takes notice of the end of a page that brought this, and of what follows for its site.
+    /// Notes what a page brought, and applies the verdicts on its groups to its site.
     pub(super) fn brought(&mut self, page: &Candidate, brought: Option<&Brought>, details: Option<&Details>) {
         let site = page.url.key().site;
         let Some((brought, yields)) = brought.zip(self.watch.sites.get_mut(&site)) else { return };

@@ -36,6 +36,8 @@ pub struct Driven {
     pub recorded: Vec<Record>,
     /// The sites whose rules were read beside the step.
     pub rules_read: Vec<SiteKey>,
+    /// Reading rules breaks.
+    pub breaks_rules: bool,
     queues: BTreeMap<SiteKey, Vec<Queued>>,
     records: BTreeMap<SiteKey, SiteRecord>,
 }
@@ -52,6 +54,7 @@ impl Driven {
             alarm: None,
             recorded: Vec::new(),
             rules_read: Vec::new(),
+            breaks_rules: false,
             queues: BTreeMap::new(),
             records: BTreeMap::new(),
         };
@@ -102,7 +105,8 @@ impl Driven {
             }
             Command::ReadRules { site, code, body } => {
                 self.rules_read.push(site);
-                let rules = Some(super::super::read_rules(code, &body, &super::settings()));
+                let read = || super::super::read_rules(code, &body, &super::settings());
+                let rules = (!self.breaks_rules).then(read);
                 return Some(Event::RulesRead { site, rules });
             }
             Command::Resolve { site, .. } => self.names.push(site),

@@ -46,3 +46,26 @@ fn a_file_is_recorded_with_what_it_names_and_read_again_when_its_rules_have_left
     let of_a = crawl.rules_read.iter().filter(|site| **site == map.site().key()).count();
     assert!(of_a > 1, "they have left memory for those of the other site");
 }
+
+#[test]
+fn a_file_that_breaks_its_reader_counts_as_a_failure_of_its_site() {
+    let mut crawl = crawl(&["http://a.test/"]);
+    crawl.breaks_rules = true;
+    crawl.resolved("http://a.test/", Ok(&[1]));
+    let mut asked = 0;
+    for _ in 0..600 {
+        while let Some(task) = crawl.fetches.first() {
+            assert_eq!(task.url, url("http://a.test/robots.txt"));
+            asked += 1;
+            crawl.answered("http://a.test/robots.txt", 200, &[], A);
+        }
+        crawl.wait(Duration::from_secs(1));
+    }
+    assert!((2..10).contains(&asked), "{asked} requests in ten minutes");
+    assert!(
+        crawl
+            .recorded
+            .iter()
+            .all(|record| record.visit.is_none() && record.found.iter().all(|found| found.url.path() == "/"))
+    );
+}
