@@ -5,6 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use testdb::Postgres;
+use testweb::synthetic::{Settings, Synthetic};
 use testweb::{Pages, Web};
 
 use crate::binary::{BINARY, Ended, Running};
@@ -47,7 +49,7 @@ fn wait_for_all(dir: &Path, running: &Running) {
     }
 }
 
-/// What is asked, and what is answered but for how long something is to wait.
+/// Each question with its answer, without the reasons for waiting.
 fn answers(dir: &Path) -> Vec<(String, String)> {
     let questions: [(&str, &[&str]); 9] = [
         ("export", &["jsonl", "--all"]),
@@ -115,4 +117,42 @@ fn check(more: &[&str]) {
 #[test]
 fn a_running_crawl_answers_as_it_does_when_it_has_ended() {
     check(&[]);
+}
+
+#[test]
+fn so_does_one_with_its_state_in_a_database() {
+    let server = Postgres::start();
+    check(&["--store", &server.url()]);
+}
+
+/// A crawl that is busy all the time: whatever is read of it is of one commit.
+#[test]
+fn what_a_busy_crawl_answers_fits_together() {
+    let settings = Settings { seed: 5, sites: 40, pages: 4_000, degree: 6, text_bytes_mean: 2_000 };
+    let served = Served::start(Web::new().site("*.synthetic.test", Synthetic::new(settings).unwrap()));
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    let mut command = Command::new(BINARY);
+    command.args(["crawl", "http://s0000.synthetic.test/p/0", "--scope", "any", "--delay", "50ms", "--ip-delay", "0"]);
+    command.args(["--progress", "none"]).args(served.flags()).arg("-o").arg(&dir);
+    let running = Running::start(&mut command);
+    let mut asked = 0;
+    let mut pages_before = 0;
+    while asked < 5 {
+        assert!(running.age() < Duration::from_secs(120), "it was asked {asked} times");
+        if !dir.join("live.socket").exists() {
+            std::thread::sleep(Duration::from_millis(10));
+            continue;
+        }
+        let rows = ask("export", &dir, &["jsonl", "--all"]).expect_code(0).stdout;
+        let rows: Vec<Value> = rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let pages = rows.iter().filter(|row| row["outcome"] == json!("html")).count();
+        assert!(pages >= pages_before, "{pages} pages after {pages_before}");
+        let checked: Value = serde_json::from_str(&ask("check", &dir, &["--json"]).expect_code(0).stdout).unwrap();
+        assert_eq!(checked["ok"], json!(true), "{checked}");
+        (asked, pages_before) = (asked + 1, pages);
+    }
+    assert!(pages_before > 0 && pages_before < 4_000, "{pages_before} pages: it was not busy");
+    running.signal("INT");
+    running.end().expect_code(3);
 }
