@@ -1,5 +1,5 @@
-//! A running crawl for other processes: who connects to the socket in the crawl's directory asks about its state after the last commit, or
-//! has the files of its dataset completed.
+//! A running crawl answers other processes at a socket in its directory: about its state after the last commit, or by completing the files
+//! of its dataset.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,7 +22,7 @@ use crate::held::Identity;
 const SOCKET: &str = "live.socket";
 /// Asks for the files to be completed.
 const PUBLISH: &str = "publish\n";
-/// What is said when they are.
+/// The reply when they are complete.
 const PUBLISHED: &str = "published\n";
 /// Asks for a view of the state.
 const VIEW: &str = "view\n";
@@ -36,7 +36,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 const THINKS_MAX: Duration = Duration::from_secs(3_600);
 /// The longest that a crawl may take to complete its files.
 const PUBLISH_TIME_MAX: Duration = Duration::from_secs(300);
-/// The longest answer about the files that is read, in bytes.
+/// The longest reply to a publish request, in bytes.
 const ANSWER_BYTES_MAX: u64 = 4_096;
 
 /// What a running crawl answers with.
@@ -59,7 +59,7 @@ pub struct Live {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Who asks, and what is answered; nothing when the crawl is over.
+/// The open connections, and the answers until the crawl is over.
 struct Asking {
     answers: Mutex<Option<Arc<Answers>>>,
     connections: Mutex<Connections>,
@@ -72,8 +72,8 @@ struct Connections {
 }
 
 impl Live {
-    /// Listens in a crawl's directory. Where no socket can be made, as on some network file systems, nobody is listened to: others then find
-    /// the crawl in use, and its files as they lie.
+    /// Listens in a crawl's directory. Some network file systems cannot hold a socket. Then there is no listener, and other processes find
+    /// the crawl in use.
     #[must_use]
     pub fn listen(root: &Path, answers: Answers) -> Option<Self> {
         let dir = File::open(root).ok()?;
@@ -120,7 +120,7 @@ impl Asking {
         connections.open.insert(number, (closing, Some(thread)));
     }
 
-    /// Who has gone needs no answer.
+    /// Answers one connection. Write errors do not matter: the peer has gone.
     fn answer(&self, stream: &mut UnixStream) {
         let set = stream.set_read_timeout(Some(SILENCE_MAX)).and_then(|()| stream.set_write_timeout(Some(SILENCE_MAX)));
         let mut request = String::new();
@@ -133,7 +133,7 @@ impl Asking {
             }
             (VIEW, _) => {
                 let Ok(view) = (answers.view)() else { return };
-                // The view is all that is needed from here on.
+                // The view is enough from here on.
                 drop(answers);
                 let _ = stream.set_read_timeout(Some(THINKS_MAX));
                 let _ = view_wire::serve(stream, &*view);
@@ -161,7 +161,7 @@ impl Drop for Live {
             // If it panicked, nobody is answered: that is all.
             let _ = thread.join();
         }
-        // Views keep the state open, and who comes next is to find it closed.
+        // Views keep the state open; the next process must find it closed.
         for (stream, thread) in std::mem::take(&mut locked(&self.asking.connections).open).into_values() {
             let _ = stream.shutdown(Shutdown::Both);
             let _ = thread.map(JoinHandle::join);
@@ -175,7 +175,7 @@ impl Drop for Live {
 /// Another version of this program runs it.
 pub fn view(root: &Path) -> anyhow::Result<Option<Box<dyn CrawlView>>> {
     let Some(mut live) = connect(root, VIEW) else { return Ok(None) };
-    // It is asked again and again, and may have much to do.
+    // A busy crawl may take long to answer.
     live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
     let _ = live.flush();
     match RemoteView::new(live) {
@@ -186,7 +186,7 @@ pub fn view(root: &Path) -> anyhow::Result<Option<Box<dyn CrawlView>>> {
     }
 }
 
-/// Has a running crawl complete the files of its dataset. False where no crawl is running.
+/// Asks a running crawl to complete the files of its dataset. False if no crawl is running.
 ///
 /// # Errors
 /// The crawl could not complete them.

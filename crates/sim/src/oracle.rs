@@ -77,7 +77,7 @@ pub enum Check {
     /// No site waits longer than four times its fair share.
     ///
     /// A site *waits* while all of this is so: the store has acknowledged URLs of it that were never asked for; neither it, nor its domain,
-    /// nor any address of it is being asked; all delays since they were asked last are over. Whoever else is asked then comes before it.
+    /// nor any address of it is being asked; all delays since they were asked last are over. Each other visit then passes the site.
     /// It may wait for four rounds, and until the places in front have been filled four times with all sites there are: it must have
     /// waited for more than both to be passed over. A *round* is a request for each site that is of no farm, and one for each place in
     /// front; where there are fewer places than such sites and addresses of a farm, so many requests for each as a site has turns in

@@ -177,7 +177,7 @@ pub enum Sabotage {
     Hammer,
     /// The crawler knows no limit on the bytes of the sites in memory.
     EndlessFront,
-    /// The crawler lets whoever came first keep their places in front.
+    /// The first sites in front keep their places.
     KeepPlaces,
     /// The network blames a URL where its site cannot be reached.
     BlameUrls,

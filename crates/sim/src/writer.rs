@@ -19,7 +19,7 @@ const ORDERS_AT_ONCE_MAX: u64 = 40;
 /// Sites asked for at once: few, so that reading on is needed.
 const SITES_FOUND_MAX: usize = 2;
 
-/// URLs found that are told of at once: few, so that there are parts.
+/// URLs found in one event: few, so that commits come in parts.
 const FRESH_AT_ONCE_MAX: usize = 3;
 
 /// What the writer is asked to do.

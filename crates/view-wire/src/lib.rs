@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A connection has one view, so all of its answers are of one commit. A frame is its length in four bytes, the lowest first, and a value
-//! in postcard's format. Both sides are the same program: what speaks another version is refused at the greeting.
+//! in postcard's format. Both sides run the same program: the greeting refuses another version.
 
 mod frame;
 mod remote;
@@ -63,7 +63,7 @@ enum Answer {
 /// Answers questions about a view until the other side has no more.
 ///
 /// # Errors
-/// The other side is another program, sends what is no question, or the stream breaks.
+/// The stream breaks, or the other side sends no question.
 pub fn serve(stream: &mut (impl Read + Write), view: &dyn CrawlView) -> Result<(), WireError> {
     write(stream, &GREETING)?;
     while let Some(question) = read::<Question>(stream)? {

@@ -57,8 +57,8 @@ impl Writer {
         })
     }
 
-    /// Begins to write the dataset of a worker's own segments. `on_sealed` is told of each that is sealed, when its files are
-    /// complete, on a thread that others wait for. What can only be said of the whole crawl is left to whoever has all of it.
+    /// Begins to write the dataset of a worker's own segments. It calls `on_sealed` for each sealed segment once its files are complete, on a
+    /// thread that others wait for. What can only be said of the whole crawl is left to whoever has all of it.
     ///
     /// # Errors
     /// No thread can be started.

@@ -19,7 +19,7 @@ use crate::web::{FARM_SEEDS, Host, Web};
 const CONCURRENCY: usize = 128;
 const SHARE: usize = 64;
 
-/// How long an answer takes, a name, and a commit with what is read behind it.
+/// How long an answer, a name lookup, and a commit with the reads behind it take.
 const ANSWER: Duration = Duration::from_millis(50);
 const LOOK_UP: Duration = Duration::from_millis(30);
 const COMMIT: Duration = Duration::from_millis(10);

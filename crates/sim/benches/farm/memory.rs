@@ -10,7 +10,7 @@ pub fn peak_bytes() -> u64 {
     of_status("VmHWM:")
 }
 
-/// Begins anew to look for the most.
+/// Resets the peak.
 pub fn forget_peak() {
     std::fs::write("/proc/self/clear_refs", "5").expect("the peak is forgotten");
 }

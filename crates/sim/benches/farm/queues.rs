@@ -7,7 +7,7 @@ use weburl::{CanonicalUrl, SiteKey};
 
 use crate::web::{Host, PAGES, Web};
 
-/// The pages of the farm that are known of a host are those up to a number, of which one waits at most.
+/// The crawl knows the pages of a farm's host up to a number, and at most one of them waits.
 #[derive(Clone, Copy, Default)]
 struct OfFarm {
     known: u16,
@@ -23,7 +23,7 @@ struct OfHonest {
     done: u32,
 }
 
-/// What is known.
+/// The known pages.
 pub struct Queues {
     web: Web,
     /// In the order of the keys.

@@ -1,4 +1,4 @@
-//! Does every site have its turn, whoever else there is?
+//! Does every site have its turn?
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -148,7 +148,7 @@ impl Judge {
         }
     }
 
-    /// What is under way is over; every site waits its delay anew.
+    /// The run is over; every site waits its delay again.
     pub(super) fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime) {
         self.holders.clear();
         let politeness = &self.wishes.politeness;
