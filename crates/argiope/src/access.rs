@@ -13,7 +13,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use subtle::ConstantTimeEq;
 
-use crate::cli::usage;
+use settings::usage;
 
 /// Bytes of a token: less could be guessed, more is no token.
 const TOKEN_BYTES_MIN: usize = 16;

@@ -28,12 +28,11 @@ use serde::Serialize;
 use store::{Batch, Store};
 use weburl::CanonicalUrl;
 
-use crate::cli::usage;
-use crate::commands::crawl::open_archive;
-use crate::crawl_dir::CrawlDir;
-use crate::plan::Plan;
-use crate::tables::Deriver;
 use answers::Answers;
+use crawl::CrawlDir;
+use crawl::tables::Deriver;
+use settings::plan::Plan;
+use settings::usage;
 use waiting::Waiting;
 
 /// The directory in `archive/orphaned/` for files of which every page is in the crawl again.
@@ -90,7 +89,9 @@ pub fn adopt(dir: &CrawlDir, store: Arc<dyn Store>, plan: &Plan, seeds: Vec<Cano
     let before = store.totals()?;
     let settings = settings_to_adopt(&plan.settings);
 
-    let archive = open_archive(dir, plan, store.as_ref())?.map(|archive| archive.named_from(Clock::start().date()));
+    let mut notices = Vec::new();
+    let archive = crawl::open_archive(dir, plan, store.as_ref(), &mut notices)?
+        .map(|archive| archive.named_from(Clock::start().date()));
     let held = dir.hold(false)?;
     let waiting = Arc::new(Waiting::new(store.clone(), answers.keys()));
     let recorder = Recorder::new(waiting, archive);

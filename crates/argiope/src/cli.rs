@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::message::message;
-use crate::{commands, exit, files, queries};
+use settings::{Usage, files};
+
+use crate::{commands, exit, queries};
 
 /// A polite, fast, crash-safe web crawler.
 #[derive(Parser, Debug)]
@@ -74,23 +76,6 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-}
-
-/// An error of usage: it ends the program with exit code 2.
-#[derive(Debug)]
-pub struct Usage(pub String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
-
-/// An error of usage as an `anyhow` error.
-pub fn usage(message: impl Into<String>) -> anyhow::Error {
-    anyhow::Error::new(Usage(message.into()))
 }
 
 /// Reads the command line, runs the command, and says how it went.
@@ -192,6 +177,6 @@ mod tests {
         let full = || std::io::Error::other("no space\n  left");
         check(anyhow::Error::new(full()).context("cannot write x"), "cannot write x: no space left");
         check(anyhow::Error::new(full()).context("x: no space left").context("archive"), "archive: x: no space left");
-        check(usage("no seeds"), "no seeds");
+        check(settings::usage("no seeds"), "no seeds");
     }
 }

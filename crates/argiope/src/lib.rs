@@ -1,7 +1,6 @@
 //! Argiope: a polite, fast, crash-safe web crawler.
 //!
-//! This crate is the command line and what people embed: [`options`] as given, [`plan`] as checked, [`crawl_dir`] as it
-//! lies on the disk, and [`commands`], one module each. It is the only place that chooses a store and wires the stages.
+//! This crate is the command line and what people embed: [`crawl_dir`] as it lies on the disk, and [`commands`], one module each. It is the only place that chooses a store and wires the stages.
 
 #![warn(clippy::print_stderr, reason = "it panics where nobody reads it any more: say! and message::show do not")]
 
@@ -9,29 +8,14 @@ pub mod access;
 pub mod adopting;
 pub mod cli;
 pub mod commands;
-pub mod counted;
-pub mod crawl_dir;
-pub mod deny_private;
-pub mod files;
-pub mod held;
 pub mod joining;
-pub mod keyring;
-pub mod live;
 pub mod message;
 pub mod metrics;
-pub mod options;
-pub mod plan;
 pub mod port;
 pub mod progress;
 pub mod queries;
-pub mod secret;
-pub mod secrets_file;
 pub mod server;
-pub mod store_address;
 pub mod summary;
-pub mod tables;
-pub mod trouble;
-pub mod units;
 pub mod worker;
 
 pub use dataset::rows;

@@ -5,6 +5,7 @@
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, Write as _};
 
+use crawl::Notice;
 use printable::Printable;
 
 /// Characters of a message, at most: so many of its beginning, and of its end, where the reason is as a rule.
@@ -29,6 +30,13 @@ pub fn tell(text: fmt::Arguments<'_>) {
     // Writing to a text does not fail.
     let _ = writeln!(line, "{}", message(text));
     show(&line);
+}
+
+/// Says on standard error what came up in a crawl.
+pub fn tell_all(notices: &[Notice]) {
+    for notice in notices {
+        tell(format_args!("{notice}"));
+    }
 }
 
 /// Shows a text on standard error as it is. Where nobody reads it any more (a closed terminal, `2>&1 | head`) nothing comes of it.

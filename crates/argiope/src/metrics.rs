@@ -11,8 +11,8 @@ use engine::Progress;
 use tokio::runtime::Handle;
 
 use crate::access::Guard;
-use crate::cli::usage;
 use crate::port::{self, serve};
+use settings::usage;
 
 /// The content type of the format.
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";

@@ -45,7 +45,7 @@ use self::body::{Answer, Timely};
 use self::connections::{Connection, Connections};
 use self::paced::Paced;
 use crate::access::Guard;
-use crate::cli::usage;
+use settings::usage;
 
 pub use gate::refused;
 pub(crate) use gate::{failure, is_grpc};

@@ -7,7 +7,7 @@ use engine::Progress;
 
 use crate::message::show;
 use crate::metrics::Metrics;
-use crate::units::human_bytes;
+use settings::units::human_bytes;
 
 /// How often a plain line is printed.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);

@@ -10,9 +10,9 @@ use serde::Serialize;
 use stages::{Snapshot, Spent, Stage};
 use store::Totals;
 
-use crate::counted::counted;
-use crate::trouble::{InTrouble, Named};
-use crate::units::human_bytes;
+use crawl::trouble::{InTrouble, Named};
+use printable::counted;
+use settings::units::human_bytes;
 
 /// What a run took of the processor is not shown if it was less, in seconds: shares of that say nothing.
 const CPU_SECONDS_SHOWN_MIN: f64 = 0.1;

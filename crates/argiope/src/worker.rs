@@ -33,10 +33,10 @@ use tokio::sync::watch;
 
 use crate::access::Guard;
 use crate::joining::{self, Joining};
-use crate::options::Options;
-use crate::plan::Plan;
 use crate::progress::Watched;
 use crate::queries::{self, Endpoint, fetch_from};
+use settings::options::Options;
+use settings::plan::Plan;
 
 pub use scratch::Scratch;
 

@@ -1,12 +1,16 @@
-//! Text from the web made harmless for a terminal.
+//! Text for people: harmless for a terminal, whatever the web sent, and with numbers in their sentences.
 //!
 //! A title may hold escape sequences that recolour, rename or overwrite what a terminal shows, and directional marks that
 //! show a URL backwards. Both are written as escapes, in text (`\u{1b}`) and in JSON (`\u001b`).
+
+mod counted;
 
 use std::fmt::{self, Write as _};
 use std::io;
 
 use serde_json::ser::Formatter;
+
+pub use counted::counted;
 
 /// Shows a text in one line without anything that a terminal would obey.
 pub struct Printable<'a>(pub &'a str);

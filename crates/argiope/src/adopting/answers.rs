@@ -20,7 +20,7 @@ use store::Store;
 use warc::{LoadedRecord, Problem, Reader, RecordType, Severity};
 use weburl::{CanonicalUrl, UrlKey};
 
-use crate::tables::rendering;
+use crawl::tables::rendering;
 
 /// The greatest HTTP head that a record may have besides its payload, in bytes.
 const HEAD_BYTES_MAX: u64 = 16 << 20;

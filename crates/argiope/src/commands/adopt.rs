@@ -10,10 +10,10 @@ use engine::archive::ORPHANED;
 use printable::{Printable, write_json_line};
 
 use crate::adopting::{Adopted, adopt};
-use crate::counted::counted;
-use crate::crawl_dir::CrawlDir;
-use crate::options::Options;
-use crate::plan::Plan;
+use crawl::CrawlDir;
+use printable::counted;
+use settings::options::Options;
+use settings::plan::Plan;
 
 /// The arguments of `argiope adopt`.
 #[derive(Args, Debug)]

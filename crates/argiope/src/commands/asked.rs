@@ -9,12 +9,13 @@ use store::StoreError;
 use weburl::{CanonicalRules, CanonicalUrl, without_user_info};
 
 use super::explain::target::with_scheme;
-use crate::cli::usage;
-use crate::crawl_dir::CrawlDir;
-use crate::live;
-use crate::options::Options;
-use crate::plan::Plan;
-use crate::tables::Deriver;
+use crate::message::tell_all;
+use crawl::CrawlDir;
+use crawl::live;
+use crawl::tables::Deriver;
+use settings::options::Options;
+use settings::plan::Plan;
+use settings::usage;
 
 /// A crawl with a dataset.
 pub(super) struct Asked {
@@ -137,7 +138,7 @@ fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> 
         Err(error) => return Err(error),
     };
     let deriver = Deriver { layout, store: store.as_ref(), archive: &dir.archive(), settings: &plan.settings };
-    deriver.derive(&|_| ())?.tell();
+    tell_all(deriver.derive(&|_| ())?.notice().as_slice());
     Ok(())
 }
 

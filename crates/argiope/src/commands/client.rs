@@ -22,7 +22,7 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 use tonic::{Code, Request, Status};
 
 use crate::access::{ClientAccess, Proof};
-use crate::cli::usage;
+use settings::usage;
 use text::Text;
 
 /// How long it may take to reach the server.

@@ -1,46 +1,32 @@
 //! `argiope crawl`: crawl, or resume what the directory holds.
 
-mod retry;
 mod seeds;
 
-use std::collections::HashSet;
 use std::io::Write;
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::bail;
 use clap::Args;
-use dataset::Layout;
-use engine::archive::{Archive, Known, ORPHANED, Orphan};
-use engine::clock::Clock;
-use engine::{Browsing, End, Observer, Progress, Recorder, RenderMode, Settings, Shell, Waiting};
-use fetch::Fetcher;
-use model::{Outcome, Via};
-use printable::Printable;
-use render::{Renderer, Wait};
-use store::{Store, StoreError};
+use crawl::retry::{self, Retry};
+use crawl::trouble::trouble_of;
+use crawl::{Builder, CrawlDir, Ended, Session};
+use engine::{End, Waiting};
+use model::Outcome;
+use printable::{Printable, counted};
+use settings::options::Options;
+use settings::plan::Plan;
+use settings::secrets_file::Secrets;
+use settings::usage;
+use store::Store;
 use weburl::CanonicalUrl;
 
-use self::retry::Retry;
 use self::seeds::Seeds;
-use crate::cli::usage;
-use crate::counted::counted;
-use crate::crawl_dir::CrawlDir;
 use crate::exit;
-use crate::held::Held;
-use crate::keyring;
-use crate::live::{Answers, Live};
+use crate::message::tell_all;
 use crate::metrics::Metrics;
-use crate::options::Options;
-use crate::plan::Plan;
 use crate::progress::{Printer, Show, Watched};
-use crate::secrets_file::Secrets;
 use crate::summary::{Run, Summary, TimeSpent};
-use crate::tables::{Deriver, Writer};
-use crate::trouble::{InTrouble, trouble_of};
-use crate::units::{Span, human_bytes};
 
 /// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
 const FIXED: [&str; 10] = [
@@ -55,10 +41,6 @@ const FIXED: [&str; 10] = [
     "collapse-slashes",
     "strip-www",
 ];
-
-/// The outcomes of a seed whose site could not be reached.
-const UNREACHED: [Outcome; 5] =
-    [Outcome::DomainError, Outcome::ConnectionError, Outcome::Timeout, Outcome::TlsError, Outcome::GivenUp];
 
 /// Seeds named with their reason when a crawl could fetch nothing.
 const SEEDS_TOLD_MAX: usize = 20;
@@ -128,11 +110,15 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     if !args.retry.is_empty() {
         retried(&dir, store.as_ref(), &plan, &seeds, args.retry)?;
     }
-    let (end, summary) = crawl_observed(&dir, store, plan, seeds, Watched { show: args.progress, metrics }, None)?;
+    let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
+    let (threads, stages_before) = (Session::threads(&plan), stages::snapshot());
+    let session = Session::builder(dir.clone(), plan).store(store).seeds(seeds);
+    let ended = watch(session, threads, Watched { show: args.progress, metrics })?;
+    let summary = summary_of(&ended, &dir, TimeSpent::since(&stages_before));
     let told = if args.json { summary.to_json()? + "\n" } else { summary.to_text() };
     // Nobody may be reading any more; how the crawl ended is said by the exit code.
     let _ = std::io::stdout().write_all(told.as_bytes());
-    let code = match end {
+    let code = match ended.end {
         End::Done if summary.fetched == 0 => {
             tell_why_nothing_came(&dir, &options)?;
             exit::FAILED
@@ -173,7 +159,7 @@ fn retried(
     }
     let outcomes = outcomes.into_iter().collect();
     let retry = Retry { filter, outcomes, ..Retry::new(dir, store, plan) };
-    retry.run()?.tell();
+    tell_all(&[retry.run()?.notice()]);
     Ok(())
 }
 
@@ -231,158 +217,58 @@ impl Sandbox {
     }
 }
 
-/// Crawls into a directory to the end, or until the user wants it to stop.
+/// Runs a crawl to its end, or until the user wants it to stop, and shows its progress.
 ///
 /// # Errors
 /// The directory cannot be used, or recording fails.
-pub fn crawl(dir: &CrawlDir, plan: Plan, seeds: Vec<CanonicalUrl>, watched: Watched) -> anyhow::Result<(End, Summary)> {
-    dir.create()?;
-    let store = dir.open_store(&plan.options)?;
-    crawl_observed(dir, store, plan, seeds, watched, None)
-}
-
-/// The same on the store of the directory, opened before, with an observer of what is recorded. It takes the place of the
-/// dataset's.
-///
-/// # Errors
-/// Recording or the observer fails.
-pub fn crawl_observed(
-    dir: &CrawlDir,
-    store: Arc<dyn Store>,
-    mut plan: Plan,
-    seeds: Vec<CanonicalUrl>,
-    watched: Watched,
-    observer: Option<Observer>,
-) -> anyhow::Result<(End, Summary)> {
-    let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
-    if seeds.is_empty() && known.is_empty() {
-        bail!(usage("no seeds: give URLs, or --seeds FILE"));
-    }
-    let fresh = fresh_seeds(seeds, &known, store.as_ref())?;
-    // Before the settings, which point to them.
-    keyring::fill(dir, &plan, store.as_ref(), &fresh)?;
-    dir.write_options(&plan.options)?;
-    let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
-    let before = store.totals()?;
-    if before.fetched() == 0 {
-        // They failed, and the same command tries again.
-        let outcomes = UNREACHED.into_iter().collect();
-        Retry { outcomes, only: Some(&known), ..Retry::new(dir, store.as_ref(), &plan) }.run()?;
-    }
-    let archive = open_archive(dir, &plan, store.as_ref())?;
-    let clock = Clock::start();
-    let fetcher = Arc::new(Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.date()))?);
-    let browsing = match plan.settings.render {
-        Some(mode) => Some(Arc::new(browsing(mode, &plan.options, &plan.settings, fetcher.clone(), clock)?)),
-        None => None,
-    };
-    // Begun last: from here on nothing fails but the crawl itself, whose end completes the files.
-    let held = dir.hold(plan.dataset)?;
-    let tables = if plan.dataset { Some(open_tables(dir, &plan, store.clone(), held.clone())?) } else { None };
-    let view = store.clone();
-    let answers = Answers { view: Box::new(move || view.view()), publish: tables.as_ref().map(Writer::publisher) };
-    let live = Live::listen(dir.root(), answers);
-    let threads = fetching_threads(archive.is_some() || tables.is_some());
-    let mut recorder = Recorder::new(store.clone(), archive).guarded_by(Box::new(move || Ok(held.check()?)));
-    if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
-        recorder = recorder.observed_by(observer);
-    }
-    let shell = Shell { settings: plan.settings, fetcher, browsing, recorder, clock, ownership: None, sealing: None };
+pub fn watch(session: Builder, threads: usize, watched: Watched) -> anyhow::Result<Ended> {
+    let session = session.open()?;
+    tell_all(session.notices());
     let Watched { show, metrics } = watched;
-    let mut printer = Printer::new(show);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     if let Some(metrics) = &metrics {
         metrics.serve(runtime.handle())?;
     }
-    let mut at_end = Progress::default();
-    let (began, stages_before) = (clock.now(), stages::snapshot());
+    let (handle, mut progress) = (session.handle(), session.handle().progress());
+    let mut printer = Printer::new(show);
     let ended = runtime.block_on(async {
         let interrupted = stop_signal()?;
-        Ok::<_, anyhow::Error>(
-            shell
-                .run(fresh, interrupted, |progress| {
-                    at_end = progress;
-                    printer.show(progress);
-                    metrics.iter().for_each(|metrics| metrics.note(progress));
-                })
-                .await?,
-        )
+        tokio::spawn(async move {
+            interrupted.await;
+            handle.stop();
+        });
+        let running = session.run();
+        tokio::pin!(running);
+        loop {
+            tokio::select! {
+                ended = &mut running => break ended,
+                Ok(()) = progress.changed() => {
+                    let now = *progress.borrow_and_update();
+                    printer.show(now);
+                    metrics.iter().for_each(|metrics| metrics.note(now));
+                }
+            }
+        }
     });
     runtime.shutdown_background();
+    let ended = ended?;
+    printer.show(ended.progress);
     printer.end();
-    drop(live);
-    // If it is the dataset that failed, its own error says more than that of the crawl.
-    tables.map_or(Ok(()), Writer::finish)?;
-    let end = ended?;
-    keyring::tell_of_redirects(&plan.fetch.keyring, store.as_ref())?;
-    let (name, limit) = match &end {
+    tell_all(&ended.notices);
+    Ok(ended)
+}
+
+/// The summary of a run.
+fn summary_of(ended: &Ended, dir: &CrawlDir, time: TimeSpent) -> Summary {
+    let (name, limit) = match &ended.end {
         End::Done => ("done", None),
         End::Limit(name) => ("limit", Some((*name).to_owned())),
         End::Stopped => ("stopped", None),
         End::Waiting(_) => ("waiting", None),
     };
-    let totals = store.totals()?;
-    let run = Run::between(&before, &totals, clock.now().since(began), &at_end);
-    let time = Some(TimeSpent::since(&stages_before));
-    let in_trouble = if totals.pending > 0 { InTrouble::of(store.as_ref())? } else { None };
-    let summary = Summary { limit, in_trouble, run: Some(run), time, ..Summary::new(name, &totals, dir.root()) };
-    Ok((end, summary))
-}
-
-/// The seeds that the store does not know as such: what a seed redirects to is none before the user names it.
-fn fresh_seeds(
-    seeds: Vec<CanonicalUrl>,
-    known: &HashSet<CanonicalUrl>,
-    store: &dyn Store,
-) -> Result<Vec<CanonicalUrl>, StoreError> {
-    let is_fresh = |seed: &CanonicalUrl| {
-        Ok(!known.contains(seed) || store.get(seed.key())?.is_some_and(|entry| entry.candidate.via == Via::Redirect))
-    };
-    let mut fresh = Vec::new();
-    for seed in seeds {
-        if is_fresh(&seed)? {
-            fresh.push(seed);
-        }
-    }
-    Ok(fresh)
-}
-
-/// How many threads fetch pages and look into them: one a core, but leaving one core to the threads that record, where there is something to
-/// record. With all cores these threads only take turns with those, and each turn costs (docs/performance.md).
-fn fetching_threads(is_recorded: bool) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    if is_recorded { (cores - 1).max(1) } else { cores }
-}
-
-/// A browser for the crawl.
-pub(crate) fn browsing(
-    mode: RenderMode,
-    options: &Options,
-    settings: &Settings,
-    fetcher: Arc<Fetcher>,
-    clock: Clock,
-) -> anyhow::Result<Browsing> {
-    let browser = render::Settings::find_browser(options.browser.as_deref())?;
-    let usual = render::Settings::new(browser);
-    let wait = options.render_wait.as_deref().map(|wait| match (wait, wait.parse::<Span>()) {
-        ("idle", _) => Wait::Idle,
-        (_, Ok(span)) => Wait::Clock(span.0),
-        (selector, Err(_)) => Wait::Selector(selector.to_owned()),
-    });
-    let wanted = render::Settings {
-        wait: wait.unwrap_or_else(|| usual.wait.clone()),
-        scroll: options.render_scroll == Some(true),
-        screenshot: options.render_screenshot == Some(true),
-        user_agent: options.user_agent.clone().unwrap_or_default(),
-        tabs: options.render_tabs.unwrap_or(usual.tabs),
-        page_time_max: options.render_time.map_or(usual.page_time_max, |span| span.0),
-        media: settings.images,
-        ..usual
-    };
-    if Renderer::is_sandbox_off() {
-        crate::say!("Chromium runs without its sandbox, as it does for root");
-    }
-    Ok(Browsing::new(Renderer::new(wanted), mode, fetcher, Arc::new(settings.clone()), clock))
+    let run = Run::between(&ended.before, &ended.totals, ended.took, &ended.progress);
+    let in_trouble = ended.in_trouble.clone();
+    Summary { limit, in_trouble, run: Some(run), time: Some(time), ..Summary::new(name, &ended.totals, dir.root()) }
 }
 
 /// What resolves when the user or the system wants an end: SIGINT, SIGTERM, or SIGHUP, since a terminal was closed. A second one
@@ -406,52 +292,6 @@ pub(super) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
             std::process::exit(i32::from(exit::STOPPED));
         });
     })
-}
-
-/// The archive of the crawl, if it keeps one.
-pub(crate) fn open_archive(dir: &CrawlDir, plan: &Plan, store: &dyn Store) -> anyhow::Result<Option<Archive>> {
-    if !plan.archive {
-        return Ok(None);
-    }
-    let settings = plan.options.to_toml("")?;
-    let in_force = settings.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let info = vec![
-        ("software".to_owned(), format!("argiope/{}", env!("CARGO_PKG_VERSION"))),
-        ("format".to_owned(), "WARC File Format 1.1".to_owned()),
-        (
-            "conformsTo".to_owned(),
-            "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/".to_owned(),
-        ),
-        ("robots".to_owned(), plan.options.robots.clone().unwrap_or_default()),
-        ("http-header-user-agent".to_owned(), plan.options.user_agent.clone().unwrap_or_default()),
-        ("argiope-settings".to_owned(), in_force.collect::<Vec<_>>().join("; ")),
-    ];
-    let known = Known::of(store, &plan.settings.limits)?;
-    let archive = Archive::open(&dir.archive(), &known, info, plan.segment_bytes_max)?;
-    tell_of_set_aside(archive.set_aside(), dir);
-    Ok(Some(archive))
-}
-
-/// Says what was set aside just now, and what to do about it.
-fn tell_of_set_aside(orphans: &[Orphan], dir: &CrawlDir) {
-    if !orphans.is_empty() {
-        let bytes = human_bytes(orphans.iter().map(|orphan| orphan.bytes).sum());
-        let (files, root) = (counted(orphans.len() as u64, "file"), dir.root().display());
-        crate::say!(
-            "the archive has more than the state knows of, as if an older state had been restored: {files} ({bytes}) set \
-             aside in {}; `argiope adopt {root}` takes the pages in again instead of fetching them",
-            dir.archive().join(ORPHANED).display()
-        );
-    }
-}
-
-/// Opens the dataset, which then reaches as far as the archive.
-fn open_tables(dir: &CrawlDir, plan: &Plan, store: Arc<dyn Store>, held: Held) -> anyhow::Result<Writer> {
-    let layout = Layout::at(dir.dataset());
-    let (archive, settings) = (dir.archive(), &plan.settings);
-    let deriver = Deriver { layout: &layout, store: store.as_ref(), archive: &archive, settings };
-    deriver.derive_segments()?.tell();
-    Writer::start(layout, store, held)
 }
 
 /// The plan of a crawl that goes on: its own options, with what is given now on top.

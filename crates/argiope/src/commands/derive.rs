@@ -9,12 +9,12 @@ use clap::Args;
 use dataset::Layout;
 
 use super::opened::Opened;
-use crate::counted::counted;
-use crate::crawl_dir::CrawlDir;
-use crate::live;
 use crate::message::show;
-use crate::plan::Plan;
-use crate::tables::Deriver;
+use crawl::CrawlDir;
+use crawl::live;
+use crawl::tables::Deriver;
+use printable::counted;
+use settings::plan::Plan;
 
 /// Rows between two lines of progress.
 const PROGRESS_ROWS: u64 = 10_000;

@@ -13,9 +13,9 @@ use export::{
 };
 
 use super::opened::Opened;
-use crate::cli::usage;
 use crate::message::show;
-use crate::plan::Plan;
+use settings::plan::Plan;
+use settings::usage;
 
 /// The arguments of `argiope export`.
 #[derive(Args, Debug)]

@@ -21,8 +21,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::usage;
 use output::Output;
+use settings::usage;
 
 const BATCH_HELP: &str = "\
 Batch mode:

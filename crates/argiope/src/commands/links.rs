@@ -12,7 +12,7 @@ use serde::Serialize;
 use weburl::UrlKey;
 
 use super::asked::Asked;
-use crate::counted::counted;
+use printable::counted;
 
 /// The arguments of `argiope links`.
 #[derive(Args, Debug)]

@@ -7,9 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use store::{CrawlView, Store, StoreError};
 
-use crate::crawl_dir::CrawlDir;
-use crate::live;
-use crate::options::Options;
+use crawl::CrawlDir;
+use crawl::live;
+use settings::options::Options;
 
 /// How often a directory is tried that is in use by a process which cannot be asked: it may just be beginning, or ending.
 const TRIES_MAX: u32 = 20;

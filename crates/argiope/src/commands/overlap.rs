@@ -13,7 +13,7 @@ use serde_json::json;
 use weburl::CanonicalUrl;
 
 use super::asked::{Asked, Extent, Threads};
-use crate::counted::counted;
+use printable::counted;
 
 /// The arguments of `argiope overlap`.
 #[derive(Args, Debug)]

@@ -23,15 +23,15 @@ use self::arguments::Arguments;
 use self::page_dir::PageDir;
 use self::printed::{failure, is_external};
 use self::saver::Saver;
-use crate::cli::usage;
-use crate::commands::crawl::{crawl_observed, resumed_plan};
-use crate::crawl_dir::CrawlDir;
+use crate::commands::crawl::{resumed_plan, watch};
 use crate::exit;
-use crate::options::Options;
-use crate::plan::Plan;
 use crate::progress::{Show, Watched};
-use crate::trouble::trouble_of;
-use crate::units::Span;
+use crawl::trouble::trouble_of;
+use crawl::{CrawlDir, Session};
+use settings::options::Options;
+use settings::plan::Plan;
+use settings::units::Span;
+use settings::usage;
 
 /// The pause between fetches unless told otherwise.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -82,7 +82,9 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
     let observer =
         Box::new(move |recorded: engine::Recorded<'_>| Ok(saver.committed(recorded.batch, recorded.committed)?));
     let unwatched = Watched { show: Show::None, metrics: None };
-    let (end, _) = crawl_observed(&dir, store.clone(), plan, vec![seed.clone()], unwatched, Some(observer))?;
+    let threads = Session::threads(&plan);
+    let session = Session::builder(dir.clone(), plan).store(store.clone()).seeds(vec![seed.clone()]);
+    let end = watch(session.observer(observer), threads, unwatched)?.end;
 
     let saved = open_saver()?.saved();
     if matches!(end, End::Done | End::Waiting(_)) && saved == 0 {

@@ -14,7 +14,7 @@ use serde_json::json;
 use weburl::UrlKey;
 
 use super::asked::Asked;
-use crate::counted::counted;
+use printable::counted;
 
 /// The arguments of `argiope path`.
 #[derive(Args, Debug)]

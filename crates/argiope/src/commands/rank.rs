@@ -15,8 +15,8 @@ use serde::Serialize;
 use weburl::UrlKey;
 
 use super::asked::{Asked, Extent, Threads};
-use crate::cli::usage;
-use crate::counted::counted;
+use printable::counted;
+use settings::usage;
 use table::Table;
 
 /// The arguments of `argiope rank`.
@@ -129,7 +129,7 @@ fn one(
 ) -> anyhow::Result<ExitCode> {
     let (url, key) = match asked.vertex(graph, given) {
         Ok((url, vertex)) => (url, Some(graph.key(vertex))),
-        Err(error) if error.is::<crate::cli::Usage>() => return Err(error),
+        Err(error) if error.is::<settings::Usage>() => return Err(error),
         Err(error) => {
             crate::say!("{error:#}");
             (asked.url(given)?, None)

@@ -10,8 +10,8 @@ use printable::{Printable, write_json_line};
 use serde_json::json;
 
 use super::asked::{Asked, Threads};
-use crate::cli::usage;
-use crate::counted::counted;
+use printable::counted;
+use settings::usage;
 
 /// Characters on either side of what was found.
 pub(crate) const CONTEXT_CHARS: usize = 60;

@@ -16,15 +16,15 @@ use store_postgres::cluster::Control;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::ServerAccess;
-use crate::cli::usage;
 use crate::exit;
 use crate::joining::{Joining, Placement};
-use crate::options::Options;
-use crate::plan::excluded_in;
 use crate::port::{listen, serve};
 use crate::server::{Service, clients, workers};
-use crate::store_address::StoreAddress;
-use crate::units::Span;
+use settings::options::Options;
+use settings::plan::excluded_in;
+use settings::store_address::StoreAddress;
+use settings::units::Span;
+use settings::usage;
 
 use setup::{At, Crawl, Given, reset, set_up};
 

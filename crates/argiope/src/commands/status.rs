@@ -12,10 +12,10 @@ use serde::Serialize;
 use store::Segment;
 
 use super::opened::Opened;
-use crate::counted::counted;
 use crate::summary::Summary;
-use crate::trouble::InTrouble;
-use crate::units::human_bytes;
+use crawl::trouble::InTrouble;
+use printable::counted;
+use settings::units::human_bytes;
 
 /// Seeds named in the text; all of them are in the JSON.
 const SEEDS_SHOWN: usize = 5;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use testweb::{Config, Server, Web, files::Files, synthetic};
 
-use crate::cli::usage;
+use settings::usage;
 
 /// The arguments of `argiope testweb`.
 #[derive(Args, Debug)]

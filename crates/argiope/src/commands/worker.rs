@@ -8,13 +8,13 @@ use anyhow::bail;
 use clap::Args;
 
 use crate::access::ClientAccess;
-use crate::cli::usage;
 use crate::exit;
 use crate::joining;
 use crate::metrics::Metrics;
 use crate::progress::{Show, Watched};
-use crate::units::Span;
 use crate::worker::{Crew, Scratch, Working};
+use settings::units::Span;
+use settings::usage;
 
 use super::crawl::stop_signal;
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
-use crate::files;
+use settings::files;
 
 /// Connections to a port at a time. Where the system allows few open files it is less ([`files::connections_max`]).
 pub(super) const CONNECTIONS_MAX: usize = 4_096;

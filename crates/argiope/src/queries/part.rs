@@ -26,8 +26,8 @@ use store_postgres::cluster::Visited;
 use super::answers::Asked;
 use super::peers::Peers;
 use super::{QUERY_SECONDS_MAX, QueryError, why};
-use crate::crawl_dir::CrawlDir;
-use crate::live;
+use crawl::CrawlDir;
+use crawl::live;
 
 /// Where the tables of segments of workers that are gone lie, below a worker's directory.
 const ELSEWHERE: &str = "elsewhere";

@@ -21,7 +21,8 @@ use tonic::Status;
 use weburl::{CanonicalUrl, Scope, ScopeKind, UrlKey, UserInfo, registrable_domain};
 
 use super::Service;
-use crate::keyring::tell_of_credentials;
+use crate::message::tell_all;
+use crawl::keyring;
 
 /// The database is looked at after this time, and then ever more seldom.
 const LOOK_AFTER_MIN: Duration = Duration::from_millis(50);
@@ -148,7 +149,8 @@ impl Seed {
     /// Says what becomes of user and password.
     pub(super) fn tell(&self) {
         if self.user.is_some() {
-            tell_of_credentials([&self.candidate.url.site()].into_iter(), "the database");
+            let notice = keyring::credentials([&self.candidate.url.site()].into_iter(), "the database".to_owned());
+            tell_all(notice.as_slice());
         }
     }
 }

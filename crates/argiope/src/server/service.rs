@@ -24,8 +24,8 @@ use super::crawling::{Area, Crawling, Seed};
 use super::pulse::{Pulse, SILENCE_MAX};
 use crate::cli::one_line;
 use crate::message::message;
-use crate::plan::Plan;
 use crate::queries::{self, Coordinator, Members, QueryError};
+use settings::plan::Plan;
 
 /// Calls of `Crawl` that wait for their end, at most.
 const CRAWLS_MAX: usize = 1_000;

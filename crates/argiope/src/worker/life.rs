@@ -17,12 +17,12 @@ use tokio::sync::{mpsc, watch};
 
 use super::sealing::Sealer;
 use super::{Ended, OtherCrawl, Working};
-use crate::commands::crawl::{browsing, open_archive};
-use crate::live::{Answers, Live};
-use crate::plan::Plan;
+use crate::message::tell_all;
 use crate::progress::Printer;
-use crate::secrets_file::Secrets;
-use crate::tables::Writer;
+use crawl::live::{Answers, Live};
+use crawl::tables::Writer;
+use settings::plan::Plan;
+use settings::secrets_file::Secrets;
 
 /// Orders waiting for the engine.
 const ORDERS_MAX: usize = 1_024;
@@ -60,11 +60,11 @@ impl Working {
         *has_joined = true;
         crate::say!("worker {} at {} has joined", life.id(), self.name);
 
-        let clock = Clock::start();
+        let (clock, mut notices) = (Clock::start(), Vec::new());
         let config = FetchConfig { gate: life.lease().gate(), ..plan.fetch.clone() };
         let fetcher = Arc::new(Fetcher::new(config, Arc::new(move || clock.date()))?);
         let browsing = match plan.settings.render {
-            Some(mode) => Some(Arc::new(browsing(mode, &plan.options, &plan.settings, fetcher.clone(), clock)?)),
+            Some(mode) => Some(Arc::new(crawl::browsing(mode, &plan, fetcher.clone(), clock, &mut notices)?)),
             None => None,
         };
         let (orders, control) = mpsc::channel(ORDERS_MAX);
@@ -77,8 +77,9 @@ impl Working {
             plan.fetch.keyring.clone(),
         ));
         let numbering = life.worker().clone();
-        let archive = open_archive(&dir, &plan, store.as_ref())?
+        let archive = crawl::open_archive(&dir, &plan, store.as_ref(), &mut notices)?
             .map(|archive| archive.numbered_by(Box::new(move || numbering.next_serial())));
+        tell_all(&notices);
         let sealer = Sealer::start(crew.archive.clone(), life.worker().clone(), dir.clone())?;
         let held = dir.hold(true)?;
         let (layout, tables_held) = (Layout::at(dir.dataset()), held.clone());

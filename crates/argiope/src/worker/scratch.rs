@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use tempfile::TempDir;
 
-use crate::crawl_dir::CrawlDir;
-use crate::held::Held;
+use crawl::CrawlDir;
+use crawl::held::Held;
 
 /// The file by which a directory is known to be a worker's.
 const MARK: &str = "worker-scratch";

@@ -10,7 +10,7 @@ use engine::archive::{Sealed, index_path};
 use shared_archive::SharedArchive;
 use store_postgres::cluster::{Worker, WorkerError};
 
-use crate::crawl_dir::CrawlDir;
+use crawl::CrawlDir;
 
 /// Sealed segments that wait to be uploaded; with more, recording waits.
 const WAITING_MAX: usize = 16;

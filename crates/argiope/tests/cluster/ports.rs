@@ -24,7 +24,7 @@ struct Open {
 
 impl Open {
     fn new() -> Self {
-        argiope::files::allow_many();
+        settings::files::allow_many();
         let lab = Lab::new(Laid::out(1, 1, 1), &[]);
         let worker = lab.worker_by(
             Command::new(env!("CARGO_BIN_EXE_argiope")),

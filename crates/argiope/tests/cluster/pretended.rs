@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use argiope::access::Proof;
 use argiope::joining::{Joining, ask};
-use argiope::options::Options;
-use argiope::plan::Plan;
 use database::Address;
 use frontier::Filter;
 use model::{Candidate, Distance, Outcome, Queued, Timestamp, Via, Visit};
+use settings::options::Options;
+use settings::plan::Plan;
 use store::Batch;
 use store_postgres::cluster::{Control, GroupName, Owned, Standing, Worker};
 use weburl::{CanonicalRules, CanonicalUrl};

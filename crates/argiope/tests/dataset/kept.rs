@@ -86,7 +86,7 @@ fn library() -> (Web, BTreeMap<String, Vec<u8>>) {
 
 /// What the archive holds of each document and image.
 fn archived(crawled: &Crawled) -> BTreeMap<String, Vec<u8>> {
-    let dir = argiope::crawl_dir::CrawlDir::at(crawled.dir());
+    let dir = crawl::CrawlDir::at(crawled.dir());
     let store = dir.open_store(&dir.options().expect("settings")).expect("a store");
     let mut replay = Replay::new(store.as_ref(), &dir.archive(), 10_000_000);
     let mut found = BTreeMap::new();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use argiope::crawl_dir::CrawlDir;
+use crawl::CrawlDir;
 use dataset::schema::Table;
 use engine::clock::Clock;
 use model::{Aside, Failure, FailureKind, RobotsAnswer, SiteRecord};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use argiope::crawl_dir::CrawlDir;
+use crawl::CrawlDir;
 use model::{Outcome, PayloadDigest};
 use store::Entry;
 

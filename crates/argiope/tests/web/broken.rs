@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 
-use argiope::options::Options;
-use argiope::plan::Plan;
-use argiope::units::Span;
 use engine::clock::Clock;
 use engine::{CrawlError, End, Progress, Recorder, Shell};
 use fetch::Fetcher;
 use model::{ContentDigest, PayloadDigest, Position, Queued};
+use settings::options::Options;
+use settings::plan::Plan;
+use settings::units::Span;
 use store::{Batch, Committed, CrawlView, Entry, Layer, MemoryStore, Store, StoreError};
 use testweb::{Pages, Server, Web};
 use weburl::{SiteKey, UrlKey};

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::Duration;
 
-use argiope::options::Options;
-use argiope::plan::Plan;
-use argiope::units::Span;
 use engine::clock::{Clock, Readings, since_boot};
 use engine::{End, Recorder, Shell};
 use fetch::Fetcher;
 use model::Timestamp;
+use settings::options::Options;
+use settings::plan::Plan;
+use settings::units::Span;
 use store::{CrawlView, MemoryStore};
 use testweb::{Reply, Web, from_fn};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use argiope::crawl_dir::CrawlDir;
+use crawl::CrawlDir;
 use model::{Purpose, Visit};
 use store::Entry;
 use tempfile::TempDir;

@@ -7,8 +7,8 @@ use engine::archive::{self, ArchiveError, Known, Orphan, Unknown};
 use store::Segment;
 
 use crate::commands::opened::Opened;
-use crate::options::Options;
-use crate::plan::Plan;
+use settings::options::Options;
+use settings::plan::Plan;
 
 /// Where the segments lie, and how far each is committed.
 pub(super) struct Archive {

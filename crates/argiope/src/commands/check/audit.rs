@@ -11,8 +11,8 @@ use warc::Problem;
 
 use super::archive::Archive;
 use super::pointers::Pointers;
-use crate::counted::counted;
-use crate::units::human_bytes;
+use printable::counted;
+use settings::units::human_bytes;
 
 /// Findings kept; more are only counted.
 const FINDINGS_MAX: usize = 10_000;

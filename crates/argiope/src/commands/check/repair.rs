@@ -17,7 +17,7 @@ use super::archive::Archive;
 use super::audit::Finding;
 use super::pointers::Pointers;
 use crate::commands::opened::Opened;
-use crate::counted::counted;
+use printable::counted;
 
 /// Pointers mended at once; all of them are in memory.
 const MENDED_AT_ONCE_MAX: usize = 100_000;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::audit::{Audit, Finding, Severity};
 use super::repair::Repair;
-use crate::counted::counted;
+use printable::counted;
 
 /// Lines of one kind in the text.
 const LINES_MAX: usize = 100;

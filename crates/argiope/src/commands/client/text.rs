@@ -10,8 +10,8 @@ use api::{
 use printable::Printable;
 
 use crate::commands::rank::shown;
-use crate::counted::counted;
-use crate::units::human_bytes;
+use printable::counted;
+use settings::units::human_bytes;
 
 /// What can be shown to people.
 pub(super) trait Text {

@@ -8,9 +8,9 @@ use printable::Printable;
 use weburl::{CanonicalUrl, without_user_info};
 
 use super::CrawlArgs;
-use crate::cli::usage;
-use crate::counted::counted;
-use crate::plan::Plan;
+use printable::counted;
+use settings::plan::Plan;
+use settings::usage;
 
 /// What is read from a file or from standard input, at most, in bytes.
 const SEEDS_BYTES_MAX: u64 = 1 << 30;

@@ -7,7 +7,7 @@ use store::CrawlView;
 use weburl::CanonicalUrl;
 
 use crate::commands::opened::Opened;
-use crate::plan::Plan;
+use settings::plan::Plan;
 
 /// A crawl's directory with its settings, its scope as wide as its seeds made it.
 pub(super) struct Crawl {
@@ -22,7 +22,7 @@ impl Crawl {
     /// The settings or the state cannot be read.
     pub(super) fn new(opened: Opened) -> anyhow::Result<Self> {
         // Certificates are for fetching; that their file has gone is nobody's trouble here.
-        let options = crate::options::Options { ca_cert: Vec::new(), ..opened.options()? };
+        let options = settings::options::Options { ca_cert: Vec::new(), ..opened.options()? };
         let Plan { mut settings, archive, .. } = Plan::new(&options)?;
         for seed in opened.view().seeds()? {
             settings.filter.scope.add_seed(&seed);

@@ -8,7 +8,7 @@ use super::site::{HostStory, RobotsStory, SiteStory};
 use super::standing::shown;
 use super::survey::NearLimit;
 use super::url_text::line;
-use crate::counted::counted;
+use printable::counted;
 
 impl HostStory {
     /// The story, a label and a value a line, the sites one after the other.

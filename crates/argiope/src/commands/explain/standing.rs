@@ -9,8 +9,8 @@ use model::{SiteRecord, Timestamp};
 use robots::{Matching, Reason};
 use weburl::{CanonicalUrl, Site};
 
-use crate::counted::counted;
-use crate::units::Span;
+use printable::counted;
+use settings::units::Span;
 
 /// A site as the crawl would find it if it went on now.
 pub(super) struct Standing<'a> {

@@ -9,8 +9,8 @@ use super::found::Step;
 use super::linked::{LinkText, LinkedAs};
 use super::rules::Rule;
 use super::url::{UrlStory, is_redirect};
-use crate::counted::counted;
 use crate::rows::{FRONTIER, Row};
+use printable::counted;
 
 /// The width of the labels, in characters.
 const LABEL_WIDTH: usize = 13;

@@ -14,7 +14,7 @@ use clap::Args;
 use self::place::{Place, failed};
 use super::output::Output;
 use super::request::Request;
-use crate::cli::usage;
+use settings::usage;
 
 pub(super) use record::RecordAnswer;
 

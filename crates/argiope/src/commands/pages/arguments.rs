@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use weburl::{CanonicalRules, CanonicalUrl, UserInfo, without_user_info};
 
-use crate::cli::usage;
+use settings::usage;
 
 /// The greatest depth accepted: deeper is a mistake, not a site.
 pub(super) const DEPTH_MAX: u32 = 1000;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::cli::usage;
+use settings::usage;
 
 /// A directory that exists and can be written to.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ use weburl::UrlKey;
 
 use super::page_dir::PageDir;
 use super::printed::{self, Line, shown_url};
-use crate::crawl_dir::CrawlDir;
+use crawl::CrawlDir;
 
 /// Entries read from the store at once.
 const SCAN_ENTRIES: usize = 4096;

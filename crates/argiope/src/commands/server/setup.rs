@@ -10,15 +10,15 @@ use store_postgres::Schema;
 use store_postgres::cluster::{Control, Setup, Shared};
 use weburl::UserInfo;
 
-use crate::cli::usage;
-use crate::crawl_dir;
-use crate::deny_private::DenyPrivateOption;
 use crate::joining::Placement;
-use crate::options::Options;
-use crate::plan::Plan;
-use crate::secrets_file::Secrets;
-use crate::store_address::StoreAddress;
-use crate::units::Span;
+use crawl::dir;
+use settings::deny_private::DenyPrivateOption;
+use settings::options::Options;
+use settings::plan::Plan;
+use settings::secrets_file::Secrets;
+use settings::store_address::StoreAddress;
+use settings::units::Span;
+use settings::usage;
 
 /// What the settings begin with.
 const HEADER: &str = "The settings of a crawl by several workers.";
@@ -173,7 +173,7 @@ fn without_secrets(control: &Control, shared: Shared) -> anyhow::Result<Shared> 
     let settings = stored.to_toml(HEADER)?;
     control.keep_secrets(&secrets.to_text()?)?;
     control.replace_settings(&settings)?;
-    SharedArchive::open(&shared.archive)?.put_text(crawl_dir::SETTINGS, &settings)?;
+    SharedArchive::open(&shared.archive)?.put_text(dir::SETTINGS, &settings)?;
     crate::say!(
         "the secrets of {} are in the table `secret` from now on, no longer in the settings; segments that earlier versions wrote \
          still have them in their warcinfo and request records",
@@ -186,7 +186,7 @@ fn without_secrets(control: &Control, shared: Shared) -> anyhow::Result<Shared> 
 fn claim(url: &str, crawl_id: &str) -> anyhow::Result<SharedArchive> {
     let archive = SharedArchive::open(url)?;
     archive.check()?;
-    let (name, mark) = crawl_dir::mark_of_shared(crawl_id);
+    let (name, mark) = dir::mark_of_shared(crawl_id);
     if !archive.put_text_if_absent(&name, &mark)?
         && let Some(other) = archive.text(&name)?.filter(|found| *found != mark)
     {
@@ -202,7 +202,7 @@ fn claim(url: &str, crawl_id: &str) -> anyhow::Result<SharedArchive> {
 fn lay_out(archive: &SharedArchive, plan: &Plan, at: &At<'_>) -> anyhow::Result<()> {
     let options =
         Options { store: Some(at.store.clone()), store_schema: Some(at.schema.to_string()), ..plan.options.clone() };
-    for (name, text) in crawl_dir::files_of_shared(&options)? {
+    for (name, text) in dir::files_of_shared(&options)? {
         archive.put_text_if_absent(&name, &text)?;
     }
     Ok(())
@@ -232,14 +232,14 @@ pub(super) fn reset(at: &At<'_>, crawl_id: &str) -> anyhow::Result<()> {
 /// Removes the files by which an archive is that of a crawl, so that another may have it, unless there are pages in it.
 fn free(url: &str, crawl_id: &str) -> anyhow::Result<()> {
     let archive = SharedArchive::open(url)?;
-    let (mark_name, mark) = crawl_dir::mark_of_shared(crawl_id);
+    let (mark_name, mark) = dir::mark_of_shared(crawl_id);
     if archive.text(&mark_name)?.is_none_or(|found| found != mark) {
         return Ok(());
     }
     if archive.has_segments()? {
         bail!("{url} has segments of it: another crawl needs another archive");
     }
-    for name in crawl_dir::NAMES_OF_SHARED {
+    for name in dir::NAMES_OF_SHARED {
         archive.remove(&name.join("/"))?;
     }
     // Last: without it the others would be nobody's.

@@ -14,8 +14,7 @@ mod settle;
 mod writer;
 mod written;
 
-pub(crate) use derive::rendering;
-pub use derive::{Derived, Deriver};
+pub use derive::{Derived, Deriver, rendering};
 pub use settle::UNSETTLED;
 pub use writer::Writer;
 pub use written::written;

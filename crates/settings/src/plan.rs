@@ -17,9 +17,9 @@ use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind, Site, User
 
 use self::defaults::complete;
 use self::fetching::fetch_config;
-use crate::cli::usage;
 use crate::options::{Options, read_text};
 use crate::units::{Bytes, Span};
+use crate::usage;
 
 /// Fetches at once unless told otherwise.
 const CONCURRENCY: usize = 128;
@@ -377,7 +377,7 @@ fn excludes(options: &Options) -> anyhow::Result<Vec<Pattern>> {
 }
 
 /// The patterns of a file, one a line.
-pub(crate) fn excluded_in(path: &Path) -> anyhow::Result<Vec<String>> {
+pub fn excluded_in(path: &Path) -> anyhow::Result<Vec<String>> {
     let text = read_text(path).map_err(|error| usage(format!("--exclude-file {}: {error}", path.display())))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     Ok(lines.map(str::to_owned).collect())

@@ -7,10 +7,10 @@ use model::Limits;
 use weburl::UrlPattern;
 
 use super::{CONCURRENCY, parsed};
-use crate::cli::usage;
 use crate::files;
 use crate::options::{Options, read_bytes};
 use crate::secret::HeaderText;
+use crate::usage;
 
 /// Where name servers listen unless told otherwise.
 const DNS_PORT: u16 = 53;

@@ -1,15 +1,17 @@
 //! A crawl's secrets on their way to the fetcher: from the options, the seeds, and the file in the crawl's directory.
 
+use std::collections::HashSet;
+
 use anyhow::bail;
 use fetch::Keyring;
 use model::{Distance, Outcome, Via};
 use store::Store;
 use weburl::{CanonicalUrl, Site, UserInfo};
 
-use crate::cli::usage;
-use crate::crawl_dir::CrawlDir;
-use crate::plan::Plan;
-use crate::secrets_file::{SECRETS, Secrets};
+use crate::{CrawlDir, Notice};
+use settings::plan::Plan;
+use settings::secrets_file::{SECRETS, Secrets};
+use settings::usage;
 
 /// Sites named in messages of one kind, at most.
 const SITES_TOLD_MAX: usize = 5;
@@ -19,7 +21,13 @@ const SITES_TOLD_MAX: usize = 5;
 ///
 /// # Errors
 /// A secret is missing, the file cannot be used, or the store failed.
-pub fn fill(dir: &CrawlDir, plan: &Plan, store: &dyn Store, fresh: &[CanonicalUrl]) -> anyhow::Result<()> {
+pub fn fill(
+    dir: &CrawlDir,
+    plan: &Plan,
+    store: &dyn Store,
+    fresh: &[CanonicalUrl],
+    notices: &mut Vec<Notice>,
+) -> anyhow::Result<()> {
     let missing = plan.options.missing_secrets();
     if !missing.is_empty() {
         bail!(usage(format!(
@@ -46,7 +54,7 @@ pub fn fill(dir: &CrawlDir, plan: &Plan, store: &dyn Store, fresh: &[CanonicalUr
         }
         fresh.iter().for_each(|seed| keyring.add_seed_site(&seed.site()));
     }
-    tell_of_credentials(plan.credentials.keys(), &format!("{}", dir.secrets_path().display()));
+    notices.extend(credentials(plan.credentials.keys(), dir.secrets_path().display().to_string()));
     Ok(())
 }
 
@@ -58,31 +66,23 @@ pub fn add_credentials(keyring: &Keyring, site: &Site, user: &UserInfo) -> anyho
     keyring.add_credentials(site, user).map_err(|error| usage(format!("{site}: {error}")))
 }
 
-/// Says what becomes of user names and passwords in seeds.
-pub fn tell_of_credentials<'s>(sites: impl ExactSizeIterator<Item = &'s Site>, place: &str) {
+/// What becomes of user names and passwords in seeds of these sites.
+pub fn credentials<'s>(sites: impl ExactSizeIterator<Item = &'s Site>, place: String) -> Option<Notice> {
     let more = sites.len().saturating_sub(SITES_TOLD_MAX);
-    let mut named: Vec<String> = sites.take(SITES_TOLD_MAX).map(ToString::to_string).collect();
-    if named.is_empty() {
-        return;
-    }
-    if more > 0 {
-        named.push(format!("{more} more"));
-    }
-    crate::say!(
-        "user name and password in a seed are used as basic authentication for its site alone ({}), and kept in {place} alone",
-        named.join(", ")
-    );
+    let sites: Vec<Site> = sites.take(SITES_TOLD_MAX).cloned().collect();
+    (!sites.is_empty()).then_some(Notice::Credentials { sites, more, place })
 }
 
-/// Says which seeds redirect to a site that learns none of the secrets that the seed's learns.
+/// The seeds that redirect to a site that learns none of the secrets that the seed's learns.
 ///
 /// # Errors
 /// The store failed.
-pub fn tell_of_redirects(keyring: &Keyring, store: &dyn Store) -> anyhow::Result<()> {
+pub fn redirects(keyring: &Keyring, store: &dyn Store) -> anyhow::Result<Vec<Notice>> {
+    let mut notices = Vec::new();
     if keyring.is_empty() {
-        return Ok(());
+        return Ok(notices);
     }
-    let mut told: Vec<Site> = Vec::new();
+    let mut told: HashSet<Site> = HashSet::new();
     for seed in store.seeds()? {
         let visit = store.get(seed.key())?.and_then(|entry| entry.visit);
         let redirect = visit.filter(|visit| visit.outcome == Outcome::Redirect).and_then(|visit| visit.target);
@@ -91,14 +91,11 @@ pub fn tell_of_redirects(keyring: &Keyring, store: &dyn Store) -> anyhow::Result
         if !keyring.fits(&seed, None) || keyring.fits(&target, None) || told.contains(&site) {
             continue;
         }
-        crate::say!(
-            "{seed} redirects to {site}, which is no seed's site: it learnt none of the secret request fields; \
-             --header-for '{site}/*' 'Name: value' sends one there, and so does that site as a seed"
-        );
-        told.push(site);
+        told.insert(site.clone());
+        notices.push(Notice::SecretsStayed { seed, site });
         if told.len() == SITES_TOLD_MAX {
             break;
         }
     }
-    Ok(())
+    Ok(notices)
 }

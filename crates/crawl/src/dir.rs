@@ -10,17 +10,17 @@ use store::{CrawlView, Store};
 use store_embedded::EmbeddedStore;
 use store_postgres::{PostgresStore, Schema};
 
-use crate::cli::usage;
 use crate::held::Held;
-use crate::options::{Options, read_text};
-use crate::secrets_file::{self, SECRETS, Secrets};
 use crate::tables::UNSETTLED;
+use settings::options::{Options, read_text};
+use settings::secrets_file::{self, SECRETS, Secrets};
+use settings::usage;
 
 /// The file in `state/` by which a directory whose state is in a database recognises it.
 const CRAWL_ID: &str = "crawl-id";
 
-/// What is in the directory.
-pub(crate) const SETTINGS: &str = "crawl.toml";
+/// The name of the file with the settings.
+pub const SETTINGS: &str = "crawl.toml";
 const STATE: &str = "state";
 const DATASET: &str = "dataset";
 

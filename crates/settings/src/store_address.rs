@@ -29,7 +29,8 @@ impl StoreAddress {
     }
 
     #[cfg(test)]
-    pub(crate) fn given(&self) -> &str {
+    /// The address as it was given, with its password.
+    pub fn given(&self) -> &str {
         &self.given
     }
 }

@@ -21,7 +21,7 @@ use weburl::CanonicalUrl;
 
 use super::settle::Unsettled;
 use super::written;
-use crate::counted::counted;
+use crate::Notice;
 
 /// What was derived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,11 +33,10 @@ pub struct Derived {
 }
 
 impl Derived {
-    /// Says on standard error that rows were derived, if any were: for commands that were asked for something else.
-    pub fn tell(self) {
-        if self.pages > 0 {
-            crate::say!("{} of the dataset derived from the archive", counted(self.pages, "row"));
-        }
+    /// That rows were derived, if any were: for those who asked for something else.
+    #[must_use]
+    pub fn notice(self) -> Option<Notice> {
+        (self.pages > 0).then_some(Notice::Derived(self.pages))
     }
 }
 
@@ -284,7 +283,7 @@ impl Waiting {
 }
 
 /// What a browser made of a page, by the records of it: the fields of the metadata record, and the page as it was seen.
-pub(crate) fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Rendering {
+pub fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Rendering {
     let fields = String::from_utf8_lossy(&seen).into_owned();
     let values = |name: &'static str| {
         let fields = fields.lines().filter_map(|line| line.split_once(": "));

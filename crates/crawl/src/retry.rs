@@ -14,9 +14,8 @@ use model::{Outcome, Purpose, RobotsRecord, SiteRecord, Timestamp};
 use store::{Batch, Entry, Store};
 use weburl::{CanonicalUrl, SiteKey};
 
-use crate::counted::counted;
-use crate::crawl_dir::CrawlDir;
-use crate::plan::Plan;
+use crate::{CrawlDir, Notice};
+use settings::plan::Plan;
 
 /// URLs looked at, and at most reopened, in one commit.
 const ENTRIES_AT_ONCE: usize = 2_048;
@@ -25,7 +24,7 @@ const ENTRIES_AT_ONCE: usize = 2_048;
 ///
 /// # Errors
 /// There is none of this name that may be taken back; says which may.
-pub(super) fn outcome(text: &str) -> Result<Outcome, String> {
+pub fn outcome(text: &str) -> Result<Outcome, String> {
     let may_be: Vec<Outcome> = Outcome::ALL.iter().copied().filter(|outcome| outcome.may_be_reopened()).collect();
     may_be.iter().copied().find(|outcome| outcome.as_str() == text).ok_or_else(|| {
         let words: Vec<&str> = may_be.iter().map(|outcome| outcome.as_str()).collect();
@@ -39,35 +38,41 @@ pub(super) fn outcome(text: &str) -> Result<Outcome, String> {
 
 /// What is in the frontier again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Reopened {
+pub struct Reopened {
     urls: u64,
     sites: u64,
 }
 
 impl Reopened {
-    /// Says so on standard error.
-    pub(super) fn tell(self) {
-        let (urls, sites) = (counted(self.urls, "URL"), counted(self.sites, "site"));
-        crate::say!("--retry: {urls} of {sites} in the frontier again");
+    /// What to tell of it.
+    #[must_use]
+    pub fn notice(self) -> Notice {
+        Notice::Reopened { urls: self.urls, sites: self.sites }
     }
 }
 
 /// What is reopened, and by which rules.
-pub(super) struct Retry<'a> {
-    pub(super) store: &'a dyn Store,
-    pub(super) layout: Layout,
-    pub(super) settings: &'a Settings,
+pub struct Retry<'a> {
+    /// The state, which nobody else changes meanwhile.
+    pub store: &'a dyn Store,
+    /// The dataset.
+    pub layout: Layout,
+    /// The rules.
+    pub settings: &'a Settings,
     /// With all seeds.
-    pub(super) filter: Filter,
-    pub(super) outcomes: BTreeSet<Outcome>,
+    pub filter: Filter,
+    /// URLs that ended so are reopened.
+    pub outcomes: BTreeSet<Outcome>,
     /// Only these, where it is not all.
-    pub(super) only: Option<&'a HashSet<CanonicalUrl>>,
-    pub(super) now: Timestamp,
+    pub only: Option<&'a HashSet<CanonicalUrl>>,
+    /// The date.
+    pub now: Timestamp,
 }
 
 impl<'a> Retry<'a> {
     /// Of this crawl, now, by the rules of this plan; nothing yet.
-    pub(super) fn new(dir: &CrawlDir, store: &'a dyn Store, plan: &'a Plan) -> Self {
+    #[must_use]
+    pub fn new(dir: &CrawlDir, store: &'a dyn Store, plan: &'a Plan) -> Self {
         Retry {
             store,
             layout: Layout::at(dir.dataset()),
@@ -84,7 +89,7 @@ impl<'a> Retry<'a> {
     ///
     /// # Errors
     /// The state or the dataset cannot be read or written.
-    pub(super) fn run(&self) -> anyhow::Result<Reopened> {
+    pub fn run(&self) -> anyhow::Result<Reopened> {
         let names: BTreeMap<u32, String> =
             self.store.segments()?.into_iter().map(|segment| (segment.serial, segment.name)).collect();
         let before = self.store.totals()?.pending;

@@ -11,12 +11,12 @@ use anyhow::Context;
 use clap::{Args, CommandFactory};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::usage;
 use crate::deny_private::DenyPrivateOption;
 use crate::secret::{Headers, HeadersFor, ProxyText};
 use crate::secrets_file::{SECRETS, Secrets};
 use crate::store_address::StoreAddress;
 use crate::units::{Bytes, Span, whole};
+use crate::usage;
 
 /// Bytes of a file of settings, patterns or certificates, at most.
 const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -429,7 +429,7 @@ impl Options {
 ///
 /// # Errors
 /// It cannot be read, or is longer.
-pub(crate) fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+pub fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > FILE_BYTES_MAX {
@@ -442,7 +442,7 @@ pub(crate) fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// As [`read_bytes`]; or it is no text.
-pub(crate) fn read_text(path: &Path) -> std::io::Result<String> {
+pub fn read_text(path: &Path) -> std::io::Result<String> {
     String::from_utf8(read_bytes(path)?).map_err(std::io::Error::other)
 }
 

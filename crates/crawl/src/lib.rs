@@ -1,0 +1,19 @@
+//! A crawl in its directory: [`Session`] assembles it and runs it in the caller's tokio runtime, and its [`Handle`] looks at it and stops it.
+//!
+//! Nothing in here prints, handles signals or ends the process. What the user should know comes as [`Notice`]s.
+
+pub mod dir;
+pub mod held;
+pub mod keyring;
+pub mod live;
+mod notice;
+mod parts;
+pub mod retry;
+mod session;
+pub mod tables;
+pub mod trouble;
+
+pub use dir::CrawlDir;
+pub use notice::Notice;
+pub use parts::{browsing, open_archive};
+pub use session::{Builder, Ended, Handle, Session};

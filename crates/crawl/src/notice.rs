@@ -1,0 +1,89 @@
+//! What somebody should know who runs a crawl.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use printable::counted;
+use settings::units::human_bytes;
+use weburl::{CanonicalUrl, Site};
+
+/// Something to tell the user. Nothing has failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// User names and passwords in seeds count for the sites of these alone.
+    Credentials {
+        /// Some of the sites.
+        sites: Vec<Site>,
+        /// How many more there are.
+        more: usize,
+        /// Where they are kept.
+        place: String,
+    },
+    /// A seed redirects to a site that learns none of the secrets that the seed's site learns.
+    SecretsStayed {
+        /// The seed.
+        seed: CanonicalUrl,
+        /// The other site.
+        site: Site,
+    },
+    /// The archive has more than the state knows of.
+    SetAside {
+        /// Files of the archive.
+        files: u64,
+        /// Their length in bytes.
+        bytes: u64,
+        /// Where they are now.
+        place: PathBuf,
+        /// The crawl's directory.
+        root: PathBuf,
+    },
+    /// Rows of the dataset were derived from the archive.
+    Derived(u64),
+    /// URLs are in the frontier again.
+    Reopened {
+        /// How many.
+        urls: u64,
+        /// Of how many sites.
+        sites: u64,
+    },
+    /// The browser runs without its sandbox.
+    NoSandbox,
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::Credentials { sites, more, place } => {
+                let mut named: Vec<String> = sites.iter().map(ToString::to_string).collect();
+                if *more > 0 {
+                    named.push(format!("{more} more"));
+                }
+                write!(
+                    f,
+                    "user name and password in a seed are used as basic authentication for its site alone ({}), and kept in {place} alone",
+                    named.join(", ")
+                )
+            }
+            Notice::SecretsStayed { seed, site } => write!(
+                f,
+                "{seed} redirects to {site}, which is no seed's site: it learnt none of the secret request fields; \
+                 --header-for '{site}/*' 'Name: value' sends one there, and so does that site as a seed"
+            ),
+            Notice::SetAside { files, bytes, place, root } => write!(
+                f,
+                "the archive has more than the state knows of, as if an older state had been restored: {} ({}) set \
+                 aside in {}; `argiope adopt {}` takes the pages in again instead of fetching them",
+                counted(*files, "file"),
+                human_bytes(*bytes),
+                place.display(),
+                root.display()
+            ),
+            Notice::Derived(rows) => write!(f, "{} of the dataset derived from the archive", counted(*rows, "row")),
+            Notice::Reopened { urls, sites } => {
+                write!(f, "--retry: {} of {} in the frontier again", counted(*urls, "URL"), counted(*sites, "site"))
+            }
+            Notice::NoSandbox => f.write_str("Chromium runs without its sandbox, as it does for root"),
+        }
+    }
+}

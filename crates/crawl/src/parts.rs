@@ -1,0 +1,89 @@
+//! Parts of a crawl that are made from its plan.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::archive::{Archive, Known, ORPHANED, Orphan};
+use engine::clock::Clock;
+use engine::{Browsing, RenderMode};
+use fetch::Fetcher;
+use render::{Renderer, Wait};
+use settings::plan::Plan;
+use settings::units::Span;
+use store::Store;
+
+use crate::{CrawlDir, Notice};
+
+/// A browser for the crawl.
+///
+/// # Errors
+/// There is none on this machine.
+pub fn browsing(
+    mode: RenderMode,
+    plan: &Plan,
+    fetcher: Arc<Fetcher>,
+    clock: Clock,
+    notices: &mut Vec<Notice>,
+) -> anyhow::Result<Browsing> {
+    let (options, settings) = (&plan.options, &plan.settings);
+    let browser = render::Settings::find_browser(options.browser.as_deref())?;
+    let usual = render::Settings::new(browser);
+    let wait = options.render_wait.as_deref().map(|wait| match (wait, wait.parse::<Span>()) {
+        ("idle", _) => Wait::Idle,
+        (_, Ok(span)) => Wait::Clock(span.0),
+        (selector, Err(_)) => Wait::Selector(selector.to_owned()),
+    });
+    let wanted = render::Settings {
+        wait: wait.unwrap_or_else(|| usual.wait.clone()),
+        scroll: options.render_scroll == Some(true),
+        screenshot: options.render_screenshot == Some(true),
+        user_agent: options.user_agent.clone().unwrap_or_default(),
+        tabs: options.render_tabs.unwrap_or(usual.tabs),
+        page_time_max: options.render_time.map_or(usual.page_time_max, |span| span.0),
+        media: settings.images,
+        ..usual
+    };
+    if Renderer::is_sandbox_off() {
+        notices.push(Notice::NoSandbox);
+    }
+    Ok(Browsing::new(Renderer::new(wanted), mode, fetcher, Arc::new(settings.clone()), clock))
+}
+
+/// The archive of the crawl, if it keeps one.
+///
+/// # Errors
+/// It cannot be opened or written to, or it is not of this state.
+pub fn open_archive(
+    dir: &CrawlDir,
+    plan: &Plan,
+    store: &dyn Store,
+    notices: &mut Vec<Notice>,
+) -> anyhow::Result<Option<Archive>> {
+    if !plan.archive {
+        return Ok(None);
+    }
+    let settings = plan.options.to_toml("")?;
+    let in_force = settings.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let info = vec![
+        ("software".to_owned(), format!("argiope/{}", env!("CARGO_PKG_VERSION"))),
+        ("format".to_owned(), "WARC File Format 1.1".to_owned()),
+        (
+            "conformsTo".to_owned(),
+            "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/".to_owned(),
+        ),
+        ("robots".to_owned(), plan.options.robots.clone().unwrap_or_default()),
+        ("http-header-user-agent".to_owned(), plan.options.user_agent.clone().unwrap_or_default()),
+        ("argiope-settings".to_owned(), in_force.collect::<Vec<_>>().join("; ")),
+    ];
+    let known = Known::of(store, &plan.settings.limits)?;
+    let archive = Archive::open(&dir.archive(), &known, info, plan.segment_bytes_max)?;
+    notices.extend(set_aside(archive.set_aside(), dir.root(), &dir.archive()));
+    Ok(Some(archive))
+}
+
+/// Tells of what was set aside just now.
+fn set_aside(orphans: &[Orphan], root: &Path, archive: &Path) -> Option<Notice> {
+    let bytes = orphans.iter().map(|orphan| orphan.bytes).sum();
+    let (place, root) = (archive.join(ORPHANED), root.to_owned());
+    (!orphans.is_empty()).then_some(Notice::SetAside { files: orphans.len() as u64, bytes, place, root })
+}

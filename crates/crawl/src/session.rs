@@ -1,0 +1,274 @@
+//! A crawl from its assembly to its end.
+
+use std::collections::{BTreeSet, HashSet};
+use std::num::NonZero;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use dataset::Layout;
+use engine::clock::Clock;
+use engine::{End, Observer, Progress, Recorder, Shell};
+use fetch::{Fetcher, Keyring};
+use model::{Outcome, Via};
+use settings::plan::Plan;
+use settings::usage;
+use store::{CrawlView, Store, StoreError, Totals};
+use tokio::sync::watch;
+use weburl::CanonicalUrl;
+
+use crate::held::Held;
+use crate::live::{Answers, Live};
+use crate::retry::Retry;
+use crate::tables::{Deriver, Writer};
+use crate::trouble::InTrouble;
+use crate::{CrawlDir, Notice, keyring, parts};
+
+/// The outcomes of a seed whose site could not be reached.
+const UNREACHED: [Outcome; 5] =
+    [Outcome::DomainError, Outcome::ConnectionError, Outcome::Timeout, Outcome::TlsError, Outcome::GivenUp];
+
+/// A crawl that is assembled, and runs as soon as somebody waits for [`Session::run`]. Dropping it before that leaves its directory as it is.
+pub struct Session {
+    shell: Shell,
+    store: Arc<dyn Store>,
+    seeds: Vec<CanonicalUrl>,
+    tables: Option<Writer>,
+    live: Option<Live>,
+    keyring: Keyring,
+    clock: Clock,
+    before: Totals,
+    notices: Vec<Notice>,
+    stopping: watch::Sender<bool>,
+    progress: watch::Sender<Progress>,
+}
+
+/// What a session is made of.
+pub struct Builder {
+    dir: CrawlDir,
+    plan: Plan,
+    store: Option<Arc<dyn Store>>,
+    seeds: Vec<CanonicalUrl>,
+    observer: Option<Observer>,
+}
+
+/// A hold on a crawl from outside, for as many tasks and threads as want one.
+#[derive(Clone)]
+pub struct Handle {
+    store: Weak<dyn Store>,
+    stopping: watch::Sender<bool>,
+    progress: watch::Receiver<Progress>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Why.
+    pub end: End,
+    /// What the crawl had come to before this run.
+    pub before: Totals,
+    /// What it has come to.
+    pub totals: Totals,
+    /// The sites in trouble that wait.
+    pub in_trouble: Option<InTrouble>,
+    /// How the run stood when it ended.
+    pub progress: Progress,
+    /// How long it took.
+    pub took: Duration,
+    /// What came up in the run.
+    pub notices: Vec<Notice>,
+}
+
+impl Builder {
+    /// The store of the directory, where it is open already.
+    #[must_use]
+    pub fn store(self, store: Arc<dyn Store>) -> Self {
+        Builder { store: Some(store), ..self }
+    }
+
+    /// Seeds. The crawl keeps those that it has.
+    #[must_use]
+    pub fn seeds(self, seeds: Vec<CanonicalUrl>) -> Self {
+        Builder { seeds, ..self }
+    }
+
+    /// An observer of what is recorded. It takes the place of the dataset's.
+    #[must_use]
+    pub fn observer(self, observer: Observer) -> Self {
+        Builder { observer: Some(observer), ..self }
+    }
+
+    /// Assembles the crawl. The directory is made, its store and archive are opened, and its dataset is completed. This may take long and blocks
+    /// the thread.
+    ///
+    /// # Errors
+    /// The directory cannot be used, is in use, or has no seeds.
+    pub fn open(self) -> anyhow::Result<Session> {
+        let Builder { dir, plan, store, seeds, observer } = self;
+        dir.create()?;
+        let store = match store {
+            Some(store) => store,
+            None => dir.open_store(&plan.options)?,
+        };
+        let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
+        if seeds.is_empty() && known.is_empty() {
+            bail!(usage("no seeds: give URLs, or --seeds FILE"));
+        }
+        let mut notices = Vec::new();
+        let seeds = fresh_seeds(seeds, &known, store.as_ref())?;
+        // Before the settings, which point to them.
+        keyring::fill(&dir, &plan, store.as_ref(), &seeds, &mut notices)?;
+        dir.write_options(&plan.options)?;
+        let before = store.totals()?;
+        if before.fetched() == 0 {
+            // They failed, and the same command tries again.
+            let outcomes = BTreeSet::from(UNREACHED);
+            Retry { outcomes, only: Some(&known), ..Retry::new(&dir, store.as_ref(), &plan) }.run()?;
+        }
+        let archive = parts::open_archive(&dir, &plan, store.as_ref(), &mut notices)?;
+        let clock = Clock::start();
+        let fetcher = Arc::new(Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.date()))?);
+        let browsing = match plan.settings.render {
+            Some(mode) => Some(Arc::new(parts::browsing(mode, &plan, fetcher.clone(), clock, &mut notices)?)),
+            None => None,
+        };
+        // Begun last: from here on nothing fails but the crawl itself, whose end completes the files.
+        let held = dir.hold(plan.dataset)?;
+        let tables = match plan.dataset {
+            true => Some(open_tables(&dir, &plan, store.clone(), held.clone(), &mut notices)?),
+            false => None,
+        };
+        let viewed = store.clone();
+        let answers =
+            Answers { view: Box::new(move || viewed.view()), publish: tables.as_ref().map(Writer::publisher) };
+        let live = Live::listen(dir.root(), answers);
+        let mut recorder = Recorder::new(store.clone(), archive).guarded_by(Box::new(move || Ok(held.check()?)));
+        if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
+            recorder = recorder.observed_by(observer);
+        }
+        let keyring = plan.fetch.keyring;
+        let shell =
+            Shell { settings: plan.settings, fetcher, browsing, recorder, clock, ownership: None, sealing: None };
+        let (stopping, progress) = (watch::Sender::new(false), watch::Sender::new(Progress::default()));
+        Ok(Session { shell, store, seeds, tables, live, keyring, clock, before, notices, stopping, progress })
+    }
+}
+
+impl Session {
+    /// A crawl in this directory by this plan.
+    #[must_use]
+    pub fn builder(dir: CrawlDir, plan: Plan) -> Builder {
+        Builder { dir, plan, store: None, seeds: Vec::new(), observer: None }
+    }
+
+    /// How many threads should drive the crawl: one a core, but leaving one core to the threads that record, where there is something to
+    /// record. With all cores these threads only take turns with those, and each turn costs (docs/performance.md).
+    #[must_use]
+    pub fn threads(plan: &Plan) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        if plan.archive || plan.dataset { (cores - 1).max(1) } else { cores }
+    }
+
+    /// What came up while the session was assembled.
+    #[must_use]
+    pub fn notices(&self) -> &[Notice] {
+        &self.notices
+    }
+
+    /// A hold on the crawl.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        Handle {
+            store: Arc::downgrade(&self.store),
+            stopping: self.stopping.clone(),
+            progress: self.progress.subscribe(),
+        }
+    }
+
+    /// Runs the crawl to its end. Where the future is dropped, the crawl is aborted: all that was committed stays, and the next session goes on.
+    ///
+    /// # Errors
+    /// Recording or the dataset fails, for example since the disk is full.
+    pub async fn run(self) -> anyhow::Result<Ended> {
+        let Session { shell, store, seeds, tables, live, keyring, clock, before, notices: _, stopping, progress } =
+            self;
+        let began = clock.now();
+        let mut is_stopped = stopping.subscribe();
+        let stop = async move {
+            // The sender lives as long as this future.
+            let _ = is_stopped.wait_for(|is_stopped| *is_stopped).await;
+        };
+        let ended = shell
+            .run(seeds, stop, |now| {
+                progress.send_replace(now);
+            })
+            .await;
+        let took = clock.now().since(began);
+        let at_end = *progress.borrow();
+        let close = move || {
+            drop(live);
+            // If it is the dataset that failed, its own error says more than that of the crawl.
+            tables.map_or(Ok(()), Writer::finish)?;
+            let end = ended?;
+            let notices = keyring::redirects(&keyring, store.as_ref())?;
+            let totals = store.totals()?;
+            let in_trouble = if totals.pending > 0 { InTrouble::of(store.as_ref())? } else { None };
+            Ok(Ended { end, before, totals, in_trouble, progress: at_end, took, notices })
+        };
+        tokio::task::spawn_blocking(close).await.map_err(|error| anyhow!("internal error: closing: {error}"))?
+    }
+}
+
+impl Handle {
+    /// Ends the crawl soon, with what is under way dropped. All that was committed stays.
+    pub fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    /// Where the run stands, once a second. The stream ends with the session.
+    #[must_use]
+    pub fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.clone()
+    }
+
+    /// The state after the last commit, which later commits leave alone; `None` where the session has ended.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn view(&self) -> Result<Option<Box<dyn CrawlView>>, StoreError> {
+        self.store.upgrade().map(|store| store.view()).transpose()
+    }
+}
+
+/// The seeds that the store does not know as such: what a seed redirects to is none before the user names it.
+fn fresh_seeds(
+    seeds: Vec<CanonicalUrl>,
+    known: &HashSet<CanonicalUrl>,
+    store: &dyn Store,
+) -> Result<Vec<CanonicalUrl>, StoreError> {
+    let is_fresh = |seed: &CanonicalUrl| {
+        Ok(!known.contains(seed) || store.get(seed.key())?.is_some_and(|entry| entry.candidate.via == Via::Redirect))
+    };
+    let mut fresh = Vec::new();
+    for seed in seeds {
+        if is_fresh(&seed)? {
+            fresh.push(seed);
+        }
+    }
+    Ok(fresh)
+}
+
+/// Opens the dataset, which then reaches as far as the archive.
+fn open_tables(
+    dir: &CrawlDir,
+    plan: &Plan,
+    store: Arc<dyn Store>,
+    held: Held,
+    notices: &mut Vec<Notice>,
+) -> anyhow::Result<Writer> {
+    let layout = Layout::at(dir.dataset());
+    let (archive, settings) = (dir.archive(), &plan.settings);
+    let deriver = Deriver { layout: &layout, store: store.as_ref(), archive: &archive, settings };
+    notices.extend(deriver.derive_segments()?.notice());
+    Writer::start(layout, store, held)
+}
