@@ -34,6 +34,8 @@ pub enum Command {
     ///
     /// A file has the URL of the page on its first line, the depth on the second, and then the HTML.
     Pages(Box<commands::pages::PagesArgs>),
+    /// Change a crawl while it runs: pause it, add seeds, exclude URLs, put sites on hold, change delays and budgets
+    Steer(commands::steer::SteerArgs),
     /// Say where a crawl stands
     Status(commands::status::StatusArgs),
     /// Tell the whole story of a URL, or why a site is slow or stopped
@@ -119,6 +121,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Crawl(args) => commands::crawl::run(*args),
         Command::Pages(args) => commands::pages::run(*args),
+        Command::Steer(args) => commands::steer::run(args),
         Command::Status(args) => commands::status::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Check(args) => commands::check::run(args),

@@ -19,5 +19,6 @@ pub mod report;
 pub mod search;
 pub mod server;
 pub mod status;
+pub mod steer;
 pub mod testweb;
 pub mod worker;

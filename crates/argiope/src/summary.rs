@@ -22,7 +22,7 @@ const SHARE_SHOWN_MIN: f64 = 0.02;
 /// Where a crawl stands.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// `done`, `limit`, `stopped`, `waiting`; or `pending`, `finished` where no run is looked at.
+    /// `done`, `limit`, `stopped`, `held`, `waiting`; or `pending`, `finished` where no run is looked at.
     pub end: String,
     /// The limit that was reached.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! A crawl's directory: `crawl.toml`, `secrets.toml`, `archive/`, `state/`, `dataset/`.
+//! A crawl's directory: `crawl.toml`, `changes.jsonl`, `secrets.toml`, `archive/`, `state/`, `dataset/`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +21,7 @@ const CRAWL_ID: &str = "crawl-id";
 
 /// The name of the file with the settings.
 pub const SETTINGS: &str = "crawl.toml";
+const CHANGES: &str = "changes.jsonl";
 const STATE: &str = "state";
 const DATASET: &str = "dataset";
 
@@ -151,6 +152,12 @@ impl CrawlDir {
     /// Where the settings are written before they get their name.
     fn temporary_settings(&self) -> PathBuf {
         self.root.join("crawl.toml.tmp")
+    }
+
+    /// The changes that were made of it from outside.
+    #[must_use]
+    pub fn changes(&self) -> PathBuf {
+        self.root.join(CHANGES)
     }
 
     /// The WARC segments and their indexes.

@@ -10,6 +10,7 @@ mod notice;
 mod parts;
 pub mod retry;
 mod session;
+pub mod steer;
 pub mod tables;
 pub mod trouble;
 
@@ -17,3 +18,4 @@ pub use dir::CrawlDir;
 pub use notice::Notice;
 pub use parts::{browsing, open_archive};
 pub use session::{Builder, Ended, Handle, Session};
+pub use steer::{Affected, Change, Changed, Steering};

@@ -13,10 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use anyhow::{Context, bail};
+use settings::usage;
 use store::{CrawlView, StoreError};
 use view_wire::{RemoteView, WireError};
 
 use crate::held::Identity;
+use crate::steer::Change;
 
 /// The name of the socket.
 const SOCKET: &str = "live.socket";
@@ -26,8 +29,12 @@ const PUBLISH: &str = "publish\n";
 const PUBLISHED: &str = "published\n";
 /// Asks for a view of the state.
 const VIEW: &str = "view\n";
-/// The longest request, in bytes.
-const REQUEST_BYTES_MAX: u64 = 64;
+/// Begins a request to change the crawl; the change follows as JSON.
+const STEER: &str = "steer ";
+/// The reply when the change is in force.
+const STEERED: &str = "steered\n";
+/// The longest request, in bytes: a change may have many seeds.
+const REQUEST_BYTES_MAX: u64 = 1 << 20;
 /// Processes that are answered at once. Each keeps what the state was when it came.
 const ASKING_MAX: usize = 16;
 /// How long a process may take to say what it asks for, and to take an answer.
@@ -45,7 +52,12 @@ pub struct Answers {
     pub view: Box<dyn Fn() -> Result<Box<dyn CrawlView>, StoreError> + Send + Sync>,
     /// Completes the files of the dataset; `None` where there is none.
     pub publish: Option<Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>>,
+    /// Changes the crawl; `None` where it is changed elsewhere.
+    pub steer: Option<Steer>,
 }
+
+/// Changes a crawl.
+pub type Steer = Box<dyn Fn(&Change) -> anyhow::Result<()> + Send + Sync>;
 
 /// Listens until it is dropped.
 pub struct Live {
@@ -124,6 +136,7 @@ impl Asking {
     fn answer(&self, stream: &mut UnixStream) {
         let set = stream.set_read_timeout(Some(SILENCE_MAX)).and_then(|()| stream.set_write_timeout(Some(SILENCE_MAX)));
         let mut request = String::new();
+        // Nothing behind the line is taken: it is the view's.
         let read = BufReader::with_capacity(1, (&mut *stream).take(REQUEST_BYTES_MAX)).read_line(&mut request);
         let Some(answers) = locked(&self.answers).clone().filter(|_| set.is_ok() && read.is_ok()) else { return };
         match (request.as_str(), &answers.publish) {
@@ -138,8 +151,21 @@ impl Asking {
                 let _ = stream.set_read_timeout(Some(THINKS_MAX));
                 let _ = view_wire::serve(stream, &*view);
             }
-            _ => {}
+            _ => {
+                let Some(change) = request.strip_prefix(STEER).filter(|change| change.ends_with('\n')) else { return };
+                let said = answers.steer(change).map_or_else(|error| format!("{error:#}\n"), |()| STEERED.to_owned());
+                let _ = stream.write_all(said.as_bytes());
+            }
         }
+    }
+}
+
+impl Answers {
+    fn steer(&self, change: &str) -> anyhow::Result<()> {
+        let Some(steer) = &self.steer else {
+            bail!("this process is one of several workers: steer them by `argiope client`")
+        };
+        steer(&serde_json::from_str(change).context("another version of this program runs the crawl")?)
     }
 }
 
@@ -203,7 +229,31 @@ pub fn publish(root: &Path) -> anyhow::Result<bool> {
         PUBLISHED => Ok(true),
         // It ended just now, or has no dataset.
         "" => Ok(false),
-        error => anyhow::bail!("the running crawl cannot complete its dataset: {}", error.trim_end()),
+        error => bail!("the running crawl cannot complete its dataset: {}", error.trim_end()),
+    }
+}
+
+/// Changes the crawl that runs in a directory. False if none runs, or none that can be asked.
+///
+/// # Errors
+/// The change cannot be used, or could not be made.
+pub fn steer(root: &Path, change: &Change) -> anyhow::Result<bool> {
+    let request = format!("{STEER}{}\n", serde_json::to_string(change)?);
+    if request.len() as u64 > REQUEST_BYTES_MAX {
+        bail!(usage(format!("the change is longer than {REQUEST_BYTES_MAX} bytes: make it in parts")));
+    }
+    let Some(mut live) = connect(root, &request) else { return Ok(false) };
+    live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
+    let mut said = String::new();
+    match (&mut live).take(ANSWER_BYTES_MAX).read_to_string(&mut said) {
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(false),
+        read => read?,
+    };
+    match said.as_str() {
+        STEERED => Ok(true),
+        // It ended just now, or has too many to answer.
+        "" => Ok(false),
+        error => bail!(usage(error.trim_end())),
     }
 }
 
@@ -232,7 +282,7 @@ mod tests {
     use super::*;
 
     fn publishing(publish: impl Fn() -> anyhow::Result<()> + Send + Sync + 'static) -> Answers {
-        Answers { view: Box::new(|| MemoryStore::new().view()), publish: Some(Box::new(publish)) }
+        Answers { view: Box::new(|| MemoryStore::new().view()), publish: Some(Box::new(publish)), steer: None }
     }
 
     #[test]
@@ -245,7 +295,7 @@ mod tests {
         let counted = asked.clone();
         let answers = publishing(move || match counted.fetch_add(1, Ordering::Relaxed) {
             0 => Ok(()),
-            _ => anyhow::bail!("the disk is full"),
+            _ => bail!("the disk is full"),
         });
         let live = Live::listen(&deep, answers);
         assert!(publish(&deep).expect("an answer"));
@@ -263,7 +313,8 @@ mod tests {
         assert!(view(root.path()).expect("nobody").is_none(), "nobody listens");
         let store = Arc::new(MemoryStore::new());
         let viewed = store.clone();
-        let live = Live::listen(root.path(), Answers { view: Box::new(move || viewed.view()), publish: None });
+        let live =
+            Live::listen(root.path(), Answers { view: Box::new(move || viewed.view()), publish: None, steer: None });
         let views: Vec<_> = (0..ASKING_MAX).map(|_| view(root.path()).expect("an answer").expect("a view")).collect();
         assert!(view(root.path()).expect("an answer").is_none(), "one too many");
         assert!(!publish(root.path()).expect("an answer"), "there is no dataset, and no room");

@@ -47,6 +47,8 @@ pub enum Notice {
         /// Of how many sites.
         sites: u64,
     },
+    /// The crawl is paused.
+    Paused(PathBuf),
     /// The browser runs without its sandbox.
     NoSandbox,
 }
@@ -82,6 +84,9 @@ impl fmt::Display for Notice {
             Notice::Derived(rows) => write!(f, "{} of the dataset derived from the archive", counted(*rows, "row")),
             Notice::Reopened { urls, sites } => {
                 write!(f, "--retry: {} of {} in the frontier again", counted(*urls, "URL"), counted(*sites, "site"))
+            }
+            Notice::Paused(root) => {
+                write!(f, "the crawl is paused; `argiope steer {} resume` lets it go on", root.display())
             }
             Notice::NoSandbox => f.write_str("Chromium runs without its sandbox, as it does for root"),
         }

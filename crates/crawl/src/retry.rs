@@ -189,6 +189,6 @@ impl<'a> Retry<'a> {
             RobotsState::Known { rules, .. } => rules.crawl_delay(),
             RobotsState::Unknown | RobotsState::InFlight { .. } | RobotsState::Stored { .. } => None,
         };
-        self.settings.site_rules.politeness.delay_after(crawl_delay, record.response_time)
+        self.settings.site_rules.politeness.delay_after(record.site.key(), crawl_delay, record.response_time)
     }
 }

@@ -20,6 +20,7 @@ use weburl::CanonicalUrl;
 use crate::held::Held;
 use crate::live::{Answers, Live};
 use crate::retry::Retry;
+use crate::steer::{self, Change, Steering};
 use crate::tables::{Deriver, Writer};
 use crate::trouble::InTrouble;
 use crate::{CrawlDir, Notice, keyring, parts};
@@ -41,6 +42,7 @@ pub struct Session {
     notices: Vec<Notice>,
     stopping: watch::Sender<bool>,
     progress: watch::Sender<Progress>,
+    steering: Arc<Steering>,
 }
 
 /// What a session is made of.
@@ -58,6 +60,7 @@ pub struct Handle {
     store: Weak<dyn Store>,
     stopping: watch::Sender<bool>,
     progress: watch::Receiver<Progress>,
+    steering: Arc<Steering>,
 }
 
 /// How a run ended.
@@ -138,19 +141,36 @@ impl Builder {
             true => Some(open_tables(&dir, &plan, store.clone(), held.clone(), &mut notices)?),
             false => None,
         };
-        let viewed = store.clone();
-        let answers =
-            Answers { view: Box::new(move || viewed.view()), publish: tables.as_ref().map(Writer::publisher) };
+        let (stopping, progress) = (watch::Sender::new(false), watch::Sender::new(Progress::default()));
+        let held_by_steering = held.clone();
+        let options = plan.options.clone();
+        notices.extend(steer::paused(&dir, &options));
+        let (steering, steered) =
+            Steering::new(dir.clone(), held_by_steering, Arc::downgrade(&store), options, stopping.clone(), clock);
+        let steering = Arc::new(steering);
+        let (viewed, steers) = (store.clone(), steering.clone());
+        let answers = Answers {
+            view: Box::new(move || viewed.view()),
+            publish: tables.as_ref().map(Writer::publisher),
+            steer: Some(Box::new(move |change| steers.steer(change))),
+        };
         let live = Live::listen(dir.root(), answers);
         let mut recorder = Recorder::new(store.clone(), archive).guarded_by(Box::new(move || Ok(held.check()?)));
         if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
             recorder = recorder.observed_by(observer);
         }
         let keyring = plan.fetch.keyring;
-        let shell =
-            Shell { settings: plan.settings, fetcher, browsing, recorder, clock, ownership: None, sealing: None };
-        let (stopping, progress) = (watch::Sender::new(false), watch::Sender::new(Progress::default()));
-        Ok(Session { shell, store, seeds, tables, live, keyring, clock, before, notices, stopping, progress })
+        let shell = Shell {
+            settings: plan.settings,
+            fetcher,
+            browsing,
+            recorder,
+            clock,
+            ownership: None,
+            sealing: None,
+            steering: Some(steered),
+        };
+        Ok(Session { shell, store, seeds, tables, live, keyring, clock, before, notices, stopping, progress, steering })
     }
 }
 
@@ -182,6 +202,7 @@ impl Session {
             store: Arc::downgrade(&self.store),
             stopping: self.stopping.clone(),
             progress: self.progress.subscribe(),
+            steering: self.steering.clone(),
         }
     }
 
@@ -190,8 +211,7 @@ impl Session {
     /// # Errors
     /// Recording or the dataset fails, for example since the disk is full.
     pub async fn run(self) -> anyhow::Result<Ended> {
-        let Session { shell, store, seeds, tables, live, keyring, clock, before, notices: _, stopping, progress } =
-            self;
+        let Session { shell, store, seeds, tables, live, keyring, clock, before, stopping, progress, .. } = self;
         let began = clock.now();
         let mut is_stopped = stopping.subscribe();
         let stop = async move {
@@ -212,6 +232,8 @@ impl Session {
             let end = ended?;
             let notices = keyring::redirects(&keyring, store.as_ref())?;
             let totals = store.totals()?;
+            // Without a hold nothing is left where nothing is to be done.
+            let end = if end == End::Done && totals.pending > 0 { End::Held } else { end };
             let in_trouble = if totals.pending > 0 { InTrouble::of(store.as_ref())? } else { None };
             Ok(Ended { end, before, totals, in_trouble, progress: at_end, took, notices })
         };
@@ -223,6 +245,16 @@ impl Handle {
     /// Ends the crawl soon, with what is under way dropped. All that was committed stays.
     pub fn stop(&self) {
         self.stopping.send_replace(true);
+    }
+
+    /// Changes the crawl. When this is done, the change is in force and survives whatever is killed.
+    ///
+    /// # Errors
+    /// The change cannot be used, or not while the crawl runs; the session has ended, or the disk fails.
+    pub async fn steer(&self, change: Change) -> anyhow::Result<()> {
+        let steering = self.steering.clone();
+        let steered = tokio::task::spawn_blocking(move || steering.steer(&change)).await;
+        steered.map_err(|error| anyhow!("internal error: steering: {error}"))?
     }
 
     /// Where the run stands, once a second. The stream ends with the session.
@@ -241,7 +273,7 @@ impl Handle {
 }
 
 /// The seeds that the store does not know as such: what a seed redirects to is none before the user names it.
-fn fresh_seeds(
+pub(crate) fn fresh_seeds(
     seeds: Vec<CanonicalUrl>,
     known: &HashSet<CanonicalUrl>,
     store: &dyn Store,

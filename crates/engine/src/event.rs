@@ -11,7 +11,7 @@ use robots::RobotsTxt;
 use store::Committed;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
-use crate::{Content, Details};
+use crate::{Content, Details, Settings};
 
 /// Something that happened.
 #[derive(Debug)]
@@ -120,6 +120,10 @@ pub enum Event {
     SeedsAdded(Vec<Candidate>),
     /// Sites to let go of: nothing new is asked of them. [`Command::Released`] answers for each.
     Release(Vec<SiteKey>),
+    /// Other settings count from now on. The scope, and what concerns files and fetches, stays as it was.
+    SettingsChanged(Box<Settings>),
+    /// Seeds that are not in the store yet.
+    NewSeeds(Vec<CanonicalUrl>),
     /// The time given by [`Command::WakeAt`] has come.
     Wake,
     /// The user wants the crawl to stop.
@@ -236,6 +240,8 @@ pub enum End {
     Done,
     /// A limit set by the user was reached; it is named.
     Limit(&'static str),
+    /// Only sites on hold are left.
+    Held,
     /// The user stopped it, with work left.
     Stopped,
     /// Only sites in trouble are left, and patience ends before the next may be asked again.

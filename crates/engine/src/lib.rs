@@ -35,5 +35,5 @@ pub use keep::Keep;
 pub use pin::Pin;
 pub use recorder::{Guard, Observer, ObserverError, RecordError, Recorded, Recorder, Visited};
 pub use settings::{PATIENCE, RenderMode, Settings};
-pub use shell::{Control, CrawlError, Ownership, Progress, Shell};
+pub use shell::{Change, Control, CrawlError, Ownership, Progress, Shell, Steered};
 pub use step::{Start, State, read_rules, robots_state, sitemaps_of};

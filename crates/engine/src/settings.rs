@@ -1,10 +1,11 @@
 //! Everything a crawl is subject to, as the engine sees it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use frontier::{Filter, SiteRules};
 use model::Limits;
-use weburl::CanonicalRules;
+use weburl::{CanonicalRules, SiteKey};
 
 use crate::Keep;
 
@@ -71,6 +72,10 @@ pub struct Settings {
     pub fetches_per_domain_max: usize,
     /// Fetches at once from an address, or from a network of IPv6; matters where there is no delay per address.
     pub fetches_per_address_max: usize,
+    /// Nothing new is fetched, until other settings say so.
+    pub paused: bool,
+    /// Sites on hold: nothing is asked of them. Their URLs stay in the frontier.
+    pub held_sites: BTreeSet<SiteKey>,
     /// URLs fetched with success, at most.
     pub pages_max: Option<u64>,
     /// How long the run waits when only sites in trouble are left.

@@ -56,6 +56,25 @@ pub struct Shell {
     /// When segments are to be sealed that are not full. Where somebody may say so, the last one is sealed however the crawl ends,
     /// unless recording failed.
     pub sealing: Option<mpsc::Receiver<Seal>>,
+    /// What is changed while it runs, in order; `None` where nobody may.
+    pub steering: Option<mpsc::Receiver<Steered>>,
+}
+
+/// A change from outside.
+pub struct Steered {
+    /// What changes.
+    pub change: Change,
+    /// Is told as soon as the change is in force and committed; dropped where the crawl ends before.
+    pub done: oneshot::Sender<()>,
+}
+
+/// What may change while a crawl runs.
+#[derive(Debug)]
+pub enum Change {
+    /// As [`Event::SettingsChanged`].
+    Settings(Box<Settings>),
+    /// As [`Event::NewSeeds`].
+    Seeds(Vec<CanonicalUrl>),
 }
 
 /// How a worker that crawls with others is told which sites are its own.
@@ -186,7 +205,7 @@ impl Shell {
         stop: oneshot::Receiver<()>,
         reports: watch::Sender<Progress>,
     ) -> Result<End, CrawlError> {
-        let Shell { settings, fetcher, browsing, recorder, clock, ownership, mut sealing } = self;
+        let Shell { settings, fetcher, browsing, recorder, clock, ownership, mut sealing, mut steering } = self;
         let store = recorder.store().clone();
         let totals = store.totals()?;
         let began = clock.now();
@@ -286,6 +305,23 @@ impl Shell {
                     }
                     continue;
                 }
+                told = next_of(&mut steering) => {
+                    let Some(Steered { change, done }) = told else {
+                        steering = None;
+                        continue;
+                    };
+                    let event = match change {
+                        Change::Settings(settings) => Event::SettingsChanged(settings),
+                        Change::Seeds(seeds) => {
+                            named.add(&seeds);
+                            Event::NewSeeds(seeds)
+                        }
+                    };
+                    hands.carry_out(state.step(clock.now(), clock.date(), event));
+                    // Behind all that the step has just had recorded.
+                    hands.waiting_orders.push_back(Order::Confirm(done));
+                    continue;
+                }
                 event = inbox.recv() => match event {
                     Some(event) => event,
                     None => break,
@@ -300,10 +336,15 @@ impl Shell {
         }
         reports.send_replace(progress(&state, clock.now().since(began)));
         let end = hands.end.take();
+        // Nothing is left to be committed before them.
+        let confirmed: Vec<_> = hands.waiting_orders.drain(..).filter_map(Order::into_confirm).collect();
         drop(hands);
         drop(orders);
         drop(inbox);
         let recorder = writer.await.map_err(|error| internal("the writer thread", &error))??;
+        for done in confirmed {
+            let _ = done.send(());
+        }
         let finished = end != Some(End::Stopped);
         let closed = tokio::task::spawn_blocking(move || recorder.close(finished)).await;
         closed.map_err(|error| internal("closing the archive", &error))??;

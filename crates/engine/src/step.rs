@@ -21,6 +21,7 @@ mod room;
 mod rules;
 mod shares;
 mod sitemaps;
+mod steered;
 mod yields;
 
 pub use robots_txt::robots_state;
@@ -110,6 +111,8 @@ pub struct State {
     pages: u64,
     bytes: u64,
     started_at: Timestamp,
+    /// From when on it counts that nothing was fetched yet: since the beginning, or a pause.
+    tried_since: Timestamp,
     dates: Dates,
     /// By how much, at least, the system's clock was set back since the run before.
     clock_set_back: Option<Duration>,
@@ -199,7 +202,6 @@ impl State {
             rulebook: Rulebook::default(),
             room: Room::default(),
             watch: Watch::default(),
-            settings,
             seeds: HashSet::default(),
             sites: HashMap::default(),
             parked: BTreeMap::new(),
@@ -219,14 +221,16 @@ impl State {
             pages: 0,
             bytes: 0,
             started_at: now,
+            tried_since: now,
             dates: Dates::default(),
             clock_set_back: None,
             start,
             taken_over: HashMap::default(),
-            released: HashSet::default(),
+            released: settings.held_sites.iter().copied().collect(),
             ending: None,
             finished: false,
             commands: Vec::new(),
+            settings,
         }
     }
 
@@ -255,6 +259,8 @@ impl State {
             Event::SitesWaiting(sites) => self.sites_waiting_in_store(now, &sites),
             Event::SeedsAdded(seeds) => self.seeds_added(&seeds),
             Event::Release(sites) => self.release(now, &sites),
+            Event::SettingsChanged(settings) => self.settings_changed(now, *settings),
+            Event::NewSeeds(seeds) => self.new_seeds(now, seeds),
             Event::Wake => {}
             Event::Stop => self.stop(),
         }

@@ -1,6 +1,9 @@
 //! How long to wait, after what.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
+
+use weburl::SiteKey;
 
 /// The waits of a site in trouble, one after the other; the last one repeats.
 pub const ASIDE_WAITS: [Duration; 6] = [
@@ -40,6 +43,8 @@ pub enum Trouble {
 pub struct Politeness {
     /// From the end of one visit to a site to the start of the next, at least.
     pub delay: Duration,
+    /// What counts for some sites instead.
+    pub delay_for: BTreeMap<SiteKey, Duration>,
     /// The same per IP address, across sites. Zero switches it off.
     pub ip_delay: Duration,
     /// Wait at least this many times the last response time. Zero switches it off.
@@ -66,6 +71,7 @@ impl Default for Politeness {
     fn default() -> Self {
         Politeness {
             delay: Duration::from_secs(1),
+            delay_for: BTreeMap::new(),
             ip_delay: Duration::from_millis(250),
             delay_factor: 0.0,
             connections_per_site: 1,
@@ -84,10 +90,16 @@ impl Politeness {
     /// The wait after a visit to a site: the longest of the configured delay, its Crawl-delay, and `delay_factor` times
     /// its last response time.
     #[must_use]
-    pub fn delay_after(&self, crawl_delay: Option<Duration>, response_time: Duration) -> Duration {
+    pub fn delay_after(&self, site: SiteKey, crawl_delay: Option<Duration>, response_time: Duration) -> Duration {
         let asked = crawl_delay.unwrap_or_default().min(self.crawl_delay_max);
         let by_speed = Duration::try_from_secs_f64(response_time.as_secs_f64() * self.delay_factor).unwrap_or_default();
-        self.delay.max(asked).max(by_speed)
+        self.delay_of(site).max(asked).max(by_speed)
+    }
+
+    /// The delay that is configured for a site.
+    #[must_use]
+    pub fn delay_of(&self, site: SiteKey) -> Duration {
+        self.delay_for.get(&site).copied().unwrap_or(self.delay)
     }
 
     /// The wait after a failure that is the `failures`-th in a row (from 1): what the server asks for if it does, else
@@ -147,6 +159,7 @@ impl Politeness {
         let aside = ASIDE_WAITS[ASIDE_WAITS.len() - 1];
         [self.delay, self.crawl_delay_max, self.retry_after_max, self.backoff_max, aside]
             .into_iter()
+            .chain(self.delay_for.values().copied())
             .max()
             .unwrap_or_default()
     }
@@ -168,7 +181,7 @@ mod tests {
             (Some(S(7)), 2_000, S(10)),
             (Some(S(100_000)), 0, S(300)),
         ] {
-            assert_eq!(rules.delay_after(crawl_delay, Duration::from_millis(response_ms)), expect);
+            assert_eq!(rules.delay_after(SiteKey(0), crawl_delay, Duration::from_millis(response_ms)), expect);
         }
     }
 

@@ -269,6 +269,18 @@ impl SiteState {
         self.aside_until = self.aside_until.min(due);
     }
 
+    /// Moves the next visit by the change of the delay after visits, where nothing else is waited for.
+    pub fn change_delay(&mut self, was: Duration, is: Duration, now: Timestamp) {
+        let waits_for_delay = self.record.failures_in_a_row == 0
+            && self.record.aside.is_none()
+            && self.record.due_at > now.max(self.asked_until);
+        if waits_for_delay {
+            let was = u64::try_from(was.as_micros()).unwrap_or(u64::MAX);
+            let visited = Timestamp(self.record.due_at.0.saturating_sub(was));
+            self.record.due_at = (visited + is).max(self.asked_until);
+        }
+    }
+
     /// How long the site asks to wait between visits.
     #[must_use]
     pub fn crawl_delay(&self) -> Option<Duration> {
@@ -282,7 +294,7 @@ impl SiteState {
     /// The wait after a visit.
     #[must_use]
     pub fn delay(&self, politeness: &Politeness) -> Duration {
-        politeness.delay_after(self.crawl_delay(), self.record.response_time)
+        politeness.delay_after(self.key, self.crawl_delay(), self.record.response_time)
     }
 
     /// The longest possible wait after a visit. Rules that are not read yet may ask for a delay.

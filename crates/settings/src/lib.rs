@@ -8,6 +8,7 @@ pub mod options;
 pub mod plan;
 pub mod secret;
 pub mod secrets_file;
+pub mod site_name;
 pub mod store_address;
 pub mod units;
 

@@ -14,9 +14,46 @@ use serde::{Deserialize, Serialize};
 use crate::deny_private::DenyPrivateOption;
 use crate::secret::{Headers, HeadersFor, ProxyText};
 use crate::secrets_file::{SECRETS, Secrets};
+use crate::site_name::{SiteDelay, SiteName};
 use crate::store_address::StoreAddress;
 use crate::units::{Bytes, Span, whole};
 use crate::usage;
+
+/// What may change while a crawl runs. All else is read once, when a run begins.
+pub const CHANGEABLE: [&str; 32] = [
+    "include",
+    "exclude",
+    "exclude-file",
+    "max-pages",
+    "max-pages-per-site",
+    "max-time",
+    "max-bytes",
+    "ignore-nofollow",
+    "delay",
+    "delay-for",
+    "delay-factor",
+    "hold",
+    "paused",
+    "concurrency",
+    "max-fetches-per-domain",
+    "max-fetches-per-address",
+    "max-crawl-delay",
+    "max-retry-after",
+    "backoff",
+    "max-backoff",
+    "max-attempts",
+    "max-failures-in-a-row",
+    "patience",
+    "give-up-after",
+    "max-path-depth",
+    "max-repeated-segments",
+    "max-queries-per-path",
+    "max-simple-queries-per-path",
+    "max-calendar-pages",
+    "max-session-pages",
+    "max-low-yield-pages",
+    "low-yield-window",
+];
 
 /// Bytes of a file of settings, patterns or certificates, at most.
 const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -74,6 +111,17 @@ pub struct Options {
     /// Wait at least this long between visits to a site [default: 1s]
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub delay: Option<Span>,
+    /// Wait so long between visits to a site instead of --delay (example.org=5s, https://example.org:8443=250ms)
+    #[arg(long, value_name = "SITE=D", help_heading = "Politeness")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delay_for: Vec<SiteDelay>,
+    /// Ask nothing of a site (example.org); its URLs stay in the frontier
+    #[arg(long, value_name = "SITE", help_heading = "Politeness")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hold: Vec<SiteName>,
+    /// Fetch nothing new until `argiope steer DIR resume`
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Politeness")]
+    pub paused: Option<bool>,
     /// Wait at least this long between visits to an IP address; 0 switches it off [default: 250ms]
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub ip_delay: Option<Span>,

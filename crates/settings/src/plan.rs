@@ -77,6 +77,8 @@ impl Plan {
             concurrency: options.concurrency.unwrap_or(CONCURRENCY),
             fetches_per_domain_max: options.max_fetches_per_domain.unwrap_or_else(|| share(&options)),
             fetches_per_address_max: options.max_fetches_per_address.unwrap_or_else(|| share(&options)),
+            paused: options.paused == Some(true),
+            held_sites: options.hold.iter().flat_map(|name| name.keys().collect::<Vec<_>>()).collect(),
             pages_max: options.max_pages,
             patience: options.patience.map_or(engine::PATIENCE, |span| span.0),
             time_max: options.max_time.map(|span| span.0),
@@ -285,6 +287,11 @@ fn politeness(options: &Options) -> anyhow::Result<Politeness> {
     let span = |given: Option<Span>, default: Duration| given.map_or(default, |span| span.0);
     let politeness = Politeness {
         delay: span(options.delay, default.delay),
+        delay_for: options
+            .delay_for
+            .iter()
+            .flat_map(|given| given.site.keys().map(|key| (key, given.delay.0)).collect::<Vec<_>>())
+            .collect(),
         ip_delay: span(options.ip_delay, default.ip_delay),
         delay_factor: options.delay_factor.unwrap_or(default.delay_factor),
         connections_per_site: options.connections_per_site.unwrap_or(default.connections_per_site),

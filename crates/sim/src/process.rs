@@ -524,6 +524,8 @@ fn brief(event: &Event) -> String {
             let (fresh, relaxed) = (committed.fresh.len(), committed.relaxed.len());
             format!("committed {}: {fresh} fresh, {relaxed} relaxed", records.len())
         }
+        Event::SettingsChanged(_) => "other settings".to_owned(),
+        Event::NewSeeds(seeds) => format!("{} new seeds", seeds.len()),
         Event::SitesChanged { sites, taken_over } => format!("{} sites changed, taken over {taken_over}", sites.len()),
         Event::SitesWaiting(sites) => format!("{} sites waiting", sites.len()),
         Event::SeedsAdded(seeds) => format!("{} seeds added", seeds.len()),

@@ -1,5 +1,6 @@
 //! What is simulated: a web, what the user asks for, what goes wrong, and, to test the oracle itself, a broken rule.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::Settings;
@@ -254,6 +255,8 @@ impl Scenario {
             concurrency: wishes.concurrency,
             fetches_per_domain_max: wishes.share,
             fetches_per_address_max: wishes.share,
+            paused: false,
+            held_sites: BTreeSet::new(),
             pages_max: wishes.pages_max,
             patience: PATIENCE,
             time_max: None,

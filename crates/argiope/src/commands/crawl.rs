@@ -137,6 +137,14 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
             crate::say!("--{name} reached, {} URLs are left in the frontier", summary.frontier);
             if summary.frontier > 0 { exit::STOPPED } else { exit::DONE }
         }
+        End::Held => {
+            let urls = counted(summary.frontier, "URL");
+            crate::say!(
+                "{urls} left, of sites on hold: `argiope steer {} release SITE` lets one go on",
+                dir.root().display()
+            );
+            exit::STOPPED
+        }
         End::Stopped => {
             crate::say!("stopped; the same command goes on where this one ended");
             exit::STOPPED
@@ -264,6 +272,7 @@ fn summary_of(ended: &Ended, dir: &CrawlDir, time: TimeSpent) -> Summary {
         End::Done => ("done", None),
         End::Limit(name) => ("limit", Some((*name).to_owned())),
         End::Stopped => ("stopped", None),
+        End::Held => ("held", None),
         End::Waiting(_) => ("waiting", None),
     };
     let run = Run::between(&ended.before, &ended.totals, ended.took, &ended.progress);

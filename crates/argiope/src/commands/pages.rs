@@ -251,6 +251,10 @@ fn tell_end(end: &End) -> u8 {
             crate::say!("sites in trouble are left; the same command goes on");
             exit::STOPPED
         }
+        End::Held => {
+            crate::say!("sites on hold are left");
+            exit::STOPPED
+        }
         End::Stopped => {
             crate::say!("stopped; the same command goes on where this one ended");
             exit::STOPPED

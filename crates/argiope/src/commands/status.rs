@@ -7,12 +7,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use engine::archive::Orphan;
-use printable::write_json_line;
+use printable::{Printable, write_json_line};
 use serde::Serialize;
 use store::Segment;
 
 use super::opened::Opened;
 use crate::summary::Summary;
+use crawl::Changed;
 use crawl::trouble::InTrouble;
 use printable::counted;
 use settings::units::human_bytes;
@@ -30,6 +31,9 @@ pub struct StatusArgs {
     pub json: bool,
 }
 
+/// Changes shown, the last ones.
+const CHANGES_SHOWN: usize = 5;
+
 /// What is said of a crawl.
 #[derive(Debug, Serialize)]
 struct Status {
@@ -40,6 +44,12 @@ struct Status {
     archive_bytes: u64,
     /// What was set aside of the archive.
     orphaned: Vec<SegmentStatus>,
+    /// Nothing new is fetched.
+    paused: bool,
+    /// Sites of which nothing is asked.
+    hold: Vec<String>,
+    /// The last changes from outside.
+    changes: Vec<Changed>,
 }
 
 #[derive(Debug, Serialize)]
@@ -75,7 +85,13 @@ impl Status {
         let in_trouble = if totals.pending > 0 { InTrouble::of(opened.view())? } else { None };
         let segments = opened.view().segments()?;
         let orphaned = engine::archive::orphans(&opened.dir.archive())?;
+        let options = opened.options()?;
+        let mut changes = Changed::all_of(&opened.dir)?;
+        changes.drain(..changes.len().saturating_sub(CHANGES_SHOWN));
         Ok(Status {
+            paused: options.paused == Some(true),
+            hold: options.hold.iter().map(ToString::to_string).collect(),
+            changes,
             orphaned: orphaned.into_iter().map(|Orphan { name, bytes }| SegmentStatus { name, bytes }).collect(),
             summary: Summary { in_trouble, ..Summary::new(end, &totals, opened.dir.root()) },
             seeds: opened.view().seeds()?.iter().map(ToString::to_string).collect(),
@@ -95,12 +111,21 @@ impl Status {
             "running" => writeln!(out, "running: as of the last commit"),
             _ => writeln!(out, "pending: `argiope crawl -o {}` goes on", self.summary.directory),
         };
+        if self.paused {
+            let _ = writeln!(out, "paused: `argiope steer {} resume` lets it go on", self.summary.directory);
+        }
+        if !self.hold.is_empty() {
+            let _ = writeln!(out, "on hold: {}", self.hold.join(" "));
+        }
         out.push_str(&self.summary.to_text());
         let shown = self.seeds.iter().take(SEEDS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
         let more = if self.seeds.len() > SEEDS_SHOWN { " …" } else { "" };
         let _ = writeln!(out, "{}: {shown}{more}", counted(self.seeds.len() as u64, "seed"));
         let segments = counted(self.segments.len() as u64, "segment");
         let _ = writeln!(out, "archive: {segments}, {}", human_bytes(self.archive_bytes));
+        for Changed { at, change } in &self.changes {
+            let _ = writeln!(out, "steered: {at} {}", Printable(&change.to_string()));
+        }
         out
     }
 }

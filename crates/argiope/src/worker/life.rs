@@ -85,7 +85,7 @@ impl Working {
         let (layout, tables_held) = (Layout::at(dir.dataset()), held.clone());
         let tables = Writer::start_shared(layout, store.clone(), tables_held, sealer.tell())?;
         let viewed = store.clone();
-        let answers = Answers { view: Box::new(move || viewed.view()), publish: Some(tables.publisher()) };
+        let answers = Answers { view: Box::new(move || viewed.view()), publish: Some(tables.publisher()), steer: None };
         let live = Live::listen(dir.root(), answers);
         let recorder = Recorder::new(store.clone(), archive).observed_by(tables.observer());
         let recorder = recorder.guarded_by(Box::new(move || Ok(held.check()?)));
@@ -107,6 +107,7 @@ impl Working {
             clock,
             ownership: Some(ownership),
             sealing: Some(sealing),
+            steering: None,
         };
         let runtime_of_life = runtime.handle().clone();
         let threads =

@@ -77,7 +77,7 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
     let settings = plan.settings;
     let fetcher = Arc::new(fetcher);
     let sealing = Some(sealing);
-    let shell = Shell { settings, fetcher, browsing: None, recorder, clock, ownership: None, sealing };
+    let shell = Shell { settings, fetcher, browsing: None, recorder, clock, ownership: None, sealing, steering: None };
     let stopped = async {
         let _ = is_stopped.await;
     };

@@ -35,6 +35,7 @@ async fn progress_is_told_while_events_never_cease() {
         clock,
         ownership: Some(ownership),
         sealing: None,
+        steering: None,
     };
     // Each takes much longer to take in than to say, so that there is always another.
     let sites = vec![SiteKey(1); 1_000];

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::Timestamp;
 use store::{Queued, StoreError};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use weburl::{CanonicalUrl, SiteKey};
 
 use crate::clock::Clock;
@@ -30,6 +30,18 @@ pub(super) enum Order {
     Record(Box<Record>),
     Read(Read),
     Seal(Seal),
+    /// Say that everything before is committed.
+    Confirm(oneshot::Sender<()>),
+}
+
+impl Order {
+    /// Who is to be told, if it is an order to say so.
+    pub(super) fn into_confirm(self) -> Option<oneshot::Sender<()>> {
+        match self {
+            Order::Confirm(done) => Some(done),
+            Order::Record(_) | Order::Read(_) | Order::Seal(_) => None,
+        }
+    }
 }
 
 /// What is to be read from the store.
@@ -71,6 +83,11 @@ pub(super) fn write(
                 Some(Order::Seal(seal)) => {
                     commit(&mut recorder, &mut batch, events)?;
                     recorder.seal(seal)?;
+                }
+                Some(Order::Confirm(done)) => {
+                    commit(&mut recorder, &mut batch, events)?;
+                    // Nobody may wait for it any more.
+                    let _ = done.send(());
                 }
                 None if !waited && !batch.records.is_empty() => {
                     waited = true;

@@ -56,6 +56,11 @@ impl Asides {
         self.sites.contains_key(&site)
     }
 
+    /// From now on is waited for them, not since before.
+    pub(super) fn be_patient_again(&mut self) {
+        self.waiting_since = None;
+    }
+
     /// How many there are, as far as they are remembered.
     pub(super) fn len(&self) -> usize {
         self.sites.len()
@@ -127,6 +132,6 @@ impl State {
         if self.pages > 0 {
             return since + patience;
         }
-        self.started_at + patience.min(PATIENCE_BEFORE_FIRST_PAGE)
+        self.tried_since + patience.min(PATIENCE_BEFORE_FIRST_PAGE)
     }
 }

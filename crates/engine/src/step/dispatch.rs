@@ -146,7 +146,8 @@ impl State {
     }
 
     fn has_room(&self) -> bool {
-        !self.has_judged_enough()
+        !self.settings.paused
+            && !self.has_judged_enough()
             && self.turns_taken() < self.settings.concurrency
             && self.open.len() < RECORDS_OPEN_MAX
             && self.open_weight.found < FOUND_OPEN_MAX
@@ -196,8 +197,9 @@ impl State {
         let end = match &self.ending {
             Some(end) => end.clone(),
             None => match self.end_by_itself(now) {
-                Some(end) => end,
-                None => return,
+                // A pause may be what it waits for.
+                Some(end) if end == End::Done || !self.settings.paused => end,
+                Some(_) | None => return,
             },
         };
         self.finished = true;
@@ -213,7 +215,7 @@ impl State {
             let is_over = probe_at > self.patience_ends(since);
             return is_over.then(|| End::Waiting(Waiting { sites: self.asides.len() as u64, due: None }));
         }
-        if self.pages == 0 && !self.network.was_reached() && now >= self.started_at + PATIENCE_BEFORE_FIRST_PAGE {
+        if self.pages == 0 && !self.network.was_reached() && now >= self.tried_since + PATIENCE_BEFORE_FIRST_PAGE {
             // However long each of its attempts takes.
             let sites = self.sites.len() + self.asides.len();
             return Some(End::Waiting(Waiting {

@@ -129,6 +129,11 @@ impl State {
         let robots = self.unread_robots(key.site).or(record.robots.take()).filter(|_| is_own);
         record.due_at = record.due_at.min(now + longest);
         let due_at = record.due_at;
+        if self.settings.held_sites.contains(&key.site) {
+            let detail = format!("its robots.txt is at {}, which is on hold", url.site());
+            let file = File::failed(Failure { kind: FailureKind::Busy, detail });
+            return self.conclude(now, &url, Answer::Is(file), now, LOOK_AGAIN_AFTER);
+        }
         if let Some(until) = self.aside_until(now, key.site, &record) {
             let detail = format!("its robots.txt is at {}, which is in trouble", url.site());
             let file = File::failed(Failure { kind: FailureKind::Busy, detail });

@@ -9,6 +9,7 @@ mod network;
 mod room;
 mod rules;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use frontier::{Filter, Politeness, SiteRules, TrapRules};
@@ -39,6 +40,8 @@ pub(crate) fn settings() -> Settings {
         concurrency: 4,
         fetches_per_domain_max: 2,
         fetches_per_address_max: 2,
+        paused: false,
+        held_sites: BTreeSet::new(),
         pages_max: None,
         time_max: None,
         bytes_max: None,

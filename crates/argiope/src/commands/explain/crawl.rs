@@ -1,13 +1,17 @@
 //! A crawl with the settings it goes by.
 
+use crawl::{Change, Changed};
 use engine::Settings;
 use engine::clock::Clock;
 use model::Timestamp;
 use store::CrawlView;
-use weburl::CanonicalUrl;
+use weburl::{CanonicalUrl, Pattern, Site};
 
 use crate::commands::opened::Opened;
 use settings::plan::Plan;
+
+/// Changes from outside that are told of one site or URL.
+const CHANGES_TOLD_MAX: usize = 10;
 
 /// A crawl's directory with its settings, its scope as wide as its seeds made it.
 pub(super) struct Crawl {
@@ -15,6 +19,8 @@ pub(super) struct Crawl {
     pub(super) settings: Settings,
     pub(super) keeps_archive: bool,
     pub(super) now: Timestamp,
+    /// What was changed from outside, the oldest first.
+    changes: Vec<Changed>,
 }
 
 impl Crawl {
@@ -27,7 +33,8 @@ impl Crawl {
         for seed in opened.view().seeds()? {
             settings.filter.scope.add_seed(&seed);
         }
-        Ok(Crawl { opened, settings, keeps_archive: archive, now: Clock::start().date() })
+        let changes = Changed::all_of(&opened.dir)?;
+        Ok(Crawl { opened, settings, keeps_archive: archive, now: Clock::start().date(), changes })
     }
 
     pub(super) fn store(&self) -> &dyn CrawlView {
@@ -68,6 +75,26 @@ impl Crawl {
     fn known(&self, text: &str) -> anyhow::Result<Option<CanonicalUrl>> {
         let Ok(url) = CanonicalUrl::parse(text, &self.settings.canonical) else { return Ok(None) };
         Ok(self.store().get(url.key())?.map(|_| url))
+    }
+
+    /// The last changes from outside that concern a site, or a URL of it, each with its date.
+    pub(super) fn changes_of(&self, site: &Site, url: Option<&CanonicalUrl>) -> Vec<String> {
+        let matches = |patterns: &[String]| {
+            let patterns = patterns.iter().filter_map(|pattern| Pattern::new(pattern).ok());
+            url.is_none_or(|url| patterns.into_iter().any(|pattern| pattern.matches(url.as_str())))
+        };
+        let concerns = |changed: &&Changed| match &changed.change {
+            Change::Exclude(patterns) | Change::Include(patterns) => matches(patterns),
+            Change::Hold(sites) | Change::Release(sites) => sites.iter().any(|named| named.names(site)),
+            Change::DelayFor(delays) => delays.iter().any(|delay| delay.site.names(site)),
+            Change::Seeds(seeds) => url.is_some_and(|url| seeds.iter().any(|seed| seed == url.as_str())),
+            Change::Pause | Change::Resume | Change::Stop | Change::Set(_) => true,
+        };
+        let told = |Changed { at, change }: &Changed| format!("{change}, {at}");
+        let mut last: Vec<String> =
+            self.changes.iter().rev().filter(concerns).take(CHANGES_TOLD_MAX).map(told).collect();
+        last.reverse();
+        last
     }
 
     /// What it takes for anything to go on; nothing where a crawl is running.

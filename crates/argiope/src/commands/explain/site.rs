@@ -64,6 +64,8 @@ pub(super) struct SiteStory {
     pub(super) near_limits: Vec<NearLimit>,
     /// Why it is slow or stopped.
     pub(super) why: Vec<String>,
+    /// What was changed from outside, with its date.
+    pub(super) changes: Vec<String>,
 }
 
 /// What is known of a site's robots.txt.
@@ -169,6 +171,7 @@ impl SiteStory {
             next: next.into_iter().map(|queued| queued.candidate.url.to_string()).collect(),
             near_limits: survey.near_limits,
             why,
+            changes: crawl.changes_of(site, None),
         })
     }
 }

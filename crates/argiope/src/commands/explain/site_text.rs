@@ -34,6 +34,9 @@ impl SiteStory {
         for (at, why) in self.why.iter().enumerate() {
             line(out, if at == 0 { "now" } else { "" }, Printable(why));
         }
+        for (at, change) in self.changes.iter().enumerate() {
+            line(out, if at == 0 { "steered" } else { "" }, Printable(change));
+        }
         line(out, "address", self.address.as_deref().unwrap_or("not looked up yet"));
         self.robots.tell(out);
         line(out, "delay", format_args!("{} ({})", seconds(self.delay_s), self.delay_why));

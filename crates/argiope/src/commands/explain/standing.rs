@@ -46,10 +46,11 @@ impl<'a> Standing<'a> {
     pub(super) fn delay(&self) -> Delay {
         let politeness = &self.settings.site_rules.politeness;
         let response_time = self.record.response_time;
-        let wait = politeness.delay_after(self.crawl_delay(), response_time);
+        let site = self.record.site.key();
+        let wait = politeness.delay_after(site, self.crawl_delay(), response_time);
         let asked = self.crawl_delay().unwrap_or_default();
-        let why = if wait <= politeness.delay {
-            "--delay".to_owned()
+        let why = if wait <= politeness.delay_of(site) {
+            if politeness.delay_for.contains_key(&site) { "--delay-for" } else { "--delay" }.to_owned()
         } else if asked == wait {
             "Crawl-delay in robots.txt".to_owned()
         } else if asked > politeness.crawl_delay_max && wait == politeness.crawl_delay_max {
@@ -86,6 +87,13 @@ impl<'a> Standing<'a> {
         }
         if let Some(spent) = self.spent_budget() {
             return vec![spent];
+        }
+        if self.settings.held_sites.contains(&self.record.site.key()) {
+            let site = &self.record.site;
+            return vec![format!("the site is on hold: `argiope steer DIR release {site}` lets it go on (hold)")];
+        }
+        if self.settings.paused {
+            return vec!["the crawl is paused: `argiope steer DIR resume` lets it go on".to_owned()];
         }
         let mut reasons: Vec<String> = self.robots_reason().into_iter().chain(self.failures_reason()).collect();
         if self.record.due_at > self.now {

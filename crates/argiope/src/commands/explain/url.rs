@@ -53,6 +53,8 @@ pub(super) struct UrlStory {
     pub(super) rules: Vec<Rule>,
     /// What it waits for, or what would become of it.
     pub(super) why: Vec<String>,
+    /// What was changed from outside, with its date.
+    pub(super) changes: Vec<String>,
 }
 
 /// A URL that a page leads to in the name of itself.
@@ -89,6 +91,7 @@ impl UrlStory {
             record_is_missing: false,
             rules: Vec::new(),
             why: Vec::new(),
+            changes: Vec::new(),
         }
     }
 
@@ -108,6 +111,7 @@ impl UrlStory {
         let is_seed = store.seeds()?.contains(url);
         let mut story = UrlStory::new(given);
         story.url = Some(url.to_string());
+        story.changes = crawl.changes_of(&url.site(), Some(url));
         story.linked_as = LinkedAs::of(&Layout::at(crawl.opened.dir.dataset()), url.key())?;
         story.rules = rules::judge(url, is_seed, &standing, &crawl.settings);
         match &entry {

@@ -41,6 +41,9 @@ impl UrlStory {
                 self.tell_why(&mut out, "because");
             }
         }
+        for (at, change) in self.changes.iter().enumerate() {
+            line(&mut out, if at == 0 { "steered" } else { "" }, Printable(change));
+        }
         self.tell_links(&mut out);
         out.push_str("\nRules now\n");
         for Rule { rule, allows, by } in &self.rules {

@@ -1,0 +1,140 @@
+//! `argiope steer`: change a crawl, which may be running.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+use crawl::steer::{Affected, steer_stopped};
+use crawl::{Change, CrawlDir, live};
+use settings::options::Options;
+use settings::site_name::{SiteDelay, SiteName};
+use settings::units::Span;
+use settings::usage;
+
+use super::opened::Opened;
+use crate::exit;
+
+/// The arguments of `argiope steer`.
+#[derive(Args, Debug)]
+pub struct SteerArgs {
+    /// The directory of the crawl
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Change nothing; say how many URLs the change would concern
+    #[arg(long)]
+    pub dry_run: bool,
+    /// What to change
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// The changes.
+#[derive(Subcommand, Debug)]
+pub enum What {
+    /// Fetch nothing new until `resume`, also after a restart
+    Pause,
+    /// Go on after `pause`
+    Resume,
+    /// End the run; the same `argiope crawl` command goes on
+    Stop,
+    /// Fetch no URLs any more that match one of these patterns, also of those in the queue
+    Exclude {
+        /// Wildcard patterns, as of --exclude
+        #[arg(value_name = "PATTERN", required = true)]
+        patterns: Vec<String>,
+    },
+    /// Follow URLs too that match one of these patterns
+    Include {
+        /// Wildcard patterns, as of --include
+        #[arg(value_name = "PATTERN", required = true)]
+        patterns: Vec<String>,
+    },
+    /// Ask nothing of these sites until `release`; their URLs stay in the queue
+    Hold {
+        /// Sites: example.org, or https://example.org:8443
+        #[arg(value_name = "SITE", required = true)]
+        sites: Vec<SiteName>,
+    },
+    /// Ask sites again that are on hold
+    Release {
+        /// Sites, as they were given to `hold`
+        #[arg(value_name = "SITE", required = true)]
+        sites: Vec<SiteName>,
+    },
+    /// Wait at least this long between visits to a site: to all, or to those that are named
+    Delay {
+        /// The delay
+        #[arg(value_name = "D")]
+        delay: Span,
+        /// Sites: example.org, or https://example.org:8443
+        #[arg(value_name = "SITE")]
+        sites: Vec<SiteName>,
+    },
+    /// Add seeds
+    Seeds {
+        /// URLs
+        #[arg(value_name = "URL", required = true)]
+        urls: Vec<String>,
+    },
+    /// Change settings, as flags of `argiope crawl`: budgets, delays, patience, trap rules
+    Set {
+        /// The settings.
+        #[command(flatten)]
+        options: Box<Options>,
+    },
+}
+
+impl What {
+    fn change(self) -> anyhow::Result<Change> {
+        Ok(match self {
+            What::Pause => Change::Pause,
+            What::Resume => Change::Resume,
+            What::Stop => Change::Stop,
+            What::Exclude { patterns } => Change::Exclude(patterns),
+            What::Include { patterns } => Change::Include(patterns),
+            What::Hold { sites } => Change::Hold(sites),
+            What::Release { sites } => Change::Release(sites),
+            What::Delay { delay, sites } if sites.is_empty() => {
+                Change::set(&Options { delay: Some(delay), ..Options::default() })?
+            }
+            What::Delay { delay, sites } => {
+                Change::DelayFor(sites.into_iter().map(|site| SiteDelay { site, delay }).collect())
+            }
+            What::Seeds { urls } => Change::Seeds(urls),
+            What::Set { options } if *options == Options::default() => {
+                bail!(usage("set: give flags of `argiope crawl`, such as --max-pages 10000"))
+            }
+            What::Set { options } => Change::set(&options)?,
+        })
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The directory holds no crawl, the change cannot be used, or the disk fails.
+pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
+    let dir = CrawlDir::existing(&args.dir)?;
+    let change = args.what.change()?;
+    let told = if args.dry_run { dry_run(&args.dir, &change)? } else { made(&dir, &change)? };
+    // Nobody may be reading any more; whether it was done is said by the exit code.
+    let _ = writeln!(std::io::stdout(), "{change}: {told}");
+    Ok(ExitCode::from(exit::DONE))
+}
+
+/// Makes the change, of the running crawl or of its directory.
+fn made(dir: &CrawlDir, change: &Change) -> anyhow::Result<String> {
+    if live::steer(dir.root(), change)? {
+        return Ok("in force".to_owned());
+    }
+    steer_stopped(dir, change)?;
+    Ok(format!("noted; it counts when `argiope crawl -o {}` goes on", dir.root().display()))
+}
+
+fn dry_run(root: &Path, change: &Change) -> anyhow::Result<String> {
+    let opened = Opened::new(root)?;
+    let options = opened.dir.secrets()?.put_into(opened.dir.options()?);
+    Ok(Affected::by(change, &options, opened.view())?.to_string())
+}

@@ -1,0 +1,364 @@
+//! Changes of a crawl from outside, while it runs or between two runs.
+//!
+//! What changes is written into `crawl.toml` or committed to the state, then it is in force, then `changes.jsonl` has it with its date, and
+//! only then it is confirmed. So a confirmed change survives whatever is killed; one that was not confirmed may count or not.
+
+use std::fmt;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::sync::{Mutex, PoisonError, Weak};
+
+use anyhow::{Context, anyhow, bail};
+use engine::Steered;
+use engine::clock::Clock;
+use frontier::Filter;
+use model::Timestamp;
+use printable::counted;
+use serde::{Deserialize, Serialize};
+use settings::options::{CHANGEABLE, Options};
+use settings::plan::Plan;
+use settings::site_name::{SiteDelay, SiteName};
+use settings::usage;
+use store::{CrawlView, Entry, Store};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::held::Held;
+use crate::session::fresh_seeds;
+use crate::{CrawlDir, Notice};
+
+/// The changes that are looked at are in so many last bytes of their file.
+const JOURNAL_BYTES_MAX: u64 = 1 << 20;
+/// URLs read from the state at once.
+const ENTRIES_AT_ONCE: usize = 2_048;
+
+/// A change of a crawl.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Nothing new is fetched.
+    Pause,
+    /// The crawl goes on after a pause.
+    Resume,
+    /// The run ends, as by a signal.
+    Stop,
+    /// URLs that match one of these patterns are fetched no more, those in the queue among them.
+    Exclude(Vec<String>),
+    /// URLs count that match one of these patterns too. Without any pattern all count.
+    Include(Vec<String>),
+    /// Nothing is asked of these sites. Their URLs stay in the queue.
+    Hold(Vec<SiteName>),
+    /// These sites are on hold no more.
+    Release(Vec<SiteName>),
+    /// The delays between visits to these sites.
+    DelayFor(Vec<SiteDelay>),
+    /// More seeds.
+    Seeds(Vec<String>),
+    /// Other values of settings, in the form of `crawl.toml`. They take the place of those that count.
+    Set(String),
+}
+
+impl Change {
+    /// The change of settings to those that are given.
+    ///
+    /// # Errors
+    /// Never in practice: options always have a form as a table.
+    pub fn set(given: &Options) -> anyhow::Result<Self> {
+        let mut lines = String::new();
+        for (key, value) in toml::Table::try_from(given)? {
+            lines.push_str(&format!("{key} = {value}\n"));
+        }
+        Ok(Change::Set(lines))
+    }
+
+    /// The options after the change; `None` where it is not about options.
+    ///
+    /// # Errors
+    /// What it says cannot be read.
+    pub fn of(&self, options: &Options) -> anyhow::Result<Option<Options>> {
+        let mut changed = options.clone();
+        match self {
+            Change::Pause => changed.paused = Some(true),
+            Change::Resume => changed.paused = Some(false),
+            Change::Exclude(patterns) => extend(&mut changed.exclude, patterns),
+            Change::Include(patterns) => extend(&mut changed.include, patterns),
+            Change::Hold(sites) => extend(&mut changed.hold, sites),
+            Change::Release(sites) => {
+                if let Some(other) = sites.iter().find(|site| !changed.hold.contains(site)) {
+                    bail!(usage(format!("{other} is not on hold")));
+                }
+                changed.hold.retain(|site| !sites.contains(site));
+            }
+            Change::DelayFor(delays) => {
+                changed.delay_for.retain(|before| delays.iter().all(|delay| delay.site != before.site));
+                changed.delay_for.extend_from_slice(delays);
+            }
+            Change::Set(given) => changed = toml::from_str::<Options>(given)?.over(options)?,
+            Change::Seeds(_) | Change::Stop => return Ok(None),
+        }
+        Ok(Some(changed))
+    }
+
+    /// The plan after the change; `None` where it is not about options.
+    ///
+    /// # Errors
+    /// It cannot be used, or not while the crawl runs.
+    pub fn plan(&self, options: &Options) -> anyhow::Result<Option<Plan>> {
+        let Some(changed) = self.of(options)? else { return Ok(None) };
+        let plan = Plan::new(&changed)?;
+        let fixed: Vec<String> = plan.options.differing_keys(options)?.into_iter().collect();
+        let fixed: Vec<&str> = fixed.iter().map(String::as_str).filter(|key| !CHANGEABLE.contains(key)).collect();
+        if !fixed.is_empty() {
+            bail!(usage(format!(
+                "{} cannot change while a crawl runs: stop it, and give the flag to `argiope crawl`",
+                fixed.join(", ")
+            )));
+        }
+        Ok(Some(plan))
+    }
+}
+
+fn extend<T: Clone + PartialEq>(all: &mut Vec<T>, more: &[T]) {
+    for one in more {
+        if !all.contains(one) {
+            all.push(one.clone());
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, what: &str, all: &[String]| write!(f, "{what} {}", all.join(" "));
+        let texts = |sites: &[SiteName]| sites.iter().map(ToString::to_string).collect::<Vec<_>>();
+        match self {
+            Change::Pause => f.write_str("pause"),
+            Change::Resume => f.write_str("resume"),
+            Change::Stop => f.write_str("stop"),
+            Change::Exclude(patterns) => list(f, "exclude", patterns),
+            Change::Include(patterns) => list(f, "include", patterns),
+            Change::Hold(sites) => list(f, "hold", &texts(sites)),
+            Change::Release(sites) => list(f, "release", &texts(sites)),
+            Change::DelayFor(delays) => list(f, "delay", &delays.iter().map(ToString::to_string).collect::<Vec<_>>()),
+            Change::Seeds(seeds) => list(f, "seeds", seeds),
+            Change::Set(given) => write!(f, "set {}", given.trim_end().replace('\n', ", ")),
+        }
+    }
+}
+
+/// A change that was made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Changed {
+    /// When, as a date.
+    pub at: String,
+    /// What.
+    pub change: Change,
+}
+
+impl Changed {
+    /// The changes of a crawl, the oldest first; of very many the last ones.
+    ///
+    /// # Errors
+    /// Their file cannot be read.
+    pub fn all_of(dir: &CrawlDir) -> anyhow::Result<Vec<Self>> {
+        let path = dir.changes();
+        let named = || path.display().to_string();
+        let mut file = match fresh::open_to_read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            file => file.with_context(named)?,
+        };
+        let length = file.metadata().with_context(named)?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(JOURNAL_BYTES_MAX))).with_context(named)?;
+        let mut bytes = Vec::new();
+        file.take(JOURNAL_BYTES_MAX).read_to_end(&mut bytes).with_context(named)?;
+        // The first line may be cut by us, the last one by a crash. A later version may know more changes.
+        let lines = bytes.split(|byte| *byte == b'\n');
+        Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    }
+
+    /// Writes a change down, durably.
+    fn write(dir: &CrawlDir, change: &Change, date: Timestamp) -> anyhow::Result<()> {
+        let path = dir.changes();
+        let changed = Changed { at: date.to_rfc3339(), change: change.clone() };
+        let write = || -> std::io::Result<()> {
+            let is_new = !path.exists();
+            let mut file = fresh::open(std::fs::OpenOptions::new().read(true).append(true).create(true), &path)?;
+            let mut last = [b'\n'];
+            if file.seek(SeekFrom::End(-1)).is_ok() {
+                file.read_exact(&mut last)?;
+            }
+            // A line that a crash cut ends here.
+            let end = if last == [b'\n'] { "" } else { "\n" };
+            file.write_all(format!("{end}{}\n", serde_json::to_string(&changed)?).as_bytes())?;
+            file.sync_data()?;
+            if is_new { std::fs::File::open(dir.root())?.sync_all() } else { Ok(()) }
+        };
+        write().with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+/// Makes changes of a running crawl, one after the other.
+pub struct Steering {
+    dir: CrawlDir,
+    held: Held,
+    store: Weak<dyn Store>,
+    engine: mpsc::Sender<Steered>,
+    stopping: watch::Sender<bool>,
+    /// What counts now.
+    options: Mutex<Options>,
+    clock: Clock,
+}
+
+impl Steering {
+    pub(crate) fn new(
+        dir: CrawlDir,
+        held: Held,
+        store: Weak<dyn Store>,
+        options: Options,
+        stopping: watch::Sender<bool>,
+        clock: Clock,
+    ) -> (Self, mpsc::Receiver<Steered>) {
+        let (engine, inbox) = mpsc::channel(1);
+        (Steering { dir, held, store, engine, stopping, options: Mutex::new(options), clock }, inbox)
+    }
+
+    /// Makes a change. When this returns, it is in force and survives whatever is killed. It blocks the thread, which must not be one that drives
+    /// tasks.
+    ///
+    /// # Errors
+    /// The change cannot be used, the crawl is ending, or the disk fails.
+    pub fn steer(&self, change: &Change) -> anyhow::Result<()> {
+        let mut options = self.options.lock().unwrap_or_else(PoisonError::into_inner);
+        self.held.check()?;
+        match change {
+            Change::Stop => {
+                Changed::write(&self.dir, change, self.clock.date())?;
+                self.stopping.send_replace(true);
+                return Ok(());
+            }
+            Change::Seeds(texts) => self.add_seeds(&options, texts)?,
+            _ => {
+                if let Some(plan) = change.plan(&options)? {
+                    self.dir.write_options(&plan.options)?;
+                    self.tell_engine(engine::Change::Settings(Box::new(plan.settings)))?;
+                    *options = plan.options;
+                }
+            }
+        }
+        Changed::write(&self.dir, change, self.clock.date())
+    }
+
+    fn add_seeds(&self, options: &Options, texts: &[String]) -> anyhow::Result<()> {
+        let mut plan = Plan::new(options)?;
+        let seeds = plan.take_seeds(texts)?;
+        if !plan.credentials.is_empty() {
+            bail!(usage("a seed with a user name or password is for `argiope crawl`, which keeps the secret"));
+        }
+        let store = self.store.upgrade().ok_or_else(ending)?;
+        let known = store.seeds()?.into_iter().collect();
+        let fresh = fresh_seeds(seeds, &known, store.as_ref())?;
+        drop(store);
+        if fresh.is_empty() { Ok(()) } else { self.tell_engine(engine::Change::Seeds(fresh)) }
+    }
+
+    fn tell_engine(&self, change: engine::Change) -> anyhow::Result<()> {
+        let (done, is_done) = oneshot::channel();
+        self.engine.blocking_send(Steered { change, done }).map_err(|_| ending())?;
+        is_done.blocking_recv().map_err(|_| ending())
+    }
+}
+
+fn ending() -> anyhow::Error {
+    anyhow!("the crawl is ending")
+}
+
+/// Makes a change of a crawl that does not run. It counts from the next run on.
+///
+/// # Errors
+/// The change cannot be used or needs a running crawl, the directory is in use, or the disk fails.
+pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<()> {
+    let options = dir.secrets()?.put_into(dir.options()?);
+    // As complete as those of a running crawl.
+    let Some(plan) = change.plan(&Plan::new(&options)?.options)? else {
+        bail!(
+            "{0}: no crawl runs there: `argiope crawl -o {0}` goes on with it, and takes seeds",
+            dir.root().display()
+        );
+    };
+    // Nobody can begin meanwhile.
+    let _store = dir.open_store(&options)?;
+    dir.write_options(&plan.options)?;
+    Changed::write(dir, change, Clock::start().date())
+}
+
+/// What a change is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Affected {
+    /// URLs in the queue that it concerns.
+    pub queued: u64,
+    /// URLs that were fetched already, and stay.
+    pub fetched: u64,
+}
+
+impl fmt::Display for Affected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fetched = match self.fetched {
+            0 => String::new(),
+            fetched => format!(
+                "; {} that {} fetched already would stay",
+                counted(fetched, "URL"),
+                if fetched == 1 { "was" } else { "were" }
+            ),
+        };
+        write!(f, "it would concern {} in the queue{fetched}", counted(self.queued, "URL"))
+    }
+}
+
+impl Affected {
+    /// What a change would be about. It reads the whole state.
+    ///
+    /// # Errors
+    /// The change cannot be used, or the state cannot be read.
+    pub fn by(change: &Change, options: &Options, view: &dyn CrawlView) -> anyhow::Result<Self> {
+        let before = Plan::new(options)?;
+        let after = change.plan(&before.options)?.map(|plan| plan.settings.filter);
+        let before = before.settings.filter;
+        let seeds = view.seeds()?;
+        let with_seeds = |mut filter: Filter| {
+            for seed in &seeds {
+                filter.scope.add_seed(seed);
+            }
+            filter
+        };
+        let (before, after) = (with_seeds(before), after.map(with_seeds));
+        let concerns = |entry: &Entry| {
+            let url = &entry.candidate.url;
+            match (change, &after) {
+                (Change::Hold(sites) | Change::Release(sites), _) => sites.iter().any(|site| site.names(&url.site())),
+                (Change::DelayFor(delays), _) => delays.iter().any(|delay| delay.site.names(&url.site())),
+                (Change::Exclude(_) | Change::Include(_) | Change::Set(_), Some(after))
+                    if after.include != before.include || after.exclude != before.exclude =>
+                {
+                    before.judge(url).is_ok() != after.judge(url).is_ok()
+                }
+                (Change::Seeds(_), _) => false,
+                _ => entry.visit.is_none(),
+            }
+        };
+        let (mut affected, mut last) = (Affected::default(), None);
+        loop {
+            let entries = view.scan(last, ENTRIES_AT_ONCE)?;
+            let Some(entry) = entries.last() else { return Ok(affected) };
+            last = Some(entry.candidate.url.key());
+            for entry in entries.iter().filter(|entry| concerns(entry)) {
+                match &entry.visit {
+                    None => affected.queued += 1,
+                    Some(visit) if !visit.outcome.may_be_reopened() => affected.fetched += 1,
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+}
+
+/// What to tell of a crawl that begins while it is paused.
+pub(crate) fn paused(dir: &CrawlDir, options: &Options) -> Option<Notice> {
+    (options.paused == Some(true)).then(|| Notice::Paused(dir.root().to_owned()))
+}
