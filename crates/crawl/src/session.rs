@@ -211,7 +211,8 @@ impl Session {
     /// # Errors
     /// Recording or the dataset fails, for example since the disk is full.
     pub async fn run(self) -> anyhow::Result<Ended> {
-        let Session { shell, store, seeds, tables, live, keyring, clock, before, stopping, progress, .. } = self;
+        let Session { shell, store, seeds, tables, live, keyring, clock, before, stopping, progress, steering, .. } =
+            self;
         let began = clock.now();
         let mut is_stopped = stopping.subscribe();
         let stop = async move {
@@ -232,8 +233,8 @@ impl Session {
             let end = ended?;
             let notices = keyring::redirects(&keyring, store.as_ref())?;
             let totals = store.totals()?;
-            // Without a hold nothing is left where nothing is to be done.
-            let end = if end == End::Done && totals.pending > 0 { End::Held } else { end };
+            let is_held = totals.pending > 0 && steering.holds_sites();
+            let end = if end == End::Done && is_held { End::Held } else { end };
             let in_trouble = if totals.pending > 0 { InTrouble::of(store.as_ref())? } else { None };
             Ok(Ended { end, before, totals, in_trouble, progress: at_end, took, notices })
         };

@@ -245,6 +245,11 @@ impl Steering {
         Changed::write(&self.dir, change, self.clock.date())
     }
 
+    /// True where sites are on hold.
+    pub(crate) fn holds_sites(&self) -> bool {
+        !self.options.lock().unwrap_or_else(PoisonError::into_inner).hold.is_empty()
+    }
+
     fn add_seeds(&self, options: &Options, texts: &[String]) -> anyhow::Result<()> {
         let mut plan = Plan::new(options)?;
         let seeds = plan.take_seeds(texts)?;

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use model::Truncation;
 use stages::{Stage, time, wait};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
-use crate::budget::Share;
+use crate::budget::{Kept, Share};
 use crate::coding::Decoder;
 use crate::connection::Connection;
 use crate::pace::Pace;
@@ -224,16 +223,16 @@ impl Collector {
                 None
             }
         };
-        let permit = self.share.finish(self.payload.len() + self.body.len());
-        let payload = held(self.payload.into_whole(), permit.clone());
-        let body = if self.coded { held(self.body, permit) } else { payload.clone() };
+        let kept = self.share.finish(self.payload.len() + self.body.len());
+        let payload = held(self.payload.into_whole(), kept.clone());
+        let body = if self.coded { held(self.body, kept) } else { payload.clone() };
         Collected { payload, body, truncated, notes: self.notes, is_undecoded: self.is_undecoded }
     }
 }
 
 /// Bytes that give their part of the budget back when the last who holds them lets go.
-fn held(mut bytes: Vec<u8>, permit: Option<Arc<OwnedSemaphorePermit>>) -> Bytes {
-    struct Held(Vec<u8>, #[expect(dead_code, reason = "held, not read")] Option<Arc<OwnedSemaphorePermit>>);
+fn held(mut bytes: Vec<u8>, kept: Arc<Kept>) -> Bytes {
+    struct Held(Vec<u8>, #[expect(dead_code, reason = "held, not read")] Arc<Kept>);
     impl AsRef<[u8]> for Held {
         fn as_ref(&self) -> &[u8] {
             &self.0
@@ -245,7 +244,7 @@ fn held(mut bytes: Vec<u8>, permit: Option<Arc<OwnedSemaphorePermit>>) -> Bytes 
     if bytes.capacity() - bytes.len() > bytes.len() / 4 {
         bytes.shrink_to_fit();
     }
-    Bytes::from_owner(Held(bytes, permit))
+    Bytes::from_owner(Held(bytes, kept))
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The memory that bodies may take at once, over all fetches: `in_flight_bytes_max`.
 //!
 //! Each fetch holds a [`Share`] which grows with its body and lives as long as the body's bytes do, in whatever stage
-//! they are. When nothing is left, one fetch at a time may go on without (the overdraft): whoever waits cannot wait for
-//! each other, and the memory is bounded by the budget plus one body.
+//! they are. When nothing is left, one fetch may go on without (the overdraft), so fetches that grow never all wait for
+//! each other. It keeps the overdraft as long as its bytes live: the memory is bounded by the budget plus one body. What a
+//! page in a browser asks for has a budget of its own, since the page lives until it has come.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,13 @@ const GROWTH_UNITS: usize = 64;
 pub(crate) struct Budget {
     units: Arc<Semaphore>,
     overdraft: Arc<Semaphore>,
+}
+
+/// What the bytes of a body hold as long as they live.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    _held: Option<OwnedSemaphorePermit>,
+    _overdraft: Option<OwnedSemaphorePermit>,
 }
 
 /// What one fetch holds.
@@ -73,11 +81,12 @@ impl Share {
     }
 
     /// Ends the growing: gives back what is not used, and returns what to keep as long as the bytes live.
-    pub(crate) fn finish(mut self, used_bytes: usize) -> Option<Arc<OwnedSemaphorePermit>> {
+    pub(crate) fn finish(mut self, used_bytes: usize) -> Arc<Kept> {
         let used = used_bytes.div_ceil(UNIT_BYTES);
-        let mut held = self.held.take()?;
-        drop(held.num_permits().checked_sub(used).and_then(|surplus| held.split(surplus)));
-        Some(Arc::new(held))
+        let surplus = self.held_units().saturating_sub(used);
+        drop(self.held.as_mut().and_then(|held| held.split(surplus)));
+        let overdraft = self.overdraft.take().filter(|_| used > self.held_units());
+        Arc::new(Kept { _held: self.held.take(), _overdraft: overdraft })
     }
 
     fn held_units(&self) -> usize {
@@ -120,6 +129,23 @@ mod tests {
         drop(second);
         third.grow(0).await;
         assert!(third.overdraft.is_some());
+    }
+
+    #[tokio::test]
+    async fn the_overdraft_is_kept_as_long_as_its_bytes() {
+        let budget = Budget::new(128 << 10);
+        let mut shares = [budget.share(), budget.share(), budget.share()];
+        shares[0].grow(100 << 10).await;
+        shares[1].grow(100 << 10).await;
+        let [first, second, mut third] = shares;
+        let (first, second) = (first.finish(100 << 10), second.finish(100 << 10));
+        // 28 KiB are left, and the overdraft is in use by bytes that nobody has recorded yet.
+        assert!(tokio::time::timeout(Duration::from_millis(1), third.grow(100 << 10)).await.is_err());
+        drop(second);
+        third.grow(0).await;
+        assert!(third.overdraft.is_some());
+        drop((first, third));
+        assert_eq!(budget.available_bytes(), 128 << 10);
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Response, Timestamp};
+use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Purpose, Response, Timestamp};
 use stages::{Stage, wait};
 use tokio::time::{Instant, timeout_at};
 use weburl::CanonicalUrl;
@@ -22,12 +22,22 @@ use crate::request::Requests;
 use crate::wanted::Wanted;
 use crate::{Clock, ConfigError, FetchConfig, head};
 
+/// The part of `in_flight_bytes_max` that bodies take besides which pages in a browser ask for: one in so many.
+const PAGES_PART: u64 = 4;
+
+/// The same for robots.txt files: they come first, so large ones of many sites would fill all of it before the first page.
+const ROBOTS_PART: u64 = 8;
+
 /// All that exchanges share.
 pub(crate) struct Exchanger {
     pub(crate) connector: Connector,
     pool: Pool,
     requests: Requests,
     budget: Arc<Budget>,
+    /// Of what pages in a browser ask for.
+    page_budget: Arc<Budget>,
+    /// Of robots.txt files.
+    robots_budget: Arc<Budget>,
     limits: Limits,
     wanted: Option<Wanted>,
     gate: Gate,
@@ -38,6 +48,7 @@ pub(crate) struct Exchanger {
 pub(crate) struct Ask<'a> {
     pub(crate) method: Method,
     pub(crate) url: &'a CanonicalUrl,
+    pub(crate) purpose: Purpose,
     /// The page in a browser that asks for it.
     pub(crate) page: Option<&'a CanonicalUrl>,
     pub(crate) address: Option<IpAddr>,
@@ -71,6 +82,8 @@ impl Exchanger {
             pool: Pool::new(config.idle_connections_max),
             requests: Requests::new(config)?,
             budget: Budget::new(config.limits.in_flight_bytes_max),
+            page_budget: Budget::new(config.limits.in_flight_bytes_max / PAGES_PART),
+            robots_budget: Budget::new(config.limits.in_flight_bytes_max / ROBOTS_PART),
             limits: config.limits.clone(),
             wanted: config.media_wanted.as_deref().map(Wanted::new),
             gate: config.gate.clone(),
@@ -144,7 +157,14 @@ impl Exchanger {
         let unwanted = self.wanted.as_ref().and_then(|wanted| wanted.reason_against(ask.url, answer.status, &fields));
         let collected = match unwanted.filter(|_| ask.method == Method::Get) {
             Some(reason) => Collected::unwanted(reason),
-            None => self.body(&fields, connection, ask.body_bytes_max, sent).await,
+            None => {
+                let budget = match (ask.page, ask.purpose) {
+                    (Some(_), _) => &self.page_budget,
+                    (None, Purpose::Robots) => &self.robots_budget,
+                    (None, Purpose::Page | Purpose::Sitemap) => &self.budget,
+                };
+                self.body(&fields, connection, (ask.body_bytes_max, budget), sent).await
+            }
         };
         let response_time = sent.elapsed();
         Ok(answered(ask, target, started_at, response_time, (answer, fields), collected))
@@ -167,11 +187,17 @@ impl Exchanger {
         })
     }
 
-    async fn body(&self, fields: &Headers, connection: &mut Connection, bytes_max: u64, sent: Instant) -> Collected {
+    async fn body(
+        &self,
+        fields: &Headers,
+        connection: &mut Connection,
+        (bytes_max, budget): (u64, &Arc<Budget>),
+        sent: Instant,
+    ) -> Collected {
         let pace = Pace::new(&self.limits, sent, Instant::now());
         let encodings = fields.all("content-encoding");
         let ratio_max = self.limits.decompression_ratio_max;
-        let mut collector = Collector::new(encodings, bytes_max, ratio_max, self.budget.share(), pace);
+        let mut collector = Collector::new(encodings, bytes_max, ratio_max, budget.share(), pace);
         let end = collector.collect(connection).await;
         let mut collected = collector.finish(end);
         collected.notes.extend(foreign_coding(fields));

@@ -63,7 +63,8 @@ impl Fetcher {
     pub async fn fetch_for(&self, task: FetchTask, page: Option<&CanonicalUrl>) -> FetchOutcome {
         let started_at = (self.clock)();
         let (exchanges, response_time) = (Vec::new(), Duration::ZERO);
-        let mut course = Course { fetcher: self, url: task.url.clone(), page, exchanges, response_time };
+        let (url, purpose) = (task.url.clone(), task.purpose);
+        let mut course = Course { fetcher: self, url, purpose, page, exchanges, response_time };
         let fetched = match course.run(&task).await {
             Ok(response) => Fetched::Response(response),
             Err(unanswerable) => Fetched::Failed(unanswerable.failure),
@@ -151,6 +152,7 @@ impl Fetcher {
 struct Course<'a> {
     fetcher: &'a Fetcher,
     url: CanonicalUrl,
+    purpose: Purpose,
     page: Option<&'a CanonicalUrl>,
     exchanges: Vec<Exchange>,
     response_time: Duration,
@@ -170,7 +172,7 @@ impl Course<'_> {
     async fn ask(&mut self, method: Method, address: Option<IpAddr>, bytes_max: u64) -> Result<Response, Unanswerable> {
         let begun = Instant::now();
         let url = self.url.clone();
-        let ask = Ask { method, url: &url, page: self.page, address, body_bytes_max: bytes_max };
+        let ask = Ask { method, url: &url, purpose: self.purpose, page: self.page, address, body_bytes_max: bytes_max };
         let answered = self.fetcher.exchanger.exchange(&ask).await;
         match answered {
             Ok(answered) => {

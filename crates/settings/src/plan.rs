@@ -436,6 +436,8 @@ mod tests {
             "# max-pages-per-site =",
             "# max-time =",
             "# max-bytes =",
+            "# delay-for =",
+            "# hold =",
             "# max-fetches-per-domain =",
             "# max-fetches-per-address =",
             "# info-url =",

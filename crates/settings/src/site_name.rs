@@ -33,7 +33,8 @@ impl FromStr for SiteName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let whole = text.trim().trim_end_matches('/');
+        let whole = text.trim();
+        let whole = whole.strip_suffix('/').unwrap_or(whole);
         let schemes: &[&str] = if whole.contains("://") { &[""] } else { &["http://", "https://"] };
         let site = |scheme: &&str| {
             let url = CanonicalUrl::parse(&format!("{scheme}{whole}/"), &CanonicalRules::default());

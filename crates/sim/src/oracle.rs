@@ -62,6 +62,8 @@ pub enum Check {
     Budget,
     /// What is another's is left alone.
     Owned,
+    /// Nothing is asked in a pause, and nothing of a site on hold.
+    Steered,
     /// The crawl comes to its end.
     Ends,
     /// Nothing grows without bound.
@@ -94,7 +96,7 @@ pub enum Check {
 
 impl Check {
     /// All checks.
-    pub const ALL: [Check; 25] = [
+    pub const ALL: [Check; 26] = [
         Check::Delay,
         Check::AddressDelay,
         Check::ComeLater,
@@ -112,6 +114,7 @@ impl Check {
         Check::Duplicates,
         Check::Budget,
         Check::Owned,
+        Check::Steered,
         Check::Ends,
         Check::Bounded,
         Check::Archive,

@@ -42,6 +42,18 @@ pub(crate) enum Exit {
     Stuck,
 }
 
+/// A change from outside.
+#[derive(Clone, Copy, Debug)]
+enum Steer {
+    Pause,
+    Resume,
+    Hold(SiteKey),
+    Release(SiteKey),
+}
+
+/// The longest until somebody steers a run, and for how long, in milliseconds.
+const STEER_MILLIS_MAX: u64 = 60_000;
+
 /// What happens at some time.
 enum Happening {
     Step(Event),
@@ -54,6 +66,8 @@ enum Happening {
     TakeOver(Vec<SiteKey>),
     /// Somebody sets the machine's clock.
     ClockSet,
+    /// Somebody steers the crawl.
+    Steer(Steer),
 }
 
 /// A request under way.
@@ -121,11 +135,44 @@ impl<'w> Process<'w> {
         if is_shared {
             process.share(resumed);
         }
+        for _ in 0..process.world.scenario.troubles.steers {
+            process.plan_to_steer();
+        }
         for _ in 0..process.world.scenario.troubles.clock_jumps {
             let after = Duration::from_millis(process.world.misfortune.below(30_000));
             process.schedule(process.world.now + after, Happening::ClockSet);
         }
         process
+    }
+
+    /// Plans a change and its end.
+    fn plan_to_steer(&mut self) {
+        let sites: Vec<&String> = self.world.scenario.web.sites.keys().collect();
+        let (begin, end) = match self.world.misfortune.chance(500) {
+            true => (Steer::Pause, Steer::Resume),
+            false => {
+                let site = self.world.misfortune.pick(&sites);
+                let Some(site) = Site::from_text(site) else { return };
+                (Steer::Hold(site.key()), Steer::Release(site.key()))
+            }
+        };
+        let at = self.world.now + Duration::from_millis(self.world.misfortune.below(STEER_MILLIS_MAX));
+        let until = at + Duration::from_millis(self.world.misfortune.below(STEER_MILLIS_MAX));
+        self.schedule(at, Happening::Steer(begin));
+        self.schedule(until, Happening::Steer(end));
+    }
+
+    fn steer(&mut self, steer: Steer) -> Result<(), Exit> {
+        match steer {
+            Steer::Pause => self.settings.paused = true,
+            Steer::Resume => self.settings.paused = false,
+            Steer::Hold(site) => drop(self.settings.held_sites.insert(site)),
+            Steer::Release(site) => drop(self.settings.held_sites.remove(&site)),
+        }
+        if self.world.scenario.sabotage == Some(Sabotage::KeepCourse) {
+            return Ok(());
+        }
+        self.step(Event::SettingsChanged(Box::new(self.settings.clone())))
     }
 
     /// Plans what other workers do. One that begins anew owns nothing before it was quiet for a while.
@@ -181,7 +228,13 @@ impl<'w> Process<'w> {
     }
 
     fn finish(mut self, end: End) -> Exit {
-        let end = if self.is_done { End::Done } else { end };
+        // Sites on hold are left: the next run goes on.
+        let is_held = !self.settings.held_sites.is_empty();
+        let end = match self.is_done {
+            true => End::Done,
+            false if is_held && end == End::Done => End::Stopped,
+            false => end,
+        };
         self.world.note(format_args!("finished: {end:?}"));
         // What is ordered is still recorded.
         while self.writer.has_orders() {
@@ -213,6 +266,7 @@ impl<'w> Process<'w> {
             Happening::Alarm(number) if number == self.alarm => self.step(Event::Wake),
             Happening::Alarm(_) => Ok(()),
             Happening::HandOver(site) => self.hand_over(site),
+            Happening::Steer(steer) => self.steer(steer),
             Happening::ClockSet => {
                 self.set_clock();
                 Ok(())
@@ -367,6 +421,8 @@ impl<'w> Process<'w> {
                 self.under_way.clear();
                 self.world.oracle.crawler_gone(self.world.now);
             }
+            // Nobody else is there to have it.
+            Command::Released { .. } if self.world.scenario.troubles.hand_overs == 0 => {}
             Command::Released { site, address } => self.released(site, address),
             Command::Finish(end) => self.end = Some(end),
         }
@@ -410,6 +466,10 @@ impl<'w> Process<'w> {
         if self.store.is_away(request.key.site) {
             let detail = format!("{} is asked for while its site is another's", request.url);
             self.world.oracle.complain(Check::Owned, self.world.now, detail);
+        }
+        if self.settings.paused || self.settings.held_sites.contains(&request.key.site) {
+            let detail = format!("{} is asked for in a pause, or while its site is on hold", request.url);
+            self.world.oracle.complain(Check::Steered, self.world.now, detail);
         }
         self.world.note(format_args!("fetch {} from {:?}", request.url, request.address));
         self.begin(&request);

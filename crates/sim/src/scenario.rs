@@ -104,6 +104,8 @@ pub struct Troubles {
     pub clock_jumps: u32,
     /// The user stops the crawl so often.
     pub stops: u32,
+    /// So often in a run somebody pauses the crawl, or puts a site on hold, for a while.
+    pub steers: u32,
     /// The crawler is one of several workers, and so often a site of its own is another's for a while.
     pub hand_overs: u64,
     /// The longest a commit or a read takes.
@@ -158,6 +160,8 @@ pub enum Sabotage {
     OneClock,
     /// The crawler is not told that a site is another's for a while.
     KeepSites,
+    /// The crawler is not told of changes.
+    KeepCourse,
     /// The crawler fetches one more at once than asked.
     MoreFetches,
     /// The crawler does not wait for sites in trouble.
@@ -214,6 +218,10 @@ impl Scenario {
             wishes.seed_hosts_only = false;
             wishes.depth_max = wishes.depth_max.map(|depth| depth + FARM_DEPTH_MAX);
             web.add_farm(&mut rng, wishes.sites_in_front_max);
+        }
+        if seed % 4 == 1 && !is_calm && troubles.hand_overs == 0 {
+            // Not drawn either.
+            troubles.steers = 3;
         }
         Scenario { seed, web, wishes, troubles, outages, storage: StorageKind::Memory, has_archive, sabotage: None }
     }
@@ -358,6 +366,7 @@ fn troubles(rng: &mut Rng) -> Troubles {
         clock_chance: rng.pick(&[0, 0, 500]),
         clock_jumps: rng.pick(&[0, 0, 0, 2, 10]),
         stops: rng.pick(&[0, 0, 0, 1, 3]),
+        steers: 0,
         hand_overs: 0,
         store_pause: Duration::from_millis(rng.pick(&[1, 20, 20, 5_000])),
     }

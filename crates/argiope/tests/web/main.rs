@@ -13,6 +13,7 @@ mod crawl;
 mod addresses;
 mod depth;
 mod hostile;
+mod memory;
 mod patience;
 mod politeness;
 mod private;

@@ -129,10 +129,8 @@ impl State {
         let robots = self.unread_robots(key.site).or(record.robots.take()).filter(|_| is_own);
         record.due_at = record.due_at.min(now + longest);
         let due_at = record.due_at;
-        if self.settings.held_sites.contains(&key.site) {
-            let detail = format!("its robots.txt is at {}, which is on hold", url.site());
-            let file = File::failed(Failure { kind: FailureKind::Busy, detail });
-            return self.conclude(now, &url, Answer::Is(file), now, LOOK_AGAIN_AFTER);
+        if self.is_on_hold(now, &url) {
+            return;
         }
         if let Some(until) = self.aside_until(now, key.site, &record) {
             let detail = format!("its robots.txt is at {}, which is in trouble", url.site());
@@ -160,6 +158,17 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Has the sites try again later whose robots.txt is on a site on hold. False where it is not.
+    fn is_on_hold(&mut self, now: Timestamp, url: &CanonicalUrl) -> bool {
+        let is_held = self.settings.held_sites.contains(&url.key().site);
+        if is_held {
+            let detail = format!("its robots.txt is at {}, which is on hold", url.site());
+            let file = File::failed(Failure { kind: FailureKind::Busy, detail });
+            self.conclude(now, url, Answer::Is(file), now, LOOK_AGAIN_AFTER);
+        }
+        is_held
     }
 
     /// Takes in where the site of a robots.txt is.
@@ -264,6 +273,9 @@ impl State {
         };
         let (url, address) = (url.clone(), *address);
         let site = url.site().key();
+        if self.is_on_hold(now, &url) {
+            return self.bench.end(group, now);
+        }
         if let Some(errand) = self.errands.all.get_mut(&key).filter(|errand| errand.looks > 0) {
             // Somebody else may have asked for it by now, or this worker may.
             (errand.stage, errand.is_sought) = (Stage::Sought, true);

@@ -237,7 +237,9 @@ impl State {
 
     /// Goes on with a turn that waited for rules, if the site may still be visited.
     fn go_on_with_turn(&mut self, now: Timestamp, site: SiteKey, group: Group) {
-        let may_begin = self.ending.is_none() && self.network.quiet_until().is_none_or(|quiet| quiet <= now);
+        let may_begin = self.ending.is_none()
+            && !self.settings.paused
+            && self.network.quiet_until().is_none_or(|quiet| quiet <= now);
         let is_due = |front: &Front| {
             let stays = front.leaving == Leaving::No && !front.yields && !front.held;
             stays && front.state.due_at() <= now && !front.state.is_aside(now)

@@ -8,6 +8,7 @@ mod names;
 mod network;
 mod room;
 mod rules;
+mod steered;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

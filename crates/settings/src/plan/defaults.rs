@@ -31,6 +31,7 @@ pub(super) fn complete(given: &Options) -> Options {
     options.sitemaps.get_or_insert(given.depth.is_none() && !given.no_sitemaps);
     for switch in [
         &mut options.sandbox,
+        &mut options.paused,
         &mut options.ignore_nofollow,
         &mut options.robots_once,
         &mut options.head_first,

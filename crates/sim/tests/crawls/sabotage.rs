@@ -50,6 +50,7 @@ broken_rules! {
     redirects_of_robots_txt_followed_at_once_are_noticed: FollowRobots => AddressDelay;
     waiting_by_a_clock_that_is_set_is_noticed: OneClock => Delay;
     a_site_of_another_is_noticed: KeepSites => Owned;
+    a_change_ignored_is_noticed: KeepCourse => Steered;
     a_robots_txt_asked_for_twice_is_noticed: AskTwice => RobotsOnce;
     a_fetch_too_many_is_noticed: MoreFetches => Bounded;
     a_distance_that_is_wrong_is_noticed: FurtherAway => Depth;

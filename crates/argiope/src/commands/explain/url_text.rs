@@ -41,9 +41,6 @@ impl UrlStory {
                 self.tell_why(&mut out, "because");
             }
         }
-        for (at, change) in self.changes.iter().enumerate() {
-            line(&mut out, if at == 0 { "steered" } else { "" }, Printable(change));
-        }
         self.tell_links(&mut out);
         out.push_str("\nRules now\n");
         for Rule { rule, allows, by } in &self.rules {
@@ -105,10 +102,12 @@ impl UrlStory {
         self.tell_way(out);
     }
 
-    /// The label for the first line, none for the others.
+    /// Why it waits, and what was changed; the label for the first line, none for the others.
     fn tell_why(&self, out: &mut String, label: &str) {
-        for (at, why) in self.why.iter().enumerate() {
-            line(out, if at == 0 { label } else { "" }, Printable(why));
+        for (label, lines) in [(label, &self.why), ("steered", &self.changes)] {
+            for (at, text) in lines.iter().enumerate() {
+                line(out, if at == 0 { label } else { "" }, Printable(text));
+            }
         }
     }
 

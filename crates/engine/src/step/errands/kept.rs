@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
+use bytes::Bytes;
 use fetch::robots_elsewhere;
 use foldhash::HashMap;
 use frontier::Group;
@@ -137,6 +138,14 @@ impl Answer {
             Answer::Is(File { answer: RobotsAnswer::Failed(_), .. }) | Answer::Redirect(_) => 0,
         }
     }
+
+    /// The same in memory of its own: bytes of a fetch hold a part of the memory for fetches as long as they live.
+    fn detached(mut self) -> Self {
+        if let Answer::Is(File { answer: RobotsAnswer::Status { body, .. }, .. }) = &mut self {
+            *body = Bytes::copy_from_slice(body);
+        }
+        self
+    }
 }
 
 impl Errands {
@@ -189,6 +198,7 @@ impl Errands {
 
     /// Keeps an answer, and gives those that waited for it.
     pub(super) fn settle(&mut self, url: &CanonicalUrl, answered: Answered) -> Vec<Walk> {
+        let answered = Answered { answer: answered.answer.detached(), ..answered };
         let bytes = answered.answer.bytes();
         let errand = self.entry(url);
         errand.looks = 0;

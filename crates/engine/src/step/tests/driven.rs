@@ -13,7 +13,7 @@ use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey};
 
 use super::super::{Start, State};
 use super::NOW;
-use crate::{Command, Content, Event, Fetch, Finding, Record, Settings};
+use crate::{Command, Content, End, Event, Fetch, Finding, Record, Settings};
 
 /// How long the addresses of a name hold.
 pub const HOLDS: Duration = Duration::from_secs(120);
@@ -36,6 +36,8 @@ pub struct Driven {
     pub recorded: Vec<Record>,
     /// The sites whose rules were read beside the step.
     pub rules_read: Vec<SiteKey>,
+    /// How the run ended.
+    pub end: Option<End>,
     /// Reading rules breaks.
     pub breaks_rules: bool,
     queues: BTreeMap<SiteKey, Vec<Queued>>,
@@ -54,6 +56,7 @@ impl Driven {
             alarm: None,
             recorded: Vec::new(),
             rules_read: Vec::new(),
+            end: None,
             breaks_rules: false,
             queues: BTreeMap::new(),
             records: BTreeMap::new(),
@@ -77,6 +80,10 @@ impl Driven {
         match command {
             Command::Record(record) => {
                 self.recorded.push((*record).clone());
+                if let Some(ended) = record.ends {
+                    let queue = self.queues.entry(record.site).or_default();
+                    queue.retain(|queued| queued.candidate.url.key().url != ended);
+                }
                 for candidate in &record.found {
                     let queued = Queued { candidate: candidate.clone(), attempts: 0, visited: None };
                     self.queues.entry(candidate.url.key().site).or_default().push(queued);
@@ -113,7 +120,8 @@ impl Driven {
             Command::ResolveTarget { url } => self.targets.push(url),
             Command::Fetch(task) | Command::FetchTarget(task) => self.fetches.push(task),
             Command::WakeAt(at) => self.alarm = Some(at),
-            Command::Released { .. } | Command::Abandon | Command::Finish(_) => {}
+            Command::Finish(end) => self.end = Some(end),
+            Command::Released { .. } | Command::Abandon => {}
         }
         None
     }

@@ -1,0 +1,163 @@
+//! A crawl is changed while it runs, and is killed.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testweb::{Pages, Web};
+
+use crate::binary::{BINARY, Ended, Running};
+use crate::served::Served;
+
+/// How often a crawl is killed at the moment in which a change is confirmed.
+const KILLS: usize = 100;
+/// Longer than anything here takes.
+const AGE_MAX: Duration = Duration::from_secs(120);
+
+fn web() -> Web {
+    let links = |n: usize| (0..n).map(|n| format!("<a href=/{n}>{n}</a>")).collect::<String>();
+    let pages = (0..40).fold(Pages::new().html("/", links(40)), |pages, n| pages.html(format!("/{n}"), n.to_string()));
+    let other = Pages::new().html("/", "<p>another").html("/more", "<p>more");
+    Web::new().site("one.test", pages).site("two.test", other)
+}
+
+fn crawl(served: &Served, dir: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(BINARY);
+    command.args(["crawl", "--ip-delay", "0", "--no-sitemaps", "--progress", "none"]);
+    command.args(served.flags()).args(more).arg("-o").arg(dir);
+    command
+}
+
+fn ask(command: &str, dir: &Path, more: &[&str]) -> Ended {
+    Running::start(Command::new(BINARY).arg(command).arg(dir).args(more)).end()
+}
+
+fn steer(dir: &Path, more: &[&str]) -> String {
+    ask("steer", dir, more).expect_code(0).stdout
+}
+
+fn status(dir: &Path) -> Value {
+    serde_json::from_str(&ask("status", dir, &["--json"]).expect_code(0).stdout).unwrap()
+}
+
+fn wait_until(running: &Running, holds: impl Fn() -> bool) {
+    while !holds() {
+        assert!(running.age() < AGE_MAX, "it does not come to that");
+        std::thread::sleep(Duration::from_millis(30));
+    }
+}
+
+/// Waits until a crawl answers and has fetched something.
+fn wait_for_pages(dir: &Path, running: &Running, pages: u64) {
+    wait_until(running, || dir.join("live.socket").exists() && status(dir)["fetched"].as_u64() >= Some(pages));
+}
+
+#[test]
+fn a_crawl_is_paused_corrected_extended_and_goes_on() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let mut running = Running::start(&mut crawl(&served, &dir, &["http://one.test/", "--delay", "100ms"]));
+    wait_for_pages(&dir, &running, 2);
+    assert_eq!(steer(&dir, &["pause"]), "pause: in force\n");
+    // What was under way may still come.
+    wait_until(&running, || {
+        let before = status(&dir);
+        std::thread::sleep(Duration::from_millis(400));
+        status(&dir) == before
+    });
+    let told = status(&dir);
+    assert_eq!(told["paused"], json!(true));
+    let frontier = told["frontier"].as_u64().unwrap();
+    let dry = steer(&dir, &["--dry-run", "exclude", "*/1*"]);
+    assert!(dry.contains("it would concern "), "{dry}");
+    let excluded: u64 = dry.split_once("concern ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok()).unwrap();
+    assert!(excluded > 0 && excluded < frontier, "{dry}");
+    assert_eq!(status(&dir), told, "a dry run changes nothing");
+    steer(&dir, &["exclude", "*/1*"]);
+    assert_eq!(steer(&dir, &["seeds", "http://two.test/"]), "seeds http://two.test/: in force\n");
+    steer(&dir, &["hold", "two.test"]);
+    let explained = ask("explain", &dir, &["http://two.test/"]).expect_code(0).stdout;
+    assert!(explained.contains("on hold") && explained.contains("seeds http://two.test/, 20"), "{explained}");
+    // A kill loses nothing of it.
+    running.signal("KILL");
+    running.end();
+    std::fs::remove_file(dir.join("live.socket")).unwrap();
+    running = Running::start(&mut crawl(&served, &dir, &[]));
+    wait_until(&running, || dir.join("live.socket").exists());
+    assert_eq!(status(&dir)["fetched"], told["fetched"], "the crawl is still paused");
+    steer(&dir, &["delay", "0", "one.test"]);
+    steer(&dir, &["resume"]);
+    let ended = running.end().expect_code(3);
+    assert!(
+        ended.stderr.contains("the crawl is paused") && ended.stderr.contains("of sites on hold"),
+        "{}",
+        ended.stderr
+    );
+    let told = status(&dir);
+    assert_eq!((&told["frontier"], &told["outcomes"]["excluded"]), (&json!(1), &json!(excluded)));
+    assert_eq!(told["hold"], json!(["two.test"]));
+    assert!(steer(&dir, &["release", "two.test"]).starts_with("release two.test: noted;"));
+    Running::start(&mut crawl(&served, &dir, &[])).end().expect_code(0);
+    assert_eq!(status(&dir)["frontier"], json!(0));
+    let why = ask("explain", &dir, &["http://one.test/11"]).expect_code(0).stdout;
+    assert!(why.contains("exclude */1*, 20"), "{why}");
+    ask("check", &dir, &[]).expect_code(0);
+}
+
+#[test]
+fn what_cannot_be_changed_is_refused_and_changes_nothing() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let running = Running::start(&mut crawl(&served, &dir, &["http://one.test/", "--delay", "1h"]));
+    wait_for_pages(&dir, &running, 1);
+    let before = std::fs::read_to_string(dir.join("crawl.toml")).unwrap();
+    let cases: [(&[&str], &str); 8] = [
+        (&["set", "--scope", "any"], "scope cannot change while a crawl runs"),
+        (&["set", "--user-agent", "x/1"], "user-agent cannot change while a crawl runs"),
+        (&["set", "--max-pages", "0"], "--max-pages must be more than 0"),
+        (&["set"], "give flags of `argiope crawl`"),
+        (&["exclude", "["], "--exclude"),
+        (&["release", "one.test"], "one.test is not on hold"),
+        (&["hold", "http://one.test/page"], "is no site"),
+        (&["seeds", "http://me:pa55word@one.test/"], "is for `argiope crawl`"),
+    ];
+    for (arguments, expect) in cases {
+        let refused = ask("steer", &dir, arguments).expect_code(2);
+        assert!(refused.stderr.contains(expect), "{arguments:?}: {}", refused.stderr);
+        assert!(!refused.stderr.contains("pa55word"), "{}", refused.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(dir.join("crawl.toml")).unwrap(), before);
+    assert!(!dir.join("changes.jsonl").exists());
+    assert_eq!(steer(&dir, &["stop"]), "stop: in force\n");
+    running.end().expect_code(3);
+    let refused = ask("steer", &dir, &["seeds", "http://two.test/"]).expect_code(1);
+    assert!(refused.stderr.contains("no crawl runs there"), "{}", refused.stderr);
+}
+
+#[test]
+fn every_confirmed_change_outlives_kill_9() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    for kill in 0..KILLS {
+        let seeds: &[&str] = if kill == 0 { &["http://one.test/", "--delay", "1h"] } else { &[] };
+        let running = Running::start(&mut crawl(&served, &dir, seeds));
+        wait_until(&running, || dir.join("live.socket").exists());
+        steer(&dir, &["exclude", &format!("*/of-kill-{kill}/*")]);
+        steer(&dir, &["seeds", &format!("http://two.test/{kill}")]);
+        running.signal("KILL");
+        running.end();
+        // The next one makes its own.
+        std::fs::remove_file(dir.join("live.socket")).unwrap();
+    }
+    let settings = std::fs::read_to_string(dir.join("crawl.toml")).unwrap();
+    let changes = std::fs::read_to_string(dir.join("changes.jsonl")).unwrap();
+    let seeds = status(&dir)["seeds"].clone();
+    for kill in 0..KILLS {
+        let pattern = format!("*/of-kill-{kill}/*");
+        assert!(settings.contains(&pattern) && changes.contains(&pattern), "{kill}");
+        let seed = format!("http://two.test/{kill}");
+        assert!(seeds.as_array().unwrap().contains(&json!(seed)), "{kill}: {seeds}");
+    }
+    assert_eq!(changes.lines().count(), 2 * KILLS);
+}
