@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -35,9 +35,13 @@ const STEER: &str = "steer ";
 const STEERED: &str = "steered\n";
 /// The longest request, in bytes: a change may have many seeds.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
-/// Processes that are answered at once. Each keeps what the state was when it came.
-const ASKING_MAX: usize = 16;
-/// How long a process may take to say what it asks for, and to take an answer.
+/// Processes that are answered at once. Each keeps what the state was when it came. More wait for their turn.
+const ASKING_MAX: usize = 32;
+/// How often is looked whether a place is free, where somebody waits for one.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long a process may take to say what it asks for: it has connected to say it.
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
+/// How long a process may take to take an answer.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// How long a process that has a view may ask nothing: what it reads meanwhile may be large.
 const THINKS_MAX: Duration = Duration::from_secs(3_600);
@@ -75,6 +79,8 @@ pub struct Live {
 struct Asking {
     answers: Mutex<Option<Arc<Answers>>>,
     connections: Mutex<Connections>,
+    /// A connection has ended.
+    freed: Condvar,
 }
 
 #[derive(Default)]
@@ -96,7 +102,7 @@ impl Live {
         let identity = Identity::of(&path).ok()?;
         let woken_by = UnixStream::from(OwnedFd::from(listener.try_clone().ok()?));
         let answers = Mutex::new(Some(Arc::new(answers)));
-        let asking = Arc::new(Asking { answers, connections: Mutex::default() });
+        let asking = Arc::new(Asking { answers, connections: Mutex::default(), freed: Condvar::new() });
         let asked = asking.clone();
         let serve = move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -112,19 +118,27 @@ impl Live {
 }
 
 impl Asking {
-    /// Answers on a thread of its own. A connection too many, or one that cannot have a thread, is closed.
+    /// Answers on a thread of its own, as soon as there is a place. A connection that cannot have a thread is closed.
     fn take_up(self: &Arc<Self>, stream: UnixStream) {
         let mut connections = locked(&self.connections);
-        connections.open.retain(|_, (_, thread)| thread.as_ref().is_none_or(|thread| !thread.is_finished()));
-        let Ok(closing) = stream.try_clone() else { return };
-        if connections.open.len() >= ASKING_MAX {
-            return;
+        loop {
+            connections.open.retain(|_, (_, thread)| thread.as_ref().is_none_or(|thread| !thread.is_finished()));
+            if connections.open.len() < ASKING_MAX {
+                break;
+            }
+            if locked(&self.answers).is_none() {
+                return;
+            }
+            let waited = self.freed.wait_timeout(connections, LOOK_EVERY);
+            connections = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        let Ok(closing) = stream.try_clone() else { return };
         let (asking, mut stream) = (self.clone(), stream);
         let answer = move || {
             asking.answer(&mut stream);
             // It is among the connections too.
             let _ = stream.shutdown(Shutdown::Both);
+            asking.freed.notify_one();
         };
         let Ok(thread) = std::thread::Builder::new().name("live view".to_owned()).spawn(answer) else { return };
         let number = connections.next;
@@ -134,7 +148,8 @@ impl Asking {
 
     /// Answers one connection. Write errors do not matter: the peer has gone.
     fn answer(&self, stream: &mut UnixStream) {
-        let set = stream.set_read_timeout(Some(SILENCE_MAX)).and_then(|()| stream.set_write_timeout(Some(SILENCE_MAX)));
+        let set =
+            stream.set_read_timeout(Some(REQUEST_TIME_MAX)).and_then(|()| stream.set_write_timeout(Some(SILENCE_MAX)));
         let mut request = String::new();
         // Nothing behind the line is taken: it is the view's.
         let read = BufReader::with_capacity(1, (&mut *stream).take(REQUEST_BYTES_MAX)).read_line(&mut request);
@@ -221,7 +236,7 @@ pub fn publish(root: &Path) -> anyhow::Result<bool> {
     live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
     let mut said = String::new();
     match (&mut live).take(ANSWER_BYTES_MAX).read_to_string(&mut said) {
-        // It ended just now, or has too many to answer.
+        // It ended just now.
         Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(false),
         read => read?,
     };
@@ -251,7 +266,7 @@ pub fn steer(root: &Path, change: &Change) -> anyhow::Result<bool> {
     };
     match said.as_str() {
         STEERED => Ok(true),
-        // It ended just now, or has too many to answer.
+        // It ended just now.
         "" => Ok(false),
         error => bail!(usage(error.trim_end())),
     }
@@ -315,10 +330,17 @@ mod tests {
         let viewed = store.clone();
         let live =
             Live::listen(root.path(), Answers { view: Box::new(move || viewed.view()), publish: None, steer: None });
-        let views: Vec<_> = (0..ASKING_MAX).map(|_| view(root.path()).expect("an answer").expect("a view")).collect();
-        assert!(view(root.path()).expect("an answer").is_none(), "one too many");
-        assert!(!publish(root.path()).expect("an answer"), "there is no dataset, and no room");
-        assert!(views.iter().all(|view| view.totals().expect("an answer").urls == 0));
+        let mut views: Vec<_> =
+            (0..ASKING_MAX).map(|_| view(root.path()).expect("an answer").expect("a view")).collect();
+        // One more waits until another has gone.
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| view(root.path()).expect("an answer").is_some());
+            assert!(views.iter().all(|view| view.totals().expect("an answer").urls == 0));
+            assert!(!waiting.is_finished());
+            drop(views.pop());
+            assert!(waiting.join().expect("no panic"));
+        });
+        assert!(!publish(root.path()).expect("an answer"), "there is no dataset");
         drop(live);
         let error = views.iter().map(|view| view.totals().expect_err("an error").to_string()).next();
         assert!(error.is_some_and(|error| error.contains("asking the running crawl")));

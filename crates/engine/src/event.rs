@@ -255,6 +255,8 @@ pub struct Waiting {
     pub sites: u64,
     /// When the first of them is due, as a date; `None` where the machine's own network is down.
     pub due: Option<Timestamp>,
+    /// How a site failed last that could not be reached, in words.
+    pub last_failure: Option<String>,
 }
 
 /// Everything to be recorded of one thing that happened.

@@ -376,7 +376,7 @@ impl State {
                 front.resolve_at = now + RESOLVE_FAILED_AGAIN_AFTER;
             }
             Err(failure) if matches!(failure.kind, FailureKind::NameServer | FailureKind::Internal) => {
-                if !self.is_fault_of_network(now, site, failure.kind)
+                if !self.is_fault_of_network(now, site, &failure)
                     && let Some(front) = self.front(site)
                 {
                     let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after: None, at: now };

@@ -20,6 +20,8 @@ pub struct Crawl<'s> {
     pub store: &'s dyn CrawlView,
     /// The directory of its WARC segments.
     pub archive: PathBuf,
+    /// It goes on meanwhile: its tables may reach less far than its state.
+    pub is_running: bool,
     /// Its Parquet tables; there may be none.
     pub dataset: Layout,
     /// The greatest body of the crawl, in bytes: what was fetched is cut there.

@@ -52,7 +52,8 @@ fn require_dataset(crawl: &Crawl<'_>) -> Result<(), ExportError> {
         return Err(ExportError::Other(format!("{root}: there is no dataset: run `argiope derive {crawl_dir}`{why}")));
     }
     for segment in crawl.store.segments()? {
-        if covered_bytes(&crawl.dataset, &segment.name)? != Some(segment.length) {
+        let covered = covered_bytes(&crawl.dataset, &segment.name)?;
+        if covered != Some(segment.length) && !(crawl.is_running && covered <= Some(segment.length)) {
             return Err(ExportError::Other(format!(
                 "{root}: the dataset does not reach to the end of {}: run `argiope derive {crawl_dir}`",
                 segment.name

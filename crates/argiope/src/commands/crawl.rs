@@ -203,7 +203,13 @@ fn tell_of_waiting(waiting: &Waiting, urls: u64) {
             "{urls} left, of {} in trouble: the first may be asked again at {due}; the same command goes on",
             counted(waiting.sites, "site")
         ),
-        None => crate::say!("{urls} left: no site at all can be reached from this machine; the same command goes on"),
+        None => {
+            let last = waiting.last_failure.as_deref().map(|failure| format!(" (the last was {failure})"));
+            crate::say!(
+                "{urls} left: no site at all can be reached from this machine{}; the same command goes on",
+                Printable(&last.unwrap_or_default())
+            );
+        }
     }
 }
 

@@ -51,7 +51,7 @@ enum Story {
 /// # Errors
 /// The directory holds no crawl, a crawl is running in it, or its settings cannot be read.
 pub fn run(args: ExplainArgs) -> anyhow::Result<ExitCode> {
-    let crawl = Crawl::new(Opened::new(&args.dir)?)?;
+    let crawl = Crawl::new(Opened::with_dataset(&args.dir)?)?;
     let story = match Target::parse(&args.what, &crawl.settings.canonical) {
         Target::Url(url) => {
             let url = crawl.by_known_scheme(&args.what, url)?;

@@ -81,6 +81,7 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     let plan = Plan::new(&opened.options()?)?;
     let crawl = Crawl {
         store: opened.view(),
+        is_running: opened.is_running(),
         archive: opened.dir.archive(),
         dataset: Layout::at(opened.dir.dataset()),
         body_bytes_max: plan.settings.limits.body_bytes_max,

@@ -1,5 +1,6 @@
 //! Questions to a crawl that is running.
 
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -104,6 +105,8 @@ fn check(more: &[&str]) {
         assert!(refused.stderr.contains("running") || refused.stderr.contains("in use"), "{}", refused.stderr);
     }
     assert!(ask("derive", &dir, &[]).expect_code(0).stdout.contains("the crawl is running"));
+    let tables = dirs.path().join("tables");
+    ask("export", &dir, &["parquet", "-o", tables.to_str().unwrap()]).expect_code(0);
     running.signal("INT");
     running.end().expect_code(3);
     let ended = answers(&dir);
@@ -112,6 +115,24 @@ fn check(more: &[&str]) {
     }
     assert_eq!(status(&dir)["end"], json!("pending"));
     assert!(!dir.join("live.socket").exists());
+}
+
+#[test]
+fn silent_connections_and_many_clients_are_no_trouble() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let running = Running::start(&mut crawl(&served, &dir, &[]));
+    wait_for_all(&dir, &running);
+    let silent: Vec<UnixStream> = (0..50).map(|_| UnixStream::connect(dir.join("live.socket")).unwrap()).collect();
+    let clients: Vec<Running> =
+        (0..40).map(|_| Running::start(Command::new(BINARY).arg("status").arg(&dir).arg("--json"))).collect();
+    for client in clients {
+        let told: Value = serde_json::from_str(&client.end().expect_code(0).stdout).unwrap();
+        assert_eq!(told["outcomes"]["html"], json!(HOSTS));
+    }
+    drop(silent);
+    running.signal("INT");
+    running.end().expect_code(3);
 }
 
 #[test]

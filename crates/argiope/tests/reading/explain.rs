@@ -74,6 +74,7 @@ fn json_has_every_key_always() {
         "record_is_missing",
         "rules",
         "why",
+        "changes",
     ];
     for what in ["http://small.test/", "http://small.test/never-heard-of", "mailto:me@small.test"] {
         let story = crawled.run("explain", &[what, "--json"]).json();

@@ -132,7 +132,7 @@ fn write(
         let Commit { visited, relaxed, segments, sealed } = match order {
             Order::Write(commit) => commit,
             Order::Publish(done) => {
-                current.iter_mut().try_for_each(Current::publish)?;
+                current.iter_mut().try_for_each(|open| open.publish(layout))?;
                 // Who asked may have gone.
                 let _ = done.send(());
                 continue;
@@ -151,14 +151,15 @@ fn write(
             };
             let is_here = |visited: &Visited| visited.visit.location.is_none_or(|location| location.segment == serial);
             while let Some(visited) = visited.next_if(is_here) {
-                let Some(location) = visited.visit.location else { continue };
-                open.end = location.offset + location.length;
+                if visited.visit.location.is_none() {
+                    continue;
+                }
                 let tables = open.tables(layout)?;
                 time(Stage::Dataset, || anyhow::Ok(tables.push(written(&mut rows, visited)?)?))?;
             }
             match sealed.next_if(|sealed| sealed.segment.serial == serial) {
                 Some(sealed) => {
-                    open.finish(layout)?;
+                    open.publish(layout)?;
                     on_sealed(sealed);
                 }
                 None => current = Some(open),
@@ -166,7 +167,7 @@ fn write(
         }
     }
     held.check()?;
-    current.map_or(Ok(()), |open| open.finish(layout))
+    current.map_or(Ok(()), |mut open| open.publish(layout))
 }
 
 /// The segment that is being written.
@@ -174,13 +175,13 @@ struct Current {
     segment: Segment,
     /// Its files; `None` while they are complete, since nothing came after they were published.
     tables: Option<SegmentTables>,
-    /// Where its last record that has a row ends, in bytes.
-    end: u64,
+    /// How far the complete files reach, in bytes; `None` where something has come since.
+    published: Option<u64>,
 }
 
 impl Current {
     fn new(segment: Segment) -> Self {
-        Current { segment, tables: None, end: 0 }
+        Current { segment, tables: None, published: None }
     }
 
     /// The files to write to, behind what they have already.
@@ -189,17 +190,21 @@ impl Current {
             Some(tables) => tables,
             None => SegmentTables::begin(layout, &self.segment.name)?,
         };
+        self.published = None;
         Ok(self.tables.insert(tables))
     }
 
-    fn publish(&mut self) -> anyhow::Result<()> {
-        Ok(self.tables.take().map_or(Ok(()), |tables| tables.finish(self.end))?)
-    }
-
-    /// Completes the files: they reach as far as the segment.
-    fn finish(mut self, layout: &Layout) -> anyhow::Result<()> {
+    /// Completes the files, so that they reach as far as the segment.
+    fn publish(&mut self, layout: &Layout) -> anyhow::Result<()> {
+        let end = self.segment.length;
+        if self.published == Some(end) {
+            return Ok(());
+        }
         self.tables(layout)?;
-        self.end = self.segment.length;
-        self.publish()
+        if let Some(tables) = self.tables.take() {
+            tables.finish(end)?;
+        }
+        self.published = Some(end);
+        Ok(())
     }
 }

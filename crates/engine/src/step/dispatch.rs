@@ -213,15 +213,13 @@ impl State {
         }
         if let Some((since, probe_at)) = self.network.down_since().zip(self.network.quiet_until()) {
             let is_over = probe_at > self.patience_ends(since);
-            return is_over.then(|| End::Waiting(Waiting { sites: self.asides.len() as u64, due: None }));
+            return is_over.then(|| End::Waiting(self.waiting(self.asides.len(), None)));
         }
         if self.pages == 0 && !self.network.was_reached() && now >= self.tried_since + PATIENCE_BEFORE_FIRST_PAGE {
             // However long each of its attempts takes.
             let sites = self.sites.len() + self.asides.len();
-            return Some(End::Waiting(Waiting {
-                sites: sites as u64,
-                due: self.asides.next_due().map(|due| self.dates.of(due)),
-            }));
+            let due = self.asides.next_due().map(|due| self.dates.of(due));
+            return Some(End::Waiting(self.waiting(sites, due)));
         }
         let is_idle = self.bench.is_empty() && self.search == SiteSearch::Exhausted && self.sites_found.is_empty();
         if !is_idle || self.sites_missed || self.errands.is_open() || !self.places.nobody_waits() {
@@ -232,9 +230,13 @@ impl State {
             (Some(_), Some(_)) => None,
             (Some(due), None) => {
                 let due = Some(self.dates.of(due));
-                Some(End::Waiting(Waiting { sites: self.asides.len() as u64, due }))
+                Some(End::Waiting(self.waiting(self.asides.len(), due)))
             }
         }
+    }
+
+    fn waiting(&self, sites: usize, due: Option<Timestamp>) -> Waiting {
+        Waiting { sites: sites as u64, due, last_failure: self.network.last_failure() }
     }
 
     /// A site's turn: one fetch, or some outcomes that need none.

@@ -126,7 +126,7 @@ impl State {
 
     /// Notes that a URL failed in a way that may pass. Gives how often it counts as asked for.
     fn url_failed(&mut self, now: Timestamp, site: SiteKey, attempts: u8, failed: &Failed<'_>) -> u8 {
-        let is_network = self.is_fault_of_network(now, site, failed.failure.kind);
+        let is_network = self.is_fault_of_network(now, site, failed.failure);
         let politeness = &self.settings.site_rules.politeness;
         match self.sites.get_mut(&site) {
             Some(Slot::Here(front)) if is_network => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foldhash::HashSet;
-use model::{FailureKind, Timestamp};
+use model::{Failure, FailureKind, Timestamp};
 use weburl::SiteKey;
 
 use super::State;
@@ -35,6 +35,8 @@ pub(super) struct OwnNetwork {
     down: Option<Down>,
     /// Something was reached in this run.
     was_reached: bool,
+    /// How a site failed last that could not be reached.
+    last_failure: Option<String>,
 }
 
 /// The network is down.
@@ -55,6 +57,11 @@ impl OwnNetwork {
     /// True where some site has answered in this run, in whatever way.
     pub(super) fn was_reached(&self) -> bool {
         self.was_reached
+    }
+
+    /// How a site failed last that could not be reached, in words.
+    pub(super) fn last_failure(&self) -> Option<String> {
+        self.last_failure.clone()
     }
 
     /// Before when nothing may be tried.
@@ -101,9 +108,9 @@ impl OwnNetwork {
 
 impl State {
     /// Notes how a site failed. True where that is the fault of the machine's own network: it does not count then.
-    pub(super) fn is_fault_of_network(&mut self, now: Timestamp, site: SiteKey, kind: FailureKind) -> bool {
-        match kind {
-            _ if kind.is_silence() => {}
+    pub(super) fn is_fault_of_network(&mut self, now: Timestamp, site: SiteKey, failure: &Failure) -> bool {
+        match failure.kind {
+            kind if kind.is_silence() => {}
             // Neither says anything of the network.
             FailureKind::Internal | FailureKind::NameNotFound | FailureKind::AddressDenied => return false,
             _ => {
@@ -111,6 +118,8 @@ impl State {
                 return false;
             }
         }
+        let named = self.front(site).map(|front| front.state.site().to_string()).unwrap_or_default();
+        self.network.last_failure = Some(format!("{named}: {}", failure.detail));
         let sites = self.sites.len() + self.asides.len();
         let was_reached = self.front(site).is_some_and(|front| front.state.was_reached());
         self.network.is_down(now, site, was_reached, sites)

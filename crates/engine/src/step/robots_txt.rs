@@ -89,7 +89,7 @@ impl State {
         let failure = failure_of(&had.file.answer);
         let record = had.record(is_had);
         let Had { at, retry_after, exchanges, is_own, .. } = had;
-        let is_network = is_own && self.is_fault_of_network(now, site, failure.kind);
+        let is_network = is_own && self.is_fault_of_network(now, site, &failure);
         let shares_addresses = self.shares_addresses();
         let Some(front) = self.front(site) else { return };
         front.sitemaps_named = false;
