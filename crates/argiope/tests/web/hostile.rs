@@ -18,7 +18,7 @@ use crate::crawl::{Crawl, Found, serve};
 const MEMORY_MAX_KIB: u64 = 300 * 1024;
 
 /// What a crawl of one of these pages may take, on a busy machine.
-const TIME_MAX: Duration = Duration::from_secs(40);
+const TIME_MAX: Duration = Duration::from_secs(120);
 
 /// For servers that are slow on purpose.
 const IMPATIENT: [&str; 4] = ["--first-byte-timeout", "2s", "--total-timeout", "2s"];
