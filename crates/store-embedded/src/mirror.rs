@@ -20,6 +20,7 @@ const TABLES_DIR: &str = "tables";
 const LOCK_FILE: &str = "lock";
 /// Bytes copied at once.
 const WINDOW_BYTES: usize = 64 << 10;
+static ZEROS: [u8; WINDOW_BYTES] = [0; WINDOW_BYTES];
 const DOING: &str = "copying the journals of the state, to read it";
 
 /// A mirror, until it is dropped.
@@ -87,7 +88,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
     let unwritten = |error| not_written(to, error);
     let mut source = fresh::open_to_read(from).map_err(unread)?;
     let mut target = File::create_new(to).map_err(unwritten)?;
-    let (mut window, mut length) = (vec![0; WINDOW_BYTES], 0);
+    let (mut window, mut length) = ([0; WINDOW_BYTES], 0);
     loop {
         let bytes = match source.read(&mut window) {
             Ok(0) => break,
@@ -95,7 +96,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(unread(error)),
         };
-        if bytes.iter().any(|byte| *byte != 0) {
+        if bytes != &ZEROS[..bytes.len()] {
             target.seek(SeekFrom::Start(length)).and_then(|_| target.write_all(bytes)).map_err(unwritten)?;
         }
         length += bytes.len() as u64;

@@ -18,4 +18,5 @@ mod replaced;
 mod restored;
 mod settings;
 mod stages;
+mod unwritten;
 mod usage;
