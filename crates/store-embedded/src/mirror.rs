@@ -52,13 +52,13 @@ impl Mirror {
         self.dir.path()
     }
 
-    /// Removes the journals. An engine that is open has read them, and they are by far the largest of what was copied. So a process
-    /// that is killed leaves little behind.
+    /// Empties and removes the journals, by far the largest of what was copied, once the engine has read them. From then on the mirror
+    /// takes hardly any space, also where a process is killed and leaves it behind.
     pub(crate) fn remove_journals(&self) {
         let entries = fs::read_dir(self.dir.path().join(ENGINE_DIR)).into_iter().flatten().map_while(Result::ok);
         for path in entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "jnl")) {
             // Where it cannot be, it goes with the mirror.
-            let _ = fs::remove_file(path);
+            let _ = File::create(&path).and_then(|_| fs::remove_file(&path));
         }
     }
 }
