@@ -1,5 +1,6 @@
 //! A crawl's directory: `crawl.toml`, `changes.jsonl`, `secrets.toml`, `archive/`, `state/`, `dataset/`.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,13 +64,19 @@ impl CrawlDir {
     /// It does not; the message says what is there instead.
     pub fn existing(root: &Path) -> anyhow::Result<Self> {
         let dir = CrawlDir::at(root);
-        if !root.is_dir() {
-            bail!("{}: no such directory", root.display());
+        match std::fs::metadata(root) {
+            Err(error) if error.kind() == ErrorKind::NotFound => bail!("{}: no such directory", root.display()),
+            Err(error) => bail!("{}: {error}: it cannot be looked at", root.display()),
+            Ok(found) if !found.is_dir() => bail!("{}: is not a directory: name that of a crawl", root.display()),
+            Ok(_) => {}
         }
-        if !dir.holds_crawl() {
-            bail!("{}: holds no crawl (there is no crawl.toml)", root.display());
+        match std::fs::metadata(dir.settings()) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                bail!("{}: {error}: its owner must let you look into it", root.display())
+            }
+            Ok(found) if found.is_file() => dir.refuse_links()?,
+            _ => bail!("{}: holds no crawl (there is no crawl.toml)", root.display()),
         }
-        dir.refuse_links()?;
         Ok(dir)
     }
 
@@ -231,8 +238,28 @@ impl CrawlDir {
     /// state, or the state is empty beside an archive. Going on would report an empty crawl.
     pub fn open_store(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
         let store = self.open_state(options, false)?;
-        archive::belongs_together(&self.archive(), &Known::of(store.as_ref(), &Limits::default())?)?;
+        self.check_archive(store.as_ref())?;
         Ok(store)
+    }
+
+    /// Opens it only to read. Of a directory, others may do so at the same time, and nothing in it changes.
+    ///
+    /// # Errors
+    /// As [`CrawlDir::open_store`].
+    pub fn open_to_read(&self, options: &Options) -> anyhow::Result<Arc<dyn CrawlView>> {
+        let view: Arc<dyn CrawlView> = match options.store {
+            Some(_) => self.open_state(options, false)?,
+            None => {
+                self.refuse_mark()?;
+                Arc::new(EmbeddedStore::open_to_read(&self.state(), &store_embedded::Options::default())?)
+            }
+        };
+        self.check_archive(view.as_ref())?;
+        Ok(view)
+    }
+
+    fn check_archive(&self, state: &dyn CrawlView) -> anyhow::Result<()> {
+        Ok(archive::belongs_together(&self.archive(), &Known::of(state, &Limits::default())?)?)
     }
 
     /// The same where the archive is to be adopted: a new schema of a database takes the place of a state that was lost.
@@ -244,7 +271,7 @@ impl CrawlDir {
     }
 
     fn open_state(&self, options: &Options, adopts: bool) -> anyhow::Result<Arc<dyn Store>> {
-        let mark = self.state().join(CRAWL_ID);
+        let mark = self.mark();
         match &options.store {
             Some(address) => {
                 if self.state().join("engine").exists() {
@@ -260,11 +287,23 @@ impl CrawlDir {
                 }
                 Ok(Arc::new(store))
             }
-            None if mark.exists() => {
-                bail!("{}: the state of this crawl is in a database: name it with --store", self.root.display())
+            None => {
+                self.refuse_mark()?;
+                Ok(Arc::new(EmbeddedStore::open(&self.state(), store_embedded::Options::default())?))
             }
-            None => Ok(Arc::new(EmbeddedStore::open(&self.state(), store_embedded::Options::default())?)),
         }
+    }
+
+    fn mark(&self) -> PathBuf {
+        self.state().join(CRAWL_ID)
+    }
+
+    /// Refuses to look in the directory for a state that is in a database.
+    fn refuse_mark(&self) -> anyhow::Result<()> {
+        if self.mark().exists() {
+            bail!("{}: the state of this crawl is in a database: name it with --store", self.root.display());
+        }
+        Ok(())
     }
 
     /// Makes sure that what is in a database is the state of this crawl: two directories in one schema would each take the
@@ -277,7 +316,7 @@ impl CrawlDir {
                 self.root.display()
             ),
             Ok(_) => bail!("{place} is not the state of the crawl in {}", self.root.display()),
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
                 Err(error).with_context(|| format!("cannot read {}", mark.display()))
             }
             Err(_) if store.is_new() => self.write_mark(mark, &store.crawl_id()?),

@@ -52,6 +52,10 @@ fn main() {
     read_back(&store);
     drop(store);
     let begun = Instant::now();
+    let view = EmbeddedStore::open_to_read(&dir, &Options::default()).expect("open to read");
+    println!("opened to read in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
+    drop(view);
+    let begun = Instant::now();
     let store = EmbeddedStore::open(&dir, Options::default()).expect("open again");
     println!("opened again in {:.0} ms, RSS {} MB", begun.elapsed().as_secs_f64() * 1e3, resident_bytes() >> 20);
     println!("{:?}", store.totals().expect("totals"));

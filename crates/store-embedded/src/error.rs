@@ -14,8 +14,8 @@ const PROBE_BYTES: usize = 1 << 20;
 /// The version of the engine's own files.
 const ENGINE_FORMAT_VERSION: u32 = 3;
 
-/// An error of the engine met while `doing` something to the store in `dir`.
-pub(crate) fn engine(dir: &Path, doing: &'static str, error: fjall::Error) -> StoreError {
+/// An error of the engine met while `doing` something to the store in `dir`. `written` is where the engine writes: there, or in a mirror.
+pub(crate) fn engine(dir: &Path, written: &Path, doing: &'static str, error: fjall::Error) -> StoreError {
     match error {
         fjall::Error::Locked => StoreError::InUse { place: dir.display().to_string() },
         fjall::Error::InvalidVersion(Some(found)) => StoreError::Version {
@@ -25,14 +25,19 @@ pub(crate) fn engine(dir: &Path, doing: &'static str, error: fjall::Error) -> St
         },
         fjall::Error::JournalRecovery(error) => StoreError::Damaged { table: "journal", detail: error.to_string() },
         // The engine says this after a failure in its background thread, without the cause.
-        fjall::Error::Poisoned if !has_space(dir) => full(dir),
-        error => backend(dir, doing, Box::new(error)),
+        fjall::Error::Poisoned if !has_space(written) => full(written),
+        error => backend(written, doing, Box::new(error)),
     }
 }
 
 /// An error of the system met while `doing` something to the store in `dir`.
 pub(crate) fn system(dir: &Path, doing: &'static str, error: io::Error) -> StoreError {
     backend(dir, doing, Box::new(error))
+}
+
+/// The same of a file or directory, which it names.
+pub(crate) fn system_at(path: &Path, doing: &'static str, error: &io::Error) -> StoreError {
+    system(path, doing, io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
 fn backend(dir: &Path, doing: &'static str, source: Box<dyn Error + Send + Sync>) -> StoreError {
@@ -45,7 +50,7 @@ fn full(dir: &Path) -> StoreError {
 
 /// True where an error or one of its sources says that there is no space: the disk is full, a quota is used up, or a
 /// file may not grow further.
-fn is_full(error: &(dyn Error + 'static)) -> bool {
+pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
         let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);

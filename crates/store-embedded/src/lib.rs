@@ -11,8 +11,10 @@
 //! commit returns. Reads go through a snapshot of the
 //! engine and so see whole commits only.
 //!
-//! One process may have the directory open; every other gets [`StoreError::InUse`], also for reading. The engine cannot
-//! be read beside its writer, because opening it replays and cuts its journal.
+//! One process may have the directory open to commit; every other gets [`StoreError::InUse`], also for reading. The engine cannot
+//! be read beside its writer, because opening it replays and cuts its journal. Any number may read a store that nobody has open
+//! ([`EmbeddedStore::open_to_read`]). Each opens the engine in a mirror: a temporary directory with links to the tables, which are
+//! never written in place, and copies of the rest.
 //!
 //! Once a commit has failed the store takes no more of them, since it cannot know how much of the batch reached the
 //! disk: it keeps answering with the same kind of error until it is opened again, which settles the question.
@@ -24,6 +26,7 @@ mod error;
 mod keys;
 mod known;
 mod merged;
+mod mirror;
 mod open;
 mod queue;
 mod read;
@@ -40,6 +43,7 @@ use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Tota
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::commit::Writer;
+use crate::mirror::Mirror;
 use crate::read::View;
 use crate::tables::Tables;
 
@@ -70,11 +74,13 @@ pub struct EmbeddedStore {
 }
 
 /// The state after one commit.
-struct EmbeddedView {
+pub struct EmbeddedView {
     view: View,
     crawl_id: String,
-    /// As long as it reads the engine is open.
-    _lock: Arc<File>,
+    /// What a reader has open in place of the store.
+    _mirror: Option<Mirror>,
+    /// As long as it reads the engine is open. There may be none for a reader.
+    _lock: Option<Arc<File>>,
 }
 
 impl EmbeddedStore {
@@ -83,7 +89,8 @@ impl EmbeddedStore {
     }
 
     fn now(&self) -> EmbeddedView {
-        EmbeddedView { view: View::of(&self.tables), crawl_id: self.crawl_id.clone(), _lock: self.lock.clone() }
+        let (view, crawl_id) = (View::of(&self.tables), self.crawl_id.clone());
+        EmbeddedView { view, crawl_id, _mirror: None, _lock: Some(self.lock.clone()) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Opening a store: the lock, the engine, and whether all is there that was promised.
+//! Opening a store, to commit to it or only to read: the lock, the engine, and whether all is there that was promised.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -10,14 +10,17 @@ use store::StoreError;
 use crate::codec::{FORMAT_VERSION, OLDEST_FORMAT_VERSION, Progress, decode_progress, encode_progress};
 use crate::commit::Writer;
 use crate::known::Fingerprints;
-use crate::tables::Tables;
+use crate::mirror::Mirror;
+use crate::read::View;
+use crate::tables::{ENGINE_DIR, Tables, Use};
 use crate::witness::{self, Witness};
-use crate::{EmbeddedStore, Options, error, keys};
+use crate::{EmbeddedStore, EmbeddedView, Options, error, keys};
 
 /// Random bytes of a crawl's id.
 const CRAWL_ID_BYTES: usize = 16;
 const LOCK_FILE: &str = "lock";
-const ENGINE_DIR: &str = "engine";
+/// The lock of the engine itself. Stores of early programs have no other.
+const ENGINE_LOCK_FILE: &str = "engine/lock";
 /// The file that the engine writes last when it makes a database, and looks for to know that there is one.
 const ENGINE_MARKER: &str = "version";
 
@@ -37,21 +40,54 @@ impl EmbeddedStore {
         options: Options,
         fingerprints: Fingerprints,
     ) -> Result<EmbeddedStore, StoreError> {
-        fs::create_dir_all(dir).map_err(|error| error::system(dir, "making the directory", error))?;
+        fs::create_dir_all(dir).map_err(|error| error::system_at(dir, "making the directory", &error))?;
         let lock = lock(dir)?;
         refuse_links(dir).map_err(|error| error::system(dir, "opening the store", error))?;
         let (mut witness, acknowledged) = Witness::open(dir)?;
-        let engine_dir = dir.join(ENGINE_DIR);
-        remove_unfinished(dir, &engine_dir, acknowledged.is_some())?;
-        let tables = Tables::open(dir, &engine_dir, &options)?;
-        let begun = read_progress(&tables)?;
-        check_complete(&tables, begun.as_ref().map_or(0, |(_, progress)| progress.sequence), acknowledged)?;
-        let (version, progress) = begun.map_or_else(|| begin(&tables), Ok)?;
+        let (tables, version, progress) = open_tables(dir, dir, &options, Use::Commits, acknowledged)?;
         witness.note(progress.sequence).map_err(|error| error::system(dir, "writing the witness", error))?;
-        let crawl_id = crawl_id(&tables)?;
+        let crawl_id = crawl_id(&tables)?.map_or_else(|| make_crawl_id(&tables), Ok)?;
         let writer = Writer::new(version, progress, fingerprints, witness);
         Ok(EmbeddedStore { writer: Mutex::new(writer), tables: Arc::new(tables), crawl_id, lock: Arc::new(lock) })
     }
+
+    /// The state in the directory `dir` as [`EmbeddedStore::open`] would find it. Nothing in the directory changes, and others may read it
+    /// at the same time, but nobody has it open to commit.
+    ///
+    /// # Errors
+    /// As [`EmbeddedStore::open`]; [`StoreError::Full`]: no space for the copies in the directory of temporary files.
+    pub fn open_to_read(dir: &Path, options: &Options) -> Result<EmbeddedView, StoreError> {
+        let lock = lock_to_read(dir)?;
+        refuse_links(dir).map_err(|error| error::system(dir, "opening the store", error))?;
+        let acknowledged = witness::read(dir)?;
+        let mirror = Mirror::of(dir)?;
+        let (tables, ..) = open_tables(dir, mirror.path(), options, Use::Reading, acknowledged)?;
+        mirror.remove_journals();
+        // One that was made just now is nobody's: the next to commit makes another.
+        let crawl_id = crawl_id(&tables)?.map_or_else(|| random_crawl_id(dir), Ok)?;
+        Ok(EmbeddedView {
+            view: View::of(&Arc::new(tables)),
+            crawl_id,
+            _mirror: Some(mirror),
+            _lock: lock.map(Arc::new),
+        })
+    }
+}
+
+/// Opens the engine in `written`, with all that was acknowledged. Returns the version of its format too, and how far it is.
+fn open_tables(
+    dir: &Path,
+    written: &Path,
+    options: &Options,
+    used: Use,
+    acknowledged: Option<u64>,
+) -> Result<(Tables, u32, Progress), StoreError> {
+    remove_unfinished(dir, &written.join(ENGINE_DIR), acknowledged.is_some())?;
+    let tables = Tables::open(dir, written, options, used)?;
+    let begun = read_progress(&tables)?;
+    check_complete(&tables, begun.as_ref().map_or(0, |(_, progress)| progress.sequence), acknowledged)?;
+    let (version, progress) = begun.map_or_else(|| begin(&tables), Ok)?;
+    Ok((tables, version, progress))
 }
 
 /// Refuses a directory with a symbolic link in it, or one in its place. What lies there is written to and cut, and a directory may come
@@ -74,13 +110,37 @@ fn refuse_links(dir: &Path) -> io::Result<()> {
 }
 
 fn lock(dir: &Path) -> Result<File, StoreError> {
-    let failed = |error| error::system(dir, "locking the store", error);
-    let file = fresh::open_or_create(&dir.join(LOCK_FILE)).map_err(failed)?;
-    match file.try_lock() {
+    let path = dir.join(LOCK_FILE);
+    let file = fresh::open_or_create(&path).map_err(|error| not_locked(&path, &error))?;
+    let tried = file.try_lock();
+    locked(dir, &path, file, tried)
+}
+
+/// Keeps those away that commit. None where there is no lock to be had: nobody can have such a store open.
+fn lock_to_read(dir: &Path) -> Result<Option<File>, StoreError> {
+    for path in [LOCK_FILE, ENGINE_LOCK_FILE].map(|name| dir.join(name)) {
+        match fresh::open_to_read(&path) {
+            Ok(file) => {
+                let tried = file.try_lock_shared();
+                return locked(dir, &path, file, tried).map(Some);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(not_locked(&path, &error)),
+        }
+    }
+    Ok(None)
+}
+
+fn locked(dir: &Path, path: &Path, file: File, tried: Result<(), TryLockError>) -> Result<File, StoreError> {
+    match tried {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::InUse { place: dir.display().to_string() }),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
+        Err(TryLockError::Error(error)) => Err(not_locked(path, &error)),
     }
+}
+
+fn not_locked(path: &Path, error: &io::Error) -> StoreError {
+    error::system_at(path, "locking the store", error)
 }
 
 /// Removes what a process left behind that was killed while it made the engine's files. The engine would stumble over
@@ -123,15 +183,21 @@ fn begin(tables: &Tables) -> Result<(u32, Progress), StoreError> {
     Ok((FORMAT_VERSION, progress))
 }
 
-/// The crawl's id; made where there is none: in a new store, or one of an earlier program.
-fn crawl_id(tables: &Tables) -> Result<String, StoreError> {
-    if let Some(id) = tables.meta.get(keys::CRAWL_ID).map_err(tables.failed("reading the crawl's id"))? {
-        return String::from_utf8(id.to_vec()).map_err(|_| damaged("the crawl's id".to_owned()));
-    }
+/// The crawl's id. There is none in a new store, and in one of an earlier program.
+fn crawl_id(tables: &Tables) -> Result<Option<String>, StoreError> {
+    let id = tables.meta.get(keys::CRAWL_ID).map_err(tables.failed("reading the crawl's id"))?;
+    id.map(|id| String::from_utf8(id.to_vec()).map_err(|_| damaged("the crawl's id".to_owned()))).transpose()
+}
+
+fn random_crawl_id(dir: &Path) -> Result<String, StoreError> {
     let mut random = [0; CRAWL_ID_BYTES];
     let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random));
-    read.map_err(|error| error::system(&tables.dir, "making the crawl's id", error))?;
-    let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    read.map_err(|error| error::system(dir, "making the crawl's id", error))?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn make_crawl_id(tables: &Tables) -> Result<String, StoreError> {
+    let id = random_crawl_id(&tables.dir)?;
     let mut batch = tables.batch();
     batch.insert(&tables.meta, keys::CRAWL_ID, id.as_bytes());
     batch.commit().map_err(tables.failed("writing the crawl's id"))?;

@@ -10,8 +10,8 @@ use crate::queue::Queue;
 use crate::torn::Cut;
 use crate::{Options, error};
 
-/// One flushes and compacts; a second would spin while the first compacts.
-const WORKER_THREADS: usize = 1;
+/// Where the engine's files lie in the directory of the store.
+pub(crate) const ENGINE_DIR: &str = "engine";
 /// The engine's smallest. Full journals beyond it are got rid of by writing out the tables that hold them back, so
 /// that opening the store, which replays them, stays fast.
 const JOURNALS_BYTES_MAX: u64 = 64 << 20;
@@ -53,17 +53,39 @@ pub(crate) struct Tables {
     pub(crate) engine: Database,
     /// The directory of the store.
     pub(crate) dir: PathBuf,
+    /// The directory that the engine is in and writes to: the same, or a mirror of it.
+    written: PathBuf,
+}
+
+/// What an engine is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// A thread writes tables out, and merges them.
+    Commits,
+    /// No thread does: it would do in a mirror, for nothing, what the next crawl does.
+    Reading,
+}
+
+impl Use {
+    /// One thread flushes and compacts; a second would spin while the first compacts.
+    fn worker_threads(self) -> usize {
+        match self {
+            Use::Commits => 1,
+            Use::Reading => 0,
+        }
+    }
 }
 
 impl Tables {
-    /// Opens the engine that lies in `engine_dir`, or makes it.
-    pub(crate) fn open(dir: &Path, engine_dir: &Path, options: &Options) -> Result<Self, StoreError> {
-        let failed = |error| error::engine(dir, "opening the store", error);
-        match Tables::try_open(dir, engine_dir, options) {
+    /// Opens the engine of the store in `dir`, or makes it. It lies in `written`, which is `dir` or a mirror of it.
+    pub(crate) fn open(dir: &Path, written: &Path, options: &Options, used: Use) -> Result<Self, StoreError> {
+        let failed = |error| error::engine(dir, written, "opening the store", error);
+        let try_open = || Tables::try_open(dir, written, options, used);
+        match try_open() {
             Err(fjall::Error::JournalRecovery(_)) => {
                 let torn = |error| error::system(dir, "cutting a torn batch off the journal", error);
-                let cut = Cut::last_byte(engine_dir).map_err(torn)?;
-                let opened = Tables::try_open(dir, engine_dir, options);
+                let cut = Cut::last_byte(&written.join(ENGINE_DIR)).map_err(torn)?;
+                let opened = try_open();
                 if let (Err(_), Some(cut)) = (&opened, cut) {
                     cut.undo().map_err(torn)?;
                 }
@@ -73,10 +95,10 @@ impl Tables {
         }
     }
 
-    fn try_open(dir: &Path, engine_dir: &Path, options: &Options) -> fjall::Result<Self> {
-        let engine = Database::builder(engine_dir)
+    fn try_open(dir: &Path, written: &Path, options: &Options, used: Use) -> fjall::Result<Self> {
+        let engine = Database::builder(written.join(ENGINE_DIR))
             .cache_size(options.cache_bytes)
-            .worker_threads(WORKER_THREADS)
+            .worker_threads_unchecked(used.worker_threads())
             .max_journaling_size(JOURNALS_BYTES_MAX)
             .max_cached_files(Some(OPEN_FILES_MAX))
             .manual_journal_persist(true)
@@ -108,6 +130,7 @@ impl Tables {
             contents: engine.keyspace("contents", small)?,
             engine,
             dir: dir.to_owned(),
+            written: written.to_owned(),
         };
         tables.has_labels = !tables.holders.is_empty()?;
         Ok(tables)
@@ -130,6 +153,6 @@ impl Tables {
 
     /// An error of the engine met while `doing` something.
     pub(crate) fn failed(&self, doing: &'static str) -> impl Fn(fjall::Error) -> StoreError {
-        move |error| error::engine(&self.dir, doing, error)
+        move |error| error::engine(&self.dir, &self.written, doing, error)
     }
 }

@@ -5,7 +5,7 @@
 //! never synced: after a loss of power it may be older than the engine, which is harmless, but never newer.
 
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use store::StoreError;
@@ -23,18 +23,35 @@ pub(crate) struct Witness {
 impl Witness {
     /// Opens the witness of the store in `dir`, and says what it remembers; `None` where it remembers nothing.
     pub(crate) fn open(dir: &Path) -> Result<(Self, Option<u64>), StoreError> {
-        let failed = |error| error::system(dir, "opening the witness", error);
-        let mut options = File::options();
-        let mut file = fresh::open(options.read(true).write(true).create(true), &dir.join(FILE)).map_err(failed)?;
-        let mut bytes = Vec::new();
-        (&mut file).take(9).read_to_end(&mut bytes).map_err(failed)?;
-        let sequence = <[u8; 8]>::try_from(bytes).ok().map(u64::from_be_bytes);
+        let path = dir.join(FILE);
+        let opened = fresh::open(File::options().read(true).write(true).create(true), &path);
+        let file = opened.map_err(|error| failed(&path, &error))?;
+        let sequence = sequence_in(&file).map_err(|error| failed(&path, &error))?;
         Ok((Witness { file }, sequence))
     }
 
     /// Notes that the batch with this number is acknowledged.
-    pub(crate) fn note(&mut self, sequence: u64) -> std::io::Result<()> {
+    pub(crate) fn note(&mut self, sequence: u64) -> io::Result<()> {
         self.file.rewind()?;
         self.file.write_all(&sequence.to_be_bytes())
     }
+}
+
+/// What the witness of the store in `dir` remembers, if there is one.
+pub(crate) fn read(dir: &Path) -> Result<Option<u64>, StoreError> {
+    let path = dir.join(FILE);
+    match fresh::open_to_read(&path).and_then(|file| sequence_in(&file)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map_err(|error| failed(&path, &error)),
+    }
+}
+
+fn sequence_in(file: &File) -> io::Result<Option<u64>> {
+    let mut bytes = Vec::new();
+    file.take(9).read_to_end(&mut bytes)?;
+    Ok(<[u8; 8]>::try_from(bytes).ok().map(u64::from_be_bytes))
+}
+
+fn failed(path: &Path, error: &io::Error) -> StoreError {
+    error::system_at(path, "opening the witness", error)
 }

@@ -1,5 +1,6 @@
 //! A crawl that questions are put to: its dataset, complete as of the last commit, whether the crawl is running or not.
 
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use anyhow::bail;
@@ -121,25 +122,52 @@ fn said(given: &str, url: CanonicalUrl) -> CanonicalUrl {
     url
 }
 
+/// Derives what the dataset lacks. Where it lacks nothing the directory is only read.
 fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> {
     if !dir.state().is_dir() {
         // A dataset alone answers as well.
         return Ok(());
     }
-    let store = match dir.open_store(&plan.options) {
-        Ok(store) => store,
+    let completed = is_complete(dir, layout, plan).and_then(|is| if is { Ok(()) } else { derive(dir, layout, plan) });
+    match completed {
         Err(error) if matches!(error.downcast_ref(), Some(StoreError::InUse { .. })) => {
             crate::say!(
                 "{} is in use by another command: the answer is as of when the dataset was last complete",
                 dir.root().display()
             );
-            return Ok(());
+            Ok(())
         }
-        Err(error) => return Err(error),
-    };
-    let deriver = Deriver { layout, store: store.as_ref(), archive: &dir.archive(), settings: &plan.settings };
-    tell_all(deriver.derive(&|_| ())?.notice().as_slice());
+        done => done,
+    }
+}
+
+/// Whether the dataset lacks nothing. Not asked of a state in a database, which would have to be opened twice.
+fn is_complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<bool> {
+    if plan.options.store.is_some() {
+        return Ok(false);
+    }
+    let view = dir.open_to_read(&plan.options)?;
+    Deriver { layout, store: view.as_ref(), archive: &dir.archive(), settings: &plan.settings }.is_complete()
+}
+
+fn derive(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> {
+    let derived = dir.open_store(&plan.options).and_then(|store| {
+        Deriver { layout, store: store.as_ref(), archive: &dir.archive(), settings: &plan.settings }.derive(&|_| ())
+    });
+    let derived = derived.map_err(|error| if is_forbidden(&error) { error.context(not_complete(dir)) } else { error });
+    tell_all(derived?.notice().as_slice());
     Ok(())
+}
+
+fn not_complete(dir: &CrawlDir) -> String {
+    let root = dir.root().display();
+    format!("{root}: its dataset is not complete: first let somebody who may write there run `argiope derive {root}`")
+}
+
+/// Whether the user or the file system forbids it.
+fn is_forbidden(error: &anyhow::Error) -> bool {
+    let kinds = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    kinds.into_iter().any(|kind| matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem))
 }
 
 /// How many threads compute.

@@ -41,7 +41,7 @@ pub struct CheckArgs {
 /// # Errors
 /// The directory holds no crawl, a crawl is running in it, or the disk fails.
 pub fn run(args: CheckArgs) -> anyhow::Result<ExitCode> {
-    let opened = Opened::new(&args.dir)?;
+    let opened = if args.repair { Opened::to_change(&args.dir)? } else { Opened::new(&args.dir)? };
     let mut audit = Audit::of(opened.view(), &Archive::of(&opened)?)?;
     let mut repair = None;
     if args.repair && audit.wants_repair() {

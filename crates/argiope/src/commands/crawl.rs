@@ -173,7 +173,7 @@ fn retried(
 
 /// Says what became of the seeds, since not a page was fetched.
 fn tell_why_nothing_came(dir: &CrawlDir, options: &Options) -> anyhow::Result<()> {
-    let store = dir.open_store(options)?;
+    let store = dir.open_to_read(options)?;
     let seeds = store.seeds()?;
     for seed in seeds.iter().take(SEEDS_TOLD_MAX) {
         let Some(visit) = store.get(seed.key())?.and_then(|entry| entry.visit) else {

@@ -39,7 +39,7 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
         writeln!(io::stdout(), "{}: complete as of now; the crawl is running", root.display())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let opened = Opened::new(&args.dir)?;
+    let opened = Opened::to_change(&args.dir)?;
     // Before anything is removed.
     let store = opened.own()?;
     let mut plan = Plan::new(&opened.options()?)?;

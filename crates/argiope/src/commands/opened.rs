@@ -1,4 +1,4 @@
-//! A crawl's directory opened to be read: what `status`, `explain`, `check`, `report` and `export` begin with.
+//! A crawl's directory opened, mostly to be read: what `status`, `explain`, `check`, `report`, `export` and `derive` begin with.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,16 +24,30 @@ pub(super) struct Opened {
 enum State {
     /// Nobody else can have it open meanwhile.
     Own(Arc<dyn Store>),
+    /// No crawl is running, nor can one begin meanwhile.
+    Read(Arc<dyn CrawlView>),
     /// A crawl is running. This is what it had come to when it was asked.
     Running(Box<dyn CrawlView>),
 }
 
 impl Opened {
-    /// Opens the directory of a crawl, which may be running.
+    /// Opens the directory of a crawl, which may be running, to read it. Others may do so at the same time, and nothing in it changes.
     ///
     /// # Errors
-    /// It holds no crawl, its state is gone or damaged, or another command has it open.
+    /// It holds no crawl, its state is gone or damaged, or another command changes it.
     pub(super) fn new(root: &Path) -> anyhow::Result<Self> {
+        Opened::with(root, |dir, options| Ok(State::Read(dir.open_to_read(options)?)))
+    }
+
+    /// Opens the directory of a crawl to change it, if none is running.
+    ///
+    /// # Errors
+    /// It holds no crawl, its state is gone or damaged, it may not be written to, or another command has it open.
+    pub(super) fn to_change(root: &Path) -> anyhow::Result<Self> {
+        Opened::with(root, |dir, options| Ok(State::Own(dir.open_store(options)?)))
+    }
+
+    fn with(root: &Path, open: impl Fn(&CrawlDir, &Options) -> anyhow::Result<State>) -> anyhow::Result<Self> {
         let dir = CrawlDir::existing(root)?;
         if !dir.state().is_dir() {
             bail!(
@@ -46,8 +60,8 @@ impl Opened {
             if let Some(view) = live::view(root)? {
                 return Ok(Opened { dir, state: State::Running(view) });
             }
-            match dir.open_store(&options) {
-                Ok(store) => return Ok(Opened { dir, state: State::Own(store) }),
+            match open(&dir, &options) {
+                Ok(state) => return Ok(Opened { dir, state }),
                 Err(error) if is_in_use(&error) && tries < TRIES_MAX => std::thread::sleep(TRY_AGAIN_AFTER),
                 Err(error) if is_in_use(&error) => break,
                 Err(error) => return Err(error),
@@ -68,23 +82,25 @@ impl Opened {
         Opened::new(root)
     }
 
-    /// The state, to be changed.
+    /// The state of a directory that was opened to change it.
     ///
     /// # Errors
     /// A crawl is running.
     pub(super) fn own(&self) -> anyhow::Result<&dyn Store> {
         match &self.state {
             State::Own(store) => Ok(&**store),
+            State::Read(_) => bail!("internal error: {} is open to be read", self.dir.root().display()),
             State::Running(_) => {
                 bail!("{}: a crawl is running in it: try again when it has ended", self.dir.root().display())
             }
         }
     }
 
-    /// The state after the last commit. That of a running crawl stays as it was when the directory was opened.
+    /// The state after the last commit. Of a crawl that runs it is the one when the directory was opened.
     pub(super) fn view(&self) -> &dyn CrawlView {
         match &self.state {
             State::Own(store) => &**store,
+            State::Read(view) => &**view,
             State::Running(view) => &**view,
         }
     }

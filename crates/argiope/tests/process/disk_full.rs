@@ -122,7 +122,7 @@ fn path_with(path: &Path, run: u8) -> PathBuf {
 }
 
 /// What runs a program where it may mount: root in a mount namespace, others in a user namespace too.
-fn mounter() -> Option<Vec<&'static str>> {
+pub fn mounter() -> Option<Vec<&'static str>> {
     let launchers = [vec!["unshare", "--mount"], vec!["unshare", "--mount", "--user", "--map-root-user"]];
     launchers.into_iter().find(|launcher| {
         let mut command = Command::new(launcher[0]);

@@ -19,4 +19,5 @@ mod restored;
 mod settings;
 mod stages;
 mod steered;
+mod unwritten;
 mod usage;

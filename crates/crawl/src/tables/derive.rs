@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ use model::{
     TaskId, Timestamp, Visit,
 };
 use replay::{Replay, ReplayError};
-use store::{Entry, Segment, Store};
+use store::{CrawlView, Entry, Segment};
 use warc::{LoadedRecord, Reader, RecordType};
 use weburl::CanonicalUrl;
 
@@ -45,7 +45,7 @@ pub struct Deriver<'a> {
     /// The dataset.
     pub layout: &'a Layout,
     /// The state of the crawl.
-    pub store: &'a dyn Store,
+    pub store: &'a dyn CrawlView,
     /// The directory of its archive.
     pub archive: &'a Path,
     /// Its settings; `details` must be set.
@@ -59,19 +59,25 @@ impl Deriver<'_> {
     /// # Errors
     /// The archive is damaged, or the dataset cannot be written.
     pub fn derive(&self, progress: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Derived> {
-        let has_removed = self.remove_stale()?;
-        let missing = self.missing()?;
-        if !has_removed
-            && missing.is_empty()
-            && UnrecordedPages::are_written(self.layout)?
-            && !Unsettled::is_marked(self.layout)
-        {
+        if self.is_complete()? {
             return Ok(Derived::default());
         }
+        self.remove_stale()?;
         let unsettled = Unsettled::begin(self.layout)?;
-        let derived = self.rows_of(missing, progress)?;
+        let derived = self.rows_of(self.missing()?, progress)?;
         unsettled.settle(self.store)?;
         Ok(derived)
+    }
+
+    /// Whether nothing is missing. Nothing is written to find out.
+    ///
+    /// # Errors
+    /// The state or the dataset cannot be read.
+    pub fn is_complete(&self) -> anyhow::Result<bool> {
+        Ok(self.stale()?.is_empty()
+            && self.missing()?.is_empty()
+            && UnrecordedPages::are_written(self.layout)?
+            && !Unsettled::is_marked(self.layout))
     }
 
     /// Derives the rows of every segment that the dataset does not reach the end of, and leaves the rest to who writes next.
@@ -84,28 +90,34 @@ impl Deriver<'_> {
     }
 
     /// Removes the files of segments that the state does not know: they were set aside, and are derived again where they are adopted.
-    /// Says whether there were any.
     ///
     /// # Errors
     /// The state or the dataset cannot be read, or a file cannot be removed.
-    pub fn remove_stale(&self) -> anyhow::Result<bool> {
+    pub fn remove_stale(&self) -> anyhow::Result<()> {
+        for path in self.stale()? {
+            std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// The files of segments that the state does not know.
+    fn stale(&self) -> anyhow::Result<Vec<PathBuf>> {
         let known: HashSet<String> = self
             .store
             .segments()?
             .into_iter()
             .map(|segment| segment.name.trim_end_matches(".warc.gz").to_owned())
             .collect();
-        let mut has_removed = false;
+        let mut stale = Vec::new();
         for table in Table::ALL {
             for path in self.layout.files(table)? {
                 let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
                 if stem != UNRECORDED && !known.contains(&stem) {
-                    std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
-                    has_removed = true;
+                    stale.push(path);
                 }
             }
         }
-        Ok(has_removed)
+        Ok(stale)
     }
 
     /// The segments that the dataset does not reach the end of.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use dataset::{Layout, PageRow, Place, Rows, UnrecordedPages, replace_places};
 use model::Purpose;
-use store::{Store, StoreError};
+use store::{CrawlView, StoreError};
 use weburl::UrlKey;
 
 /// The mark in a dataset's directory.
@@ -64,7 +64,7 @@ impl<'a> Unsettled<'a> {
     ///
     /// # Errors
     /// The state cannot be read, or the dataset cannot be written.
-    pub(super) fn settle(self, store: &dyn Store) -> anyhow::Result<()> {
+    pub(super) fn settle(self, store: &dyn CrawlView) -> anyhow::Result<()> {
         correct(self.layout, store, &self.stale)?;
         write_unrecorded(self.layout, store)?;
         let mark = mark_of(self.layout);
@@ -77,7 +77,7 @@ fn mark_of(layout: &Layout) -> PathBuf {
 }
 
 /// Corrects how URLs are found in the rows that are stale.
-fn correct(layout: &Layout, store: &dyn Store, stale: &Stale) -> anyhow::Result<()> {
+fn correct(layout: &Layout, store: &dyn CrawlView, stale: &Stale) -> anyhow::Result<()> {
     let mut rows = Rows::new(store, false)?;
     let mut place_of = |key: UrlKey| -> Result<Option<Place>, StoreError> {
         let Some(entry) = store.get(key)? else { return Ok(None) };
@@ -110,7 +110,7 @@ fn correct(layout: &Layout, store: &dyn Store, stale: &Stale) -> anyhow::Result<
 }
 
 /// Writes the rows of URLs that ended without a record in the archive.
-fn write_unrecorded(layout: &Layout, store: &dyn Store) -> anyhow::Result<()> {
+fn write_unrecorded(layout: &Layout, store: &dyn CrawlView) -> anyhow::Result<()> {
     let mut rows = Rows::new(store, false)?;
     let mut pages = UnrecordedPages::begin(layout)?;
     let mut after = None;

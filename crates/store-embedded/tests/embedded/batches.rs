@@ -4,7 +4,7 @@ use model::{
     Candidate, ContentDigest, Distance, Outcome, PayloadDigest, Queued, RobotsAnswer, RobotsRecord, SiteRecord,
     Timestamp, Via, Visit,
 };
-use store::{Batch, Entry, MemoryStore, Segment, Store, Totals};
+use store::{Batch, CrawlView, Entry, MemoryStore, Segment, Store, Totals};
 use weburl::{CanonicalRules, CanonicalUrl, SiteKey};
 
 const SITES: u64 = 5;
@@ -23,12 +23,25 @@ pub struct Content {
 
 /// Reads all that is in a store.
 pub fn content(store: &dyn Store) -> Content {
+    let queues = store.sites_with_pending(None, usize::MAX).expect("sites with a queue");
+    content_with(store, queues)
+}
+
+/// Reads the same from what can only be read.
+pub fn content_read(view: &dyn CrawlView) -> Content {
+    let entries = view.scan(None, usize::MAX).expect("scan");
+    let mut queues: Vec<_> = entries.iter().map(|entry| entry.candidate.url.key().site).collect();
+    queues.dedup();
+    queues.retain(|site| !view.pending(*site, None, 1).expect("pending").is_empty());
+    content_with(view, queues)
+}
+
+fn content_with(store: &dyn CrawlView, queues: Vec<SiteKey>) -> Content {
     let all = usize::MAX;
-    let queues = store.sites_with_pending(None, all).expect("sites with a queue").into_iter();
     let sites = store.sites(None, all).expect("sites").into_iter();
     Content {
         entries: store.scan(None, all).expect("scan"),
-        queues: queues.map(|site| (site, store.pending(site, None, all).expect("pending"))).collect(),
+        queues: queues.into_iter().map(|site| (site, store.pending(site, None, all).expect("pending"))).collect(),
         sites: sites.map(|record| store.site(record.site.key()).expect("site").expect("known")).collect(),
         seeds: store.seeds().expect("seeds"),
         segments: store.segments().expect("segments"),
@@ -37,7 +50,7 @@ pub fn content(store: &dyn Store) -> Content {
 }
 
 /// The number of the last batch in a store, 0 if there is none.
-pub fn last_number(store: &dyn Store) -> u64 {
+pub fn last_number(store: &dyn CrawlView) -> u64 {
     store.segments().expect("segments").first().map_or(0, |segment| segment.length)
 }
 

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::batches::{content, expected, last_number, numbered};
+use crate::batches::{content, content_read, expected, last_number, numbered};
 use model::{RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
 use store::{Batch, Store, StoreError};
-use store_embedded::{EmbeddedStore, Options};
+use store_embedded::{EmbeddedStore, EmbeddedView, Options};
 use tempfile::TempDir;
 use weburl::UrlKey;
 
@@ -87,6 +87,10 @@ fn open(dir: &Path) -> Result<EmbeddedStore, StoreError> {
     EmbeddedStore::open(dir, Options::default())
 }
 
+fn open_to_read(dir: &Path) -> Result<EmbeddedView, StoreError> {
+    EmbeddedStore::open_to_read(dir, &Options::default())
+}
+
 /// `count` places spread over the range.
 fn spread(from: usize, to: usize, count: usize) -> impl Iterator<Item = usize> {
     (0..count).map(move |n| from + n.wrapping_mul(0x9E37_79B9) % (to - from))
@@ -99,6 +103,9 @@ fn a_batch_that_was_not_acknowledged_vanishes_whole() {
     let (from, to) = (crashed.ends[ACKNOWLEDGED as usize], crashed.journal.len());
     for (n, length) in spread(from, to, CUTS).enumerate() {
         let dir = crashed.cut(length, n.is_multiple_of(2));
+        let before = fs::read(journal(dir.path())).expect("read the journal");
+        assert!(content_read(&open_to_read(dir.path()).expect("read")) == expect, "cut at {length}, then read");
+        assert!(fs::read(journal(dir.path())).expect("read the journal") == before, "who reads cuts nothing");
         let store = open(dir.path()).expect("open");
         assert!(content(&store) == expect, "cut at {length} of {from}..{to}");
         store.commit(&numbered(ACKNOWLEDGED + 1)).expect("commit");
@@ -122,7 +129,9 @@ fn a_batch_with_a_hole_vanishes_whole() {
     for hole in (first..crashed.journal.len() - PAGE_BYTES).step_by(PAGE_BYTES) {
         let mut bytes = crashed.journal.clone();
         bytes[hole..hole + PAGE_BYTES].fill(0);
-        let store = open(crashed.with_journal(&bytes, true).path()).expect("open");
+        let dir = crashed.with_journal(&bytes, true);
+        assert!(content_read(&open_to_read(dir.path()).expect("read")) == expect, "a hole at {hole}, then read");
+        let store = open(dir.path()).expect("open");
         assert!(content(&store) == expect, "a hole at {hole}");
     }
 }
@@ -137,6 +146,8 @@ fn a_damaged_batch_in_the_middle_is_noticed() {
     for _ in 0..2 {
         let error = open(dir.path()).err().expect("not to open");
         assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        let to_reader = open_to_read(dir.path()).err().expect("not to open");
+        assert_eq!(to_reader.to_string(), error.to_string());
         assert_eq!(fs::read(journal(dir.path())).expect("read the journal"), bytes);
     }
 }
@@ -150,6 +161,8 @@ fn the_loss_of_acknowledged_batches_is_noticed() {
         let error = open(dir.path()).err().expect("not to open");
         assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
         assert!(error.to_string().contains(&format!("batch {ACKNOWLEDGED} was acknowledged")), "{error}");
+        let to_reader = open_to_read(dir.path()).err().expect("not to open");
+        assert_eq!(to_reader.to_string(), error.to_string());
         fs::remove_file(dir.path().join("acknowledged")).expect("remove the witness");
         let store = open(dir.path()).expect("open what is left");
         let last = last_number(&store);

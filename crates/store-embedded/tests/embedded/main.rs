@@ -12,3 +12,4 @@ mod killed;
 mod known;
 mod like_memory;
 mod opening;
+mod reading;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::batches::{content, expected, numbered};
+use crate::batches::{content, content_read, expected, numbered};
 use model::{ContentDigest, PayloadDigest, SiteRecord};
 use store::{Batch, CrawlView, Store, StoreError};
 use store_embedded::{EmbeddedStore, Options};
@@ -35,6 +35,8 @@ fn another_format_is_refused() {
     fs::write(dir.path().join("engine/version"), b"FJL\x02").expect("write");
     let error = open(dir.path()).err().expect("not to open");
     assert!(matches!(error, StoreError::Version { found: 2, expected: 3, .. }), "{error}");
+    let to_reader = EmbeddedStore::open_to_read(dir.path(), &Options::default()).err().expect("not to open");
+    assert_eq!(to_reader.to_string(), error.to_string());
 }
 
 /// What the first format looked like: the records of URLs that wait were in the table of URLs.
@@ -99,6 +101,9 @@ fn goes_on_from(format: fn(&std::path::Path)) {
     commit(1..=6, u64::MAX);
     format(dir.path());
     let before = version(dir.path());
+    let view = EmbeddedStore::open_to_read(dir.path(), &Options::default()).expect("read");
+    assert_eq!(content_read(&view), expected(6));
+    drop(view);
     assert_eq!(content(&open(1).expect("open")), expected(6));
     assert_eq!(version(dir.path()), before, "who reads changes nothing");
     commit(7..=12, 1);
