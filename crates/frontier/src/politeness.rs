@@ -79,7 +79,7 @@ impl Default for Politeness {
             retry_after_max: Duration::from_secs(24 * 3600),
             backoff: Duration::from_secs(1),
             backoff_max: Duration::from_secs(300),
-            attempts_max: 6,
+            attempts_max: 4,
             failures_in_a_row_max: 8,
             give_up_after: Duration::from_secs(7 * 24 * 3600),
         }

@@ -158,7 +158,7 @@ pub struct Options {
     /// The longest wait after failures [default: 5m]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_backoff: Option<Span>,
-    /// How often a URL is asked for before a temporary failure counts as final [default: 6]
+    /// How often a URL is asked for before a temporary failure counts as final [default: 4]
     #[arg(long, value_name = "N", value_parser = whole::<u8>, hide_short_help = true, help_heading = "Politeness")]
     pub max_attempts: Option<u8>,
     /// Failures in a row, of different URLs, after which a site is put aside for 1, 5, 30 minutes, 2, 6, 24 hours [default: 8]

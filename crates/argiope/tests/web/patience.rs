@@ -74,7 +74,7 @@ async fn a_page_that_always_fails_does_not_keep_the_crawl_open() {
     assert_eq!(crawl.run().await.code, Some(0));
     assert_eq!(count(&crawl.found().outcomes()), [("html", 60), ("http_error", 1)].into());
     let asked = server.log().iter().filter(|entry| entry.target == "/5").count();
-    assert_eq!(asked, 6, "--max-attempts");
+    assert_eq!(asked, 4, "--max-attempts");
 }
 
 #[tokio::test(flavor = "multi_thread")]
