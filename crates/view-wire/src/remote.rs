@@ -11,6 +11,8 @@ use crate::frame::{read, write};
 use crate::{Answer, ENTRIES_MAX, GREETING, Question, WireError};
 
 const DOING: &str = "asking the running crawl";
+/// What a connection that breaks off means.
+const ENDED: &str = "it has ended meanwhile: run the command again";
 
 /// The state of a crawl that runs in another process, after one commit.
 pub struct RemoteView<S> {
@@ -33,10 +35,14 @@ impl<S: Read + Write + Send> RemoteView<S> {
     fn ask<T>(&self, question: &Question, wanted: impl FnOnce(Answer) -> Option<T>) -> Result<T, StoreError> {
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = write(&mut *stream, question).and_then(|()| read::<Answer>(&mut *stream));
-        match answer.map_err(|error| failed(error.to_string()))? {
+        let answer = answer.map_err(|error| match error {
+            WireError::Io(error) => failed(format!("{ENDED} ({error})")),
+            error => failed(error.to_string()),
+        });
+        match answer? {
             Some(Answer::Failed(error)) => Err(failed(error)),
             Some(answer) => wanted(answer).ok_or_else(|| failed("the answer is to another question".to_owned())),
-            None => Err(failed("it has ended meanwhile: run the command again".to_owned())),
+            None => Err(failed(ENDED.to_owned())),
         }
     }
 
