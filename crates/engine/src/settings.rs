@@ -33,6 +33,9 @@ pub const LARGE_ROBOTS_BYTES: usize = 16 << 10;
 /// Default for the bytes of large rules in memory.
 pub const RULES_BYTES_MAX: usize = 32 << 20;
 
+/// Default for the sites whose turn waits for their large rules at once.
+pub const RULES_READ_AT_ONCE_MAX: usize = 8;
+
 /// Links judged for one event, unless told otherwise: one to three milliseconds of them.
 pub const LINKS_AT_ONCE: usize = 2_048;
 
@@ -103,6 +106,9 @@ pub struct Settings {
     pub large_robots_bytes: usize,
     /// Bytes of large rules in memory, at most. The step reads the others from the store when their site's turn comes.
     pub rules_bytes_max: usize,
+    /// Sites whose turn waits for their large rules at once, at most. New files are read at once while there are fewer of both. Each has up
+    /// to 500 KiB in memory.
+    pub rules_read_at_once_max: usize,
     /// URLs remembered that were found lately, so that finding them again is not recorded. 0 has every find recorded, for
     /// those who want to be told of all.
     pub remembered_urls_max: usize,

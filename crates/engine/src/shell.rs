@@ -239,8 +239,10 @@ impl Shell {
         });
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let beside = Arc::new(Semaphore::new(cores));
+        let reading_rules = Arc::new(Semaphore::new(cores.div_ceil(2)));
+        let settings = Arc::new(settings);
         let mut hands = Hands {
-            fetching: Arc::new(Fetching { fetcher, browsing, beside, settings: Arc::new(settings), events, clock }),
+            fetching: Arc::new(Fetching { fetcher, browsing, beside, reading_rules, settings, events, clock }),
             flights: Flights::default(),
             waiting_orders: VecDeque::new(),
             alarm: None,
@@ -493,7 +495,7 @@ impl Hands {
         self.flights.spawn(Job::ReadRules(site), WAITS_MAX, async move {
             let settings = fetching.settings.clone();
             // It is never closed.
-            let _permit = fetching.beside.acquire().await;
+            let _permit = fetching.reading_rules.acquire().await;
             let rules = on_its_own_thread(move || crate::read_rules(code, &body, &settings)).await;
             let _ = fetching.events.send(Event::RulesRead { site, rules: Some(rules) }).await;
         });

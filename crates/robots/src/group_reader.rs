@@ -37,6 +37,19 @@ pub(crate) fn read(body: &[u8], product_token: &str) -> OurPart {
     reader.finish()
 }
 
+/// The sitemaps that a file names, as [`RobotsTxt::sitemaps`](crate::RobotsTxt::sitemaps) has them. The rules are passed over, which
+/// takes most of the time otherwise.
+#[must_use]
+pub fn sitemaps(body: &[u8]) -> Vec<String> {
+    let mut reader = GroupReader::new("");
+    for record in Lines::new(body).filter_map(|(_, line)| Record::read(line)) {
+        if let Record::Sitemap(value) = record {
+            reader.sitemap(value);
+        }
+    }
+    reader.sitemaps
+}
+
 /// Whom the user-agent lines of the current group name: us, everybody, both, or neither.
 #[derive(Debug, Clone, Copy, Default)]
 struct Addressees {

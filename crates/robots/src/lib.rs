@@ -48,7 +48,7 @@ mod steps;
 pub use access::{Access, Lifetime, ROBOTS_CACHE_MAX, ROBOTS_REDIRECTS_MAX, RobotsFetch, access};
 pub use crawl_delay::CRAWL_DELAY_MAX;
 pub use decision::{DecidingLine, Decision, Matching, Reason, Undefined};
-pub use group_reader::{SITEMAP_URL_BYTES_MAX, SITEMAPS_MAX};
+pub use group_reader::{SITEMAP_URL_BYTES_MAX, SITEMAPS_MAX, sitemaps};
 pub use line_frames::LINE_TEXT_BYTES_MAX;
 pub use lines::ROBOTS_BYTES_MAX;
 pub use robots_txt::RobotsTxt;

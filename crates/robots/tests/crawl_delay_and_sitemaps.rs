@@ -62,6 +62,7 @@ fn a_delay_that_is_no_number_is_none() {
 #[track_caller]
 fn check_sitemaps(file: &str, expect: &[&str]) {
     assert_eq!(RobotsTxt::parse(file.as_bytes(), "argiope").sitemaps(), expect, "{file}");
+    assert_eq!(robots::sitemaps(file.as_bytes()), expect, "{file}");
 }
 
 #[test]
@@ -80,6 +81,7 @@ fn sitemaps_are_bounded_in_number_and_length() {
     let robots = RobotsTxt::parse(many.as_bytes(), "argiope");
     assert_eq!(robots.sitemaps().len(), SITEMAPS_MAX);
     assert_eq!(robots.sitemaps()[0], "/0.xml");
+    assert_eq!(robots::sitemaps(many.as_bytes()), robots.sitemaps());
 
     let longest = "a".repeat(SITEMAP_URL_BYTES_MAX);
     check_sitemaps(&format!("Sitemap: {longest}\nSitemap: {longest}a\nSitemap: /b\n"), &[&longest, "/b"]);

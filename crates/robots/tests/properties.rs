@@ -154,6 +154,7 @@ proptest! {
     #[test]
     fn every_decision_names_a_line_of_the_file(body in almost_robots_txt(), path in "/[a-c*$%0-9?&/]{0,20}") {
         let robots = RobotsTxt::parse(&body, "argiope");
+        prop_assert_eq!(robots::sitemaps(&body), robots.sitemaps());
         let text = String::from_utf8_lossy(&body).replace("\r\n", "\n").replace('\r', "\n");
         for matching in BOTH {
             let decision = robots.decide(&path, matching);

@@ -92,6 +92,7 @@ impl Plan {
             windows_urls_max: engine::settings::WINDOWS_URLS_MAX,
             large_robots_bytes: engine::settings::LARGE_ROBOTS_BYTES,
             rules_bytes_max: engine::settings::RULES_BYTES_MAX,
+            rules_read_at_once_max: engine::settings::RULES_READ_AT_ONCE_MAX,
             remembered_urls_max: engine::settings::REMEMBERED_URLS_MAX,
             links_at_once: engine::settings::LINKS_AT_ONCE,
             ignore_nofollow: options.ignore_nofollow == Some(true),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::Settings;
-use engine::settings::{LARGE_ROBOTS_BYTES, RULES_BYTES_MAX};
+use engine::settings::{LARGE_ROBOTS_BYTES, RULES_BYTES_MAX, RULES_READ_AT_ONCE_MAX};
 use frontier::{Filter, Politeness, SiteRules, TrapRules};
 use model::Limits;
 use robots::Matching;
@@ -279,6 +279,7 @@ impl Scenario {
             // Not drawn. Often each robots.txt is read beside the step, and room is for the rules of one site.
             large_robots_bytes: if self.seed % 5 < 3 { 0 } else { LARGE_ROBOTS_BYTES },
             rules_bytes_max: if self.seed.is_multiple_of(2) { 0 } else { RULES_BYTES_MAX },
+            rules_read_at_once_max: if self.seed % 3 < 2 { 1 } else { RULES_READ_AT_ONCE_MAX },
             remembered_urls_max: wishes.remembered_urls_max,
             // Not drawn either. Often so few that nearly every page is judged in parts.
             links_at_once: LINKS_AT_ONCE[usize::try_from(self.seed % 7 % 3).unwrap_or_default()],

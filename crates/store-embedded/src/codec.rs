@@ -71,7 +71,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// True where the URL's record is in the queue: it waits for its visit.
+    /// True where the URL waits for its visit.
     pub(crate) fn is_in_queue(&self) -> bool {
         self.queued && self.visit.is_none()
     }

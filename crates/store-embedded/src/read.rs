@@ -18,6 +18,12 @@ use crate::merged::merged;
 use crate::queue::{Generation, Generations};
 use crate::tables::Tables;
 
+#[cfg(test)]
+thread_local! {
+    /// How often this thread looked for a URL through a queue.
+    pub(crate) static SEARCHES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
 /// The state after some commit.
 pub(crate) struct View {
     tables: Arc<Tables>,
@@ -197,16 +203,24 @@ impl View {
                 let record = self.read(self.queue.table(generation), &keys::queue(key.site, position))?;
                 record.map(|record| self.waiting(key, &record)).transpose()
             }
-            (Way::Page { is_in_queue: false, .. }, _) => self.visited_record(key),
+            (Way::Page { is_in_queue: false, .. }, _) => self.record_outside_queue(key),
             (Way::Page { .. } | Way::InRecord | Way::Shared, _) => self.record(key),
         }
     }
 
-    /// The record of a URL, which is looked for among the visited and then at each rank of its site's queue.
+    /// The record of a URL, which is looked for in the table of URLs and then in the queue.
     fn record(&self, key: UrlKey) -> Result<Option<UrlRecord>, StoreError> {
-        if let Some(record) = self.visited_record(key)? {
-            return Ok(Some(record));
+        match self.record_outside_queue(key)? {
+            None => self.search(key),
+            record => Ok(record),
         }
+    }
+
+    /// Looks for a URL at each rank of its site's queue. The engine reads over all that have left the queue so: who commits must not
+    /// do this for each link.
+    fn search(&self, key: UrlKey) -> Result<Option<UrlRecord>, StoreError> {
+        #[cfg(test)]
+        SEARCHES.set(SEARCHES.get() + 1);
         let mut rank = Some(0);
         while let Some(tried) = rank {
             let sought = Position { rank: tried, url: key.url };
@@ -222,17 +236,17 @@ impl View {
         Ok(None)
     }
 
-    fn visited_record(&self, key: UrlKey) -> Result<Option<UrlRecord>, StoreError> {
+    fn record_outside_queue(&self, key: UrlKey) -> Result<Option<UrlRecord>, StoreError> {
         let record = self.read(&self.tables.urls, &key.to_bytes())?;
         record.map(|record| codec::decode_url(&record)).transpose()
     }
 
-    /// The record of a URL in the queue, where it is unless the URL was visited.
+    /// The record of a URL in the queue: what stands there, or else that of the table of URLs.
     fn waiting(&self, key: UrlKey, record: &[u8]) -> Result<UrlRecord, StoreError> {
         if !record.is_empty() {
             return codec::decode_url(record);
         }
-        self.visited_record(key)?.ok_or_else(|| damaged("queue", "its URL is missing"))
+        self.record_outside_queue(key)?.ok_or_else(|| damaged("queue", "its URL is missing"))
     }
 
     fn queued(&self, place: &[u8], record: &[u8]) -> Result<Queued, StoreError> {

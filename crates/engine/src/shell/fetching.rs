@@ -20,6 +20,8 @@ pub(super) struct Fetching {
     pub(super) browsing: Option<Arc<Browsing>>,
     /// A permit for each core: more large bodies are not looked into at once.
     pub(super) beside: Arc<Semaphore>,
+    /// Permits to read large robots.txt files, which may take long: pages do not wait for them.
+    pub(super) reading_rules: Arc<Semaphore>,
     pub(super) settings: Arc<Settings>,
     pub(super) events: mpsc::Sender<Event>,
     pub(super) clock: Clock,

@@ -101,6 +101,7 @@ impl State {
             return;
         }
         self.check_limits(now);
+        self.go_on_with_turns(now);
         while self.ending.is_none() && self.has_room() && self.bench.next_due().is_some_and(|due| due <= now) {
             if !self.network.may_try(now) {
                 break;
@@ -145,20 +146,15 @@ impl State {
         self.judged >= self.settings.links_at_once || !self.in_parts.is_empty()
     }
 
-    fn has_room(&self) -> bool {
+    /// True if one more fetch may begin.
+    pub(super) fn has_room(&self) -> bool {
         !self.settings.paused
             && !self.has_judged_enough()
-            && self.turns_taken() < self.settings.concurrency
+            && self.in_flight.len() < self.settings.concurrency
             && self.open.len() < RECORDS_OPEN_MAX
             && self.open_weight.found < FOUND_OPEN_MAX
             && self.open_weight.bytes < self.settings.limits.in_flight_bytes_max
-            && self.rulebook.has_room(self.settings.rules_bytes_max)
-            && self.settings.pages_max.is_none_or(|max| self.pages + (self.turns_taken() as u64) < max)
-    }
-
-    /// Fetches under way, and sites whose rules are read before they fetch.
-    fn turns_taken(&self) -> usize {
-        self.in_flight.len() + self.rulebook.turns()
+            && self.settings.pages_max.is_none_or(|max| self.pages + (self.in_flight.len() as u64) < max)
     }
 
     fn check_limits(&mut self, now: Timestamp) {

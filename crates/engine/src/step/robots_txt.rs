@@ -8,7 +8,7 @@ use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::errands::Redirect;
-use super::rules::is_large;
+use super::rules::{is_large, unread};
 use super::{Start, State};
 use crate::{Record, Settings};
 
@@ -74,10 +74,13 @@ impl State {
             return;
         }
         let answer = &had.file.answer;
-        if is_large(answer, &self.settings) && is_final(answer, &self.settings) {
+        let robots = if !is_large(answer, &self.settings) || !is_final(answer, &self.settings) {
+            robots_of(answer, had.at, &self.settings)
+        } else if self.rulebook.may_read_new(&self.settings) {
             return self.read_beside(site, had);
-        }
-        let robots = robots_of(answer, had.at, &self.settings);
+        } else {
+            unread(had.at, &self.settings)
+        };
         self.rulebook.drop(site);
         self.robots_answered(now, site, had, robots);
     }
@@ -88,6 +91,7 @@ impl State {
         let is_had = is_final(&had.file.answer, &self.settings);
         let failure = failure_of(&had.file.answer);
         let record = had.record(is_had);
+        let file = record.answer.clone();
         let Had { at, retry_after, exchanges, is_own, .. } = had;
         let is_network = is_own && self.is_fault_of_network(now, site, &failure);
         let shares_addresses = self.shares_addresses();
@@ -129,7 +133,11 @@ impl State {
         record.site_record = Some(site_record);
         // What is wanted for the sake of other sites alone may be a site of the crawl later.
         if is_had && !is_network && (self.start != Start::Shared || self.has_more_than_robots_waiting(site)) {
-            record.found = self.sitemaps_to_read(site);
+            let file = match &file {
+                RobotsAnswer::Status { body, .. } => Some(&body[..]),
+                RobotsAnswer::Failed(_) => None,
+            };
+            record.found = self.sitemaps_to_read(site, file);
         }
         self.record(record);
     }

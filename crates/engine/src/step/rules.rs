@@ -1,6 +1,6 @@
 //! Large robots.txt files. The shell reads them beside the step. Their rules stay in memory as far as there is room; the store has the rest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use foldhash::HashMap;
@@ -13,9 +13,6 @@ use super::robots_txt::{Had, access, expiry, is_final, robots_of, robots_state, 
 use super::{Front, Leaving, Slot, State};
 use crate::{Command, Settings};
 
-/// Sites that wait for their rules with their turn at once. Each has a file of up to 500 KiB in memory, and each core reads one at a time.
-const READ_AT_ONCE_MAX: usize = 8;
-
 /// How long a site waits for another turn if so many wait already.
 const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
@@ -26,10 +23,12 @@ pub(super) struct Rulebook {
     order: BTreeMap<u64, SiteKey>,
     uses: u64,
     bytes: usize,
-    /// Bytes of new files that are being read.
-    unread: usize,
-    /// Sites whose turn waits for their rules.
+    /// New files that are being read.
+    new: usize,
+    /// Sites whose turn waits for their rules, or for room when those are there.
     turns: usize,
+    /// The latter. Their rules stay in memory.
+    ready: VecDeque<(SiteKey, Group)>,
 }
 
 struct Held {
@@ -53,6 +52,13 @@ impl Rulebook {
         }
     }
 
+    /// Keeps the rules of a site in memory until they are used.
+    fn pin(&mut self, site: SiteKey) {
+        if let Some(Held { used, .. }) = self.held.get(&site) {
+            self.order.remove(used);
+        }
+    }
+
     /// Notes that the rules of a site have left memory.
     pub(super) fn drop(&mut self, site: SiteKey) {
         if let Some(Held { used, bytes }) = self.held.remove(&site) {
@@ -61,13 +67,9 @@ impl Rulebook {
         }
     }
 
-    pub(super) fn turns(&self) -> usize {
-        self.turns
-    }
-
-    /// True if more files may come.
-    pub(super) fn has_room(&self, bytes_max: usize) -> bool {
-        self.unread == 0 || self.unread < bytes_max
+    /// True if a new file may be read at once. Sites that wait with their turn come first.
+    pub(super) fn may_read_new(&self, settings: &Settings) -> bool {
+        self.new + self.turns < settings.rules_read_at_once_max
     }
 
     /// The site whose rules were used longest ago, if the rules take more than `bytes_max`.
@@ -85,11 +87,17 @@ pub(super) enum Reading {
     Stored(Option<Group>),
     /// A new file. The step records it when its rules are there.
     Fresh(Box<Had>),
+    /// The rules are there, and the turn that waited for them waits for room.
+    Done,
 }
 
 impl Reading {
     pub(super) fn is_under_way(&self) -> bool {
         !matches!(self, Reading::Nothing)
+    }
+
+    fn is_awaited(&self) -> bool {
+        matches!(self, Reading::Stored(_) | Reading::Fresh(_))
     }
 }
 
@@ -97,10 +105,15 @@ impl Reading {
 pub(super) fn stored_robots(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
     match record {
         Some(record) if is_large(&record.answer, settings) && is_final(&record.answer, settings) => {
-            RobotsState::Stored { crawl_delay: None, expires_at: expiry(record.fetched_at, settings) }
+            unread(record.fetched_at, settings)
         }
         record => robots_state(record, settings),
     }
+}
+
+/// The state of a large robots.txt, had at this time, that nobody has read.
+pub(super) fn unread(at: Timestamp, settings: &Settings) -> RobotsState {
+    RobotsState::Stored { crawl_delay: None, expires_at: expiry(at, settings) }
 }
 
 /// True if reading the file would take too long for the step.
@@ -123,10 +136,10 @@ impl State {
     /// Orders the read of a new robots.txt. The record follows, with the sitemaps that it names.
     pub(super) fn read_beside(&mut self, site: SiteKey, had: Had) {
         let RobotsAnswer::Status { code, body } = &had.file.answer else { return };
-        let (bytes, read) = (body.len(), Command::ReadRules { site, code: *code, body: body.clone() });
+        let read = Command::ReadRules { site, code: *code, body: body.clone() };
         let Some(front) = self.front(site) else { return };
         front.reading = Reading::Fresh(Box::new(had));
-        self.rulebook.unread += bytes;
+        self.rulebook.new += 1;
         self.asked += 1;
         self.commands.push(read);
     }
@@ -141,7 +154,7 @@ impl State {
 
     /// A turn that needs rules from the store. If many sites wait for theirs, the turn comes again a little later.
     pub(super) fn visit_with_rules(&mut self, now: Timestamp, site: SiteKey, group: Group) {
-        if self.rulebook.turns < READ_AT_ONCE_MAX {
+        if self.rulebook.turns < self.settings.rules_read_at_once_max {
             self.ask_for_rules(site, Some(group));
             return self.prepare(now, site);
         }
@@ -179,7 +192,7 @@ impl State {
 
     /// Takes in the rules.
     pub(super) fn rules_read(&mut self, now: Timestamp, site: SiteKey, rules: Option<RobotsTxt>) {
-        let Some(front) = self.front(site).filter(|front| front.reading.is_under_way()) else { return };
+        let Some(front) = self.front(site).filter(|front| front.reading.is_awaited()) else { return };
         let bytes = rules.as_ref().map_or(0, RobotsTxt::heap_bytes);
         let reading = std::mem::take(&mut front.reading);
         self.asked -= 1;
@@ -187,15 +200,13 @@ impl State {
         match reading {
             Reading::Fresh(had) => self.fresh_rules_read(now, site, *had, rules),
             Reading::Stored(turn) => self.stored_rules_read(now, site, turn, rules),
-            Reading::Nothing => {}
+            Reading::Nothing | Reading::Done => {}
         }
         self.prepare(now, site);
     }
 
     fn fresh_rules_read(&mut self, now: Timestamp, site: SiteKey, mut had: Had, rules: Option<RobotsTxt>) {
-        if let RobotsAnswer::Status { body, .. } = &had.file.answer {
-            self.rulebook.unread -= body.len();
-        }
+        self.rulebook.new -= 1;
         if rules.is_none() {
             // As if it had not come.
             had.file.answer = RobotsAnswer::Failed(unreadable());
@@ -230,25 +241,48 @@ impl State {
             self.name_sitemaps(site);
         }
         if let Some(group) = turn {
-            self.rulebook.turns -= 1;
             self.go_on_with_turn(now, site, group);
         }
     }
 
-    /// Goes on with a turn that waited for rules, if the site may still be visited.
+    /// Goes on with the turns that have their rules and wait for room, before others begin theirs.
+    pub(super) fn go_on_with_turns(&mut self, now: Timestamp) {
+        while (self.has_room() || self.begins_nothing())
+            && let Some((site, group)) = self.rulebook.ready.pop_front()
+        {
+            self.rulebook.used(site);
+            if let Some(front) = self.front(site) {
+                front.reading = Reading::Nothing;
+            }
+            self.go_on_with_turn(now, site, group);
+            self.prepare(now, site);
+        }
+    }
+
+    /// True where no fetch may begin, whatever ends.
+    fn begins_nothing(&self) -> bool {
+        self.settings.paused || self.ending.is_some()
+    }
+
+    /// Goes on with a turn that waited for rules, if the site may still be visited. It did not count as a fetch, so there may be no room
+    /// for one now: then it has the next.
     fn go_on_with_turn(&mut self, now: Timestamp, site: SiteKey, group: Group) {
-        let may_begin = self.ending.is_none()
-            && !self.settings.paused
-            && self.network.quiet_until().is_none_or(|quiet| quiet <= now);
+        let may_begin = !self.begins_nothing() && self.network.quiet_until().is_none_or(|quiet| quiet <= now);
         let is_due = |front: &Front| {
             let stays = front.leaving == Leaving::No && !front.yields && !front.held;
             stays && front.state.due_at() <= now && !front.state.is_aside(now)
         };
-        if may_begin && self.front(site).is_some_and(|front| is_due(front)) {
-            self.visit(now, site, group);
-        } else {
-            self.bench.end(group, now);
+        let has_room = self.has_room();
+        match self.front(site).filter(|front| may_begin && is_due(front)) {
+            Some(front) if !has_room => {
+                front.reading = Reading::Done;
+                self.rulebook.pin(site);
+                return self.rulebook.ready.push_back((site, group));
+            }
+            Some(_) => self.visit(now, site, group),
+            None => self.bench.end(group, now),
         }
+        self.rulebook.turns -= 1;
     }
 
     /// Keeps rules in memory. The rules used longest ago leave it.
@@ -284,5 +318,18 @@ mod tests {
             left.push(site.0);
         }
         assert_eq!((left, rulebook.bytes), (vec![2, 4, 1], 0));
+    }
+
+    #[test]
+    fn rules_stay_that_a_turn_waits_to_use() {
+        let mut rulebook = Rulebook::default();
+        rulebook.hold(SiteKey(1), 10);
+        rulebook.hold(SiteKey(2), 10);
+        rulebook.pin(SiteKey(1));
+        assert_eq!(rulebook.beyond(0), Some(SiteKey(2)));
+        rulebook.drop(SiteKey(2));
+        assert_eq!(rulebook.beyond(0), None);
+        rulebook.used(SiteKey(1));
+        assert_eq!(rulebook.beyond(0), Some(SiteKey(1)));
     }
 }

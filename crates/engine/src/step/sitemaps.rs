@@ -7,7 +7,6 @@
 use foldhash::HashSet;
 use frontier::RobotsState;
 use model::{Candidate, Purpose, RobotsRecord, Via};
-use robots::RobotsTxt;
 use weburl::{CanonicalRules, CanonicalUrl, Scope, ScopeKind, Site, SiteKey};
 
 use super::robots_txt::robots_state;
@@ -93,7 +92,7 @@ impl State {
 
     /// Records the sitemaps of a site, as soon as its rules are read.
     pub(super) fn name_sitemaps(&mut self, site: SiteKey) {
-        let found = self.sitemaps_to_read(site);
+        let found = self.sitemaps_to_read(site, None);
         if !found.is_empty() {
             let mut record = Record::of(site);
             record.found = found;
@@ -104,18 +103,24 @@ impl State {
         }
     }
 
-    /// The sitemaps of a site in front, once, if the crawl reads them. Empty while the rules are unknown or in the store.
-    pub(super) fn sitemaps_to_read(&mut self, site: SiteKey) -> Vec<Candidate> {
+    /// The sitemaps of a site in front, once, if the crawl reads them. While the rules are in the store, `file` tells them, if it is given.
+    pub(super) fn sitemaps_to_read(&mut self, site: SiteKey, file: Option<&[u8]>) -> Vec<Candidate> {
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return Vec::new() };
         let is_wanted =
             self.settings.sitemaps && !front.sitemaps_named && self.sitemap_sites.includes(front.state.site());
-        front.names_sitemaps = is_wanted && matches!(front.state.robots(), RobotsState::Stored { .. });
-        let RobotsState::Known { rules, .. } = front.state.robots() else { return Vec::new() };
+        let is_stored = matches!(front.state.robots(), RobotsState::Stored { .. });
+        front.names_sitemaps = is_wanted && is_stored && file.is_none();
         if !is_wanted {
             return Vec::new();
         }
+        let (site, canonical) = (front.state.site(), &self.settings.canonical);
+        let found = match (front.state.robots(), file) {
+            (RobotsState::Known { rules, .. }, _) => named(site, rules.sitemaps(), canonical),
+            (RobotsState::Stored { .. }, Some(file)) => named(site, &robots::sitemaps(file), canonical),
+            _ => return Vec::new(),
+        };
         front.sitemaps_named = true;
-        named(front.state.site(), rules, &self.settings.canonical)
+        found
     }
 }
 
@@ -123,15 +128,15 @@ impl State {
 #[must_use]
 pub fn sitemaps_of(site: &Site, record: &RobotsRecord, settings: &Settings) -> Vec<Candidate> {
     match robots_state(Some(record), settings) {
-        RobotsState::Known { rules, .. } => named(site, &rules, &settings.canonical),
+        RobotsState::Known { rules, .. } => named(site, rules.sitemaps(), &settings.canonical),
         _ => Vec::new(),
     }
 }
 
-fn named(site: &Site, rules: &RobotsTxt, canonical: &CanonicalRules) -> Vec<Candidate> {
+fn named(site: &Site, sitemaps: &[String], canonical: &CanonicalRules) -> Vec<Candidate> {
     let Some(robots_txt) = CanonicalUrl::from_canonical(&format!("{site}/robots.txt")) else { return Vec::new() };
     let usual = [format!("{site}{SITEMAP_PATH}")];
-    let texts = if rules.sitemaps().is_empty() { &usual[..] } else { rules.sitemaps() };
+    let texts = if sitemaps.is_empty() { &usual[..] } else { sitemaps };
     let urls = texts.iter().filter_map(|text| robots_txt.join(text, canonical).ok());
     urls.map(|url| Candidate {
         url,

@@ -56,6 +56,7 @@ pub(crate) fn settings() -> Settings {
         windows_urls_max: 100,
         large_robots_bytes: crate::settings::LARGE_ROBOTS_BYTES,
         rules_bytes_max: crate::settings::RULES_BYTES_MAX,
+        rules_read_at_once_max: crate::settings::RULES_READ_AT_ONCE_MAX,
         remembered_urls_max: 100,
         links_at_once: 4_096,
         ignore_nofollow: false,

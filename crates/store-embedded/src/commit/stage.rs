@@ -11,6 +11,7 @@ use weburl::UrlKey;
 
 use super::plan::{Plan, Touched};
 use crate::codec::{self, Progress};
+use crate::known::Way;
 use crate::queue::Generations;
 use crate::tables::Tables;
 use crate::{keys, totals};
@@ -62,8 +63,8 @@ impl Stage<'_> {
             }
         }
         let encoded = codec::encode_url(record);
-        if now.is_in_queue() {
-            // It may have been there in the first format.
+        if Way::of(&now).is_record_in_queue() {
+            // It may have been there: in the first format, or while the URL was further away.
             if before.is_some() {
                 self.to.remove(&self.tables.urls, key.to_bytes());
             }

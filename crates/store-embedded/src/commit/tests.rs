@@ -9,6 +9,7 @@ use store::{Batch, CrawlView, Entry, MemoryStore, Store, Totals};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::known::Fingerprints;
+use crate::read::SEARCHES;
 use crate::{EmbeddedStore, Options};
 
 /// All URLs have one fingerprint.
@@ -54,6 +55,39 @@ fn a_url_that_is_known_but_has_no_record_is_unknown() {
         assert_eq!((totals.urls, totals.pending), (4, 0));
         assert!(candidates.iter().chain([&settled]).all(|candidate| find(&store, candidate) == 0));
     }
+}
+
+#[test]
+fn no_commit_of_a_chain_looks_for_a_url_through_the_queue() {
+    const PAGES: u32 = 120;
+    let dir = tempfile::tempdir().expect("a directory");
+    let open = || {
+        let options = Options { generation_urls: 50, ..Options::default() };
+        EmbeddedStore::open(dir.path(), options).expect("open")
+    };
+    let page = |number| found(&format!("http://a.test/{number}"), number);
+    let item = |number, depth| found(&format!("http://a.test/item/{number}"), depth);
+    let (memory, mut store) = (MemoryStore::new(), open());
+    let first = Batch { found: vec![page(0)], ..Batch::default() };
+    assert_eq!(store.commit(&first).expect("commit"), memory.commit(&first).expect("commit"));
+    for number in 0..PAGES {
+        let (next, depth) = (page(number + 1), number + 1);
+        let key = page(number).url.key();
+        let mut found = vec![next, item(number, depth)];
+        // Links back, to items that wait, and to items that are not known yet.
+        found.extend((0..5).map(|back| Candidate { depth, ..page(number.saturating_sub(back)) }));
+        found.extend((0..5).map(|back| item(number / 2 + back, depth)));
+        let visit = Visit::without_fetch(key, Outcome::Html, String::new(), Timestamp(1));
+        let visit = Visit { judged_at: page(number).distance(), ..visit };
+        let batch = Batch { visits: vec![visit], attempts: vec![(key, 1)], found, ..Batch::default() };
+        assert_eq!(store.commit(&batch).expect("commit"), memory.commit(&batch).expect("commit"), "page {number}");
+        if number % 50 == 49 {
+            drop(store);
+            store = open();
+        }
+    }
+    assert_eq!(content(&store), content(&memory));
+    assert_eq!(SEARCHES.get(), 0);
 }
 
 fn content(store: &dyn Store) -> (Vec<Entry>, Totals, Vec<usize>) {

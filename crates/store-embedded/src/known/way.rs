@@ -9,7 +9,7 @@ use crate::codec::Standing;
 pub(crate) enum Way {
     /// A page so far from the nearest seed. Its record is in the queue, or else in the table of URLs.
     Page { distance: Distance, is_in_queue: bool },
-    /// Only its record says: a sitemap, or a page far away.
+    /// Only its record says: a sitemap, or a page far away. Its record is in the table of URLs, also while it waits.
     InRecord,
     /// Several URLs share a fingerprint: the record of each says whether it is there.
     Shared,
@@ -30,6 +30,11 @@ impl Way {
         let Standing { purpose, distance, .. } = *standing;
         let fits = purpose == Purpose::Page && distance.depth <= DEPTH_MAX && distance.redirects <= REDIRECTS_MAX;
         if fits { Way::Page { distance, is_in_queue: standing.is_in_queue() } } else { Way::InRecord }
+    }
+
+    /// True where the URL's record belongs into the queue. The way tells where it stands there.
+    pub(crate) fn is_record_in_queue(self) -> bool {
+        matches!(self, Way::Page { is_in_queue: true, .. })
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "no page is remembered whose depth is greater than DEPTH_MAX")]

@@ -32,7 +32,7 @@ fn visit() -> impl Strategy<Value = Visit> {
 
 /// Mostly near, where the ways of one URL meet; at times so far that a commit does not remember it.
 fn distance() -> impl Strategy<Value = Distance> {
-    (prop_oneof![9 => 0..4u32, 1 => 29..33u32], prop_oneof![9 => 0..2u8, 1 => 3..5u8])
+    (prop_oneof![3 => 0..4u32, 1 => 29..34u32], prop_oneof![9 => 0..2u8, 1 => 3..5u8])
         .prop_map(|(depth, redirects)| Distance { depth, redirects })
 }
 

@@ -40,6 +40,10 @@ pub struct Driven {
     pub end: Option<End>,
     /// Reading rules breaks.
     pub breaks_rules: bool,
+    /// Reading rules takes until [`Driven::end_read`].
+    pub holds_rules: bool,
+    /// What is being read then, the first first.
+    pub reads: VecDeque<(SiteKey, u16, bytes::Bytes)>,
     queues: BTreeMap<SiteKey, Vec<Queued>>,
     records: BTreeMap<SiteKey, SiteRecord>,
 }
@@ -58,6 +62,8 @@ impl Driven {
             rules_read: Vec::new(),
             end: None,
             breaks_rules: false,
+            holds_rules: false,
+            reads: VecDeque::new(),
             queues: BTreeMap::new(),
             records: BTreeMap::new(),
         };
@@ -111,10 +117,11 @@ impl Driven {
                 return Some(Event::RulesFound { site, record });
             }
             Command::ReadRules { site, code, body } => {
-                self.rules_read.push(site);
-                let read = || super::super::read_rules(code, &body, &super::settings());
-                let rules = (!self.breaks_rules).then(read);
-                return Some(Event::RulesRead { site, rules });
+                if self.holds_rules {
+                    self.reads.push_back((site, code, body));
+                    return None;
+                }
+                return Some(self.rules_read(site, code, &body));
             }
             Command::Resolve { site, .. } => self.names.push(site),
             Command::ResolveTarget { url } => self.targets.push(url),
@@ -124,6 +131,21 @@ impl Driven {
             Command::Released { .. } | Command::Abandon => {}
         }
         None
+    }
+
+    fn rules_read(&mut self, site: SiteKey, code: u16, body: &[u8]) -> Event {
+        self.rules_read.push(site);
+        let read = || super::super::read_rules(code, body, &super::settings());
+        let rules = (!self.breaks_rules).then(read);
+        Event::RulesRead { site, rules }
+    }
+
+    /// Ends the first read of rules. False if there is none.
+    pub fn end_read(&mut self) -> bool {
+        let Some((site, code, body)) = self.reads.pop_front() else { return false };
+        let event = self.rules_read(site, code, &body);
+        self.happen(event);
+        true
     }
 
     /// Lets time pass.

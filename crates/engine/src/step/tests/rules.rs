@@ -69,3 +69,95 @@ fn a_file_that_breaks_its_reader_counts_as_a_failure_of_its_site() {
             .all(|record| record.visit.is_none() && record.found.iter().all(|found| found.url.path() == "/"))
     );
 }
+
+const SMALL: &str = "User-agent: *\nDisallow: /x\n";
+const LARGE: &str = "User-agent: *\nDisallow: /secret\nDisallow: /and/so/on\nSitemap: /named.xml\n";
+
+/// Sites with large rules, and one with small ones that has pages all the time. No read ends before the test says so.
+fn beside_small(concurrency: usize, rules_read_at_once_max: usize, large: usize) -> (Driven, Vec<String>) {
+    let settings = Settings {
+        large_robots_bytes: LARGE.len(),
+        rules_bytes_max: 0,
+        rules_read_at_once_max,
+        concurrency,
+        sites_in_front_max: 100,
+        sitemaps: true,
+        ..settings()
+    };
+    let sites: Vec<String> = (0..large).map(|n| format!("http://large{n}.test/")).collect();
+    let forbidden = sites.iter().map(|site| format!("{site}secret"));
+    let small = (0..100).map(|n| format!("http://small.test/{n}"));
+    let seeds: Vec<String> = sites.iter().cloned().chain(forbidden).chain(small).collect();
+    let mut crawl = Driven::begin(settings, &seeds.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.holds_rules = true;
+    crawl.wait(Duration::ZERO);
+    (crawl, sites)
+}
+
+/// Answers for all names, each with an address of its own, and all that is being fetched. Gives how many pages of the small site that was.
+fn answer_all(crawl: &mut Driven, concurrency: usize) -> usize {
+    let mut small = 0;
+    for name in crawl.names.clone() {
+        let digits: String = name.as_str().chars().filter(char::is_ascii_digit).collect();
+        crawl.resolved(&format!("{name}/"), Ok(&[digits.parse().unwrap_or(250)]));
+    }
+    assert!(crawl.fetches.len() <= concurrency);
+    for task in crawl.fetches.clone() {
+        let (text, is_small) = (task.url.to_string(), task.url.host() == "small.test");
+        let file = if is_small { SMALL } else { LARGE };
+        let is_robots = task.url.path() == "/robots.txt";
+        small += usize::from(is_small && !is_robots);
+        crawl.answered(&text, 200, &[], if is_robots { file } else { "" });
+    }
+    small
+}
+
+#[test]
+fn sites_whose_large_rules_are_being_read_keep_nobody_else_waiting() {
+    let check = |concurrency: usize, at_once: usize, large: usize| {
+        let case = format!("{concurrency} at once, {at_once} read");
+        let (mut crawl, sites) = beside_small(concurrency, at_once, large);
+        let mut small = 0;
+        for _ in 0..100 {
+            small += answer_all(&mut crawl, concurrency);
+            crawl.wait(Duration::from_secs(1));
+            assert!(crawl.reads.len() <= 2 * at_once, "{case}: {} files are in memory", crawl.reads.len());
+        }
+        assert!(small > 50, "{case}: {small} pages in 100 s");
+        assert!(!crawl.reads.is_empty() && crawl.rules_read.is_empty(), "{case}");
+        // Now they are read, one after the other, while the small site goes on.
+        for _ in 0..300 {
+            crawl.end_read();
+            answer_all(&mut crawl, concurrency);
+            crawl.wait(Duration::from_secs(1));
+        }
+        for site in &sites {
+            let visits = || crawl.recorded.iter().filter_map(|record| record.visit.as_ref());
+            let outcome = |text: &str| visits().find(|visit| visit.key == url(text).key()).map(|visit| visit.outcome);
+            assert!(outcome(site).is_some(), "{case}: {site}");
+            assert_eq!(outcome(&format!("{site}secret")), Some(Outcome::Disallowed), "{case}: {site}");
+            assert!(outcome(&format!("{site}named.xml")).is_some(), "{case}: {site}");
+        }
+    };
+    check(1, 1, 5);
+    check(1, 8, 20);
+    check(4, 2, 20);
+    check(64, 8, 40);
+}
+
+#[test]
+fn a_file_that_must_wait_to_be_read_is_recorded_at_once_with_the_sitemaps_that_it_names() {
+    let (mut crawl, sites) = beside_small(64, 1, 3);
+    for _ in 0..4 {
+        answer_all(&mut crawl, 64);
+        crawl.wait(Duration::from_secs(1));
+    }
+    assert!(crawl.rules_read.is_empty());
+    let recorded = sites.iter().map(|site| {
+        let map = url(&format!("{site}named.xml"));
+        let named = crawl.recorded.iter().find(|record| record.found.iter().any(|found| found.url == map));
+        named.is_some_and(|record| record.site_record.as_ref().is_some_and(|site| site.robots.is_some()))
+    });
+    let recorded: Vec<bool> = recorded.collect();
+    assert_eq!(recorded.iter().filter(|is_recorded| **is_recorded).count(), 2, "the first is being read: {recorded:?}");
+}
