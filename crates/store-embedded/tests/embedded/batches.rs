@@ -22,25 +22,15 @@ pub struct Content {
 }
 
 /// Reads all that is in a store.
-pub fn content(store: &dyn Store) -> Content {
-    let queues = store.sites_with_pending(None, usize::MAX).expect("sites with a queue");
-    content_with(store, queues)
-}
-
-/// Reads the same from what can only be read.
-pub fn content_read(view: &dyn CrawlView) -> Content {
-    let entries = view.scan(None, usize::MAX).expect("scan");
+pub fn content(store: &dyn CrawlView) -> Content {
+    let entries = store.scan(None, usize::MAX).expect("scan");
     let mut queues: Vec<_> = entries.iter().map(|entry| entry.candidate.url.key().site).collect();
     queues.dedup();
-    queues.retain(|site| !view.pending(*site, None, 1).expect("pending").is_empty());
-    content_with(view, queues)
-}
-
-fn content_with(store: &dyn CrawlView, queues: Vec<SiteKey>) -> Content {
+    queues.retain(|site| !store.pending(*site, None, 1).expect("pending").is_empty());
     let all = usize::MAX;
     let sites = store.sites(None, all).expect("sites").into_iter();
     Content {
-        entries: store.scan(None, all).expect("scan"),
+        entries,
         queues: queues.into_iter().map(|site| (site, store.pending(site, None, all).expect("pending"))).collect(),
         sites: sites.map(|record| store.site(record.site.key()).expect("site").expect("known")).collect(),
         seeds: store.seeds().expect("seeds"),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::batches::{content, content_read, expected, last_number, numbered};
+use crate::batches::{content, expected, last_number, numbered};
 use model::{RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
 use store::{Batch, Store, StoreError};
 use store_embedded::{EmbeddedStore, EmbeddedView, Options};
@@ -104,7 +104,7 @@ fn a_batch_that_was_not_acknowledged_vanishes_whole() {
     for (n, length) in spread(from, to, CUTS).enumerate() {
         let dir = crashed.cut(length, n.is_multiple_of(2));
         let before = fs::read(journal(dir.path())).expect("read the journal");
-        assert!(content_read(&open_to_read(dir.path()).expect("read")) == expect, "cut at {length}, then read");
+        assert!(content(&open_to_read(dir.path()).expect("read")) == expect, "cut at {length}, then read");
         assert!(fs::read(journal(dir.path())).expect("read the journal") == before, "who reads cuts nothing");
         let store = open(dir.path()).expect("open");
         assert!(content(&store) == expect, "cut at {length} of {from}..{to}");
@@ -130,7 +130,7 @@ fn a_batch_with_a_hole_vanishes_whole() {
         let mut bytes = crashed.journal.clone();
         bytes[hole..hole + PAGE_BYTES].fill(0);
         let dir = crashed.with_journal(&bytes, true);
-        assert!(content_read(&open_to_read(dir.path()).expect("read")) == expect, "a hole at {hole}, then read");
+        assert!(content(&open_to_read(dir.path()).expect("read")) == expect, "a hole at {hole}, then read");
         let store = open(dir.path()).expect("open");
         assert!(content(&store) == expect, "a hole at {hole}");
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::batches::{content, content_read, expected, last_number, numbered};
+use crate::batches::{content, expected, last_number, numbered};
 use store::Store;
 use store_embedded::{EmbeddedStore, Options};
 
@@ -64,7 +64,7 @@ fn what_was_acknowledged_survives_kill_9() {
         let acknowledgements = if round < 5 { 0 } else { round * 7 % 40 };
         let then = Duration::from_micros(if round < 5 { round * 30_000 } else { round * 1_237 % 9_000 });
         acknowledged = run_and_kill(dir.path(), acknowledgements, then).unwrap_or(acknowledged);
-        let read = EmbeddedStore::open_to_read(dir.path(), &options()).map(|view| content_read(&view));
+        let read = EmbeddedStore::open_to_read(dir.path(), &options()).map(|view| content(&view));
         let store = EmbeddedStore::open(dir.path(), options()).expect("open after the kill");
         assert!(read.expect("read after the kill") == content(&store), "round {round}: a reader finds something else");
         let last = last_number(&store);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::batches::{content, content_read, expected, numbered};
+use crate::batches::{content, expected, numbered};
 use model::{ContentDigest, PayloadDigest, SiteRecord};
 use store::{Batch, CrawlView, Store, StoreError};
 use store_embedded::{EmbeddedStore, Options};
@@ -102,7 +102,7 @@ fn goes_on_from(format: fn(&std::path::Path)) {
     format(dir.path());
     let before = version(dir.path());
     let view = EmbeddedStore::open_to_read(dir.path(), &Options::default()).expect("read");
-    assert_eq!(content_read(&view), expected(6));
+    assert_eq!(content(&view), expected(6));
     drop(view);
     assert_eq!(content(&open(1).expect("open")), expected(6));
     assert_eq!(version(dir.path()), before, "who reads changes nothing");

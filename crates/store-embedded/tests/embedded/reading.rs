@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::batches::{content, content_read, expected, numbered};
+use crate::batches::{content, expected, numbered};
 use store::{CrawlView, Store, StoreError};
 use store_embedded::{EmbeddedStore, EmbeddedView, Options};
 use tempfile::TempDir;
@@ -64,7 +64,7 @@ fn readers_find_what_the_open_store_has_and_change_nothing() {
     assert!(before.keys().filter(tables).count() > 5, "the state is more than a journal");
     let readers: Vec<_> = (0..3).map(|_| open_to_read(dir.path()).expect("read")).collect();
     for reader in &readers {
-        assert!(content_read(reader) == expect);
+        assert!(content(reader) == expect);
         assert_eq!(reader.crawl_id().expect("an id"), crawl_id);
         let unrecorded = reader.unrecorded(None, usize::MAX).expect("visits");
         assert!(!unrecorded.is_empty() && reader.get(unrecorded[0].candidate.url.key()).is_ok());
@@ -86,7 +86,7 @@ fn who_commits_and_who_reads_keep_each_other_away() {
         drop(reader);
     }
     open(dir.path()).expect("nobody reads").commit(&numbered(4)).expect("commit");
-    assert!(content_read(&open_to_read(dir.path()).expect("read")) == expected(4));
+    assert!(content(&open_to_read(dir.path()).expect("read")) == expected(4));
 }
 
 /// A view of an open store and a reader are the same but for that.
@@ -95,7 +95,7 @@ fn a_view_outlives_its_store_as_a_reader_does() {
     let dir = closed_after(3);
     let view = open(dir.path()).and_then(|store| store.view()).expect("a view");
     assert!(is_in_use(open_to_read(dir.path()).err()));
-    assert!(content_read(&*view) == expected(3));
+    assert!(content(&*view) == expected(3));
 }
 
 #[test]
@@ -106,10 +106,10 @@ fn a_store_without_locks_can_be_read() {
     engine_lock.lock().expect("an early program has it open");
     assert!(is_in_use(open_to_read(dir.path()).err()));
     drop(engine_lock);
-    assert!(content_read(&open_to_read(dir.path()).expect("read")) == expected(3));
+    assert!(content(&open_to_read(dir.path()).expect("read")) == expected(3));
     fs::remove_file(dir.path().join("engine/lock")).expect("removed");
     let before = files(dir.path());
-    assert!(content_read(&open_to_read(dir.path()).expect("read")) == expected(3));
+    assert!(content(&open_to_read(dir.path()).expect("read")) == expected(3));
     assert!(files(dir.path()) == before);
 }
 
@@ -117,13 +117,13 @@ fn a_store_without_locks_can_be_read() {
 fn what_was_hardly_begun_is_read_as_empty() {
     let dir = tempfile::tempdir().expect("a directory");
     let before = files(dir.path());
-    assert!(content_read(&open_to_read(dir.path()).expect("read")) == expected(0));
+    assert!(content(&open_to_read(dir.path()).expect("read")) == expected(0));
     assert!(files(dir.path()) == before, "nothing is made");
     drop(open(dir.path()).expect("open"));
     fs::remove_file(dir.path().join("engine/version")).expect("removed");
     fs::remove_file(dir.path().join("acknowledged")).expect("removed");
     let before = files(dir.path());
-    assert!(content_read(&open_to_read(dir.path()).expect("read")) == expected(0));
+    assert!(content(&open_to_read(dir.path()).expect("read")) == expected(0));
     assert!(files(dir.path()) == before, "nothing is removed");
 }
 
@@ -139,7 +139,7 @@ fn a_directory_that_may_only_be_read_is_read() {
     };
     modes(0o555, 0o444);
     let before = files(dir.path());
-    assert!(content_read(&open_to_read(dir.path()).expect("read")) == expected(BATCHES));
+    assert!(content(&open_to_read(dir.path()).expect("read")) == expected(BATCHES));
     assert!(files(dir.path()) == before);
     modes(0o755, 0o644);
 }
