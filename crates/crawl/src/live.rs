@@ -39,6 +39,9 @@ const REQUEST_BYTES_MAX: u64 = 1 << 20;
 const ASKING_MAX: usize = 32;
 /// How often is looked whether a place is free, where somebody waits for one.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long the end of a crawl waits for answers that are being written: so often, and so long each time.
+const LAST_LOOKS_MAX: u32 = 200;
+const LAST_LOOK_EVERY: Duration = Duration::from_millis(5);
 /// How long a process may take to say what it asks for: it has connected to say it.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
 /// How long a process may take to take an answer.
@@ -203,7 +206,19 @@ impl Drop for Live {
             let _ = thread.join();
         }
         // Views keep the state open; the next process must find it closed.
-        for (stream, thread) in std::mem::take(&mut locked(&self.asking.connections).open).into_values() {
+        let open: Vec<_> = std::mem::take(&mut locked(&self.asking.connections).open).into_values().collect();
+        for (stream, _) in &open {
+            let _ = stream.shutdown(Shutdown::Read);
+        }
+        // An answer that is being written still comes: `stop` may be what ends the crawl.
+        let answers = |(_, thread): &(_, Option<JoinHandle<()>>)| thread.as_ref().is_some_and(|it| !it.is_finished());
+        for _ in 0..LAST_LOOKS_MAX {
+            if !open.iter().any(answers) {
+                break;
+            }
+            std::thread::sleep(LAST_LOOK_EVERY);
+        }
+        for (stream, thread) in open {
             let _ = stream.shutdown(Shutdown::Both);
             let _ = thread.map(JoinHandle::join);
         }

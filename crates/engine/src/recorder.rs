@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::{Candidate, ContentDigest, Outcome, PayloadDigest, Visit};
+use model::{Candidate, ContentDigest, PayloadDigest, Visit};
 use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
@@ -183,7 +183,7 @@ impl Recorder {
         let mut original = None;
         if let (Some(visit), Some(content), Some(exchange)) = (&mut visit, record.content, record.exchanges.last())
             && !is_rendered
-            && has_content(visit)
+            && visit.outcome.has_content()
         {
             match self.holder(content, visit, holders)? {
                 Some(holder) => {
@@ -263,10 +263,6 @@ fn correct(visited: &mut [Visited], duplicates: &[(UrlKey, UrlKey)]) {
             visit.duplicate_of = Some(original);
         }
     }
-}
-
-fn has_content(visit: &Visit) -> bool {
-    matches!(visit.outcome, Outcome::Html | Outcome::Binary)
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 //! Each fetch holds a [`Share`] which grows with its body and lives as long as the body's bytes do, in whatever stage
 //! they are. When nothing is left, one fetch may go on without (the overdraft), so fetches that grow never all wait for
 //! each other. It keeps the overdraft as long as its bytes live: the memory is bounded by the budget plus one body. What a
-//! page in a browser asks for has a budget of its own, since the page lives until it has come.
+//! page in a browser asks for has a budget of its own, since the page keeps what has come until the rest has come: there
+//! the overdraft ends with the fetch, and what pages keep has limits of its own. So it is with robots.txt files, each of
+//! which may come after redirects with bodies, and has half a megabyte at most.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +24,8 @@ const GROWTH_UNITS: usize = 64;
 pub(crate) struct Budget {
     units: Arc<Semaphore>,
     overdraft: Arc<Semaphore>,
+    /// The overdraft is in use as long as the bytes live for which it was given.
+    is_strict: bool,
 }
 
 /// What the bytes of a body hold as long as they live.
@@ -44,7 +48,13 @@ impl Budget {
     pub(crate) fn new(bytes_max: u64) -> Arc<Self> {
         let units = usize::try_from(bytes_max).unwrap_or(usize::MAX) / UNIT_BYTES;
         let units = Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS)));
-        Arc::new(Budget { units, overdraft: Arc::new(Semaphore::new(1)) })
+        Arc::new(Budget { units, overdraft: Arc::new(Semaphore::new(1)), is_strict: true })
+    }
+
+    /// One for bytes that wait for others of the same budget.
+    pub(crate) fn lenient(bytes_max: u64) -> Arc<Self> {
+        let Budget { units, overdraft, .. } = &*Self::new(bytes_max);
+        Arc::new(Budget { units: units.clone(), overdraft: overdraft.clone(), is_strict: false })
     }
 
     pub(crate) fn share(self: &Arc<Self>) -> Share {
@@ -85,7 +95,8 @@ impl Share {
         let used = used_bytes.div_ceil(UNIT_BYTES);
         let surplus = self.held_units().saturating_sub(used);
         drop(self.held.as_mut().and_then(|held| held.split(surplus)));
-        let overdraft = self.overdraft.take().filter(|_| used > self.held_units());
+        let is_kept = self.budget.is_strict && used > self.held_units();
+        let overdraft = self.overdraft.take().filter(|_| is_kept);
         Arc::new(Kept { _held: self.held.take(), _overdraft: overdraft })
     }
 
@@ -145,6 +156,19 @@ mod tests {
         third.grow(0).await;
         assert!(third.overdraft.is_some());
         drop((first, third));
+        assert_eq!(budget.available_bytes(), 128 << 10);
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_others_of_its_budget_does_not_keep_them_waiting() {
+        let budget = Budget::lenient(128 << 10);
+        let mut kept = Vec::new();
+        for _ in 0..10 {
+            let mut share = budget.share();
+            share.grow(100 << 10).await;
+            kept.push(share.finish(100 << 10));
+        }
+        drop(kept);
         assert_eq!(budget.available_bytes(), 128 << 10);
     }
 

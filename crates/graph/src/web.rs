@@ -34,12 +34,11 @@ impl PageKind {
     /// By the outcome of a page's row.
     #[must_use]
     pub fn of(outcome: &str) -> Self {
-        const FETCHED: [Outcome; 3] = [Outcome::Html, Outcome::Binary, Outcome::Duplicate];
-        match outcome {
-            _ if FETCHED.iter().any(|fetched| fetched.as_str() == outcome) => PageKind::Fetched,
-            _ if outcome == Outcome::Redirect.as_str() => PageKind::Redirect,
-            _ if Outcome::REFUSED.iter().any(|refused| refused.as_str() == outcome) => PageKind::Refused,
-            _ => PageKind::Failed,
+        match Outcome::ALL.iter().copied().find(|known| known.as_str() == outcome) {
+            Some(outcome) if outcome.is_fetched() => PageKind::Fetched,
+            Some(Outcome::Redirect) => PageKind::Redirect,
+            Some(outcome) if Outcome::REFUSED.contains(&outcome) => PageKind::Refused,
+            Some(_) | None => PageKind::Failed,
         }
     }
 

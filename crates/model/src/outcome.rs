@@ -71,11 +71,29 @@ impl Outcome {
     /// Outcomes of URLs that nobody asked a server for, since the crawl's own rules or robots.txt forbid it.
     pub const REFUSED: [Outcome; 3] = [Outcome::Disallowed, Outcome::Excluded, Outcome::Trap];
 
+    /// True where a page or another document was fetched, be its content new or repeated.
+    #[must_use]
+    pub const fn is_fetched(self) -> bool {
+        self.has_content() || matches!(self, Outcome::Duplicate)
+    }
+
+    /// True where a page or another document was fetched whose content no URL had before.
+    #[must_use]
+    pub const fn has_content(self) -> bool {
+        matches!(self, Outcome::Html | Outcome::Binary)
+    }
+
+    /// True where the server was asked in vain.
+    #[must_use]
+    pub fn is_failure(self) -> bool {
+        self.may_be_reopened() && !Outcome::REFUSED.contains(&self)
+    }
+
     /// True where the outcome may be taken back, so that the URL is fetched again: it is a failure or a refusal. What was fetched may be
     /// the original of others, and redirects have led on.
     #[must_use]
     pub const fn may_be_reopened(self) -> bool {
-        !matches!(self, Outcome::Html | Outcome::Binary | Outcome::Duplicate | Outcome::Redirect)
+        !self.is_fetched() && !matches!(self, Outcome::Redirect)
     }
 }
 
@@ -88,6 +106,19 @@ impl fmt::Display for Outcome {
 #[cfg(test)]
 mod tests {
     use super::Outcome;
+
+    #[test]
+    fn each_outcome_is_one_of_four() {
+        for outcome in Outcome::ALL {
+            let kinds = [
+                outcome.is_fetched(),
+                *outcome == Outcome::Redirect,
+                outcome.is_failure(),
+                Outcome::REFUSED.contains(outcome),
+            ];
+            assert_eq!(kinds.iter().filter(|is| **is).count(), 1, "{outcome}");
+        }
+    }
 
     #[test]
     fn codes_are_unique_and_read_back() {

@@ -96,7 +96,7 @@ impl Visit {
     #[must_use]
     pub fn kind(&self) -> Option<Outcome> {
         match self.outcome {
-            Outcome::Html | Outcome::Binary => Some(self.outcome),
+            outcome if outcome.has_content() => Some(outcome),
             Outcome::Duplicate => self.duplicate_kind.or_else(|| {
                 let declared = essence(self.content_type.as_deref().unwrap_or_default());
                 let is_html = declared == "text/html" || declared == "application/xhtml+xml";

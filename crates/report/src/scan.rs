@@ -213,7 +213,7 @@ impl Counter {
             let media = sniff(b"", visit.content_type.as_deref(), entry.candidate.url.path_extension());
             self.declared_kinds.add(media.kind.as_str(), is_seed_site);
         }
-        if matches!(visit.outcome, Outcome::Html | Outcome::Binary) {
+        if visit.outcome.has_content() {
             self.largest.offer(visit.length, || SizedDocument {
                 url: entry.candidate.url.to_string(),
                 content_type: visit.content_type.clone(),

@@ -106,7 +106,7 @@ impl Totals {
     /// URLs fetched with success: pages and other documents, duplicates among them.
     #[must_use]
     pub fn fetched(&self) -> u64 {
-        [Outcome::Html, Outcome::Binary, Outcome::Duplicate].iter().map(|outcome| self.count(*outcome)).sum()
+        Outcome::ALL.iter().filter(|outcome| outcome.is_fetched()).map(|outcome| self.count(*outcome)).sum()
     }
 
     /// Counts the limits that one more visit reached, and those that one less did.

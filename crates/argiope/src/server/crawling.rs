@@ -238,13 +238,12 @@ impl Standing {
 }
 
 fn fetched(outcomes: &Outcomes) -> u64 {
-    sum(outcomes, |outcome| matches!(outcome, Outcome::Html | Outcome::Binary | Outcome::Duplicate))
+    sum(outcomes, Outcome::is_fetched)
 }
 
 /// What was visited in vain.
 fn failed(outcomes: &Outcomes) -> u64 {
-    let others = [Outcome::Html, Outcome::Binary, Outcome::Duplicate, Outcome::Redirect];
-    sum(outcomes, |outcome| !others.contains(&outcome) && !Outcome::REFUSED.contains(&outcome))
+    sum(outcomes, Outcome::is_failure)
 }
 
 fn sum(outcomes: &Outcomes, of: impl Fn(Outcome) -> bool) -> u64 {

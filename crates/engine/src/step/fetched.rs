@@ -242,7 +242,7 @@ impl State {
 
     fn count(&mut self, site: SiteKey, purpose: Purpose, visit: &Visit) {
         self.bytes += visit.length;
-        let success = matches!(visit.outcome, Outcome::Html | Outcome::Binary);
+        let success = visit.outcome.has_content();
         if success && purpose == Purpose::Page {
             self.pages += 1;
         }

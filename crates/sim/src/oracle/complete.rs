@@ -106,7 +106,7 @@ impl AtEnd<'_> {
             return;
         };
         let is_right = match visit.outcome {
-            Outcome::Duplicate => matches!(expected.outcome, Outcome::Html | Outcome::Binary),
+            Outcome::Duplicate => expected.outcome.has_content(),
             Outcome::Trap if expected.is_calendar => true,
             // Where no other URL of its site is answered meanwhile, it is the site that fails.
             Outcome::GivenUp if self.never_answers(url) => true,
@@ -145,9 +145,8 @@ impl AtEnd<'_> {
 
     fn judge_budget(&self, entries: &[Entry], findings: &mut Findings) {
         let mut by_site: BTreeMap<&str, u64> = BTreeMap::new();
-        let is_page = |outcome| matches!(outcome, Outcome::Html | Outcome::Binary | Outcome::Duplicate);
         for entry in entries.iter().filter(|entry| entry.candidate.purpose == Purpose::Page) {
-            if entry.visit.as_ref().is_some_and(|visit| is_page(visit.outcome)) {
+            if entry.visit.as_ref().is_some_and(|visit| visit.outcome.is_fetched()) {
                 *by_site.entry(site_text(entry.candidate.url.as_str())).or_default() += 1;
             }
         }
