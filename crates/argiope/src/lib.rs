@@ -1,6 +1,7 @@
 //! Argiope: a polite, fast, crash-safe web crawler.
 //!
-//! This crate is the command line and what people embed: [`crawl_dir`] as it lies on the disk, and [`commands`], one module each. It is the only place that chooses a store and wires the stages.
+//! This crate is the command line: [`commands`], one module each, the server and the workers of a cluster. Crawls are assembled and run by the
+//! crate `crawl`.
 
 #![warn(clippy::print_stderr, reason = "it panics where nobody reads it any more: say! and message::show do not")]
 

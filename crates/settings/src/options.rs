@@ -111,7 +111,7 @@ pub struct Options {
     /// Wait at least this long between visits to a site [default: 1s]
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub delay: Option<Span>,
-    /// Wait so long between visits to a site instead of --delay (example.org=5s, https://example.org:8443=250ms)
+    /// Wait so long between visits to a site instead of --delay (example.org=5s, example.org:8443=250ms)
     #[arg(long, value_name = "SITE=D", help_heading = "Politeness")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub delay_for: Vec<SiteDelay>,

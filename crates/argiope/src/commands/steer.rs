@@ -53,7 +53,7 @@ pub enum What {
     },
     /// Ask nothing of these sites until `release`; their URLs stay in the queue
     Hold {
-        /// Sites: example.org, or https://example.org:8443
+        /// Sites: example.org, or example.org:8443
         #[arg(value_name = "SITE", required = true)]
         sites: Vec<SiteName>,
     },
@@ -68,7 +68,7 @@ pub enum What {
         /// The delay
         #[arg(value_name = "D")]
         delay: Span,
-        /// Sites: example.org, or https://example.org:8443
+        /// Sites: example.org, or example.org:8443
         #[arg(value_name = "SITE")]
         sites: Vec<SiteName>,
     },
