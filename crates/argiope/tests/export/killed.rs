@@ -28,9 +28,12 @@ fn temporary(target: &Path) -> PathBuf {
 
 /// Kills an export as soon as it writes. True if that was before its end.
 fn kill(crawled: &Crawled, format: &str, target: &Path) -> bool {
+    // What it leaves of its own goes with this.
+    let left = tempfile::tempdir().expect("a directory");
     let mut child = Command::new(env!("CARGO_BIN_EXE_argiope"))
         .args(["export", crawled.dir(), format, "-o"])
         .arg(target)
+        .env("TMPDIR", left.path())
         .stdin(Stdio::null())
         .spawn()
         .expect("the binary starts");

@@ -15,7 +15,10 @@ fn schemas(client: &mut Client) -> Vec<String> {
 
 /// Starts an export, waits until it waits for a lock, and kills it.
 fn kill_waiting(crawled: &Crawled, server: &Postgres) {
+    // What it leaves of its own goes with this.
+    let temporary = tempfile::tempdir().expect("a directory");
     let mut export = command(&["export", &crawled.path("crawl"), "crawldb", "-o", &server.address()])
+        .env("TMPDIR", temporary.path())
         .stderr(Stdio::null())
         .spawn()
         .expect("the binary starts");
