@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use settings::usage;
+use settings::{Usage, usage};
 use store::{CrawlView, StoreError};
 use view_wire::{RemoteView, WireError};
 
@@ -33,6 +33,8 @@ const VIEW: &str = "view\n";
 const STEER: &str = "steer ";
 /// The reply when the change is in force.
 const STEERED: &str = "steered\n";
+/// Begins the reply to a change that cannot be used; why follows.
+const REFUSED: &str = "refused: ";
 /// The longest request, in bytes: a change may have many seeds.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
 /// Processes that are answered at once. Each keeps what the state was when it came. More wait for their turn.
@@ -171,7 +173,11 @@ impl Asking {
             }
             _ => {
                 let Some(change) = request.strip_prefix(STEER).filter(|change| change.ends_with('\n')) else { return };
-                let said = answers.steer(change).map_or_else(|error| format!("{error:#}\n"), |()| STEERED.to_owned());
+                let said = match answers.steer(change) {
+                    Ok(()) => STEERED.to_owned(),
+                    Err(error) if error.is::<Usage>() => format!("{REFUSED}{error:#}\n"),
+                    Err(error) => format!("{error:#}\n"),
+                };
                 let _ = stream.write_all(said.as_bytes());
             }
         }
@@ -247,18 +253,9 @@ pub fn view(root: &Path) -> anyhow::Result<Option<Box<dyn CrawlView>>> {
 /// # Errors
 /// The crawl could not complete them.
 pub fn publish(root: &Path) -> anyhow::Result<bool> {
-    let Some(mut live) = connect(root, PUBLISH) else { return Ok(false) };
-    live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
-    let mut said = String::new();
-    match (&mut live).take(ANSWER_BYTES_MAX).read_to_string(&mut said) {
-        // It ended just now.
-        Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(false),
-        read => read?,
-    };
+    let Some(said) = answer_to(root, PUBLISH)? else { return Ok(false) };
     match said.as_str() {
         PUBLISHED => Ok(true),
-        // It ended just now, or has no dataset.
-        "" => Ok(false),
         error => bail!("the running crawl cannot complete its dataset: {}", error.trim_end()),
     }
 }
@@ -272,19 +269,24 @@ pub fn steer(root: &Path, change: &Change) -> anyhow::Result<bool> {
     if request.len() as u64 > REQUEST_BYTES_MAX {
         bail!(usage(format!("the change is longer than {REQUEST_BYTES_MAX} bytes: make it in parts")));
     }
-    let Some(mut live) = connect(root, &request) else { return Ok(false) };
+    let Some(said) = answer_to(root, &request)? else { return Ok(false) };
+    match (said.as_str(), said.strip_prefix(REFUSED)) {
+        (STEERED, _) => Ok(true),
+        (_, Some(why)) => Err(usage(why.trim_end())),
+        (error, None) => bail!("the running crawl cannot be changed: {}", error.trim_end()),
+    }
+}
+
+/// What a running crawl answers to a request; `None` where none runs, it ended just now, or it has nothing to answer with.
+fn answer_to(root: &Path, request: &str) -> anyhow::Result<Option<String>> {
+    let Some(mut live) = connect(root, request) else { return Ok(None) };
     live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
     let mut said = String::new();
     match (&mut live).take(ANSWER_BYTES_MAX).read_to_string(&mut said) {
-        Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(false),
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(None),
         read => read?,
     };
-    match said.as_str() {
-        STEERED => Ok(true),
-        // It ended just now.
-        "" => Ok(false),
-        error => bail!(usage(error.trim_end())),
-    }
+    Ok(Some(said).filter(|said| !said.is_empty()))
 }
 
 /// Connects to the crawl that runs in a directory, and asks for this.

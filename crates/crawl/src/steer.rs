@@ -42,7 +42,7 @@ pub enum Change {
     Stop,
     /// URLs that match one of these patterns are fetched no more, those in the queue among them.
     Exclude(Vec<String>),
-    /// URLs count that match one of these patterns too. Without any pattern all count.
+    /// URLs count that match one of these patterns too, where there are such patterns already.
     Include(Vec<String>),
     /// Nothing is asked of these sites. Their URLs stay in the queue.
     Hold(Vec<SiteName>),
@@ -79,6 +79,10 @@ impl Change {
             Change::Pause => changed.paused = Some(true),
             Change::Resume => changed.paused = Some(false),
             Change::Exclude(patterns) => extend(&mut changed.exclude, patterns),
+            // The first pattern would leave out all others.
+            Change::Include(_) if changed.include.is_empty() => {
+                bail!(usage("the crawl has no include pattern, so all URLs count already: `set --include` narrows it"))
+            }
             Change::Include(patterns) => extend(&mut changed.include, patterns),
             Change::Hold(sites) => extend(&mut changed.hold, sites),
             Change::Release(sites) => {

@@ -45,7 +45,7 @@ pub enum What {
         #[arg(value_name = "PATTERN", required = true)]
         patterns: Vec<String>,
     },
-    /// Follow URLs too that match one of these patterns
+    /// Follow URLs too that match one of these patterns, where the crawl has --include patterns
     Include {
         /// Wildcard patterns, as of --include
         #[arg(value_name = "PATTERN", required = true)]
@@ -119,7 +119,7 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
     let dir = CrawlDir::existing(&args.dir)?;
     let change = args.what.change()?;
     let told = if args.dry_run { dry_run(&args.dir, &change)? } else { made(&dir, &change)? };
-    // Nobody may be reading any more; whether it was done is said by the exit code.
+    // The reader may have closed its end; the exit code tells the result.
     let _ = writeln!(std::io::stdout(), "{change}: {told}");
     Ok(ExitCode::from(exit::DONE))
 }

@@ -74,7 +74,7 @@ impl Crawled {
         crawled
     }
 
-    /// Has the graph kept in the directory, if it can be, as whoever asks for it first does.
+    /// Asks for a rank, which stores the graph in the directory where that can be written.
     fn read_graph(&self) {
         self.ask(&mut plainly(&self.question("rank", &[]))).expect_code(0);
     }
@@ -103,7 +103,7 @@ impl Crawled {
         Running::start(command.env("TMPDIR", self.temporary())).end()
     }
 
-    /// What is said to each question by who runs the binary like that, and that nothing is left of it.
+    /// Asks each question by a binary run in that way, and checks that it leaves nothing behind.
     fn answers(&self, run: impl Fn(&[String]) -> Command) -> Vec<String> {
         let before = files(&self.dir());
         let answers = QUESTIONS.map(|(command, more)| {
@@ -112,8 +112,8 @@ impl Crawled {
         });
         let after = files(&self.dir());
         let changed = after.iter().filter(|(path, file)| before.get(*path) != Some(file)).map(|(path, _)| path);
-        assert_eq!(changed.collect::<Vec<_>>(), Vec::<&PathBuf>::new(), "who reads changes nothing");
-        assert_eq!(before.len(), after.len(), "who reads removes nothing");
+        assert_eq!(changed.collect::<Vec<_>>(), Vec::<&PathBuf>::new(), "a reader changes nothing");
+        assert_eq!(before.len(), after.len(), "a reader removes nothing");
         assert_eq!(fs::read_dir(self.temporary()).unwrap().count(), 0, "nothing temporary is left");
         answers.into()
     }
@@ -189,7 +189,7 @@ fn a_directory_of_somebody_else_is_read_as_by_its_owner() {
     set_modes(&crawled.dir(), 0o555, 0o444);
     assert_same(&crawled.answers(as_nobody), &expect);
 
-    // What only who may write can do is said to be that.
+    // Commands that must write are refused with that reason.
     set_modes(&crawled.dir(), 0o755, 0o644);
     fs::write(crawled.dir().join("dataset/unsettled"), "").unwrap();
     set_modes(&crawled.dir(), 0o555, 0o444);
@@ -258,7 +258,7 @@ fn a_crawl_that_was_killed_is_read_as_it_will_be_recovered() {
     let before = files(&crawled.dir());
     let told = status();
     assert_eq!(status(), told);
-    assert!(files(&crawled.dir()) == before, "who reads changes nothing");
+    assert!(files(&crawled.dir()) == before, "a reader changes nothing");
     assert_eq!(fetched(&told), 1, "{told}");
     // Who opens the state to change it recovers it.
     let dir = CrawlDir::existing(&crawled.dir()).unwrap();

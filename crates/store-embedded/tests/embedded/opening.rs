@@ -105,7 +105,7 @@ fn goes_on_from(format: fn(&std::path::Path)) {
     assert_eq!(content(&view), expected(6));
     drop(view);
     assert_eq!(content(&open(1).expect("open")), expected(6));
-    assert_eq!(version(dir.path()), before, "who reads changes nothing");
+    assert_eq!(version(dir.path()), before, "a reader changes nothing");
     commit(7..=12, 1);
     assert_eq!(version(dir.path()), 5);
     assert_eq!(content(&open(1).expect("open")), expected(12));

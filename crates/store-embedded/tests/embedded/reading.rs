@@ -70,7 +70,7 @@ fn readers_find_what_the_open_store_has_and_change_nothing() {
         assert!(!unrecorded.is_empty() && reader.get(unrecorded[0].candidate.url.key()).is_ok());
     }
     drop(readers);
-    assert!(files(dir.path()) == before, "who reads changes nothing");
+    assert!(files(dir.path()) == before, "a reader changes nothing");
     assert!(content(&open(dir.path()).expect("open")) == expect);
 }
 
