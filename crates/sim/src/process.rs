@@ -1,5 +1,7 @@
 //! One run of the crawler's program: another shell around `engine::State::step`, in virtual time.
 
+mod steered;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,6 +12,7 @@ use model::{FailureKind, FetchOutcome, FetchTask, Purpose, TaskId, Timestamp};
 use store::Store;
 use weburl::{Site, SiteKey};
 
+use self::steered::Steer;
 use crate::oracle::{Check, Ended, Request};
 use crate::scenario::Sabotage;
 use crate::server::Exchanged;
@@ -41,18 +44,6 @@ pub(crate) enum Exit {
     /// Never.
     Stuck,
 }
-
-/// A change from outside.
-#[derive(Clone, Copy, Debug)]
-enum Steer {
-    Pause,
-    Resume,
-    Hold(SiteKey),
-    Release(SiteKey),
-}
-
-/// The longest until somebody steers a run, and for how long, in milliseconds.
-const STEER_MILLIS_MAX: u64 = 60_000;
 
 /// What happens at some time.
 enum Happening {
@@ -143,36 +134,6 @@ impl<'w> Process<'w> {
             process.schedule(process.world.now + after, Happening::ClockSet);
         }
         process
-    }
-
-    /// Plans a change and its end.
-    fn plan_to_steer(&mut self) {
-        let sites: Vec<&String> = self.world.scenario.web.sites.keys().collect();
-        let (begin, end) = match self.world.misfortune.chance(500) {
-            true => (Steer::Pause, Steer::Resume),
-            false => {
-                let site = self.world.misfortune.pick(&sites);
-                let Some(site) = Site::from_text(site) else { return };
-                (Steer::Hold(site.key()), Steer::Release(site.key()))
-            }
-        };
-        let at = self.world.now + Duration::from_millis(self.world.misfortune.below(STEER_MILLIS_MAX));
-        let until = at + Duration::from_millis(self.world.misfortune.below(STEER_MILLIS_MAX));
-        self.schedule(at, Happening::Steer(begin));
-        self.schedule(until, Happening::Steer(end));
-    }
-
-    fn steer(&mut self, steer: Steer) -> Result<(), Exit> {
-        match steer {
-            Steer::Pause => self.settings.paused = true,
-            Steer::Resume => self.settings.paused = false,
-            Steer::Hold(site) => drop(self.settings.held_sites.insert(site)),
-            Steer::Release(site) => drop(self.settings.held_sites.remove(&site)),
-        }
-        if self.world.scenario.sabotage == Some(Sabotage::KeepCourse) {
-            return Ok(());
-        }
-        self.step(Event::SettingsChanged(Box::new(self.settings.clone())))
     }
 
     /// Plans what other workers do. One that begins anew owns nothing before it was quiet for a while.
