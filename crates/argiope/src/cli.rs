@@ -50,6 +50,8 @@ pub enum Command {
     Export(commands::export::ExportArgs),
     /// Count what a crawl came to: pages, errors, images, links, duplicates, speed
     Report(commands::report::ReportArgs),
+    /// Tell what has changed on the web between visits: pages that are new, changed, gone, moved, back
+    Changes(commands::changes::ChangesArgs),
     /// Tell the PageRank of a page, or the pages, sites or domains with the highest
     Rank(commands::rank::RankArgs),
     /// Count the links between two domains, from what is in reach of a page of each
@@ -129,6 +131,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Derive(args) => commands::derive::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Report(args) => commands::report::run(args),
+        Command::Changes(args) => commands::changes::run(args),
         Command::Rank(args) => commands::rank::run(args),
         Command::Overlap(args) => commands::overlap::run(args),
         Command::Search(args) => commands::search::run(args),

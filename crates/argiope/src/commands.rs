@@ -2,6 +2,7 @@
 
 pub mod adopt;
 mod asked;
+pub mod changes;
 pub mod check;
 pub mod client;
 pub mod crawl;

@@ -79,6 +79,10 @@ impl CrawlView for WorkerStore {
         self.worker.get(key)
     }
 
+    fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        self.worker.earlier(key)
+    }
+
     fn scan(&self, _after: Option<UrlKey>, _max: usize) -> Result<Vec<Entry>, StoreError> {
         Ok(Vec::new())
     }

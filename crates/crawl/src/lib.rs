@@ -2,6 +2,7 @@
 //!
 //! Nothing in here prints, handles signals or ends the process. What the user should know comes as [`Notice`]s.
 
+pub mod again;
 pub mod dir;
 pub mod held;
 pub mod keyring;
@@ -14,6 +15,7 @@ pub mod steer;
 pub mod tables;
 pub mod trouble;
 
+pub use again::Again;
 pub use dir::CrawlDir;
 pub use notice::Notice;
 pub use parts::{browsing, open_archive};

@@ -47,6 +47,22 @@ pub enum Notice {
         /// Of how many sites.
         sites: u64,
     },
+    /// A round has begun, in which known URLs are visited again.
+    RoundBegun {
+        /// Its number.
+        round: u32,
+        /// How many URLs.
+        urls: u64,
+    },
+    /// A round that was begun before goes on.
+    RoundGoesOn {
+        /// Its number.
+        round: u32,
+        /// How many URLs are left of those that are visited again.
+        urls: u64,
+    },
+    /// Nothing is to be visited again.
+    RoundOfNothing,
     /// The crawl is paused.
     Paused(PathBuf),
     /// The browser runs without its sandbox.
@@ -85,6 +101,13 @@ impl fmt::Display for Notice {
             Notice::Reopened { urls, sites } => {
                 write!(f, "--retry: {} of {} in the frontier again", counted(*urls, "URL"), counted(*sites, "site"))
             }
+            Notice::RoundBegun { round, urls } => {
+                write!(f, "--again: round {round} begins, {} to be visited again", counted(*urls, "URL"))
+            }
+            Notice::RoundGoesOn { round, urls } => {
+                write!(f, "--again: round {round} goes on, {} left to be visited again", counted(*urls, "URL"))
+            }
+            Notice::RoundOfNothing => f.write_str("--again: no page is to be visited again by what is given"),
             Notice::Paused(root) => {
                 write!(f, "the crawl is paused; `argiope steer {} resume` lets it go on", root.display())
             }

@@ -161,7 +161,7 @@ impl<'a> Retry<'a> {
     }
 
     /// The record of a site without its failures; `None` where it says nothing of any. `sitemaps` are asked for again.
-    fn forgiven(&self, record: SiteRecord, sitemaps: u32) -> Option<SiteRecord> {
+    pub(crate) fn forgiven(&self, record: SiteRecord, sitemaps: u32) -> Option<SiteRecord> {
         let robots = record.robots.clone().and_then(|robots| self.robots_forgiven(robots));
         let latest = self.now + self.delay_of(&record);
         let was_left = record.aside.is_some() || record.given_up.is_some();

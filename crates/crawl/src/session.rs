@@ -123,6 +123,12 @@ impl Builder {
         keyring::fill(&dir, &plan, store.as_ref(), &seeds, &mut notices)?;
         dir.write_options(&plan.options)?;
         let before = store.totals()?;
+        if before.round.is_choosing {
+            let (round, root) = (before.round.number, dir.root().display());
+            bail!(usage(format!(
+                "round {round} of {root} was about to begin when it broke off: --again, with what was given, begins it"
+            )));
+        }
         if before.fetched() == 0 {
             // They failed, and the same command tries again.
             let outcomes = BTreeSet::from(UNREACHED);

@@ -32,7 +32,7 @@ pub fn copy_table<E: From<DatasetError>>(
             let batch = batch?;
             let mut chosen = Vec::with_capacity(batch.num_rows());
             for row in 0..batch.num_rows() {
-                let key = batch.key(key_column(table), row);
+                let key = batch.key(table.key_column(), row);
                 chosen.push(key.map_or(Ok(false), &mut *admits)?);
             }
             copy.write(some_rows(&batch, chosen))?;
@@ -49,12 +49,4 @@ fn some_rows(batch: &RecordBatch, chosen: Vec<bool>) -> Result<RecordBatch, arro
         return Ok(batch.clone());
     }
     filter_record_batch(batch, &BooleanArray::from(chosen))
-}
-
-/// The column with the key of the page that a row belongs to.
-const fn key_column(table: Table) -> &'static str {
-    match table {
-        Table::Pages => "url_key",
-        Table::Links | Table::Images => "source_key",
-    }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::DatasetError;
 use crate::schema::Table;
+use crate::{DatasetError, superseded};
 
 /// The name, in place of a segment's, of the file of pages that have no record in the archive.
 pub const UNRECORDED: &str = "unrecorded";
@@ -42,6 +42,12 @@ impl Layout {
     #[must_use]
     pub fn file(&self, table: Table, segment: &str) -> PathBuf {
         self.root.join(table.as_str()).join(format!("{}.parquet", stem_of(segment)))
+    }
+
+    /// The list of the rows of a segment that later visits have superseded; there may be none.
+    #[must_use]
+    pub fn superseded(&self, segment: &str) -> PathBuf {
+        superseded::list(&self.root, stem_of(segment))
     }
 
     /// The finished files of a table in the order of their names, which is the order of the segments.

@@ -5,6 +5,7 @@
 //! DIR/dataset/links/SEGMENT.parquet    a row for every link of a page, and for every redirect
 //! DIR/dataset/images/SEGMENT.parquet   a row for every image of a page
 //! DIR/dataset/pages/unrecorded.parquet URLs that ended without a record in the archive (disallowed, excluded, no answer)
+//! DIR/dataset/superseded/SEGMENT.keys  URLs of which the rows there say no more what is at them: they were visited again
 //! ```
 //!
 //! SEGMENT is the name of the WARC segment whose records the rows are about. A file is there whole or not at all, and says
@@ -24,6 +25,7 @@ mod places;
 mod read;
 pub mod rows;
 pub mod schema;
+mod superseded;
 mod tables;
 mod write;
 
@@ -33,5 +35,6 @@ pub use layout::{Layout, UNRECORDED};
 pub use places::{Place, ReplaceError, replace_places};
 pub use read::{Batches, Column};
 pub use rows::{Row, Rows};
+pub use superseded::{Superseded, write_superseded};
 pub use tables::{ImageRow, LinkRow, Links, PageContent, PageRow, Written};
 pub use write::{SegmentTables, UnrecordedPages, covered_bytes};

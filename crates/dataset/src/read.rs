@@ -10,13 +10,13 @@ use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, BooleanArray, RecordBatch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowPredicateFn, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowFilter,
+    ArrowPredicate, ArrowPredicateFn, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowFilter,
 };
 use parquet::file::metadata::RowGroupMetaData;
 use weburl::UrlKey;
 
 use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
-use crate::{DatasetError, Layout};
+use crate::{DatasetError, Layout, superseded};
 
 /// Rows read at once.
 const BATCH_ROWS: usize = 4_096;
@@ -25,6 +25,8 @@ const BATCH_ROWS: usize = 4_096;
 pub struct Batches {
     files: VecDeque<PathBuf>,
     columns: Vec<String>,
+    /// Superseded rows are left out, by their keys in this column; `None` where they are read too.
+    current_by: Option<&'static str>,
     /// A column, and the keys of which rows must have one in it.
     only: Option<(&'static str, Arc<BTreeSet<UrlKey>>)>,
     /// Of so many readers, which one this is: each reads its share of the groups of rows.
@@ -33,22 +35,31 @@ pub struct Batches {
 }
 
 impl Layout {
-    /// Reads these columns of a table; all of them where none is named.
+    /// Reads these columns of a table, of rows that no later visit has superseded; all columns where none is named.
     ///
     /// # Errors
     /// The directory cannot be read.
     pub fn batches(&self, table: Table, columns: &[&str]) -> Result<Batches, DatasetError> {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
-        Ok(Batches { files: self.files(table)?.into(), columns, only: None, share: None, current: None })
+        let files = self.files(table)?.into();
+        Ok(Batches { files, columns, current_by: Some(table.key_column()), only: None, share: None, current: None })
+    }
+
+    /// The same of one segment.
+    #[must_use]
+    pub fn batches_of(&self, table: Table, segment: &str, columns: &[&str]) -> Batches {
+        let batches = Batches::of_file(&self.file(table, segment), columns);
+        Batches { current_by: Some(table.key_column()), ..batches }
     }
 }
 
 impl Batches {
-    /// Reads one file.
+    /// Reads one file, with rows that later visits have superseded.
     #[must_use]
     pub fn of_file(path: &Path, columns: &[&str]) -> Self {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
-        Batches { files: VecDeque::from([path.to_owned()]), columns, only: None, share: None, current: None }
+        let files = VecDeque::from([path.to_owned()]);
+        Batches { files, columns, current_by: None, only: None, share: None, current: None }
     }
 
     /// Leaves out rows that have another key in this column: groups of rows whose range does not include the key are passed
@@ -82,9 +93,20 @@ impl Batches {
         };
         let groups = builder.metadata().row_groups().iter().enumerate().filter(is_wanted).map(|(at, _)| at).collect();
         let builder = builder.with_row_groups(groups);
-        let builder = match &self.only {
-            Some((column, keys)) => filtered(builder, column, Arc::clone(keys)),
-            None => builder,
+        let mut predicates: Vec<Box<dyn ArrowPredicate>> = Vec::new();
+        if let Some((column, keys)) = &self.only {
+            let keys = Arc::clone(keys);
+            predicates.push(predicate(&builder, column, move |key| keys.contains(&key)));
+        }
+        if let Some(column) = self.current_by {
+            let superseded = superseded::of_file(path)?;
+            if !superseded.is_empty() {
+                predicates.push(predicate(&builder, column, move |key| !superseded.contains(&key)));
+            }
+        }
+        let builder = match predicates.is_empty() {
+            true => builder,
+            false => builder.with_row_filter(RowFilter::new(predicates)),
         };
         let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
         reader.map_err(|error| DatasetError::format(path, error))
@@ -111,18 +133,17 @@ impl Iterator for Batches {
     }
 }
 
-fn filtered(
-    builder: ParquetRecordBatchReaderBuilder<File>,
+/// Lets rows through by the key that they have in a column.
+fn predicate(
+    builder: &ParquetRecordBatchReaderBuilder<File>,
     column: &'static str,
-    keys: Arc<BTreeSet<UrlKey>>,
-) -> ParquetRecordBatchReaderBuilder<File> {
+    is_wanted: impl Fn(UrlKey) -> bool + Send + 'static,
+) -> Box<dyn ArrowPredicate> {
     let mask = ProjectionMask::columns(builder.parquet_schema(), [column]);
-    let has_key = move |batch: RecordBatch| {
-        let is_one = |row| batch.key(column, row).is_some_and(|key| keys.contains(&key));
-        Ok((0..batch.num_rows()).map(|row| Some(is_one(row))).collect::<BooleanArray>())
-    };
-    let filter = RowFilter::new(vec![Box::new(ArrowPredicateFn::new(mask, has_key))]);
-    builder.with_row_filter(filter)
+    Box::new(ArrowPredicateFn::new(mask, move |batch: RecordBatch| {
+        let is_wanted = |row| batch.key(column, row).is_some_and(&is_wanted);
+        Ok((0..batch.num_rows()).map(|row| Some(is_wanted(row))).collect::<BooleanArray>())
+    }))
 }
 
 /// False where the least and the greatest value of a column show that no row has any of the keys.

@@ -57,6 +57,12 @@ pub struct Row {
     pub canonical: Option<String>,
     /// How many URLs of the crawl's scope an HTML page links to, each counted once.
     pub out_degree: Option<u32>,
+    /// The round of the crawl in which that was.
+    pub round: Option<u32>,
+    /// Which visit of the URL it was, 1 for the first.
+    pub visit: Option<u32>,
+    /// Whether it found something else than the visit before; `None` for the first.
+    pub changed: Option<bool>,
     /// `page` or `sitemap`; only where sitemaps are wanted too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purpose: Option<&'static str>,
@@ -127,6 +133,9 @@ impl<'s> Rows<'s> {
             redirect_to: target_of(visit, |outcome| outcome == Outcome::Redirect),
             canonical: target_of(visit, |outcome| outcome != Outcome::Redirect),
             out_degree: visit.and_then(|visit| visit.out_degree),
+            round: visit.map(|visit| visit.round),
+            visit: visit.map(|visit| visit.past.visits.saturating_add(1)),
+            changed: visit.filter(|visit| visit.past.visits > 0).map(|visit| visit.past.changed_at == visit.at),
             purpose: self.with_purpose.then_some(purpose_name(candidate.purpose)),
         })
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 /// The version of the tables, in the metadata of every file under [`VERSION_KEY`].
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// The metadata key of the version.
 pub const VERSION_KEY: &str = "argiope.version";
 /// The metadata key of how far into its segment a file reaches, in bytes.
@@ -38,6 +38,14 @@ impl Table {
             Table::Pages => "pages",
             Table::Links => "links",
             Table::Images => "images",
+        }
+    }
+
+    /// The column with the key of the page that a row belongs to.
+    pub(crate) const fn key_column(self) -> &'static str {
+        match self {
+            Table::Pages => "url_key",
+            Table::Links | Table::Images => "source_key",
         }
     }
 
@@ -146,6 +154,9 @@ static PAGES: LazyLock<SchemaRef> = LazyLock::new(|| {
         ("rendered_for", TEXT, Maybe),
         ("rendered_links", DataType::Int32, Maybe),
         ("rendered_chars", DataType::Int32, Maybe),
+        ("round", DataType::Int32, Maybe),
+        ("visit", DataType::Int32, Maybe),
+        ("changed", DataType::Boolean, Maybe),
     ])
 });
 

@@ -205,6 +205,9 @@ pub(crate) fn pages(rows: &[PageRow]) -> Result<RecordBatch, ArrowError> {
         content(|content| content.rendered_for.as_deref()),
         count(|page| page.content.as_ref()?.rendered_links),
         count(|page| page.content.as_ref()?.rendered_chars),
+        count(|page| page.row.round),
+        count(|page| page.row.visit),
+        flags(rows.iter().map(|page| page.row.changed)),
     ];
     RecordBatch::try_new(Table::Pages.schema(), columns)
 }
@@ -258,6 +261,12 @@ fn keys(values: impl Iterator<Item = Option<UrlKey>> + Clone) -> Result<ArrayRef
 fn int32(values: impl Iterator<Item = Option<u32>>) -> ArrayRef {
     let mut column = Int32Builder::new();
     values.for_each(|value| column.append_option(value.map(|value| i32::try_from(value).unwrap_or(i32::MAX))));
+    Arc::new(column.finish())
+}
+
+fn flags(values: impl Iterator<Item = Option<bool>>) -> ArrayRef {
+    let mut column = BooleanBuilder::new();
+    values.for_each(|value| column.append_option(value));
     Arc::new(column.finish())
 }
 

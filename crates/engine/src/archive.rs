@@ -87,6 +87,24 @@ pub struct Synced {
     pub sealed: Vec<Sealed>,
 }
 
+/// What an answer says of a payload that the archive holds already.
+#[derive(Clone, Debug)]
+pub struct Earlier {
+    /// The record of that.
+    pub original: Original,
+    /// What it says.
+    pub says: Says,
+}
+
+/// The profiles of a revisit record (WARC 1.1 §6.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// The payload is the same.
+    IdenticalPayload,
+    /// The server sends none, since it has not changed.
+    NotModified,
+}
+
 /// A response whose payload the archive holds already.
 #[derive(Clone, Debug)]
 pub struct Original {
@@ -273,7 +291,7 @@ impl Archive {
     }
 
     /// Appends the exchanges of one fetch. The location is that of the last response, which has these digests. If the archive holds
-    /// its payload already, it is recorded as a revisit of `original`.
+    /// its payload already, it is recorded as a revisit of that.
     ///
     /// # Errors
     /// The segment cannot be written; what was appended before stays whole.
@@ -281,13 +299,13 @@ impl Archive {
         &mut self,
         exchanges: &[Exchange],
         digests: Digests,
-        original: Option<&Original>,
+        earlier: Option<&Earlier>,
     ) -> Result<Option<ArchiveLocation>, ArchiveError> {
         let mut location = None;
         for (index, exchange) in exchanges.iter().enumerate() {
             let is_last = index + 1 == exchanges.len();
-            let (digests, original) = if is_last { (digests, original) } else { (Digests::default(), None) };
-            location = Some(self.append_exchange(exchange, digests, original)?);
+            let (digests, earlier) = if is_last { (digests, earlier) } else { (Digests::default(), None) };
+            location = Some(self.append_exchange(exchange, digests, earlier)?);
         }
         Ok(location)
     }
@@ -296,7 +314,7 @@ impl Archive {
         &mut self,
         exchange: &Exchange,
         digests: Digests,
-        original: Option<&Original>,
+        earlier: Option<&Earlier>,
     ) -> Result<ArchiveLocation, ArchiveError> {
         let at = exchange.started_at.as_millis();
         let response_id = response_id(exchange.method, &exchange.url, exchange.started_at);
@@ -305,16 +323,19 @@ impl Archive {
         let path = self.dir.join(&current.segment.name);
         let url = exchange.url.as_str();
         let payload_digest = digests.payload.map(|digest| warc::Digest::from_bytes(digest.0));
-        let mut response = match (original, payload_digest) {
-            (Some(original), Some(digest)) => {
-                let refers_to = RefersTo {
-                    id: record_id("response", original.url.as_str(), original.at),
-                    target_uri: original.url.as_str(),
-                    date_ms: original.at.as_millis(),
-                };
+        let refers_to = earlier.map(|Earlier { original, .. }| RefersTo {
+            id: record_id("response", original.url.as_str(), original.at),
+            target_uri: original.url.as_str(),
+            date_ms: original.at.as_millis(),
+        });
+        let mut response = match (earlier.zip(refers_to), payload_digest) {
+            (Some((Earlier { says: Says::NotModified, .. }, refers_to)), digest) => {
+                Record::not_modified(response_id, at, url, digest, &refers_to)
+            }
+            (Some((Earlier { says: Says::IdenticalPayload, .. }, refers_to)), Some(digest)) => {
                 Record::revisit(response_id, at, url, &exchange.response_head, digest, &refers_to)
             }
-            _ => {
+            (_, _) => {
                 let mut response = Record::response(response_id, at, url, &exchange.response_head, &exchange.payload);
                 if let Some(digest) = payload_digest {
                     response = response.payload_digest(digest);
@@ -343,8 +364,11 @@ impl Archive {
         let request = Record::request(request_id, at, url, &exchange.request_head, &[])
             .warcinfo_id(current.warcinfo)
             .concurrent_to(response_id);
+        // Where nothing has changed the request says no more than that it was asked.
+        let is_kept = earlier.is_none_or(|earlier| earlier.says != Says::NotModified);
         let written = current.append(&path, &response);
-        let written = written.and_then(|place| current.append(&path, &request).map(|_| place));
+        let written =
+            written.and_then(|place| if is_kept { current.append(&path, &request).map(|_| place) } else { Ok(place) });
         let serial = current.segment.serial;
         self.current = Some(current);
         let place = written?;
@@ -460,6 +484,16 @@ impl Archive {
             Seal::IfBegunBefore(time) => current.begun_at < time,
         };
         self.current.take_if(is_due).map_or(Ok(false), |current| self.end(current).map(|()| true))
+    }
+
+    /// Ends the segment that is written to if it is this one: a segment has one visit of a URL at most, so that the tables made of it
+    /// do.
+    ///
+    /// # Errors
+    /// As [`Archive::seal`].
+    pub fn leave(&mut self, serial: u32) -> Result<(), ArchiveError> {
+        let current = self.current.take_if(|current| current.segment.serial == serial);
+        current.map_or(Ok(()), |current| self.end(current))
     }
 
     /// Ends a segment: synced, and its index begun.

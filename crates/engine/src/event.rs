@@ -22,9 +22,11 @@ pub enum Event {
         seeds: Vec<CanonicalUrl>,
         /// Seeds that are.
         known_seeds: Vec<CanonicalUrl>,
-        /// URLs fetched with success before.
+        /// The round of the crawl.
+        round: u32,
+        /// URLs fetched with success before in this round.
         pages: u64,
-        /// Payload bytes recorded before.
+        /// Payload bytes recorded before in this round.
         bytes: u64,
     },
     /// The answer to [`Command::FindSites`].
@@ -276,6 +278,8 @@ pub struct Record {
     pub rendering: Option<Box<Rendering>>,
     /// The outcome of a URL.
     pub visit: Option<Visit>,
+    /// The visit before that, if the URL was visited again.
+    pub last: Option<Box<Visit>>,
     /// How that URL was found, and what its answer says, for who observes the recorder.
     pub visited: Option<Box<(Candidate, Option<Box<Details>>)>>,
     /// URLs found.
@@ -304,6 +308,7 @@ impl Record {
             block_digest: None,
             rendering: None,
             visit: None,
+            last: None,
             visited: None,
             found: Vec::new(),
             settled: Vec::new(),

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::{Candidate, ContentDigest, PayloadDigest, Visit};
+use model::{Candidate, ContentDigest, Outcome, PayloadDigest, Visit};
 use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
-use crate::archive::{Archive, ArchiveError, Digests, Original, Seal, Sealed};
+use crate::archive::{Archive, ArchiveError, Digests, Earlier, Original, Says, Seal, Sealed};
 use crate::{Details, Record};
 
 /// Commits records in batches.
@@ -180,28 +180,40 @@ impl Recorder {
         let mut visit = record.visit;
         // Every page of an application may have the same payload: what a browser showed of it is what counts.
         let is_rendered = record.rendering.as_ref().is_some_and(|rendering| rendering.document.is_ok());
-        let mut original = None;
-        if let (Some(visit), Some(content), Some(exchange)) = (&mut visit, record.content, record.exchanges.last())
-            && !is_rendered
-            && visit.outcome.has_content()
-        {
-            match self.holder(content, visit, holders)? {
-                Some(holder) => {
-                    original = holder.has_payload_of(visit).then_some(holder.original);
-                    visit.repeat(holder.key);
-                }
-                None => {
-                    let original = Original { url: exchange.url.clone(), at: exchange.started_at };
-                    let holder = Holder { key: visit.key, original, label: visit.digest, length: visit.length };
-                    batch.holders.push((content, visit.key));
-                    holders.insert(content, holder);
-                }
+        let mut earlier = None;
+        if let (Some(visit), Some(exchange)) = (&mut visit, record.exchanges.last()) {
+            if visit.outcome == Outcome::NotModified {
+                let at = visit.content_at.unwrap_or(visit.at);
+                let original = Original { url: exchange.url.clone(), at };
+                earlier = Some(Earlier { original, says: Says::NotModified });
+            }
+            if let Some(content) = record.content.filter(|_| !is_rendered && visit.outcome.has_content()) {
+                let original = match self.holder(content, visit, holders)? {
+                    Some(holder) if holder.key == visit.key => Some(holder.original),
+                    Some(holder) => {
+                        let has_payload = holder.has_payload_of(visit);
+                        visit.repeat(holder.key);
+                        has_payload.then_some(holder.original)
+                    }
+                    None => {
+                        let original = Original { url: exchange.url.clone(), at: exchange.started_at };
+                        let holder = Holder { key: visit.key, original, label: visit.digest, length: visit.length };
+                        batch.holders.push((content, visit.key));
+                        holders.insert(content, holder);
+                        None
+                    }
+                };
+                visit.content_at = original.as_ref().map(|original| original.at);
+                earlier = original.map(|original| Earlier { original, says: Says::IdenticalPayload });
             }
         }
         let digest = visit.as_ref().and_then(|visit| visit.digest);
         if let Some(archive) = &mut self.archive {
+            if let Some(location) = record.last.as_ref().and_then(|last| last.location) {
+                archive.leave(location.segment)?;
+            }
             let digests = Digests { payload: digest, block: record.block_digest };
-            let location = time(Stage::Archive, || archive.append(&record.exchanges, digests, original.as_ref()))?;
+            let location = time(Stage::Archive, || archive.append(&record.exchanges, digests, earlier.as_ref()))?;
             if let Some(visit) = &mut visit {
                 visit.location = location;
             }
@@ -224,20 +236,25 @@ impl Recorder {
         Ok(visited)
     }
 
-    /// The other URL that had this content first, if there is one of which there is a visit.
+    /// The URL that had this content first, if it has it still: the visited one itself only with the very payload of its last visit.
     fn holder(&self, content: ContentDigest, visit: &Visit, holders: &Holders) -> Result<Option<Holder>, StoreError> {
         if let Some(holder) = holders.get(&content) {
             return Ok(Some(holder.clone()).filter(|holder| holder.key != visit.key));
         }
         let Some(label) = visit.digest else { return Ok(None) };
-        let holder = self.store.holder(content, label)?.filter(|holder| *holder != visit.key);
+        let holder = self.store.holder(content, label)?;
         let Some(entry) = holder.map(|holder| self.store.get(holder)).transpose()?.flatten() else { return Ok(None) };
-        Ok(entry.visit.map(|visit| Holder {
-            key: visit.key,
-            original: Original { url: entry.candidate.url, at: visit.at },
-            label: visit.digest,
-            length: visit.length,
-        }))
+        let Some(last) = entry.visit.filter(|last| last.outcome.is_fetched() && last.duplicate_of.is_none()) else {
+            return Ok(None);
+        };
+        let holder = Holder {
+            key: last.key,
+            original: Original { url: entry.candidate.url, at: last.content_at.unwrap_or(last.at) },
+            label: last.digest,
+            length: last.length,
+        };
+        let may_have_changed = holder.key == visit.key || last.past.changes > 0;
+        Ok(Some(holder).filter(|holder| !may_have_changed || holder.has_payload_of(visit)))
     }
 
     /// Ends the recording for now; `finished` says that the crawl has ended.

@@ -250,7 +250,13 @@ impl Shell {
             others,
             end: None,
         };
-        let begin = Event::Begin { seeds, known_seeds, pages: totals.fetched(), bytes: totals.bytes };
+        let begin = Event::Begin {
+            seeds,
+            known_seeds,
+            round: totals.round.number,
+            pages: totals.pages_in_round(),
+            bytes: totals.bytes_in_round(),
+        };
         hands.carry_out(state.step(clock.now(), clock.date(), begin));
         let mut ticks = tokio::time::interval(PROGRESS_EVERY);
         // Time in which this process stood still is nobody's to answer in.

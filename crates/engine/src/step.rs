@@ -2,6 +2,7 @@
 //!
 //! All times in here are of the clock by which the run waits; when a page was visited is a date (`dates`).
 
+mod again;
 mod aside;
 mod begin;
 mod dates;
@@ -107,7 +108,9 @@ pub struct State {
     sites_found: VecDeque<SiteKey>,
     /// Some site that got a URL found no room in front: when the search has come to its end it begins anew.
     sites_missed: bool,
-    /// URLs fetched with success, over all runs of this crawl.
+    /// The round of the crawl.
+    round: u32,
+    /// URLs fetched with success, over all runs of this round.
     pages: u64,
     bytes: u64,
     started_at: Timestamp,
@@ -153,6 +156,8 @@ struct Flight {
     group: Group,
     share: Share,
     asked: Asked,
+    /// Only a changed content was asked for.
+    is_conditional: bool,
 }
 
 /// What a fetch asks for.
@@ -161,6 +166,8 @@ enum Asked {
     Url(Box<Queued>),
     /// The site's robots.txt.
     Robots,
+    /// A page that has changed, with the validators that it had before: whether the server says so. The answer is not recorded.
+    Truth(CanonicalUrl),
     /// A robots.txt on this site to which that of others redirects.
     Errand {
         /// Its URL.
@@ -218,6 +225,7 @@ impl State {
             search: SiteSearch::Exhausted,
             sites_found: VecDeque::new(),
             sites_missed: false,
+            round: 1,
             pages: 0,
             bytes: 0,
             started_at: now,
@@ -241,7 +249,9 @@ impl State {
         self.dates = Dates::read(now, date);
         self.judged = 0;
         match event {
-            Event::Begin { seeds, known_seeds, pages, bytes } => self.begin(now, seeds, known_seeds, pages, bytes),
+            Event::Begin { seeds, known_seeds, round, pages, bytes } => {
+                self.begin(now, seeds, known_seeds, (round, pages, bytes));
+            }
             Event::SitesFound { sites, all } => self.sites_found(&sites, all),
             Event::Loaded { site, record, queue, all } => self.loaded(now, site, record, queue, all),
             Event::Resolved { site, found } => self.resolved(now, site, found),
@@ -331,7 +341,9 @@ impl State {
     }
 
     /// Gives out a record.
-    fn record(&mut self, record: Record) {
+    fn record(&mut self, mut record: Record) {
+        let settled = record.settled.iter_mut().map(|(_, visit)| visit);
+        record.visit.iter_mut().chain(settled).for_each(|visit| visit.round = self.round);
         let fetched: u64 = record.exchanges.iter().map(|exchange| exchange.payload.len() as u64).sum();
         let bytes = fetched + record.rendering.as_ref().map_or(0, |rendering| rendering.bytes());
         let weight = Weight { bytes, found: record.found_count() };
@@ -404,7 +416,7 @@ impl State {
         }
         let mut touched: Vec<SiteKey> = records.iter().map(|(site, _)| *site).collect();
         for candidate in committed.fresh {
-            touched.push(self.queue(Queued { candidate, attempts: 0, visited: None }));
+            touched.push(self.queue(Queued::first(candidate)));
         }
         for Relaxed { was, queued, .. } in committed.relaxed {
             let Some(queued) = queued else { continue };

@@ -47,7 +47,7 @@ impl<'a, 's> Admission<'a, 's> {
     /// The same, without remembering it.
     pub(crate) fn look_up(&mut self, url: &str) -> Result<Known, ExportError> {
         let entry = match CanonicalUrl::from_canonical(url) {
-            Some(url) => self.crawl.store.get(url.key())?,
+            Some(url) => self.crawl.current(url.key())?,
             None => None,
         };
         let is_admitted = match &entry {

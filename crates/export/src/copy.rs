@@ -15,7 +15,6 @@ use store::{Entry, Segment};
 use warc::{
     CdxLine, Header, Indexer, Location, Reader, Record, RecordId, RecordType, SegmentFile, SegmentWriter, StoredRecord,
 };
-use weburl::{CanonicalUrl, UrlKey};
 
 use crate::archive::{Admission, OpenSegment, damaged};
 use crate::{Crawl, ExportError, Filter, Progress};
@@ -117,8 +116,8 @@ struct Source<'a, 's> {
 enum Fate {
     Skip,
     Copy,
-    /// A revisit that needs the payload of this URL.
-    Full(UrlKey),
+    /// A revisit whose original is left out: it needs the payload.
+    Full,
     /// A request whose response was made anew.
     Request(RecordId),
 }
@@ -153,7 +152,7 @@ impl Source<'_, '_> {
                 }
                 match fate {
                     Fate::Copy => copier.copy(path, file, location)?,
-                    Fate::Full(original) => self.full(&header, segment.serial, location, original, copier)?,
+                    Fate::Full => self.full(&header, segment.serial, location, copier)?,
                     Fate::Request(response) => self.request(&header, segment.serial, location, response, copier)?,
                     Fate::Skip => {}
                 }
@@ -172,10 +171,7 @@ impl Source<'_, '_> {
             return Ok(Fate::Skip);
         }
         Ok(match header.record_type() {
-            Some(RecordType::Revisit) => match self.original_left_out(header)? {
-                Some(original) => Fate::Full(original),
-                None => Fate::Copy,
-            },
+            Some(RecordType::Revisit) if self.is_original_left_out(header)? => Fate::Full,
             Some(RecordType::Request) => match &self.remade {
                 Some((of, response)) if header.get("WARC-Concurrent-To") == Some(of) => Fate::Request(*response),
                 _ => Fate::Copy,
@@ -184,12 +180,12 @@ impl Source<'_, '_> {
         })
     }
 
-    /// The URL whose payload a revisit has, if the copy is not to have it.
-    fn original_left_out(&mut self, header: &Header) -> Result<Option<UrlKey>, ExportError> {
-        let Some(original) = header.get("WARC-Refers-To-Target-URI") else { return Ok(None) };
-        let Some(key) = CanonicalUrl::from_canonical(original).map(|url| url.key()) else { return Ok(None) };
-        let is_admitted = self.admission.look_up(original)?.is_admitted;
-        Ok(Some(key).filter(|_| !is_admitted))
+    /// Whether the copy is not to have the URL whose payload a revisit has.
+    fn is_original_left_out(&mut self, header: &Header) -> Result<bool, ExportError> {
+        match header.get("WARC-Refers-To-Target-URI") {
+            Some(original) => Ok(!self.admission.look_up(original)?.is_admitted),
+            None => Ok(false),
+        }
     }
 
     /// Writes the response that a revisit stands for.
@@ -198,13 +194,12 @@ impl Source<'_, '_> {
         header: &Header,
         segment: u32,
         Location { offset, length }: Location,
-        original: UrlKey,
         copier: &mut Copier<'_>,
     ) -> Result<(), ExportError> {
         let url = header.target_uri().unwrap_or_default();
         let error = |source| ExportError::Replay { url: url.to_owned(), source };
         let revisit = self.replay.record(ArchiveLocation { segment, offset, length }).map_err(error)?;
-        let answer = self.replay.answer_of(revisit, Some(original)).map_err(error)?;
+        let answer = self.replay.answer_of(revisit).map_err(error)?;
         let of = header.record_id().unwrap_or_default();
         let id = id_from(&["response for", of]);
         let mut response = Record::response(id, date_of(header), url, answer.head(), answer.payload());

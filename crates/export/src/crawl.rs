@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dataset::{Layout, Row, Rows};
 use model::Purpose;
 use replay::{Answer, Replay};
-use store::{CrawlView, Entry};
+use store::{CrawlView, Entry, StoreError, with_current_visit};
 use weburl::UrlKey;
 
 use crate::{ExportError, Filter};
@@ -41,7 +41,8 @@ pub struct Selected {
 pub type Progress<'p> = &'p mut dyn FnMut(u64);
 
 impl<'s> Crawl<'s> {
-    /// Calls `each` for every URL that the filter admits, in the order of the keys: the URLs of a site lie together.
+    /// Calls `each` for every URL that the filter admits, in the order of the keys: the URLs of a site lie together. Each comes with the
+    /// visit that says what is there now ([`store::current_visit`]).
     /// Sitemaps are left out unless `sitemaps` is set; rows then have a column `purpose`.
     ///
     /// # Errors
@@ -64,6 +65,7 @@ impl<'s> Crawl<'s> {
                 if entry.candidate.purpose != Purpose::Page && !sitemaps {
                     continue;
                 }
+                let entry = with_current_visit(self.store, entry)?;
                 let row = rows.row(&entry)?;
                 if filter.admits(&row) {
                     each(Selected { entry, row })?;
@@ -72,6 +74,14 @@ impl<'s> Crawl<'s> {
             }
             progress(done);
         }
+    }
+
+    /// A URL with the visit that says what is there now.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn current(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+        self.store.get(key)?.map(|entry| with_current_visit(self.store, entry)).transpose()
     }
 
     /// What reads answers back from the archive.

@@ -29,7 +29,7 @@ pub fn write(crawl: &Crawl<'_>, filter: &Filter, target: &Path, progress: Progre
             Some((known, is_admitted)) if known == key => return Ok(is_admitted),
             _ => {}
         }
-        let entry = crawl.store.get(key)?.filter(|entry| entry.candidate.purpose == Purpose::Page);
+        let entry = crawl.current(key)?.filter(|entry| entry.candidate.purpose == Purpose::Page);
         let is_admitted = match entry {
             Some(entry) => filter.admits(&rows.row(&entry)?),
             None => false,

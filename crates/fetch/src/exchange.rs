@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Purpose, Response, Timestamp};
+use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Purpose, Response, Timestamp, Validators};
 use stages::{Stage, wait};
 use tokio::time::{Instant, timeout_at};
 use weburl::CanonicalUrl;
@@ -51,6 +51,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) purpose: Purpose,
     /// The page in a browser that asks for it.
     pub(crate) page: Option<&'a CanonicalUrl>,
+    /// Asked for only where these do not fit.
+    pub(crate) validators: Option<&'a Validators>,
     pub(crate) address: Option<IpAddr>,
     pub(crate) body_bytes_max: u64,
 }

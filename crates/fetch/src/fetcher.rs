@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use model::{
     Exchange, Failure, FetchOutcome, FetchTask, Fetched, Limits, Method, Purpose, Resolved, Response, Timestamp,
+    Validators,
 };
 use tokio::time::Instant;
 use weburl::{CanonicalRules, CanonicalUrl, Site};
@@ -64,7 +65,8 @@ impl Fetcher {
         let started_at = (self.clock)();
         let (exchanges, response_time) = (Vec::new(), Duration::ZERO);
         let (url, purpose) = (task.url.clone(), task.purpose);
-        let mut course = Course { fetcher: self, url, purpose, page, exchanges, response_time };
+        let validators = task.validators.as_deref();
+        let mut course = Course { fetcher: self, url, purpose, page, validators, exchanges, response_time };
         let fetched = match course.run(&task).await {
             Ok(response) => Fetched::Response(response),
             Err(unanswerable) => Fetched::Failed(unanswerable.failure),
@@ -154,6 +156,7 @@ struct Course<'a> {
     url: CanonicalUrl,
     purpose: Purpose,
     page: Option<&'a CanonicalUrl>,
+    validators: Option<&'a Validators>,
     exchanges: Vec<Exchange>,
     response_time: Duration,
 }
@@ -163,7 +166,10 @@ impl Course<'_> {
         match task.purpose {
             // Boxed: most fetches are neither, and are not to carry these along.
             Purpose::Robots => Box::pin(self.robots(task.address)).await,
-            Purpose::Page if task.head_first => Box::pin(self.head_then_get(task.address)).await,
+            // With validators the server tells by itself what is not worth having.
+            Purpose::Page if task.head_first && task.validators.is_none() => {
+                Box::pin(self.head_then_get(task.address)).await
+            }
             Purpose::Page => self.ask(Method::Get, task.address, self.fetcher.limits.body_bytes_max).await,
             Purpose::Sitemap => self.ask(Method::Get, task.address, self.fetcher.limits.sitemap_bytes_max).await,
         }
@@ -172,7 +178,8 @@ impl Course<'_> {
     async fn ask(&mut self, method: Method, address: Option<IpAddr>, bytes_max: u64) -> Result<Response, Unanswerable> {
         let begun = Instant::now();
         let url = self.url.clone();
-        let ask = Ask { method, url: &url, purpose: self.purpose, page: self.page, address, body_bytes_max: bytes_max };
+        let (purpose, page, validators) = (self.purpose, self.page, self.validators);
+        let ask = Ask { method, url: &url, purpose, page, validators, address, body_bytes_max: bytes_max };
         let answered = self.fetcher.exchanger.exchange(&ask).await;
         match answered {
             Ok(answered) => {

@@ -74,6 +74,14 @@ impl Requests {
         }
         fields.extend(self.fields.clone());
         self.keyring.add_fields(url, ask.page, fields);
+        if let Some(model::Validators { etag, last_modified }) = ask.validators {
+            let conditions = [(header::IF_NONE_MATCH, etag), (header::IF_MODIFIED_SINCE, last_modified)];
+            for (name, validator) in conditions {
+                // What the server gave it gets back, unless no field may have it.
+                let value = validator.as_ref().and_then(|value| HeaderValue::from_bytes(value.as_bytes()).ok());
+                value.map(|value| fields.insert(name, value));
+            }
+        }
         if form == Form::Absolute
             && let Some(authorization) = &self.proxy_authorization
         {

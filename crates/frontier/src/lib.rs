@@ -1,5 +1,6 @@
 //! Which URL next, and when: pure policies over the values of `model`.
 //!
+//! - [`again`]: how is a page asked for that is known, and what does its answer say?
 //! - [`filter`]: does a URL belong to the crawl, and which rule says so?
 //! - [`traps`]: is the web leading us around in circles?
 //! - [`politeness`]: how long to wait, after what.
@@ -10,6 +11,7 @@
 //!
 //! Invariants: nothing here fetches, reads a clock, or knows a store. Time comes in as a value; a decision goes out as one.
 
+pub mod again;
 pub mod filter;
 pub mod politeness;
 pub mod site_state;

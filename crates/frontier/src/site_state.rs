@@ -330,6 +330,17 @@ impl SiteState {
         self.record.pages_fetched
     }
 
+    /// True where it is not believed about what has changed.
+    #[must_use]
+    pub fn misleads(&self) -> bool {
+        self.record.misleads
+    }
+
+    /// From now on it is not believed about what has changed.
+    pub fn set_misleads(&mut self) {
+        self.record.misleads = true;
+    }
+
     /// Counts a sitemap read.
     pub fn count_sitemap(&mut self) {
         self.record.sitemaps_read = self.record.sitemaps_read.saturating_add(1);
@@ -480,7 +491,7 @@ impl SiteState {
                 RobotsState::Stored { .. } if rules.matching.is_some() => return Next::ReadRules,
                 RobotsState::Unknown | RobotsState::Stored { .. } | RobotsState::Known { .. } => {}
             }
-            if self.is_budget_spent(rules) {
+            if head.again.is_none() && self.is_budget_spent(rules) {
                 return Next::Held;
             }
         }
@@ -530,6 +541,10 @@ impl SiteState {
                     _ => Settled::new(Outcome::Disallowed, reason),
                 });
             }
+        }
+        if waiting.again.is_some() {
+            // The rules about too many and traps have let it in before.
+            return None;
         }
         if waiting.candidate.purpose == Purpose::Sitemap {
             let max = rules.sitemaps_per_site_max;

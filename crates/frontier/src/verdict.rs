@@ -31,10 +31,13 @@ pub enum Verdict {
     },
 }
 
-/// Judges the end of a fetch. `now` is needed for dates in Retry-After.
+/// Judges the end of a fetch. `now` is needed for dates in Retry-After; `is_conditional` says that only a changed content was asked for.
 #[must_use]
-pub fn judge(fetched: &Fetched, now: Timestamp) -> Verdict {
+pub fn judge(fetched: &Fetched, is_conditional: bool, now: Timestamp) -> Verdict {
     match fetched {
+        Fetched::Response(response) if response.status == 304 && is_conditional => {
+            Verdict::Final { outcome: Outcome::NotModified, reason: String::new(), reached: true }
+        }
         Fetched::Response(response) => judge_response(response, now),
         Fetched::Failed(failure) => judge_failure(failure),
     }
@@ -178,12 +181,14 @@ mod tests {
             (503, None),
             (999, Some(Outcome::HttpError)),
         ] {
-            let is = match judge(&response(status, &[]), now()) {
+            let is = match judge(&response(status, &[]), false, now()) {
                 Verdict::Final { outcome, .. } => Some(outcome),
                 Verdict::Retry { .. } => None,
             };
             assert_eq!(is, expect, "{status}");
         }
+        let as_it_was = judge(&response(304, &[]), true, now());
+        assert!(matches!(as_it_was, Verdict::Final { outcome: Outcome::NotModified, reached: true, .. }));
     }
 
     #[test]
@@ -198,7 +203,8 @@ mod tests {
             ("soon", None),
             ("-1", None),
         ] {
-            let Verdict::Retry { retry_after, .. } = judge(&response(429, &[("Retry-After", value)]), now()) else {
+            let Verdict::Retry { retry_after, .. } = judge(&response(429, &[("Retry-After", value)]), false, now())
+            else {
                 panic!("429 is tried again");
             };
             assert_eq!(retry_after, expect.map(Duration::from_secs), "{value}");
@@ -219,7 +225,7 @@ mod tests {
             (FailureKind::HeadTooLarge, None, Outcome::TooLarge),
         ] {
             let failed = Fetched::Failed(Failure { kind, detail: "why".to_owned() });
-            let is = match judge(&failed, now()) {
+            let is = match judge(&failed, false, now()) {
                 Verdict::Final { outcome, .. } => (None, outcome),
                 Verdict::Retry { trouble, outcome, .. } => (Some(trouble), outcome),
             };

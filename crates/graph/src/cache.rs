@@ -46,7 +46,10 @@ pub(crate) fn parts(layout: &Layout) -> Result<Vec<Part>, GraphError> {
 fn part(layout: &Layout, cache: &Cache, segment: &str) -> Result<Part, GraphError> {
     // The URLs without a record are written anew each time, and have no links.
     let covered = if segment == UNRECORDED { None } else { covered_bytes(layout, segment)? };
-    let stamp = covered.and_then(|covered| stamp(&layout.file(Table::Pages, segment), covered));
+    let stamp = covered.and_then(|covered| {
+        let superseded = fs::metadata(layout.superseded(segment)).map_or(0, |list| list.len());
+        stamp(&layout.file(Table::Pages, segment), covered, superseded)
+    });
     let Some(stamp) = stamp else { return Part::read(layout, segment) };
     if let Some(part) = cache.get(segment, stamp) {
         return Ok(part);
@@ -57,12 +60,13 @@ fn part(layout: &Layout, cache: &Cache, segment: &str) -> Result<Part, GraphErro
 }
 
 /// By what a table of pages is told from others of its segment: how far into the segment it reaches, and since its rows may be
-/// corrected, when it was written. `None` where the system does not say.
-fn stamp(pages: &Path, covered: u64) -> Option<u64> {
+/// corrected, when it was written. Besides it matters how many of them are superseded, which become ever more or are counted anew.
+/// `None` where the system does not say.
+fn stamp(pages: &Path, covered: u64, superseded: u64) -> Option<u64> {
     let metadata = fs::metadata(pages).ok()?;
     let written = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     let mut hasher = blake3::Hasher::new();
-    for number in [covered, metadata.len(), written.as_secs(), u64::from(written.subsec_nanos())] {
+    for number in [covered, superseded, metadata.len(), written.as_secs(), u64::from(written.subsec_nanos())] {
         hasher.update(&number.to_le_bytes());
     }
     hasher.finalize().as_bytes().first_chunk().map(|stamp| u64::from_le_bytes(*stamp))

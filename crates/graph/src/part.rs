@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 
 use dataset::schema::Table;
-use dataset::{Batches, Column, Layout};
+use dataset::{Column, Layout};
 use weburl::{SiteKey, UrlKey};
 
 use crate::{Graph, GraphError, PageKind, Vertex, Visits};
@@ -44,7 +44,7 @@ impl Part {
     /// Reads what the tables say of a segment, or of the URLs without a record.
     pub(crate) fn read(layout: &Layout, segment: &str) -> Result<Self, GraphError> {
         let mut parts = PartBuilder::default();
-        for batch in Batches::of_file(&layout.file(Table::Pages, segment), &["url_key", "outcome", "depth"]) {
+        for batch in layout.batches_of(Table::Pages, segment, &["url_key", "outcome", "depth"]) {
             let batch = batch?;
             for row in 0..batch.num_rows() {
                 if let (Some(key), Some(outcome)) = (batch.key("url_key", row), batch.text("outcome", row)) {
@@ -53,11 +53,10 @@ impl Part {
                 }
             }
         }
-        let links = layout.file(Table::Links, segment);
-        if !links.exists() {
+        if !layout.file(Table::Links, segment).exists() {
             return Ok(parts.finish());
         }
-        for batch in Batches::of_file(&links, &["source_key", "target_key"]) {
+        for batch in layout.batches_of(Table::Links, segment, &["source_key", "target_key"]) {
             let batch = batch?;
             for row in 0..batch.num_rows() {
                 if let (Some(source), Some(target)) = (batch.key("source_key", row), batch.key("target_key", row)) {

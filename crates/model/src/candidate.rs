@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use weburl::{CanonicalUrl, UrlKey};
 
-use crate::Outcome;
+use crate::{Outcome, Visit};
 
 /// How a URL came to be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -114,8 +114,18 @@ pub struct Queued {
     pub candidate: Candidate,
     /// How often it was asked for so far.
     pub attempts: u8,
-    /// Set where the URL was visited already and only its links are to be judged again.
+    /// Set where the URL was visited already and only its links are to be judged again, without another visit.
     pub visited: Option<Visited>,
+    /// Set where the URL is to be visited again: its last visit.
+    pub again: Option<Box<Visit>>,
+}
+
+impl Queued {
+    /// A URL that was never asked for.
+    #[must_use]
+    pub fn first(candidate: Candidate) -> Self {
+        Queued { candidate, attempts: 0, visited: None, again: None }
+    }
 }
 
 /// What is left to do with a URL that was visited from too far away.

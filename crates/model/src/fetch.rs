@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use weburl::CanonicalUrl;
 
-use crate::{Exchange, Purpose, Rendering, Timestamp, Truncation};
+use crate::{Exchange, Purpose, Rendering, Timestamp, Truncation, Validators};
 
 /// Names a task while it is in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +26,8 @@ pub struct FetchTask {
     pub address: Option<IpAddr>,
     /// Send HEAD first, and GET only if the HEAD shows a page worth having.
     pub head_first: bool,
+    /// Ask only for a content that these do not fit any more (RFC 9110 §13.1); `None`: ask for it in any case.
+    pub validators: Option<Box<Validators>>,
 }
 
 /// What became of a task. A failed fetch is data, not an error.

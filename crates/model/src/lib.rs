@@ -7,6 +7,7 @@
 //!
 //! A stage knows these values and no other stage. Nothing here is serialised: encodings live where the bytes are.
 
+mod again;
 mod candidate;
 mod digest;
 mod exchange;
@@ -22,6 +23,7 @@ mod site;
 mod time;
 mod visit;
 
+pub use again::{Change, Past, Round, Validators};
 pub use candidate::{Candidate, Distance, Position, Purpose, Queued, Via, Visited};
 pub use digest::{ContentDigest, PayloadDigest};
 pub use exchange::{Exchange, Method, Truncation};

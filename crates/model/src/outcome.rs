@@ -65,16 +65,18 @@ outcomes! {
     Trap = 14, "trap";
     /// The site was given up before the URL's turn came.
     GivenUp = 15, "given_up";
+    /// The server says that the content is the same as at the visit before (304).
+    NotModified = 16, "not_modified";
 }
 
 impl Outcome {
     /// Outcomes of URLs that nobody asked a server for, since the crawl's own rules or robots.txt forbid it.
     pub const REFUSED: [Outcome; 3] = [Outcome::Disallowed, Outcome::Excluded, Outcome::Trap];
 
-    /// True where a page or another document was fetched, be its content new or repeated.
+    /// True where a page or another document was fetched, or is as it was: there is a content, be it new, repeated or confirmed.
     #[must_use]
     pub const fn is_fetched(self) -> bool {
-        self.has_content() || matches!(self, Outcome::Duplicate)
+        self.has_content() || matches!(self, Outcome::Duplicate | Outcome::NotModified)
     }
 
     /// True where a page or another document was fetched whose content no URL had before.

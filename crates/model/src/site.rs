@@ -37,6 +37,8 @@ pub struct SiteRecord {
     pub aside: Option<Aside>,
     /// Set where the site is given up, with the reason.
     pub given_up: Option<Failure>,
+    /// It said that a page had not changed which had: it is not asked for changes any more, but for pages.
+    pub misleads: bool,
 }
 
 /// The trouble of a site that is tried again after ever longer waits.
@@ -66,6 +68,7 @@ impl SiteRecord {
             shapes: Vec::new(),
             aside: None,
             given_up: None,
+            misleads: false,
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use weburl::UrlKey;
 
-use crate::{Distance, LimitSet, Outcome, PayloadDigest, Timestamp, essence};
+use crate::{Distance, LimitSet, Outcome, Past, PayloadDigest, Timestamp, Validators, essence};
 
 /// Where a record lies in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -29,14 +29,14 @@ pub struct Visit {
     pub status: u16,
     /// The media type declared by the answer.
     pub content_type: Option<String>,
-    /// Bytes of the payload as received.
+    /// Bytes of the payload as received; of one that is as it was, of that.
     pub length: u64,
     /// The label of the payload.
     pub digest: Option<PayloadDigest>,
     /// The URL whose payload this one equals.
     pub duplicate_of: Option<UrlKey>,
-    /// What a duplicate is besides: `html` or `binary`. `None` also for duplicates that were recorded before this was kept; [`Visit::kind`]
-    /// knows those too.
+    /// What a duplicate, or a content that is as it was, is besides: `html` or `binary`. `None` also for duplicates that were recorded before
+    /// this was kept; [`Visit::kind`] knows those too.
     pub duplicate_kind: Option<Outcome>,
     /// The target of a redirect, or the canonical URL the page names: the canonical text of the URL.
     pub target: Option<String>,
@@ -57,6 +57,15 @@ pub struct Visit {
     /// What its links lead to, kept only where a shorter way to the URL may still turn up and make them count again
     /// (a crawl with a depth limit; redirects): canonical URLs.
     pub outlinks: Vec<String>,
+    /// The round of the crawl.
+    pub round: u32,
+    /// When the payload was recorded that is the URL's content, where this visit recorded none: an earlier visit of this URL, or of the one
+    /// that it is a duplicate of. Where there is no content now, when the last one was recorded.
+    pub content_at: Option<Timestamp>,
+    /// What the server gave with the content.
+    pub validators: Validators,
+    /// What earlier visits came to.
+    pub past: Past,
 }
 
 impl Visit {
@@ -82,6 +91,10 @@ impl Visit {
             location: None,
             judged_at: Distance::default(),
             outlinks: Vec::new(),
+            round: 1,
+            content_at: None,
+            validators: Validators::default(),
+            past: Past::default(),
         }
     }
 
@@ -92,12 +105,18 @@ impl Visit {
         self.outcome = Outcome::Duplicate;
     }
 
+    /// Whether the content is that of `earlier`, byte for byte as it came.
+    #[must_use]
+    pub fn has_content_of(&self, earlier: &Visit) -> bool {
+        self.outcome == Outcome::NotModified || (self.digest, self.length) == (earlier.digest, earlier.length)
+    }
+
     /// What a fetched page is, be its content new or repeated: `html` or `binary`; `None` for all that is no success.
     #[must_use]
     pub fn kind(&self) -> Option<Outcome> {
         match self.outcome {
             outcome if outcome.has_content() => Some(outcome),
-            Outcome::Duplicate => self.duplicate_kind.or_else(|| {
+            Outcome::Duplicate | Outcome::NotModified => self.duplicate_kind.or_else(|| {
                 let declared = essence(self.content_type.as_deref().unwrap_or_default());
                 let is_html = declared == "text/html" || declared == "application/xhtml+xml";
                 Some(if is_html { Outcome::Html } else { Outcome::Binary })

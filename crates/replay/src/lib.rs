@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use model::{ArchiveLocation, Visit};
 use store::{CrawlView, Entry, Segment, StoreError};
-use warc::{LoadedRecord, ReadError, Reader, RecordType};
-use weburl::UrlKey;
+use warc::{Header, LoadedRecord, ReadError, Reader, RecordType};
+use weburl::CanonicalUrl;
 
 pub use answer::Answer;
 
@@ -64,20 +64,38 @@ impl<'s> Replay<'s> {
     pub fn answer(&mut self, visit: &Visit) -> Result<Option<Answer>, ReplayError> {
         let Some(location) = visit.location else { return Ok(None) };
         let record = self.record(location)?;
-        self.answer_of(record, visit.duplicate_of).map(Some)
+        self.answer_of(record).map(Some)
     }
 
-    /// The answer in a record that was read already; `duplicate_of` names the URL whose payload it has, which matters if it is a revisit: a
-    /// duplicate that was recognised late has a response of its own.
+    /// The answer in a record that was read already. A revisit has the payload of the record to which it refers, and the head too where the
+    /// server sent none to keep.
     ///
     /// # Errors
     /// The original is lost or damaged.
-    pub fn answer_of(&mut self, record: LoadedRecord, duplicate_of: Option<UrlKey>) -> Result<Answer, ReplayError> {
-        let is_revisit = record.header.record_type() == Some(RecordType::Revisit);
-        let Some(original) = duplicate_of.filter(|_| is_revisit) else { return Ok(Answer::new(record, None)) };
-        let original = self.store.get(original)?.and_then(|entry| entry.visit?.location);
-        let original = self.record(original.ok_or(ReplayError::Original)?)?;
-        Ok(Answer::new(record, Some(original)))
+    pub fn answer_of(&mut self, record: LoadedRecord) -> Result<Answer, ReplayError> {
+        if record.header.record_type() != Some(RecordType::Revisit) {
+            return Ok(Answer::new(record, None));
+        }
+        let place = self.original_of(&record.header)?.ok_or(ReplayError::Original)?;
+        let original = self.record(place)?;
+        Ok(if record.http_parts().0.is_empty() {
+            Answer::new(original, None)
+        } else {
+            Answer::new(record, Some(original))
+        })
+    }
+
+    /// Where the record lies to which a revisit refers: that of the visit of its date.
+    fn original_of(&self, revisit: &Header) -> Result<Option<ArchiveLocation>, StoreError> {
+        let url = revisit.get("WARC-Refers-To-Target-URI").and_then(CanonicalUrl::from_canonical);
+        let Some(url) = url else { return Ok(None) };
+        let date = revisit.get("WARC-Refers-To-Date");
+        let is_meant = |visit: &Visit| date == Some(visit.at.to_rfc3339().as_str());
+        let Some(last) = self.store.get(url.key())?.and_then(|entry| entry.visit) else { return Ok(None) };
+        if is_meant(&last) {
+            return Ok(last.location);
+        }
+        Ok(self.store.earlier(url.key())?.iter().find(|visit| is_meant(visit)).and_then(|visit| visit.location))
     }
 
     /// A page as a browser showed it, in UTF-8, if the crawl rendered it: the record of that lies behind those of the answer.

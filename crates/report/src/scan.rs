@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use extract::media_type::sniff;
 use model::{Outcome, Purpose, Visit, essence};
-use store::{CrawlView, Entry};
+use store::{CrawlView, Entry, with_current_visit};
 use weburl::{SiteKey, UrlKey};
 
 use crate::content::Content;
@@ -76,7 +76,8 @@ pub(crate) fn scan(
         let entries = store.scan(after, AT_ONCE)?;
         let Some(last) = entries.last() else { break };
         after = Some(last.candidate.url.key());
-        for entry in &entries {
+        for entry in entries {
+            let entry = &with_current_visit(store, entry)?;
             counter.count_limits(entry, seed_sites);
             if entry.candidate.purpose == Purpose::Page {
                 counter.count(entry, seed_sites, content);

@@ -396,7 +396,10 @@ fn patterns(flag: &str, texts: &[String]) -> anyhow::Result<Vec<Pattern>> {
 }
 
 /// A pattern is compared with whole URLs: one without `*` that is no URL matches nothing.
-fn pattern(flag: &str, text: &str) -> anyhow::Result<Pattern> {
+///
+/// # Errors
+/// It is no pattern, or can match no URL; the error names the flag.
+pub fn pattern(flag: &str, text: &str) -> anyhow::Result<Pattern> {
     let pattern = parsed(flag, text, Pattern::new)?;
     let is_url = || CanonicalUrl::from_canonical(pattern.as_str()).is_some();
     if pattern.as_str().contains('*') || is_url() {

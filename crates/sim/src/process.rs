@@ -525,8 +525,9 @@ fn looked_into(mut outcome: FetchOutcome, purpose: Purpose, settings: &Settings)
 /// An event in few words, the same in every run.
 fn brief(event: &Event) -> String {
     match event {
-        Event::Begin { seeds, known_seeds, pages, bytes } => {
-            format!("begin: {} seeds, {} known, {pages} pages, {bytes} bytes", seeds.len(), known_seeds.len())
+        Event::Begin { seeds, known_seeds, round, pages, bytes } => {
+            let (new, known) = (seeds.len(), known_seeds.len());
+            format!("begin round {round}: {new} seeds, {known} known, {pages} pages, {bytes} bytes")
         }
         Event::SitesFound { sites, all } => format!("{} sites found, all {all}", sites.len()),
         Event::Loaded { site, queue, all, .. } => format!("loaded {} of site {site}, all {all}", queue.len()),
@@ -569,6 +570,12 @@ pub(crate) fn begin_event(world: &World, store: &dyn Store) -> Result<(Event, bo
     let seeds = world.scenario.web.seeds.iter().filter_map(|seed| weburl::CanonicalUrl::parse(seed, &rules).ok());
     let seeds = seeds.filter(|seed| !known_seeds.contains(seed)).collect();
     let resumed = !known_seeds.is_empty();
-    let begin = Event::Begin { seeds, known_seeds, pages: totals.fetched(), bytes: totals.bytes };
+    let begin = Event::Begin {
+        seeds,
+        known_seeds,
+        round: totals.round.number,
+        pages: totals.pages_in_round(),
+        bytes: totals.bytes_in_round(),
+    };
     Ok((begin, resumed))
 }

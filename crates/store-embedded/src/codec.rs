@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Aside, Candidate, Distance, Failure, FailureKind, Limit, LimitSet, Outcome, PayloadDigest,
-    Position, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit,
+    ArchiveLocation, Aside, Candidate, Distance, Failure, FailureKind, Limit, LimitSet, Outcome, Past, PayloadDigest,
+    Position, Purpose, RobotsAnswer, RobotsRecord, Round, SiteRecord, Timestamp, Validators, Via, Visit,
 };
 use store::{Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, Site, UrlKey};
@@ -21,8 +21,8 @@ mod tests;
 ///
 /// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue; 3 had no limits
 /// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, and
-/// the counters of shapes in the records of their sites.
-pub(crate) const FORMAT_VERSION: u32 = 5;
+/// the counters of shapes in the records of their sites; 5 had one visit of each URL.
+pub(crate) const FORMAT_VERSION: u32 = 6;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.
@@ -37,6 +37,8 @@ pub(crate) struct UrlRecord {
     pub(crate) attempts: u8,
     /// True while it stands in the queue of its site.
     pub(crate) queued: bool,
+    /// It stands there to be visited again.
+    pub(crate) again: bool,
     /// What counts of its visit; the rest is in the table of visits.
     pub(crate) visit: Option<VisitSummary>,
 }
@@ -51,12 +53,14 @@ pub(crate) struct VisitSummary {
     pub(crate) has_outlinks: bool,
     /// The limits that it reached.
     pub(crate) limits: LimitSet,
+    /// The round of the crawl.
+    pub(crate) round: u32,
 }
 
 impl VisitSummary {
     pub(crate) fn of(visit: &Visit) -> Self {
-        let Visit { outcome, length, limits, .. } = *visit;
-        VisitSummary { outcome, length, has_outlinks: !visit.outlinks.is_empty(), limits }
+        let Visit { outcome, length, limits, round, .. } = *visit;
+        VisitSummary { outcome, length, has_outlinks: !visit.outlinks.is_empty(), limits, round }
     }
 }
 
@@ -67,6 +71,7 @@ pub(crate) struct Standing {
     pub(crate) distance: Distance,
     pub(crate) position: Position,
     pub(crate) queued: bool,
+    pub(crate) again: bool,
     pub(crate) visit: Option<VisitSummary>,
 }
 
@@ -82,7 +87,7 @@ impl UrlRecord {
     pub(crate) fn standing(&self, key: UrlKey) -> Standing {
         let (purpose, distance) = (self.candidate.purpose, self.candidate.distance());
         let position = Position::of(purpose, distance.depth, key.url);
-        Standing { purpose, distance, position, queued: self.queued, visit: self.visit }
+        Standing { purpose, distance, position, queued: self.queued, again: self.again, visit: self.visit }
     }
 }
 
@@ -105,11 +110,13 @@ const VIA_SHIFT: u8 = 4;
 const PURPOSE_SHIFT: u8 = 6;
 /// Beside the code of the outcome: behind the length come the limits that were reached.
 const REACHED_LIMITS: u8 = 1 << 7;
+/// Beside the code of the outcome: behind that come the round, and whether the URL is to be visited again.
+const HAS_ROUND: u8 = 1 << 6;
 const VIAS: [Via; 4] = [Via::Seed, Via::Link, Via::Redirect, Via::Sitemap];
 const PURPOSES: [Purpose; 3] = [Purpose::Page, Purpose::Sitemap, Purpose::Robots];
 
 pub(crate) fn encode_url(record: &UrlRecord) -> Vec<u8> {
-    let UrlRecord { candidate, attempts, queued, visit } = record;
+    let UrlRecord { candidate, attempts, queued, again, visit } = record;
     let via = match candidate.via {
         Via::Seed => 0,
         Via::Link => 1,
@@ -129,9 +136,14 @@ pub(crate) fn encode_url(record: &UrlRecord) -> Vec<u8> {
     to.byte(flags | via << VIA_SHIFT | purpose << PURPOSE_SHIFT);
     to.varint(u64::from(candidate.depth)).byte(candidate.redirects).byte(*attempts);
     if let Some(visit) = visit {
-        to.byte(visit.outcome.code() | flag(!visit.limits.is_empty(), REACHED_LIMITS)).varint(visit.length);
+        let has_round = visit.round > 1 || *again;
+        let extra = flag(!visit.limits.is_empty(), REACHED_LIMITS) | flag(has_round, HAS_ROUND);
+        to.byte(visit.outcome.code() | extra).varint(visit.length);
         if !visit.limits.is_empty() {
             to.varint(visit.limits.bits());
+        }
+        if has_round {
+            to.varint(u64::from(visit.round)).byte(u8::from(*again));
         }
     }
     if let Some(found_on) = candidate.found_on {
@@ -142,20 +154,22 @@ pub(crate) fn encode_url(record: &UrlRecord) -> Vec<u8> {
 
 /// How a URL stands, without the rest of its record.
 pub(crate) fn decode_standing(key: UrlKey, bytes: &[u8]) -> Result<Standing, StoreError> {
-    let UrlHead { flags, purpose, distance, visit, .. } = url_head(&mut Decoder::new("urls", RECORD_VERSION, bytes)?)?;
+    let mut from = Decoder::new("urls", RECORD_VERSION, bytes)?;
+    let UrlHead { flags, purpose, distance, again, visit, .. } = url_head(&mut from)?;
     let position = Position::of(purpose, distance.depth, key.url);
-    Ok(Standing { purpose, distance, position, queued: flags & QUEUED != 0, visit })
+    Ok(Standing { purpose, distance, position, queued: flags & QUEUED != 0, again, visit })
 }
 
 pub(crate) fn decode_url(bytes: &[u8]) -> Result<UrlRecord, StoreError> {
     let mut from = Decoder::new("urls", RECORD_VERSION, bytes)?;
-    let UrlHead { flags, purpose, distance: Distance { depth, redirects }, attempts, visit } = url_head(&mut from)?;
+    let UrlHead { flags, purpose, distance: Distance { depth, redirects }, attempts, again, visit } =
+        url_head(&mut from)?;
     let via = VIAS[usize::from(flags >> VIA_SHIFT & 3)];
     let found_on = optional(flags, HAS_FOUND_ON, || Ok(UrlKey::from_bytes(from.fixed()?)))?;
     let url = url(&mut from)?;
     from.finish()?;
     let candidate = Candidate { url, depth, redirects, via, purpose, found_on };
-    Ok(UrlRecord { candidate, attempts, queued: flags & QUEUED != 0, visit })
+    Ok(UrlRecord { candidate, attempts, queued: flags & QUEUED != 0, again, visit })
 }
 
 /// What stands before the texts of a URL's record.
@@ -164,6 +178,7 @@ struct UrlHead {
     purpose: Purpose,
     distance: Distance,
     attempts: u8,
+    again: bool,
     visit: Option<VisitSummary>,
 }
 
@@ -173,15 +188,24 @@ fn url_head(from: &mut Decoder<'_>) -> Result<UrlHead, StoreError> {
     let purpose = purpose.ok_or_else(|| from.damaged("unknown purpose"))?;
     let distance = Distance { depth: from.narrow()?, redirects: from.byte()? };
     let attempts = from.byte()?;
+    let mut again = false;
     let visit = if flags & VISITED != 0 {
         let (code, length) = (from.byte()?, from.varint()?);
         let limits = if code & REACHED_LIMITS != 0 { LimitSet::from_bits(from.varint()?) } else { LimitSet::EMPTY };
-        let outcome = Outcome::from_code(code & !REACHED_LIMITS).ok_or_else(|| from.damaged("unknown outcome"))?;
-        Some(VisitSummary { outcome, length, has_outlinks: flags & HAS_OUTLINKS != 0, limits })
+        let round = if code & HAS_ROUND != 0 {
+            let round = from.narrow()?;
+            again = from.byte()? != 0;
+            round
+        } else {
+            1
+        };
+        let code = code & !(REACHED_LIMITS | HAS_ROUND);
+        let outcome = Outcome::from_code(code).ok_or_else(|| from.damaged("unknown outcome"))?;
+        Some(VisitSummary { outcome, length, has_outlinks: flags & HAS_OUTLINKS != 0, limits, round })
     } else {
         None
     };
-    Ok(UrlHead { flags, purpose, distance, attempts, visit })
+    Ok(UrlHead { flags, purpose, distance, attempts, again, visit })
 }
 
 const HAS_CONTENT_TYPE: u8 = 1;
@@ -231,11 +255,37 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
     if !visit.limits.is_empty() {
         to.varint(visit.limits.bits());
     }
-    if let Some(kind) = visit.duplicate_kind {
-        to.byte(kind.code());
+    let Visit { round, content_at, validators, past, .. } = visit;
+    let is_later = *round > 1 || *past != Past::default();
+    let more = flag(content_at.is_some(), HAS_CONTENT_AT)
+        | flag(validators.etag.is_some(), HAS_ETAG)
+        | flag(validators.last_modified.is_some(), HAS_LAST_MODIFIED)
+        | flag(is_later, IS_LATER);
+    if visit.duplicate_kind.is_some() || more > 0 {
+        to.byte(visit.duplicate_kind.map_or(NO_KIND, Outcome::code));
+    }
+    if more > 0 {
+        to.byte(more);
+        if let Some(content_at) = content_at {
+            to.varint(content_at.0);
+        }
+        for validator in [&validators.etag, &validators.last_modified].into_iter().flatten() {
+            to.text(validator);
+        }
+        if is_later {
+            to.varint(u64::from(*round)).varint(u64::from(past.visits)).varint(u64::from(past.changes));
+            to.varint(past.first_at.0).varint(past.changed_at.0).varint(u64::from(past.not_modified));
+        }
     }
     to.finish()
 }
+
+/// In place of a kind, where there is none and more follows.
+const NO_KIND: u8 = 0;
+const HAS_CONTENT_AT: u8 = 1;
+const HAS_ETAG: u8 = 1 << 1;
+const HAS_LAST_MODIFIED: u8 = 1 << 2;
+const IS_LATER: u8 = 1 << 3;
 
 /// The visit of the URL `key`, its outlinks left empty.
 pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreError> {
@@ -255,8 +305,24 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
     })?;
     let out_degree = optional(flags, HAS_OUT_DEGREE, || from.narrow())?;
     let limits = optional(flags, HAS_LIMITS, || Ok(LimitSet::from_bits(from.varint()?)))?.unwrap_or_default();
-    // The last, where there is one: it needs no flag.
-    let duplicate_kind = if from.is_at_end() { None } else { Some(self::outcome(&mut from)?) };
+    // Visits that have none of what follows end before it.
+    let kind = if from.is_at_end() { NO_KIND } else { from.byte()? };
+    let kind_of = |code| Outcome::from_code(code).ok_or_else(|| from.damaged("unknown outcome"));
+    let duplicate_kind = if kind == NO_KIND { None } else { Some(kind_of(kind)?) };
+    let more = if from.is_at_end() { 0 } else { from.byte()? };
+    let content_at = optional(more, HAS_CONTENT_AT, || Ok(Timestamp(from.varint()?)))?;
+    let validators = Validators {
+        etag: optional(more, HAS_ETAG, || Ok(from.text()?.to_owned()))?,
+        last_modified: optional(more, HAS_LAST_MODIFIED, || Ok(from.text()?.to_owned()))?,
+    };
+    let later = optional(more, IS_LATER, || {
+        let round = from.narrow()?;
+        let (visits, changes) = (from.narrow()?, from.narrow()?);
+        let (first_at, changed_at) = (Timestamp(from.varint()?), Timestamp(from.varint()?));
+        let not_modified = from.narrow()?;
+        Ok((round, Past { visits, changes, first_at, changed_at, not_modified }))
+    })?;
+    let (round, past) = later.unwrap_or((1, Past::default()));
     from.finish()?;
     Ok(Visit {
         key,
@@ -277,6 +343,10 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         location,
         judged_at,
         outlinks: Vec::new(),
+        round,
+        content_at,
+        validators,
+        past,
     })
 }
 
@@ -304,6 +374,7 @@ const HAS_ADDRESS: u8 = 1;
 const ADDRESS_IS_V6: u8 = 1 << 1;
 const IS_GIVEN_UP: u8 = 1 << 2;
 const IS_ASIDE: u8 = 1 << 3;
+const MISLEADS: u8 = 1 << 4;
 
 /// Without what is known of robots.txt, which has its own table. So have the counters of shapes: in records that are written now there are
 /// none.
@@ -311,7 +382,8 @@ pub(crate) fn encode_site(record: &SiteRecord, shapes: &[(u64, u32)]) -> Vec<u8>
     let flags = flag(record.address.is_some(), HAS_ADDRESS)
         | flag(record.address.is_some_and(|address| address.is_ipv6()), ADDRESS_IS_V6)
         | flag(record.given_up.is_some(), IS_GIVEN_UP)
-        | flag(record.aside.is_some(), IS_ASIDE);
+        | flag(record.aside.is_some(), IS_ASIDE)
+        | flag(record.misleads, MISLEADS);
     let mut to = Encoder::new(RECORD_VERSION);
     to.byte(flags).text(record.site.as_str());
     match record.address {
@@ -372,6 +444,7 @@ pub(crate) fn decode_site(bytes: &[u8]) -> Result<SiteRecord, StoreError> {
         shapes,
         aside,
         given_up,
+        misleads: flags & MISLEADS != 0,
     })
 }
 
@@ -451,11 +524,17 @@ pub(crate) fn encode_progress(progress: &Progress) -> Vec<u8> {
         to.byte(outcome.code()).varint(*count);
     }
     // States from before limits were counted end here.
-    if !totals.limits.is_empty() {
+    let has_rounds = totals.round != Round::default() || totals.again > 0;
+    if !totals.limits.is_empty() || has_rounds {
         to.varint(totals.limits.len() as u64);
         for (limit, count) in &totals.limits {
             to.byte(limit.code()).varint(*count);
         }
+    }
+    if has_rounds {
+        let Round { number, began_at, is_choosing } = totals.round;
+        to.varint(u64::from(number)).varint(began_at.0).byte(u8::from(is_choosing));
+        to.varint(totals.again).varint(totals.pages_of_round);
     }
     to.finish()
 }
@@ -475,8 +554,14 @@ pub(crate) fn decode_progress(bytes: &[u8]) -> Result<Progress, StoreError> {
         let limit = Limit::ALL.get(usize::from(from.byte()?)).ok_or_else(|| from.damaged("unknown limit"))?;
         limits.insert(*limit, from.varint()?);
     }
+    let (mut round, mut again, mut pages_of_round) = (Round::default(), 0, 0);
+    if !from.is_at_end() {
+        round = Round { number: from.narrow()?, began_at: Timestamp(from.varint()?), is_choosing: from.byte()? != 0 };
+        (again, pages_of_round) = (from.varint()?, from.varint()?);
+    }
     from.finish()?;
-    Ok(Progress { sequence, seeds, totals: Totals { urls, pending, outcomes, bytes, sites, sitemaps, limits } })
+    let totals = Totals { urls, pending, outcomes, bytes, sites, sitemaps, limits, round, again, pages_of_round };
+    Ok(Progress { sequence, seeds, totals })
 }
 
 fn encode_failure(to: &mut Encoder, failure: &Failure) {

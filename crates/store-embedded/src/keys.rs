@@ -1,6 +1,6 @@
 //! The keys of the tables: fixed lengths and big-endian numbers, so that byte order is the order of the trait.
 
-use model::Position;
+use model::{Position, Timestamp};
 use weburl::{SiteKey, UrlKey};
 
 /// Length of a key of the queue: site, rank, URL.
@@ -57,6 +57,14 @@ pub(crate) fn shape(site: SiteKey, shape: u64) -> [u8; 16] {
     let mut key = [0; 16];
     key[..8].copy_from_slice(&site.to_bytes());
     key[8..].copy_from_slice(&shape.to_be_bytes());
+    key
+}
+
+/// A visit of a URL before its last, by when it was.
+pub(crate) fn earlier(url: UrlKey, at: Timestamp) -> [u8; 24] {
+    let mut key = [0; 24];
+    key[..16].copy_from_slice(&url.to_bytes());
+    key[16..].copy_from_slice(&at.0.to_be_bytes());
     key
 }
 

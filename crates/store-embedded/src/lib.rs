@@ -38,7 +38,7 @@ mod witness;
 use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
+use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -103,6 +103,10 @@ impl CrawlView for EmbeddedStore {
         self.now().get(key)
     }
 
+    fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        self.now().earlier(key)
+    }
+
     fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
         self.now().scan(after, max)
     }
@@ -143,6 +147,10 @@ impl CrawlView for EmbeddedView {
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
         self.view.get(key)
+    }
+
+    fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        self.view.earlier(key)
     }
 
     fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {

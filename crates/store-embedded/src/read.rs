@@ -7,7 +7,7 @@ use std::ops::Bound::{self, Excluded, Included, Unbounded};
 use std::sync::Arc;
 
 use fjall::{Iter, Keyspace, Readable, Slice, Snapshot};
-use model::{ContentDigest, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited};
+use model::{ContentDigest, PayloadDigest, Position, Purpose, Queued, SiteRecord, Timestamp, Visit, Visited};
 use store::{Entry, Segment, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -148,7 +148,7 @@ impl View {
     }
 
     /// What is left to do with a visited URL whose links are to be judged again.
-    pub(crate) fn visited(&self, key: UrlKey, visit: VisitSummary) -> Result<Visited, StoreError> {
+    fn visited(&self, key: UrlKey, visit: VisitSummary) -> Result<Visited, StoreError> {
         let outlinks = if visit.has_outlinks { self.outlinks(key)? } else { Vec::new() };
         Ok(Visited { outcome: visit.outcome, outlinks })
     }
@@ -253,8 +253,27 @@ impl View {
         let (site, position) = self::place(place)?;
         let key = UrlKey { site, url: position.url };
         let record = self.waiting(key, record)?;
-        let visited = record.visit.map(|visit| self.visited(key, visit)).transpose()?;
-        Ok(Queued { candidate: record.candidate, attempts: record.attempts, visited })
+        let mut queued = Queued { attempts: record.attempts, ..Queued::first(record.candidate) };
+        if let Some(visit) = record.visit {
+            self.add_visit(&mut queued, key, visit, record.again)?;
+        }
+        Ok(queued)
+    }
+
+    /// Adds what is to be done with a URL that was visited already.
+    pub(crate) fn add_visit(
+        &self,
+        queued: &mut Queued,
+        key: UrlKey,
+        visit: VisitSummary,
+        is_again: bool,
+    ) -> Result<(), StoreError> {
+        if is_again {
+            queued.again = Some(Box::new(self.visit(key, visit.has_outlinks)?));
+        } else {
+            queued.visited = Some(self.visited(key, visit)?);
+        }
+        Ok(())
     }
 
     fn entry(&self, key: UrlKey, record: UrlRecord) -> Result<Entry, StoreError> {
@@ -262,6 +281,14 @@ impl View {
         Ok(Entry { candidate: record.candidate, attempts: record.attempts, visit })
     }
 
+    /// The visits of a URL before its last.
+    pub(crate) fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        let (first, last) = (keys::earlier(key, Timestamp(0)), keys::earlier(key, Timestamp(u64::MAX)));
+        let visits = self.range(&self.tables.earlier, Included(first), Included(last));
+        visits.map(|visit| codec::decode_visit(key, &self.pair(visit)?.1)).collect()
+    }
+
+    /// The last visit of a URL.
     fn visit(&self, key: UrlKey, has_outlinks: bool) -> Result<Visit, StoreError> {
         let record = self.read(&self.tables.visits, &key.to_bytes())?;
         let mut visit = codec::decode_visit(key, &record.ok_or_else(|| damaged("visits", "a record is missing"))?)?;

@@ -31,6 +31,8 @@ pub(crate) struct Tables {
     pub(crate) queue: Queue,
     /// URL key to visit.
     pub(crate) visits: Keyspace,
+    /// URL key and date to a visit before the last.
+    pub(crate) earlier: Keyspace,
     /// URL key to the visit's outlinks, where there are any.
     pub(crate) outlinks: Keyspace,
     /// Site key to the site's record.
@@ -119,6 +121,7 @@ impl Tables {
             urls: engine.keyspace("urls", small)?,
             queue: Queue::open(&engine, options)?,
             visits: engine.keyspace("visits", small)?,
+            earlier: engine.keyspace("earlier", small)?,
             outlinks: engine.keyspace("outlinks", long_values)?,
             sites: engine.keyspace("sites", small)?,
             shapes: engine.keyspace("shapes", small)?,
@@ -144,8 +147,9 @@ impl Tables {
     pub(crate) fn is_torn(&self) -> bool {
         let meta = self.meta.tree.get_highest_seqno();
         let queue = self.queue.generations();
-        let [urls, visits, outlinks] = [&self.urls, &self.visits, &self.outlinks];
-        let others = [urls, visits, outlinks, &self.sites, &self.shapes, &self.robots, &self.contents, &self.holders];
+        let [urls, visits, earlier, outlinks] = [&self.urls, &self.visits, &self.earlier, &self.outlinks];
+        let others =
+            [urls, visits, earlier, outlinks, &self.sites, &self.shapes, &self.robots, &self.contents, &self.holders];
         let others = others.into_iter().chain(queue.iter().map(|(_, table)| table));
         others.into_iter().any(|table| table.tree.get_highest_seqno() > meta)
     }

@@ -1,9 +1,9 @@
 //! Totals kept by differences: what a URL counted before a commit is taken off, what it counts after it is put on.
 
-use model::{LimitSet, Purpose};
+use model::{LimitSet, Purpose, Round};
 use store::Totals;
 
-use crate::codec::Standing;
+use crate::codec::{Standing, VisitSummary};
 
 /// Moves the totals from how a URL stood before a commit to how it stands after it.
 pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option<Standing>) {
@@ -11,13 +11,32 @@ pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option
     if let Some(before) = before {
         totals.urls -= 1;
         totals.pending -= u64::from(before.queued);
+        totals.again -= u64::from(before.again);
+        totals.pages_of_round -= u64::from(is_of_round(totals, before));
         uncount_visit(totals, before);
     }
     if let Some(after) = after {
         totals.urls += 1;
         totals.pending += u64::from(after.queued);
+        totals.again += u64::from(after.again);
+        totals.pages_of_round += u64::from(is_of_round(totals, after));
         count_visit(totals, after);
     }
+}
+
+/// Begins a round, or notes how far it has come.
+pub(crate) fn begin_round(totals: &mut Totals, round: &Round) {
+    if totals.round.number != round.number {
+        totals.pages_of_round = 0;
+    }
+    totals.round = round.clone();
+}
+
+/// True where the last visit is a page of this round, which is not the first.
+fn is_of_round(totals: &Totals, url: Standing) -> bool {
+    let Round { number, .. } = totals.round;
+    let is_of_round = |visit: &VisitSummary| visit.round == number && visit.outcome.is_fetched();
+    number > 1 && url.purpose == Purpose::Page && url.visit.as_ref().is_some_and(is_of_round)
 }
 
 fn limits_of(url: Option<Standing>) -> LimitSet {

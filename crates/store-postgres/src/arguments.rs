@@ -9,7 +9,7 @@ use store::Batch;
 use weburl::UrlKey;
 
 use crate::numbers::{key, ordered, plain};
-use crate::rows::{failure_word, purpose_word};
+use crate::rows::{More, failure_word, purpose_word};
 use crate::session::Parameters;
 use crate::text::{joined, stored};
 
@@ -17,6 +17,7 @@ use crate::text::{joined, stored};
 pub(crate) fn of(batch: &Batch) -> Parameters {
     let mut arguments = Columns::default();
     arguments.reopened(batch);
+    arguments.round(batch);
     arguments.found(batch);
     arguments.touched(batch);
     arguments.visits(batch);
@@ -54,6 +55,16 @@ impl Columns {
 
     fn reopened(&mut self, batch: &Batch) {
         let keys: BTreeSet<_> = batch.reopened.iter().copied().collect();
+        let rows: Vec<_> = keys.into_iter().collect();
+        self.keys(&rows, |key| *key);
+    }
+
+    fn round(&mut self, batch: &Batch) {
+        let round = batch.round.as_ref();
+        self.0.push(Box::new(round.map(|round| i32::try_from(round.number).unwrap_or(i32::MAX))));
+        self.0.push(Box::new(round.map(|round| plain(round.began_at.0))));
+        self.0.push(Box::new(round.map(|round| round.is_choosing)));
+        let keys: BTreeSet<_> = batch.again.iter().copied().collect();
         let rows: Vec<_> = keys.into_iter().collect();
         self.keys(&rows, |key| *key);
     }
@@ -109,6 +120,8 @@ impl Columns {
         self.column(&rows, |visit| joined(&visit.outlinks));
         self.column(&rows, |visit| plain(visit.limits.bits()));
         self.column(&rows, |visit| visit.duplicate_kind.map(Outcome::as_str));
+        self.column(&rows, |visit| i32::try_from(visit.round).unwrap_or(i32::MAX));
+        self.column(&rows, |visit| text(More::of(visit).as_deref()));
     }
 
     fn attempts(&mut self, batch: &Batch) {
@@ -143,6 +156,7 @@ impl Columns {
         self.column(&rows, |record| record.aside.as_ref().map(|aside| i64::from(aside.round)));
         self.column(&rows, |record| record.aside.as_ref().map(|aside| failure_word(aside.reason.kind)));
         self.column(&rows, |record| text(record.aside.as_ref().map(|aside| aside.reason.detail.as_str())));
+        self.column(&rows, |record| record.misleads);
     }
 
     fn shapes(&mut self, batch: &Batch) {

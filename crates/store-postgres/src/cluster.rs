@@ -26,7 +26,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use database::Address;
-use model::{Candidate, ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
+use model::{Candidate, ContentDigest, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use postgres::Row;
 use store::{Batch, Committed, CrawlView, Entry, StoreError};
 
@@ -368,6 +368,14 @@ impl Worker {
     /// The store failed.
     pub fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
         self.reader.get(key)
+    }
+
+    /// As [`store::CrawlView::earlier`].
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        self.reader.earlier(key)
     }
 
     /// As [`store::Store::site`].

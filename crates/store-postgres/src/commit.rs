@@ -11,8 +11,9 @@ use store::{Batch, Committed, StoreError};
 use weburl::UrlKey;
 
 use crate::error::{Unusable, backend, damaged, is_fenced};
+use crate::read::with_last_visits;
 use crate::report::{self, Standing};
-use crate::rows::Columns;
+use crate::rows::{Columns, Waiting};
 use crate::schema::Schema;
 use crate::session::{Role, Session};
 use crate::{arguments, numbers};
@@ -25,7 +26,7 @@ const TAKE_OVER: &str = "INSERT INTO writer (writer, process, number) VALUES ($1
     ON CONFLICT (writer) DO UPDATE SET process = excluded.process RETURNING process::text, number";
 
 /// How many arguments `commit` has.
-const ARGUMENTS: usize = 85;
+const ARGUMENTS: usize = 93;
 
 static COMMIT: LazyLock<String> = LazyLock::new(|| {
     let arguments: Vec<String> = (1..=ARGUMENTS).map(|n| format!("${n}")).collect();
@@ -36,7 +37,7 @@ static COMMIT: LazyLock<String> = LazyLock::new(|| {
 });
 
 const NEARER: &str = "SELECT url, depth, redirects, purpose::text, via::text, found_on_site, found_on_url,
-        attempts, outcome::text, outlinks, queued, site_key, url_key
+        attempts, outcome::text, outlinks, again, queued, site_key, url_key
     FROM nearer WHERE writer = $1";
 
 /// What is found in a schema.
@@ -128,7 +129,11 @@ impl Writer {
     /// The URLs of the last commit that turned out to be nearer. They stay until the next one.
     fn nearer(&self, doing: &'static str) -> Result<BTreeMap<UrlKey, Standing>, StoreError> {
         let rows = self.session.query(doing, NEARER, vec![Box::new(self.id)])?;
-        rows.iter().map(standing).collect()
+        let (urls, standing): (Vec<_>, Vec<_>) =
+            rows.iter().map(standing).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let urls = with_last_visits(&self.session, urls)?;
+        let standing = urls.into_iter().zip(standing);
+        Ok(standing.map(|(url, (key, is_queued))| (key, Standing { url, is_queued })).collect())
     }
 }
 
@@ -139,10 +144,11 @@ fn keys(columns: &mut Columns<'_>) -> Result<Vec<UrlKey>, StoreError> {
     Ok(keys.map(|(site, url)| numbers::from_key(site, url)).collect())
 }
 
-fn standing(row: &Row) -> Result<(UrlKey, Standing), StoreError> {
+/// A URL as it stands, its key, and whether it is in the queue.
+fn standing(row: &Row) -> Result<(Waiting, (UrlKey, bool)), StoreError> {
     let mut columns = Columns::of("nearer", row);
     let url = columns.queued()?;
     let is_queued = columns.next()?;
     let key = numbers::from_key(columns.next()?, columns.next()?);
-    Ok((key, Standing { url, is_queued }))
+    Ok((url, (key, is_queued)))
 }

@@ -38,7 +38,7 @@ mod text;
 use std::sync::{Mutex, PoisonError};
 
 use database::Address;
-use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord};
+use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use store::{Batch, Committed, CrawlView, Entry, Layer, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -100,6 +100,10 @@ impl CrawlView for PostgresView {
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
         self.reader.get(key)
+    }
+
+    fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        self.reader.earlier(key)
     }
 
     fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {

@@ -4,19 +4,20 @@
 use std::collections::BTreeMap;
 
 use database::Address;
-use model::{ContentDigest, Limit, LimitSet, PayloadDigest, Position, Queued, SiteRecord};
+use model::{ContentDigest, Limit, LimitSet, PayloadDigest, Position, Queued, Round, SiteRecord, Timestamp, Visit};
 use store::{Entry, Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::error::damaged;
+use crate::numbers;
 use crate::numbers::{from_key, from_ordered, key, limit, ordered};
-use crate::rows::{Columns, outcome};
+use crate::rows::{Columns, Waiting, outcome};
 use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
 const PENDING: &str =
     "SELECT u.url, u.depth, u.redirects, u.purpose::text, u.via::text, u.found_on_site, u.found_on_url,
-        coalesce(a.attempts, v.attempts, 0::smallint), v.outcome::text, v.outlinks
+        coalesce(a.attempts, v.attempts, 0::smallint), v.outcome::text, v.outlinks, u.again
     FROM (SELECT * FROM queue WHERE site_key = $1 AND (rank, url_key) >= ($2, $3) ORDER BY rank, url_key LIMIT $4) q
     JOIN url u ON u.site_key = q.site_key AND u.url_key = q.url_key
     LEFT JOIN visit v ON v.site_key = q.site_key AND v.url_key = q.url_key
@@ -31,15 +32,31 @@ const SITES_WITH_PENDING: &str = "WITH RECURSIVE waiting AS (
         FROM waiting w WHERE w.site_key IS NOT NULL)
     SELECT site_key FROM waiting WHERE site_key IS NOT NULL LIMIT $2";
 
+/// The columns of a visit `v`, as [`Columns::visit`] reads them.
+macro_rules! visit {
+    () => {
+        "v.fetched_at, v.length, v.judged_depth, v.judged_redirects, v.duplicate_of_site, v.duplicate_of_url, v.out_degree,
+        v.segment, v.record_offset, v.record_length, v.outcome::text, v.status, v.attempts, v.content_type, v.reason, v.title,
+        v.target, v.digest, v.outlinks, v.limits, v.duplicate_kind::text, v.round, v.more"
+    };
+}
+
+const EARLIER: &str = concat!("SELECT ", visit!(), " FROM earlier_visit v WHERE site_key = $1 AND url_key = $2");
+
+const LAST_VISITS: &str = concat!(
+    "SELECT v.site_key, v.url_key, ",
+    visit!(),
+    " FROM unnest($1::bigint[], $2::bigint[]) AS k(site, url) JOIN visit v ON v.site_key = k.site AND v.url_key = k.url"
+);
+
 /// The statement that reads entries: of each the URL `u`, its visit `v` and the attempts `a` at it.
 macro_rules! entries_of {
     ($urls_and_visits:literal) => {
         concat!(
             "SELECT u.url, u.depth, u.redirects, u.purpose::text, u.via::text, u.found_on_site, u.found_on_url,
-        coalesce(a.attempts, v.attempts, 0::smallint), v.url_key IS NOT NULL,
-        v.fetched_at, v.length, v.judged_depth, v.judged_redirects, v.duplicate_of_site, v.duplicate_of_url, v.out_degree,
-        v.segment, v.record_offset, v.record_length, v.outcome::text, v.status, v.attempts, v.content_type, v.reason, v.title,
-        v.target, v.digest, v.outlinks, v.limits, v.duplicate_kind::text FROM ",
+        coalesce(a.attempts, v.attempts, 0::smallint), v.url_key IS NOT NULL, ",
+            visit!(),
+            " FROM ",
             $urls_and_visits,
             " LEFT JOIN attempt a ON a.site_key = u.site_key AND a.url_key = u.url_key
             ORDER BY u.site_key, u.url_key"
@@ -74,7 +91,7 @@ macro_rules! sites_with {
         s.sitemaps_read, s.address, s.given_up, s.given_up_detail, ",
             $shapes,
             ",
-        s.aside_until, s.aside_round, s.aside_reason, s.aside_detail,
+        s.aside_until, s.aside_round, s.aside_reason, s.aside_detail, s.misleads,
         r.fetched_at, r.failed_tries, r.status, r.failure, r.failure_detail, r.body, r.is_cut
     FROM (SELECT * FROM site WHERE site_key >= $1 ORDER BY site_key LIMIT $2) s
     LEFT JOIN robots r ON r.site_key = s.site_key",
@@ -109,7 +126,12 @@ const TOTALS: &str = "SELECT 'url', NULL, count(*), '0' FROM url
         FROM url u JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
         WHERE u.purpose = 'sitemap' GROUP BY v.outcome
     UNION ALL SELECT 'limits', NULL, count(*), limits::text FROM visit WHERE limits <> 0 GROUP BY limits
-    UNION ALL SELECT 'robots', NULL, count(*), '0' FROM robots WHERE is_cut";
+    UNION ALL SELECT 'robots', NULL, count(*), '0' FROM robots WHERE is_cut
+    UNION ALL SELECT 'again', NULL, count(*), '0' FROM url WHERE again
+    UNION ALL SELECT CASE WHEN is_choosing THEN 'choosing' ELSE 'round' END, NULL, round, round_began_at::text FROM meta
+    UNION ALL SELECT 'of round', NULL, count(*), '0' FROM meta m JOIN visit v ON m.round > 1 AND v.round > 1 AND v.round = m.round
+            AND v.outcome::text IN ('html', 'binary', 'duplicate', 'not_modified')
+        JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key AND u.purpose = 'page'";
 
 /// What reads.
 pub(crate) struct Reader {
@@ -145,7 +167,18 @@ impl Reader {
         let parameters: [Box<_>; 4] =
             [Box::new(ordered(site.0)), Box::new(rank), Box::new(ordered(url)), Box::new(limit(max))];
         let rows = self.session.query("reading a queue", PENDING, parameters.map(|number| number as _).into())?;
-        rows.iter().map(|row| Columns::of("queue", row).queued()).collect()
+        let waiting = rows.iter().map(|row| Columns::of("queue", row).queued()).collect::<Result<Vec<_>, _>>()?;
+        with_last_visits(&self.session, waiting)
+    }
+
+    pub(crate) fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        let (site, url) = numbers::key(key);
+        let parameters = vec![Box::new(site) as _, Box::new(url) as _];
+        let rows = self.session.query("reading earlier visits", EARLIER, parameters)?;
+        let mut visits =
+            rows.iter().map(|row| Columns::of("earlier_visit", row).visit(key)).collect::<Result<Vec<_>, _>>()?;
+        visits.sort_by_key(|visit| visit.at);
+        Ok(visits)
     }
 
     pub(crate) fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
@@ -244,6 +277,13 @@ impl Reader {
                 ("queue", _) => totals.pending = count,
                 ("site", _) => totals.sites = count,
                 ("limits", _) => count_limits(&mut totals, LimitSet::from_bits(low_bits(sum)), count),
+                ("again", _) => totals.again = count,
+                ("of round", _) => totals.pages_of_round = count,
+                ("round" | "choosing", _) => {
+                    let number = u32::try_from(count).unwrap_or(u32::MAX);
+                    let is_choosing = what == "choosing";
+                    totals.round = Round { number, began_at: Timestamp(low_bits(sum)), is_choosing };
+                }
                 ("robots", _) => count_limits(&mut totals, Limit::RobotsTxt.into(), count),
                 ("sitemap", Some(outcome)) => {
                     totals.sitemaps += count;
@@ -258,6 +298,27 @@ impl Reader {
         }
         Ok(totals)
     }
+}
+
+/// The entries of a queue, with the last visits of those that are to be visited again.
+pub(crate) fn with_last_visits(session: &Session, waiting: Vec<Waiting>) -> Result<Vec<Queued>, StoreError> {
+    let again = waiting.iter().filter(|waiting| waiting.is_again).map(|waiting| waiting.queued.candidate.url.key());
+    let (sites, urls): (Vec<i64>, Vec<i64>) = again.map(numbers::key).unzip();
+    let mut visits = BTreeMap::new();
+    if !sites.is_empty() {
+        let parameters: Parameters = vec![Box::new(sites), Box::new(urls)];
+        for row in session.query("reading the visits of a queue", LAST_VISITS, parameters)? {
+            let mut columns = Columns::of("visit", &row);
+            let key = from_key(columns.next()?, columns.next()?);
+            visits.insert(key, columns.visit(key)?);
+        }
+    }
+    let with_visit = |Waiting { mut queued, is_again }: Waiting| {
+        let visit = visits.remove(&queued.candidate.url.key()).filter(|_| is_again);
+        queued.again = visit.map(Box::new);
+        queued
+    };
+    Ok(waiting.into_iter().map(with_visit).collect())
 }
 
 fn count_limits(totals: &mut Totals, limits: LimitSet, visits: u64) {

@@ -27,7 +27,9 @@ pub(crate) fn report(batch: &Batch, fresh: BTreeSet<UrlKey>, nearer: BTreeMap<Ur
         }
     }
     for (key, judged_at) in &batch.judged_again {
-        report.leave_queue(*key, *judged_at);
+        if report.urls.get(key).is_none_or(|standing| standing.url.again.is_none()) {
+            report.leave_queue(*key, *judged_at);
+        }
     }
     for candidate in &batch.found {
         report.find(candidate);
@@ -46,6 +48,7 @@ impl Report {
         if let Some(standing) = self.urls.get_mut(&visit.key) {
             standing.url.attempts = visit.attempts;
             standing.url.visited = Some(Visited { outcome: visit.outcome, outlinks: visit.outlinks.clone() });
+            standing.url.again = None;
             self.leave_queue(visit.key, visit.judged_at);
         }
     }
@@ -68,7 +71,7 @@ impl Report {
         let key = candidate.url.key();
         let Some(standing) = self.urls.get_mut(&key) else {
             if self.fresh.remove(&key) {
-                let url = Queued { candidate: candidate.clone(), attempts: 0, visited: None };
+                let url = Queued::first(candidate.clone());
                 self.urls.insert(key, Standing { url, is_queued: true });
                 self.committed.fresh.push(candidate.clone());
             }

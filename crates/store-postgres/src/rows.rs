@@ -4,17 +4,53 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Aside, Candidate, Distance, Failure, FailureKind, LimitSet, Outcome, PayloadDigest, Purpose,
-    Queued, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
+    ArchiveLocation, Aside, Candidate, Distance, Failure, FailureKind, LimitSet, Outcome, Past, PayloadDigest, Purpose,
+    Queued, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators, Via, Visit, Visited,
 };
 use postgres::Row;
 use postgres::types::FromSql;
+use serde::{Deserialize, Serialize};
 use store::{Entry, Segment, StoreError};
 use weburl::{CanonicalUrl, Site, UrlKey};
 
 use crate::error::damaged;
 use crate::numbers::{from_key, from_plain};
 use crate::text::{restored, split};
+
+/// An entry of a queue as its row has it.
+pub(crate) struct Waiting {
+    /// Without the last visit.
+    pub(crate) queued: Queued,
+    /// The URL is to be visited again.
+    pub(crate) is_again: bool,
+}
+
+/// What few first visits have: the column `more`.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct More {
+    content_at: Option<Timestamp>,
+    validators: Validators,
+    past: Past,
+}
+
+impl More {
+    /// As the column has it; `None` where there is nothing of it.
+    pub(crate) fn of(visit: &Visit) -> Option<String> {
+        let Visit { content_at, validators, past, .. } = visit;
+        if content_at.is_none() && validators.is_empty() && *past == Past::default() {
+            return None;
+        }
+        let more = More { content_at: *content_at, validators: validators.clone(), past: past.clone() };
+        // Texts, numbers and flags can always be written.
+        serde_json::to_string(&more).ok()
+    }
+
+    /// The visit with what the column has.
+    fn read(text: &str, visit: Visit) -> Result<Visit, serde_json::Error> {
+        let More { content_at, validators, past } = serde_json::from_str(text)?;
+        Ok(Visit { content_at, validators, past, ..visit })
+    }
+}
 
 /// The columns of a row, read from the left to the right.
 pub(crate) struct Columns<'r> {
@@ -95,8 +131,8 @@ impl<'r> Columns<'r> {
         })
     }
 
-    /// A candidate, then `attempts, outcome, outlinks`.
-    pub(crate) fn queued(&mut self) -> Result<Queued, StoreError> {
+    /// A candidate, then `attempts, outcome, outlinks, again`.
+    pub(crate) fn queued(&mut self) -> Result<Waiting, StoreError> {
         let candidate = self.candidate()?;
         let attempts = self.narrow::<i16, _>()?;
         let word: Option<&str> = self.next()?;
@@ -108,7 +144,9 @@ impl<'r> Columns<'r> {
             }
             None => None,
         };
-        Ok(Queued { candidate, attempts, visited })
+        let is_again: bool = self.next()?;
+        let queued = Queued { attempts, visited: visited.filter(|_| !is_again), ..Queued::first(candidate) };
+        Ok(Waiting { queued, is_again })
     }
 
     /// A candidate, then `attempts`, whether there is a visit, and the visit.
@@ -121,8 +159,8 @@ impl<'r> Columns<'r> {
         Ok(Entry { candidate, attempts, visit })
     }
 
-    fn visit(&mut self, key: UrlKey) -> Result<Visit, StoreError> {
-        Ok(Visit {
+    pub(crate) fn visit(&mut self, key: UrlKey) -> Result<Visit, StoreError> {
+        let visit = Visit {
             key,
             at: Timestamp(self.plain()?),
             length: self.plain()?,
@@ -141,7 +179,15 @@ impl<'r> Columns<'r> {
             outlinks: split(self.next()?),
             limits: LimitSet::from_bits(self.plain()?),
             duplicate_kind: self.optional_word(outcome)?,
-        })
+            round: self.narrow::<i32, _>()?,
+            content_at: None,
+            validators: Validators::default(),
+            past: Past::default(),
+        };
+        match self.optional_text()? {
+            Some(more) => More::read(&more, visit).map_err(|error| damaged(self.table, error)),
+            None => Ok(visit),
+        }
     }
 
     fn location(&mut self) -> Result<Option<ArchiveLocation>, StoreError> {
@@ -176,6 +222,7 @@ impl<'r> Columns<'r> {
             given_up: self.failure()?,
             shapes: self.shapes()?,
             aside: self.aside()?,
+            misleads: self.next()?,
             robots: self.robots()?,
         })
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use model::{
-    Candidate, ContentDigest, Distance, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRecord, Visit,
+    Candidate, ContentDigest, Distance, Limit, LimitSet, Outcome, Position, Purpose, Queued, Round, SiteRecord, Visit,
 };
 use weburl::{CanonicalUrl, UrlKey};
 
@@ -12,8 +12,13 @@ use weburl::{CanonicalUrl, UrlKey};
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// URLs whose outcome is taken back, before all else. It must be one that may be ([`Outcome::may_be_reopened`]): of others, which may
-    /// hold a content for their duplicates, the outcome stays. So it does where the URL is in the queue anyway.
+    /// hold a content for their duplicates, the outcome stays. So it does where the URL is in the queue anyway. In a later round
+    /// it stays too, and the URL is to be visited again.
     pub reopened: Vec<UrlKey>,
+    /// The round that begins, or goes on with choosing its URLs.
+    pub round: Option<Round>,
+    /// URLs that are to be visited again. They keep their visit until then. URLs without one, and those in the queue, stay as they are.
+    pub again: Vec<UrlKey>,
     /// URLs found and judged worth fetching.
     pub found: Vec<Candidate>,
     /// URLs found and settled at once, without a fetch (excluded, trap).
@@ -100,6 +105,15 @@ pub struct Totals {
     pub sitemaps: u64,
     /// How many visits, and of [`Limit::RobotsTxt`] sites, reached each limit or trap rule.
     pub limits: BTreeMap<Limit, u64>,
+    /// The round under way, or the last.
+    #[serde(default)]
+    pub round: Round,
+    /// URLs in queues that are to be visited again.
+    #[serde(default)]
+    pub again: u64,
+    /// Pages and documents visited with success in this round, where it is not the first.
+    #[serde(default)]
+    pub pages_of_round: u64,
 }
 
 impl Totals {
@@ -107,6 +121,18 @@ impl Totals {
     #[must_use]
     pub fn fetched(&self) -> u64 {
         Outcome::ALL.iter().filter(|outcome| outcome.is_fetched()).map(|outcome| self.count(*outcome)).sum()
+    }
+
+    /// Pages and documents visited with success in the round under way.
+    #[must_use]
+    pub fn pages_in_round(&self) -> u64 {
+        if self.round.number > 1 { self.pages_of_round } else { self.fetched() }
+    }
+
+    /// Payload bytes that count for the round under way. Those of a later round count for a run at a time.
+    #[must_use]
+    pub fn bytes_in_round(&self) -> u64 {
+        if self.round.number > 1 { 0 } else { self.bytes }
     }
 
     /// Counts the limits that one more visit reached, and those that one less did.

@@ -14,12 +14,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Aside, Candidate, ContentDigest, Distance, Failure, FailureKind, Limit, Outcome, PayloadDigest,
-    Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Via, Visit, Visited,
+    ArchiveLocation, Aside, Candidate, ContentDigest, Distance, Failure, FailureKind, Limit, Outcome, Past,
+    PayloadDigest, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators, Via, Visit, Visited,
 };
 use weburl::{CanonicalRules, CanonicalUrl, Site, UrlKey};
 
 use crate::{Batch, Committed, CrawlView, Segment, Store};
+
+mod rounds;
 
 /// A place where a store can be opened, closed (by dropping it) and opened again.
 pub trait Fixture {
@@ -51,6 +53,10 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("attempts are kept", attempts),
         ("a reopened URL is as if it had never been asked for", reopened),
         ("what must not be reopened is left alone", not_reopened),
+        ("a URL is visited again, and its visits are kept", rounds::visited_again),
+        ("a shorter way to a URL that is to be visited again moves it", rounds::relaxed_again),
+        ("a failure in a later round is reopened with its visits", rounds::reopened_again),
+        ("a round is counted by itself", rounds::counted),
         ("records read back as written", records_round_trip),
         ("counters of shapes are written one by one", shapes),
         ("robots.txt stays when a site is written without it", robots_stay),
@@ -357,6 +363,10 @@ fn records_round_trip(fixture: &dyn Fixture) {
         location: Some(model::ArchiveLocation { segment: u32::MAX, offset: u64::MAX, length: 1 }),
         judged_at: Distance { depth: 4_000_000_000, redirects: 3 },
         outlinks: vec!["http://z.test/".to_owned(); 3],
+        round: 2,
+        content_at: Some(Timestamp(9)),
+        validators: Validators { etag: Some("\"é\"".to_owned()), last_modified: Some("long ago".to_owned()) },
+        past: Past { visits: 3, changes: 2, first_at: Timestamp(1), changed_at: Timestamp(2), not_modified: 4 },
     };
     find(&*store, std::slice::from_ref(&candidate));
     end(&*store, std::slice::from_ref(&full));
@@ -373,6 +383,7 @@ fn records_round_trip(fixture: &dyn Fixture) {
             answer: RobotsAnswer::Status { code: 200, body: vec![0xFF; 500 * 1024].into() },
             is_cut: true,
         }),
+        misleads: true,
         pages_fetched: 10,
         sitemaps_read: 11,
         shapes: vec![(1, 2), (u64::MAX, 3)],

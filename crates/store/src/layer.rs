@@ -1,6 +1,6 @@
 //! A view over another view.
 
-use model::{Position, Queued, SiteRecord};
+use model::{Position, Queued, SiteRecord, Visit};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::{CrawlView, Entry, Segment, StoreError, Totals};
@@ -34,6 +34,10 @@ impl<T: Layer> CrawlView for T {
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
         self.below().get(key)
+    }
+
+    fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        self.below().earlier(key)
     }
 
     fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {

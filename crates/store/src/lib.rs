@@ -9,6 +9,7 @@
 
 mod batch;
 pub mod contract;
+mod current;
 mod error;
 mod layer;
 mod memory;
@@ -16,10 +17,11 @@ mod memory;
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 pub use batch::{Batch, Committed, Entry, Relaxed, Segment, Totals, is_nearer};
+pub use current::{current_visit, with_current_visit};
 pub use error::StoreError;
 pub use layer::Layer;
 pub use memory::MemoryStore;
-use model::{ContentDigest, PayloadDigest, Position, SiteRecord};
+use model::{ContentDigest, PayloadDigest, Position, SiteRecord, Visit};
 
 pub use model::Queued;
 
@@ -36,6 +38,12 @@ pub trait CrawlView: Send + Sync {
     /// # Errors
     /// The store cannot be read.
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError>;
+
+    /// The visits of a URL before its last, the oldest first, without outlinks.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError>;
 
     /// All URLs in key order, from behind `after`, at most `max`.
     ///
@@ -93,6 +101,7 @@ pub trait Store: CrawlView {
     /// Applies a batch: all of it or nothing, durable when it returns. Applying the same batch again changes nothing.
     ///
     /// - A reopened URL loses its visit and is back at its place in the queue, as if it had never been asked for.
+    /// - A URL that is to be visited again goes back into the queue, with its visit. The next one moves that to the earlier ones.
     /// - A found URL that is unknown is queued, and reported as fresh. A known one whose new way is shorter (fewer
     ///   links, then fewer redirects) is relaxed: it takes the new depth; if it was visited and has outlinks it goes
     ///   back into the queue marked [`Queued::visited`], so that its links are judged again even after a crash.

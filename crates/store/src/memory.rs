@@ -5,7 +5,8 @@ use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{Mutex, MutexGuard};
 
 use model::{
-    Candidate, ContentDigest, Distance, LimitSet, PayloadDigest, Position, Purpose, Queued, SiteRecord, Visit, Visited,
+    Candidate, ContentDigest, Distance, LimitSet, PayloadDigest, Position, Purpose, Queued, Round, SiteRecord, Visit,
+    Visited,
 };
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -21,6 +22,9 @@ pub struct MemoryStore {
 struct State {
     urls: BTreeMap<UrlKey, Entry>,
     queue: BTreeSet<(SiteKey, Position)>,
+    again: BTreeSet<UrlKey>,
+    earlier: BTreeMap<UrlKey, Vec<Visit>>,
+    round: Round,
     holders: BTreeMap<ContentDigest, UrlKey>,
     sites: BTreeMap<SiteKey, SiteRecord>,
     shapes: BTreeMap<SiteKey, BTreeMap<u64, u32>>,
@@ -48,12 +52,16 @@ impl CrawlView for MemoryStore {
         let keys = queue.take_while(|(key, _)| *key == site).take(max);
         Ok(keys
             .filter_map(|(site, position)| state.urls.get(&UrlKey { site: *site, url: position.url }))
-            .map(queued)
+            .map(|entry| state.queued(entry))
             .collect())
     }
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
         Ok(self.state().urls.get(&key).cloned())
+    }
+
+    fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        Ok(self.state().earlier.get(&key).cloned().unwrap_or_default())
     }
 
     fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
@@ -98,6 +106,8 @@ impl CrawlView for MemoryStore {
             urls: state.urls.len() as u64,
             pending: state.queue.len() as u64,
             sites: state.sites.len() as u64,
+            round: state.round.clone(),
+            again: state.again.len() as u64,
             ..Totals::default()
         };
         for record in state.sites.values().filter_map(|record| record.robots.as_ref()) {
@@ -110,6 +120,8 @@ impl CrawlView for MemoryStore {
             if entry.candidate.purpose == Purpose::Sitemap {
                 totals.sitemaps += 1;
             } else {
+                let is_of_round = state.round.number > 1 && visit.round == state.round.number;
+                totals.pages_of_round += u64::from(is_of_round && visit.outcome.is_fetched());
                 *totals.outcomes.entry(visit.outcome).or_default() += 1;
             }
         }
@@ -124,16 +136,26 @@ impl Store for MemoryStore {
         for key in &batch.reopened {
             state.reopen(*key);
         }
+        if let Some(round) = &batch.round {
+            state.round = round.clone();
+        }
+        for key in &batch.again {
+            state.visit_again(*key);
+        }
+        let before = state.visits_before(batch);
         for visit in &batch.visits {
             state.visit(visit, &mut committed);
         }
+        state.keep_earlier(before);
         for (key, attempts) in &batch.attempts {
             if let Some(entry) = state.urls.get_mut(key) {
                 entry.attempts = *attempts;
             }
         }
         for (key, judged_at) in &batch.judged_again {
-            state.leave_queue(*key, *judged_at, &mut committed);
+            if !state.again.contains(key) {
+                state.leave_queue(*key, *judged_at, &mut committed);
+            }
         }
         for candidate in &batch.found {
             state.find(candidate, &mut committed);
@@ -182,8 +204,52 @@ impl State {
         let place = (key.site, entry.candidate.position());
         let is_over = entry.visit.as_ref().is_some_and(|visit| visit.outcome.may_be_reopened());
         if is_over && !self.queue.contains(&place) {
-            (entry.visit, entry.attempts) = (None, 0);
+            entry.attempts = 0;
+            if entry.visit.as_ref().is_some_and(|visit| visit.round > 1) {
+                self.again.insert(key);
+            } else {
+                entry.visit = None;
+            }
             self.queue.insert(place);
+        }
+    }
+
+    fn visit_again(&mut self, key: UrlKey) {
+        let Some(entry) = self.urls.get_mut(&key).filter(|entry| entry.visit.is_some()) else { return };
+        if self.queue.insert((key.site, entry.candidate.position())) {
+            entry.attempts = 0;
+            self.again.insert(key);
+        }
+    }
+
+    /// The entry of a URL in the queue.
+    fn queued(&self, entry: &Entry) -> Queued {
+        let is_again = self.again.contains(&entry.candidate.url.key());
+        let visited = |visit: &Visit| Visited { outcome: visit.outcome, outlinks: visit.outlinks.clone() };
+        Queued {
+            candidate: entry.candidate.clone(),
+            attempts: entry.attempts,
+            visited: entry.visit.as_ref().filter(|_| !is_again).map(visited),
+            again: entry.visit.clone().filter(|_| is_again).map(Box::new),
+        }
+    }
+
+    /// The visits that those of a batch follow.
+    fn visits_before(&self, batch: &Batch) -> BTreeMap<UrlKey, Visit> {
+        let before = batch.visits.iter().filter_map(|visit| self.urls.get(&visit.key)?.visit.clone());
+        before.map(|visit| (visit.key, Visit { outlinks: Vec::new(), ..visit })).collect()
+    }
+
+    /// Keeps them, but for those that are the last still.
+    fn keep_earlier(&mut self, before: BTreeMap<UrlKey, Visit>) {
+        for (key, visit) in before {
+            let last = self.urls.get(&key).and_then(|entry| entry.visit.as_ref());
+            if last.is_some_and(|last| last.at != visit.at) {
+                let earlier = self.earlier.entry(key).or_default();
+                earlier.retain(|other| other.at != visit.at);
+                earlier.push(visit);
+                earlier.sort_by_key(|visit| visit.at);
+            }
         }
     }
 
@@ -191,6 +257,7 @@ impl State {
         if let Some(entry) = self.urls.get_mut(&visit.key) {
             entry.visit = Some(visit.clone());
             entry.attempts = visit.attempts;
+            self.again.remove(&visit.key);
             self.leave_queue(visit.key, visit.judged_at, committed);
         }
     }
@@ -207,7 +274,8 @@ impl State {
         }
         let links = entry.visit.as_ref().is_some_and(|visit| !visit.outlinks.is_empty());
         if links && entry.candidate.distance() < judged_at {
-            committed.relaxed.push(Relaxed { key, was: position, queued: Some(queued(entry)) });
+            let queued = Some(self.queued(entry));
+            committed.relaxed.push(Relaxed { key, was: position, queued });
         } else {
             self.queue.remove(&(key.site, position));
         }
@@ -226,12 +294,13 @@ impl State {
         }
         let was = known.candidate.position();
         known.candidate = candidate.clone();
-        let again = known.visit.as_ref().is_none_or(|visit| !visit.outlinks.is_empty());
+        let again = self.again.contains(&key) || known.visit.as_ref().is_none_or(|visit| !visit.outlinks.is_empty());
+        let entry = known.clone();
         self.queue.remove(&(key.site, was));
         if again {
             self.queue.insert((key.site, candidate.position()));
         }
-        committed.relaxed.push(Relaxed { key, was, queued: again.then(|| queued(known)) });
+        committed.relaxed.push(Relaxed { key, was, queued: again.then(|| self.queued(&entry)) });
     }
 
     fn put_site(&mut self, record: &SiteRecord) {
@@ -242,13 +311,5 @@ impl State {
         }
         self.shapes.entry(key).or_default().extend(std::mem::take(&mut record.shapes));
         self.sites.insert(key, record);
-    }
-}
-
-fn queued(entry: &Entry) -> Queued {
-    Queued {
-        candidate: entry.candidate.clone(),
-        attempts: entry.attempts,
-        visited: entry.visit.as_ref().map(|visit| Visited { outcome: visit.outcome, outlinks: visit.outlinks.clone() }),
     }
 }

@@ -13,7 +13,7 @@ mod remote;
 
 use std::io::{Read, Write};
 
-use model::{Position, Queued, SiteRecord};
+use model::{Position, Queued, SiteRecord, Visit};
 use serde::{Deserialize, Serialize};
 use store::{CrawlView, Entry, Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
@@ -24,7 +24,7 @@ pub use self::frame::WireError;
 pub use self::remote::RemoteView;
 
 /// What both sides must agree on: the version of the program, which decides what its values look like.
-const GREETING: &str = concat!("argiope ", env!("CARGO_PKG_VERSION"), " view 1");
+const GREETING: &str = concat!("argiope ", env!("CARGO_PKG_VERSION"), " view 2");
 
 /// Entries that are asked for at once.
 const ENTRIES_MAX: usize = 1_024;
@@ -34,6 +34,7 @@ const ENTRIES_MAX: usize = 1_024;
 enum Question {
     Pending { site: SiteKey, after: Option<Position>, max: usize },
     Get(UrlKey),
+    Earlier(UrlKey),
     Scan { after: Option<UrlKey>, max: usize },
     Unrecorded { after: Option<UrlKey>, max: usize },
     Site(SiteKey),
@@ -50,6 +51,7 @@ enum Answer {
     Queue(Vec<Queued>),
     Entry(Option<Box<Entry>>),
     Entries(Vec<Entry>),
+    Visits(Vec<Visit>),
     Site(Option<Box<SiteRecord>>),
     Sites(Vec<SiteRecord>),
     Seeds(Vec<CanonicalUrl>),
@@ -77,6 +79,7 @@ fn answer(view: &dyn CrawlView, question: Question) -> Result<Answer, StoreError
     Ok(match question {
         Question::Pending { site, after, max } => Answer::Queue(view.pending(site, after, max.min(ENTRIES_MAX))?),
         Question::Get(key) => Answer::Entry(view.get(key)?.map(Box::new)),
+        Question::Earlier(key) => Answer::Visits(view.earlier(key)?),
         Question::Scan { after, max } => Answer::Entries(view.scan(after, max.min(ENTRIES_MAX))?),
         Question::Unrecorded { after, max } => Answer::Entries(view.unrecorded(after, max.min(ENTRIES_MAX))?),
         Question::Site(key) => Answer::Site(view.site(key)?.map(Box::new)),

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 
-use model::{Position, Queued, SiteRecord};
+use model::{Position, Queued, SiteRecord, Visit};
 use store::{CrawlView, Entry, Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -92,6 +92,13 @@ impl<S: Read + Write + Send> CrawlView for RemoteView<S> {
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
         self.ask(&Question::Get(key), |answer| match answer {
             Answer::Entry(entry) => Some(entry.map(|entry| *entry)),
+            _ => None,
+        })
+    }
+
+    fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        self.ask(&Question::Earlier(key), |answer| match answer {
+            Answer::Visits(visits) => Some(visits),
             _ => None,
         })
     }

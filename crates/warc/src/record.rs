@@ -13,6 +13,7 @@ use std::net::IpAddr;
 
 /// WARC 1.1 §6.7.2.
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 /// The media type of [`warc_fields`].
 pub const WARC_FIELDS: &str = "application/warc-fields";
 
@@ -84,12 +85,29 @@ impl<'a> Record<'a> {
     ) -> Record<'a> {
         let mut record = Record::response(id, date_ms, target_uri, head, &[]);
         record.kind = RecordType::Revisit;
-        record
-            .payload_digest(payload_digest)
-            .field("WARC-Refers-To", refers_to.id.to_string())
+        record.payload_digest(payload_digest).of_earlier(refers_to, IDENTICAL_PAYLOAD)
+    }
+
+    /// A visit at which the server said that the content is that of `refers_to` still (§6.7.3): a 304. Its block is empty, though the HTTP
+    /// head of the answer may be there: tools that replay it show a 304 without content then, where they show what was recorded before.
+    pub fn not_modified(
+        id: RecordId,
+        date_ms: u64,
+        target_uri: &'a str,
+        payload_digest: Option<Digest>,
+        refers_to: &RefersTo<'_>,
+    ) -> Record<'a> {
+        let mut record = Record::response(id, date_ms, target_uri, &[], &[]);
+        record.kind = RecordType::Revisit;
+        record.payload_digest = payload_digest;
+        record.of_earlier(refers_to, NOT_MODIFIED)
+    }
+
+    fn of_earlier(self, refers_to: &RefersTo<'_>, profile: &str) -> Record<'a> {
+        self.field("WARC-Refers-To", refers_to.id.to_string())
             .field("WARC-Refers-To-Target-URI", escaped_uri(refers_to.target_uri).into_owned())
             .field("WARC-Refers-To-Date", warc_date(refers_to.date_ms))
-            .field("WARC-Profile", IDENTICAL_PAYLOAD.to_owned())
+            .field("WARC-Profile", profile.to_owned())
     }
 
     /// What is known about `target_uri` besides its content (§6.6), as [`warc_fields`] or any

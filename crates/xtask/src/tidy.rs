@@ -59,6 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("query-wire", &["weburl"]),
     ("view-wire", &["model", "store", "weburl"]),
     ("export-webgraph", &["dataset", "export", "sort", "weburl"]),
+    ("ask", &["export", "extract", "model", "replay", "store", "weburl"]),
     ("report", &["dataset", "extract", "graph", "model", "printable", "store", "weburl"]),
     ("testweb", &[]),
     ("testdb", &[]),
@@ -107,6 +108,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "argiope",
         &[
             "api",
+            "ask",
             "cluster",
             "crawl",
             "database",

@@ -125,7 +125,8 @@ impl Answers {
             if found.url.path() == ROBOTS_TXT {
                 self.robots.push(found.clone());
             }
-            if is_final(head.status().unwrap_or_default()) {
+            // A visit at which nothing had changed has no head.
+            if head.status().is_some_and(is_final) {
                 self.found.insert(found.url.key(), found);
             }
         }
@@ -344,5 +345,5 @@ fn is_final(status: u16) -> bool {
         is_undecoded: false,
         note: None,
     };
-    matches!(verdict::judge(&Fetched::Response(answer), Timestamp::default()), Verdict::Final { .. })
+    matches!(verdict::judge(&Fetched::Response(answer), false, Timestamp::default()), Verdict::Final { .. })
 }

@@ -10,13 +10,14 @@ use anyhow::bail;
 use clap::Args;
 use crawl::retry::{self, Retry};
 use crawl::trouble::trouble_of;
-use crawl::{Builder, CrawlDir, Ended, Session};
+use crawl::{Again, Builder, CrawlDir, Ended, Session};
 use engine::{End, Waiting};
 use model::Outcome;
 use printable::{Printable, counted};
 use settings::options::Options;
-use settings::plan::Plan;
+use settings::plan::{self, Plan};
 use settings::secrets_file::Secrets;
+use settings::units::Span;
 use settings::usage;
 use store::Store;
 use weburl::CanonicalUrl;
@@ -67,6 +68,16 @@ pub struct CrawlArgs {
     /// disallowed, excluded, trap), several with commas; their sites are asked again, also those that were given up
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = retry::outcome)]
     pub retry: Vec<Outcome>,
+    /// Visit the pages of the crawl again, in a round: what has not changed is not sent again, new links are followed, and
+    /// `argiope changes` says what is different
+    #[arg(long)]
+    pub again: bool,
+    /// Of these, only what was last visited at least so long ago: 12h, 30d
+    #[arg(long, value_name = "DURATION", requires = "again")]
+    pub older_than: Option<Span>,
+    /// Of these, only URLs that match this wildcard pattern; may be repeated
+    #[arg(long, value_name = "PATTERN", requires = "again")]
+    pub only: Vec<String>,
     /// How progress is shown
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub progress: Show,
@@ -98,6 +109,9 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     if !args.retry.is_empty() && !dir.holds_crawl() {
         bail!(usage(format!("--retry: {} holds no crawl yet, so nothing has failed in it", dir.root().display())));
     }
+    if args.again && !dir.holds_crawl() {
+        bail!(usage(format!("--again: {} holds no crawl yet, so nothing can be visited again", dir.root().display())));
+    }
     let mut plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
     let seeds = given_seeds.urls(&mut plan, args.strict)?;
     if seeds.is_empty() && !dir.holds_crawl() {
@@ -109,6 +123,11 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let store = dir.open_store(&plan.options)?;
     if !args.retry.is_empty() {
         retried(&dir, store.as_ref(), &plan, &seeds, args.retry)?;
+    }
+    if args.again {
+        let only = args.only.iter().map(|text| plan::pattern("only", text)).collect::<anyhow::Result<_>>()?;
+        let again = Again { older_than: args.older_than.map(|span| span.0), only };
+        tell_all(&[again.begin(&dir, store.as_ref(), &plan)?]);
     }
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let (threads, stages_before) = (Session::threads(&plan), stages::snapshot());

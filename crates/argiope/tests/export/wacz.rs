@@ -172,3 +172,58 @@ fn a_filtered_file_stands_alone() {
     assert_eq!((status.as_str(), replayed), ("200", served()[1].2.clone()), "its original is not there to be asked");
     assert_eq!(replay(&pywb, &format!("http://small.test{original}")).0, "404");
 }
+
+/// A page that tells by an entity tag that it has not changed, and one that does not.
+fn lasting(path: &str, says_so: bool) -> impl testweb::Site {
+    let links = format!("<a href={path}tagged>tagged</a><a href={path}plain>plain</a><p>Besedilo č š ž.");
+    testweb::from_fn(move |request: &testweb::Request| match request.path() {
+        "/robots.txt" | "/sitemap.xml" => Reply::error(404, request.path()),
+        "/tagged" | "/" if says_so && request.header("if-none-match") == Some("\"1\"") => {
+            Reply::new(304).header("ETag", "\"1\"")
+        }
+        "/tagged" | "/" => Reply::html(format!("{links}{}", request.path())).header("ETag", "\"1\""),
+        _ => Reply::html(format!("plain {links}")),
+    })
+}
+
+#[test]
+fn pywb_and_warcio_find_the_content_of_pages_that_have_not_changed() {
+    let crawled = Crawled::of(Web::new().site("small.test", lasting("/", true)), "http://small.test/", &[]);
+    for _ in 0..2 {
+        assert_eq!(crawled.crawl(&["--again"]).code, 0);
+    }
+    let profiles = "import sys, collections\n\
+        from warcio.archiveiterator import ArchiveIterator\n\
+        counts = collections.Counter()\n\
+        for path in sys.argv[1:]:\n\
+        \x20   with open(path, 'rb') as file:\n\
+        \x20       for record in ArchiveIterator(file, check_digests='raise'):\n\
+        \x20           if record.rec_type == 'revisit':\n\
+        \x20               assert record.rec_headers['WARC-Refers-To-Target-URI'] == record.rec_headers['WARC-Target-URI']\n\
+        \x20               counts[record.rec_headers['WARC-Profile'].rsplit('/', 1)[1]] += 1\n\
+        print(sorted(counts.items()))\n";
+    let segments = crawled.segments();
+    assert_eq!(segments.len(), 3, "a segment has one visit of a page");
+    let paths: Vec<&str> = segments.iter().map(|path| path.to_str().expect("UTF-8")).collect();
+    let counts = script(&["warcio"], profiles, &paths);
+    // The first page of each round is asked for in any case.
+    assert_eq!(counts, "[('identical-payload-digest', 4), ('server-not-modified', 2)]\n");
+    let dir = tempfile::tempdir().expect("a directory");
+    let wacz = dir.path().join("crawl.wacz");
+    export(&crawled, &wacz, &[]);
+    let pywb = Pywb::serve(dir.path(), &wacz);
+    let links = "<a href=/tagged>tagged</a><a href=/plain>plain</a><p>Besedilo č š ž.";
+    for (path, body) in
+        [("/", format!("{links}/")), ("/tagged", format!("{links}/tagged")), ("/plain", format!("plain {links}"))]
+    {
+        let (status, head, replayed) = replay(&pywb, &format!("http://small.test{path}"));
+        assert_eq!(status, "200", "{path}: {head}");
+        assert_eq!(String::from_utf8(replayed).expect("UTF-8"), body, "{path}");
+    }
+    // The WACZ file names the pages once each.
+    let parts = unpacked(&wacz);
+    let pages = std::fs::read_to_string(parts.path().join("pages/pages.jsonl")).expect("pages");
+    let pages =
+        [pages, std::fs::read_to_string(parts.path().join("pages/extraPages.jsonl")).unwrap_or_default()].concat();
+    assert_eq!(pages.matches("\"url\"").count(), 3, "{pages}");
+}

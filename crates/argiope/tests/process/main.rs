@@ -8,6 +8,7 @@ mod served;
 mod walker;
 mod warcs;
 
+mod again;
 mod crash;
 mod disk_full;
 mod files;

@@ -219,10 +219,17 @@ impl Deriver<'_> {
         }
         let Some(url) = header.target_uri().and_then(CanonicalUrl::from_canonical) else { return Ok(None) };
         let entry = self.store.get(url.key())?.filter(|entry| entry.candidate.purpose == Purpose::Page);
-        Ok(entry.filter(|entry| {
-            let location = entry.visit.as_ref().and_then(|visit| visit.location);
-            location.is_some_and(|at: ArchiveLocation| at.segment == serial && at.offset == offset)
-        }))
+        let Some((entry, last)) = entry.and_then(|entry| entry.visit.clone().map(|last| (entry, last))) else {
+            return Ok(None);
+        };
+        let is_here = |visit: &Visit| {
+            visit.location.is_some_and(|at: ArchiveLocation| at.segment == serial && at.offset == offset)
+        };
+        if is_here(&last) {
+            return Ok(Some(entry));
+        }
+        let earlier = if last.past.visits > 0 { self.store.earlier(last.key)? } else { Vec::new() };
+        Ok(earlier.into_iter().find(is_here).map(|visit| Entry { visit: Some(visit), ..entry }))
     }
 
     /// The visit with what its answer says, as the crawl saw it.
@@ -231,10 +238,11 @@ impl Deriver<'_> {
         let Entry { candidate, visit, .. } = entry;
         let visit = visit.ok_or_else(|| anyhow!("internal error: a record without a visit"))?;
         // Without a status there was no answer in the end, whatever came before.
-        if visit.status == 0 {
+        // Of a content that is as it was nothing came.
+        if visit.status == 0 || visit.outcome == Outcome::NotModified {
             return Ok(Visited { candidate, visit, details: None });
         }
-        let answer = match replay.answer_of(record, visit.duplicate_of) {
+        let answer = match replay.answer_of(record) {
             Ok(answer) => answer,
             // A repair found the original lost: what is left to say of the duplicate is in the state.
             Err(ReplayError::Original | ReplayError::Archive { .. }) => {

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use dataset::{Layout, PageRow, Place, Rows, UnrecordedPages, replace_places};
+use dataset::{
+    Layout, PageRow, Place, Rows, Superseded, UNRECORDED, UnrecordedPages, replace_places, write_superseded,
+};
 use model::Purpose;
-use store::{CrawlView, StoreError};
+use store::{CrawlView, StoreError, current_visit};
 use weburl::UrlKey;
 
 /// The mark in a dataset's directory.
@@ -67,6 +69,7 @@ impl<'a> Unsettled<'a> {
     pub(super) fn settle(self, store: &dyn CrawlView) -> anyhow::Result<()> {
         correct(self.layout, store, &self.stale)?;
         write_unrecorded(self.layout, store)?;
+        supersede(self.layout, store)?;
         let mark = mark_of(self.layout);
         std::fs::remove_file(&mark).with_context(|| mark.display().to_string())
     }
@@ -94,9 +97,11 @@ fn correct(layout: &Layout, store: &dyn CrawlView, stale: &Stale) -> anyhow::Res
         Stale::Some(keys) => {
             let mut by_segment: BTreeMap<u32, BTreeMap<UrlKey, Place>> = BTreeMap::new();
             for key in keys {
-                let location = store.get(*key)?.and_then(|entry| entry.visit?.location);
-                if let (Some(location), Some(place)) = (location, place_of(*key)?) {
-                    by_segment.entry(location.segment).or_default().insert(*key, place);
+                let Some(visit) = store.get(*key)?.and_then(|entry| entry.visit) else { continue };
+                let earlier = if visit.past.visits > 0 { store.earlier(*key)? } else { Vec::new() };
+                let Some(place) = place_of(*key)? else { continue };
+                for location in earlier.iter().chain([&visit]).filter_map(|visit| visit.location) {
+                    by_segment.entry(location.segment).or_default().insert(*key, place.clone());
                 }
             }
             for segment in &segments {
@@ -107,6 +112,40 @@ fn correct(layout: &Layout, store: &dyn CrawlView, stale: &Stale) -> anyhow::Res
         }
     }
     Ok(())
+}
+
+/// Writes down which rows say no more what is at their URL, since it was visited again.
+///
+/// # Errors
+/// The state cannot be read, or the lists cannot be written.
+pub(super) fn supersede(layout: &Layout, store: &dyn CrawlView) -> anyhow::Result<()> {
+    if store.totals()?.round.number == 1 {
+        return Ok(());
+    }
+    let names: BTreeMap<u32, String> =
+        store.segments()?.into_iter().map(|segment| (segment.serial, segment.name)).collect();
+    let mut superseded = Superseded::new();
+    let mut after = None;
+    loop {
+        let entries = store.scan(after, ENTRIES_AT_ONCE)?;
+        let Some(last) = entries.last() else { break };
+        after = Some(last.candidate.url.key());
+        for visit in entries.into_iter().filter_map(|entry| entry.visit).filter(|visit| visit.past.visits > 0) {
+            let earlier = store.earlier(visit.key)?;
+            let current = current_visit(&visit, &earlier);
+            for other in earlier.iter().chain([&visit]).filter(|other| other.at != current.at) {
+                let segment = match other.location {
+                    Some(location) => names.get(&location.segment).map(String::as_str),
+                    // Only the last one has a row without a record.
+                    None => (other.at == visit.at).then_some(UNRECORDED),
+                };
+                if let Some(segment) = segment {
+                    superseded.entry(segment.to_owned()).or_default().insert(visit.key);
+                }
+            }
+        }
+    }
+    Ok(write_superseded(layout, &superseded)?)
 }
 
 /// Writes the rows of URLs that ended without a record in the archive.

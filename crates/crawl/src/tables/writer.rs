@@ -11,7 +11,7 @@ use stages::{Stage, time};
 use store::{Relaxed, Segment, Store};
 use weburl::UrlKey;
 
-use super::settle::Unsettled;
+use super::settle::{Unsettled, supersede};
 use super::written;
 use crate::held::Held;
 
@@ -133,6 +133,7 @@ fn write(
             Order::Write(commit) => commit,
             Order::Publish(done) => {
                 current.iter_mut().try_for_each(|open| open.publish(layout))?;
+                supersede(layout, store)?;
                 // Who asked may have gone.
                 let _ = done.send(());
                 continue;

@@ -158,7 +158,8 @@ impl Resources {
         if let Some(answer) = cached.and_then(|key| locked(&self.cache).answers.get(key).cloned()) {
             return Ok(Asked::Cached(answer));
         }
-        let task = FetchTask { id: TaskId(0), url, purpose: Purpose::Page, address, head_first: false };
+        let (id, purpose) = (TaskId(0), Purpose::Page);
+        let task = FetchTask { id, url, purpose, address, head_first: false, validators: None };
         Ok(Asked::Fetched(Box::new(self.fetcher.fetch_for(task, Some(&page.url)).await)))
     }
 

@@ -12,9 +12,9 @@ impl State {
         now: Timestamp,
         seeds: Vec<CanonicalUrl>,
         known_seeds: Vec<CanonicalUrl>,
-        pages: u64,
-        bytes: u64,
+        (round, pages, bytes): (u32, u64, u64),
     ) {
+        self.round = round;
         self.pages = pages;
         self.bytes = bytes;
         for seed in &known_seeds {

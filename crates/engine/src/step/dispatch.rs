@@ -1,7 +1,7 @@
 //! What is begun now: visits that are due, reads from the store, and the end.
 
 use frontier::{Excluded, Group, Next, RobotsState, Settled, SiteState, Visitor};
-use model::{Candidate, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Via, Visit, Visited};
+use model::{Candidate, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Validators, Via, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::aside::PATIENCE_BEFORE_FIRST_PAGE;
@@ -259,6 +259,9 @@ impl State {
             }
         }
         self.rulebook.used(site);
+        if is_on_network && self.ask_for_truth(site, group) {
+            return self.prepare(now, site);
+        }
         for _ in 0..SETTLED_AT_ONCE_MAX {
             match self.next_of(site, now) {
                 Next::Settle(queued, settled) => self.settle(now, site, &queued, settled),
@@ -321,6 +324,9 @@ impl State {
         let mut record = Record::of(site);
         record.ends = Some(visit.key.url);
         record.visit = Some(visit);
+        if let Some(last) = queued.again.clone() {
+            self.follow(&queued.candidate, last, false, &mut record);
+        }
         record.site_record = self.front(site).map(|front| front.state.record());
         self.record(record);
     }
@@ -349,7 +355,7 @@ impl State {
             self.prepare(now, site);
             return self.bench.end(group, now);
         }
-        self.send(site, group, url, Purpose::Robots, Asked::Robots);
+        self.send(site, group, url, (Purpose::Robots, None), Asked::Robots);
         self.prepare(now, site);
     }
 
@@ -362,7 +368,8 @@ impl State {
             }
         }
         let (url, purpose) = (queued.candidate.url.clone(), queued.candidate.purpose);
-        self.send(site, group, url, purpose, Asked::Url(Box::new(queued)));
+        let validators = self.condition_of(site, &queued);
+        self.send(site, group, url, (purpose, validators), Asked::Url(Box::new(queued)));
         self.prepare(now, site);
     }
 
@@ -373,7 +380,14 @@ impl State {
         id
     }
 
-    fn send(&mut self, site: SiteKey, group: Group, url: CanonicalUrl, purpose: Purpose, asked: Asked) {
+    pub(super) fn send(
+        &mut self,
+        site: SiteKey,
+        group: Group,
+        url: CanonicalUrl,
+        (purpose, validators): (Purpose, Option<Box<Validators>>),
+        asked: Asked,
+    ) {
         let id = self.new_task();
         let head_first = self.settings.head_first && purpose == Purpose::Page;
         let Some(Front { state, domain, turns, .. }) = self.front(site) else { return };
@@ -382,8 +396,9 @@ impl State {
         let address = state.address();
         let share = Share::of(*domain, address);
         self.take_share(share);
-        self.in_flight.insert(id, Flight { site, group, share, asked });
-        self.commands.push(Command::Fetch(FetchTask { id, url, purpose, address, head_first }));
+        let is_conditional = validators.is_some();
+        self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional });
+        self.commands.push(Command::Fetch(FetchTask { id, url, purpose, address, head_first, validators }));
     }
 }
 

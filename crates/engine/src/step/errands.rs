@@ -201,7 +201,7 @@ impl State {
     /// A task for which a turn had come was not begun, since the address is another worker's by now.
     pub(super) fn not_asked(&mut self, now: Timestamp, task: TaskId) {
         let Some(flight) = self.in_flight.remove(&task) else { return };
-        let Flight { site, group, share, asked: Asked::Errand { key, is_counted } } = flight else { return };
+        let Flight { site, group, share, asked: Asked::Errand { key, is_counted }, .. } = flight else { return };
         self.free_share(now, share);
         self.end_errand(now, site, group, is_counted);
         self.leave_to_owner(now, key);
@@ -306,9 +306,10 @@ impl State {
         });
         let id = self.new_task();
         self.take_share(share);
-        self.in_flight.insert(id, Flight { site, group, share, asked: Asked::Errand { key, is_counted } });
+        let asked = Asked::Errand { key, is_counted };
+        self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional: false });
         self.errands.under_way.push(group);
-        let task = FetchTask { id, url, purpose: Purpose::Robots, address, head_first: false };
+        let task = FetchTask { id, url, purpose: Purpose::Robots, address, head_first: false, validators: None };
         self.commands.push(Command::FetchTarget(task));
     }
 
@@ -333,7 +334,7 @@ impl State {
         self.end_errand(now, site, group, is_counted);
         let politeness = self.settings.site_rules.politeness.clone();
         let redirect = Redirect::of(&outcome);
-        let retry_after = match verdict::judge(&outcome.fetched, self.dates.of(outcome.finished_at)) {
+        let retry_after = match verdict::judge(&outcome.fetched, false, self.dates.of(outcome.finished_at)) {
             Verdict::Retry { retry_after, .. } => retry_after,
             Verdict::Final { .. } => None,
         };

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use frontier::{Failed, Group, Verdict, verdict};
+use frontier::{Failed, Group, Verdict, again, verdict};
 use model::{
     Exchange, Failure, FailureKind, FetchOutcome, Fetched, Limit, Method, Outcome, Purpose, Queued, TaskId, Timestamp,
-    Truncation, Visit,
+    Truncation, Validators, Visit,
 };
 use weburl::SiteKey;
 
@@ -27,7 +27,7 @@ impl State {
     pub(super) fn fetched(&mut self, now: Timestamp, fetch: Fetch) {
         let Fetch { outcome, content } = fetch;
         let Some(flight) = self.in_flight.remove(&outcome.id) else { return };
-        let Flight { site, group, share, asked } = flight;
+        let Flight { site, group, share, asked, is_conditional } = flight;
         let is_errand = matches!(asked, Asked::Errand { .. });
         if let Some(front) = self.front(site).filter(|_| !is_errand) {
             front.state.in_flight = front.state.in_flight.saturating_sub(1);
@@ -36,8 +36,11 @@ impl State {
         let finished_at = outcome.finished_at;
         match asked {
             Asked::Robots => self.robots_fetched(now, site, outcome),
+            Asked::Truth(_) => self.truth_told(site, &outcome),
             Asked::Errand { key, is_counted } => self.errand_fetched(now, (site, group), (key, is_counted), outcome),
-            Asked::Url(queued) => self.url_fetched(now, site, *queued, outcome, content),
+            Asked::Url(queued) => {
+                self.url_fetched(now, site, (*queued, is_conditional), Fetch { outcome, content });
+            }
         }
         self.prepare(now, site);
         self.free(group, finished_at, now);
@@ -50,6 +53,7 @@ impl State {
         let url = match asked {
             Asked::Url(queued) => Some(queued.candidate.url.clone()),
             Asked::Errand { key, .. } => self.errands.url(*key),
+            Asked::Truth(url) => Some(url.clone()),
             Asked::Robots => match self.sites.get(site) {
                 Some(Slot::Here(front)) => robots_txt_of(front.state.site()),
                 Some(Slot::Loading(_)) | None => None,
@@ -79,10 +83,11 @@ impl State {
         self.bench.end(group, due);
     }
 
-    fn url_fetched(&mut self, now: Timestamp, site: SiteKey, queued: Queued, outcome: FetchOutcome, content: Content) {
+    fn url_fetched(&mut self, now: Timestamp, site: SiteKey, (queued, is_conditional): (Queued, bool), fetch: Fetch) {
+        let Fetch { outcome, content } = fetch;
         let politeness = self.settings.site_rules.politeness.clone();
         let shares_addresses = self.shares_addresses();
-        let verdict = verdict::judge(&outcome.fetched, self.dates.of(outcome.finished_at));
+        let verdict = verdict::judge(&outcome.fetched, is_conditional, self.dates.of(outcome.finished_at));
         let Some(front) = self.front(site) else { return };
         let attempts = queued.attempts;
         let mut wait = front.state.delay(&politeness);
@@ -118,7 +123,7 @@ impl State {
         match ending {
             Some((ended, reason)) => {
                 let ended = Ended { outcome: ended, reason, attempts };
-                self.end_url(now, site, &queued, outcome, content, ended);
+                self.end_url(now, site, (&queued, is_conditional), outcome, content, ended);
             }
             None => self.try_again(site, &queued, outcome.exchanges, attempts),
         }
@@ -154,7 +159,7 @@ impl State {
         &mut self,
         now: Timestamp,
         site: SiteKey,
-        queued: &Queued,
+        (queued, is_conditional): (&Queued, bool),
         mut fetch: FetchOutcome,
         content: Content,
         ended: Ended,
@@ -171,10 +176,17 @@ impl State {
             at: fetched_at(&fetch).unwrap_or_else(|| self.dates.of(fetch.finished_at)),
             attempts: ended.attempts,
             judged_at: source.distance(),
+            validators: validators_of(&fetch, ended.outcome),
             ..Visit::without_fetch(source.url.key(), ended.outcome, ended.reason, self.dates.of(now))
         };
+        if let (Outcome::NotModified, Some(last)) = (visit.outcome, &queued.again) {
+            let Visit { judged_at, attempts, at, .. } = visit;
+            visit = Visit { judged_at, attempts, ..self.not_modified(last, &fetch, at) };
+        }
         let mut rest = None;
-        let mut brought = self.brings_nothing_yet(source);
+        let is_again = queued.again.is_some();
+        // What is known was let in before.
+        let mut brought = if is_again { None } else { self.brings_nothing_yet(source) };
         match content.finding {
             Finding::Nothing => {}
             Finding::Document => visit.outcome = Outcome::Binary,
@@ -224,12 +236,15 @@ impl State {
         if self.settings.details && source.purpose == Purpose::Page {
             record.visited = Some(Box::new((source.clone(), content.details)));
         }
-        self.count(site, source.purpose, &visit);
+        self.count(site, source.purpose, &visit, is_again);
         record.exchanges = fetch.exchanges;
         record.content = content.digest_of_content;
         record.block_digest = content.block_digest;
         record.rendering = fetch.rendering;
         record.visit = Some(visit);
+        if let Some(last) = queued.again.clone() {
+            self.follow(source, last, is_conditional, &mut record);
+        }
         match rest {
             Some(rest) => self.judge_in_parts(now, source.clone(), rest, record, brought),
             None => {
@@ -240,19 +255,32 @@ impl State {
         }
     }
 
-    fn count(&mut self, site: SiteKey, purpose: Purpose, visit: &Visit) {
-        self.bytes += visit.length;
-        let success = visit.outcome.has_content();
+    /// Counts a visit for the budgets. What a site may have of new pages is not spent on known ones.
+    fn count(&mut self, site: SiteKey, purpose: Purpose, visit: &Visit, is_again: bool) {
+        if visit.outcome != Outcome::NotModified {
+            self.bytes += visit.length;
+        }
+        let success = visit.outcome.is_fetched();
         if success && purpose == Purpose::Page {
             self.pages += 1;
         }
-        if let Some(front) = self.front(site) {
+        if let Some(front) = self.front(site).filter(|_| !is_again) {
             match purpose {
                 Purpose::Sitemap => front.state.count_sitemap(),
                 _ if success => front.state.count_page(),
                 _ => {}
             }
         }
+    }
+}
+
+/// What the server gave with a content to ask for it later.
+fn validators_of(fetch: &FetchOutcome, outcome: Outcome) -> Validators {
+    match &fetch.fetched {
+        Fetched::Response(response) if outcome.is_fetched() => {
+            again::validators_of(&response.headers, fetched_at(fetch).unwrap_or(fetch.finished_at))
+        }
+        Fetched::Response(_) | Fetched::Failed(_) => Validators::default(),
     }
 }
 

@@ -7,6 +7,7 @@ use frontier::{LeftBehind, Politeness, SiteState};
 use model::{FailureKind, Queued, SiteRecord, Timestamp};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
+use super::again::Truth;
 use super::dates::read_record;
 use super::room::Weight;
 use super::rules::{Reading, stored_robots};
@@ -67,6 +68,10 @@ pub(super) struct Front {
     pub(super) weight: Weight,
     /// Visits since it is in front.
     pub(super) turns: u32,
+    /// A known page of it was asked for in any case, to see whether it tells the truth about changes.
+    pub(super) is_probed: bool,
+    /// Whether it was asked for that where it mattered.
+    pub(super) truth: Truth,
     /// It leaves its place to others as soon as its record is committed.
     pub(super) yields: bool,
     /// Its place among those with nothing left to do.
@@ -302,6 +307,8 @@ impl State {
             unreachable: None,
             held: false,
             turns: 0,
+            is_probed: false,
+            truth: Truth::Unknown,
             yields: false,
             parked: None,
             sitemaps_named: false,

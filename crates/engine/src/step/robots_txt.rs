@@ -54,7 +54,7 @@ impl State {
             self.record(record);
             return self.redirected(now, site, own, redirect);
         }
-        let retry_after = match verdict::judge(&outcome.fetched, self.dates.of(outcome.finished_at)) {
+        let retry_after = match verdict::judge(&outcome.fetched, false, self.dates.of(outcome.finished_at)) {
             Verdict::Retry { retry_after, .. } => retry_after,
             Verdict::Final { .. } => None,
         };

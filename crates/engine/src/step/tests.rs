@@ -73,10 +73,10 @@ fn visited_after(record: SiteRecord) -> (Duration, Option<Duration>) {
     let url = CanonicalUrl::parse("http://one.test/", &CanonicalRules::default()).expect("a URL");
     let site = url.site().key();
     let mut state = State::new(settings(), NOW, Start::Resumed);
-    let begin = Event::Begin { seeds: Vec::new(), known_seeds: vec![url.clone()], pages: 1, bytes: 1 };
+    let begin = Event::Begin { seeds: Vec::new(), known_seeds: vec![url.clone()], round: 1, pages: 1, bytes: 1 };
     state.step(NOW, NOW, begin);
     state.step(NOW, NOW, Event::SitesFound { sites: vec![site], all: true });
-    let queue = vec![Queued { candidate: Candidate::seed(url), attempts: 0, visited: None }];
+    let queue = vec![Queued::first(Candidate::seed(url))];
     let record = Some(Box::new(record));
     let mut commands = state.step(NOW, NOW, Event::Loaded { site, record, queue, all: true });
     let mut now = NOW;

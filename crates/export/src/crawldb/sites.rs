@@ -157,7 +157,7 @@ fn robots_of(export: &Export<'_, '_>, sites: &[SiteKey]) -> Result<Option<String
 fn sitemaps_of(export: &Export<'_, '_>, group: &[Found], replay: &mut Replay<'_>) -> Result<Option<String>, Failed> {
     let mut all = String::new();
     for key in group.iter().filter_map(|found| found.sitemap) {
-        let Some(entry) = export.crawl.store.get(key)? else { continue };
+        let Some(entry) = export.crawl.current(key)? else { continue };
         let Some(visit) = entry.visit.as_ref().filter(|visit| (200..300).contains(&visit.status)) else { continue };
         let url = entry.candidate.url.to_string();
         let answer = replay.answer(visit).map_err(|source| ExportError::Replay { url, source })?;

@@ -16,7 +16,8 @@ pub fn url(text: &str) -> CanonicalUrl {
 
 /// A task to fetch `text` as a page from 127.0.0.1.
 pub fn page(text: &str) -> FetchTask {
-    FetchTask { id: TaskId(1), url: url(text), purpose: Purpose::Page, address: Some(LOOPBACK), head_first: false }
+    let (id, purpose, address) = (TaskId(1), Purpose::Page, Some(LOOPBACK));
+    FetchTask { id, url: url(text), purpose, address, head_first: false, validators: None }
 }
 
 pub fn fetcher(config: FetchConfig) -> Fetcher {

@@ -77,7 +77,8 @@ impl SiteState {
         if self.low_groups.0.is_empty() || is_listed || traps.low_yield_pages_max == 0 {
             return None;
         }
-        let is_page = waiting.candidate.purpose == Purpose::Page && waiting.visited.is_none();
+        let is_page =
+            waiting.candidate.purpose == Purpose::Page && waiting.visited.is_none() && waiting.again.is_none();
         groups_of(&waiting.candidate.url).filter(|_| is_page).find_map(|group| {
             let key = group.key();
             self.low_groups.0.get(&key).map(|low| (group, *low, self.share(key)))

@@ -35,7 +35,7 @@ fn state() -> SiteState {
 
 fn waiting(path: &str, depth: u32) -> Queued {
     let url = CanonicalUrl::parse(&format!("http://a.test{path}"), &CanonicalRules::default()).expect(path);
-    Queued { candidate: Candidate { depth, ..Candidate::seed(url) }, attempts: 0, visited: None }
+    Queued::first(Candidate { depth, ..Candidate::seed(url) })
 }
 
 fn rules() -> SiteRules {

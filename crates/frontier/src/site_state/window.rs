@@ -77,7 +77,10 @@ impl Window {
 }
 
 fn bytes_of(waiting: &Queued) -> usize {
+    let again = waiting.again.iter();
+    let visit_bytes = again.clone().map(|visit| size_of_val(&**visit)).sum::<usize>();
     let outlinks = waiting.visited.iter().flat_map(|visited| &visited.outlinks);
+    let outlinks = outlinks.chain(again.flat_map(|visit| &visit.outlinks));
     let kept: usize = outlinks.map(|link| size_of::<String>() + link.capacity()).sum();
-    size_of::<Queued>() + waiting.candidate.url.as_str().len() + kept + URL_BYTES
+    size_of::<Queued>() + waiting.candidate.url.as_str().len() + visit_bytes + kept + URL_BYTES
 }

@@ -74,7 +74,7 @@ impl Crawl<'_> {
     fn find(&mut self, candidate: Candidate) -> bool {
         let is_fresh = self.known.insert(candidate.url.key().url);
         if is_fresh {
-            let queued = Queued { candidate, attempts: 0, visited: None };
+            let queued = Queued::first(candidate);
             self.queue.insert(queued.candidate.position(), queued.clone());
             self.site.insert(queued, QUEUE_WINDOW);
         }

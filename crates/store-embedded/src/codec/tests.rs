@@ -18,8 +18,9 @@ fn full_url() -> UrlRecord {
         found_on: Some(UrlKey { site: SiteKey(1), url: 2 }),
         ..Candidate::seed(url("http://a.test/"))
     };
-    let visit = VisitSummary { outcome: Outcome::Binary, length: 128, has_outlinks: true, limits: LimitSet::EMPTY };
-    UrlRecord { candidate, attempts: 3, queued: true, visit: Some(visit) }
+    let visit =
+        VisitSummary { outcome: Outcome::Binary, length: 128, has_outlinks: true, limits: LimitSet::EMPTY, round: 1 };
+    UrlRecord { candidate, attempts: 3, queued: true, again: false, visit: Some(visit) }
 }
 
 fn full_visit() -> Visit {
@@ -42,6 +43,21 @@ fn full_visit() -> Visit {
         location: Some(ArchiveLocation { segment: 7, offset: 200, length: 9 }),
         judged_at: Distance { depth: 10, redirects: 11 },
         outlinks: Vec::new(),
+        round: 1,
+        content_at: None,
+        validators: Validators::default(),
+        past: Past::default(),
+    }
+}
+
+/// With all that a visit of a later round has besides.
+fn later_visit() -> Visit {
+    Visit {
+        round: 2,
+        content_at: Some(Timestamp(3)),
+        validators: Validators { etag: Some("e".to_owned()), last_modified: Some("lm".to_owned()) },
+        past: Past { visits: 4, changes: 5, first_at: Timestamp(6), changed_at: Timestamp(7), not_modified: 8 },
+        ..full_visit()
     }
 }
 
@@ -87,6 +103,11 @@ fn with_limits(progress: Progress) -> Progress {
     Progress { totals: Totals { limits, ..progress.totals }, ..progress }
 }
 
+fn in_round(progress: Progress) -> Progress {
+    let round = Round { number: 2, began_at: Timestamp(9), is_choosing: true };
+    Progress { totals: Totals { round, again: 300, pages_of_round: 10, ..progress.totals }, ..progress }
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -97,8 +118,13 @@ fn golden_bytes() {
     let check = |bytes: Vec<u8>, expect: &str| assert_eq!(hex(&bytes), expect.replace(' ', ""));
     let key = "0000000000000001 0000000000000002";
     check(encode_url(&full_url()), &format!("01 7f ac02 02 03 02 8001 {key} 0e 687474703a2f2f612e746573742f"));
-    let plain =
-        UrlRecord { candidate: Candidate::seed(url("http://a.test/")), attempts: 0, queued: false, visit: None };
+    let plain = UrlRecord {
+        candidate: Candidate::seed(url("http://a.test/")),
+        attempts: 0,
+        queued: false,
+        again: false,
+        visit: None,
+    };
     check(encode_url(&plain), "01 00 00 00 00 0e 687474703a2f2f612e746573742f");
     check(
         encode_visit(&full_visit()),
@@ -124,10 +150,26 @@ fn golden_bytes() {
         }),
         "01 80 01 00 00 00 05 00 00 00 8080 01",
     );
-    let visit = plain.visit.unwrap_or(VisitSummary { outcome: Outcome::Html, length: 1, has_outlinks: false, limits });
+    let visit = plain.visit.unwrap_or(VisitSummary {
+        outcome: Outcome::Html,
+        length: 1,
+        has_outlinks: false,
+        limits,
+        round: 1,
+    });
     check(
-        encode_url(&UrlRecord { visit: Some(visit), ..plain }),
+        encode_url(&UrlRecord { visit: Some(visit), ..plain.clone() }),
         "01 02 00 00 00 81 01 8080 01 0e 687474703a2f2f612e746573742f",
+    );
+    let visit = VisitSummary { limits: LimitSet::EMPTY, round: 3, ..visit };
+    check(
+        encode_url(&UrlRecord { visit: Some(visit), queued: true, again: true, ..plain }),
+        "01 03 00 00 00 41 01 03 01 0e 687474703a2f2f612e746573742f",
+    );
+    check(
+        encode_visit(&Visit { duplicate_kind: None, reason: String::new(), target: None, ..later_visit() }),
+        "01 77 03 06 9403 01 05 0a 0b 00 09 746578742f68746d6c 0707070707070707070707070707070707070707 \
+         0000000000000003 0000000000000004 00 07 c801 09 ac02 00 0f 03 01 65 02 6c6d 02 04 05 06 07 08",
     );
     check(encode_outlinks(&["a".to_owned(), String::new()]), "01 02 01 61 00");
     check(
@@ -154,6 +196,7 @@ fn golden_bytes() {
     check(encode_seed(&url("http://a.test/")), "01 0e 687474703a2f2f612e746573742f");
     check(encode_progress(&progress()), "01 01 02 03 04 05 06 07 02 01 ac02 0f 01");
     check(encode_progress(&with_limits(progress())), "01 01 02 03 04 05 06 07 02 01 ac02 0f 01 01 05 ac02");
+    check(encode_progress(&in_round(progress())), "01 01 02 03 04 05 06 07 02 01 ac02 0f 01 00 02 09 01 ac02 0a");
 }
 
 #[test]
@@ -162,14 +205,26 @@ fn records_read_back() {
     for via in VIAS {
         for purpose in PURPOSES {
             let candidate = Candidate { via, purpose, found_on: None, ..full_url().candidate };
-            let record = UrlRecord { candidate, visit: None, queued: false, attempts: 255 };
+            let record = UrlRecord { candidate, visit: None, queued: false, again: false, attempts: 255 };
             assert_eq!(decode_url(&encode_url(&record)).expect("url"), record);
         }
     }
     assert_eq!(decode_visit(full_visit().key, &encode_visit(&full_visit())).expect("visit"), full_visit());
+    let no_kind = Visit { duplicate_kind: None, ..later_visit() };
+    let with_etag = Validators { last_modified: None, ..later_visit().validators };
+    let first = Visit { content_at: None, validators: with_etag, ..full_visit() };
+    for visit in [later_visit(), no_kind, first] {
+        assert_eq!(decode_visit(visit.key, &encode_visit(&visit)).expect("visit"), visit);
+    }
+    let summary = full_url().visit.map(|visit| VisitSummary { round: 300, ..visit });
+    for again in [false, true] {
+        let record = UrlRecord { again, visit: summary, ..full_url() };
+        assert_eq!(decode_url(&encode_url(&record)).expect("url"), record);
+    }
     let v6 = SiteRecord { address: Some(IpAddr::from([1; 16])), given_up: None, ..full_site() };
+    let misleading = SiteRecord { misleads: true, ..full_site() };
     let in_trouble = SiteRecord { aside: aside(), given_up: None, ..full_site() };
-    for site in [full_site(), v6, in_trouble, SiteRecord::new(full_site().site)] {
+    for site in [full_site(), v6, misleading, in_trouble, SiteRecord::new(full_site().site)] {
         assert_eq!(decode_site(&with_shapes(&site)).expect("site"), site);
     }
     for count in [8, u32::MAX] {
@@ -177,7 +232,7 @@ fn records_read_back() {
     }
     let segment = Segment { serial: 9, name: "s".to_owned(), length: 300 };
     assert_eq!(decode_segment(9, &encode_segment(&segment)).expect("segment"), segment);
-    for progress in [progress(), with_limits(progress())] {
+    for progress in [progress(), with_limits(progress()), in_round(progress()), in_round(with_limits(progress()))] {
         assert_eq!(decode_progress(&encode_progress(&progress)).expect("progress"), progress);
     }
     let limits = [Limit::Links, Limit::SimpleQueries].into_iter().collect();

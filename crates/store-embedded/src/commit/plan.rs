@@ -37,6 +37,8 @@ pub(crate) struct Touched {
     pub(crate) now: UrlRecord,
     /// True where `now` must be written.
     pub(crate) changed: bool,
+    /// True where the visit of the batch follows one that is to be kept.
+    pub(crate) has_earlier: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -47,6 +49,9 @@ impl<'a> Plan<'a> {
         for key in &batch.reopened {
             plan.reopen(*key)?;
         }
+        for key in &batch.again {
+            plan.visit_again(*key)?;
+        }
         for visit in &batch.visits {
             plan.visit(visit)?;
         }
@@ -54,7 +59,9 @@ impl<'a> Plan<'a> {
             plan.change(*key, |record| record.attempts = *attempts)?;
         }
         for (key, judged_at) in &batch.judged_again {
-            plan.leave_queue(*key, *judged_at)?;
+            if !plan.touch(*key)?.is_some_and(|url| url.now.again) {
+                plan.leave_queue(*key, *judged_at)?;
+            }
         }
         let mut fingerprints = Vec::with_capacity(PREFETCHED);
         for candidates in batch.found.chunks(PREFETCHED) {
@@ -89,19 +96,30 @@ impl<'a> Plan<'a> {
     fn reopen(&mut self, key: UrlKey) -> Result<(), StoreError> {
         let is_over = |url: &UrlRecord| !url.queued && url.visit.is_some_and(|visit| visit.outcome.may_be_reopened());
         if let Some(url) = self.touch(key)?.filter(|url| is_over(&url.now)) {
-            (url.now.visit, url.now.attempts, url.now.queued) = (None, 0, true);
-            url.changed = true;
+            // Of one with earlier visits the last one counts on.
+            url.now.again = url.now.visit.is_some_and(|visit| visit.round > 1);
+            url.now.visit.take_if(|_| !url.now.again);
+            (url.now.attempts, url.now.queued, url.changed) = (0, true, true);
+        }
+        Ok(())
+    }
+
+    fn visit_again(&mut self, key: UrlKey) -> Result<(), StoreError> {
+        let is_left = |url: &UrlRecord| !url.queued && url.visit.is_some();
+        if let Some(url) = self.touch(key)?.filter(|url| is_left(&url.now)) {
+            (url.now.attempts, url.now.queued, url.now.again, url.changed) = (0, true, true, true);
         }
         Ok(())
     }
 
     fn visit(&mut self, visit: &'a Visit) -> Result<(), StoreError> {
-        let is_known = self.change(visit.key, |record| {
-            record.visit = Some(VisitSummary::of(visit));
-            record.attempts = visit.attempts;
-        })?;
-        if is_known {
-            self.visits.insert(visit.key, visit);
+        if let Some(url) = self.touch(visit.key)? {
+            let before = url.now.visit.replace(VisitSummary::of(visit));
+            (url.now.attempts, url.now.again, url.changed) = (visit.attempts, false, true);
+            let is_first = self.visits.insert(visit.key, visit).is_none();
+            if let Some(url) = self.urls.get_mut(&visit.key).filter(|_| is_first) {
+                url.has_earlier = before.is_some();
+            }
             self.leave_queue(visit.key, visit.judged_at)?;
         }
         Ok(())
@@ -154,7 +172,7 @@ impl<'a> Plan<'a> {
         url.changed = true;
         let was = record.standing(key).position;
         record.candidate = candidate.clone();
-        record.queued = record.visit.is_none_or(|visit| visit.has_outlinks);
+        record.queued = record.again || record.visit.is_none_or(|visit| visit.has_outlinks);
         let queued = record.queued.then(|| queued(self.view, &self.visits, key, record)).transpose()?;
         self.committed.relaxed.push(Relaxed { key, was, queued });
         Ok(())
@@ -183,7 +201,7 @@ fn look_up(view: &View, key: UrlKey, remembered: Option<Remembered>) -> Result<O
         None if before.queued => view.generation_of(keys::queue(key.site, before.position))?,
         remembered => remembered,
     };
-    Ok(Some(Touched { before: Some(before), generation, now, changed: false }))
+    Ok(Some(Touched { before: Some(before), generation, now, changed: false, has_earlier: false }))
 }
 
 /// The entry of a URL in the queue. The links of a visit of this batch are not in the store yet.
@@ -193,19 +211,24 @@ fn queued(
     key: UrlKey,
     record: &UrlRecord,
 ) -> Result<Queued, StoreError> {
-    let visited = match (record.visit, visits.get(&key)) {
-        (None, _) => None,
-        (Some(_), Some(visit)) => Some(Visited { outcome: visit.outcome, outlinks: visit.outlinks.clone() }),
-        (Some(summary), None) => Some(view.visited(key, summary)?),
-    };
-    Ok(Queued { candidate: record.candidate.clone(), attempts: record.attempts, visited })
+    let mut queued = Queued { attempts: record.attempts, ..Queued::first(record.candidate.clone()) };
+    match (record.visit, visits.get(&key)) {
+        (None, _) => {}
+        (Some(_), Some(visit)) if record.again => queued.again = Some(Box::new((*visit).clone())),
+        (Some(_), Some(visit)) => {
+            queued.visited = Some(Visited { outcome: visit.outcome, outlinks: visit.outlinks.clone() });
+        }
+        (Some(summary), None) => view.add_visit(&mut queued, key, summary, record.again)?,
+    }
+    Ok(queued)
 }
 
 impl Touched {
     /// A URL that was unknown, queued unless it is settled at once.
     fn fresh(candidate: &Candidate, visit: Option<VisitSummary>) -> Self {
-        let now = UrlRecord { candidate: candidate.clone(), attempts: 0, queued: visit.is_none(), visit };
-        Touched { before: None, generation: None, now, changed: true }
+        let candidate = candidate.clone();
+        let now = UrlRecord { candidate, attempts: 0, queued: visit.is_none(), again: false, visit };
+        Touched { before: None, generation: None, now, changed: true, has_earlier: false }
     }
 
     /// Where it stood in the queue, if it did.

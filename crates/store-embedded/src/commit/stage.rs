@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use fjall::{Keyspace, OwnedWriteBatch};
-use model::LimitSet;
+use model::{LimitSet, Visit};
 use store::{Batch, StoreError};
 use weburl::UrlKey;
 
@@ -26,13 +26,16 @@ pub(crate) fn stage(
     progress: &mut Progress,
 ) -> Result<OwnedWriteBatch, StoreError> {
     let mut stage = Stage { tables, queue, to: tables.batch() };
+    if let Some(round) = &batch.round {
+        totals::begin_round(&mut progress.totals, round);
+    }
     // In key order, the order in which the engine writes best.
     let mut changed: Vec<_> = plan.urls.iter().filter(|(_, url)| url.changed).collect();
     changed.sort_unstable_by_key(|(key, _)| **key);
     for (key, url) in changed {
         stage.url(*key, url, progress);
     }
-    stage.visits(plan);
+    stage.visits(plan)?;
     stage.sites(batch, progress)?;
     stage.holders(batch)?;
     stage.seeds(batch, progress)?;
@@ -79,17 +82,33 @@ impl Stage<'_> {
         }
     }
 
-    fn visits(&mut self, plan: &Plan<'_>) {
+    fn visits(&mut self, plan: &Plan<'_>) -> Result<(), StoreError> {
         for (key, visit) in &plan.visits {
             let bytes = key.to_bytes();
+            let url = plan.urls.get(key);
+            let before = url.and_then(|url| url.before?.visit);
+            if url.is_some_and(|url| url.has_earlier) {
+                self.keep_earlier(*key, visit)?;
+            }
             self.to.insert(&self.tables.visits, bytes, codec::encode_visit(visit));
-            let before = plan.urls.get(key).and_then(|url| url.before?.visit);
             if !visit.outlinks.is_empty() {
                 self.to.insert(&self.tables.outlinks, bytes, codec::encode_outlinks(&visit.outlinks));
             } else if before.is_some_and(|before| before.has_outlinks) {
                 self.to.remove(&self.tables.outlinks, bytes);
             }
         }
+        Ok(())
+    }
+
+    /// Keeps the visit that this one follows. One of the same time is the same, committed once more.
+    fn keep_earlier(&mut self, key: UrlKey, visit: &Visit) -> Result<(), StoreError> {
+        let before = self.tables.visits.get(key.to_bytes()).map_err(self.tables.failed("looking up a record"))?;
+        let Some(bytes) = before else { return Ok(()) };
+        let before = codec::decode_visit(key, &bytes)?;
+        if before.at != visit.at {
+            self.to.insert(&self.tables.earlier, keys::earlier(key, before.at), bytes);
+        }
+        Ok(())
     }
 
     fn sites(&mut self, batch: &Batch, progress: &mut Progress) -> Result<(), StoreError> {

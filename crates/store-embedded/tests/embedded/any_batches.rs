@@ -1,6 +1,6 @@
 //! Any batches over a few URLs, so that every way of meeting again comes up.
 
-use model::{Candidate, ContentDigest, Distance, LimitSet, Outcome, Purpose, SiteRecord, Timestamp, Via, Visit};
+use model::{Candidate, ContentDigest, Distance, LimitSet, Outcome, Purpose, Round, SiteRecord, Timestamp, Via, Visit};
 use proptest::prelude::*;
 use store::{Batch, Segment};
 use weburl::{CanonicalRules, CanonicalUrl};
@@ -20,12 +20,13 @@ fn candidate() -> impl Strategy<Value = Candidate> {
 }
 
 fn visit() -> impl Strategy<Value = Visit> {
-    (0..URLS, 1..=15u8, 0..1000u64, distance(), prop::collection::vec("[a-z]{0,8}", 0..3)).prop_map(
+    (0..URLS, 1..=16u8, 0..1000u64, distance(), prop::collection::vec("[a-z]{0,8}", 0..3)).prop_map(
         |(n, outcome, length, judged_at, outlinks)| {
             let outcome = Outcome::from_code(outcome).expect("an outcome");
             let visit = Visit::without_fetch(url(n).key(), outcome, "because".to_owned(), Timestamp(length));
             let limits = LimitSet::from_bits(length % 8);
-            Visit { length, judged_at, outlinks, limits, attempts: n, ..visit }
+            let round = u32::try_from(length % 2 + 1).expect("a small number");
+            Visit { length, judged_at, outlinks, limits, round, attempts: n, ..visit }
         },
     )
 }
@@ -56,8 +57,16 @@ pub fn batch() -> impl Strategy<Value = Batch> {
         prop::collection::vec(0..URLS, 0..3),
         prop::collection::vec((0..4u32, any::<u64>()), 0..3),
     );
-    (urls, others).prop_map(
-        |((found, settled, visits, judged, attempts, reopened), (holders, sites, seeds, segments))| Batch {
+    let rounds = (
+        prop::option::weighted(0.2, (prop_oneof![Just(1), Just(3)], any::<bool>())),
+        prop::collection::vec(0..URLS, 0..3),
+    );
+    (urls, rounds, others).prop_map(|(urls, (round, again), (holders, sites, seeds, segments))| {
+        let (found, settled, visits, judged, attempts, reopened) = urls;
+        let began_at = Timestamp(5);
+        Batch {
+            round: round.map(|(number, is_choosing)| Round { number, began_at, is_choosing }),
+            again: again.into_iter().map(|n| url(n).key()).collect(),
             reopened: reopened.into_iter().map(|n| url(n).key()).collect(),
             found,
             settled,
@@ -68,8 +77,8 @@ pub fn batch() -> impl Strategy<Value = Batch> {
             sites: sites.into_iter().map(|(n, pages_fetched)| site(n, pages_fetched)).collect(),
             seeds: seeds.into_iter().map(url).collect(),
             segments: segments.into_iter().map(|(serial, length)| segment(serial, length)).collect(),
-        },
-    )
+        }
+    })
 }
 
 fn site(n: u8, pages_fetched: u64) -> SiteRecord {

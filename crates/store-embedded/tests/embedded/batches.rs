@@ -1,7 +1,7 @@
 //! Numbered batches that touch every table, and all of a store's content as one value.
 
 use model::{
-    Candidate, ContentDigest, Distance, Outcome, PayloadDigest, Queued, RobotsAnswer, RobotsRecord, SiteRecord,
+    Candidate, ContentDigest, Distance, Outcome, PayloadDigest, Queued, RobotsAnswer, RobotsRecord, Round, SiteRecord,
     Timestamp, Via, Visit,
 };
 use store::{Batch, CrawlView, Entry, MemoryStore, Segment, Store, Totals};
@@ -14,6 +14,7 @@ const FOUND: u64 = 20;
 #[derive(Debug, PartialEq)]
 pub struct Content {
     entries: Vec<Entry>,
+    earlier: Vec<Vec<Visit>>,
     queues: Vec<(SiteKey, Vec<Queued>)>,
     sites: Vec<SiteRecord>,
     seeds: Vec<CanonicalUrl>,
@@ -24,6 +25,7 @@ pub struct Content {
 /// Reads all that is in a store.
 pub fn content(store: &dyn CrawlView) -> Content {
     let entries = store.scan(None, usize::MAX).expect("scan");
+    let earlier = entries.iter().map(|entry| store.earlier(entry.candidate.url.key()).expect("earlier")).collect();
     let mut queues: Vec<_> = entries.iter().map(|entry| entry.candidate.url.key().site).collect();
     queues.dedup();
     queues.retain(|site| !store.pending(*site, None, 1).expect("pending").is_empty());
@@ -31,6 +33,7 @@ pub fn content(store: &dyn CrawlView) -> Content {
     let sites = store.sites(None, all).expect("sites").into_iter();
     Content {
         entries,
+        earlier,
         queues: queues.into_iter().map(|site| (site, store.pending(site, None, all).expect("pending"))).collect(),
         sites: sites.map(|record| store.site(record.site.key()).expect("site").expect("known")).collect(),
         seeds: store.seeds().expect("seeds"),
@@ -74,6 +77,8 @@ pub fn numbered(number: u64) -> Batch {
     Batch {
         // Applied again, it finds them in the queue.
         reopened: vec![page(number.saturating_sub(2), FOUND, 5).url.key()],
+        round: Some(Round { number: u32::try_from(number).expect("few batches") / 4 + 1, ..Round::default() }),
+        again: vec![page(number.saturating_sub(3), 1, 0).url.key()],
         found,
         settled: vec![(excluded, verdict)],
         visits,

@@ -31,7 +31,7 @@ fn another_format_is_refused() {
     meta.insert("format", 7u32.to_be_bytes()).expect("insert");
     drop((meta, engine));
     let error = open(dir.path()).err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 7, expected: 5, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 7, expected: 6, .. }), "{error}");
     fs::write(dir.path().join("engine/version"), b"FJL\x02").expect("write");
     let error = open(dir.path()).err().expect("not to open");
     assert!(matches!(error, StoreError::Version { found: 2, expected: 3, .. }), "{error}");
@@ -107,7 +107,7 @@ fn goes_on_from(format: fn(&std::path::Path)) {
     assert_eq!(content(&open(1).expect("open")), expected(6));
     assert_eq!(version(dir.path()), before, "a reader changes nothing");
     commit(7..=12, 1);
-    assert_eq!(version(dir.path()), 5);
+    assert_eq!(version(dir.path()), 6);
     assert_eq!(content(&open(1).expect("open")), expected(12));
 }
 
@@ -146,7 +146,7 @@ fn contents_of_the_third_format_are_found_by_their_label() {
     store.commit(&Batch { holders: vec![(content, now)], ..Batch::default() }).expect("commit");
     assert_eq!(store.holder(content, label).expect("holder"), Some(now), "the content says more");
     drop(store);
-    assert_eq!(version(dir.path()), 5);
+    assert_eq!(version(dir.path()), 6);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn shapes_of_the_fourth_format_are_kept() {
     assert_eq!(read(), [(7, 16), (u64::MAX, 9)], "what is not written stays");
     write(&[]);
     assert_eq!(read(), [(7, 16), (u64::MAX, 9)]);
-    assert_eq!(version(dir.path()), 5);
+    assert_eq!(version(dir.path()), 6);
 }
 
 #[test]

@@ -31,6 +31,8 @@ CREATE FUNCTION originals() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 --   fence_  politeness groups whose sites are visited, and the epochs of their ownership
 --   seeds_known  the number of the last seed by which a worker has judged what is settled
 --   b_  URLs whose outcome is taken back: they are back in the queue
+--   n_  the round that begins or goes on with choosing its URLs; null where none does
+--   w_  URLs to be visited again
 --   f_  URLs found, each once a purpose, by the shortest way: 'first' are inserted or relax, 'other' relax only (another purpose
 --       than the first), 'settled' are inserted only
 --   t_  URLs visited or judged again: whether all their visits of this batch have links (null: there is none), and the
@@ -40,6 +42,7 @@ CREATE FUNCTION originals() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 CREATE FUNCTION commit(
     me bigint, my_process text, commit_number bigint, fence_group text[], fence_epoch bigint[], seeds_known bigint,
     b_site bigint[], b_url bigint[],
+    n_round integer, n_began_at bigint, n_is_choosing boolean, w_site bigint[], w_url bigint[],
     f_site bigint[], f_url bigint[], f_kind text[], f_depth bigint[], f_redirects smallint[], f_purpose text[], f_via text[],
     f_on_site bigint[], f_on_url bigint[], f_text text[],
     t_site bigint[], t_url bigint[], t_links boolean[], t_shortest bigint[], t_longest bigint[],
@@ -47,12 +50,12 @@ CREATE FUNCTION commit(
     v_duplicate_site bigint[], v_duplicate_url bigint[], v_out_degree bigint[], v_segment bigint[], v_offset bigint[],
     v_record_length bigint[], v_outcome text[], v_status integer[], v_attempts smallint[], v_judged_redirects smallint[],
     v_content_type text[], v_reason text[], v_title text[], v_target text[], v_digest bytea[], v_outlinks text[], v_limits bigint[],
-    v_duplicate_kind text[],
+    v_duplicate_kind text[], v_round integer[], v_more text[],
     a_site bigint[], a_url bigint[], a_attempts smallint[],
     h_digest bytea[], h_site bigint[], h_url bigint[],
     s_site bigint[], s_due_at bigint[], s_failures bigint[], s_response_seconds bigint[], s_response_nanos integer[],
     s_pages bigint[], s_sitemaps bigint[], s_address inet[], s_given_up text[], s_given_up_detail text[], s_text text[],
-    s_aside_until bigint[], s_aside_round bigint[], s_aside_reason text[], s_aside_detail text[],
+    s_aside_until bigint[], s_aside_round bigint[], s_aside_reason text[], s_aside_detail text[], s_misleads boolean[],
     c_site bigint[], c_shape bigint[], c_count bigint[],
     r_site bigint[], r_fetched_at bigint[], r_failed_tries bigint[], r_status integer[], r_failure text[],
     r_failure_detail text[], r_body bytea[], r_is_cut boolean[],
@@ -156,16 +159,22 @@ BEGIN
             UNION
             SELECT b.site, b.url FROM unnest(b_site, b_url) AS b(site, url)
             UNION
+            SELECT w.site, w.url FROM unnest(w_site, w_url) AS w(site, url)
+            UNION
             SELECT f.site, f.url FROM unnest(is_nearer, f_site, f_url) AS f(is_nearer, site, url) WHERE near > 0 AND f.is_nearer
         ) k ON u.site_key = k.site AND u.url_key = k.url
         ORDER BY u.site_key, u.url_key FOR NO KEY UPDATE OF u;
+
+    IF n_round IS NOT NULL THEN
+        UPDATE meta SET round = n_round, round_began_at = n_began_at, is_choosing = n_is_choosing;
+    END IF;
 
     -- Outcomes are taken back: failures and refusals (Outcome::may_be_reopened), unless the URL is in the queue anyway.
     IF cardinality(b_site) > 0 THEN
         WITH gone AS (
             DELETE FROM visit v USING unnest(b_site, b_url) AS b(site, url), url u
                 WHERE v.site_key = b.site AND v.url_key = b.url AND u.site_key = b.site AND u.url_key = b.url
-                    AND v.outcome NOT IN ('html', 'binary', 'duplicate', 'redirect')
+                    AND v.round = 1 AND v.outcome NOT IN ('html', 'binary', 'duplicate', 'redirect', 'not_modified')
                     AND NOT EXISTS (SELECT FROM queue q
                         WHERE q.site_key = u.site_key AND q.rank = rank_of(u.purpose, u.depth) AND q.url_key = u.url_key)
                 RETURNING v.site_key, v.url_key, rank_of(u.purpose, u.depth) AS rank),
@@ -178,10 +187,30 @@ BEGIN
         SELECT coalesce(array_agg(g.site_key), '{}'), coalesce(array_agg(g.url_key), '{}') INTO back_site, back_url FROM gone g;
     END IF;
 
+    -- URLs to be visited again, unless they are in the queue anyway; and those whose outcome is taken back in a later round.
+    IF cardinality(w_site) > 0 OR cardinality(b_site) > 0 THEN
+        WITH chosen AS (
+            UPDATE url u SET again = true
+                FROM (SELECT w.site, w.url, false AS is_taken_back FROM unnest(w_site, w_url) AS w(site, url)
+                    UNION SELECT b.site, b.url, true FROM unnest(b_site, b_url) AS b(site, url)) k, visit v
+                WHERE u.site_key = k.site AND u.url_key = k.url AND v.site_key = k.site AND v.url_key = k.url
+                    AND (NOT k.is_taken_back OR v.round > 1
+                        AND v.outcome NOT IN ('html', 'binary', 'duplicate', 'redirect', 'not_modified'))
+                    AND NOT EXISTS (SELECT FROM queue q
+                        WHERE q.site_key = u.site_key AND q.rank = rank_of(u.purpose, u.depth) AND q.url_key = u.url_key)
+                RETURNING u.site_key, u.url_key, rank_of(u.purpose, u.depth) AS rank),
+        attempts AS (
+            INSERT INTO attempt SELECT DISTINCT c.site_key, c.url_key, 0::smallint FROM chosen c
+                ON CONFLICT (site_key, url_key) DO UPDATE SET attempts = 0),
+        queued AS (INSERT INTO queue SELECT c.site_key, c.rank, c.url_key FROM chosen c ON CONFLICT DO NOTHING)
+        SELECT back_site || coalesce(array_agg(c.site_key), '{}'), back_url || coalesce(array_agg(c.url_key), '{}')
+            INTO back_site, back_url FROM chosen c;
+    END IF;
+
     -- What is to be told of them, as it stands now.
     INSERT INTO nearer
         SELECT me, u.site_key, u.url_key, u.depth, u.found_on_site, u.found_on_url, u.purpose, u.via, u.redirects, u.url,
-            q.url_key IS NOT NULL, coalesce(a.attempts, v.attempts, 0), v.outcome, v.outlinks
+            q.url_key IS NOT NULL, coalesce(a.attempts, v.attempts, 0), v.outcome, v.outlinks, u.again
         FROM (
             SELECT t.site, t.url, t.longest AS longest, NULL::text AS purpose, NULL::bigint AS found
                 FROM unnest(t_site, t_url, t_longest) AS t(site, url, longest)
@@ -201,19 +230,35 @@ BEGIN
         ON CONFLICT DO NOTHING;
     any_nearer := FOUND;
 
+    -- The visits that these follow are kept, and the URLs wait no more.
+    INSERT INTO earlier_visit (site_key, url_key, fetched_at, length, judged_depth, duplicate_of_site, duplicate_of_url, out_degree,
+            segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
+            content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, more)
+        SELECT v.site_key, v.url_key, v.fetched_at, v.length, v.judged_depth, v.duplicate_of_site, v.duplicate_of_url, v.out_degree,
+            v.segment, v.record_offset, v.record_length, v.outcome, v.status, v.attempts, v.judged_redirects,
+            v.content_type, v.reason, v.title, v.target, v.digest, NULL, v.limits, v.duplicate_kind, v.round, v.more
+        FROM unnest(v_site, v_url, v_settled, v_fetched_at) AS n(site, url, settled, fetched_at)
+            JOIN visit v ON v.site_key = n.site AND v.url_key = n.url
+        WHERE NOT n.settled AND v.fetched_at <> n.fetched_at
+            AND (orphan_url IS NULL OR (n.site, n.url) NOT IN (SELECT * FROM unnest(orphan_site, orphan_url)))
+        ON CONFLICT DO NOTHING;
+    UPDATE url u SET again = false FROM unnest(v_site, v_url, v_settled) AS n(site, url, settled)
+        WHERE u.site_key = n.site AND u.url_key = n.url AND u.again AND NOT n.settled
+            AND (orphan_url IS NULL OR (n.site, n.url) NOT IN (SELECT * FROM unnest(orphan_site, orphan_url)));
+
     -- Visits, of URLs that were known or are settled now.
     INSERT INTO visit (site_key, url_key, fetched_at, length, judged_depth, duplicate_of_site, duplicate_of_url, out_degree,
             segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
-            content_type, reason, title, target, digest, outlinks, limits, duplicate_kind)
+            content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, more)
         SELECT v.site, v.url, v.fetched_at, v.length, v.judged_depth, v.duplicate_site, v.duplicate_url, v.out_degree,
             v.segment, v.record_offset, v.record_length, v.outcome::outcome, v.status, v.attempts, v.judged_redirects,
-            v.content_type, v.reason, v.title, v.target, v.digest, v.outlinks, v.limits, v.duplicate_kind::outcome
+            v.content_type, v.reason, v.title, v.target, v.digest, v.outlinks, v.limits, v.duplicate_kind::outcome, v.round, v.more
         FROM unnest(v_site, v_url, v_settled, v_fetched_at, v_length, v_judged_depth, v_duplicate_site, v_duplicate_url,
                 v_out_degree, v_segment, v_offset, v_record_length, v_outcome, v_status, v_attempts, v_judged_redirects,
-                v_content_type, v_reason, v_title, v_target, v_digest, v_outlinks, v_limits, v_duplicate_kind)
+                v_content_type, v_reason, v_title, v_target, v_digest, v_outlinks, v_limits, v_duplicate_kind, v_round, v_more)
             AS v(site, url, settled, fetched_at, length, judged_depth, duplicate_site, duplicate_url,
                 out_degree, segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
-                content_type, reason, title, target, digest, outlinks, limits, duplicate_kind)
+                content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, more)
         WHERE CASE WHEN v.settled THEN (v.site, v.url) IN (SELECT * FROM unnest(settled_site, settled_url))
             ELSE (v.site, v.url) NOT IN (SELECT * FROM unnest(new_site || settled_site, new_url || settled_url))
                 AND EXISTS (SELECT FROM url u WHERE u.site_key = v.site AND u.url_key = v.url) END
@@ -226,7 +271,7 @@ BEGIN
             attempts = excluded.attempts, judged_redirects = excluded.judged_redirects,
             content_type = excluded.content_type, reason = excluded.reason, title = excluded.title, target = excluded.target,
             digest = excluded.digest, outlinks = excluded.outlinks, limits = excluded.limits,
-            duplicate_kind = excluded.duplicate_kind;
+            duplicate_kind = excluded.duplicate_kind, round = excluded.round, more = excluded.more;
 
     -- Attempts.
     DELETE FROM attempt a USING unnest(v_site, v_url, v_settled) AS v(site, url, settled)
@@ -244,9 +289,9 @@ BEGIN
             WHERE v.settled AND v.attempts <> 0 AND (v.site, v.url) IN (SELECT * FROM unnest(settled_site, settled_url));
     END IF;
 
-    -- What was visited or judged again leaves the queue, unless its links must be judged from nearer.
+    -- What was visited or judged again leaves the queue, unless its links must be judged from nearer, or it waits to be visited again.
     DELETE FROM queue q USING unnest(t_site, t_url, t_links, t_shortest) AS t(site, url, links, shortest), url u
-        WHERE u.site_key = t.site AND u.url_key = t.url
+        WHERE u.site_key = t.site AND u.url_key = t.url AND NOT u.again
             AND q.site_key = t.site AND q.rank = rank_of(u.purpose, u.depth) AND q.url_key = t.url
             AND (distance(u.depth, u.redirects) >= t.shortest OR NOT coalesce(t.links,
                 (SELECT v.outlinks IS NOT NULL FROM visit v WHERE v.site_key = t.site AND v.url_key = t.url), false))
@@ -267,9 +312,9 @@ BEGIN
                     AS f(is_nearer, site, url, purpose, depth, redirects, via, on_site, on_url)
                 WHERE f.is_nearer AND u.site_key = f.site AND u.url_key = f.url AND u.purpose::text = f.purpose
                     AND distance(f.depth, f.redirects) < distance(u.depth, u.redirects)
-                RETURNING u.site_key, u.url_key, rank_of(u.purpose, u.depth) AS rank)
+                RETURNING u.site_key, u.url_key, rank_of(u.purpose, u.depth) AS rank, u.again)
         INSERT INTO queue SELECT r.site_key, r.rank, r.url_key FROM relaxed r
-            WHERE NOT EXISTS (SELECT FROM visit v
+            WHERE r.again OR NOT EXISTS (SELECT FROM visit v
                 WHERE v.site_key = r.site_key AND v.url_key = r.url_key AND v.outlinks IS NULL);
     END IF;
 
@@ -304,16 +349,16 @@ BEGIN
             WHERE v.duplicate_of_site = l.site AND v.duplicate_of_url = l.url;
     END IF;
     INSERT INTO site (site_key, due_at, failures_in_a_row, response_seconds, response_nanos, pages_fetched, sitemaps_read,
-            address, given_up, given_up_detail, site, aside_until, aside_round, aside_reason, aside_detail)
+            address, given_up, given_up_detail, site, aside_until, aside_round, aside_reason, aside_detail, misleads)
         SELECT * FROM unnest(s_site, s_due_at, s_failures, s_response_seconds, s_response_nanos, s_pages, s_sitemaps,
-            s_address, s_given_up, s_given_up_detail, s_text, s_aside_until, s_aside_round, s_aside_reason, s_aside_detail)
+            s_address, s_given_up, s_given_up_detail, s_text, s_aside_until, s_aside_round, s_aside_reason, s_aside_detail, s_misleads)
         ON CONFLICT (site_key) DO UPDATE SET
             due_at = excluded.due_at, failures_in_a_row = excluded.failures_in_a_row,
             response_seconds = excluded.response_seconds, response_nanos = excluded.response_nanos,
             pages_fetched = excluded.pages_fetched, sitemaps_read = excluded.sitemaps_read, address = excluded.address,
             given_up = excluded.given_up, given_up_detail = excluded.given_up_detail, site = excluded.site,
             aside_until = excluded.aside_until, aside_round = excluded.aside_round,
-            aside_reason = excluded.aside_reason, aside_detail = excluded.aside_detail;
+            aside_reason = excluded.aside_reason, aside_detail = excluded.aside_detail, misleads = excluded.misleads;
     IF cardinality(c_site) > 0 THEN
         INSERT INTO site_shapes (site_key, shape, count) SELECT * FROM unnest(c_site, c_shape, c_count)
             ON CONFLICT (site_key, shape) DO UPDATE SET count = excluded.count;
@@ -466,7 +511,7 @@ BEGIN
             ) k(site, url)
             WHERE v.site_key = k.site AND v.url_key = k.url AND (has_all AND v.segment = lost
                 OR (v.duplicate_of_site, v.duplicate_of_url) IN (SELECT * FROM unnest(o_site, o_url)))
-            RETURNING v.site_key, v.url_key, v.outcome),
+            RETURNING v.site_key, v.url_key, v.outcome, v.round),
     queued AS (
         INSERT INTO queue SELECT u.site_key, rank_of(u.purpose, u.depth), u.url_key
             FROM undone n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
@@ -476,8 +521,8 @@ BEGIN
             WHERE h.site_key = n.site_key AND h.url_key = n.url_key),
     counted AS (
         SELECT n.site_key,
-                count(*) FILTER (WHERE u.purpose = 'page' AND n.outcome IN ('html', 'binary', 'duplicate')) AS pages,
-                count(*) FILTER (WHERE u.purpose = 'sitemap') AS sitemaps
+                count(*) FILTER (WHERE u.purpose = 'page' AND n.round = 1 AND n.outcome IN ('html', 'binary', 'duplicate')) AS pages,
+                count(*) FILTER (WHERE u.purpose = 'sitemap' AND n.round = 1) AS sitemaps
             FROM undone n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key GROUP BY n.site_key),
     locked AS (
         SELECT s.site_key, c.pages, c.sitemaps, s.politeness_group
@@ -489,6 +534,24 @@ BEGIN
     INSERT INTO hint (owner, site_key)
         SELECT g.owner, l.site_key FROM locked l JOIN politeness_group g ON g.name = l.politeness_group
             JOIN worker w ON w.worker = g.owner AND w.state <> 'dead';
+
+    -- Where there were visits before, the last of them is the last again, and the URL waits to be visited again.
+    WITH last AS (
+        DELETE FROM earlier_visit e USING (SELECT * FROM unnest(o_site || d_site, o_url || d_url)) k(site, url)
+            WHERE e.site_key = k.site AND e.url_key = k.url
+                AND NOT EXISTS (SELECT FROM visit v WHERE v.site_key = k.site AND v.url_key = k.url)
+                AND NOT EXISTS (SELECT FROM earlier_visit l
+                    WHERE l.site_key = k.site AND l.url_key = k.url AND l.fetched_at > e.fetched_at)
+            RETURNING e.*),
+    waiting AS (
+        UPDATE url u SET again = true FROM last l WHERE u.site_key = l.site_key AND u.url_key = l.url_key)
+    INSERT INTO visit (site_key, url_key, fetched_at, length, judged_depth, duplicate_of_site, duplicate_of_url, out_degree,
+            segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
+            content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, more)
+        SELECT v.site_key, v.url_key, v.fetched_at, v.length, v.judged_depth, v.duplicate_of_site, v.duplicate_of_url, v.out_degree,
+            v.segment, v.record_offset, v.record_length, v.outcome, v.status, v.attempts, v.judged_redirects,
+            v.content_type, v.reason, v.title, v.target, v.digest, NULL, v.limits, v.duplicate_kind, v.round, v.more
+        FROM last v;
 
     UPDATE segment s SET is_lost = true
         WHERE s.serial = lost AND NOT EXISTS (SELECT FROM visit v WHERE v.segment = lost);
@@ -576,7 +639,8 @@ END $$;
 CREATE FUNCTION forget(my_crawl text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE tables text;
 BEGIN
-    UPDATE meta SET crawl_id = gen_random_uuid()::text WHERE crawl_id = my_crawl;
+    UPDATE meta SET crawl_id = gen_random_uuid()::text, round = DEFAULT, round_began_at = DEFAULT, is_choosing = DEFAULT
+        WHERE crawl_id = my_crawl;
     IF NOT FOUND THEN
         RETURN false;
     END IF;

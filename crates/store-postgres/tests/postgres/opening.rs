@@ -43,6 +43,26 @@ fn who_lost_the_lock_cannot_overwrite_what_another_wrote() {
     assert!(content(&place.open().expect("open")) == expected(1));
 }
 
+/// Makes of a store one of the tenth format, which had one visit of each URL.
+const WITHOUT_ROUNDS: &str = "UPDATE meta SET version = 10;
+    ALTER TABLE meta DROP round, DROP round_began_at, DROP is_choosing; ALTER TABLE url DROP again;
+    ALTER TABLE visit DROP round, DROP more; ALTER TABLE nearer DROP again; DROP TABLE earlier_visit;
+    ALTER TABLE site DROP misleads";
+
+#[test]
+fn a_store_of_the_tenth_format_goes_on() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let store = place.open().expect("open");
+    (1..=3).for_each(|number| assert_ne!(store.commit(&numbered(number)).ok(), None, "batch {number}"));
+    drop(store);
+    place.execute(WITHOUT_ROUNDS);
+    let store = place.open().expect("open");
+    assert!(content(&store) == expected(3));
+    (4..=9).for_each(|number| assert_ne!(store.commit(&numbered(number)).ok(), None, "batch {number}"));
+    assert!(content(&store) == expected(9));
+}
+
 /// The fourth format knew contents by the label of their payload alone, and no kind of duplicates.
 #[test]
 fn a_store_of_the_fourth_format_goes_on_and_contents_are_found_by_their_label() {
@@ -51,6 +71,7 @@ fn a_store_of_the_fourth_format_goes_on_and_contents_are_found_by_their_label() 
     let store = place.open().expect("open");
     store.commit(&numbered(1)).expect("commit");
     drop(store);
+    place.execute(WITHOUT_ROUNDS);
     place.execute(
         "DROP INDEX holder_of_url; ALTER TABLE visit DROP duplicate_kind; UPDATE meta SET version = 4;
          DROP TABLE secret; ALTER TABLE crawl DROP secrets; ALTER TABLE robots DROP segment;
@@ -81,6 +102,7 @@ fn a_store_of_the_seventh_format_goes_on() {
     let store = place.open().expect("open");
     (1..=3).for_each(|number| assert_ne!(store.commit(&numbered(number)).ok(), None, "batch {number}"));
     drop(store);
+    place.execute(WITHOUT_ROUNDS);
     place.execute(
         "UPDATE meta SET version = 7;
          ALTER TABLE site DROP aside_until, DROP aside_round, DROP aside_reason, DROP aside_detail,
@@ -117,9 +139,9 @@ fn what_cannot_be_used_is_named() {
 
     let newer = Place::on(&server);
     drop(newer.open().expect("open"));
-    newer.execute("UPDATE meta SET version = 11");
+    newer.execute("UPDATE meta SET version = 12");
     let error = newer.open().err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 11, expected: 10, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 12, expected: 11, .. }), "{error}");
 
     let foreign = Place::on(&server);
     foreign.execute(&format!("CREATE SCHEMA {0}; CREATE TABLE {0}.url (x int)", foreign.schema));

@@ -192,17 +192,20 @@ impl Audit {
             let Some(last) = entries.last() else { return Ok(()) };
             after = Some(last.candidate.url.key());
             for entry in &entries {
-                let Some(visit) = &entry.visit else { continue };
-                self.pointers += u64::from(visit.location.is_some());
-                for problem in pointers.problems(entry, visit)? {
-                    let segment = visit.location.and_then(|location| archive.segment(location.segment));
-                    self.add(Finding {
-                        severity: Severity::Error,
-                        file: segment.map(|segment| segment.name.clone()),
-                        offset: visit.location.map(|location| location.offset),
-                        url: Some(entry.candidate.url.to_string()),
-                        problem,
-                    });
+                let Some(last) = &entry.visit else { continue };
+                let earlier = if last.past.visits > 0 { store.earlier(last.key)? } else { Vec::new() };
+                for visit in earlier.iter().chain([last]) {
+                    self.pointers += u64::from(visit.location.is_some());
+                    for problem in pointers.problems(entry, visit)? {
+                        let segment = visit.location.and_then(|location| archive.segment(location.segment));
+                        self.add(Finding {
+                            severity: Severity::Error,
+                            file: segment.map(|segment| segment.name.clone()),
+                            offset: visit.location.map(|location| location.offset),
+                            url: Some(entry.candidate.url.to_string()),
+                            problem,
+                        });
+                    }
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The pointers of the state: where a visit says its response lies, there it must lie.
 
-use model::{ArchiveLocation, Visit};
+use model::{ArchiveLocation, Outcome, Visit};
 use store::{CrawlView, Entry};
 use warc::{Reader, RecordType};
 
@@ -70,12 +70,19 @@ impl Pointers<'_> {
         differs("length", &length.to_string(), Some(&found.length.to_string()))
     }
 
-    /// What is wrong with the URL that a duplicate repeats: its response is needed for both.
+    /// What is wrong with the visit whose payload this one repeats: its response is needed for both.
     fn problem_of_original(&self, visit: &Visit) -> anyhow::Result<Option<String>> {
-        let (Some(holder), Some(digest)) = (visit.duplicate_of, visit.digest) else { return Ok(None) };
-        let entry = self.store.get(holder)?;
-        let Some(Entry { candidate, visit: Some(original), .. }) = entry else {
+        let is_repeated = visit.duplicate_of.is_some() || visit.content_at.is_some() && visit.outcome.is_fetched();
+        let Some(digest) = visit.digest.filter(|_| is_repeated) else { return Ok(None) };
+        let holder = visit.duplicate_of.unwrap_or(visit.key);
+        let Some(Entry { candidate, visit: Some(last), .. }) = self.store.get(holder)? else {
             return Ok(Some("the URL that it repeats is not known".to_owned()));
+        };
+        // Which of its visits was not kept in earlier formats.
+        let is_meant = |other: &Visit| visit.content_at.is_none_or(|at| at == other.at);
+        let earlier = || anyhow::Ok(self.store.earlier(holder)?.into_iter().find(is_meant));
+        let Some(original) = (if is_meant(&last) { Some(last) } else { earlier()? }) else {
+            return Ok(Some(format!("it repeats {}, at a visit that is not known", candidate.url)));
         };
         // What has a response of its own may have the same content in another coding.
         let problem = if original.digest != Some(digest) && self.is_revisit(visit) {
@@ -101,8 +108,10 @@ impl Pointers<'_> {
 /// The type of the record that a visit should point to. A duplicate that was recognised late, since two workers had it at once, has a
 /// response of its own, and so has one with the same content in another coding.
 fn type_of(visit: &Visit, found: Option<RecordType>) -> RecordType {
-    match visit.duplicate_of {
-        Some(_) if found != Some(RecordType::Response) => RecordType::Revisit,
+    let may_refer = visit.duplicate_of.is_some() || visit.content_at.is_some() && visit.outcome.is_fetched();
+    match visit.outcome {
+        Outcome::NotModified => RecordType::Revisit,
+        _ if may_refer && found != Some(RecordType::Response) => RecordType::Revisit,
         _ => RecordType::Response,
     }
 }

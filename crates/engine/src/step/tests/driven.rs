@@ -68,7 +68,7 @@ impl Driven {
             records: BTreeMap::new(),
         };
         let seeds = seeds.iter().map(|text| url(text)).collect();
-        driven.happen(Event::Begin { seeds, known_seeds: Vec::new(), pages: 0, bytes: 0 });
+        driven.happen(Event::Begin { seeds, known_seeds: Vec::new(), round: 1, pages: 0, bytes: 0 });
         driven
     }
 
@@ -91,7 +91,7 @@ impl Driven {
                     queue.retain(|queued| queued.candidate.url.key().url != ended);
                 }
                 for candidate in &record.found {
-                    let queued = Queued { candidate: candidate.clone(), attempts: 0, visited: None };
+                    let queued = Queued::first(candidate.clone());
                     self.queues.entry(candidate.url.key().site).or_default().push(queued);
                 }
                 if let Some(new) = record.site_record {

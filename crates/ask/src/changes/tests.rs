@@ -1,0 +1,147 @@
+//! Changes of a state in memory, and their texts.
+
+use model::{Candidate, Outcome, Round};
+use store::{Batch, MemoryStore, Store};
+use weburl::CanonicalUrl;
+
+use super::difference::of_texts;
+use super::*;
+
+fn url(path: &str) -> CanonicalUrl {
+    CanonicalUrl::from_canonical(&format!("http://a.test/{path}")).expect("a URL")
+}
+
+/// A visit of a round, which begins at its number in seconds.
+fn visit(path: &str, round: u32, (outcome, status, content): (Outcome, u16, u8)) -> Visit {
+    let digest = outcome.is_fetched().then_some(model::PayloadDigest([content; 20]));
+    let at = Timestamp(u64::from(round) * 1_000_000 + 1);
+    let mut visit = Visit {
+        status,
+        digest,
+        round,
+        attempts: 1,
+        ..Visit::without_fetch(url(path).key(), outcome, String::new(), at)
+    };
+    visit.past.visits = round - 1;
+    visit.content_at = (!outcome.is_fetched() && content > 0).then_some(Timestamp(1));
+    visit
+}
+
+/// A store with these visits of each page, a round each.
+fn store(pages: &[(&str, &[(Outcome, u16, u8)])]) -> MemoryStore {
+    let store = MemoryStore::new();
+    for (path, visits) in pages {
+        let first = u32::try_from(4 - visits.len()).expect("few visits");
+        store.commit(&Batch { found: vec![Candidate::seed(url(path))], ..Batch::default() }).expect("a commit");
+        for (round, said) in (first..).zip(*visits) {
+            let mut visit = visit(path, round, *said);
+            visit.past.visits = round - first;
+            let again = vec![visit.key];
+            store.commit(&Batch { again, ..Batch::default() }).expect("a commit");
+            store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
+        }
+    }
+    let round = Round { number: 3, began_at: Timestamp(3_000_000), is_choosing: false };
+    store.commit(&Batch { round: Some(round), ..Batch::default() }).expect("a commit");
+    store
+}
+
+#[test]
+fn pages_are_compared_with_what_was_there_before() {
+    let page = |content| (Outcome::Html, 200, content);
+    let (same, gone, late) = ((Outcome::NotModified, 304, 1), (Outcome::HttpError, 404, 1), (Outcome::Timeout, 0, 1));
+    let moved = (Outcome::Redirect, 301, 1);
+    let never = (Outcome::HttpError, 404, 0);
+    let pages: &[(&str, &[(Outcome, u16, u8)])] = &[
+        ("new", &[page(1)]),
+        ("never", &[never]),
+        ("same", &[page(1), same, same]),
+        ("changed", &[page(1), same, page(2)]),
+        ("changed-before", &[page(1), page(2), (Outcome::NotModified, 304, 2)]),
+        ("changed-behind-failure", &[page(1), late, page(2)]),
+        ("same-behind-failure", &[page(1), late, page(1)]),
+        ("late", &[page(1), page(1), late]),
+        ("gone", &[page(1), same, gone]),
+        ("gone-before", &[page(1), gone, gone]),
+        ("back", &[page(1), gone, page(1)]),
+        ("moved", &[page(1), page(1), moved]),
+        ("duplicate", &[page(1), page(1), (Outcome::Duplicate, 200, 3)]),
+    ];
+    let store = store(pages);
+    let ask = |since| {
+        let question = Question { since, sites: Vec::new(), pages: None };
+        let mut told = BTreeMap::new();
+        let counts = changes(&store, &question, &mut |changed: Changed| {
+            let path = changed.url.rsplit('/').next().expect("a path").to_owned();
+            told.insert(path, changed.change.as_str());
+            Ok(())
+        });
+        (told.into_iter().collect::<Vec<_>>(), counts.expect("an answer"))
+    };
+    let since = last_round(&store).expect("a round").expect("a later round");
+    let (told, counts) = ask(since);
+    let expect = [
+        ("back", "back"),
+        ("changed", "changed"),
+        ("changed-behind-failure", "changed"),
+        ("duplicate", "changed"),
+        ("gone", "gone"),
+        ("moved", "moved"),
+        ("new", "new"),
+    ];
+    assert_eq!(told, expect.map(|(path, change)| (path.to_owned(), change)));
+    assert_eq!((counts[&Change::Failed], counts[&Change::Unchanged]), (1, 5));
+    // Since the beginning all that is there is new.
+    let (told, _) = ask(Timestamp(0));
+    assert_eq!(told.iter().filter(|(_, change)| *change == "new").count(), 9);
+    let elsewhere = Question { since, sites: vec![SiteKey(7)], pages: None };
+    assert!(changes(&store, &elsewhere, &mut |_| panic!("of another site")).expect("an answer").is_empty());
+}
+
+#[test]
+fn what_is_different_is_told_by_blocks() {
+    let before = "# Title\n\nThe first paragraph.\n\nThe second.\n\n- a\n- b";
+    let now = "# Title\n\nThe second.\n\n- a\n- c\n\nThe last.";
+    let added = |text: &str| Block::Added(text.to_owned());
+    let removed = |text: &str| Block::Removed(text.to_owned());
+    let expect = [removed("The first paragraph."), removed("- a\n- b"), added("- a\n- c"), added("The last.")];
+    assert_eq!(of_texts(before, now), expect);
+    assert_eq!(of_texts(before, before), []);
+    assert_eq!(of_texts("", "new"), [removed(""), added("new")]);
+}
+
+#[test]
+fn a_feed_has_the_newest_changes_first_and_no_character_that_xml_forbids() {
+    let store = store(&[]);
+    let changed = |n: u64| Changed {
+        change: Change::Changed,
+        url: format!("http://a.test/{n}?a&b"),
+        at: Timestamp(n * 1_000_000),
+        before_at: None,
+        status: Some(200),
+        target: None,
+        title: Some(format!("<{n}>\u{0}")),
+        title_before: Some("old".to_owned()),
+        difference: Some(Difference {
+            text: vec![Block::Added("\u{1}new & \"better\"".to_owned())],
+            links_added: vec!["http://b.test/".to_owned()],
+            links_removed: Vec::new(),
+        }),
+    };
+    let mut feed = Feed::default();
+    (0..FEED_ENTRIES_MAX as u64 + 2).for_each(|n| feed.add(changed(n)));
+    assert_eq!(feed.left_out(), 2);
+    let mut written = Vec::new();
+    let id = store::CrawlView::crawl_id(&store).expect("an id");
+    feed.write(&id, "changes", Timestamp(9), &mut written).expect("written");
+    let text = String::from_utf8(written).expect("UTF-8");
+    assert_eq!(text.matches("<entry>").count(), FEED_ENTRIES_MAX);
+    let first = text.find("http://a.test/1001?a&amp;b").expect("the newest");
+    assert!(first < text.find("http://a.test/1000?a&amp;b").expect("the one before"));
+    assert!(text.contains("<title>changed: &lt;1001&gt;</title>"), "{}", &text[..800]);
+    assert!(text.contains("+ new &amp; &quot;better&quot;") && text.contains("+ link http://b.test/"));
+    assert!(text.contains("<updated>1970-01-01T00:16:41.000Z</updated>"));
+    assert!(!text.contains("http://a.test/1?a&amp;b") && !text.contains('\u{0}') && !text.contains('\u{1}'));
+    let mut reader = quick_xml::Reader::from_str(&text);
+    while !matches!(reader.read_event().expect("well-formed"), quick_xml::events::Event::Eof) {}
+}

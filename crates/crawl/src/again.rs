@@ -1,0 +1,87 @@
+//! `--again`: a round begins, in which known pages are visited again.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use model::{Purpose, Round};
+use settings::plan::Plan;
+use store::{Batch, Entry, Store, Totals};
+use weburl::{Pattern, SiteKey};
+
+use crate::retry::Retry;
+use crate::{CrawlDir, Notice};
+
+/// URLs looked at, and at most chosen, in one commit.
+const ENTRIES_AT_ONCE: usize = 2_048;
+
+/// Which pages are visited again.
+#[derive(Clone, Debug, Default)]
+pub struct Again {
+    /// Only those whose last visit is at least so long ago.
+    pub older_than: Option<Duration>,
+    /// Only those that match one of these patterns; all where there is none.
+    pub only: Vec<Pattern>,
+}
+
+impl Again {
+    /// Begins a round over the crawl in this directory, which nobody else has open, or finds the one that goes on. URLs are chosen a part of the
+    /// state in each commit. Who is killed meanwhile calls this again.
+    ///
+    /// What robots.txt or the rules of the crawl kept from being fetched is not chosen, unless it was fetched before. New links are found as
+    /// in the first round. Sites that were given up are asked again.
+    ///
+    /// # Errors
+    /// The state cannot be read or written.
+    pub fn begin(&self, dir: &CrawlDir, store: &dyn Store, plan: &Plan) -> anyhow::Result<Notice> {
+        let totals = store.totals()?;
+        let Totals { round, again, .. } = &totals;
+        if *again > 0 && !round.is_choosing {
+            return Ok(Notice::RoundGoesOn { round: round.number, urls: *again });
+        }
+        let retry = Retry::new(dir, store, plan);
+        let round = match round.is_choosing {
+            true => round.clone(),
+            false => Round { number: round.number.saturating_add(1), began_at: retry.now, is_choosing: true },
+        };
+        let mut after = None;
+        let mut has_begun = totals.round.is_choosing;
+        loop {
+            let entries = store.scan(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = entries.last() else { break };
+            after = Some(last.candidate.url.key());
+            let chosen: Vec<_> = entries
+                .iter()
+                .filter(|entry| self.chooses(entry, &round))
+                .map(|entry| entry.candidate.url.key())
+                .collect();
+            if chosen.is_empty() {
+                continue;
+            }
+            let sites: BTreeSet<SiteKey> = chosen.iter().map(|key| key.site).collect();
+            let mut batch = Batch { round: Some(round.clone()), again: chosen, ..Batch::default() };
+            for site in sites {
+                let record = store.site(site)?.filter(|record| record.given_up.is_some());
+                batch.sites.extend(record.and_then(|record| retry.forgiven(record, 0)));
+            }
+            store.commit(&batch)?;
+            has_begun = true;
+        }
+        if !has_begun {
+            return Ok(Notice::RoundOfNothing);
+        }
+        let number = round.number;
+        store.commit(&Batch { round: Some(Round { is_choosing: false, ..round }), ..Batch::default() })?;
+        Ok(Notice::RoundBegun { round: number, urls: store.totals()?.again })
+    }
+
+    fn chooses(&self, entry: &Entry, round: &Round) -> bool {
+        let Some(visit) = &entry.visit else { return false };
+        let was_asked_for = visit.attempts > 0 || visit.content_at.is_some();
+        let is_old = self.older_than.is_none_or(|age| visit.at + age <= round.began_at);
+        was_asked_for
+            && entry.candidate.purpose != Purpose::Robots
+            && visit.round < round.number
+            && is_old
+            && (self.only.is_empty() || self.only.iter().any(|only| only.matches(entry.candidate.url.as_str())))
+    }
+}

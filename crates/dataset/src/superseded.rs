@@ -1,0 +1,73 @@
+//! Rows that later visits have superseded: for each segment the keys of the URLs whose rows there say no more what is at the URL.
+//!
+//! A segment holds one visit of a URL at most, so a key tells which rows are meant. The rows stay: they are the history of the crawl.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use weburl::UrlKey;
+
+use crate::{DatasetError, Layout};
+
+/// The directory of the lists.
+const DIR: &str = "superseded";
+/// The extension of a list.
+const EXTENSION: &str = "keys";
+/// Bytes of a key in a list.
+const KEY_BYTES: usize = 16;
+
+/// Superseded rows by the names of their segments (`NAME.warc.gz`, or [`crate::UNRECORDED`]).
+pub type Superseded = BTreeMap<String, BTreeSet<UrlKey>>;
+
+/// Writes the lists, in place of all that there were.
+///
+/// # Errors
+/// A list cannot be written or removed.
+pub fn write_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), DatasetError> {
+    let dir = layout.root().join(DIR);
+    if superseded.is_empty() && !dir.exists() {
+        return Ok(());
+    }
+    fresh::directory(&dir).map_err(|error| DatasetError::io(&dir, error))?;
+    let mut written = BTreeSet::new();
+    for (segment, keys) in superseded {
+        let path = layout.superseded(segment);
+        let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_bytes()).collect();
+        let unfinished = path.with_extension("unfinished");
+        let renamed = fresh::write(&unfinished, &bytes).and_then(|()| std::fs::rename(&unfinished, &path));
+        renamed.map_err(|error| DatasetError::io(&path, error))?;
+        written.insert(path);
+    }
+    for entry in std::fs::read_dir(&dir).map_err(|error| DatasetError::io(&dir, error))? {
+        let path = entry.map_err(|error| DatasetError::io(&dir, error))?.path();
+        if !written.contains(&path) {
+            std::fs::remove_file(&path).map_err(|error| DatasetError::io(&path, error))?;
+        }
+    }
+    Ok(())
+}
+
+/// The keys whose rows in this file of a table are superseded.
+pub(crate) fn of_file(table: &Path) -> Result<BTreeSet<UrlKey>, DatasetError> {
+    let (Some(root), Some(stem)) = (table.parent().and_then(Path::parent), table.file_stem()) else {
+        return Ok(BTreeSet::new());
+    };
+    let path = list(root, &stem.to_string_lossy());
+    let mut bytes = Vec::new();
+    match fresh::open_to_read(&path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) => return Err(DatasetError::io(&path, error)),
+    }
+    let (keys, rest) = bytes.as_chunks::<KEY_BYTES>();
+    if !rest.is_empty() {
+        return Err(DatasetError::format(&path, "a list of keys ends within a key"));
+    }
+    Ok(keys.iter().map(|key| UrlKey::from_bytes(*key)).collect())
+}
+
+/// The list of the segment with this name, without its extension.
+pub(crate) fn list(root: &Path, stem: &str) -> PathBuf {
+    root.join(DIR).join(format!("{stem}.{EXTENSION}"))
+}

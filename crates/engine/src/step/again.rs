@@ -1,0 +1,80 @@
+//! Visits of known pages: what is asked for, the visit of one that is as it was, and whether its site tells the truth.
+
+use frontier::{Group, again};
+use model::{Candidate, Change, FetchOutcome, Fetched, Purpose, Queued, Timestamp, Validators, Visit};
+use weburl::{CanonicalUrl, SiteKey};
+
+use super::{Asked, State};
+use crate::Record;
+
+impl State {
+    /// The validators with which a URL is asked for. A page that a browser shows is asked for in any case: what it shows may change
+    /// though its document does not. So is one whose content the archive has not.
+    pub(super) fn condition_of(&mut self, site: SiteKey, queued: &Queued) -> Option<Box<Validators>> {
+        let may_refer = |last: &&Box<Visit>| last.location.is_some() || !self.settings.archive;
+        let last = queued.again.as_ref().filter(|_| self.settings.render.is_none()).filter(may_refer);
+        let last = last?;
+        let front = self.front(site)?;
+        let is_probe = !front.is_probed || front.state.misleads();
+        let validators = again::condition(last, is_probe);
+        front.is_probed |= !last.validators.is_empty();
+        Some(Box::new(validators)).filter(|validators| !validators.is_empty())
+    }
+
+    /// The visit of a content that is as it was.
+    pub(super) fn not_modified(&self, last: &Visit, fetch: &FetchOutcome, at: Timestamp) -> Visit {
+        let headers = match &fetch.fetched {
+            Fetched::Response(response) => response.headers.clone(),
+            Fetched::Failed(_) => Default::default(),
+        };
+        again::not_modified(last, &headers, at)
+    }
+
+    /// Completes a record with what its visit says of the one before. Where a page has changed that was asked for in any case, its site is
+    /// asked whether it says so too.
+    pub(super) fn follow(&mut self, page: &Candidate, last: Box<Visit>, is_conditional: bool, record: &mut Record) {
+        if let (Some(visit), Some(front)) = (&mut record.visit, self.front(record.site)) {
+            let misleads = again::follow(visit, &last, !is_conditional);
+            let has_changed = !is_conditional && Change::between(Some(&last), visit) == Change::Changed;
+            if misleads {
+                front.state.set_misleads();
+            } else if has_changed && !last.validators.is_empty() && matches!(front.truth, Truth::Unknown) {
+                front.truth = Truth::Wanted(page.url.clone(), Box::new(last.validators.clone()));
+            }
+        }
+        record.last = Some(last);
+    }
+
+    /// Asks a site for a page that has changed with the validators that it had before, if that is wanted. True where it does.
+    pub(super) fn ask_for_truth(&mut self, site: SiteKey, group: Group) -> bool {
+        let Some(front) = self.front(site) else { return false };
+        let Truth::Wanted(url, validators) = &front.truth else { return false };
+        let (url, validators) = (url.clone(), validators.clone());
+        front.truth = Truth::Asked;
+        self.send(site, group, url.clone(), (Purpose::Page, Some(validators)), Asked::Truth(url));
+        true
+    }
+
+    /// Takes in the answer: a server that says that nothing has changed is not believed any more.
+    pub(super) fn truth_told(&mut self, site: SiteKey, outcome: &FetchOutcome) {
+        let politeness = self.settings.site_rules.politeness.clone();
+        let is_lie = matches!(&outcome.fetched, Fetched::Response(response) if response.status == 304);
+        if let Some(front) = self.front(site) {
+            front.state.wait_until(outcome.finished_at + front.state.delay(&politeness));
+            if is_lie {
+                front.state.set_misleads();
+                self.record_site(site);
+            }
+        }
+    }
+}
+
+/// Whether a site was asked in this run if it tells the truth about what has changed.
+pub(super) enum Truth {
+    /// There was no reason.
+    Unknown,
+    /// This page has changed, and had these validators before: it is to be asked for with them.
+    Wanted(CanonicalUrl, Box<Validators>),
+    /// It was.
+    Asked,
+}

@@ -1,0 +1,215 @@
+//! Visits after the first: with which validators a server is asked, and what its answer says of the visits before.
+//!
+//! A server may be wrong about its content. Three rules keep that from hiding changes:
+//!
+//! - One page in [`PROBED_ONE_IN`], and the first of each site in a run, is asked for in any case. Where such a page has changed though its
+//!   validators are the same, or though the server answers 304 to the validators before, the server is not believed any more about the
+//!   pages of this site.
+//! - An entity tag that has changed where the content has not is not kept: it would hide what `Last-Modified` knows.
+//! - A `Last-Modified` later than the answer is not kept.
+
+use std::time::UNIX_EPOCH;
+
+use model::{Change, Headers, Limit, Outcome, Past, Timestamp, Validators, Visit};
+
+/// Of so many pages that have not changed, one is asked for in any case.
+pub const PROBED_ONE_IN: u64 = 128;
+
+/// The validators of an answer that are worth keeping.
+#[must_use]
+pub fn validators_of(headers: &Headers, at: Timestamp) -> Validators {
+    let kept = |name: &str| {
+        let value = headers.get(name).map(str::trim).unwrap_or_default();
+        (!value.is_empty() && value.len() <= Validators::BYTES_MAX).then(|| value.to_owned())
+    };
+    let is_past = |value: &String| {
+        let date = httpdate::parse_http_date(value).ok().and_then(|date| date.duration_since(UNIX_EPOCH).ok());
+        date.is_some_and(|date| date <= at.since(Timestamp::default()))
+    };
+    Validators { etag: kept("etag"), last_modified: kept("last-modified").filter(is_past) }
+}
+
+/// The validators with which the content of the last visit is asked for again; none where it is asked for in any case. `is_probe` says
+/// that the site is to show whether it tells the truth, or that it does not.
+#[must_use]
+pub fn condition(last: &Visit, is_probe: bool) -> Validators {
+    let is_cut = [Limit::Length, Limit::Decompression, Limit::Time, Limit::Disconnect, Limit::SitemapBytes];
+    let has_whole_content = last.digest.is_some()
+        && last.outcome.is_fetched()
+        && last.duplicate_of.is_none()
+        && !is_cut.into_iter().any(|limit| last.limits.contains(limit));
+    let turn = u64::from(last.past.not_modified).wrapping_add(last.key.url) % PROBED_ONE_IN;
+    if !has_whole_content || is_probe || turn == PROBED_ONE_IN - 1 {
+        return Validators::default();
+    }
+    last.validators.clone()
+}
+
+/// The visit of a content that is as it was at the last one.
+#[must_use]
+pub fn not_modified(last: &Visit, headers: &Headers, at: Timestamp) -> Visit {
+    let sent = validators_of(headers, at);
+    Visit {
+        outcome: Outcome::NotModified,
+        reason: String::new(),
+        status: 304,
+        duplicate_kind: last.kind(),
+        content_at: Some(last.content_at.unwrap_or(last.at)),
+        location: None,
+        validators: Validators {
+            etag: sent.etag.or_else(|| last.validators.etag.clone()),
+            last_modified: sent.last_modified.or_else(|| last.validators.last_modified.clone()),
+        },
+        at,
+        ..last.clone()
+    }
+}
+
+/// Completes a visit with what it says of those before it, and says whether its server is not to be believed. `last` is the visit before; `was_asked_in_any_case` says that no validators were
+/// sent.
+pub fn follow(visit: &mut Visit, last: &Visit, was_asked_in_any_case: bool) -> bool {
+    let change = Change::between(Some(last), visit);
+    let is_same = change == Change::Unchanged && visit.outcome.is_fetched();
+    let had_content = last.outcome.is_fetched();
+    if !visit.outcome.is_fetched() {
+        visit.content_at = if had_content { Some(last.content_at.unwrap_or(last.at)) } else { last.content_at };
+    }
+    let is_first = last.past.visits == 0;
+    let has_changed = !matches!(change, Change::Unchanged | Change::Failed);
+    let says_the_same = !visit.validators.is_empty() && visit.validators == last.validators;
+    visit.past = Past {
+        visits: last.past.visits.saturating_add(1),
+        changes: last.past.changes.saturating_add(u32::from(has_changed)),
+        first_at: if is_first { last.at } else { last.past.first_at },
+        changed_at: match has_changed {
+            true => visit.at,
+            false if is_first => last.at,
+            false => last.past.changed_at,
+        },
+        not_modified: match visit.outcome {
+            Outcome::NotModified => last.past.not_modified.saturating_add(1),
+            _ if is_same => last.past.not_modified.saturating_add(u32::from(was_asked_in_any_case)),
+            _ => 0,
+        },
+    };
+    if is_same && visit.outcome != Outcome::NotModified && visit.validators.etag != last.validators.etag {
+        visit.validators.etag = None;
+    }
+    change == Change::Changed && says_the_same
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{LimitSet, PayloadDigest};
+    use weburl::{SiteKey, UrlKey};
+
+    use super::*;
+
+    const AT: Timestamp = Timestamp(1_800_000_000_000_000);
+    const PAST: &str = "Wed, 01 Jan 2025 00:00:00 GMT";
+
+    fn validators(etag: &str, last_modified: &str) -> Validators {
+        let some = |value: &str| (!value.is_empty()).then(|| value.to_owned());
+        Validators { etag: some(etag), last_modified: some(last_modified) }
+    }
+
+    /// A page whose content begins with this letter.
+    fn page(content: u8, etag: &str) -> Visit {
+        let key = UrlKey { site: SiteKey(1), url: 0 };
+        Visit {
+            status: 200,
+            digest: Some(PayloadDigest([content; 20])),
+            validators: validators(etag, PAST),
+            ..Visit::without_fetch(key, Outcome::Html, String::new(), AT)
+        }
+    }
+
+    fn gone() -> Visit {
+        let key = page(1, "").key;
+        Visit { status: 404, ..Visit::without_fetch(key, Outcome::HttpError, String::new(), Timestamp(AT.0 + 1)) }
+    }
+
+    #[test]
+    fn validators_are_kept_where_they_can_be_right() {
+        let long = "x".repeat(Validators::BYTES_MAX + 1);
+        for (fields, kept) in [
+            (vec![("ETag", "\"a\""), ("Last-Modified", PAST)], validators("\"a\"", PAST)),
+            (vec![("etag", " W/\"a\" ")], validators("W/\"a\"", "")),
+            (vec![("ETag", ""), ("Last-Modified", "")], validators("", "")),
+            (vec![("ETag", &*long), ("Last-Modified", PAST)], validators("", PAST)),
+            (vec![("Last-Modified", "Fri, 01 Jan 2100 00:00:00 GMT")], validators("", "")),
+            (vec![("Last-Modified", "yesterday")], validators("", "")),
+        ] {
+            let headers = Headers(fields.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect());
+            assert_eq!(validators_of(&headers, AT), kept, "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_is_asked_for_in_any_case_where_its_server_may_be_wrong() {
+        let asked = |last: &Visit| condition(last, false) == last.validators;
+        let original = Some(UrlKey { site: SiteKey(1), url: 9 });
+        let turn = |not_modified| Past { not_modified, ..Past::default() };
+        for (last, is_asked_so) in [
+            (page(1, "a"), true),
+            (not_modified(&page(1, "a"), &Headers::default(), AT), true),
+            (Visit { outcome: Outcome::Duplicate, duplicate_of: original, ..page(1, "a") }, false),
+            (Visit { limits: LimitSet::from(Limit::Length), ..page(1, "a") }, false),
+            (Visit { limits: LimitSet::from(Limit::Links), ..page(1, "a") }, true),
+            (Visit { digest: None, ..page(1, "a") }, false),
+            (Visit { outcome: Outcome::HttpError, ..page(1, "a") }, false),
+            (Visit { past: turn(126), ..page(1, "a") }, true),
+            (Visit { past: turn(127), ..page(1, "a") }, false),
+            (Visit { past: turn(128), ..page(1, "a") }, true),
+        ] {
+            assert_eq!(asked(&last), is_asked_so, "{last:?}");
+        }
+        assert_eq!(condition(&page(1, "a"), true), Validators::default(), "a probe");
+    }
+
+    #[test]
+    fn an_unchanged_content_is_that_of_the_visit_that_recorded_it() {
+        let first = Visit { title: Some("t".to_owned()), length: 7, ..page(1, "a") };
+        let headers = Headers(vec![("ETag".to_owned(), "b".to_owned())]);
+        let mut second = not_modified(&first, &headers, Timestamp(AT.0 + 1));
+        follow(&mut second, &first, false);
+        assert_eq!((second.kind(), second.content_at), (Some(Outcome::Html), Some(AT)));
+        assert_eq!((second.title.clone(), second.length, second.digest), (first.title.clone(), 7, first.digest));
+        assert_eq!(second.validators, validators("b", PAST), "what it says now counts");
+        let mut third = not_modified(&second, &Headers::default(), Timestamp(AT.0 + 2));
+        follow(&mut third, &second, false);
+        assert_eq!((third.content_at, third.kind()), (Some(AT), Some(Outcome::Html)));
+        assert_eq!((third.past.visits, third.past.not_modified, third.past.changed_at), (2, 2, AT));
+    }
+
+    #[test]
+    fn a_visit_says_what_became_of_those_before() {
+        let later = |visit: Visit| Visit { at: Timestamp(AT.0 + 1), ..visit };
+        let followed = |now: Visit, last: &Visit| {
+            let mut now = later(now);
+            let misleads = follow(&mut now, last, true);
+            (now, misleads)
+        };
+        // Changes, whether the server is believed, and the validators afterwards.
+        for (last, now, changes, is_misleading, etag) in [
+            (page(1, "a"), page(1, "a"), 0, false, Some("a")),
+            (page(1, "a"), page(1, "b"), 0, false, None),
+            (page(1, ""), page(1, "b"), 0, false, None),
+            (page(1, "a"), page(2, "b"), 1, false, Some("b")),
+            (page(1, "a"), page(2, "a"), 1, true, Some("a")),
+            (page(1, "a"), gone(), 1, false, None),
+        ] {
+            let (now, misleads) = followed(now, &last);
+            let is = (now.past.changes, misleads, now.validators.etag.as_deref());
+            assert_eq!(is, (changes, is_misleading, etag), "{last:?}");
+            assert_eq!((now.past.visits, now.past.first_at), (1, AT));
+            assert_eq!(now.past.changed_at, if changes > 0 { now.at } else { AT });
+        }
+        let (gone, _) = followed(gone(), &page(1, "a"));
+        assert_eq!(gone.content_at, Some(AT), "what was there is in the archive");
+        let (still, _) = followed(self::gone(), &gone);
+        assert_eq!((still.content_at, still.past.changes), (Some(AT), 1));
+        let (back, _) = followed(page(1, "a"), &still);
+        assert_eq!((back.content_at, back.past.changes), (None, 2));
+    }
+}

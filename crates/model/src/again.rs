@@ -1,0 +1,198 @@
+//! Visits after the first: what a server says of its content, what earlier visits came to, and what has changed.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Outcome, Timestamp, Visit};
+
+/// What a server gave with a content, to ask later whether it has changed (RFC 9110 §8.8).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validators {
+    /// The field `ETag`, as it came.
+    pub etag: Option<String>,
+    /// The field `Last-Modified`, as it came.
+    pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// Bytes of a validator that is kept. A longer one would be sent with each request.
+    pub const BYTES_MAX: usize = 512;
+
+    /// True where there is nothing to ask with.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+}
+
+/// What earlier visits of a URL came to. It is empty at its first visit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Past {
+    /// Visits before this one.
+    pub visits: u32,
+    /// How many of all visits found another content than the visit before, or none where there was one.
+    pub changes: u32,
+    /// When it was first visited.
+    pub first_at: Timestamp,
+    /// The visit since which it is as it is now.
+    pub changed_at: Timestamp,
+    /// How many times in a row, to this visit, the server answered that nothing has changed.
+    pub not_modified: u32,
+}
+
+/// A round: the first is the crawl, each later one visits its pages again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Round {
+    /// Its number; 1 is the first.
+    pub number: u32,
+    /// When it began; the epoch for the first.
+    pub began_at: Timestamp,
+    /// Its URLs are being chosen: who finds it so chooses them again.
+    pub is_choosing: bool,
+}
+
+impl Default for Round {
+    fn default() -> Self {
+        Round { number: 1, began_at: Timestamp::default(), is_choosing: false }
+    }
+}
+
+/// How a visit differs from an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// A page or document where none was known.
+    New,
+    /// Another content.
+    Changed,
+    /// The server says that it is not there any more (404, 410).
+    Gone,
+    /// A redirect leads away from where it was.
+    Moved,
+    /// It was gone or moved, and is there.
+    Back,
+    /// It could not be had, which says nothing of the content.
+    Failed,
+    /// The same content, or as little as before.
+    Unchanged,
+}
+
+impl Change {
+    /// All changes, in the order in which they are reported.
+    pub const ALL: [Change; 7] =
+        [Change::New, Change::Changed, Change::Gone, Change::Moved, Change::Back, Change::Failed, Change::Unchanged];
+
+    /// The word used everywhere, for example `changed`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Change::New => "new",
+            Change::Changed => "changed",
+            Change::Gone => "gone",
+            Change::Moved => "moved",
+            Change::Back => "back",
+            Change::Failed => "failed",
+            Change::Unchanged => "unchanged",
+        }
+    }
+
+    /// How `now` differs from the visit `before`; `None` where there was none.
+    #[must_use]
+    pub fn between(before: Option<&Visit>, now: &Visit) -> Self {
+        let Some(before) = before else {
+            return if now.outcome.is_fetched() { Change::New } else { Change::Unchanged };
+        };
+        match (Presence::of(before), Presence::of(now)) {
+            (Presence::There, Presence::There) if now.has_content_of(before) => Change::Unchanged,
+            (Presence::There, Presence::There) => Change::Changed,
+            (Presence::Gone | Presence::Moved, Presence::There) if before.content_at.is_some() => Change::Back,
+            (Presence::Failed, Presence::There) if before.content_at.is_some() => Change::Unchanged,
+            (_, Presence::There) => Change::New,
+            (Presence::There, Presence::Gone) => Change::Gone,
+            (Presence::Failed, Presence::Gone) if before.content_at.is_some() => Change::Gone,
+            (Presence::There, Presence::Moved) => Change::Moved,
+            (Presence::Failed, Presence::Moved) if before.content_at.is_some() => Change::Moved,
+            (Presence::Moved, Presence::Moved) if before.target != now.target => Change::Moved,
+            (Presence::There, Presence::Failed) => Change::Failed,
+            _ => Change::Unchanged,
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Whether there was something at a URL.
+#[derive(Clone, Copy)]
+enum Presence {
+    There,
+    Moved,
+    Gone,
+    Failed,
+}
+
+impl Presence {
+    fn of(visit: &Visit) -> Self {
+        match (visit.outcome, visit.status) {
+            (outcome, _) if outcome.is_fetched() => Presence::There,
+            (Outcome::Redirect, _) => Presence::Moved,
+            (Outcome::HttpError, 404 | 410) => Presence::Gone,
+            _ => Presence::Failed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weburl::{SiteKey, UrlKey};
+
+    use super::*;
+    use crate::PayloadDigest;
+
+    /// A visit with this outcome and status, whose content begins with a letter.
+    fn visit(outcome: Outcome, status: u16, content: u8) -> Visit {
+        let key = UrlKey { site: SiteKey(1), url: 1 };
+        let digest = outcome.is_fetched().then_some(PayloadDigest([content; 20]));
+        // What was once there is remembered by whatever comes after it.
+        let content_at = (!outcome.is_fetched() && content > 0).then_some(Timestamp(1));
+        Visit { status, digest, content_at, ..Visit::without_fetch(key, outcome, String::new(), Timestamp(2)) }
+    }
+
+    #[test]
+    fn two_visits_say_what_changed() {
+        let page = |content| visit(Outcome::Html, 200, content);
+        let gone = |content| visit(Outcome::HttpError, 404, content);
+        let failed = |content| visit(Outcome::Timeout, 0, content);
+        let moved = |content, to: &str| Visit { target: Some(to.to_owned()), ..visit(Outcome::Redirect, 301, content) };
+        for (before, now, change) in [
+            (None, page(1), Change::New),
+            (None, gone(0), Change::Unchanged),
+            (Some(page(1)), page(1), Change::Unchanged),
+            (Some(page(1)), visit(Outcome::NotModified, 304, 1), Change::Unchanged),
+            (Some(page(1)), page(2), Change::Changed),
+            (Some(page(1)), visit(Outcome::Duplicate, 200, 2), Change::Changed),
+            (Some(page(1)), gone(1), Change::Gone),
+            (Some(page(1)), visit(Outcome::HttpError, 410, 1), Change::Gone),
+            (Some(page(1)), visit(Outcome::HttpError, 500, 1), Change::Failed),
+            (Some(page(1)), failed(1), Change::Failed),
+            (Some(page(1)), moved(1, "/a"), Change::Moved),
+            (Some(moved(1, "/a")), moved(1, "/b"), Change::Moved),
+            (Some(moved(1, "/a")), moved(1, "/a"), Change::Unchanged),
+            (Some(gone(1)), gone(1), Change::Unchanged),
+            (Some(gone(1)), page(1), Change::Back),
+            (Some(gone(0)), page(1), Change::New),
+            (Some(moved(1, "/a")), page(1), Change::Back),
+            (Some(moved(0, "/a")), page(1), Change::New),
+            (Some(failed(1)), page(1), Change::Unchanged),
+            (Some(failed(0)), page(1), Change::New),
+            (Some(failed(1)), gone(1), Change::Gone),
+            (Some(failed(0)), gone(0), Change::Unchanged),
+        ] {
+            assert_eq!(Change::between(before.as_ref(), &now), change, "{before:?} {now:?}");
+        }
+    }
+}

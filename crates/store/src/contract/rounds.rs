@@ -1,0 +1,147 @@
+//! Visits after the first.
+
+use model::{Distance, Outcome, Purpose, Queued, Round, Timestamp, Visit};
+use weburl::UrlKey;
+
+use super::{Fixture, end, find, page, queue, reopen, url, visit};
+use crate::{Batch, Committed, Store};
+
+const PAGE: &str = "http://a.test/1";
+
+fn keys(urls: &[&str]) -> Vec<UrlKey> {
+    urls.iter().map(|text| url(text).key()).collect()
+}
+
+/// Lets URLs be visited again.
+fn again(store: &dyn Store, urls: &[&str]) -> Committed {
+    store.commit(&Batch { again: keys(urls), ..Batch::default() }).expect("commit")
+}
+
+/// The visit of a round, a second after that of the round before.
+fn of_round(text: &str, outcome: Outcome, round: u32) -> Visit {
+    Visit { round, at: Timestamp(u64::from(round) * 1_000_000), ..visit(text, outcome) }
+}
+
+fn waiting(store: &dyn Store, text: &str) -> Queued {
+    let pending = store.pending(url(text).site().key(), None, 100).expect("pending");
+    pending.into_iter().find(|queued| queued.candidate.url == url(text)).expect("it waits")
+}
+
+fn last(store: &dyn Store, text: &str) -> Option<Visit> {
+    store.get(url(text).key()).expect("get").expect("known").visit
+}
+
+pub(super) fn visited_again(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page(PAGE, 1), page("http://a.test/2", 1)]);
+    let outlinks = vec!["http://a.test/x".to_owned()];
+    let first = Visit { outlinks, attempts: 2, ..of_round(PAGE, Outcome::Html, 1) };
+    end(&*store, std::slice::from_ref(&first));
+    let before = store.totals().expect("totals");
+    // Neither what waits nor what nobody knows is visited again.
+    let asked = [PAGE, "http://a.test/2", "http://a.test/unknown"];
+    assert_eq!(again(&*store, &asked), Committed::default());
+    assert_eq!(again(&*store, &asked), Committed::default(), "once more changes nothing");
+    assert_eq!(queue(&*store, PAGE).len(), 2);
+    let kept = Visit { outlinks: Vec::new(), ..first.clone() };
+    let queued = waiting(&*store, PAGE);
+    assert_eq!((queued.attempts, queued.again.as_deref(), queued.visited), (0, Some(&first), None));
+    assert_eq!(waiting(&*store, "http://a.test/2"), Queued::first(page("http://a.test/2", 1)));
+    assert_eq!(last(&*store, PAGE), Some(first.clone()), "it keeps its visit until the next");
+    let totals = store.totals().expect("totals");
+    assert_eq!((totals.pending, totals.again, totals.outcomes), (before.pending + 1, 1, before.outcomes.clone()));
+    drop(store);
+
+    let store = fixture.open();
+    assert_eq!(waiting(&*store, PAGE).again.as_deref(), Some(&first));
+    assert_eq!(store.earlier(first.key).expect("earlier"), vec![]);
+    // An attempt that fails leaves it there.
+    store.commit(&Batch { attempts: vec![(first.key, 3)], ..Batch::default() }).expect("commit");
+    assert_eq!((waiting(&*store, PAGE).attempts, waiting(&*store, PAGE).again.is_some()), (3, true));
+    // Links that are judged again are not the visit that it waits for.
+    let judged_again = vec![(first.key, Distance { depth: 1, redirects: 0 })];
+    store.commit(&Batch { judged_again, ..Batch::default() }).expect("commit");
+    assert_eq!(queue(&*store, PAGE).len(), 2);
+
+    let second = Visit { length: 20, ..of_round(PAGE, Outcome::Binary, 2) };
+    for _ in 0..2 {
+        end(&*store, std::slice::from_ref(&second));
+        assert_eq!(store.earlier(first.key).expect("earlier"), std::slice::from_ref(&kept));
+        assert_eq!((last(&*store, PAGE), queue(&*store, PAGE).len()), (Some(second.clone()), 1));
+    }
+    again(&*store, &[PAGE]);
+    let third = of_round(PAGE, Outcome::HttpError, 3);
+    end(&*store, std::slice::from_ref(&third));
+    drop(store);
+    let store = fixture.open();
+    assert_eq!(store.earlier(first.key).expect("earlier"), [kept, second]);
+    assert_eq!(last(&*store, PAGE), Some(third));
+    let totals = store.totals().expect("totals");
+    assert_eq!((totals.pending, totals.again, totals.urls), (before.pending, 0, before.urls));
+    assert_eq!(totals.outcomes.into_iter().collect::<Vec<_>>(), [(Outcome::HttpError, 1)], "the last counts");
+    assert_eq!(store.view().expect("a view").earlier(first.key).expect("earlier").len(), 2);
+}
+
+pub(super) fn relaxed_again(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page(PAGE, 5)]);
+    end(&*store, &[of_round(PAGE, Outcome::Html, 1)]);
+    again(&*store, &[PAGE]);
+    let relaxed = find(&*store, &[page(PAGE, 2)]).relaxed;
+    let queued = relaxed.first().and_then(|relaxed| relaxed.queued.clone()).expect("it waits on");
+    assert_eq!((relaxed.len(), relaxed[0].was, queued.again.is_some()), (1, page(PAGE, 5).position(), true));
+    let waits = waiting(&*store, PAGE);
+    assert_eq!((waits.candidate.depth, waits.again.is_some()), (2, true));
+    end(&*store, &[Visit { judged_at: Distance { depth: 2, redirects: 0 }, ..of_round(PAGE, Outcome::Html, 2) }]);
+    assert_eq!(queue(&*store, PAGE), Vec::<String>::new());
+    // As a sitemap too, whose way does not become shorter.
+    let sitemap = crate::contract::Candidate { purpose: Purpose::Sitemap, ..page("http://a.test/sitemap.xml", 0) };
+    find(&*store, &[sitemap]);
+    end(&*store, &[of_round("http://a.test/sitemap.xml", Outcome::Binary, 2)]);
+    again(&*store, &["http://a.test/sitemap.xml"]);
+    assert!(waiting(&*store, "http://a.test/sitemap.xml").again.is_some());
+}
+
+pub(super) fn reopened_again(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page(PAGE, 1)]);
+    end(&*store, &[of_round(PAGE, Outcome::Html, 1)]);
+    again(&*store, &[PAGE]);
+    let gone = Visit { attempts: 1, ..of_round(PAGE, Outcome::HttpError, 2) };
+    end(&*store, std::slice::from_ref(&gone));
+    assert_eq!(reopen(&*store, &[PAGE]), Committed::default());
+    assert_eq!(waiting(&*store, PAGE).again.as_deref(), Some(&gone));
+    assert_eq!(last(&*store, PAGE), Some(gone.clone()));
+    end(&*store, &[Visit { at: Timestamp(9_000_000), ..of_round(PAGE, Outcome::Html, 2) }]);
+    let outcomes = store.earlier(gone.key).expect("earlier").into_iter().map(|visit| visit.outcome);
+    assert_eq!(outcomes.collect::<Vec<_>>(), [Outcome::Html, Outcome::HttpError]);
+}
+
+pub(super) fn counted(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let urls = [PAGE, "http://a.test/2", "http://a.test/3"];
+    find(&*store, &urls.map(|text| page(text, 1)));
+    end(&*store, &urls.map(|text| of_round(text, Outcome::Html, 1)));
+    assert_eq!(store.totals().expect("totals").round, Round::default());
+    assert_eq!(store.totals().expect("totals").pages_of_round, 0, "the first round counts as the crawl");
+    let choosing = Round { number: 2, began_at: Timestamp(1_500_000), is_choosing: true };
+    store
+        .commit(&Batch { round: Some(choosing.clone()), again: keys(&urls[..2]), ..Batch::default() })
+        .expect("commit");
+    assert_eq!(store.totals().expect("totals").round, choosing);
+    let round = Round { is_choosing: false, ..choosing };
+    store.commit(&Batch { round: Some(round.clone()), again: keys(&urls[2..]), ..Batch::default() }).expect("commit");
+    find(&*store, &[page("http://a.test/new", 2)]);
+    let visits =
+        [(PAGE, Outcome::NotModified), ("http://a.test/2", Outcome::HttpError), ("http://a.test/new", Outcome::Html)];
+    end(&*store, &visits.map(|(text, outcome)| of_round(text, outcome, 2)));
+    drop(store);
+    let store = fixture.open();
+    let totals = store.totals().expect("totals");
+    assert_eq!((totals.round, totals.pages_of_round, totals.again), (round, 2, 1));
+    let next = Round { number: 3, began_at: Timestamp(2_500_000), is_choosing: false };
+    store.commit(&Batch { round: Some(next), ..Batch::default() }).expect("commit");
+    assert_eq!(store.totals().expect("totals").pages_of_round, 0);
+    end(&*store, &[of_round("http://a.test/3", Outcome::Html, 3)]);
+    assert_eq!(store.totals().expect("totals").pages_of_round, 1);
+}

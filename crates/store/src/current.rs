@@ -1,0 +1,71 @@
+//! Which of the visits of a URL says what is there now.
+
+use model::{Outcome, Visit};
+
+use crate::{CrawlView, Entry, StoreError};
+
+/// The visit that says what is at a URL now: the last, unless that found the content as it was, or could not have it for a reason that
+/// says nothing of it. `earlier` are the visits before it, the oldest first.
+#[must_use]
+pub fn current_visit<'v>(last: &'v Visit, earlier: &'v [Visit]) -> &'v Visit {
+    let newest_first = || std::iter::once(last).chain(earlier.iter().rev());
+    newest_first().find(|visit| says_what_is_there(visit)).unwrap_or(last)
+}
+
+/// The entry with the visit that says what is at the URL now.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn with_current_visit(view: &dyn CrawlView, entry: Entry) -> Result<Entry, StoreError> {
+    let Some(last) = entry.visit.as_ref().filter(|last| last.past.visits > 0 && !says_what_is_there(last)) else {
+        return Ok(entry);
+    };
+    let earlier = view.earlier(last.key)?;
+    let visit = Some(current_visit(last, &earlier).clone());
+    Ok(Entry { visit, ..entry })
+}
+
+fn says_what_is_there(visit: &Visit) -> bool {
+    match visit.outcome {
+        Outcome::NotModified => false,
+        Outcome::Redirect => true,
+        Outcome::HttpError => matches!(visit.status, 404 | 410),
+        outcome => outcome.is_fetched(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Timestamp;
+    use weburl::{SiteKey, UrlKey};
+
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_said_by_the_newest_visit_that_knows() {
+        let visit = |(n, (outcome, status)): (usize, &(Outcome, u16))| {
+            let at = Timestamp(u64::try_from(n).expect("a small number"));
+            let key = UrlKey { site: SiteKey(1), url: 1 };
+            Visit { status: *status, ..Visit::without_fetch(key, *outcome, String::new(), at) }
+        };
+        let (page, same) = ((Outcome::Html, 200), (Outcome::NotModified, 304));
+        let (gone, late, busy) = ((Outcome::HttpError, 404), (Outcome::Timeout, 0), (Outcome::HttpError, 503));
+        let (moved, copy, refused) = ((Outcome::Redirect, 301), (Outcome::Duplicate, 200), (Outcome::Disallowed, 0));
+        for (visits, current) in [
+            (vec![page], 0),
+            (vec![page, same, same], 0),
+            (vec![page, page, same], 1),
+            (vec![page, late], 0),
+            (vec![page, busy, same, refused], 0),
+            (vec![page, gone], 1),
+            (vec![page, gone, late], 1),
+            (vec![page, moved], 1),
+            (vec![page, copy, same], 1),
+            (vec![late, late], 1),
+        ] {
+            let mut visits: Vec<Visit> = visits.iter().enumerate().map(visit).collect();
+            let last = visits.pop().expect("a visit");
+            assert_eq!(current_visit(&last, &visits).at, Timestamp(current), "{visits:?} {last:?}");
+        }
+    }
+}
