@@ -36,6 +36,8 @@ pub enum Command {
     Pages(Box<commands::pages::PagesArgs>),
     /// Change a crawl while it runs: pause it, add seeds, exclude URLs, put sites on hold, change delays and budgets
     Steer(commands::steer::SteerArgs),
+    /// Visit the pages of a crawl again and again: those that are worth it most by how fast they change
+    Watch(commands::watch::WatchArgs),
     /// Say where a crawl stands
     Status(commands::status::StatusArgs),
     /// Tell the whole story of a URL, or why a site is slow or stopped
@@ -124,6 +126,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Crawl(args) => commands::crawl::run(*args),
         Command::Pages(args) => commands::pages::run(*args),
         Command::Steer(args) => commands::steer::run(args),
+        Command::Watch(args) => commands::watch::run(args),
         Command::Status(args) => commands::status::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Check(args) => commands::check::run(args),

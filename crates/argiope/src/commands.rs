@@ -22,4 +22,5 @@ pub mod server;
 pub mod status;
 pub mod steer;
 pub mod testweb;
+pub mod watch;
 pub mod worker;

@@ -34,6 +34,9 @@ pub struct Summary {
     pub urls: u64,
     /// URLs in the frontier.
     pub frontier: u64,
+    /// The round under way, or the last, where it is not the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<RoundSoFar>,
     /// Pages and documents fetched.
     pub fetched: u64,
     /// URLs by outcome.
@@ -57,6 +60,32 @@ pub struct Summary {
     pub set_aside: usize,
     /// The crawl's directory.
     pub directory: String,
+}
+
+/// What a round came to so far.
+#[derive(Debug, Serialize)]
+pub struct RoundSoFar {
+    /// Its number.
+    pub number: u32,
+    /// When it began.
+    pub began_at: String,
+    /// Pages and documents visited with success.
+    pub fetched: u64,
+    /// URLs left that are to be visited again.
+    pub left: u64,
+}
+
+impl RoundSoFar {
+    fn of(totals: &Totals) -> Option<Self> {
+        let Totals { round, again, pages_of_round, .. } = totals;
+        let began_at = round.began_at.to_rfc3339();
+        (round.number > 1).then_some(RoundSoFar {
+            number: round.number,
+            began_at,
+            fetched: *pages_of_round,
+            left: *again,
+        })
+    }
 }
 
 /// What one run did.
@@ -157,6 +186,7 @@ impl Summary {
             limit: None,
             urls: totals.urls,
             frontier: totals.pending,
+            round: RoundSoFar::of(totals),
             fetched: totals.fetched(),
             outcomes: outcomes.map(|outcome| (outcome.to_string(), totals.count(*outcome).into())).collect(),
             sites: totals.sites,
@@ -211,6 +241,10 @@ impl Summary {
             let _ = write!(out, " in {:.1} s", run.seconds);
         }
         out.push('\n');
+        if let Some(RoundSoFar { number, began_at, fetched, left }) = &self.round {
+            let left = if *left > 0 { format!(", {left} left to be visited again") } else { String::new() };
+            let _ = writeln!(out, "round {number}, since {began_at}: {fetched} pages and documents visited{left}");
+        }
         for (outcome, count) in &self.outcomes {
             let _ = writeln!(out, "  {outcome:<17} {count:>9}");
         }

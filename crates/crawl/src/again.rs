@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::{Purpose, Round};
 use settings::plan::Plan;
 use store::{Batch, Entry, Store, Totals};
-use weburl::{Pattern, SiteKey};
+use weburl::{Pattern, SiteKey, UrlKey};
 
 use crate::retry::Retry;
 use crate::{CrawlDir, Notice};
@@ -38,13 +38,9 @@ impl Again {
         if *again > 0 && !round.is_choosing {
             return Ok(Notice::RoundGoesOn { round: round.number, urls: *again });
         }
-        let retry = Retry::new(dir, store, plan);
-        let round = match round.is_choosing {
-            true => round.clone(),
-            false => Round { number: round.number.saturating_add(1), began_at: retry.now, is_choosing: true },
-        };
+        let mut beginning = Beginning::new(dir, store, plan)?;
+        let round = beginning.round.clone();
         let mut after = None;
-        let mut has_begun = totals.round.is_choosing;
         loop {
             let entries = store.scan(after, ENTRIES_AT_ONCE)?;
             let Some(last) = entries.last() else { break };
@@ -54,24 +50,9 @@ impl Again {
                 .filter(|entry| self.chooses(entry, &round))
                 .map(|entry| entry.candidate.url.key())
                 .collect();
-            if chosen.is_empty() {
-                continue;
-            }
-            let sites: BTreeSet<SiteKey> = chosen.iter().map(|key| key.site).collect();
-            let mut batch = Batch { round: Some(round.clone()), again: chosen, ..Batch::default() };
-            for site in sites {
-                let record = store.site(site)?.filter(|record| record.given_up.is_some());
-                batch.sites.extend(record.and_then(|record| retry.forgiven(record, 0)));
-            }
-            store.commit(&batch)?;
-            has_begun = true;
+            beginning.choose(chosen)?;
         }
-        if !has_begun {
-            return Ok(Notice::RoundOfNothing);
-        }
-        let number = round.number;
-        store.commit(&Batch { round: Some(Round { is_choosing: false, ..round }), ..Batch::default() })?;
-        Ok(Notice::RoundBegun { round: number, urls: store.totals()?.again })
+        beginning.end()
     }
 
     fn chooses(&self, entry: &Entry, round: &Round) -> bool {
@@ -83,5 +64,54 @@ impl Again {
             && visit.round < round.number
             && is_old
             && (self.only.is_empty() || self.only.iter().any(|only| only.matches(entry.candidate.url.as_str())))
+    }
+}
+
+/// A round whose URLs are being chosen.
+pub(crate) struct Beginning<'a> {
+    store: &'a dyn Store,
+    retry: Retry<'a>,
+    pub(crate) round: Round,
+    has_begun: bool,
+}
+
+impl<'a> Beginning<'a> {
+    /// The next round, or the one that was being chosen when somebody was killed.
+    pub(crate) fn new(dir: &CrawlDir, store: &'a dyn Store, plan: &'a Plan) -> anyhow::Result<Self> {
+        let retry = Retry::new(dir, store, plan);
+        let last = store.totals()?.round;
+        let has_begun = last.is_choosing;
+        let round = match has_begun {
+            true => last,
+            false => Round { number: last.number.saturating_add(1), began_at: retry.now, is_choosing: true },
+        };
+        Ok(Beginning { store, retry, round, has_begun })
+    }
+
+    /// Puts URLs into the queue again. Their sites are asked again, also those that were given up.
+    pub(crate) fn choose(&mut self, urls: Vec<UrlKey>) -> anyhow::Result<()> {
+        if urls.is_empty() {
+            return Ok(());
+        }
+        let sites: BTreeSet<SiteKey> = urls.iter().map(|key| key.site).collect();
+        let mut batch = Batch { round: Some(self.round.clone()), again: urls, ..Batch::default() };
+        for site in sites {
+            let record = self.store.site(site)?.filter(|record| record.given_up.is_some());
+            batch.sites.extend(record.and_then(|record| self.retry.forgiven(record, 0)));
+        }
+        self.store.commit(&batch)?;
+        self.has_begun = true;
+        Ok(())
+    }
+
+    /// All are chosen.
+    pub(crate) fn end(self) -> anyhow::Result<Notice> {
+        if !self.has_begun {
+            return Ok(Notice::RoundOfNothing);
+        }
+        let round = Round { is_choosing: false, ..self.round };
+        let number = round.number;
+        self.store.commit(&Batch { round: Some(round), ..Batch::default() })?;
+        Ok(Notice::RoundBegun { round: number, urls: self.store.totals()?.again })
     }
 }

@@ -5,6 +5,7 @@
 //! - [`traps`]: is the web leading us around in circles?
 //! - [`politeness`]: how long to wait, after what.
 //! - [`verdict`]: what an outcome means: final, or to be tried again, and when.
+//! - [`revisit`]: which known page is worth the next visit.
 //! - [`site_state`]: one site in front: its queue's head, its robots rules, its counters.
 //! - [`yields`]: does a group of URLs bring only more of itself?
 //! - [`workbench`]: all sites in front by the time they are due, under their addresses.
@@ -14,6 +15,7 @@
 pub mod again;
 pub mod filter;
 pub mod politeness;
+pub mod revisit;
 pub mod site_state;
 pub mod traps;
 pub mod verdict;

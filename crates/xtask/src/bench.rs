@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: whole crawls by the release binary, some beside other crawlers. `docs/performance.md` tells what they showed.
+//! `cargo xtask bench`: whole crawls by the binary of the profile `dist`, some beside other crawlers. `docs/performance.md` tells what they showed.
 
 pub mod argiope;
 mod compare;
@@ -29,7 +29,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   synthetic [PAGES]  webs that are computed, of that many pages (default 100000 and 1000000), with and without the dataset
 
   --rounds N         how often each crawls, in turn (default 5)
-  --binary FILE      the release binary of argiope; without it one is built
+  --binary FILE      the binary of argiope; without it one is built (profile dist)
   --only A,B         these crawlers only: argiope, argiope-state-only, spider, wget2, scrapy
 
 Results are kept in bench/runs. What one needs is installed where that is possible, or named.";
@@ -43,7 +43,7 @@ const HOSTS: usize = 50;
 /// What is given after the name of a benchmark.
 pub struct Options {
     rounds: usize,
-    /// The release binary of ours, if it is not to be built.
+    /// The binary of ours, if it is not to be built.
     pub binary: Option<PathBuf>,
     only: Vec<String>,
     /// What is no option.

@@ -233,14 +233,14 @@ fn tell_of_waiting(waiting: &Waiting, urls: u64) {
 }
 
 /// The built-in test web, served while this lives.
-struct Sandbox {
+pub(super) struct Sandbox {
     _server: testweb::Server,
     _runtime: tokio::runtime::Runtime,
 }
 
 impl Sandbox {
     /// Starts it on a free port of loopback, and leads all connections of the plan there.
-    fn start(plan: &mut Plan) -> anyhow::Result<Self> {
+    pub(super) fn start(plan: &mut Plan) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let config = testweb::Config { log_entries_max: 0, ..testweb::Config::new(testweb::Web::sandboxes()) };
         let server = runtime.block_on(testweb::Server::start(config))?;

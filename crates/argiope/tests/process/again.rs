@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -47,12 +48,16 @@ struct Page {
     version: u64,
 }
 
+/// A request: path, `If-None-Match`, `If-Modified-Since`, and the status of its answer.
+type Asked = (String, Option<String>, Option<String>, u16);
+
 /// A site whose pages can change.
 #[derive(Clone, Default)]
 struct Site {
     pages: Arc<Mutex<BTreeMap<String, Page>>>,
-    /// Path, `If-None-Match` and `If-Modified-Since`, and the status, of each request.
-    asked: Arc<Mutex<Vec<(String, Option<String>, Option<String>, u16)>>>,
+    /// How many there were.
+    replies: Arc<AtomicU64>,
+    asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Site {
@@ -85,7 +90,7 @@ impl Site {
         let field = |name: &str| request.header(name).map(str::to_owned);
         let (tag, date) = (field("if-none-match"), field("if-modified-since"));
         let page = self.pages.lock().unwrap().get(request.path()).cloned();
-        let number = asked.len();
+        let number = self.replies.fetch_add(1, Ordering::Relaxed);
         let (status, reply) = match page {
             Some(Page { content: Some(Ok(text)), says, version }) => {
                 let date_of = |version: u64| format!("Wed, 01 Jan 2025 00:00:{version:02} GMT");
@@ -119,7 +124,7 @@ impl Site {
     }
 
     /// The requests since this was asked last.
-    fn asked(&self) -> Vec<(String, Option<String>, Option<String>, u16)> {
+    fn asked(&self) -> Vec<Asked> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }
 
@@ -265,6 +270,14 @@ fn a_round_fetches_what_has_changed_and_says_what_it_was() {
     assert_eq!(kinds(&changes(&dir, &[])), [("/3", "back")]);
     let since_beginning = changes(&dir, &["--since", "2000-01-01"]);
     assert!(since_beginning.values().filter(|change| change["change"] == "new").count() == PAGES + 2);
+    let story = ask("explain", &dir, &["http://one.test/3"]);
+    for line in ["new: html 200, round 1", "gone: http_error 404, round 3", "back: html 200, round 4"] {
+        assert!(story.contains(line), "{story}");
+    }
+    let told: Value = serde_json::from_str(&ask("status", &dir, &["--json"])).unwrap();
+    let round = &told["round"];
+    assert_eq!((&round["number"], &round["left"]), (&Value::from(4), &Value::from(0)));
+    assert!(ask("status", &dir, &[]).contains("round 4, since 20"));
     // Every visit is in the state, and each is of its round.
     for (url, visits) in visits(&dir) {
         let rounds: Vec<u32> = visits.iter().map(|visit| visit.round).collect();
@@ -290,9 +303,7 @@ fn servers_that_are_wrong_about_their_content_hide_no_change() {
         run(&mut crawl(&served, &dir, &["--again"])).expect_code(0);
         let asked = site.asked();
         assert_eq!(changes(&dir, &[]), BTreeMap::new(), "{says:?}");
-        let with = |field: fn(&(String, Option<String>, Option<String>, u16)) -> bool| {
-            asked.iter().filter(|one| field(one)).count()
-        };
+        let with = |field: fn(&Asked) -> bool| asked.iter().filter(|one| field(one)).count();
         match says {
             Says::Date => assert!(with(|(_, tag, date, _)| tag.is_none() && date.is_some()) >= 7, "{asked:?}"),
             Says::Nothing | Says::Future => {
@@ -364,6 +375,50 @@ fn what_is_visited_again_can_be_chosen() {
     let ended = run(&mut crawl(&served, &dir, &["--again", "--max-pages", "1000"])).expect_code(0);
     assert!(ended.stderr.contains("round 3 goes on"), "{}", ended.stderr);
     assert!(visits(&dir).values().all(|visits| visits.last().is_some_and(|visit| visit.round == 3)));
+}
+
+#[test]
+fn pages_are_watched_within_a_budget_until_somebody_stops_it() {
+    let site = Site::new(Says::Tag, 20);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let watch = |more: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.arg("watch").arg(&dir).args(["--every", "1s"]).args(more);
+        command
+    };
+    let refused = run(&mut watch(&["--budget", "5/s"])).expect_code(1);
+    assert!(refused.stderr.contains("no such directory"), "{}", refused.stderr);
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    for (arguments, expect) in [
+        (["--budget", "many"], "is no number of visits in a time"),
+        (["--budget", "0/day"], "is no number of visits in a time"),
+        (["--every", "1ms"], "--budget"),
+    ] {
+        let refused = run(&mut watch(&arguments)).expect_code(2);
+        assert!(refused.stderr.contains(expect), "{arguments:?}: {}", refused.stderr);
+    }
+    site.asked();
+    site.set("/7", Says::Tag, "<title>Seven</title>");
+    // No page is visited again before the time between two rounds has passed.
+    std::thread::sleep(Duration::from_millis(1_500));
+    let ended = run(&mut watch(&["--budget", "6/s", "--rounds", "5"])).expect_code(0);
+    // 30 visits of 21 pages: each has had its turn.
+    let asked = site.asked();
+    assert!((21..=31).contains(&asked.len()), "{}", asked.len());
+    assert_eq!(asked.iter().map(|(path, ..)| path).collect::<BTreeSet<_>>().len(), 21, "{asked:?}");
+    assert_eq!(ended.stdout.lines().count(), 5, "{}", ended.stdout);
+    assert_eq!(ended.stdout.matches("1 changed").count(), 1, "{}", ended.stdout);
+    assert!(ended.stdout.contains("Z round 2: 6 URLs visited"), "{}", ended.stdout);
+    ask("check", &dir, &[]);
+    let running = Running::start(&mut watch(&["--budget", "1/h"]));
+    while running.age() < Duration::from_secs(2) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    running.signal("INT");
+    let ended = running.end().expect_code(3);
+    assert!(ended.stderr.contains("stopped; the same command goes on"), "{}", ended.stderr);
+    assert_eq!(site.asked().len(), 0, "one visit an hour");
 }
 
 #[test]

@@ -68,6 +68,7 @@ fn json_has_every_key_always() {
         "linked_as",
         "limits",
         "attempts",
+        "visits",
         "at",
         "target",
         "record",

@@ -8,7 +8,7 @@ use testweb::Web;
 use crate::crawled::{Crawled, HOSTILE_TITLE};
 use crate::ran::argiope;
 
-const COLUMNS: [&str; 22] = [
+const COLUMNS: [&str; 25] = [
     "url",
     "site",
     "depth",
@@ -31,6 +31,9 @@ const COLUMNS: [&str; 22] = [
     "redirect_to",
     "canonical",
     "out_degree",
+    "round",
+    "visit",
+    "changed",
 ];
 
 type Row = Map<String, Value>;

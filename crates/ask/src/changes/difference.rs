@@ -1,20 +1,19 @@
 //! What is different in a page: blocks of its text, and its links.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
 use export::{HtmlPage, html_of, markdown};
 use extract::{Limits, html};
 use replay::Replay;
 use serde::Serialize;
-use similar::{Algorithm, ChangeTag, capture_diff_slices_deadline};
+use similar::{Algorithm, ChangeTag, capture_diff_slices};
 use store::Entry;
 use weburl::CanonicalUrl;
 
 use super::Pages;
 
-/// How long the blocks of one page are compared. What is not done by then counts as removed and added.
-const TIME_MAX: Duration = Duration::from_secs(2);
+/// Blocks of a page that are compared, at most. Longer pages are told as far.
+const BLOCKS_MAX: usize = 5_000;
 
 /// What is different in a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -65,9 +64,9 @@ fn of_pages(url: &CanonicalUrl, before: &HtmlPage, now: &HtmlPage, pages: &Pages
 
 /// The blocks of two texts that are on one side only. An empty line separates them.
 pub(super) fn of_texts(before: &str, now: &str) -> Vec<Block> {
-    let [before, now] = [before, now].map(|text| text.split("\n\n").map(str::trim).collect::<Vec<_>>());
-    let deadline = Instant::now() + TIME_MAX;
-    let operations = capture_diff_slices_deadline(Algorithm::Patience, &before, &now, Some(deadline));
+    let [before, now] =
+        [before, now].map(|text| text.split("\n\n").map(str::trim).take(BLOCKS_MAX).collect::<Vec<_>>());
+    let operations = capture_diff_slices(Algorithm::Patience, &before, &now);
     let changes = operations.iter().flat_map(|operation| operation.iter_changes(&before, &now));
     let block = |(tag, text): (ChangeTag, &str)| match tag {
         ChangeTag::Equal => None,

@@ -11,8 +11,11 @@ fn url(path: &str) -> CanonicalUrl {
     CanonicalUrl::from_canonical(&format!("http://a.test/{path}")).expect("a URL")
 }
 
+/// What a visit found: outcome, status, and what its content begins with.
+type Said = (Outcome, u16, u8);
+
 /// A visit of a round, which begins at its number in seconds.
-fn visit(path: &str, round: u32, (outcome, status, content): (Outcome, u16, u8)) -> Visit {
+fn visit(path: &str, round: u32, (outcome, status, content): Said) -> Visit {
     let digest = outcome.is_fetched().then_some(model::PayloadDigest([content; 20]));
     let at = Timestamp(u64::from(round) * 1_000_000 + 1);
     let mut visit = Visit {
@@ -28,7 +31,7 @@ fn visit(path: &str, round: u32, (outcome, status, content): (Outcome, u16, u8))
 }
 
 /// A store with these visits of each page, a round each.
-fn store(pages: &[(&str, &[(Outcome, u16, u8)])]) -> MemoryStore {
+fn store(pages: &[(&str, &[Said])]) -> MemoryStore {
     let store = MemoryStore::new();
     for (path, visits) in pages {
         let first = u32::try_from(4 - visits.len()).expect("few visits");
@@ -52,7 +55,7 @@ fn pages_are_compared_with_what_was_there_before() {
     let (same, gone, late) = ((Outcome::NotModified, 304, 1), (Outcome::HttpError, 404, 1), (Outcome::Timeout, 0, 1));
     let moved = (Outcome::Redirect, 301, 1);
     let never = (Outcome::HttpError, 404, 0);
-    let pages: &[(&str, &[(Outcome, u16, u8)])] = &[
+    let pages: &[(&str, &[Said])] = &[
         ("new", &[page(1)]),
         ("never", &[never]),
         ("same", &[page(1), same, same]),

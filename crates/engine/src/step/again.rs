@@ -11,9 +11,8 @@ impl State {
     /// The validators with which a URL is asked for. A page that a browser shows is asked for in any case: what it shows may change
     /// though its document does not. So is one whose content the archive has not.
     pub(super) fn condition_of(&mut self, site: SiteKey, queued: &Queued) -> Option<Box<Validators>> {
-        let may_refer = |last: &&Box<Visit>| last.location.is_some() || !self.settings.archive;
-        let last = queued.again.as_ref().filter(|_| self.settings.render.is_none()).filter(may_refer);
-        let last = last?;
+        let may_refer = |last: &&Visit| last.location.is_some() || !self.settings.archive;
+        let last = queued.again.as_deref().filter(|_| self.settings.render.is_none()).filter(may_refer)?;
         let front = self.front(site)?;
         let is_probe = !front.is_probed || front.state.misleads();
         let validators = again::condition(last, is_probe);

@@ -129,7 +129,7 @@ impl Queues {
             .filter(|candidate| after.is_none_or(|after| candidate.position() > after));
         let mut all: Vec<Candidate> = all.collect();
         all.sort_unstable_by_key(Candidate::position);
-        all.into_iter().take(max).map(|candidate| Queued::first(candidate)).collect()
+        all.into_iter().take(max).map(Queued::first).collect()
     }
 
     /// Sites with something in their queues.

@@ -74,6 +74,27 @@ fn in_fourth_format(dir: &std::path::Path) {
     in_format(dir, 4);
 }
 
+/// The fifth format had no table of earlier visits, and was as it is now in the first round.
+#[test]
+fn a_store_of_the_fifth_format_goes_on() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let commit = |numbers: std::ops::RangeInclusive<u64>| {
+        let store = open(dir.path()).expect("open");
+        numbers.for_each(|number| assert_ne!(store.commit(&numbered(number)).ok(), None, "batch {number}"));
+    };
+    commit(1..=3);
+    let engine = fjall::Database::builder(dir.path().join("engine")).open().expect("open the engine");
+    let earlier = engine.keyspace("earlier", fjall::KeyspaceCreateOptions::default).expect("the table");
+    engine.delete_keyspace(earlier).expect("deleted");
+    drop(engine);
+    in_format(dir.path(), 5);
+    let view = EmbeddedStore::open_to_read(dir.path(), &Options::default()).expect("read");
+    assert_eq!(content(&view), expected(3));
+    drop(view);
+    commit(4..=12);
+    assert_eq!((version(dir.path()), content(&open(dir.path()).expect("open"))), (6, expected(12)));
+}
+
 fn in_format(dir: &std::path::Path, version: u32) {
     let engine = fjall::Database::builder(dir.join("engine")).open().expect("open the engine");
     let queues = engine.list_keyspace_names().into_iter().filter(|name| name.starts_with("queue"));

@@ -1,4 +1,4 @@
-//! Our own crawler in a benchmark: its release binary, how it is told to be fast, and what it says of a crawl.
+//! Our own crawler in a benchmark: its binary of the profile `dist`, how it is told to be fast, and what it says of a crawl.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::workspace;
 /// Connections to a site where there is only one; to each of many there is one.
 pub const CONNECTIONS_OF_ONE: &str = "8";
 
-/// The release binary: the one that is given, or built now.
+/// The binary of the profile `dist`: the one that is given, or built now.
 ///
 /// # Errors
 /// The build fails.
@@ -21,13 +21,13 @@ pub fn binary(given: Option<&Path>) -> anyhow::Result<PathBuf> {
         return given.canonicalize().with_context(|| given.display().to_string());
     }
     let status = Command::new("cargo")
-        .args(["build", "--release", "--quiet", "-p", "argiope"])
+        .args(["build", "--profile", "dist", "--quiet", "-p", "argiope"])
         .current_dir(workspace())
         .status()?;
     if !status.success() {
-        bail!("the release build failed");
+        bail!("the build with the profile dist failed");
     }
-    Ok(target().join("release/argiope"))
+    Ok(target().join("dist/argiope"))
 }
 
 /// Where cargo builds.

@@ -78,11 +78,14 @@ impl Pointers<'_> {
         let Some(Entry { candidate, visit: Some(last), .. }) = self.store.get(holder)? else {
             return Ok(Some("the URL that it repeats is not known".to_owned()));
         };
-        // Which of its visits was not kept in earlier formats.
+        // Which of its visits was not kept in earlier formats; nor does it hold where another turned out to have been first.
         let is_meant = |other: &Visit| visit.content_at.is_none_or(|at| at == other.at);
-        let earlier = || anyhow::Ok(self.store.earlier(holder)?.into_iter().find(is_meant));
-        let Some(original) = (if is_meant(&last) { Some(last) } else { earlier()? }) else {
-            return Ok(Some(format!("it repeats {}, at a visit that is not known", candidate.url)));
+        let earlier = if is_meant(&last) { None } else { self.store.earlier(holder)?.into_iter().find(is_meant) };
+        let original = match earlier {
+            None if !is_meant(&last) && visit.duplicate_of.is_none() => {
+                return Ok(Some("it has the payload of an earlier visit, which is not known".to_owned()));
+            }
+            earlier => earlier.unwrap_or(last),
         };
         // What has a response of its own may have the same content in another coding.
         let problem = if original.digest != Some(digest) && self.is_revisit(visit) {

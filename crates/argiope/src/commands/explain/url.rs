@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dataset::Layout;
-use model::{Limit, Outcome, Purpose, Visit};
+use model::{Change, Limit, Outcome, Purpose, Visit};
 use serde::Serialize;
 use store::{CrawlView, Entry};
 use weburl::{CanonicalUrl, Rejected, SiteKey, UrlKey, without_user_info};
@@ -41,6 +41,8 @@ pub(super) struct UrlStory {
     pub(super) limits: Vec<&'static str>,
     /// Requests made for it.
     pub(super) attempts: u8,
+    /// All of its visits, the oldest first, where there are several.
+    pub(super) visits: Vec<Past>,
     /// When it was fetched, or judged without a fetch.
     pub(super) at: Option<String>,
     /// Where a redirect leads, or the URL that the page names as canonical.
@@ -55,6 +57,17 @@ pub(super) struct UrlStory {
     pub(super) why: Vec<String>,
     /// What was changed from outside, with its date.
     pub(super) changes: Vec<String>,
+}
+
+/// A visit of the URL.
+#[derive(Debug, Serialize)]
+pub(super) struct Past {
+    pub(super) at: String,
+    pub(super) round: u32,
+    pub(super) outcome: &'static str,
+    pub(super) status: Option<u16>,
+    /// How it differs from the visit before.
+    pub(super) change: &'static str,
 }
 
 /// A URL that a page leads to in the name of itself.
@@ -85,6 +98,7 @@ impl UrlStory {
             linked_as: LinkedAs::default(),
             limits: Vec::new(),
             attempts: 0,
+            visits: Vec::new(),
             at: None,
             target: None,
             record: None,
@@ -118,8 +132,13 @@ impl UrlStory {
             None => story.why = story.what_would_be(crawl, &crawl.similar(url)?),
             Some(entry) => {
                 story.learn(crawl, entry)?;
-                if entry.visit.is_none() {
-                    story.why = what_it_waits_for(crawl, entry, &standing)?;
+                let is_first = entry.visit.is_none();
+                let waits_again = !is_first && store.totals()?.again > 0 && place_in_queue(store, url.key())?.is_some();
+                if waits_again {
+                    story.why.push("it is to be visited again in this round".to_owned());
+                }
+                if is_first || waits_again {
+                    story.why.extend(what_it_waits_for(crawl, entry, &standing)?);
                 }
             }
         }
@@ -136,6 +155,7 @@ impl UrlStory {
         self.attempts = self.attempts.max(visit.attempts);
         self.limits = visit.limits.iter().map(Limit::as_str).collect();
         self.at = Some(visit.at.to_rfc3339());
+        self.visits = visits_of(store, visit)?;
         self.target = target_of(store, visit)?;
         self.record = place_of(crawl, visit)?;
         self.record_is_missing = crawl.keeps_archive && visit.status > 0 && self.record.is_none();
@@ -157,6 +177,26 @@ impl UrlStory {
         });
         why
     }
+}
+
+/// All visits of a URL, where there are several.
+fn visits_of(store: &dyn CrawlView, last: &Visit) -> anyhow::Result<Vec<Past>> {
+    if last.past.visits == 0 {
+        return Ok(Vec::new());
+    }
+    let mut visits = store.earlier(last.key)?;
+    visits.push(last.clone());
+    let past = visits.iter().enumerate().map(|(n, visit)| {
+        let before = n.checked_sub(1).map(|n| &visits[n]);
+        Past {
+            at: visit.at.to_rfc3339(),
+            round: visit.round,
+            outcome: visit.outcome.as_str(),
+            status: Some(visit.status).filter(|status| *status > 0),
+            change: Change::between(before, visit).as_str(),
+        }
+    });
+    Ok(past.collect())
 }
 
 fn target_of(store: &dyn CrawlView, visit: &Visit) -> anyhow::Result<Option<Target>> {

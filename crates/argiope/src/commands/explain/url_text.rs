@@ -8,7 +8,7 @@ use printable::Printable;
 use super::found::Step;
 use super::linked::{LinkText, LinkedAs};
 use super::rules::Rule;
-use super::url::{UrlStory, is_redirect};
+use super::url::{Past, UrlStory, is_redirect};
 use crate::rows::{FRONTIER, Row};
 use printable::counted;
 
@@ -17,6 +17,9 @@ const LABEL_WIDTH: usize = 13;
 
 /// Steps of a way shown at its beginning and at its end; what lies between is counted.
 const STEPS_SHOWN: usize = 10;
+
+/// Visits shown, the last ones; the others are counted.
+const VISITS_SHOWN: usize = 10;
 
 /// Texts of links shown; the rest is counted.
 const TEXTS_SHOWN: usize = 20;
@@ -88,6 +91,18 @@ impl UrlStory {
                 (_, Some(_)) => "fetched",
             };
             line(out, label, at);
+        }
+        let left_out = self.visits.len().saturating_sub(VISITS_SHOWN);
+        for (at, Past { at: when, round, outcome, status, change }) in self.visits.iter().skip(left_out).enumerate() {
+            let status = status.map(|status| format!(" {status}")).unwrap_or_default();
+            line(
+                out,
+                if at == 0 { "visits" } else { "" },
+                format_args!("{when} {change}: {outcome}{status}, round {round}"),
+            );
+        }
+        if left_out > 0 {
+            line(out, "", format_args!("and {} before", counted(left_out as u64, "visit")));
         }
         if self.attempts > 1 || (self.attempts > 0 && row.outcome == FRONTIER) {
             line(out, "requests", self.attempts);

@@ -1,0 +1,230 @@
+//! `argiope watch`: visit the pages of a crawl again and again, those that are worth it most.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::bail;
+use ask::changes::{Counts, Question, changes};
+use clap::{Args, ValueEnum};
+use crawl::{CrawlDir, Importance, Schedule, Session};
+use engine::End;
+use engine::clock::Clock;
+use model::{Change, Timestamp};
+use printable::counted;
+use settings::options::Options;
+use settings::units::Span;
+use settings::usage;
+use store::CrawlView;
+use tokio::sync::watch;
+
+use super::crawl::{Sandbox, resumed_plan, stop_signal};
+use crate::exit;
+use crate::message::tell_all;
+use crate::progress::{Printer, Show};
+
+/// The shortest time between two choices.
+const EVERY_MIN: Duration = Duration::from_secs(1);
+/// Visits of one round, at most: what was chosen long before is not worth most any more.
+const VISITS_MAX: f64 = 100_000.0;
+
+/// The arguments of `argiope watch`.
+#[derive(Args, Debug)]
+pub struct WatchArgs {
+    /// The directory of the crawl, which `argiope crawl` has made
+    pub dir: PathBuf,
+    /// Visits of known pages: 5000/day, 200/h, 10/min
+    #[arg(long, value_name = "N/TIME")]
+    pub budget: Budget,
+    /// How often pages are chosen; each time is a round
+    #[arg(long, value_name = "DURATION", default_value = "10m")]
+    pub every: Span,
+    /// What makes a page important
+    #[arg(long, value_name = "WHAT", default_value = "equal")]
+    pub importance: Important,
+    /// End after so many rounds
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<u64>,
+    /// How progress is shown
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    pub progress: Show,
+}
+
+/// What makes a page important.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Important {
+    /// All pages alike
+    Equal,
+    /// The nearer to a seed the more
+    Depth,
+}
+
+/// Visits in a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    visits: f64,
+    time: Duration,
+}
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no number of visits in a time, such as 5000/day, 200/h or 10/min");
+        let (visits, time) = text.split_once('/').ok_or_else(wrong)?;
+        let visits: f64 = visits.trim().parse().map_err(|_| wrong())?;
+        let time = Some(time.trim()).filter(|time| !time.is_empty()).ok_or_else(wrong)?;
+        let time = if time.starts_with(|c: char| c.is_ascii_digit()) { time.to_owned() } else { format!("1{time}") };
+        let Span(time) = time.parse().map_err(|_| wrong())?;
+        let is_rate = visits.is_finite() && visits > 0.0 && !time.is_zero();
+        is_rate.then_some(Budget { visits, time }).ok_or_else(wrong)
+    }
+}
+
+impl Budget {
+    /// Visits in another time.
+    fn in_time(self, time: Duration) -> f64 {
+        self.visits * time.as_secs_f64() / self.time.as_secs_f64()
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The directory holds no crawl or cannot be used, or recording fails.
+pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
+    let dir = CrawlDir::existing(&args.dir)?;
+    if args.every.0 < EVERY_MIN {
+        bail!(usage(format!("--every must be at least {}", Span(EVERY_MIN))));
+    }
+    let plan = resumed_plan(&dir, &Options::default())?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(Session::threads(&plan)).enable_all().build()?;
+    let (stop, mut stopped) = watch::channel(false);
+    let interrupted = runtime.block_on(async { stop_signal() })?;
+    runtime.spawn(async move {
+        interrupted.await;
+        stop.send_replace(true);
+    });
+    let mut left = 0.0;
+    let mut rounds = 0;
+    let clock = Clock::start();
+    loop {
+        let began = clock.now();
+        left = (left + args.budget.in_time(args.every.0)).min(VISITS_MAX);
+        let visited = round(&args, &dir, &runtime, &stopped, left)?;
+        left = (left - visited).max(0.0);
+        rounds += 1;
+        if *stopped.borrow() {
+            crate::say!("stopped; the same command goes on where this one ended");
+            return Ok(ExitCode::from(exit::STOPPED));
+        }
+        if args.rounds.is_some_and(|max| rounds >= max) {
+            return Ok(ExitCode::from(exit::DONE));
+        }
+        let rest = args.every.0.saturating_sub(clock.now().since(began));
+        // Where the sender is gone, the runtime ends.
+        let _ = runtime.block_on(async { tokio::time::timeout(rest, stopped.wait_for(|stopped| *stopped)).await });
+    }
+}
+
+/// Chooses pages, visits them, and says what has changed. Gives how many were visited.
+fn round(
+    args: &WatchArgs,
+    dir: &CrawlDir,
+    runtime: &tokio::runtime::Runtime,
+    stopped: &watch::Receiver<bool>,
+    visits: f64,
+) -> anyhow::Result<f64> {
+    let mut plan = resumed_plan(dir, &Options::default())?;
+    let store = dir.open_store(&plan.options)?;
+    let began_at = Clock::start().date();
+    if store.totals()?.pending == 0 {
+        let importance = match args.importance {
+            Important::Equal => Importance::Equal,
+            Important::Depth => Importance::Depth,
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most VISITS_MAX, and not less than 0"
+        )]
+        let schedule = Schedule { importance, visits: visits as usize, age_min: args.every.0, now: began_at };
+        schedule.begin(dir, store.as_ref(), &plan)?;
+        if store.totals()?.pending == 0 {
+            return Ok(0.0);
+        }
+    }
+    let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
+    let session = Session::builder(dir.clone(), plan).store(store).open()?;
+    let (handle, mut progress) = (session.handle(), session.handle().progress());
+    let mut printer = Printer::new(args.progress);
+    let mut stop = stopped.clone();
+    let ended = runtime.block_on(async {
+        let running = session.run();
+        tokio::pin!(running);
+        let mut is_stopping = false;
+        loop {
+            tokio::select! {
+                ended = &mut running => break ended,
+                Ok(_) = stop.wait_for(|stopped| *stopped), if !is_stopping => {
+                    is_stopping = true;
+                    handle.stop();
+                }
+                Ok(()) = progress.changed() => printer.show(*progress.borrow_and_update()),
+            }
+        }
+    })?;
+    printer.end();
+    tell_all(&ended.notices);
+    if let End::Limit(name) = &ended.end {
+        crate::say!("--{name} reached");
+    }
+    tell_changes(dir, ended.totals.round.number, began_at)?;
+    Ok(ended.totals.pages_of_round as f64)
+}
+
+/// Says in a line what a round found.
+fn tell_changes(dir: &CrawlDir, round: u32, since: Timestamp) -> anyhow::Result<()> {
+    let view: Arc<dyn CrawlView> = dir.open_to_read(&dir.options()?)?;
+    let question = Question { since, sites: Vec::new(), pages: None };
+    let counts = changes(view.as_ref(), &question, &mut |_| Ok(()))?;
+    // Nobody may be reading any more.
+    let _ = writeln!(std::io::stdout(), "{} round {round}: {}", since.to_rfc3339(), told(&counts));
+    Ok(())
+}
+
+fn told(counts: &Counts) -> String {
+    let visited: u64 = counts.values().sum();
+    let some = Change::ALL.iter().filter_map(|change| Some((counts.get(change)?, change)));
+    let some: Vec<String> = some.map(|(count, change)| format!("{count} {change}")).collect();
+    format!("{} visited{}{}", counted(visited, "URL"), if some.is_empty() { "" } else { ": " }, some.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_visits_in_a_time() {
+        let hour = Duration::from_secs(3_600);
+        for (text, in_an_hour) in [
+            ("2400/day", 100.0),
+            ("10/min", 600.0),
+            ("200/h", 200.0),
+            ("1/2h", 0.5),
+            ("0.5/s", 1_800.0),
+            (" 7 / hour ", 7.0),
+        ] {
+            let budget: Budget = text.parse().expect("a budget");
+            assert!((budget.in_time(hour) - in_an_hour).abs() < 1e-9, "{text}: {}", budget.in_time(hour));
+        }
+        for text in ["", "5", "5/", "/day", "0/day", "-1/h", "x/day", "5/fortnight", "inf/day", "1/0s"] {
+            let error = text.parse::<Budget>().expect_err("no budget");
+            assert!(error.contains(&format!("`{text}`")), "{error}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Which pages of a crawl are worth the next visits.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::time::Duration;
+
+use frontier::revisit::{Belief, Prior, Seen};
+use model::{Change, Purpose, Timestamp, Visit};
+use settings::plan::Plan;
+use store::{CrawlView, Entry, Store, StoreError};
+use weburl::{SiteKey, UrlKey};
+
+use crate::again::Beginning;
+use crate::{CrawlDir, Notice};
+
+/// Entries read from the state at once.
+const ENTRIES_AT_ONCE: usize = 2_048;
+/// Pages of a site from which its rates are learned, and of all sites together.
+const SAMPLE_MAX: usize = 2_048;
+/// Visits of a page that count, the last ones.
+const VISITS_MAX: usize = 64;
+/// The first wait for a page that is not there; it doubles with each visit that does not find it.
+const GONE_WAIT: Duration = Duration::from_secs(60 * 60);
+/// The longest.
+const GONE_WAIT_MAX: Duration = Duration::from_secs(30 * 86_400);
+/// Of so many visits one goes to the page that waits longest, whatever it is worth.
+const LONGEST_ONE_IN: usize = 20;
+
+/// How important a page is beside others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Importance {
+    /// All alike.
+    #[default]
+    Equal,
+    /// The nearer to a seed the more: one over one more than the depth.
+    Depth,
+}
+
+/// Chooses the pages that are worth a visit most.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    /// How important each is.
+    pub importance: Importance,
+    /// Visits, at most.
+    pub visits: usize,
+    /// No page is visited again sooner.
+    pub age_min: Duration,
+    /// The date.
+    pub now: Timestamp,
+}
+
+/// What is believed of the pages of each site.
+struct Priors {
+    of_sites: BTreeMap<SiteKey, Prior>,
+    of_others: Prior,
+}
+
+/// A page and what speaks for it.
+#[derive(Clone, Copy, Debug)]
+struct Candidate(f64, UrlKey);
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate {}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
+    }
+}
+
+impl Schedule {
+    /// Begins a round with the pages that are worth a visit most. The state is read twice for it: once to learn how fast the pages of each
+    /// site change, once to choose.
+    ///
+    /// # Errors
+    /// The state cannot be read or written.
+    pub fn begin(&self, dir: &CrawlDir, store: &dyn Store, plan: &Plan) -> anyhow::Result<Notice> {
+        let mut beginning = Beginning::new(dir, store, plan)?;
+        for urls in self.choose(store)?.chunks(ENTRIES_AT_ONCE) {
+            beginning.choose(urls.to_vec())?;
+        }
+        beginning.end()
+    }
+
+    /// The URLs, in no order.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn choose(&self, view: &dyn CrawlView) -> Result<Vec<UrlKey>, StoreError> {
+        let priors = self.learn(view)?;
+        let oldest_max = self.visits / LONGEST_ONE_IN;
+        let (mut worth, mut oldest) = (BinaryHeap::new(), BinaryHeap::new());
+        each_page(view, &mut |entry, visits| {
+            let Some(last) = visits.last().filter(|last| self.may_be_asked_for(visits, last)) else { return };
+            let age = self.now.since(last.at).as_secs_f64();
+            let belief = Belief::new(priors.of(last.key.site), &seen(visits));
+            let value = belief.value(age) * self.importance_of(entry);
+            keep(&mut oldest, Candidate(age, last.key), oldest_max);
+            keep(&mut worth, Candidate(value, last.key), self.visits);
+        })?;
+        let oldest: BTreeSet<UrlKey> = oldest.into_iter().map(|Reverse(Candidate(_, key))| key).collect();
+        // The greatest first: `Reverse` has the least come last.
+        let worth = worth.into_sorted_vec().into_iter().map(|Reverse(Candidate(_, key))| key);
+        let others = worth.filter(|key| !oldest.contains(key)).take(self.visits - oldest.len());
+        Ok(oldest.iter().copied().chain(others).collect())
+    }
+
+    /// Learns how fast pages change: of each site, and of those that tell nothing yet.
+    fn learn(&self, view: &dyn CrawlView) -> Result<Priors, StoreError> {
+        let (mut samples, mut of_all): (BTreeMap<SiteKey, Vec<Seen>>, Vec<Seen>) = (BTreeMap::new(), Vec::new());
+        each_page(view, &mut |entry, visits| {
+            if visits.len() < 2 {
+                return;
+            }
+            let sample = samples.entry(entry.candidate.url.key().site).or_default();
+            if sample.len() < SAMPLE_MAX {
+                sample.push(seen(visits));
+            }
+            if of_all.len() < SAMPLE_MAX {
+                of_all.push(seen(visits));
+            }
+        })?;
+        let of_others = Prior::learn(&Prior::default(), &of_all);
+        let of_sites = samples.into_iter().map(|(site, sample)| (site, Prior::learn(&of_others, &sample))).collect();
+        Ok(Priors { of_sites, of_others })
+    }
+
+    fn may_be_asked_for(&self, visits: &[Visit], last: &Visit) -> bool {
+        let missed = visits.iter().rev().take_while(|visit| !visit.outcome.is_fetched()).count();
+        let wait = match u32::try_from(missed).unwrap_or(u32::MAX) {
+            0 => self.age_min,
+            missed => GONE_WAIT.saturating_mul(1 << (missed - 1).min(20)).min(GONE_WAIT_MAX).max(self.age_min),
+        };
+        self.now.since(last.at) >= wait
+    }
+
+    fn importance_of(&self, entry: &Entry) -> f64 {
+        match self.importance {
+            Importance::Equal => 1.0,
+            Importance::Depth => 1.0 / (f64::from(entry.candidate.depth) + 1.0),
+        }
+    }
+}
+
+impl Priors {
+    fn of(&self, site: SiteKey) -> &Prior {
+        self.of_sites.get(&site).unwrap_or(&self.of_others)
+    }
+}
+
+/// Keeps the greatest so many.
+fn keep(kept: &mut BinaryHeap<Reverse<Candidate>>, candidate: Candidate, max: usize) {
+    if kept.len() < max {
+        kept.push(Reverse(candidate));
+    } else if kept.peek().is_some_and(|Reverse(least)| *least < candidate) {
+        kept.pop();
+        kept.push(Reverse(candidate));
+    }
+}
+
+/// Goes through the pages that were asked for, each with its last visits, the oldest first.
+fn each_page(view: &dyn CrawlView, each: &mut dyn FnMut(&Entry, &[Visit])) -> Result<(), StoreError> {
+    let mut after = None;
+    loop {
+        let entries = view.scan(after, ENTRIES_AT_ONCE)?;
+        let Some(last) = entries.last() else { return Ok(()) };
+        after = Some(last.candidate.url.key());
+        for entry in entries.iter().filter(|entry| entry.candidate.purpose == Purpose::Page) {
+            let Some(last) = entry.visit.as_ref().filter(|last| last.attempts > 0 || last.content_at.is_some()) else {
+                continue;
+            };
+            let mut visits = if last.past.visits > 0 { view.earlier(last.key)? } else { Vec::new() };
+            visits.drain(..visits.len().saturating_sub(VISITS_MAX - 1));
+            visits.push(last.clone());
+            each(entry, &visits);
+        }
+    }
+}
+
+/// What visits say of how fast a page changes. One that failed says nothing: the next one tells of the time since the one before it.
+fn seen(visits: &[Visit]) -> Seen {
+    let mut seen = Seen::default();
+    let mut before: Option<&Visit> = None;
+    for visit in visits {
+        let change = before.map(|before| (Change::between(Some(before), visit), visit.at.since(before.at)));
+        match change {
+            Some((Change::Failed, _)) => continue,
+            Some((change, time)) => seen.visit(time.as_secs_f64(), change != Change::Unchanged),
+            None => {}
+        }
+        before = Some(visit);
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Outcome, PayloadDigest};
+    use store::{Batch, MemoryStore};
+    use weburl::CanonicalUrl;
+
+    use super::*;
+
+    const HOUR: u64 = 3_600_000_000;
+
+    fn url(path: &str) -> CanonicalUrl {
+        CanonicalUrl::from_canonical(&format!("http://a.test/{path}")).expect("a URL")
+    }
+
+    /// A store with pages and the contents that visits found, one an hour; 0 where it was gone.
+    fn store(pages: &[(&str, &[u8])]) -> MemoryStore {
+        let store = MemoryStore::new();
+        for (path, contents) in pages {
+            store
+                .commit(&Batch { found: vec![model::Candidate::seed(url(path))], ..Batch::default() })
+                .expect("a commit");
+            for (hour, content) in (0u32..).zip(*contents) {
+                let (outcome, status) = if *content == 0 { (Outcome::HttpError, 404) } else { (Outcome::Html, 200) };
+                let at = Timestamp(u64::from(hour) * HOUR);
+                let visit = Visit::without_fetch(url(path).key(), outcome, String::new(), at);
+                let digest = (*content > 0).then_some(PayloadDigest([*content; 20]));
+                let mut visit = Visit { status, digest, attempts: 1, round: hour + 1, ..visit };
+                visit.past.visits = hour;
+                visit.content_at = (*content == 0).then_some(Timestamp(0));
+                store.commit(&Batch { again: vec![visit.key], ..Batch::default() }).expect("a commit");
+                store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
+            }
+        }
+        store
+    }
+
+    fn chosen(store: &MemoryStore, visits: usize, hours: u64) -> Vec<String> {
+        let (age_min, now) = (Duration::from_secs(60), Timestamp(hours * HOUR));
+        let schedule = Schedule { importance: Importance::Equal, visits, age_min, now };
+        let mut chosen: Vec<String> = schedule
+            .choose(store)
+            .expect("a state")
+            .into_iter()
+            .map(|key| store.get(key).expect("a state").expect("known").candidate.url.path().to_owned())
+            .collect();
+        chosen.sort();
+        chosen
+    }
+
+    #[test]
+    fn pages_that_change_come_before_those_that_do_not() {
+        let (changes, stays): (Vec<u8>, Vec<u8>) = ((0..12).map(|n| 1 + n / 3).collect(), vec![1; 12]);
+        let pages: Vec<(String, &[u8])> =
+            (0..20).map(|n| (n.to_string(), if n < 5 { &changes[..] } else { &stays[..] })).collect();
+        let pages: Vec<(&str, &[u8])> = pages.iter().map(|(path, contents)| (path.as_str(), *contents)).collect();
+        let store = store(&pages);
+        assert_eq!(chosen(&store, 5, 14), ["/0", "/1", "/2", "/3", "/4"]);
+        // All have their turn where there are visits for all, and none twice.
+        assert_eq!(chosen(&store, 100, 14).len(), 20);
+        assert_eq!(chosen(&store, 40, 14).len(), 20);
+        assert_eq!(chosen(&store, 0, 14), Vec::<String>::new());
+    }
+
+    #[test]
+    fn pages_that_are_gone_are_asked_for_ever_more_rarely() {
+        let store = store(&[("gone", &[1, 0, 0, 0]), ("there", &[1, 1, 1, 1])]);
+        // Visited last after three hours; three times in vain, so it waits four.
+        assert_eq!(chosen(&store, 10, 6), ["/there"]);
+        assert_eq!(chosen(&store, 10, 7), ["/gone", "/there"]);
+    }
+
+    #[test]
+    fn what_waits_longest_has_its_turn_whatever_it_is_worth() {
+        // It changes whenever somebody looks: no visit is worth much. The others change now and then.
+        let (hopeless, useful): (Vec<u8>, Vec<u8>) = ((1..40).collect(), (0..40).map(|n| 1 + n / 8).collect());
+        let mut pages: Vec<(String, &[u8])> = (0..100).map(|n| (n.to_string(), &useful[..])).collect();
+        pages.push(("hopeless".to_owned(), &hopeless[..]));
+        let pages: Vec<(&str, &[u8])> = pages.iter().map(|(path, contents)| (path.as_str(), *contents)).collect();
+        let store = store(&pages);
+        assert!(chosen(&store, 40, 60).contains(&"/hopeless".to_owned()), "it was visited an hour before the others");
+    }
+}
