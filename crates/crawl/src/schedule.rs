@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::time::Duration;
 
-use frontier::revisit::{Belief, Prior, Seen};
+use frontier::revisit::{Belief, INFORMATION_MIN, LEARN_ONE_IN, Prior, Seen};
 use model::{Change, Purpose, Timestamp, Visit};
 use settings::plan::Plan;
 use store::{CrawlView, Entry, Store, StoreError};
@@ -99,21 +99,26 @@ impl Schedule {
     /// The state cannot be read.
     pub fn choose(&self, view: &dyn CrawlView) -> Result<Vec<UrlKey>, StoreError> {
         let priors = self.learn(view)?;
-        let oldest_max = self.visits / LONGEST_ONE_IN;
-        let (mut worth, mut oldest) = (BinaryHeap::new(), BinaryHeap::new());
+        let (oldest_max, telling_max) = (self.visits / LONGEST_ONE_IN, self.visits / LEARN_ONE_IN);
+        let (mut worth, mut oldest, mut telling) = (BinaryHeap::new(), BinaryHeap::new(), BinaryHeap::new());
         each_page(view, &mut |entry, visits| {
             let Some(last) = visits.last().filter(|last| self.may_be_asked_for(visits, last)) else { return };
             let age = self.now.since(last.at).as_secs_f64();
             let belief = Belief::new(priors.of(last.key.site), &seen(visits));
-            let value = belief.value(age) * self.importance_of(entry);
+            let importance = self.importance_of(entry);
+            let information = belief.information(age);
             keep(&mut oldest, Candidate(age, last.key), oldest_max);
-            keep(&mut worth, Candidate(value, last.key), self.visits);
+            keep(&mut worth, Candidate(importance * belief.value(age), last.key), self.visits);
+            if information >= INFORMATION_MIN {
+                keep(&mut telling, Candidate(importance * information, last.key), telling_max);
+            }
         })?;
-        let oldest: BTreeSet<UrlKey> = oldest.into_iter().map(|Reverse(Candidate(_, key))| key).collect();
+        let first = oldest.into_iter().chain(telling);
+        let first: BTreeSet<UrlKey> = first.map(|Reverse(Candidate(_, key))| key).collect();
         // The greatest first: `Reverse` has the least come last.
         let worth = worth.into_sorted_vec().into_iter().map(|Reverse(Candidate(_, key))| key);
-        let others = worth.filter(|key| !oldest.contains(key)).take(self.visits - oldest.len());
-        Ok(oldest.iter().copied().chain(others).collect())
+        let others = worth.filter(|key| !first.contains(key)).take(self.visits - first.len());
+        Ok(first.iter().copied().chain(others).collect())
     }
 
     /// Learns how fast pages change: of each site, and of those that tell nothing yet.

@@ -308,6 +308,7 @@ fn open_tables(
     let layout = Layout::at(dir.dataset());
     let (archive, settings) = (dir.archive(), &plan.settings);
     let deriver = Deriver { layout: &layout, store: store.as_ref(), archive: &archive, settings };
-    notices.extend(deriver.derive_segments()?.notice());
-    Writer::start(layout, store, held)
+    let derived = deriver.derive_segments()?;
+    notices.extend(derived.notice());
+    Writer::start(layout, store, held, derived)
 }

@@ -26,17 +26,11 @@ pub type Superseded = BTreeMap<String, BTreeSet<UrlKey>>;
 /// A list cannot be written or removed.
 pub fn write_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), DatasetError> {
     let dir = layout.root().join(DIR);
-    if superseded.is_empty() && !dir.exists() {
-        return Ok(());
-    }
     fresh::directory(&dir).map_err(|error| DatasetError::io(&dir, error))?;
     let mut written = BTreeSet::new();
     for (segment, keys) in superseded {
         let path = layout.superseded(segment);
-        let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_bytes()).collect();
-        let unfinished = path.with_extension("unfinished");
-        let renamed = fresh::write(&unfinished, &bytes).and_then(|()| std::fs::rename(&unfinished, &path));
-        renamed.map_err(|error| DatasetError::io(&path, error))?;
+        write(&path, keys)?;
         written.insert(path);
     }
     for entry in std::fs::read_dir(&dir).map_err(|error| DatasetError::io(&dir, error))? {
@@ -48,21 +42,51 @@ pub fn write_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), 
     Ok(())
 }
 
+/// Whether the lists are there: whoever settles a dataset in a later round writes them.
+#[must_use]
+pub fn has_superseded(layout: &Layout) -> bool {
+    layout.root().join(DIR).is_dir()
+}
+
+/// Adds to the lists.
+///
+/// # Errors
+/// A list cannot be read or written.
+pub fn add_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), DatasetError> {
+    for (segment, keys) in superseded {
+        let path = layout.superseded(segment);
+        let mut all = read(&path)?;
+        all.extend(keys);
+        write(&path, &all)?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, keys: &BTreeSet<UrlKey>) -> Result<(), DatasetError> {
+    let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_bytes()).collect();
+    let unfinished = path.with_extension("unfinished");
+    let renamed = fresh::write(&unfinished, &bytes).and_then(|()| std::fs::rename(&unfinished, path));
+    renamed.map_err(|error| DatasetError::io(path, error))
+}
+
 /// The keys whose rows in this file of a table are superseded.
 pub(crate) fn of_file(table: &Path) -> Result<BTreeSet<UrlKey>, DatasetError> {
     let (Some(root), Some(stem)) = (table.parent().and_then(Path::parent), table.file_stem()) else {
         return Ok(BTreeSet::new());
     };
-    let path = list(root, &stem.to_string_lossy());
+    read(&list(root, &stem.to_string_lossy()))
+}
+
+fn read(path: &Path) -> Result<BTreeSet<UrlKey>, DatasetError> {
     let mut bytes = Vec::new();
-    match fresh::open_to_read(&path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+    match fresh::open_to_read(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
         Ok(_) => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
-        Err(error) => return Err(DatasetError::io(&path, error)),
+        Err(error) => return Err(DatasetError::io(path, error)),
     }
     let (keys, rest) = bytes.as_chunks::<KEY_BYTES>();
     if !rest.is_empty() {
-        return Err(DatasetError::format(&path, "a list of keys ends within a key"));
+        return Err(DatasetError::format(path, "a list of keys ends within a key"));
     }
     Ok(keys.iter().map(|key| UrlKey::from_bytes(*key)).collect())
 }

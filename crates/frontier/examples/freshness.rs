@@ -9,7 +9,7 @@
 
 #![expect(clippy::print_stdout, reason = "its output is a table")]
 
-use frontier::revisit::{Belief, Prior, Seen, value};
+use frontier::revisit::{Belief, INFORMATION_MIN, LEARN_ONE_IN, Prior, Seen, value};
 
 /// Pages, unless told otherwise.
 const PAGES: usize = 100_000;
@@ -91,6 +91,10 @@ impl Web {
 trait Rule {
     /// How urgent each page is, so many seconds after its last visit.
     fn urgency(&self, page: usize, seconds: f64) -> f64;
+    /// How much a visit of a page would tell; where it is nothing, no visit is made for that.
+    fn information(&self, _page: usize, _seconds: f64) -> f64 {
+        0.0
+    }
     /// A visit, so many seconds after the one before.
     fn visited(&mut self, page: usize, seconds: f64, has_changed: bool);
     /// A step has passed.
@@ -154,6 +158,10 @@ impl Rule for Greedy {
         self.importances[page] * self.beliefs[page].value(seconds)
     }
 
+    fn information(&self, page: usize, seconds: f64) -> f64 {
+        self.importances[page] * self.beliefs[page].information(seconds)
+    }
+
     fn visited(&mut self, page: usize, seconds: f64, has_changed: bool) {
         self.seen[page].visit(seconds, has_changed);
         self.beliefs[page] = Belief::new(&self.prior, &self.seen[page]);
@@ -193,7 +201,20 @@ fn run(web: &Web, step_seconds: f64, rule: &mut dyn Rule) -> f64 {
         if count > 0 && count < pages {
             urgent.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0));
         }
-        for (_, page) in urgent.into_iter().take(count) {
+        let to_learn = count / LEARN_ONE_IN;
+        let mut telling: Vec<(f64, usize)> = urgent
+            .iter()
+            .skip(count)
+            .map(|(_, page)| (rule.information(*page, now - visited_at[*page]), *page))
+            .collect();
+        telling.retain(|(information, _)| *information > INFORMATION_MIN);
+        telling.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        telling.truncate(to_learn);
+        urgent.truncate(count);
+        urgent.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        urgent.truncate(count - telling.len());
+        urgent.extend(telling);
+        for (_, page) in urgent {
             rule.visited(page, now - visited_at[page], !is_fresh[page]);
             (visited_at[page], is_fresh[page]) = (now, true);
         }

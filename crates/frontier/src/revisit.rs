@@ -11,6 +11,11 @@
 
 use std::sync::LazyLock;
 
+/// Of so many visits one is made for what it tells of a rate, where one does. A page that changes faster than it is visited shows a change
+/// each time, whatever its rate: only a visit soon after another tells it from the others.
+pub const LEARN_ONE_IN: usize = 10;
+/// A visit that would tell less is not made for that, in nats.
+pub const INFORMATION_MIN: f64 = 0.02;
 /// Rates of the grid.
 pub const RATES: usize = 32;
 /// The fastest: a change in so many seconds.
@@ -115,6 +120,18 @@ impl Belief {
         self.0.iter().zip(GRID.iter()).map(|(weight, rate)| weight * (-rate * seconds).exp()).sum()
     }
 
+    /// How much a visit would tell of the rate, so many seconds after the last one, in nats: nothing where it is sure what it would find.
+    #[must_use]
+    pub fn information(&self, seconds: f64) -> f64 {
+        let entropy = |p: f64| match p {
+            p if p <= 0.0 || p >= 1.0 => 0.0,
+            p => -(p * p.ln() + (1.0 - p) * (1.0 - p).ln()),
+        };
+        let unchanged = |rate: &f64| (-rate * seconds).exp();
+        let by_rate: f64 = self.0.iter().zip(GRID.iter()).map(|(weight, rate)| weight * entropy(unchanged(rate))).sum();
+        (entropy(self.freshness(seconds)) - by_rate).max(0.0)
+    }
+
     /// The expected changes a second.
     #[must_use]
     pub fn rate(&self) -> f64 {
@@ -168,6 +185,22 @@ mod tests {
         (0..10_000).for_each(|n| seen.visit(60.0, n % 100 == 0));
         let sum: f64 = Belief::new(&Prior::default(), &seen).0.iter().sum();
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+    }
+
+    #[test]
+    fn a_visit_tells_most_where_it_is_least_sure_what_it_finds() {
+        let mut seen = Seen::default();
+        // A change each month: every day, or every few weeks?
+        (0..6).for_each(|_| seen.visit(30.0 * DAY, true));
+        let belief = Belief::new(&Prior::default(), &seen);
+        let soon = belief.information(2.0 * DAY);
+        assert!(soon > 5.0 * belief.information(90.0 * DAY) && soon > INFORMATION_MIN, "{soon}");
+        assert!(soon > belief.information(1.0) && belief.information(0.0) == 0.0);
+        // What is known is not worth a visit.
+        let mut seen = Seen::default();
+        (0..500).for_each(|n| seen.visit(DAY, n % 3 == 0));
+        let known = Belief::new(&Prior::default(), &seen);
+        assert!(known.information(DAY) < INFORMATION_MIN, "{}", known.information(DAY));
     }
 
     #[test]

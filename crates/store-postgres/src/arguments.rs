@@ -121,6 +121,7 @@ impl Columns {
         self.column(&rows, |visit| plain(visit.limits.bits()));
         self.column(&rows, |visit| visit.duplicate_kind.map(Outcome::as_str));
         self.column(&rows, |visit| i32::try_from(visit.round).unwrap_or(i32::MAX));
+        self.column(&rows, |visit| visit.content_at.map(|at| plain(at.0)));
         self.column(&rows, |visit| text(More::of(visit).as_deref()));
     }
 

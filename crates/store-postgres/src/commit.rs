@@ -26,7 +26,7 @@ const TAKE_OVER: &str = "INSERT INTO writer (writer, process, number) VALUES ($1
     ON CONFLICT (writer) DO UPDATE SET process = excluded.process RETURNING process::text, number";
 
 /// How many arguments `commit` has.
-const ARGUMENTS: usize = 93;
+const ARGUMENTS: usize = 94;
 
 static COMMIT: LazyLock<String> = LazyLock::new(|| {
     let arguments: Vec<String> = (1..=ARGUMENTS).map(|n| format!("${n}")).collect();

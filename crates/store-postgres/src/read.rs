@@ -37,7 +37,7 @@ macro_rules! visit {
     () => {
         "v.fetched_at, v.length, v.judged_depth, v.judged_redirects, v.duplicate_of_site, v.duplicate_of_url, v.out_degree,
         v.segment, v.record_offset, v.record_length, v.outcome::text, v.status, v.attempts, v.content_type, v.reason, v.title,
-        v.target, v.digest, v.outlinks, v.limits, v.duplicate_kind::text, v.round, v.more"
+        v.target, v.digest, v.outlinks, v.limits, v.duplicate_kind::text, v.round, v.content_at, v.more"
     };
 }
 

@@ -28,7 +28,6 @@ pub(crate) struct Waiting {
 /// What few first visits have: the column `more`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct More {
-    content_at: Option<Timestamp>,
     validators: Validators,
     past: Past,
 }
@@ -36,19 +35,19 @@ pub(crate) struct More {
 impl More {
     /// As the column has it; `None` where there is nothing of it.
     pub(crate) fn of(visit: &Visit) -> Option<String> {
-        let Visit { content_at, validators, past, .. } = visit;
-        if content_at.is_none() && validators.is_empty() && *past == Past::default() {
+        let Visit { validators, past, .. } = visit;
+        if validators.is_empty() && *past == Past::default() {
             return None;
         }
-        let more = More { content_at: *content_at, validators: validators.clone(), past: past.clone() };
+        let more = More { validators: validators.clone(), past: past.clone() };
         // Texts, numbers and flags can always be written.
         serde_json::to_string(&more).ok()
     }
 
     /// The visit with what the column has.
     fn read(text: &str, visit: Visit) -> Result<Visit, serde_json::Error> {
-        let More { content_at, validators, past } = serde_json::from_str(text)?;
-        Ok(Visit { content_at, validators, past, ..visit })
+        let More { validators, past } = serde_json::from_str(text)?;
+        Ok(Visit { validators, past, ..visit })
     }
 }
 
@@ -180,7 +179,7 @@ impl<'r> Columns<'r> {
             limits: LimitSet::from_bits(self.plain()?),
             duplicate_kind: self.optional_word(outcome)?,
             round: self.narrow::<i32, _>()?,
-            content_at: None,
+            content_at: self.next::<Option<i64>>()?.map(|at| Timestamp(from_plain(at))),
             validators: Validators::default(),
             past: Past::default(),
         };

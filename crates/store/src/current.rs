@@ -25,7 +25,9 @@ pub fn with_current_visit(view: &dyn CrawlView, entry: Entry) -> Result<Entry, S
     Ok(Entry { visit, ..entry })
 }
 
-fn says_what_is_there(visit: &Visit) -> bool {
+/// True where a visit says what is at its URL: a page, a redirect, or that there is nothing.
+#[must_use]
+pub fn says_what_is_there(visit: &Visit) -> bool {
     match visit.outcome {
         Outcome::NotModified => false,
         Outcome::Redirect => true,

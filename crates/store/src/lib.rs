@@ -17,7 +17,7 @@ mod memory;
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 pub use batch::{Batch, Committed, Entry, Relaxed, Segment, Totals, is_nearer};
-pub use current::{current_visit, with_current_visit};
+pub use current::{current_visit, says_what_is_there, with_current_visit};
 pub use error::StoreError;
 pub use layer::Layer;
 pub use memory::MemoryStore;

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use dataset::{
-    Layout, PageRow, Place, Rows, Superseded, UNRECORDED, UnrecordedPages, replace_places, write_superseded,
+    Layout, PageRow, Place, Rows, Superseded, UNRECORDED, UnrecordedPages, add_superseded, has_superseded,
+    replace_places, write_superseded,
 };
-use model::Purpose;
-use store::{CrawlView, StoreError, current_visit};
+use model::{Purpose, Visit};
+use store::{CrawlView, StoreError, current_visit, says_what_is_there};
 use weburl::UrlKey;
 
 /// The mark in a dataset's directory.
@@ -24,6 +25,23 @@ const STALE_MAX: usize = 100_000;
 pub(super) struct Unsettled<'a> {
     layout: &'a Layout,
     stale: Stale,
+    again: Again,
+}
+
+/// URLs that were visited again while the files were written.
+enum Again {
+    /// Rows that say no more what is there, and URLs whose earlier rows say so no more.
+    Some { superseded: BTreeSet<(Option<u32>, UrlKey)>, changed: BTreeSet<UrlKey> },
+    /// They are not all known.
+    All,
+}
+
+/// What a commit says of rows that were written before.
+pub(super) struct Rewritten<'a> {
+    /// URLs that turned out to be nearer to a seed.
+    pub(super) relaxed: Vec<UrlKey>,
+    /// Visits of URLs that were visited before.
+    pub(super) again: Vec<&'a Visit>,
 }
 
 /// Rows that may not say any more how their URL is found by the shortest way.
@@ -49,11 +67,38 @@ impl<'a> Unsettled<'a> {
         fresh::directory(layout.root()).with_context(|| layout.root().display().to_string())?;
         let mark = mark_of(layout);
         fresh::open_or_create(&mark).with_context(|| mark.display().to_string())?;
-        Ok(Unsettled { layout, stale })
+        // What was written by others, or is to be derived, is looked for in the state.
+        let is_known = has_superseded(layout) && matches!(stale, Stale::Some(_));
+        let none = Again::Some { superseded: BTreeSet::new(), changed: BTreeSet::new() };
+        Ok(Unsettled { layout, stale, again: if is_known { none } else { Again::All } })
+    }
+
+    /// The same where rows were derived that earlier runs did not write.
+    pub(super) fn with_derived(self, rows: bool) -> Self {
+        if rows { Unsettled { again: Again::All, ..self } } else { self }
+    }
+
+    /// Notes what a commit says of rows that were written before.
+    pub(super) fn add(&mut self, rewritten: Rewritten<'_>) {
+        self.add_stale(rewritten.relaxed);
+        rewritten.again.into_iter().for_each(|visit| self.add_again(visit));
+    }
+
+    /// Notes a visit of a URL that was visited before.
+    fn add_again(&mut self, visit: &Visit) {
+        let Again::Some { superseded, changed } = &mut self.again else { return };
+        if says_what_is_there(visit) {
+            changed.insert(visit.key);
+        } else {
+            superseded.insert((visit.location.map(|location| location.segment), visit.key));
+        }
+        if superseded.len() + changed.len() > STALE_MAX {
+            self.again = Again::All;
+        }
     }
 
     /// Says that rows of these URLs are stale.
-    pub(super) fn add_stale(&mut self, keys: Vec<UrlKey>) {
+    fn add_stale(&mut self, keys: Vec<UrlKey>) {
         if let Stale::Some(stale) = &mut self.stale {
             stale.extend(keys);
             if stale.len() > STALE_MAX {
@@ -69,7 +114,10 @@ impl<'a> Unsettled<'a> {
     pub(super) fn settle(self, store: &dyn CrawlView) -> anyhow::Result<()> {
         correct(self.layout, store, &self.stale)?;
         write_unrecorded(self.layout, store)?;
-        supersede(self.layout, store)?;
+        match self.again {
+            Again::All => supersede(self.layout, store)?,
+            Again::Some { superseded, changed } => supersede_some(self.layout, store, &superseded, &changed)?,
+        }
         let mark = mark_of(self.layout);
         std::fs::remove_file(&mark).with_context(|| mark.display().to_string())
     }
@@ -112,6 +160,29 @@ fn correct(layout: &Layout, store: &dyn CrawlView, stale: &Stale) -> anyhow::Res
         }
     }
     Ok(())
+}
+
+/// The same for what this run has visited.
+fn supersede_some(
+    layout: &Layout,
+    store: &dyn CrawlView,
+    rows: &BTreeSet<(Option<u32>, UrlKey)>,
+    changed: &BTreeSet<UrlKey>,
+) -> anyhow::Result<()> {
+    let names: BTreeMap<u32, String> =
+        store.segments()?.into_iter().map(|segment| (segment.serial, segment.name)).collect();
+    let mut superseded = Superseded::new();
+    let mut add = |segment: Option<u32>, key| {
+        let name = segment.map_or(Some(UNRECORDED), |segment| names.get(&segment).map(String::as_str));
+        name.map(|name| superseded.entry(name.to_owned()).or_default().insert(key));
+    };
+    rows.iter().for_each(|(segment, key)| add(*segment, *key));
+    for key in changed {
+        let earlier = store.earlier(*key)?;
+        let recorded = earlier.iter().filter_map(|visit| visit.location);
+        recorded.for_each(|location| add(Some(location.segment), *key));
+    }
+    Ok(add_superseded(layout, &superseded)?)
 }
 
 /// Writes down which rows say no more what is at their URL, since it was visited again.

@@ -11,7 +11,8 @@ use stages::{Stage, time};
 use store::{Relaxed, Segment, Store};
 use weburl::UrlKey;
 
-use super::settle::{Unsettled, supersede};
+use super::derive::Derived;
+use super::settle::{Rewritten, Unsettled, supersede};
 use super::written;
 use crate::held::Held;
 
@@ -43,15 +44,15 @@ struct Commit {
 }
 
 impl Writer {
-    /// Begins to write the dataset of a crawl. The files reach as far as the archive already
+    /// Begins to write the dataset of a crawl. The files reach as far as the archive already, for which this was derived
     /// ([`super::Deriver::derive_segments`]). Nothing is written any more once the crawl's directories are not those `held`.
     ///
     /// # Errors
     /// No thread can be started.
-    pub fn start(layout: Layout, store: Arc<dyn Store>, held: Held) -> anyhow::Result<Self> {
+    pub fn start(layout: Layout, store: Arc<dyn Store>, held: Held, derived: Derived) -> anyhow::Result<Self> {
         Self::spawn(move |inbox| {
-            let mut unsettled = Unsettled::begin(&layout)?;
-            write(&layout, store.as_ref(), &held, inbox, &mut |relaxed| unsettled.add_stale(relaxed), &mut |_| ())?;
+            let mut unsettled = Unsettled::begin(&layout)?.with_derived(derived.segments > 0);
+            write(&layout, store.as_ref(), &held, inbox, &mut |changes| unsettled.add(changes), &mut |_| ())?;
             held.check()?;
             unsettled.settle(store.as_ref())
         })
@@ -115,14 +116,14 @@ impl Writer {
     }
 }
 
-/// Writes until nobody orders any more. `on_stale` is told of rows that may have to be corrected, `on_sealed` of segments whose files
+/// Writes until nobody orders any more. `on_changes` is told of rows that may have to be corrected or superseded, `on_sealed` of segments whose files
 /// are complete.
 fn write(
     layout: &Layout,
     store: &dyn Store,
     held: &Held,
     inbox: &Receiver<Order>,
-    on_stale: &mut dyn FnMut(Vec<UrlKey>),
+    on_changes: &mut dyn FnMut(Rewritten<'_>),
     on_sealed: &mut dyn FnMut(Sealed),
 ) -> anyhow::Result<()> {
     let mut rows = Rows::new(store, false)?;
@@ -139,7 +140,8 @@ fn write(
                 continue;
             }
         };
-        on_stale(relaxed);
+        let again = visited.iter().map(|visited| &visited.visit).filter(|visit| visit.past.visits > 0);
+        on_changes(Rewritten { relaxed, again: again.collect() });
         let mut visited = visited.into_iter().peekable();
         let mut sealed = sealed.into_iter().peekable();
         // In the order in which they were written: the one that goes on is the last.

@@ -1,5 +1,6 @@
 //! What the simulator cannot see from outside.
 
+mod again;
 mod driven;
 mod errands;
 mod fairness;

@@ -5,6 +5,7 @@ DROP FUNCTION IF EXISTS place;
 DROP FUNCTION IF EXISTS move;
 DROP FUNCTION IF EXISTS undo;
 DROP FUNCTION IF EXISTS originals;
+DROP FUNCTION IF EXISTS has_content;
 DROP FUNCTION IF EXISTS sites_of;
 DROP FUNCTION IF EXISTS admit;
 DROP FUNCTION IF EXISTS set_up;
@@ -21,6 +22,17 @@ CREATE FUNCTION rank_of(purpose purpose, depth bigint) RETURNS bigint LANGUAGE s
 -- The lock under which duplicates and the undoing of their originals keep out of each other's way.
 CREATE FUNCTION originals() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
     RETURN hashtextextended('argiope originals ' || current_schema(), 0);
+
+-- Whether the content of a visit that repeats another is there: the one that it repeats is of the same URL, or of the one that it is a
+-- duplicate of. It is known by its date; without that, any visit of the original will do. What is in a lost segment is not there.
+CREATE FUNCTION has_content(
+    my_site bigint, my_url bigint, original_site bigint, original_url bigint, my_content_at bigint, lost bigint)
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT EXISTS (SELECT FROM (VALUES (my_site, my_url), (original_site, original_url)) AS k(site, url)
+        JOIN any_visit v ON v.site_key = k.site AND v.url_key = k.url
+        WHERE v.segment IS DISTINCT FROM lost AND (v.fetched_at = my_content_at
+            OR my_content_at IS NULL AND v.content_at IS NULL AND (k.site, k.url) = (original_site, original_url)))
+$$;
 
 -- Applies a batch: one call is one transaction. Every step is a statement, and so sees what others committed while the step
 -- before waited for them: with all steps as parts of one statement, a shorter way to a URL that another worker inserts at the
@@ -50,7 +62,7 @@ CREATE FUNCTION commit(
     v_duplicate_site bigint[], v_duplicate_url bigint[], v_out_degree bigint[], v_segment bigint[], v_offset bigint[],
     v_record_length bigint[], v_outcome text[], v_status integer[], v_attempts smallint[], v_judged_redirects smallint[],
     v_content_type text[], v_reason text[], v_title text[], v_target text[], v_digest bytea[], v_outlinks text[], v_limits bigint[],
-    v_duplicate_kind text[], v_round integer[], v_more text[],
+    v_duplicate_kind text[], v_round integer[], v_content_at bigint[], v_more text[],
     a_site bigint[], a_url bigint[], a_attempts smallint[],
     h_digest bytea[], h_site bigint[], h_url bigint[],
     s_site bigint[], s_due_at bigint[], s_failures bigint[], s_response_seconds bigint[], s_response_nanos integer[],
@@ -106,14 +118,16 @@ BEGIN
             RAISE EXCEPTION 'a politeness group has another owner by now' USING ERRCODE = 'AR002';
         END IF;
     END IF;
-    -- A duplicate is a record that refers to another: if that was undone meanwhile the visit is left out, and the URL stays queued.
-    IF me <> 0 AND (array_remove(v_duplicate_url, NULL) <> '{}' OR cardinality(h_digest) > 0) THEN
+    -- A duplicate, and a page that is as it was, refer to the record of another visit: if that was undone meanwhile they are left out,
+    -- and their URLs stay queued.
+    IF me <> 0 AND (array_remove(v_duplicate_url, NULL) <> '{}' OR array_remove(v_content_at, NULL) <> '{}' OR cardinality(h_digest) > 0) THEN
         PERFORM pg_advisory_xact_lock_shared(originals());
         SELECT array_agg(v.site), array_agg(v.url) INTO orphan_site, orphan_url
-            FROM unnest(v_site, v_url, v_duplicate_site, v_duplicate_url) AS v(site, url, duplicate_site, duplicate_url)
-            WHERE v.duplicate_url IS NOT NULL
-                AND (v.duplicate_site, v.duplicate_url) NOT IN (SELECT * FROM unnest(v_site, v_url))
-                AND NOT EXISTS (SELECT FROM visit o WHERE o.site_key = v.duplicate_site AND o.url_key = v.duplicate_url);
+            FROM unnest(v_site, v_url, v_duplicate_site, v_duplicate_url, v_content_at, v_outcome)
+                AS v(site, url, duplicate_site, duplicate_url, content_at, outcome)
+            WHERE CASE WHEN v.duplicate_url IS NULL THEN v.content_at IS NOT NULL AND v.outcome IN ('html', 'binary', 'not_modified')
+                    ELSE (v.duplicate_site, v.duplicate_url) NOT IN (SELECT * FROM unnest(v_site, v_url)) END
+                AND NOT has_content(v.site, v.url, v.duplicate_site, v.duplicate_url, v.content_at, NULL);
     END IF;
     DELETE FROM nearer n WHERE n.writer = me;
 
@@ -233,10 +247,10 @@ BEGIN
     -- The visits that these follow are kept, and the URLs wait no more.
     INSERT INTO earlier_visit (site_key, url_key, fetched_at, length, judged_depth, duplicate_of_site, duplicate_of_url, out_degree,
             segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
-            content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, more)
+            content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, content_at, more)
         SELECT v.site_key, v.url_key, v.fetched_at, v.length, v.judged_depth, v.duplicate_of_site, v.duplicate_of_url, v.out_degree,
             v.segment, v.record_offset, v.record_length, v.outcome, v.status, v.attempts, v.judged_redirects,
-            v.content_type, v.reason, v.title, v.target, v.digest, NULL, v.limits, v.duplicate_kind, v.round, v.more
+            v.content_type, v.reason, v.title, v.target, v.digest, NULL, v.limits, v.duplicate_kind, v.round, v.content_at, v.more
         FROM unnest(v_site, v_url, v_settled, v_fetched_at) AS n(site, url, settled, fetched_at)
             JOIN visit v ON v.site_key = n.site AND v.url_key = n.url
         WHERE NOT n.settled AND v.fetched_at <> n.fetched_at
@@ -249,16 +263,16 @@ BEGIN
     -- Visits, of URLs that were known or are settled now.
     INSERT INTO visit (site_key, url_key, fetched_at, length, judged_depth, duplicate_of_site, duplicate_of_url, out_degree,
             segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
-            content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, more)
+            content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, content_at, more)
         SELECT v.site, v.url, v.fetched_at, v.length, v.judged_depth, v.duplicate_site, v.duplicate_url, v.out_degree,
             v.segment, v.record_offset, v.record_length, v.outcome::outcome, v.status, v.attempts, v.judged_redirects,
-            v.content_type, v.reason, v.title, v.target, v.digest, v.outlinks, v.limits, v.duplicate_kind::outcome, v.round, v.more
+            v.content_type, v.reason, v.title, v.target, v.digest, v.outlinks, v.limits, v.duplicate_kind::outcome, v.round, v.content_at, v.more
         FROM unnest(v_site, v_url, v_settled, v_fetched_at, v_length, v_judged_depth, v_duplicate_site, v_duplicate_url,
                 v_out_degree, v_segment, v_offset, v_record_length, v_outcome, v_status, v_attempts, v_judged_redirects,
-                v_content_type, v_reason, v_title, v_target, v_digest, v_outlinks, v_limits, v_duplicate_kind, v_round, v_more)
+                v_content_type, v_reason, v_title, v_target, v_digest, v_outlinks, v_limits, v_duplicate_kind, v_round, v_content_at, v_more)
             AS v(site, url, settled, fetched_at, length, judged_depth, duplicate_site, duplicate_url,
                 out_degree, segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
-                content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, more)
+                content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, content_at, more)
         WHERE CASE WHEN v.settled THEN (v.site, v.url) IN (SELECT * FROM unnest(settled_site, settled_url))
             ELSE (v.site, v.url) NOT IN (SELECT * FROM unnest(new_site || settled_site, new_url || settled_url))
                 AND EXISTS (SELECT FROM url u WHERE u.site_key = v.site AND u.url_key = v.url) END
@@ -271,7 +285,8 @@ BEGIN
             attempts = excluded.attempts, judged_redirects = excluded.judged_redirects,
             content_type = excluded.content_type, reason = excluded.reason, title = excluded.title, target = excluded.target,
             digest = excluded.digest, outlinks = excluded.outlinks, limits = excluded.limits,
-            duplicate_kind = excluded.duplicate_kind, round = excluded.round, more = excluded.more;
+            duplicate_kind = excluded.duplicate_kind, round = excluded.round,
+            content_at = excluded.content_at, more = excluded.more;
 
     -- Attempts.
     DELETE FROM attempt a USING unnest(v_site, v_url, v_settled) AS v(site, url, settled)
@@ -457,9 +472,11 @@ BEGIN
     RETURN true;
 END $$;
 
--- Undoes visits whose records are lost: those in a segment that its worker had not sealed when it was called dead, and duplicates of
--- them wherever their records are, since those refer to the lost ones. Their URLs are in the queue again as if they had never been
--- asked for; what was found on them stays known. So is what is known of a robots.txt whose record is lost. One call is one transaction, about at most so many visits. True: call it again.
+-- Undoes visits whose records are lost: those in a segment that its worker had not sealed when it was called dead, and those that repeat
+-- the content of one of them, wherever their records are, since those refer to the lost ones. Where a URL loses its last visit, the one
+-- before is the last again, and the URL is in the queue to be visited again; where it loses all, as if it had never been asked for.
+-- What was found on them stays known. What is known of a robots.txt whose record is lost does not. One call is one transaction, about
+-- so many visits. True: call it again.
 --
 -- Why nothing is undone that is still being written, and nothing twice:
 --   1. A worker is called dead (final), in a transaction of its own.
@@ -480,8 +497,9 @@ AS $$
 #variable_conflict use_column
 DECLARE
     lost bigint;
-    o_site bigint[]; o_url bigint[];                              -- visits in the segment
-    d_site bigint[]; d_url bigint[];                              -- duplicates of them
+    o_site bigint[]; o_url bigint[]; o_at bigint[];               -- visits in the segment
+    d_site bigint[]; d_url bigint[]; d_at bigint[];               -- visits that repeat them
+    x_site bigint[]; x_url bigint[]; x_at bigint[];               -- those to be undone now
     has_all boolean;
 BEGIN
     SELECT s.serial INTO lost FROM segment s JOIN worker w ON w.worker = s.worker
@@ -492,29 +510,43 @@ BEGIN
         RETURN false;
     END IF;
     PERFORM pg_advisory_xact_lock(originals());
-    SELECT coalesce(array_agg(v.site_key), '{}'), coalesce(array_agg(v.url_key), '{}') INTO o_site, o_url
-        FROM (SELECT site_key, url_key FROM visit WHERE segment = lost ORDER BY site_key, url_key LIMIT visits_max) v;
-    SELECT coalesce(array_agg(v.site_key), '{}'), coalesce(array_agg(v.url_key), '{}') INTO d_site, d_url
-        FROM (SELECT d.site_key, d.url_key FROM unnest(o_site, o_url) AS o(site, url)
-            JOIN visit d ON d.duplicate_of_site = o.site AND d.duplicate_of_url = o.url LIMIT visits_max) v;
-    -- Where there may be more duplicates the originals are left for now: each is there as long as one of its duplicates is.
+    SELECT coalesce(array_agg(v.site_key), '{}'), coalesce(array_agg(v.url_key), '{}'), coalesce(array_agg(v.fetched_at), '{}')
+        INTO o_site, o_url, o_at FROM (
+            (SELECT site_key, url_key, fetched_at FROM visit WHERE segment = lost ORDER BY site_key, url_key LIMIT visits_max)
+            UNION ALL
+            (SELECT site_key, url_key, fetched_at FROM earlier_visit WHERE segment = lost ORDER BY site_key, url_key LIMIT visits_max)) v;
+    SELECT coalesce(array_agg(v.site_key), '{}'), coalesce(array_agg(v.url_key), '{}'), coalesce(array_agg(v.fetched_at), '{}')
+        INTO d_site, d_url, d_at FROM (
+            SELECT d.site_key, d.url_key, d.fetched_at
+            FROM (SELECT DISTINCT * FROM unnest(o_site, o_url)) AS o(site, url) CROSS JOIN LATERAL (
+                SELECT v.* FROM any_visit v WHERE v.duplicate_of_site = o.site AND v.duplicate_of_url = o.url
+                UNION ALL
+                SELECT v.* FROM any_visit v WHERE v.site_key = o.site AND v.url_key = o.url AND v.content_at IS NOT NULL
+                    AND v.outcome IN ('html', 'binary', 'duplicate', 'not_modified')) d
+            WHERE NOT has_content(d.site_key, d.url_key, d.duplicate_of_site, d.duplicate_of_url, d.content_at, lost)
+            LIMIT visits_max) v;
+    -- Where there may be more that repeat them the visits in the segment are left for now: each is there as long as one that repeats it.
     has_all := cardinality(d_url) < visits_max;
+    SELECT coalesce(array_agg(k.site), '{}'), coalesce(array_agg(k.url), '{}'), coalesce(array_agg(k.fetched_at), '{}')
+        INTO x_site, x_url, x_at FROM (
+            SELECT * FROM unnest(o_site, o_url, o_at) WHERE has_all UNION SELECT * FROM unnest(d_site, d_url, d_at)
+        ) k(site, url, fetched_at);
 
-    PERFORM FROM url u JOIN (
-            SELECT * FROM unnest(o_site, o_url) WHERE has_all UNION SELECT * FROM unnest(d_site, d_url)
-        ) k(site, url) ON u.site_key = k.site AND u.url_key = k.url
+    PERFORM FROM url u JOIN (SELECT DISTINCT * FROM unnest(x_site, x_url)) AS k(site, url) ON u.site_key = k.site AND u.url_key = k.url
         ORDER BY u.site_key, u.url_key FOR NO KEY UPDATE OF u;
-    -- A visit that was made again before the lock was had is not meant any more.
-    WITH undone AS (
-        DELETE FROM visit v USING (
-                SELECT * FROM unnest(o_site, o_url) WHERE has_all UNION SELECT * FROM unnest(d_site, d_url)
-            ) k(site, url)
-            WHERE v.site_key = k.site AND v.url_key = k.url AND (has_all AND v.segment = lost
-                OR (v.duplicate_of_site, v.duplicate_of_url) IN (SELECT * FROM unnest(o_site, o_url)))
+    -- A visit is known by its date: one that another has followed meanwhile is among the earlier ones now.
+    WITH gone AS (
+        DELETE FROM visit v USING unnest(x_site, x_url, x_at) AS k(site, url, fetched_at)
+            WHERE v.site_key = k.site AND v.url_key = k.url AND v.fetched_at = k.fetched_at
             RETURNING v.site_key, v.url_key, v.outcome, v.round),
+    gone_before AS (
+        DELETE FROM earlier_visit v USING unnest(x_site, x_url, x_at) AS k(site, url, fetched_at)
+            WHERE v.site_key = k.site AND v.url_key = k.url AND v.fetched_at = k.fetched_at
+            RETURNING v.site_key, v.url_key, v.outcome, v.round),
+    undone AS (SELECT * FROM gone UNION ALL SELECT * FROM gone_before),
     queued AS (
         INSERT INTO queue SELECT u.site_key, rank_of(u.purpose, u.depth), u.url_key
-            FROM undone n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
+            FROM gone n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
             ON CONFLICT DO NOTHING),
     no_holder AS (
         DELETE FROM holder h USING undone n
@@ -535,26 +567,32 @@ BEGIN
         SELECT g.owner, l.site_key FROM locked l JOIN politeness_group g ON g.name = l.politeness_group
             JOIN worker w ON w.worker = g.owner AND w.state <> 'dead';
 
-    -- Where there were visits before, the last of them is the last again, and the URL waits to be visited again.
+    -- Where there were visits before, the last of them is the last again.
     WITH last AS (
-        DELETE FROM earlier_visit e USING (SELECT * FROM unnest(o_site || d_site, o_url || d_url)) k(site, url)
+        DELETE FROM earlier_visit e USING (SELECT DISTINCT * FROM unnest(x_site, x_url)) AS k(site, url)
             WHERE e.site_key = k.site AND e.url_key = k.url
                 AND NOT EXISTS (SELECT FROM visit v WHERE v.site_key = k.site AND v.url_key = k.url)
                 AND NOT EXISTS (SELECT FROM earlier_visit l
                     WHERE l.site_key = k.site AND l.url_key = k.url AND l.fetched_at > e.fetched_at)
             RETURNING e.*),
     waiting AS (
-        UPDATE url u SET again = true FROM last l WHERE u.site_key = l.site_key AND u.url_key = l.url_key)
+        UPDATE url u SET again = true FROM last l WHERE u.site_key = l.site_key AND u.url_key = l.url_key),
+    not_attempted AS (
+        INSERT INTO attempt SELECT l.site_key, l.url_key, 0::smallint FROM last l
+            ON CONFLICT (site_key, url_key) DO UPDATE SET attempts = 0)
     INSERT INTO visit (site_key, url_key, fetched_at, length, judged_depth, duplicate_of_site, duplicate_of_url, out_degree,
             segment, record_offset, record_length, outcome, status, attempts, judged_redirects,
-            content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, more)
+            content_type, reason, title, target, digest, outlinks, limits, duplicate_kind, round, content_at, more)
         SELECT v.site_key, v.url_key, v.fetched_at, v.length, v.judged_depth, v.duplicate_of_site, v.duplicate_of_url, v.out_degree,
             v.segment, v.record_offset, v.record_length, v.outcome, v.status, v.attempts, v.judged_redirects,
-            v.content_type, v.reason, v.title, v.target, v.digest, NULL, v.limits, v.duplicate_kind, v.round, v.more
+            v.content_type, v.reason, v.title, v.target, v.digest, NULL, v.limits, v.duplicate_kind, v.round, v.content_at, v.more
         FROM last v;
+    UPDATE url u SET again = false FROM unnest(x_site, x_url) AS k(site, url)
+        WHERE u.site_key = k.site AND u.url_key = k.url AND u.again
+            AND NOT EXISTS (SELECT FROM visit v WHERE v.site_key = k.site AND v.url_key = k.url);
 
     UPDATE segment s SET is_lost = true
-        WHERE s.serial = lost AND NOT EXISTS (SELECT FROM visit v WHERE v.segment = lost);
+        WHERE s.serial = lost AND NOT EXISTS (SELECT FROM any_visit v WHERE v.segment = lost);
     IF FOUND THEN
         -- Their sites are asked for it again, and the answers recorded.
         DELETE FROM robots r WHERE r.segment = lost;

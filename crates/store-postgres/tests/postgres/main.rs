@@ -16,4 +16,5 @@ mod killed;
 mod like_memory;
 mod opening;
 mod place;
+mod rounds;
 mod sealed;

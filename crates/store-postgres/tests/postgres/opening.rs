@@ -1,10 +1,13 @@
 //! Opening: one process at a time, one format, and what is said where it is refused.
 
+use std::collections::BTreeMap;
+
 use database::Address;
-use model::{ContentDigest, PayloadDigest};
-use store::{Batch, CrawlView, Store, StoreError};
+use model::{ContentDigest, Outcome, PayloadDigest, Round, Timestamp, Visit};
+use store::{Batch, CrawlView, Store, StoreError, Totals};
 use store_postgres::PostgresStore;
 use testdb::{GUARDED, PASSWORD, Postgres};
+use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::batches::{content, expected, numbered};
 use crate::place::Place;
@@ -45,22 +48,75 @@ fn who_lost_the_lock_cannot_overwrite_what_another_wrote() {
 
 /// Makes of a store one of the tenth format, which had one visit of each URL.
 const WITHOUT_ROUNDS: &str = "UPDATE meta SET version = 10;
-    ALTER TABLE meta DROP round, DROP round_began_at, DROP is_choosing; ALTER TABLE url DROP again;
-    ALTER TABLE visit DROP round, DROP more; ALTER TABLE nearer DROP again; DROP TABLE earlier_visit;
+    DROP VIEW any_visit; ALTER TABLE meta DROP round, DROP round_began_at, DROP is_choosing; ALTER TABLE url DROP again;
+    ALTER TABLE visit DROP round, DROP content_at, DROP more; ALTER TABLE nearer DROP again; DROP TABLE earlier_visit;
     ALTER TABLE site DROP misleads";
 
+/// The tables of the tenth format, as its program made them.
+const TENTH_FORMAT: [&str; 10] = [
+    include_str!("../../src/migrations/1.sql"),
+    include_str!("../../src/migrations/2.sql"),
+    include_str!("../../src/migrations/3.sql"),
+    include_str!("../../src/migrations/4.sql"),
+    include_str!("../../src/migrations/5.sql"),
+    include_str!("../../src/migrations/6.sql"),
+    include_str!("../../src/migrations/7.sql"),
+    include_str!("../../src/migrations/8.sql"),
+    include_str!("../../src/migrations/9.sql"),
+    include_str!("../../src/migrations/10.sql"),
+];
+
 #[test]
-fn a_store_of_the_tenth_format_goes_on() {
+fn a_store_of_the_tenth_format_goes_on_and_its_pages_are_visited_again() {
     let server = Postgres::start();
     let place = Place::on(&server);
+    let urls = [1, 2].map(|n| CanonicalUrl::parse(&format!("http://a.test/{n}"), &CanonicalRules::default()));
+    let [visited, queued] = urls.map(|url| url.expect("a URL").key());
+    let signed = |number: u64| (number ^ (1 << 63)).cast_signed();
+    let (site, one, two) = (signed(visited.site.0), signed(visited.url), signed(queued.url));
+    place.execute(&format!(
+        "CREATE SCHEMA {0}; CREATE TABLE meta (version integer NOT NULL, crawl_id text NOT NULL);
+         COMMENT ON TABLE meta IS 'argiope'; INSERT INTO meta VALUES (10, 'the tenth'); {1};
+         INSERT INTO url (site_key, url_key, depth, purpose, via, redirects, settled, url) VALUES
+             ({site}, {one}, 0, 'page', 'seed', 0, false, 'http://a.test/1'),
+             ({site}, {two}, 1, 'page', 'link', 0, false, 'http://a.test/2');
+         INSERT INTO queue VALUES ({site}, 2, {two});
+         INSERT INTO visit (site_key, url_key, fetched_at, length, judged_depth, outcome, status, attempts, judged_redirects, reason)
+             VALUES ({site}, {one}, 7, 40, 0, 'html', 200, 1, 0, '')",
+        place.schema,
+        TENTH_FORMAT.join(";")
+    ));
     let store = place.open().expect("open");
-    (1..=3).for_each(|number| assert_ne!(store.commit(&numbered(number)).ok(), None, "batch {number}"));
+    assert_eq!(store.crawl_id().expect("an id"), "the tenth");
+    let first = store.get(visited).expect("get").expect("known").visit.expect("visited");
+    let expected = Visit {
+        length: 40,
+        status: 200,
+        attempts: 1,
+        ..Visit::without_fetch(visited, Outcome::Html, String::new(), Timestamp(7))
+    };
+    assert_eq!(first, expected);
+    let totals = store.totals().expect("totals");
+    let outcomes = BTreeMap::from([(Outcome::Html, 1)]);
+    assert_eq!(totals, Totals { urls: 2, pending: 1, outcomes, bytes: 40, ..Totals::default() });
+
+    let round = Round { number: 2, began_at: Timestamp(8), is_choosing: false };
+    let batch = Batch { round: Some(round.clone()), again: vec![visited], ..Batch::default() };
+    store.commit(&batch).expect("commit");
+    let second = Visit {
+        outcome: Outcome::NotModified,
+        content_at: Some(first.at),
+        round: 2,
+        at: Timestamp(9),
+        ..first.clone()
+    };
+    store.commit(&Batch { visits: vec![second.clone()], ..Batch::default() }).expect("commit");
     drop(store);
-    place.execute(WITHOUT_ROUNDS);
-    let store = place.open().expect("open");
-    assert!(content(&store) == expected(3));
-    (4..=9).for_each(|number| assert_ne!(store.commit(&numbered(number)).ok(), None, "batch {number}"));
-    assert!(content(&store) == expected(9));
+    let store = place.open().expect("open again");
+    assert_eq!(store.get(visited).expect("get").expect("known").visit, Some(second));
+    assert_eq!(store.earlier(visited).expect("earlier"), [first]);
+    let totals = store.totals().expect("totals");
+    assert_eq!((totals.pending, totals.round, totals.again, totals.pages_of_round), (1, round, 0, 1));
 }
 
 /// The fourth format knew contents by the label of their payload alone, and no kind of duplicates.

@@ -29,9 +29,9 @@ pub(super) const OUTCOMES: &str = "WITH reach AS MATERIALIZED (SELECT * FROM sit
 pub(super) const SITES_OWNED: &str = "SELECT g.owner, count(*) FROM politeness_group g
     JOIN site s ON s.politeness_group = g.name WHERE g.owner = ANY ($1) GROUP BY g.owner";
 pub(super) const DOMAINS: &str = r#"SELECT s.site, (SELECT count(*) FROM queue q WHERE q.site_key = s.site_key),
-        (SELECT count(*) FROM visit v WHERE v.site_key = s.site_key AND v.outcome IN ('html', 'binary', 'duplicate'))
+        (SELECT count(*) FROM visit v WHERE v.site_key = s.site_key AND v.outcome IN ('html', 'binary', 'duplicate', 'not_modified'))
             - (SELECT count(*) FROM url u JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
-                WHERE u.site_key = s.site_key AND u.purpose = 'sitemap' AND v.outcome IN ('html', 'binary', 'duplicate'))
+                WHERE u.site_key = s.site_key AND u.purpose = 'sitemap' AND v.outcome IN ('html', 'binary', 'duplicate', 'not_modified'))
     FROM (SELECT s.site, s.site_key FROM politeness_group g JOIN site s ON s.politeness_group = g.name
         WHERE g.owner = $1 AND s.site COLLATE "C" > $2 ORDER BY s.site COLLATE "C" LIMIT $3) s
     ORDER BY s.site COLLATE "C""#;

@@ -1,0 +1,122 @@
+//! Known pages are asked for again: what is sent, and what the answers mean.
+
+use std::time::Duration;
+
+use model::{ArchiveLocation, Candidate, Outcome, PayloadDigest, Queued, Timestamp, Validators, Visit};
+use store::{Committed, Relaxed};
+
+use super::driven::{Driven, url};
+use super::settings;
+use crate::{Event, Settings};
+
+const SEED: &str = "http://a.test/";
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A page that was visited once, with an entity tag.
+fn known(path: &str) -> Queued {
+    let candidate = Candidate { depth: 1, ..Candidate::seed(url(&format!("{SEED}{path}"))) };
+    let key = candidate.url.key();
+    let last = Visit {
+        status: 200,
+        digest: Some(PayloadDigest([1; 20])),
+        length: 7,
+        attempts: 1,
+        title: Some("a title".to_owned()),
+        location: Some(ArchiveLocation { segment: 0, offset: 1, length: 2 }),
+        validators: Validators { etag: Some("\"1\"".to_owned()), last_modified: None },
+        ..Visit::without_fetch(key, Outcome::Html, String::new(), Timestamp(5))
+    };
+    Queued { again: Some(Box::new(last)), ..Queued::first(candidate) }
+}
+
+/// A crawl whose seed was fetched, and these known pages that wait to be visited again.
+fn crawl(settings: Settings, paths: &[&str]) -> Driven {
+    let mut crawl = Driven::begin(settings, &[SEED]);
+    crawl.resolved(SEED, Ok(&[1]));
+    crawl.answered("http://a.test/robots.txt", 404, &[], "");
+    crawl.wait(SECOND);
+    let relaxed = paths.iter().map(|path| {
+        let queued = known(path);
+        Relaxed { key: queued.candidate.url.key(), was: queued.candidate.position(), queued: Some(queued) }
+    });
+    let committed = Committed { relaxed: relaxed.collect(), ..Committed::default() };
+    crawl.happen(Event::Committed { records: Vec::new(), committed });
+    crawl.answered(SEED, 200, &[], "");
+    crawl.wait(SECOND);
+    crawl
+}
+
+/// What is asked for, and the entity tag that goes with it.
+fn asked(crawl: &Driven) -> Option<(String, Option<String>)> {
+    let task = crawl.fetches.first()?;
+    Some((task.url.to_string(), task.validators.as_ref().and_then(|validators| validators.etag.clone())))
+}
+
+/// Ends the fetch under way, and gives the visit that it came to, if it did to one.
+fn answer(crawl: &mut Driven, status: u16, etag: &str) -> Option<Visit> {
+    let before = crawl.recorded.len();
+    let (target, _) = asked(crawl).expect("something is asked for");
+    crawl.answered(&target, status, &[("ETag", etag)], "");
+    crawl.wait(SECOND);
+    crawl.recorded[before..].iter().find_map(|record| record.visit.clone())
+}
+
+#[test]
+fn the_first_page_is_asked_for_in_any_case_and_the_others_only_if_they_have_changed() {
+    let mut crawl = crawl(settings(), &["1", "2", "3"]);
+    let (first, tag) = asked(&crawl).expect("a page");
+    assert_eq!(tag, None, "to see whether the site tells the truth");
+    // It has changed, and so has its tag: the site is asked whether it says so.
+    let visit = answer(&mut crawl, 200, "\"2\"").expect("a visit");
+    assert_eq!((visit.outcome, visit.past.visits, visit.past.changes), (Outcome::Html, 1, 1));
+    assert_eq!(visit.validators.etag.as_deref(), Some("\"2\""));
+    assert_eq!(asked(&crawl), Some((first, Some("\"1\"".to_owned()))));
+    assert_eq!(answer(&mut crawl, 200, "\"2\""), None, "what it answers is not recorded");
+    for _ in 0..2 {
+        let (_, tag) = asked(&crawl).expect("a page");
+        assert_eq!(tag.as_deref(), Some("\"1\""));
+        let visit = answer(&mut crawl, 304, "\"1\"").expect("a visit");
+        assert_eq!((visit.outcome, visit.status, visit.kind()), (Outcome::NotModified, 304, Some(Outcome::Html)));
+        assert_eq!((visit.content_at, visit.title.as_deref()), (Some(Timestamp(5)), Some("a title")));
+        assert_eq!((visit.past.visits, visit.past.changes, visit.location), (1, 0, None));
+    }
+    assert_eq!(asked(&crawl), None);
+}
+
+#[test]
+fn a_site_that_says_nothing_has_changed_where_it_has_is_not_believed() {
+    let mut crawl = crawl(settings(), &["1", "2", "3"]);
+    answer(&mut crawl, 200, "\"2\"").expect("a visit");
+    assert_eq!(answer(&mut crawl, 304, "\"2\""), None);
+    let is_noted = crawl.recorded.iter().filter_map(|record| record.site_record.as_ref()).any(|site| site.misleads);
+    assert!(is_noted);
+    for _ in 0..2 {
+        assert_eq!(asked(&crawl).expect("a page").1, None);
+        answer(&mut crawl, 200, "\"1\"").expect("a visit");
+    }
+}
+
+#[test]
+fn a_304_that_nobody_asked_for_is_an_error() {
+    let mut crawl = crawl(settings(), &["1"]);
+    let visit = answer(&mut crawl, 304, "\"1\"").expect("a visit");
+    assert_eq!((visit.outcome, visit.content_at), (Outcome::HttpError, Some(Timestamp(5))));
+}
+
+#[test]
+fn a_failure_says_nothing_of_the_content() {
+    let mut crawl = crawl(settings(), &["1"]);
+    let visit = answer(&mut crawl, 500, "\"1\"").expect("a visit");
+    assert_eq!((visit.outcome, visit.content_at), (Outcome::HttpError, Some(Timestamp(5))));
+    assert_eq!((visit.past.visits, visit.past.changes, visit.validators), (1, 0, Validators::default()));
+}
+
+#[test]
+fn a_page_that_a_browser_shows_is_asked_for_in_any_case() {
+    let settings = Settings { render: Some(crate::RenderMode::Auto), ..settings() };
+    let mut crawl = crawl(settings, &["1", "2"]);
+    for _ in 0..2 {
+        assert_eq!(asked(&crawl).expect("a page").1, None);
+        answer(&mut crawl, 200, "\"1\"");
+    }
+}

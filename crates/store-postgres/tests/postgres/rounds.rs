@@ -1,0 +1,177 @@
+//! Rounds of several workers: URLs to be visited again reach their owners, and what is lost of a visit is lost of its URL alone.
+
+use model::{Outcome, Round, Timestamp, Visit};
+use store::{Batch, CrawlView};
+use store_postgres::PostgresStore;
+use store_postgres::cluster::{Control, Epoch, GroupName, Worker};
+use testdb::Postgres;
+use weburl::{CanonicalUrl, UrlKey};
+
+use crate::cluster::{LONG, QUIET, group, join};
+use crate::place::{ALL_SEEDS, Place};
+use crate::sealed::{begin, close, digest, duplicate, hinted, own, queue, recorded, visits};
+
+const FIRST: Timestamp = Timestamp(1_000_000);
+const SECOND: Timestamp = Timestamp(2_000_000);
+
+fn of_round(round: u32, visit: Visit) -> Visit {
+    Visit { round, at: Timestamp(u64::from(round) * FIRST.0), attempts: 2, ..visit }
+}
+
+/// A page with this payload, in the first round.
+fn first(url: &CanonicalUrl, segment: u32, payload: u8) -> Visit {
+    of_round(1, recorded(url, segment, payload))
+}
+
+/// In the second round, as it was in the first.
+fn not_modified(url: &CanonicalUrl, segment: u32, payload: u8) -> Visit {
+    let visit = Visit { outcome: Outcome::NotModified, status: 304, ..recorded(url, segment, payload) };
+    Visit { content_at: Some(FIRST), ..of_round(2, visit) }
+}
+
+fn commit(worker: &Worker, fence: &[(GroupName, Epoch)], batch: &Batch) {
+    worker.commit(fence, ALL_SEEDS, batch).expect("commit");
+}
+
+fn again(worker: &Worker, urls: &[CanonicalUrl]) {
+    let again = urls.iter().map(CanonicalUrl::key).collect();
+    let round = Some(Round { number: 2, began_at: Timestamp(1_500_000), is_choosing: false });
+    commit(worker, &[], &Batch { again, round, ..Batch::default() });
+}
+
+/// Its group goes to another worker; says under which epoch.
+fn hand_over(from: &Worker, to: &Worker) -> Vec<(GroupName, Epoch)> {
+    assert!(from.hand_over(&group(0), to.id(), QUIET).expect("asked"));
+    to.owned().expect("owned").into_iter().map(|owned| (owned.group, owned.epoch)).collect()
+}
+
+fn last(store: &PostgresStore, url: &CanonicalUrl) -> Option<Visit> {
+    store.get(url.key()).expect("get").expect("known").visit
+}
+
+fn earlier(store: &PostgresStore, url: &CanonicalUrl) -> Vec<Visit> {
+    store.earlier(url.key()).expect("earlier")
+}
+
+/// With which visits the URLs of a site wait for another.
+fn waiting(store: &PostgresStore, site: &CanonicalUrl) -> Vec<(UrlKey, Option<Visit>)> {
+    let pending = store.pending(site.site().key(), None, 100).expect("pending");
+    pending.into_iter().map(|queued| (queued.candidate.url.key(), queued.again.map(|visit| *visit))).collect()
+}
+
+#[test]
+fn the_owner_of_a_site_learns_of_urls_to_be_visited_again_and_its_pages_count_as_fetched() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (owner, other) = (join(&place, LONG), join(&place, LONG));
+    let pages = begin(&owner, 0, 2);
+    let fence = own(&owner);
+    commit(&owner, &fence, &visits(pages.iter().map(|url| first(url, 0, 1)).collect()));
+    owner.hints(100).expect("those of placing");
+    again(&other, &pages);
+    assert_eq!(hinted(&owner), [pages[0].site().key()]);
+    let pending = owner.pending(pages[0].site().key(), None, 10).expect("pending");
+    assert_eq!(pending.iter().filter(|queued| queued.again.is_some()).count(), 2);
+    again(&other, &pages);
+    assert_eq!(hinted(&owner), [], "they are in the queue");
+
+    commit(&owner, &fence, &visits(vec![not_modified(&pages[0], 0, 1)]));
+    assert_eq!(owner.earlier(pages[0].key()).expect("earlier"), [first(&pages[0], 0, 1)]);
+    let control = Control::open(&place.address, &place.schema).expect("opened");
+    let domains = control.domains(owner.id(), "", 10).expect("domains");
+    let counts: Vec<_> = domains.iter().map(|domain| (domain.waiting, domain.fetched)).collect();
+    assert_eq!(counts, [(1, 2)]);
+}
+
+#[test]
+fn when_a_visit_is_lost_the_one_before_is_the_last_again_and_its_duplicates_stay() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let one = join(&place, LONG);
+    let mine = begin(&one, 0, 4);
+    let fence = own(&one);
+    let (sealed, open) = (one.next_serial().expect("serial"), one.next_serial().expect("serial"));
+    let copy = Visit { content_at: Some(FIRST), ..of_round(1, duplicate(&mine[1], sealed, 1, &mine[0])) };
+    let before = [first(&mine[0], sealed, 1), copy, first(&mine[2], sealed, 3)];
+    commit(&one, &fence, &visits(before.to_vec()));
+    commit(&one, &fence, &visits(vec![first(&mine[3], open, 4)]));
+    one.seal(sealed).expect("sealed");
+    again(&one, &mine);
+    // One that waits for its second visit, and has lost its first, is as if it had never been asked for.
+    let after = vec![of_round(2, recorded(&mine[0], open, 2)), not_modified(&mine[2], open, 3)];
+    commit(&one, &fence, &visits(after));
+    one.gone().expect("gone");
+
+    let store = close(&place, vec![one]);
+    assert_eq!(queue(&store, &mine[0]).len(), 4);
+    let waiting = waiting(&store, &mine[0]);
+    for (url, visit) in mine.iter().zip(before.map(Some).into_iter().chain([None])) {
+        assert_eq!((last(&store, url), earlier(&store, url)), (visit.clone(), vec![]), "{url}");
+        assert!(waiting.contains(&(url.key(), visit)), "{url}: {waiting:?}");
+    }
+    assert_eq!(store.totals().expect("totals").again, 3);
+}
+
+#[test]
+fn when_a_visit_before_the_last_is_lost_so_is_what_has_its_content() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (one, other) = (join(&place, LONG), join(&place, LONG));
+    let mine = begin(&one, 0, 3);
+    let fence = own(&one);
+    let (lost, open) = (one.next_serial().expect("serial"), other.next_serial().expect("serial"));
+    let before = mine.iter().zip(1..).map(|(url, payload)| first(url, lost, payload));
+    commit(&one, &fence, &visits(before.collect()));
+    let fence = hand_over(&one, &other);
+    again(&other, &mine);
+    let changed = of_round(2, recorded(&mine[1], open, 9));
+    let repeated = Visit { content_at: Some(FIRST), ..of_round(2, recorded(&mine[2], open, 3)) };
+    let after =
+        Batch { holders: Vec::new(), ..visits(vec![not_modified(&mine[0], open, 1), changed.clone(), repeated]) };
+    commit(&other, &fence, &after);
+    one.gone().expect("gone");
+    assert_eq!(other.lost_segments().expect("lost").len(), 1);
+    // What it found to be as it was, before it learned of the loss, is left out.
+    commit(&other, &fence, &visits(vec![Visit { at: Timestamp(3_000_000), ..not_modified(&mine[0], open, 1) }]));
+
+    let store = close(&place, vec![one, other]);
+    for url in &mine {
+        assert_eq!(earlier(&store, url), [], "{url}");
+    }
+    assert_eq!([0, 1, 2].map(|n| last(&store, &mine[n])), [None, Some(changed), None]);
+    let expected = [0, 2].map(|n: usize| (mine[n].key(), None));
+    let waiting = waiting(&store, &mine[0]);
+    assert!(waiting.len() == 2 && expected.iter().all(|queued| waiting.contains(queued)), "{waiting:?}");
+    assert_eq!(store.totals().expect("totals").again, 0);
+}
+
+#[test]
+fn a_duplicate_of_a_visit_that_was_undone_meanwhile_is_left_out_though_the_one_before_is_there() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (one, other) = (join(&place, LONG), join(&place, LONG));
+    let mine = begin(&one, 0, 1);
+    let fence = own(&one);
+    let theirs = begin(&other, 1, 2);
+    let other_fence = own(&other);
+    let (sealed, lost) = (one.next_serial().expect("serial"), one.next_serial().expect("serial"));
+    let open = other.next_serial().expect("serial");
+    commit(&one, &fence, &visits(vec![first(&mine[0], sealed, 1)]));
+    one.seal(sealed).expect("sealed");
+    again(&one, &mine);
+    commit(&one, &fence, &visits(vec![of_round(2, recorded(&mine[0], lost, 2))]));
+    one.gone().expect("gone");
+    other.hints(100).expect("those of placing");
+    let copy = |n: usize, payload, at| Visit {
+        content_at: Some(at),
+        ..of_round(2, duplicate(&theirs[n], open, payload, &mine[0]))
+    };
+    let (of_first, of_second) = (copy(0, 1, FIRST), copy(1, 2, SECOND));
+    commit(&other, &other_fence, &visits(vec![of_first.clone(), of_second]));
+    assert_eq!(hinted(&other), [theirs[1].site().key()]);
+
+    let store = close(&place, vec![one, other]);
+    assert_eq!([0, 1].map(|n: usize| last(&store, &theirs[n])), [Some(of_first), None]);
+    assert_eq!(queue(&store, &theirs[0]), [theirs[1].key()]);
+    assert_eq!(last(&store, &mine[0]).and_then(|visit| visit.digest), Some(digest(1)));
+}
