@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::message::message;
+use crate::message::{Level, message, tell};
 use settings::{Usage, files};
 
 use crate::{commands, exit, queries};
@@ -96,7 +96,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            crate::say!("{}", one_line(&error));
+            tell(Level::Error, format_args!("{}", one_line(&error)));
             ExitCode::from(if error.is::<Usage>() { exit::USAGE } else { exit::FAILED })
         }
     }

@@ -2,11 +2,17 @@
 //! [`say`](crate::say), and what a port answers to a request that fails through [`message`]: a URL, a path or a database may be named there
 //! that somebody else chose.
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt::{self, Display};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crawl::Notice;
+use engine::clock::Clock;
 use printable::Printable;
+use serde_json::{Value, json};
+use settings::usage;
 
 /// Characters of a message, at most: so many of its beginning, and of its end, where the reason is as a rule.
 const BEGIN_CHARS_MAX: usize = 1_000;
@@ -24,18 +30,70 @@ pub fn message(text: impl Display) -> String {
     format!("{} [{left_out} characters left out] {}", &whole[..begin], &whole[end..])
 }
 
-/// Says it on standard error.
-pub fn tell(text: fmt::Arguments<'_>) {
-    let mut line = String::from("argiope: ");
-    // Writing to a text does not fail.
-    let _ = writeln!(line, "{}", message(text));
-    show(&line);
+/// How important a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Why the command failed.
+    Error,
+    /// What the user should know.
+    Info,
+    /// What becomes of each URL.
+    Detail,
+}
+
+/// Where messages go in this process.
+struct Listeners {
+    is_quiet: bool,
+    log: Option<(Mutex<File>, Clock)>,
+}
+
+static LISTENERS: OnceLock<Listeners> = OnceLock::new();
+
+/// Decides where messages go from now on: to standard error, of a quiet command only errors; and to a log, one JSON object a line.
+///
+/// # Errors
+/// The log cannot be opened.
+pub fn listen(is_quiet: bool, log: Option<&Path>) -> anyhow::Result<()> {
+    let log = log.map(|path| {
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        let file = file.map_err(|error| usage(format!("--log {}: {error}", path.display())))?;
+        anyhow::Ok((Mutex::new(file), Clock::start()))
+    });
+    // A command decides once.
+    let _ = LISTENERS.set(Listeners { is_quiet, log: log.transpose()? });
+    Ok(())
+}
+
+/// Says it on standard error, and in the log.
+pub fn tell(level: Level, text: fmt::Arguments<'_>) {
+    let text = message(text);
+    let is_quiet = LISTENERS.get().is_some_and(|listeners| listeners.is_quiet);
+    if level == Level::Error || !is_quiet {
+        show(&format!("argiope: {text}\n"));
+    }
+    log(level, &text, None);
+}
+
+/// Says it in the log alone, where there is one. A log that cannot be written, since its disk is full, ends no crawl.
+pub fn log(level: Level, text: &str, summary: Option<Value>) {
+    let Some((file, clock)) = LISTENERS.get().and_then(|listeners| listeners.log.as_ref()) else { return };
+    let level = match level {
+        Level::Error => "error",
+        Level::Info => "info",
+        Level::Detail => "detail",
+    };
+    let mut line = json!({ "at": clock.date().to_rfc3339(), "level": level, "message": text });
+    if let (Some(summary), Some(line)) = (summary, line.as_object_mut()) {
+        line.insert("summary".to_owned(), summary);
+    }
+    let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = file.write_all(format!("{line}\n").as_bytes());
 }
 
 /// Says on standard error what came up in a crawl.
 pub fn tell_all(notices: &[Notice]) {
     for notice in notices {
-        tell(format_args!("{notice}"));
+        tell(Level::Info, format_args!("{notice}"));
     }
 }
 
@@ -48,7 +106,7 @@ pub fn show(text: &str) {
 #[macro_export]
 macro_rules! say {
     ($($text:tt)*) => {
-        $crate::message::tell(format_args!($($text)*))
+        $crate::message::tell($crate::message::Level::Info, format_args!($($text)*))
     };
 }
 

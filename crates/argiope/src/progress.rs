@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::Progress;
 
-use crate::message::show;
+use crate::message::{Level, log, show};
 use crate::metrics::Metrics;
 use settings::units::human_bytes;
 
@@ -38,6 +38,7 @@ pub struct Printer {
     silent: bool,
     last: Option<Progress>,
     last_plain: Duration,
+    last_logged: Duration,
     line_open: bool,
     fetches_lost: u64,
     has_told_of_clock: bool,
@@ -55,6 +56,7 @@ impl Printer {
             silent,
             last: None,
             last_plain: Duration::ZERO,
+            last_logged: Duration::ZERO,
             line_open: false,
             fetches_lost: 0,
             has_told_of_clock: false,
@@ -83,6 +85,10 @@ impl Printer {
             );
         }
         let before = *self.last.get_or_insert(now);
+        if now.elapsed >= self.last_logged + PLAIN_EVERY {
+            self.last_logged = now.elapsed;
+            log(Level::Info, line(&before, &now).trim_start(), None);
+        }
         let due = self.changing || now.elapsed >= self.last_plain + PLAIN_EVERY;
         if self.silent || !due {
             return;

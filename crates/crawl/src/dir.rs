@@ -12,6 +12,7 @@ use store_embedded::EmbeddedStore;
 use store_postgres::{PostgresStore, Schema};
 
 use crate::held::Held;
+use crate::stream;
 use crate::tables::UNSETTLED;
 use settings::options::{Options, read_text};
 use settings::secrets_file::{self, SECRETS, Secrets};
@@ -83,7 +84,7 @@ impl CrawlDir {
     /// Refuses a directory in which a symbolic link stands in place of a directory of ours: we would write and cut elsewhere. Links in
     /// place of files are refused where those are opened ([`fresh`]).
     fn refuse_links(&self) -> anyhow::Result<()> {
-        let ours = [self.archive(), self.archive().join(ORPHANED), self.state(), self.dataset()];
+        let ours = [self.archive(), self.archive().join(ORPHANED), self.state(), self.dataset(), self.stream()];
         let tables =
             std::fs::read_dir(self.dataset()).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
         for path in ours.into_iter().chain(tables) {
@@ -173,6 +174,12 @@ impl CrawlDir {
         self.root.join("archive")
     }
 
+    /// What is left to be streamed.
+    #[must_use]
+    pub fn stream(&self) -> PathBuf {
+        self.root.join("stream")
+    }
+
     /// The Parquet tables.
     #[must_use]
     pub fn dataset(&self) -> PathBuf {
@@ -239,6 +246,8 @@ impl CrawlDir {
     pub fn open_store(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
         let store = self.open_state(options, false)?;
         self.check_archive(store.as_ref())?;
+        // Before anything changes what was committed last.
+        stream::settle(&self.stream(), store.as_ref())?;
         Ok(store)
     }
 

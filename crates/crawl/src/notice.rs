@@ -67,6 +67,15 @@ pub enum Notice {
     Paused(PathBuf),
     /// The browser runs without its sandbox.
     NoSandbox,
+    /// The reader of the stream did not take all of it.
+    StreamLeft {
+        /// Bytes that are left to the next run.
+        bytes: u64,
+        /// Where it goes.
+        target: String,
+        /// The reader of standard output went away, which ended the run.
+        is_gone: bool,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -110,6 +119,14 @@ impl fmt::Display for Notice {
             Notice::RoundOfNothing => f.write_str("--again: no page is to be visited again by what is given"),
             Notice::Paused(root) => {
                 write!(f, "the crawl is paused; `argiope steer {} resume` lets it go on", root.display())
+            }
+            Notice::StreamLeft { bytes, target, is_gone } => {
+                let why = if *is_gone { "its reader went away" } else { "its reader did not take all" };
+                let bytes = human_bytes(*bytes);
+                write!(
+                    f,
+                    "--stream {target}: {why}; {bytes} of lines are left for the next run, which begins with them"
+                )
             }
             Notice::NoSandbox => f.write_str("Chromium runs without its sandbox, as it does for root"),
         }

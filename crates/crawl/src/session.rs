@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 use dataset::Layout;
 use engine::clock::Clock;
-use engine::{End, Observer, Progress, Recorder, Shell};
+use engine::{End, Hook, Hooks, Progress, Recorder, Shell, Sink};
 use fetch::{Fetcher, Keyring};
 use model::{Outcome, Via};
 use settings::plan::Plan;
@@ -21,6 +21,7 @@ use crate::held::Held;
 use crate::live::{Answers, Live};
 use crate::retry::Retry;
 use crate::steer::{self, Change, Steering};
+use crate::stream::{Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
 use crate::trouble::InTrouble;
 use crate::{CrawlDir, Notice, keyring, parts};
@@ -35,6 +36,7 @@ pub struct Session {
     store: Arc<dyn Store>,
     seeds: Vec<CanonicalUrl>,
     tables: Option<Writer>,
+    stream: Option<Stream>,
     live: Option<Live>,
     keyring: Keyring,
     clock: Clock,
@@ -51,7 +53,9 @@ pub struct Builder {
     plan: Plan,
     store: Option<Arc<dyn Store>>,
     seeds: Vec<CanonicalUrl>,
-    observer: Option<Observer>,
+    sinks: Vec<Box<dyn Sink>>,
+    hooks: Vec<Arc<dyn Hook>>,
+    stream: Option<StreamTo>,
 }
 
 /// A hold on a crawl from outside, for as many tasks and threads as want one.
@@ -95,10 +99,25 @@ impl Builder {
         Builder { seeds, ..self }
     }
 
-    /// An observer of what is recorded. It takes the place of the dataset's.
+    /// One more sink, which receives what is committed. Sinks are told in the order in which they are given, the dataset
+    /// last. What answers say ([`Recorded::visited`]) is there where the crawl has a dataset, a hook, or a stream with more fields.
     #[must_use]
-    pub fn observer(self, observer: Observer) -> Self {
-        Builder { observer: Some(observer), ..self }
+    pub fn sink(mut self, sink: impl Sink + 'static) -> Self {
+        self.sinks.push(Box::new(sink));
+        self
+    }
+
+    /// One more hook, which judges URLs and looks into answers.
+    #[must_use]
+    pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
+        self.hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// Outcomes are streamed, one JSON object a line. A crawl that had a stream in its last run goes on with that unless another is given.
+    #[must_use]
+    pub fn stream(self, stream: StreamTo) -> Self {
+        Builder { stream: Some(stream), ..self }
     }
 
     /// Assembles the crawl. The directory is made, its store and archive are opened, and its dataset is completed. This may take long and blocks
@@ -107,12 +126,14 @@ impl Builder {
     /// # Errors
     /// The directory cannot be used, is in use, or has no seeds.
     pub fn open(self) -> anyhow::Result<Session> {
-        let Builder { dir, plan, store, seeds, observer } = self;
+        let Builder { dir, mut plan, store, seeds, sinks, hooks, stream } = self;
         dir.create()?;
         let store = match store {
             Some(store) => store,
             None => dir.open_store(&plan.options)?,
         };
+        let stream = stream.map_or_else(|| StreamTo::last_of(&dir), |stream| Ok(Some(stream)))?;
+        plan.settings.details |= !hooks.is_empty() || stream.as_ref().is_some_and(|stream| !stream.fields.is_empty());
         let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
         if seeds.is_empty() && known.is_empty() {
             bail!(usage("no seeds: give URLs, or --seeds FILE"));
@@ -148,6 +169,8 @@ impl Builder {
             false => None,
         };
         let (stopping, progress) = (watch::Sender::new(false), watch::Sender::new(Progress::default()));
+        let opened = stream.map(|stream| Stream::open(&dir.stream(), store.clone(), stream, stopping.clone()));
+        let (stream_sink, stream) = opened.transpose()?.unzip();
         let held_by_steering = held.clone();
         let options = plan.options.clone();
         notices.extend(steer::paused(&dir, &options));
@@ -162,21 +185,36 @@ impl Builder {
         };
         let live = Live::listen(dir.root(), answers);
         let mut recorder = Recorder::new(store.clone(), archive).guarded_by(Box::new(move || Ok(held.check()?)));
-        if let Some(observer) = observer.or_else(|| tables.as_ref().map(Writer::observer)) {
-            recorder = recorder.observed_by(observer);
+        for sink in sinks.into_iter().chain(stream_sink).chain(tables.as_ref().map(Writer::sink)) {
+            recorder = recorder.with_sink(sink);
         }
         let keyring = plan.fetch.keyring;
         let shell = Shell {
             settings: plan.settings,
             fetcher,
             browsing,
+            hooks: Hooks::new(hooks),
             recorder,
             clock,
             ownership: None,
             sealing: None,
             steering: Some(steered),
         };
-        Ok(Session { shell, store, seeds, tables, live, keyring, clock, before, notices, stopping, progress, steering })
+        Ok(Session {
+            shell,
+            store,
+            seeds,
+            tables,
+            stream,
+            live,
+            keyring,
+            clock,
+            before,
+            notices,
+            stopping,
+            progress,
+            steering,
+        })
     }
 }
 
@@ -184,7 +222,7 @@ impl Session {
     /// A crawl in this directory by this plan.
     #[must_use]
     pub fn builder(dir: CrawlDir, plan: Plan) -> Builder {
-        Builder { dir, plan, store: None, seeds: Vec::new(), observer: None }
+        Builder { dir, plan, store: None, seeds: Vec::new(), sinks: Vec::new(), hooks: Vec::new(), stream: None }
     }
 
     /// How many threads should drive the crawl: one a core, but leaving one core to the threads that record, where there is something to
@@ -217,8 +255,21 @@ impl Session {
     /// # Errors
     /// Recording or the dataset fails, for example since the disk is full.
     pub async fn run(self) -> anyhow::Result<Ended> {
-        let Session { shell, store, seeds, tables, live, keyring, clock, before, stopping, progress, steering, .. } =
-            self;
+        let Session {
+            shell,
+            store,
+            seeds,
+            tables,
+            stream,
+            live,
+            keyring,
+            clock,
+            before,
+            stopping,
+            progress,
+            steering,
+            ..
+        } = self;
         let began = clock.now();
         let mut is_stopped = stopping.subscribe();
         let stop = async move {
@@ -237,7 +288,8 @@ impl Session {
             // If it is the dataset that failed, its own error says more than that of the crawl.
             tables.map_or(Ok(()), Writer::finish)?;
             let end = ended?;
-            let notices = keyring::redirects(&keyring, store.as_ref())?;
+            let mut notices = stream.map_or_else(|| Ok(Vec::new()), Stream::finish)?;
+            notices.extend(keyring::redirects(&keyring, store.as_ref())?);
             let totals = store.totals()?;
             let is_held = totals.pending > 0 && steering.holds_sites();
             let end = if end == End::Done && is_held { End::Held } else { end };

@@ -2,20 +2,103 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crawl::{Change, CrawlDir, Ended, Session};
-use engine::End;
-use settings::{Options, Plan};
+use crawl::stream::Target;
+use crawl::{
+    Admit, Answer, Candidate, CanonicalUrl, Change, CrawlDir, End, Ended, Extra, Hook, Options, Plan, Recorded,
+    Session, StreamTo,
+};
+use dataset::schema::Table;
+use dataset::{Column, Layout};
+use model::Outcome;
 use testweb::{Config, Pages, Server, Web};
 use tokio::time::timeout;
-use weburl::CanonicalUrl;
 
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_secs(120);
+
+/// Reads the number of a page, and refuses one of them.
+struct Numbers;
+
+impl Hook for Numbers {
+    fn admit(&self, candidate: &Candidate) -> Admit {
+        let is_refused = candidate.url.as_str().ends_with("/7");
+        if is_refused { Admit::Refuse("not 7".to_owned()) } else { Admit::Accept }
+    }
+
+    fn responded(&self, answer: &Answer<'_>) -> Extra {
+        let page = String::from_utf8_lossy(&answer.response.body).into_owned();
+        let number = page.strip_prefix("page ").and_then(|number| number.parse::<u64>().ok());
+        let fields = number.map(|number| ("number".to_owned(), number.into())).into_iter().collect();
+        Extra { fields, ..Extra::default() }
+    }
+}
+
+/// Makes links out of an answer that has none, and breaks on another.
+struct Links;
+
+impl Hook for Links {
+    fn responded(&self, answer: &Answer<'_>) -> Extra {
+        assert!(!answer.exchange.url.as_str().ends_with("/broken"), "a bug of the hook");
+        let body = String::from_utf8_lossy(&answer.response.body);
+        let links = body.lines().filter_map(|line| line.strip_prefix("go to ")).map(str::to_owned).collect();
+        Extra { links, tags: vec!["seen".to_owned()], ..Extra::default() }
+    }
+}
+
+/// The column of what hooks made of answers, by URL.
+fn extras(dir: &CrawlDir) -> BTreeMap<String, Option<String>> {
+    let mut extras = BTreeMap::new();
+    for batch in Layout::at(dir.dataset()).batches(Table::Pages, &[]).unwrap() {
+        let batch = batch.unwrap();
+        for row in 0..batch.num_rows() {
+            let url = batch.text("url", row).unwrap().to_owned();
+            extras.insert(url, batch.text("extra", row).map(str::to_owned));
+        }
+    }
+    extras
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_hooks_make_of_answers_is_in_the_archive_and_in_the_dataset() {
+    let pages = Pages::new()
+        .html("/", "<a href=/data>data</a><a href=/broken>broken</a><a href=/same>same</a><img src=/shown/7>")
+        .text("/data", "go to /found\ngo to http://two.test/\n")
+        .html("/found", "<p>the same")
+        .html("/same", "<p>the same")
+        .html("/broken", "<p>broken");
+    let server = Server::start(Config::new(Web::new().site("one.test", pages))).await.unwrap();
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = CrawlDir::at(dirs.path().join("crawl"));
+    let open = || {
+        let plan =
+            plan(&server, "delay = \"0s\"\nbackoff = \"10ms\"\nmax-attempts = 2\nimages = true\nscope = \"host\"");
+        Session::builder(dir.clone(), plan)
+            .seeds(vec![url("http://one.test/")])
+            .hook(Numbers)
+            .hook(Links)
+            .open()
+            .unwrap()
+    };
+    let ended = timeout(LONG, open().run()).await.unwrap().unwrap();
+    assert_eq!((ended.end, ended.totals.fetched()), (End::Done, 4));
+    let seen = Some("{\"tags\":[\"seen\"]}".to_owned());
+    let written = extras(&dir);
+    for (page, expect) in [("", &seen), ("data", &seen), ("found", &seen), ("same", &seen), ("broken", &None)] {
+        assert_eq!(&written[&format!("http://one.test/{page}")], expect, "{page}");
+    }
+    assert!(ended.progress.fetches_lost > 0, "a hook that panics is an attempt that failed");
+    // The link that leads elsewhere is a link as any other, and images are judged too.
+    assert_eq!(ended.totals.count(Outcome::Excluded), 2);
+    std::fs::remove_dir_all(dir.dataset()).unwrap();
+    timeout(LONG, open().run()).await.unwrap().unwrap();
+    assert_eq!(extras(&dir), written, "they are derived from the archive again");
+}
 
 async fn server() -> Server {
     let links: String = (0..20).map(|n| format!("<a href=/{n}>{n}</a>")).collect();
@@ -60,13 +143,15 @@ async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
     };
     let recorded = Arc::new(AtomicUsize::new(0));
     let counted = recorded.clone();
-    let observer = Box::new(move |recorded: engine::Recorded<'_>| {
+    let count = move |recorded: &Recorded<'_>| {
         counted.fetch_add(recorded.batch.visits.len(), Ordering::Relaxed);
         Ok(())
-    });
-    let steered =
-        open("steered", "delay = \"10ms\"\nno-dataset = true\npaused = true").observer(observer).open().unwrap();
-    let dropped = open("dropped", "delay = \"1h\"").open().unwrap();
+    };
+    let lines = dirs.path().join("lines");
+    let stream = |name: &str| StreamTo::new(Target::File(lines.with_extension(name)));
+    let steered = open("steered", "delay = \"10ms\"\nno-dataset = true\npaused = true");
+    let steered = steered.sink(count).hook(Numbers).stream(stream("steered")).open().unwrap();
+    let dropped = open("dropped", "delay = \"1h\"").hook(Numbers).stream(stream("dropped")).open().unwrap();
     let (handle, other) = (steered.handle(), dropped.handle());
     let running = tokio::spawn(steered.run());
     let aborted = tokio::spawn(dropped.run());
@@ -87,9 +172,13 @@ async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
     handle.steer(Change::Resume).await.unwrap();
     let Ended { end, totals, .. } = timeout(LONG, running).await.unwrap().unwrap().unwrap();
     assert_eq!(end, End::Done);
-    // The two first pages, and of the twenty those whose number does not begin with 1.
-    assert_eq!((totals.fetched(), totals.pending), (2 + 9, 0));
-    assert_eq!(recorded.load(Ordering::Relaxed), 2 + 9);
+    // The two first pages, and of the twenty those whose number does not begin with 1, without one that the hook refuses.
+    assert_eq!((totals.fetched(), totals.pending), (2 + 8, 0));
+    assert_eq!(recorded.load(Ordering::Relaxed), 2 + 8);
+    let lines = std::fs::read_to_string(lines.with_extension("steered")).unwrap();
+    assert_eq!(lines.lines().count() as u64, totals.outcomes.values().sum::<u64>());
+    assert!(lines.contains("\"extra\":{\"fields\":{\"number\":5}}"), "{lines}");
+    assert!(lines.contains("\"reason\":\"hook: not 7\""), "{lines}");
     assert!(handle.view().unwrap().is_none(), "the session has ended");
     assert_eq!(left_behind(dirs.path()).0, 0);
 }
@@ -117,7 +206,10 @@ async fn a_session_that_was_dropped_goes_on_where_it_was() {
     assert_eq!((ended.end, ended.totals.fetched()), (End::Done, 21));
     drop(handle);
     // Threads of the runtime that block end later by themselves; those of sessions are gone.
-    assert!(becomes(|| !threads_named("dataset") && !threads_named("live")).await, "{threads}");
+    assert!(
+        becomes(|| !threads_named("dataset") && !threads_named("live") && !threads_named("stream")).await,
+        "{threads}"
+    );
 }
 
 fn threads_named(name: &str) -> bool {

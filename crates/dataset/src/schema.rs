@@ -157,6 +157,7 @@ static PAGES: LazyLock<SchemaRef> = LazyLock::new(|| {
         ("round", DataType::Int32, Maybe),
         ("visit", DataType::Int32, Maybe),
         ("changed", DataType::Boolean, Maybe),
+        ("extra", TEXT, Maybe),
     ])
 });
 

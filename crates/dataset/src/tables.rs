@@ -66,6 +66,8 @@ pub struct PageContent {
     pub x_robots_tag: Option<String>,
     /// Why the body is not whole: `length`, `time`, `disconnect`, `unwanted`.
     pub truncated: Option<String>,
+    /// What hooks made of the answer, as a JSON object.
+    pub extra: Option<String>,
     /// What spoke for showing it in a browser, if that was tried.
     pub rendered_for: Option<String>,
     /// Links that it shows only there; `None` where it could not be shown, or led elsewhere.
@@ -208,6 +210,7 @@ pub(crate) fn pages(rows: &[PageRow]) -> Result<RecordBatch, ArrowError> {
         count(|page| page.row.round),
         count(|page| page.row.visit),
         flags(rows.iter().map(|page| page.row.changed)),
+        content(|content| content.extra.as_deref()),
     ];
     RecordBatch::try_new(Table::Pages.schema(), columns)
 }

@@ -5,6 +5,7 @@ mod recovery;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use model::{ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation};
@@ -56,13 +57,13 @@ pub enum Seal {
 }
 
 /// A segment to which nothing is added any more. Its index is being made.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sealed {
     /// The segment.
     pub segment: Segment,
     path: PathBuf,
     /// Ends without a word where the index cannot be made.
-    is_indexed: Receiver<()>,
+    is_indexed: Arc<Mutex<Receiver<()>>>,
 }
 
 impl Sealed {
@@ -71,7 +72,8 @@ impl Sealed {
     /// # Errors
     /// It cannot be made.
     pub fn indexed(self) -> Result<Segment, ArchiveError> {
-        if self.is_indexed.recv().is_err() {
+        let is_indexed = self.is_indexed.lock().is_ok_and(|done| done.recv().is_ok());
+        if !is_indexed {
             write_index(&self.path)?;
         }
         Ok(self.segment)
@@ -194,6 +196,8 @@ pub enum ArchiveError {
 
 /// The directory in the archive's for what the state does not know of: segments, and tails of segments.
 pub const ORPHANED: &str = "orphaned";
+/// The media type of a metadata record with what hooks made of an answer.
+pub const EXTRA_TYPE: &str = "application/json";
 /// The field of a rendering's metadata record that says what spoke for it.
 pub const RENDERING: &str = "rendering";
 /// The field with the links that the page shows without a browser.
@@ -418,6 +422,18 @@ impl Archive {
         Ok(())
     }
 
+    /// Appends what hooks made of an answer that was appended before, in a metadata record: a JSON object.
+    ///
+    /// # Errors
+    /// The segment cannot be written; what was appended before stays whole.
+    pub fn append_extra(&mut self, answered: &Exchange, extra: &str) -> Result<(), ArchiveError> {
+        let (url, at) = (answered.url.as_str(), answered.started_at);
+        let of = response_id(answered.method, &answered.url, at);
+        let id = record_id("extra of", &of.to_string(), at);
+        let record = Record::metadata(id, at.as_millis(), url, EXTRA_TYPE, extra.as_bytes());
+        self.append_record(at, record.refers_to(of))
+    }
+
     /// Appends to the segment that was written to last, however full it is: what belongs together stays together.
     fn append_record(&mut self, at: Timestamp, record: Record<'_>) -> Result<(), ArchiveError> {
         let mut current = match self.current.take() {
@@ -500,7 +516,7 @@ impl Archive {
     fn end(&mut self, mut current: Current) -> Result<(), ArchiveError> {
         current.segment.length = current.sync(&self.dir)?;
         let path = self.dir.join(&current.segment.name);
-        let is_indexed = self.start_index(path.clone(), current.index);
+        let is_indexed = Arc::new(Mutex::new(self.start_index(path.clone(), current.index)));
         self.sealed.push(Sealed { segment: current.segment, path, is_indexed });
         let (ended, indexing) = std::mem::take(&mut self.indexing).into_iter().partition(JoinHandle::is_finished);
         self.indexing = indexing;

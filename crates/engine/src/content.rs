@@ -42,6 +42,8 @@ pub struct Content {
     pub gained: Option<Shown>,
     /// What the dataset keeps of it, if there is to be one.
     pub details: Option<Box<Details>>,
+    /// More links, which hooks found.
+    pub more_links: Vec<CanonicalUrl>,
 }
 
 /// What an answer turned out to be.

@@ -27,6 +27,8 @@ pub struct Details {
     pub rendered: Option<RenderedDetails>,
     /// What is on the page, if it is HTML.
     pub html: Option<HtmlDetails>,
+    /// What hooks made of it, as a JSON object ([`crate::Extra`]).
+    pub extra: Option<String>,
 }
 
 /// What came of showing an answer in a browser.
@@ -90,7 +92,14 @@ pub struct ImageDetails {
 impl Details {
     pub(crate) fn new(response: &Response, media: MediaType, html: Option<HtmlDetails>) -> Self {
         let field = |name: &&str| joined(&response.headers, name);
-        Details { media, fields: FIELDS.each_ref().map(field), truncated: response.truncated, rendered: None, html }
+        Details {
+            media,
+            fields: FIELDS.each_ref().map(field),
+            truncated: response.truncated,
+            rendered: None,
+            html,
+            extra: None,
+        }
     }
 }
 

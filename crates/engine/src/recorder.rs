@@ -15,15 +15,36 @@ use crate::{Details, Record};
 pub struct Recorder {
     store: Arc<dyn Store>,
     archive: Option<Archive>,
-    observer: Option<Observer>,
+    sinks: Vec<Box<dyn Sink>>,
     guard: Option<Guard>,
 }
 
 /// Is asked before anything is written whether it still may be. An error ends the crawl.
-pub type Guard = Box<dyn Fn() -> Result<(), ObserverError> + Send>;
+pub type Guard = Box<dyn Fn() -> Result<(), SinkError> + Send>;
 
-/// Is told of each commit when it is durable, on the thread that commits. An error ends the crawl; the commit stays.
-pub type Observer = Box<dyn FnMut(Recorded<'_>) -> Result<(), ObserverError> + Send>;
+/// Receives what is committed, in order, on the thread that commits: the next commit waits for it.
+pub trait Sink: Send {
+    /// Is told of a batch whose records are durable in the archive, just before its commit. What it keeps of the batch counts only if the
+    /// commit comes. An error ends the crawl, without the commit.
+    ///
+    /// # Errors
+    /// Whatever the sink fails with.
+    fn recording(&mut self, _batch: &Batch, _visited: &[Visited]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    /// Is told of a commit when it is durable. An error ends the crawl; the commit stays.
+    ///
+    /// # Errors
+    /// Whatever the sink fails with.
+    fn recorded(&mut self, recorded: &Recorded<'_>) -> Result<(), SinkError>;
+}
+
+impl<F: FnMut(&Recorded<'_>) -> Result<(), SinkError> + Send> Sink for F {
+    fn recorded(&mut self, recorded: &Recorded<'_>) -> Result<(), SinkError> {
+        self(recorded)
+    }
+}
 
 /// What was committed.
 #[derive(Debug)]
@@ -39,18 +60,18 @@ pub struct Recorded<'a> {
 }
 
 /// A URL whose visit was committed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Visited {
     /// The URL and how it was found.
     pub candidate: Candidate,
     /// Its visit.
     pub visit: Visit,
     /// What its answer says; `None` where there was none.
-    pub details: Option<Box<Details>>,
+    pub details: Option<Arc<Details>>,
 }
 
-/// Whatever an observer failed with.
-pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
+/// Whatever a sink failed with.
+pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What can go wrong while recording. What was committed before stays.
 #[derive(Debug, thiserror::Error)]
@@ -64,10 +85,10 @@ pub enum RecordError {
     Store(#[from] StoreError),
     /// The guard refused, before anything was written.
     #[error(transparent)]
-    Refused(ObserverError),
-    /// The observer failed, after the commit.
+    Refused(SinkError),
+    /// A sink failed, before or after the commit.
     #[error(transparent)]
-    Observer(ObserverError),
+    Sink(SinkError),
 }
 
 /// The holders of the contents that a commit has first.
@@ -97,13 +118,14 @@ impl Recorder {
     /// A recorder on a store and, unless the crawl keeps none, an archive.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, archive: Option<Archive>) -> Self {
-        Recorder { store, archive, observer: None, guard: None }
+        Recorder { store, archive, sinks: Vec::new(), guard: None }
     }
 
-    /// The same with an observer of its commits.
+    /// The same with one more sink. Sinks are told in the order in which they are given.
     #[must_use]
-    pub fn observed_by(self, observer: Observer) -> Self {
-        Recorder { observer: Some(observer), ..self }
+    pub fn with_sink(mut self, sink: Box<dyn Sink>) -> Self {
+        self.sinks.push(sink);
+        self
     }
 
     /// The same with a guard.
@@ -121,7 +143,7 @@ impl Recorder {
     /// Commits records, all or none, and says which they were and what the store found out.
     ///
     /// # Errors
-    /// Neither archive nor state count any of them as recorded, unless it is the observer that failed.
+    /// Neither archive nor state count any of them as recorded, unless it is a sink that failed after the commit.
     pub fn commit(&mut self, records: Vec<Record>) -> Result<(Ended, Committed), RecordError> {
         let ends = records.iter().map(|record| (record.site, record.ends)).collect();
         self.check()?;
@@ -151,7 +173,7 @@ impl Recorder {
         self.guard.as_ref().map_or(Ok(()), |guard| guard().map_err(RecordError::Refused))
     }
 
-    /// Commits a batch behind the archive, and tells the observer.
+    /// Commits a batch behind the archive, and tells the sinks.
     fn finish(&mut self, mut batch: Batch, mut visited: Vec<Visited>) -> Result<Committed, RecordError> {
         let mut sealed = Vec::new();
         if let Some(archive) = &mut self.archive {
@@ -159,14 +181,17 @@ impl Recorder {
             batch.segments.extend(synced.grown);
             sealed = synced.sealed;
         }
+        for sink in &mut self.sinks {
+            sink.recording(&batch, &visited).map_err(RecordError::Sink)?;
+        }
         let committed = self.store.commit(&batch)?;
         if let Some(archive) = &mut self.archive {
             archive.acknowledge(&batch.segments);
         }
-        if let Some(observer) = &mut self.observer {
-            correct(&mut visited, &committed.duplicates);
-            let recorded = Recorded { batch: &batch, committed: &committed, visited, sealed };
-            observer(recorded).map_err(RecordError::Observer)?;
+        correct(&mut visited, &committed.duplicates);
+        let recorded = Recorded { batch: &batch, committed: &committed, visited, sealed };
+        for sink in &mut self.sinks {
+            sink.recorded(&recorded).map_err(RecordError::Sink)?;
         }
         Ok(committed)
     }
@@ -217,14 +242,18 @@ impl Recorder {
             if let Some(visit) = &mut visit {
                 visit.location = location;
             }
+            let extra = record.visited.as_ref().and_then(|visited| visited.1.as_ref()?.extra.as_deref());
+            if let (Some(extra), Some(answered)) = (extra, record.exchanges.last()) {
+                time(Stage::Archive, || archive.append_extra(answered, extra))?;
+            }
             if let (Some(rendering), Some(shown)) = (&record.rendering, record.exchanges.last()) {
                 time(Stage::Archive, || archive.append_rendering(shown, rendering))?;
             }
         }
-        let visited = record.visited.zip(visit.as_ref().filter(|_| self.observer.is_some()));
+        let visited = record.visited.zip(visit.as_ref().filter(|_| !self.sinks.is_empty()));
         let visited = visited.map(|(found, visit)| {
             let (candidate, details) = *found;
-            Visited { candidate, visit: visit.clone(), details }
+            Visited { candidate, visit: visit.clone(), details: details.map(Arc::from) }
         });
         batch.visits.extend(visit);
         batch.found.extend(record.found);
@@ -317,9 +346,14 @@ mod tests {
         let known = Known::of(store.as_ref(), &Limits::default()).expect("a state");
         let archive = Archive::open(dir.path(), &known, Vec::new(), u64::MAX).expect("an archive");
         let (told, sealed) = mpsc::sync_channel(4);
-        let mut recorder = Recorder::new(store.clone(), Some(archive)).observed_by(Box::new(move |recorded| {
-            recorded.sealed.into_iter().try_for_each(|sealed| told.send(sealed).map_err(|_| "the test is over".into()))
-        }));
+        let mut recorder =
+            Recorder::new(store.clone(), Some(archive)).with_sink(Box::new(move |recorded: &Recorded<'_>| {
+                recorded
+                    .sealed
+                    .iter()
+                    .cloned()
+                    .try_for_each(|sealed| told.send(sealed).map_err(|_| SinkError::from("the test is over")))
+            }));
         recorder.seal(Seal::Now).expect("nothing to seal");
         recorder.commit(vec![exchange()]).expect("a commit");
         recorder.seal(Seal::IfBegunBefore(BEGUN)).expect("not yet");

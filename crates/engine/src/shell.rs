@@ -22,7 +22,7 @@ use weburl::{CanonicalUrl, Site, SiteKey};
 
 use crate::clock::Clock;
 use crate::named::NamedSites;
-use crate::{Browsing, Command, End, Event, Pin, RecordError, Recorder, Seal, Settings, Start, State};
+use crate::{Browsing, Command, End, Event, Hooks, Pin, RecordError, Recorder, Seal, Settings, Start, State};
 use fetching::{Fetching, fetch, on_its_own_thread};
 use flights::{Flights, Job};
 use writer::{Awaited, Order, Read, WriterEnd, write};
@@ -47,6 +47,8 @@ pub struct Shell {
     pub fetcher: Arc<Fetcher>,
     /// Shows pages in a browser, if the crawl has one.
     pub browsing: Option<Arc<Browsing>>,
+    /// Judge URLs and look into answers.
+    pub hooks: Hooks,
     /// Records.
     pub recorder: Recorder,
     /// Tells the time.
@@ -205,7 +207,7 @@ impl Shell {
         stop: oneshot::Receiver<()>,
         reports: watch::Sender<Progress>,
     ) -> Result<End, CrawlError> {
-        let Shell { settings, fetcher, browsing, recorder, clock, ownership, mut sealing, mut steering } = self;
+        let Shell { settings, fetcher, browsing, hooks, recorder, clock, ownership, mut sealing, mut steering } = self;
         let store = recorder.store().clone();
         let totals = store.totals()?;
         let began = clock.now();
@@ -223,7 +225,7 @@ impl Shell {
             true => Start::New,
             false => Start::Resumed,
         };
-        let mut state = State::new(settings.clone(), began, start);
+        let mut state = State::new(settings.clone(), began, start).with_hooks(hooks.clone());
         let (events, mut inbox) = mpsc::channel(EVENTS_MAX);
         let (orders, orders_inbox) = mpsc::channel(ORDERS_MAX);
         let writer_events = events.clone();
@@ -242,7 +244,7 @@ impl Shell {
         let reading_rules = Arc::new(Semaphore::new(cores.div_ceil(2)));
         let settings = Arc::new(settings);
         let mut hands = Hands {
-            fetching: Arc::new(Fetching { fetcher, browsing, beside, reading_rules, settings, events, clock }),
+            fetching: Arc::new(Fetching { fetcher, browsing, hooks, beside, reading_rules, settings, events, clock }),
             flights: Flights::default(),
             waiting_orders: VecDeque::new(),
             alarm: None,

@@ -53,7 +53,7 @@ use shares::{Share, Shares};
 use sitemaps::SitemapSites;
 use yields::Watch;
 
-use crate::{Command, End, Event, Record, Settings};
+use crate::{Command, End, Event, Hooks, Record, Settings};
 
 /// Records on their way to the store, at most: beyond it nothing new is begun.
 const RECORDS_OPEN_MAX: usize = 1_024;
@@ -71,6 +71,7 @@ const ADDRESS_KEPT_MAX: Duration = Duration::from_secs(24 * 3600);
 /// The whole state of a running crawl. What must outlive the process is in the store.
 pub struct State {
     settings: Settings,
+    hooks: Hooks,
     remembered: Remembered,
     errands: Errands,
     shares: Shares,
@@ -195,6 +196,7 @@ impl State {
         let politeness = &settings.site_rules.politeness;
         let quiet_until = if start == Start::Resumed { now + politeness.ip_delay } else { now };
         State {
+            hooks: Hooks::default(),
             bench: Workbench::new(politeness.connections_per_site, quiet_until),
             remembered: Remembered::new(settings.remembered_urls_max),
             errands: Errands::default(),
@@ -240,6 +242,12 @@ impl State {
             commands: Vec::new(),
             settings,
         }
+    }
+
+    /// The same with hooks, which are asked about every URL found.
+    #[must_use]
+    pub fn with_hooks(self, hooks: Hooks) -> Self {
+        State { hooks, ..self }
     }
 
     /// Takes in an event and says what is to be done. Given the same events at the same times it says the same.

@@ -1,5 +1,6 @@
 //! `argiope crawl`: crawl, or resume what the directory holds.
 
+mod dry_run;
 mod seeds;
 
 use std::io::Write;
@@ -9,22 +10,23 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 use crawl::retry::{self, Retry};
+use crawl::stream::{Field, StreamTo, Target};
 use crawl::trouble::trouble_of;
-use crawl::{Again, Builder, CrawlDir, Ended, Session};
+use crawl::{Again, Builder, CrawlDir, Ended, Recorded, Session, SinkError};
 use engine::{End, Waiting};
-use model::Outcome;
+use model::{Outcome, Visit};
 use printable::{Printable, counted};
 use settings::options::Options;
 use settings::plan::{self, Plan};
 use settings::secrets_file::Secrets;
-use settings::units::Span;
+use settings::units::{Bytes, Span};
 use settings::usage;
 use store::Store;
 use weburl::CanonicalUrl;
 
 use self::seeds::Seeds;
 use crate::exit;
-use crate::message::tell_all;
+use crate::message::{Level, listen, log, tell, tell_all};
 use crate::metrics::Metrics;
 use crate::progress::{Printer, Show, Watched};
 use crate::summary::{Run, Summary, TimeSpent};
@@ -81,12 +83,37 @@ pub struct CrawlArgs {
     /// How progress is shown
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub progress: Show,
+    /// Say with which settings the crawl would begin, what becomes of the seeds given, and what robots.txt says of them; write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Say nothing but why it failed: the exit code tells how the crawl ended
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Say what becomes of each URL
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Append what is said, progress and the summary to this file: JSON objects a line with time and level
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
     /// Answer GET /metrics there while it runs, as Prometheus reads it; port 0 takes a free one
     #[arg(long, value_name = "ADDR")]
     pub metrics: Option<String>,
     /// Print the summary as one JSON object on standard output
     #[arg(long)]
     pub json: bool,
+    /// Where outcomes are streamed, one JSON object a line, each exactly once: FILE, - for standard output, or unix:PATH for a reader that
+    /// listens there. The crawl's later runs go on with it
+    #[arg(long, value_name = "TARGET")]
+    pub stream: Option<Target>,
+    /// What lines of the stream have beyond the row of a URL (headers, links, text), several with commas
+    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
+    pub stream_fields: Vec<Field>,
+    /// Bytes of lines that may wait for a slow reader of the stream; beyond it the crawl waits [default: 64MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub stream_buffer: Option<Bytes>,
+    /// End the stream that earlier runs had; lines that were not read are lost
+    #[arg(long, conflicts_with_all = ["stream", "stream_fields", "stream_buffer"])]
+    pub no_stream: bool,
     /// The settings of the crawl.
     #[command(flatten)]
     pub options: Options,
@@ -97,6 +124,7 @@ pub struct CrawlArgs {
 /// # Errors
 /// Wrong arguments, a directory that cannot be used, or a disk that fails.
 pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
+    listen(args.quiet, args.log.as_deref())?;
     let given_seeds = Seeds::read(&args)?;
     let dir = directory(&args, &given_seeds)?;
     let given = match &args.config {
@@ -117,10 +145,18 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     if seeds.is_empty() && !dir.holds_crawl() {
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
     }
+    if args.dry_run {
+        let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
+        return dry_run::run(&plan, &seeds);
+    }
     let options = plan.options.clone();
+    let stream = stream(&args, &dir)?;
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
     dir.create()?;
     let store = dir.open_store(&plan.options)?;
+    if args.no_stream {
+        StreamTo::forget(&dir)?;
+    }
     if !args.retry.is_empty() {
         retried(&dir, store.as_ref(), &plan, &seeds, args.retry)?;
     }
@@ -131,12 +167,32 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     }
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let (threads, stages_before) = (Session::threads(&plan), stages::snapshot());
-    let session = Session::builder(dir.clone(), plan).store(store).seeds(seeds);
-    let ended = watch(session, threads, Watched { show: args.progress, metrics })?;
+    let prints_lines = stream.as_ref().is_some_and(|stream| stream.target == Target::Stdout);
+    let mut session = Session::builder(dir.clone(), plan).store(store.clone()).seeds(seeds);
+    if args.verbose {
+        session = session.sink(move |recorded: &Recorded<'_>| tell_visits(store.as_ref(), recorded));
+    } else {
+        drop(store);
+    }
+    if let Some(stream) = stream {
+        session = session.stream(stream);
+    }
+    // Lines about URLs would break one that changes.
+    let show = match (args.progress, args.quiet, args.verbose) {
+        (_, true, _) => Show::None,
+        (Show::Auto, _, true) => Show::Plain,
+        (show, ..) => show,
+    };
+    let ended = watch(session, threads, Watched { show, metrics })?;
     let summary = summary_of(&ended, &dir, TimeSpent::since(&stages_before));
     let told = if args.json { summary.to_json()? + "\n" } else { summary.to_text() };
+    log(Level::Info, "the run ended", serde_json::from_str(&summary.to_json()?).ok());
     // Nobody may be reading any more; how the crawl ended is said by the exit code.
-    let _ = std::io::stdout().write_all(told.as_bytes());
+    let _ = match prints_lines {
+        _ if args.quiet && !args.json => Ok(()),
+        true => std::io::stderr().write_all(told.as_bytes()),
+        false => std::io::stdout().write_all(told.as_bytes()),
+    };
     let code = match ended.end {
         End::Done if summary.fetched == 0 => {
             tell_why_nothing_came(&dir, &options)?;
@@ -170,6 +226,44 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         }
     };
     Ok(ExitCode::from(code))
+}
+
+/// Says what became of the URLs of a commit.
+fn tell_visits(store: &dyn Store, recorded: &Recorded<'_>) -> Result<(), SinkError> {
+    let say = |url: &CanonicalUrl, visit: &Visit| {
+        let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
+        let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
+        tell(Level::Detail, format_args!("{}{status} {url}{reason}", visit.outcome));
+    };
+    for visit in &recorded.batch.visits {
+        if let Some(entry) = store.get(visit.key)? {
+            say(&entry.candidate.url, visit);
+        }
+    }
+    recorded.batch.settled.iter().for_each(|(candidate, visit)| say(&candidate.url, visit));
+    Ok(())
+}
+
+/// The stream of this run: as given, or that of the run before.
+fn stream(args: &CrawlArgs, dir: &CrawlDir) -> anyhow::Result<Option<StreamTo>> {
+    if args.no_stream {
+        return Ok(None);
+    }
+    let last = if dir.holds_crawl() { StreamTo::last_of(dir)? } else { None };
+    let Some(mut stream) = args.stream.clone().map(StreamTo::new).or_else(|| last.clone()) else {
+        if !args.stream_fields.is_empty() || args.stream_buffer.is_some() {
+            bail!(usage("--stream-fields and --stream-buffer are about a stream: give --stream"));
+        }
+        return Ok(None);
+    };
+    stream.fields = match last {
+        Some(last) if args.stream_fields.is_empty() => last.fields,
+        _ => args.stream_fields.iter().copied().collect(),
+    };
+    if let Some(size) = args.stream_buffer {
+        stream.buffer_bytes_max = size.0;
+    }
+    Ok(Some(stream))
 }
 
 /// Puts the URLs with these outcomes back into the frontier, and says how many they are.

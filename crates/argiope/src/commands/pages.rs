@@ -79,12 +79,11 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
     if is_resumed {
         tell_of_resumption(&saver, &page_dir, &dir, store.as_ref())?;
     }
-    let observer =
-        Box::new(move |recorded: engine::Recorded<'_>| Ok(saver.committed(recorded.batch, recorded.committed)?));
+    let save = move |recorded: &crawl::Recorded<'_>| Ok(saver.committed(recorded.batch, recorded.committed)?);
     let unwatched = Watched { show: Show::None, metrics: None };
     let threads = Session::threads(&plan);
     let session = Session::builder(dir.clone(), plan).store(store.clone()).seeds(vec![seed.clone()]);
-    let end = watch(session.observer(observer), threads, unwatched)?.end;
+    let end = watch(session.sink(save), threads, unwatched)?.end;
 
     let saved = open_saver()?.saved();
     if matches!(end, End::Done | End::Waiting(_)) && saved == 0 {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::bail;
 use ask::changes::{Counts, Question, changes};
 use clap::{Args, ValueEnum};
+use crawl::stream::{StreamTo, Target};
 use crawl::{CrawlDir, Importance, Schedule, Session};
 use engine::End;
 use engine::clock::Clock;
@@ -99,6 +100,12 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     let dir = CrawlDir::existing(&args.dir)?;
     if args.every.0 < EVERY_MIN {
         bail!(usage(format!("--every must be at least {}", Span(EVERY_MIN))));
+    }
+    if StreamTo::last_of(&dir)?.is_some_and(|stream| stream.target == Target::Stdout) {
+        bail!(usage(
+            "the stream of this crawl goes to standard output, where this command says what has changed: give it another target with \
+             `argiope crawl --stream`"
+        ));
     }
     let plan = resumed_plan(&dir, &Options::default())?;
     let runtime =

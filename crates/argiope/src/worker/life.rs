@@ -9,7 +9,7 @@ use cluster::{Life, WorkerStore};
 use dataset::Layout;
 use engine::archive::Seal;
 use engine::clock::Clock;
-use engine::{CrawlError, Ownership, Pin, Progress, RecordError, Recorder, Shell};
+use engine::{CrawlError, Hooks, Ownership, Pin, Progress, RecordError, Recorder, Shell};
 use fetch::{FetchConfig, Fetcher};
 use model::Timestamp;
 use tokio::runtime::Runtime;
@@ -87,7 +87,7 @@ impl Working {
         let viewed = store.clone();
         let answers = Answers { view: Box::new(move || viewed.view()), publish: Some(tables.publisher()), steer: None };
         let live = Live::listen(dir.root(), answers);
-        let recorder = Recorder::new(store.clone(), archive).observed_by(tables.observer());
+        let recorder = Recorder::new(store.clone(), archive).with_sink(tables.sink());
         let recorder = recorder.guarded_by(Box::new(move || Ok(held.check()?)));
 
         let by_address = plan.fetch.proxy.is_none() && !plan.settings.site_rules.politeness.ip_delay.is_zero();
@@ -103,6 +103,7 @@ impl Working {
             settings: plan.settings,
             fetcher: fetcher.clone(),
             browsing,
+            hooks: Hooks::default(),
             recorder,
             clock,
             ownership: Some(ownership),

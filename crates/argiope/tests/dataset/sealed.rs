@@ -67,7 +67,7 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
     let tables = Writer::start_shared(layout, store.clone(), held, on_sealed).expect("a thread");
     let clock = Clock::start();
     let fetcher = Fetcher::new(plan.fetch, Arc::new(move || clock.date())).expect("a fetcher");
-    let recorder = Recorder::new(store.clone(), Some(archive.numbered_by(serials))).observed_by(tables.observer());
+    let recorder = Recorder::new(store.clone(), Some(archive.numbered_by(serials))).with_sink(tables.sink());
     let (orders, sealing) = tokio::sync::mpsc::channel(1);
     runtime.spawn(async move {
         while seals && orders.send(Seal::Now).await.is_ok() {
@@ -77,7 +77,17 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
     let settings = plan.settings;
     let fetcher = Arc::new(fetcher);
     let sealing = Some(sealing);
-    let shell = Shell { settings, fetcher, browsing: None, recorder, clock, ownership: None, sealing, steering: None };
+    let shell = Shell {
+        settings,
+        fetcher,
+        browsing: None,
+        hooks: engine::Hooks::default(),
+        recorder,
+        clock,
+        ownership: None,
+        sealing,
+        steering: None,
+    };
     let stopped = async {
         let _ = is_stopped.await;
     };

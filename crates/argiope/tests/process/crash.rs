@@ -17,7 +17,7 @@ use crate::result::{Row, assert_same, entries, rows, visited};
 use crate::served::Served;
 use crate::warcs;
 
-const KILLS: usize = 100;
+pub(super) const KILLS: usize = 100;
 const SITES: u64 = 20;
 const PAGES: u64 = 4_500;
 /// With the delay between visits to a site this bounds the speed on any machine, so that a hundred kills find it running.
@@ -53,12 +53,12 @@ impl Site for Mixed {
     }
 }
 
-fn serve() -> Served {
+pub(super) fn serve() -> Served {
     let settings = Settings { seed: 7, sites: SITES, pages: PAGES, degree: 4, text_bytes_mean: 2_000 };
     Served::start(Web::new().site("*.synthetic.test", Mixed(Synthetic::new(settings).unwrap())))
 }
 
-fn command(served: &Served, dir: &Path) -> Command {
+pub(super) fn command(served: &Served, dir: &Path) -> Command {
     let mut command = Command::new(BINARY);
     command.args(["crawl", "http://s0000.synthetic.test/p/0", "--scope", "any", "--depth", DEPTH, "--delay", DELAY]);
     command.args(["--ip-delay", "0", "--backoff", BACKOFF, "--segment-size", "200KB", "--progress", "none"]);
@@ -67,7 +67,7 @@ fn command(served: &Served, dir: &Path) -> Command {
 }
 
 /// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators).
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn below(&mut self, bound: u64) -> u64 {
@@ -79,7 +79,7 @@ impl Random {
 }
 
 /// Waits for a random moment of a run. A quarter of the kills may come before the first request.
-fn wait(random: &mut Random, running: &Running, served: &Served, requests_before: u64) {
+pub(super) fn wait(random: &mut Random, running: &Running, served: &Served, requests_before: u64) {
     if random.below(4) == 0 {
         return std::thread::sleep(Duration::from_millis(random.below(AFTER_START_MS_MAX)));
     }

@@ -20,5 +20,7 @@ mod restored;
 mod settings;
 mod stages;
 mod steered;
+mod streamed;
+mod told;
 mod unwritten;
 mod usage;

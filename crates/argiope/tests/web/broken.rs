@@ -53,8 +53,17 @@ async fn crawl(
     };
     let fetcher = Arc::new(Fetcher::new(plan.fetch, Arc::new(date)).expect("a fetcher"));
     let (settings, recorder) = (plan.settings, Recorder::new(store, None));
-    let shell =
-        Shell { settings, fetcher, browsing: None, recorder, clock, ownership: None, sealing: None, steering: None };
+    let shell = Shell {
+        settings,
+        fetcher,
+        browsing: None,
+        hooks: engine::Hooks::default(),
+        recorder,
+        clock,
+        ownership: None,
+        sealing: None,
+        steering: None,
+    };
     let mut last = Progress::default();
     let run = shell.run(seeds, std::future::pending(), |progress| last = progress);
     let end = tokio::time::timeout(EVER, run).await.expect("the crawl comes to its end");

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, anyhow};
 use dataset::schema::Table;
 use dataset::{Layout, Rows, SegmentTables, UNRECORDED, UnrecordedPages, covered_bytes};
-use engine::{Settings, Visited, archive, look_into};
+use engine::{Details, Settings, Visited, archive, look_into};
 use model::{
     ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, RenderedDocument, Rendering, Shown,
     TaskId, Timestamp, Visit,
@@ -191,7 +191,7 @@ impl Deriver<'_> {
             let mut block = Vec::new();
             record.read_to_end(&mut block)?;
             let record = LoadedRecord { location: record.finish()?, header, block };
-            let ready = waiting.replace(Waiting { entry, record, seen: None, html: None });
+            let ready = waiting.replace(Waiting { entry, record, seen: None, html: None, extra: None });
             self.push(ready, &mut rows, &mut replay, &mut tables, count)?;
         }
         self.push(waiting, &mut rows, &mut replay, &mut tables, count)?;
@@ -234,7 +234,7 @@ impl Deriver<'_> {
 
     /// The visit with what its answer says, as the crawl saw it.
     fn visited(&self, ready: Waiting, replay: &mut Replay<'_>) -> anyhow::Result<Visited> {
-        let Waiting { entry, record, seen, html } = ready;
+        let Waiting { entry, record, seen, html, extra } = ready;
         let Entry { candidate, visit, .. } = entry;
         let visit = visit.ok_or_else(|| anyhow!("internal error: a record without a visit"))?;
         // Without a status there was no answer in the end, whatever came before.
@@ -273,7 +273,8 @@ impl Deriver<'_> {
             response_time: Default::default(),
         };
         let content = look_into(&outcome, Purpose::Page, self.settings);
-        Ok(Visited { candidate, visit, details: content.details })
+        let details = content.details.map(|details| Arc::new(Details { extra, ..*details }));
+        Ok(Visited { candidate, visit, details })
     }
 }
 
@@ -285,6 +286,8 @@ struct Waiting {
     seen: Option<Vec<u8>>,
     /// The page as it was seen.
     html: Option<Vec<u8>>,
+    /// What hooks made of it.
+    extra: Option<String>,
 }
 
 impl Waiting {
@@ -297,6 +300,7 @@ impl Waiting {
     fn take(&mut self, header: &warc::Header, block: Vec<u8>) {
         match header.record_type() {
             Some(RecordType::Conversion) => self.html = Some(block),
+            _ if header.get("Content-Type") == Some(archive::EXTRA_TYPE) => self.extra = String::from_utf8(block).ok(),
             _ => self.seen = Some(block),
         }
     }

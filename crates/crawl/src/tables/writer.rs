@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context, anyhow};
 use dataset::{Layout, Rows, SegmentTables};
-use engine::{Observer, Recorded, Sealed, Visited};
+use engine::{Recorded, Sealed, Sink, SinkError, Visited};
 use stages::{Stage, time};
 use store::{Relaxed, Segment, Store};
 use weburl::UrlKey;
@@ -90,23 +90,24 @@ impl Writer {
         })
     }
 
-    /// What is to observe the recorder.
+    /// The sink that has commits written.
     #[must_use]
-    pub fn observer(&self) -> Observer {
+    pub fn sink(&self) -> Box<dyn Sink> {
         let orders = self.orders.clone();
-        Box::new(move |Recorded { batch, committed, visited, sealed }: Recorded<'_>| {
+        Box::new(move |Recorded { batch, committed, visited, sealed }: &Recorded<'_>| {
             // A URL that waits gets its row when it is visited.
             let was_visited =
                 |relaxed: &&Relaxed| relaxed.queued.as_ref().is_none_or(|queued| queued.visited.is_some());
             let relaxed = committed.relaxed.iter().filter(was_visited).map(|relaxed| relaxed.key);
             let relaxed = relaxed.chain(committed.outrun.iter().copied()).collect();
             // The thread ends early only when it failed: `finish` has its error.
+            let (visited, sealed) = (visited.clone(), sealed.clone());
             let order = Order::Write(Commit { visited, relaxed, segments: batch.segments.clone(), sealed });
-            orders.send(order).map_err(|_| "the dataset could not be written".into())
+            orders.send(order).map_err(|_| SinkError::from("the dataset could not be written"))
         })
     }
 
-    /// Ends the files. The observer and the publisher must be gone.
+    /// Ends the files. The sink and the publisher must be gone.
     ///
     /// # Errors
     /// They could not be written.

@@ -1,5 +1,7 @@
 //! From a visit to its rows.
 
+use std::sync::Arc;
+
 use dataset::{ImageRow, LinkRow, Links, PageContent, PageRow, Rows, Written};
 use engine::{Details, HtmlDetails, ImageDetails, LinkDetails, Visited};
 use extract::media_type::Kind;
@@ -25,7 +27,8 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
     let (mut links, mut images) = (Links::none(candidate.url), Vec::new());
     let redirect_to = row.redirect_to.as_deref().and_then(CanonicalUrl::from_canonical);
     let content = details.map(|details| {
-        let Details { media, fields, truncated, rendered, html } = *details;
+        // Mostly nobody else has it any more.
+        let Details { media, fields, truncated, rendered, html, extra } = Arc::unwrap_or_clone(details);
         let gained = rendered.as_ref().and_then(|rendered| rendered.gained);
         let bounded = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let [server, last_modified, etag, content_encoding, content_language, cache_control, x_robots_tag] = fields;
@@ -43,6 +46,7 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
             content_language,
             cache_control,
             x_robots_tag,
+            extra,
             rendered_for: rendered.map(|rendered| rendered.evidence),
             rendered_links: gained.map(|gained| bounded(gained.links)),
             rendered_chars: gained.map(|gained| bounded(gained.text_chars)),

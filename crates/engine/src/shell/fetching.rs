@@ -8,7 +8,7 @@ use model::{FetchTask, Purpose};
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::clock::Clock;
-use crate::{Browsing, Event, Fetch, Settings, look_into};
+use crate::{Browsing, Event, Fetch, Hooks, Settings, look_into};
 
 /// Bodies from this size on are looked into beside the network threads, of which there may be one: it would do nothing else for the
 /// better part of a millisecond. For small ones the way there and back costs more than it gains.
@@ -18,6 +18,7 @@ const BESIDE_BYTES_MIN: usize = 64 * 1024;
 pub(super) struct Fetching {
     pub(super) fetcher: Arc<Fetcher>,
     pub(super) browsing: Option<Arc<Browsing>>,
+    pub(super) hooks: Hooks,
     /// A permit for each core: more large bodies are not looked into at once.
     pub(super) beside: Arc<Semaphore>,
     /// Permits to read large robots.txt files, which may take long: pages do not wait for them.
@@ -61,10 +62,25 @@ async fn look(mut outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetch
         fetch = look_beside(fetch.outcome, purpose, shared).await;
         browsing.learn(&fetch.outcome, &showing, &fetch.content);
     }
+    if purpose == Purpose::Page && !shared.hooks.is_empty() {
+        fetch = Box::pin(show_hooks(fetch, shared)).await;
+    }
     if let (model::Fetched::Response(response), false) = (&mut fetch.outcome.fetched, purpose == Purpose::Robots) {
         response.body = bytes::Bytes::new();
     }
     fetch
+}
+
+/// Shows an answer to the hooks, on a thread of its own: nobody knows how long they take.
+async fn show_hooks(mut fetch: Fetch, shared: &Fetching) -> Fetch {
+    let (hooks, settings) = (shared.hooks.clone(), shared.settings.clone());
+    // It is never closed.
+    let _permit = shared.beside.acquire().await;
+    on_its_own_thread(move || {
+        hooks.responded(&mut fetch, &settings);
+        fetch
+    })
+    .await
 }
 
 /// Looks into an answer; into a large one on a thread of its own, so that the network goes on.

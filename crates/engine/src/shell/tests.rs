@@ -31,6 +31,7 @@ async fn progress_is_told_while_events_never_cease() {
         settings: settings(),
         fetcher: Arc::new(fetcher),
         browsing: None,
+        hooks: crate::Hooks::default(),
         recorder: Recorder::new(Arc::new(MemoryStore::new()), None),
         clock,
         ownership: Some(ownership),

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use foldhash::HashSet;
 use frontier::{Failed, Group, Verdict, again, verdict};
 use model::{
     Exchange, Failure, FailureKind, FetchOutcome, Fetched, Limit, Method, Outcome, Purpose, Queued, TaskId, Timestamp,
     Truncation, Validators, Visit,
 };
-use weburl::SiteKey;
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use super::in_parts::Rest;
 use super::robots_txt::robots_txt_of;
@@ -213,7 +214,7 @@ impl State {
             Finding::Page(page) => {
                 visit.title = page.title;
                 visit.target = page.canonical.filter(|url| *url != source.url).map(|url| url.to_string());
-                visit.limits = visit.limits.union(self.judge_images(source, page.images, &mut record));
+                visit.limits = visit.limits.union(self.judge_images(now, source, page.images, &mut record));
                 if page.nofollow {
                     push_reason(&mut visit.reason, "links not followed: nofollow");
                 }
@@ -227,6 +228,7 @@ impl State {
                 rest = Some(entries);
             }
         }
+        rest = with_more(rest, content.more_links);
         if let Some(rendering) = &fetch.rendering {
             push_reason(&mut visit.reason, &rendering.note(content.gained));
             if rendering.document.is_err() {
@@ -282,6 +284,22 @@ fn validators_of(fetch: &FetchOutcome, outcome: Outcome) -> Validators {
         }
         Fetched::Response(_) | Fetched::Failed(_) => Validators::default(),
     }
+}
+
+/// The links of a page, and more of them behind those, each once.
+fn with_more(rest: Option<Rest>, more: Vec<CanonicalUrl>) -> Option<Rest> {
+    if more.is_empty() {
+        return rest;
+    }
+    let (mut all, is_followed) = match rest {
+        Some(Rest::Links { targets, left, is_followed }) => (targets[left].to_vec(), is_followed),
+        None => (Vec::new(), true),
+        // Hooks see no sitemaps.
+        Some(rest @ (Rest::Kept(_) | Rest::Entries(..))) => return Some(rest),
+    };
+    let known: HashSet<UrlKey> = all.iter().map(CanonicalUrl::key).collect();
+    all.extend(more.into_iter().filter(|url| !known.contains(&url.key())));
+    Some(Rest::Links { left: 0..all.len(), targets: all.into(), is_followed })
 }
 
 fn push_reason(reason: &mut String, more: &str) {

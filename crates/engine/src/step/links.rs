@@ -59,6 +59,7 @@ impl State {
     /// does not count: only the patterns by which the user excludes URLs, and the trap rules. Gives the rules that some break.
     pub(super) fn judge_images(
         &mut self,
+        now: Timestamp,
         page: &Candidate,
         images: Vec<CanonicalUrl>,
         record: &mut Record,
@@ -79,9 +80,19 @@ impl State {
             purpose: Purpose::Page,
             found_on: Some(page.url.key()),
         });
-        // Only what the filter admits may be remembered as such: to others a link does not lead into the crawl.
-        let is_new = |candidate: &Candidate| filter.judge(&candidate.url).is_err() || self.remembered.find(candidate);
-        record.found.extend(found.filter(is_new));
+        for candidate in found {
+            let key = candidate.url.key();
+            // Only what the filter admits may be remembered as such: to others a link does not lead into the crawl.
+            let is_admitted = filter.judge(&candidate.url).is_ok();
+            if let Some(reason) = self.hooks.refusal(&candidate) {
+                if self.remembered.settle(key, is_admitted) {
+                    let visit = Visit::without_fetch(key, Outcome::Excluded, reason, self.dates.of(now));
+                    record.settled.push((candidate, visit));
+                }
+            } else if !is_admitted || self.remembered.find(&candidate) {
+                record.found.push(candidate);
+            }
+        }
         broken
     }
 
@@ -183,7 +194,10 @@ impl State {
             Err(rule) => Some((Outcome::Excluded, rule.to_string(), LimitSet::EMPTY)),
             Ok(()) => {
                 let broken = self.settings.site_rules.traps.broken_by(&candidate.url);
-                broken.map(|(limit, reason)| (Outcome::Trap, reason, limit.into()))
+                let trap = broken.map(|(limit, reason)| (Outcome::Trap, reason, limit.into()));
+                let is_asked = candidate.purpose == Purpose::Page;
+                let refused = || self.hooks.refusal(&candidate).filter(|_| is_asked);
+                trap.or_else(|| refused().map(|reason| (Outcome::Excluded, reason, LimitSet::EMPTY)))
             }
         };
         match settled {

@@ -14,6 +14,8 @@ impl State {
         let scope = self.settings.filter.scope.clone();
         let before = std::mem::replace(&mut self.settings, settings);
         self.settings.filter.scope = scope;
+        // Sinks and hooks may want them where the dataset does not.
+        self.settings.details = before.details;
         // Other patterns judge what was found otherwise.
         self.remembered.forget_settled();
         self.change_delays(now, &before);

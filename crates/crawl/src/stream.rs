@@ -1,0 +1,217 @@
+//! The stream of a crawl: one JSON object a line for each outcome that is committed, exactly once.
+//!
+//! ```text
+//!  recorder ──▶ lines ──▶ outbox (DIR/stream, durable before the commit) ──▶ sender ──▶ a file, standard output, a socket
+//! ```
+//!
+//! A line is in the outbox before its commit, and is sent behind it. What was about to be committed when a process was killed is resolved when
+//! the state is opened next ([`settle`]): the outbox says which visit shows whether the commit came.
+
+mod lines;
+mod outbox;
+mod sender;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use anyhow::anyhow;
+use engine::{Recorded, Sink, SinkError, Visited};
+use settings::usage;
+use store::{Batch, CrawlView, Store};
+use tokio::sync::watch;
+
+use crate::{CrawlDir, Notice};
+use lines::Lines;
+use outbox::{Outbox, Shared};
+use sender::{Output, To};
+
+pub use outbox::settle;
+
+/// Default for the bytes of lines that may wait for their reader.
+pub const BUFFER_BYTES_MAX: u64 = 64 << 20;
+
+/// A stream as it is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamTo {
+    /// Where it goes.
+    pub target: Target,
+    /// What lines have beyond the row of a URL.
+    pub fields: BTreeSet<Field>,
+    /// Bytes of lines that may wait for their reader. Beyond it the crawl waits.
+    pub buffer_bytes_max: u64,
+}
+
+/// Where a stream goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A file, which is made, or gone on with.
+    File(PathBuf),
+    /// Standard output.
+    Stdout,
+    /// A UNIX socket at which a reader listens.
+    Unix(PathBuf),
+}
+
+/// What a line may have beyond the row of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Field {
+    /// The visible text of a page.
+    Text,
+    /// The links of a page.
+    Links,
+    /// The header fields that the dataset keeps.
+    Headers,
+}
+
+impl FromStr for Target {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        match (text, text.strip_prefix("unix:")) {
+            ("" | "unix:", _) => Err(usage("--stream: give FILE, - or unix:PATH")),
+            ("-", _) => Ok(Target::Stdout),
+            (_, Some(path)) => Ok(Target::Unix(std::path::absolute(path)?)),
+            (path, None) => Ok(Target::File(std::path::absolute(path)?)),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::File(path) => path.display().fmt(f),
+            Target::Stdout => f.write_str("-"),
+            Target::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl Field {
+    const ALL: [(&'static str, Field); 3] =
+        [("headers", Field::Headers), ("links", Field::Links), ("text", Field::Text)];
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Field::ALL.iter().find(|(_, field)| field == self).map(|(name, _)| *name);
+        f.write_str(name.unwrap_or_default())
+    }
+}
+
+impl FromStr for Field {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let found = Field::ALL.iter().find(|(name, _)| *name == text);
+        let names: Vec<&str> = Field::ALL.iter().map(|(name, _)| *name).collect();
+        found
+            .map(|(_, field)| *field)
+            .ok_or_else(|| usage(format!("--stream-fields: {text} is none of {}", names.join(", "))))
+    }
+}
+
+impl StreamTo {
+    /// A stream to there, with the default buffer and without more fields.
+    #[must_use]
+    pub fn new(target: Target) -> Self {
+        StreamTo { target, fields: BTreeSet::new(), buffer_bytes_max: BUFFER_BYTES_MAX }
+    }
+
+    /// The stream that a crawl had in its last run, if it had one.
+    ///
+    /// # Errors
+    /// What the directory says of it cannot be read.
+    pub fn last_of(dir: &CrawlDir) -> anyhow::Result<Option<Self>> {
+        let Some((target, fields)) = outbox::last(&dir.stream())? else { return Ok(None) };
+        let fields = fields.iter().map(|field| field.parse()).collect::<anyhow::Result<_>>()?;
+        Ok(Some(StreamTo { fields, ..StreamTo::new(target.parse()?) }))
+    }
+
+    /// Ends the stream of a crawl. Lines that wait for a reader are gone with it.
+    ///
+    /// # Errors
+    /// What is left of it cannot be removed.
+    pub fn forget(dir: &CrawlDir) -> std::io::Result<()> {
+        match std::fs::remove_dir_all(dir.stream()) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+}
+
+/// A stream while its session lives. Dropping it ends the thread that sends; what is left is sent by the next session.
+pub(crate) struct Stream {
+    shared: Arc<Shared>,
+    target: Target,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What has the lines of a commit written.
+struct StreamSink {
+    lines: Lines,
+    outbox: Outbox,
+}
+
+impl Stream {
+    /// Opens the stream of a crawl, and goes on where it was. `stopping` says that the run is to end soon; it is set where nobody reads standard
+    /// output any more.
+    pub(crate) fn open(
+        dir: &Path,
+        store: Arc<dyn Store>,
+        to: StreamTo,
+        stopping: watch::Sender<bool>,
+    ) -> anyhow::Result<(Box<dyn Sink>, Self)> {
+        let view: &dyn CrawlView = store.as_ref();
+        // First, so that nothing is remembered of a target that cannot be had.
+        let target = To::open(&to.target)?;
+        let outbox = Outbox::open(dir, view, &to, stopping)?;
+        let output = Output::new(target, &outbox)?;
+        let StreamTo { target, fields, .. } = to;
+        let shared = outbox.shared();
+        let sending = shared.clone();
+        let thread =
+            std::thread::Builder::new().name("stream".to_owned()).spawn(move || sender::send(output, &sending))?;
+        let sink = StreamSink { lines: Lines::new(store, fields), outbox };
+        Ok((Box::new(sink), Stream { shared, target, thread: Some(thread) }))
+    }
+
+    /// Sends what is left, as far as it is taken. The sink must be gone.
+    pub(crate) fn finish(mut self) -> anyhow::Result<Vec<Notice>> {
+        self.shared.end();
+        self.join()?;
+        let (left, is_gone) = self.shared.left()?;
+        let target = self.target.to_string();
+        Ok((left > 0 || is_gone).then_some(Notice::StreamLeft { bytes: left, target, is_gone }).into_iter().collect())
+    }
+
+    fn join(&mut self) -> anyhow::Result<()> {
+        let joined = self.thread.take().map_or(Ok(()), JoinHandle::join);
+        joined.map_err(|_| anyhow!("internal error: the stream's thread panicked"))
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.shared.abort();
+        // A panic there has been told of on standard error.
+        let _ = self.join();
+    }
+}
+
+impl Sink for StreamSink {
+    fn recording(&mut self, batch: &Batch, visited: &[Visited]) -> Result<(), SinkError> {
+        let (bytes, count, witness) = self.lines.of(batch, visited, self.outbox.lines())?;
+        match witness {
+            Some(witness) => Ok(self.outbox.append(&bytes, count, witness)?),
+            None => Ok(()),
+        }
+    }
+
+    fn recorded(&mut self, _recorded: &Recorded<'_>) -> Result<(), SinkError> {
+        Ok(self.outbox.confirm()?)
+    }
+}

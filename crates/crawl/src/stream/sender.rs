@@ -1,0 +1,225 @@
+//! The thread that gives lines to their reader.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+
+use anyhow::bail;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use settings::usage;
+
+use super::Target;
+use super::outbox::{LOOK_EVERY, Next, Outbox, Shared};
+
+/// Bytes read and sent at once.
+const CHUNK_BYTES_MAX: u64 = 256 << 10;
+/// Bytes that a pipe takes whole once it has said that it takes some (`PIPE_BUF` of Linux).
+const PIPE_BYTES: usize = 4_096;
+/// Bytes written to a file before they are synced.
+const UNSYNCED_BYTES_MAX: u64 = 16 << 20;
+/// Looks for a reader that has gone, at the end of a run, before what is left is left to the next.
+const LOOKS_AT_END_MAX: u32 = 100;
+
+/// Where lines go.
+pub(super) struct Output {
+    to: To,
+    /// Where it is noted how much was sent.
+    sent: File,
+}
+
+/// A target that is open.
+pub(super) enum To {
+    File { file: File, path: PathBuf, synced: u64 },
+    Stdout,
+    Unix { path: PathBuf, reader: Option<UnixStream> },
+}
+
+/// What came of sending.
+enum Sent {
+    /// So many bytes were taken.
+    Bytes(usize),
+    /// Nothing was, for now.
+    Nothing,
+    /// The reader has gone. It may come back, where it can.
+    Gone,
+}
+
+impl To {
+    /// Opens a target.
+    pub(super) fn open(target: &Target) -> anyhow::Result<Self> {
+        Ok(match target {
+            Target::Stdout => To::Stdout,
+            Target::Unix(path) => {
+                let reader = connect(path);
+                let unheard = || usage(format!("--stream {target}: no reader listens there: start it first"));
+                To::Unix { path: path.clone(), reader: Some(reader.map_err(|error| unheard().context(error))?) }
+            }
+            Target::File(path) => {
+                let named = || format!("--stream {target}");
+                // A named pipe would let nobody go on.
+                if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+                    bail!(usage(format!("{}: is no regular file; what reads a pipe gets - or unix:PATH", named())));
+                }
+                let file = OpenOptions::new().append(true).create(true).open(path);
+                let file = file.map_err(|error| usage(format!("{}: {error}", named())))?;
+                if let Some(directory) = path.parent() {
+                    // So that the name is as durable as what will be in the file.
+                    File::open(directory)?.sync_all()?;
+                }
+                To::File { file, path: path.clone(), synced: 0 }
+            }
+        })
+    }
+}
+
+impl Output {
+    /// What gives the lines of an outbox to a target.
+    pub(super) fn new(mut to: To, outbox: &Outbox) -> anyhow::Result<Self> {
+        if let To::File { synced, .. } = &mut to {
+            *synced = outbox.shared().position();
+        }
+        Ok(Output { to, sent: outbox.sent()? })
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> io::Result<Sent> {
+        match &mut self.to {
+            To::File { file, .. } => file.write(bytes).map(Sent::Bytes),
+            To::Stdout => send_to_stdout(bytes),
+            To::Unix { path, reader } => {
+                let Some(stream) = reader else {
+                    *reader = connect(path).ok();
+                    return Ok(Sent::Nothing);
+                };
+                match stream.write(bytes) {
+                    Ok(count) => Ok(Sent::Bytes(count)),
+                    Err(error) if is_for_now(&error) => Ok(Sent::Nothing),
+                    Err(_) => {
+                        *reader = None;
+                        Ok(Sent::Gone)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes how much was sent. Gives up to where nothing is needed any more.
+    fn note(&mut self, position: u64, is_at_end: bool) -> io::Result<u64> {
+        match &mut self.to {
+            To::File { file, synced, .. } => {
+                if position - *synced >= UNSYNCED_BYTES_MAX || (is_at_end && position > *synced) {
+                    file.sync_data()?;
+                    *synced = position;
+                }
+                Ok(*synced)
+            }
+            To::Stdout | To::Unix { .. } => {
+                self.sent.write_all_at(format!("{position:020}\n").as_bytes(), 0)?;
+                Ok(position)
+            }
+        }
+    }
+
+    fn is_file(&self) -> bool {
+        matches!(self.to, To::File { .. })
+    }
+
+    fn may_come_back(&self) -> bool {
+        matches!(self.to, To::Unix { .. })
+    }
+
+    fn has_reader(&self) -> bool {
+        !matches!(self.to, To::Unix { reader: None, .. })
+    }
+
+    fn name(&self) -> String {
+        match &self.to {
+            To::File { path, .. } => path.display().to_string(),
+            To::Stdout => "standard output".to_owned(),
+            To::Unix { path, .. } => format!("unix:{}", path.display()),
+        }
+    }
+}
+
+/// Sends what is committed until all is sent and nothing comes any more, or nobody takes it.
+pub(super) fn send(mut output: Output, shared: &Shared) {
+    if let Err(error) = send_all(&mut output, shared) {
+        shared.failed(format!("{}: {error}", output.name()));
+    }
+}
+
+fn send_all(output: &mut Output, shared: &Shared) -> io::Result<()> {
+    // What was sent, and what of it are whole lines: a reader that comes anew begins with a line.
+    let (mut position, mut whole) = (shared.position(), shared.position());
+    let mut looks_at_end = 0;
+    while !shared.is_aborted() {
+        let bytes = match shared.next(position, CHUNK_BYTES_MAX)? {
+            Next::Send(bytes) => bytes,
+            Next::Wait => continue,
+            Next::End => {
+                output.note(whole, true)?;
+                return Ok(());
+            }
+        };
+        match output.send(&bytes)? {
+            Sent::Bytes(count) => {
+                position += count as u64;
+                let last = bytes[..count].iter().rposition(|byte| *byte == b'\n');
+                whole = match last {
+                    _ if output.is_file() => position,
+                    Some(last) => position - (count - 1 - last) as u64,
+                    None => whole,
+                };
+                let safe = output.note(whole, false)?;
+                shared.sent(whole, safe);
+            }
+            Sent::Gone if output.may_come_back() => position = whole,
+            Sent::Gone => {
+                shared.gone();
+                return Ok(());
+            }
+            Sent::Nothing => {
+                looks_at_end += u32::from(shared.is_ended() && !output.has_reader());
+                if shared.is_over() || looks_at_end > LOOKS_AT_END_MAX {
+                    return Ok(());
+                }
+                if !output.has_reader() {
+                    sleep(LOOK_EVERY);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn connect(path: &Path) -> io::Result<UnixStream> {
+    let stream = UnixStream::connect(path)?;
+    stream.set_write_timeout(Some(LOOK_EVERY))?;
+    Ok(stream)
+}
+
+fn is_for_now(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+/// Writes to standard output what it takes without waiting, but for a moment.
+fn send_to_stdout(bytes: &[u8]) -> io::Result<Sent> {
+    let stdout = io::stdout();
+    let moment = Timespec::try_from(LOOK_EVERY).map_err(io::Error::other)?;
+    let mut looked = [PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::OUT)];
+    match poll(&mut looked, Some(&moment)) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Sent::Nothing),
+        Ok(_) => {}
+        Err(error) => return Err(error.into()),
+    }
+    // Not by the buffer of the standard library: what it holds counts as sent.
+    match rustix::io::write(stdout.as_fd(), &bytes[..bytes.len().min(PIPE_BYTES)]) {
+        Ok(count) => Ok(Sent::Bytes(count)),
+        Err(rustix::io::Errno::PIPE) => Ok(Sent::Gone),
+        Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Ok(Sent::Nothing),
+        Err(error) => Err(error.into()),
+    }
+}
