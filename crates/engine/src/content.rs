@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use compact_str::CompactString;
 use extract::media_type::{self, MediaType};
-use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, robots_tag, sitemap};
+use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passages, robots_tag, sitemap};
 use foldhash::HashMap;
+use frontier::Features;
 use model::{
     ContentDigest, Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest, Purpose, RenderedDocument,
     Response, Shown, Truncation,
@@ -18,6 +19,7 @@ use weburl::{CanonicalUrl, Lately, QueryEncoder, Rejected, UrlKey};
 use crate::Settings;
 use crate::cut;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
+use crate::features;
 
 /// What is in an answer.
 #[derive(Debug, Default)]
@@ -40,6 +42,8 @@ pub struct Content {
     pub limits: LimitSet,
     /// What the page shows only in a browser, where it was shown in one and led nowhere else.
     pub gained: Option<Shown>,
+    /// By which it is told whether it brings something new; `None` of pages where no text is read.
+    pub features: Option<Box<Features>>,
     /// What the dataset keeps of it, if there is to be one.
     pub details: Option<Box<Details>>,
     /// More links, which hooks found.
@@ -162,6 +166,7 @@ fn look_into_document(
         let content_type = response.headers.get("content-type");
         let is_kept = headed || settings.keep.as_ref().is_none_or(|keep| keep.keeps(&media, content_type));
         let is_read = response.truncated != Some(Truncation::Unwanted);
+        content.features = content.digest_of_content.map(|digest| Box::new(features::of_document(&digest)));
         return if is_kept && is_read { Finding::Document } else { unwanted(outcome, response, settings, content) };
     }
     if headed {
@@ -226,7 +231,11 @@ fn look_into_document(
         scripting: html.scripting,
     };
     if settings.details {
-        let details = time(Stage::Describe, || HtmlDetails::new(html, links, images, targets));
+        let details = time(Stage::Describe, || {
+            let (passages, simhash) = passages::with_fingerprint(&html.text);
+            content.features = Some(Box::new(features::of_page(passages, &html, &links, &images, &targets)));
+            HtmlDetails::new(html, simhash, links, images, targets)
+        });
         content.details = Some(Box::new(Details::new(response, media, Some(details))));
     }
     Finding::Page(page)

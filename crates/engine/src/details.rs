@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use compact_str::CompactString;
 use extract::media_type::MediaType;
-use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives, simhash};
+use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives};
 use model::{Headers, LimitSet, Response, Shown, Truncation};
 use weburl::CanonicalUrl;
 
@@ -104,9 +104,10 @@ impl Details {
 }
 
 impl HtmlDetails {
-    /// `links` and `images` give the places of the page's links and images among the targets; what has none leads nowhere.
+    /// `simhash` is the fingerprint of the page's text; `links` and `images` give the places of the page's links and images among the targets; what has none leads nowhere.
     pub(crate) fn new(
         page: HtmlPage,
+        simhash: u64,
         links: Vec<Option<usize>>,
         images: Vec<Option<usize>>,
         targets: Arc<[CanonicalUrl]>,
@@ -122,7 +123,7 @@ impl HtmlDetails {
             encoding: page.encoding,
             meta_robots: page.meta_robots,
             cut: cut::limits_of(page.truncated),
-            simhash: simhash::of_text(&page.text),
+            simhash,
             text: page.text,
             targets,
             links: links.collect(),

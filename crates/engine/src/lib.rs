@@ -17,6 +17,7 @@ pub mod content;
 mod cut;
 pub mod details;
 pub mod event;
+mod features;
 pub mod hook;
 pub mod keep;
 mod named;

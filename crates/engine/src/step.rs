@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use foldhash::{HashMap, HashSet};
-use frontier::{Failed, Group, Trouble, Workbench};
+use frontier::{Failed, Group, Novelty, Trouble, Workbench};
 use model::{Failure, FailureKind, Network, Queued, Resolved, TaskId, Timestamp};
 use store::{Committed, Relaxed};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
@@ -81,6 +81,7 @@ pub struct State {
     rulebook: Rulebook,
     room: Room,
     watch: Watch,
+    novelty: Novelty,
     /// The seeds, and the URLs that they redirect to.
     seeds: HashSet<UrlKey>,
     sitemap_sites: SitemapSites,
@@ -211,6 +212,7 @@ impl State {
             rulebook: Rulebook::default(),
             room: Room::default(),
             watch: Watch::default(),
+            novelty: Novelty::default(),
             seeds: HashSet::default(),
             sites: HashMap::default(),
             parked: BTreeMap::new(),

@@ -92,6 +92,31 @@ impl Kind {
         self.is_image() && !matches!(self, Self::Svg)
     }
 
+    /// What the ending of a path, without its dot, says.
+    #[must_use]
+    pub fn of_ending(path_ext: &str) -> Option<Kind> {
+        Some(match path_ext.to_ascii_lowercase().as_str() {
+            "html" | "htm" => Kind::Html,
+            "xhtml" | "xht" => Kind::Xhtml,
+            "xml" => Kind::Xml,
+            "rss" | "atom" => Kind::SitemapXml,
+            "pdf" => Kind::Pdf,
+            "doc" => Kind::Doc,
+            "docx" => Kind::Docx,
+            "ppt" => Kind::Ppt,
+            "pptx" => Kind::Pptx,
+            "png" => Kind::Png,
+            "gif" => Kind::Gif,
+            "jpg" | "jpeg" => Kind::Jpeg,
+            "webp" => Kind::Webp,
+            "svg" => Kind::Svg,
+            "bmp" | "ico" | "tif" | "tiff" | "avif" => Kind::OtherImage,
+            "gz" => Kind::Gzip,
+            "txt" => Kind::Text,
+            _ => return None,
+        })
+    }
+
     /// Whether it is an image.
     #[must_use]
     pub const fn is_image(self) -> bool {
@@ -127,7 +152,7 @@ pub fn sniff(bytes: &[u8], declared: Option<&str>, path_ext: Option<&str>) -> Me
     let essence = declared.and_then(essence);
     let declared = essence.as_deref().map(by_name);
     let sniffed = content::sniff(bytes);
-    let extension = path_ext.and_then(by_ending);
+    let extension = path_ext.and_then(Kind::of_ending);
     let kind = match essence.as_deref() {
         None
         | Some(
@@ -183,27 +208,4 @@ fn by_name(essence: &str) -> Kind {
         other if other.ends_with("+xml") => Kind::Xml,
         _ => Kind::Other,
     }
-}
-
-fn by_ending(path_ext: &str) -> Option<Kind> {
-    Some(match path_ext.to_ascii_lowercase().as_str() {
-        "html" | "htm" => Kind::Html,
-        "xhtml" | "xht" => Kind::Xhtml,
-        "xml" => Kind::Xml,
-        "rss" | "atom" => Kind::SitemapXml,
-        "pdf" => Kind::Pdf,
-        "doc" => Kind::Doc,
-        "docx" => Kind::Docx,
-        "ppt" => Kind::Ppt,
-        "pptx" => Kind::Pptx,
-        "png" => Kind::Png,
-        "gif" => Kind::Gif,
-        "jpg" | "jpeg" => Kind::Jpeg,
-        "webp" => Kind::Webp,
-        "svg" => Kind::Svg,
-        "bmp" | "ico" | "tif" | "tiff" | "avif" => Kind::OtherImage,
-        "gz" => Kind::Gzip,
-        "txt" => Kind::Text,
-        _ => return None,
-    })
 }

@@ -15,9 +15,17 @@ use crate::swar;
 /// The fingerprint of a text. A text without words has 0.
 #[must_use]
 pub fn of_text(text: &str) -> u64 {
+    of_words(text, |_, _| ())
+}
+
+/// The same, and calls `each` as [`for_each_word`] does.
+pub(crate) fn of_words(text: &str, mut each: impl FnMut(u64, bool)) -> u64 {
     OCCURRENCES.with_borrow_mut(|occurrences| {
         occurrences.begin(text.len() / BYTES_A_WORD);
-        for_each_word(text, |word| occurrences.add(word));
+        for_each_word(text, |word, is_number| {
+            occurrences.add(word);
+            each(word, is_number);
+        });
         occurrences.fingerprint()
     })
 }
@@ -193,11 +201,11 @@ pub const fn distance(a: u64, b: u64) -> u32 {
     (a ^ b).count_ones()
 }
 
-/// Calls `each` with the hash of every word: a run of letters and digits, lower case.
-pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(u64)) {
+/// Calls `each` with the hash of every word, a run of letters and digits, lower case, and whether it has digits alone.
+pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(u64, bool)) {
     let bytes = text.as_bytes();
     let lower_case = &LOWER_CASE[..];
-    let (mut at, mut hash, mut is_word) = (0, SEED, false);
+    let (mut at, mut hash, mut is_word, mut has_letter) = (0, SEED, false, false);
     while at < bytes.len() {
         // Eight bytes at a time, since most text is ASCII and most words are shorter.
         let characters = swar::load(bytes, at);
@@ -205,6 +213,7 @@ pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(u64)) {
         let length = swar::before(!parts & swar::eight(0x80));
         hash = extend_by(hash, characters | swar::eight(0x20), length);
         is_word |= length > 0;
+        has_letter |= swar::before(swar::letters(characters, parts)) < length;
         at += length;
         if length == 8 {
             continue;
@@ -218,7 +227,7 @@ pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(u64)) {
                     SEVERAL => character.to_lowercase().fold(hash, |hash, lower| extend(hash, u32::from(lower))),
                     lower => extend(hash, u32::from(lower)),
                 };
-                is_word = true;
+                (is_word, has_letter) = (true, true);
                 continue;
             }
         } else {
@@ -227,12 +236,12 @@ pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(u64)) {
             at += swar::before(rest) - length;
         }
         if is_word {
-            each(mix(hash));
-            (hash, is_word) = (SEED, false);
+            each(mix(hash), !has_letter);
+            (hash, is_word, has_letter) = (SEED, false, false);
         }
     }
     if is_word {
-        each(mix(hash));
+        each(mix(hash), !has_letter);
     }
 }
 

@@ -18,7 +18,7 @@ impl Sketch {
     pub fn of_text(text: &str) -> Self {
         let mut occurrences: HashMap<u64, u64> = HashMap::new();
         let mut smallest = BinaryHeap::with_capacity(WORDS_MAX + 1);
-        for_each_word(text, |word| {
+        for_each_word(text, |word, _| {
             let occurrence = occurrences.entry(word).or_default();
             *occurrence += 1;
             smallest.push((mix(word.wrapping_add(mix(*occurrence))) >> 32) as u32);

@@ -38,6 +38,12 @@ pub(crate) const fn alphanumeric(word: u64) -> u64 {
     (letters | digits) & !word & eight(0x80)
 }
 
+/// Those of the [`alphanumeric`] bytes that are letters.
+pub(crate) const fn letters(word: u64, alphanumeric: u64) -> u64 {
+    // Bit 6 tells them from digits.
+    alphanumeric & word << 1
+}
+
 /// The bytes that are no ASCII.
 pub(crate) const fn beyond_ascii(word: u64) -> u64 {
     word & eight(0x80)

@@ -3,6 +3,7 @@
 //! - [`again`]: how is a page asked for that is known, and what does its answer say?
 //! - [`filter`]: does a URL belong to the crawl, and which rule says so?
 //! - [`traps`]: is the web leading us around in circles?
+//! - [`novelty`]: does a page bring something new?
 //! - [`politeness`]: how long to wait, after what.
 //! - [`verdict`]: what an outcome means: final, or to be tried again, and when.
 //! - [`revisit`]: which known page is worth the next visit.
@@ -14,6 +15,7 @@
 
 pub mod again;
 pub mod filter;
+pub mod novelty;
 pub mod politeness;
 pub mod revisit;
 pub mod site_state;
@@ -23,6 +25,7 @@ pub mod workbench;
 pub mod yields;
 
 pub use filter::{Excluded, Filter};
+pub use novelty::{Features, Novelty};
 pub use politeness::{ASIDE_WAITS, Politeness, Trouble};
 pub use site_state::{Failed, LeftBehind, Next, RobotsState, Settled, SiteRules, SiteState, window_urls};
 pub use traps::{ShapeRule, TrapRules};

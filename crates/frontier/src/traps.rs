@@ -1,8 +1,8 @@
 //! Traps: URLs that a server makes up without end. Each rule bounds them, and says so in the outcome.
 //!
-//! Three kinds of rules. By its form alone a URL can be too deep or repeat itself. By its *shape*, which many URLs share
-//! (a calendar's pages, the facets of a shop, the same page under ever new session ids), only so many are fetched. And without any pattern,
-//! by what the pages bring ([`crate::yields`]).
+//! Three kinds of rules. By its form alone a URL can be too deep or repeat itself. Of a *shape*, which many URLs share (a calendar's pages,
+//! the facets of a shop, the same page under ever new session ids), only so many are fetched that bring nothing new ([`crate::novelty`]). And
+//! without any pattern, by where the pages lead ([`crate::yields`]).
 
 use model::Limit;
 use weburl::CanonicalUrl;
@@ -16,13 +16,13 @@ pub struct TrapRules {
     pub path_depth_max: usize,
     /// How often a run of segments may follow on itself, as in `/a/b/a/b/a/b`.
     pub repeated_segments_max: usize,
-    /// URLs fetched of a path with three or more parameters (facets, filters, sort orders).
+    /// URLs fetched of a path with three or more parameters (facets, filters, sort orders) that bring nothing new.
     pub queries_per_path_max: u32,
-    /// URLs fetched of a path with one or two parameters.
+    /// The same of a path with one or two parameters.
     pub simple_queries_per_path_max: u32,
-    /// URLs fetched that differ only in their dates.
+    /// URLs fetched that differ only in their dates and bring nothing new.
     pub calendar_pages_max: u32,
-    /// URLs fetched that differ only in what looks like a session id.
+    /// URLs fetched that differ only in what looks like a session id and bring nothing new.
     pub session_pages_max: u32,
     /// URLs fetched of a group that brings only more of itself, from when on that is noticed.
     pub low_yield_pages_max: u32,
@@ -127,7 +127,7 @@ impl TrapRules {
         Some((weburl::SiteKey::of(&text).0, rule))
     }
 
-    /// How many URLs of one shape are fetched under a rule; `None` where it is switched off.
+    /// How many URLs of one shape that bring nothing new are fetched under a rule; `None` where it is switched off.
     #[must_use]
     pub fn fetched_max(&self, rule: ShapeRule) -> Option<u32> {
         let max = match rule {
@@ -150,10 +150,16 @@ impl TrapRules {
     pub fn reason(&self, rule: ShapeRule) -> String {
         let max = self.fetched_max(rule).unwrap_or_default();
         match rule {
-            ShapeRule::Calendar => format!("more than {max} pages that differ only in their dates"),
-            ShapeRule::Session => format!("more than {max} pages that differ only in a session id"),
-            ShapeRule::Queries => format!("more than {max} queries of three or more parameters on one path"),
-            ShapeRule::SimpleQueries => format!("more than {max} queries on one path"),
+            ShapeRule::Calendar => {
+                format!("more than {max} pages that bring nothing new and differ only in their dates")
+            }
+            ShapeRule::Session => {
+                format!("more than {max} pages that bring nothing new and differ only in a session id")
+            }
+            ShapeRule::Queries => {
+                format!("more than {max} queries of three or more parameters on one path that bring nothing new")
+            }
+            ShapeRule::SimpleQueries => format!("more than {max} queries on one path that bring nothing new"),
         }
     }
 }

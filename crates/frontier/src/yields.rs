@@ -1,8 +1,9 @@
 //! The trap rule without patterns: does a group of URLs bring only more of itself, to which nothing else links?
 //!
-//! Real sites end. Most of their pages are leaves, or several pages link to them. In a generator nearly every page brings URLs that no
-//! other page knows, generation after generation. The rule judges windows of pages. A group that looks like a generator is *low*: most of
-//! its URLs wait behind all others of the site. A group that stays low for generations is *endless*, and ends.
+//! Real sites end. Several pages link to most of their pages. A generator brings URLs that no other page knows, generation after
+//! generation. The rule judges windows of pages. A group that looks like a generator is *low*: most of its URLs wait behind all others of the
+//! site. A group that stays low for generations is *endless*, and ends: soon where nearly every page leads on, or shows nothing new
+//! ([`crate::novelty`]); else only after very many pages, since lists of leaves look so too.
 
 mod group;
 mod sample;
@@ -29,20 +30,18 @@ const BUSY_PART: u32 = 16;
 /// Percentage of a tree's pages in busy groups, from which the tree is not judged.
 const IN_BUSY_PERCENT: u32 = 25;
 
-/// Percentage of a low group's pages that bring new URLs of the group, at least.
+/// New URLs of the group in percent of the pages of a low group, at least: it does not shrink.
+const WITHIN_PERCENT: u32 = 50;
+/// Percentage of pages that bring new URLs of the group, from which nearly all lead on.
 const BRINGING_PERCENT: u32 = 90;
 /// Percentage of its new URLs that lie elsewhere, at most.
 const ELSEWHERE_PERCENT: u32 = 2;
 /// Percentage of its sampled URLs to which another page links, at most.
 const LINKED_PERCENT: u32 = 1;
-/// The same if nearly all of its pages have the same text.
-const LINKED_SAME_TEXT_PERCENT: u32 = 25;
-/// Percentage of pages with the same text, from which nearly all have it.
-const SAME_TEXT_PERCENT: u32 = 95;
-/// Bits in which the fingerprints of nearly equal texts differ, at most. A changing date alters three or four.
-const SAME_TEXT_BITS: u32 = 6;
-/// Earlier texts of a group with which the next is compared.
-const TEXTS: usize = 4;
+/// The same if nearly all of its pages show nothing new.
+const LINKED_NOTHING_NEW_PERCENT: u32 = 25;
+/// Percentage of pages that show nothing new, from which nearly all do.
+const NOTHING_NEW_PERCENT: u32 = 95;
 /// Sampled URLs of a group that a verdict needs, at least.
 const SAMPLED_MIN: u32 = 12;
 /// Sampled URLs of a window in which each page brings one URL, at least.
@@ -52,7 +51,7 @@ const SAMPLED_A_WINDOW: u32 = 128;
 const GENERATIONS_MIN: u32 = 4;
 /// New URLs that each page of a growing group brings, in tenths, at least. A story in chapters brings fewer.
 const GROWING_TENTHS: u32 = 15;
-/// Factor for the pages of an endless group that does not grow and has a new text on each page.
+/// Factor for the pages of an endless group that neither grows by nearly each page nor shows the same again.
 const CHAIN_TIMES: u32 = 10;
 
 /// Windows for which a URL stays in the sample.
@@ -85,6 +84,8 @@ pub struct Brought {
     all: u32,
     /// Where the directories end whose trees the page lies in.
     trees: [usize; TREES],
+    /// The page shows nothing new.
+    shows_nothing_new: bool,
 }
 
 /// What a group of URLs turns out to be.
@@ -132,8 +133,6 @@ struct Watched {
     low: Option<Tally>,
     /// How many pages of the site had ended before the last of it.
     seen_at: u32,
-    /// The fingerprints of its last texts.
-    texts: [Option<u64>; TEXTS],
 }
 
 /// What some pages brought.
@@ -150,18 +149,19 @@ struct Tally {
     all: u32,
     /// For a tree: its pages in busy directories or parameter groups.
     in_busy: u32,
-    /// Pages with nearly the same text as one of those before.
-    same_text: u32,
+    /// Pages that show nothing new.
+    nothing_new: u32,
     depth_min: u32,
     depth_max: u32,
 }
 
 impl Brought {
-    /// Nothing yet.
+    /// No URL yet.
     #[must_use]
-    pub fn nothing(page: &CanonicalUrl) -> Self {
+    pub fn nothing(page: &CanonicalUrl, shows_nothing_new: bool) -> Self {
         let trees = ends_of_trees(page.path());
-        let mut brought = Brought { groups: [0; GROUPS_OF_URL], within: [0; GROUPS_OF_URL], all: 0, trees };
+        let (groups, within) = ([0; GROUPS_OF_URL], [0; GROUPS_OF_URL]);
+        let mut brought = Brought { groups, within, all: 0, trees, shows_nothing_new };
         brought.groups.iter_mut().zip(groups_of(page)).for_each(|(key, group)| *key = group.key());
         brought
     }
@@ -198,15 +198,8 @@ impl Yields {
         self.sample.link(by, to, is_fresh, self.pages);
     }
 
-    /// Notes the end of a page. `text` is the fingerprint of its text, if there is one. Gives the verdicts on the groups whose window ends, by
-    /// key.
-    pub fn ended(
-        &mut self,
-        page: &Candidate,
-        brought: &Brought,
-        text: Option<u64>,
-        rules: &TrapRules,
-    ) -> Vec<(u64, Yield)> {
+    /// Notes the end of a page. Gives the verdicts on the groups whose window ends, by key.
+    pub fn ended(&mut self, page: &Candidate, brought: &Brought, rules: &TrapRules) -> Vec<(u64, Yield)> {
         let mut follows = Vec::new();
         let window = rules.low_yield_window.max(1);
         let is_low = |key: &u64| self.groups.get(key).is_some_and(|watched| watched.low.is_some());
@@ -220,7 +213,7 @@ impl Yields {
             self.make_room(key);
             let watched = self.groups.entry(key).or_insert_with(|| Watched::since(self.pages));
             watched.seen_at = self.pages;
-            watched.add(page.depth, within, brought.all, text);
+            watched.add(page.depth, within, brought);
             watched.window.in_busy += u32::from(is_in_busy);
             is_in_busy |= watched.window.pages > window / BUSY_PART && !matches!(group, Group::Tree(_));
             if watched.window.pages >= window.saturating_mul(windows_of(&group)) {
@@ -257,15 +250,9 @@ impl Watched {
         Watched { window: Tally::since(pages), ..Watched::default() }
     }
 
-    fn add(&mut self, depth: u32, within: u32, all: u32, text: Option<u64>) {
-        let is_near = |other: &Option<u64>| {
-            text.zip(*other).is_some_and(|(text, other)| (text ^ other).count_ones() <= SAME_TEXT_BITS)
-        };
-        let has_same_text = self.texts.iter().any(is_near);
-        self.texts.rotate_right(1);
-        self.texts[0] = text;
+    fn add(&mut self, depth: u32, within: u32, brought: &Brought) {
         for tally in std::iter::once(&mut self.window).chain(&mut self.low) {
-            tally.add(depth, within, all, has_same_text);
+            tally.add(depth, within, brought);
         }
     }
 
@@ -275,7 +262,9 @@ impl Watched {
         if is_at_least(window.in_busy, window.pages, IN_BUSY_PERCENT) {
             return None;
         }
-        let is_low = |tally: &Tally| tally.is_low(sample.count(key, tally.since));
+        // A window alone may have too few of the sample.
+        let sampled = sample.count(key, self.low.map_or(window.since, |low| low.since));
+        let is_low = |tally: &Tally| tally.is_low(sampled);
         if !is_low(&window) {
             self.low = None;
             return Some(Yield::Fair);
@@ -290,34 +279,36 @@ impl Tally {
         Tally { since: pages, depth_min: u32::MAX, ..Tally::default() }
     }
 
-    fn add(&mut self, depth: u32, within: u32, all: u32, has_same_text: bool) {
+    fn add(&mut self, depth: u32, within: u32, brought: &Brought) {
         self.pages += 1;
         self.bringing += u32::from(within > 0);
         self.within = self.within.saturating_add(within);
-        self.all = self.all.saturating_add(all);
-        self.same_text += u32::from(has_same_text);
+        self.all = self.all.saturating_add(brought.all);
+        self.nothing_new += u32::from(brought.shows_nothing_new);
         self.depth_min = self.depth_min.min(depth);
         self.depth_max = self.depth_max.max(depth);
     }
 
-    fn has_same_text(&self) -> bool {
-        is_at_least(self.same_text, self.pages, SAME_TEXT_PERCENT)
+    fn shows_nothing_new(&self) -> bool {
+        is_at_least(self.nothing_new, self.pages, NOTHING_NEW_PERCENT)
     }
 
-    /// True if nearly all pages brought only more of the group, to which nothing else links. Other pages link to `linked` of `sampled` URLs.
+    /// True if the pages brought only more of the group, to which nothing else links. Other pages link to `linked` of `sampled` URLs.
     fn is_low(&self, (sampled, linked): (u32, u32)) -> bool {
-        let linked_max = if self.has_same_text() { LINKED_SAME_TEXT_PERCENT } else { LINKED_PERCENT };
-        is_at_least(self.bringing, self.pages, BRINGING_PERCENT)
+        let linked_max = if self.shows_nothing_new() { LINKED_NOTHING_NEW_PERCENT } else { LINKED_PERCENT };
+        is_at_least(self.within, self.pages, WITHIN_PERCENT)
             && is_at_least(self.within, self.all, 100 - ELSEWHERE_PERCENT)
             && sampled >= SAMPLED_MIN
             && is_at_least(sampled - linked, sampled, 100 - linked_max)
     }
 
-    /// True if that went on for generations, and the group grew, repeated its text, or lasted very long.
+    /// True if that went on for generations, and the group grew by nearly each page, showed nothing new, or lasted very long.
     fn is_endless(&self, rules: &TrapRules) -> bool {
-        let grows = is_at_least(self.within, self.bringing, GROWING_TENTHS * 10);
+        let grows = is_at_least(self.bringing, self.pages, BRINGING_PERCENT)
+            && is_at_least(self.within, self.bringing, GROWING_TENTHS * 10);
         let is_long = self.pages >= rules.low_yield_pages_max.saturating_mul(CHAIN_TIMES);
-        self.depth_max.saturating_sub(self.depth_min) >= GENERATIONS_MIN && (grows || self.has_same_text() || is_long)
+        self.depth_max.saturating_sub(self.depth_min) >= GENERATIONS_MIN
+            && (grows || self.shows_nothing_new() || is_long)
     }
 }
 

@@ -103,7 +103,7 @@ pub struct Options {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "What to crawl")]
     pub ignore_nofollow: Option<bool>,
 
-    /// Crawl the built-in test web instead of the real one: simple.test, advanced.test, scripted.test, hostile.test
+    /// Crawl the built-in test web instead of the real one: simple.test, advanced.test, scripted.test, honest.test, hostile.test
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "What to crawl")]
     pub sandbox: Option<bool>,
 
@@ -158,7 +158,8 @@ pub struct Options {
     /// The longest wait after failures [default: 5m]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_backoff: Option<Span>,
-    /// How often a URL is asked for before a temporary failure counts as final [default: 4]
+    /// How often a URL is asked for before a temporary failure counts as final; up to six times as often where its site fails by chance
+    /// [default: 4]
     #[arg(long, value_name = "N", value_parser = whole::<u8>, hide_short_help = true, help_heading = "Politeness")]
     pub max_attempts: Option<u8>,
     /// Failures in a row, of different URLs, after which a site is put aside for 1, 5, 30 minutes, 2, 6, 24 hours [default: 8]
@@ -344,16 +345,16 @@ pub struct Options {
     /// How often segments of a path may follow on themselves; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Traps")]
     pub max_repeated_segments: Option<usize>,
-    /// URLs fetched of a path with three or more parameters; 0 switches the rule off
+    /// URLs fetched of a path with three or more parameters that bring nothing new; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_queries_per_path: Option<u32>,
-    /// URLs fetched of a path with one or two parameters; 0 switches the rule off
+    /// URLs fetched of a path with one or two parameters that bring nothing new; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_simple_queries_per_path: Option<u32>,
-    /// URLs fetched that differ only in their dates; 0 switches the rule off
+    /// URLs fetched that differ only in their dates and bring nothing new; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_calendar_pages: Option<u32>,
-    /// URLs fetched that differ only in a session id; 0 switches the rule off
+    /// URLs fetched that differ only in a session id and bring nothing new; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_session_pages: Option<u32>,
     /// URLs fetched of a group that brings only more of itself, from when on that is noticed; 0 switches the rule off

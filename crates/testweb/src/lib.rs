@@ -13,6 +13,7 @@
 //! | [`simple`] | `simple.test` | ten pages |
 //! | [`advanced`] | `advanced.test` | robots, redirects, errors, duplicates, sitemaps, traps, with a table of what a crawl must find |
 //! | [`scripted`] | `scripted.test` | pages whose links are made by scripts, each in another way |
+//! | [`honest`] | `honest.test` | pages that all say something, behind URLs that look like those of traps |
 //! | [`hostile`] | `hostile.test` and others | one path for each way of hurting a crawler |
 //! | [`synthetic`] | `sNNNN.synthetic.test` | a web of any size, computed from the names of its pages |
 //! | [`files`] | any | a directory |
@@ -49,6 +50,7 @@ pub mod files;
 pub mod scripted;
 pub mod simple;
 pub use files::Files;
+pub mod honest;
 pub mod hostile;
 pub mod synthetic;
 pub use synthetic::Synthetic;

@@ -36,7 +36,8 @@ pub struct TestwebArgs {
 /// The address cannot be listened on, or a directory cannot be read.
 pub fn run(args: TestwebArgs) -> anyhow::Result<ExitCode> {
     let mut web = Web::sandboxes();
-    let mut sites = ["simple.test", "advanced.test", "scripted.test", "hostile.test"].map(str::to_owned).to_vec();
+    let mut sites =
+        ["simple.test", "advanced.test", "scripted.test", "honest.test", "hostile.test"].map(str::to_owned).to_vec();
     for root in &args.root {
         let (name, dir) = root.split_once('=').ok_or_else(|| usage(format!("--root `{root}` is not NAME=DIR")))?;
         let files = Files::new(dir.as_ref()).map_err(|error| usage(format!("--root {dir}: {error}")))?;

@@ -206,10 +206,13 @@ fn trap_rules_near_their_limits_are_shown() {
     let near = &site["near_limits"][0];
     assert_eq!(
         (&near["fetched"], &near["max"], &near["rule"]),
-        (&json!(8), &json!(8), &json!("more than 8 queries on one path"))
+        (&json!(8), &json!(8), &json!("more than 8 queries on one path that bring nothing new"))
     );
     let refused = crawled.explain("/list?page=77");
-    assert_eq!(rule(&refused, "trap"), (json!(false), "more than 8 queries on one path".to_owned()));
+    assert_eq!(
+        rule(&refused, "trap"),
+        (json!(false), "more than 8 queries on one path that bring nothing new".to_owned())
+    );
 }
 
 /// Four numbers that are counted up without end, a page for each.
@@ -248,5 +251,5 @@ fn a_part_of_a_site_that_brings_only_more_of_itself_says_so_before_and_after_it_
     let site = crawled.run("explain", &["small.test", "--json"]).json()["sites"][0].clone();
     assert_eq!((&site["near_limits"][0]["rule"], &site["near_limits"][0]["max"]), (&json!(reason), &json!(100)));
     let report = crawled.run("report", &[]).stdout;
-    assert!(report.contains("URLs not fetched by --max-low-yield-pages"), "{report}");
+    assert!(report.contains("--max-low-yield-pages brought only more of their kind"), "{report}");
 }

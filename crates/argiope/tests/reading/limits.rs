@@ -51,7 +51,12 @@ fn each_limit_is_in_the_summary_the_report_and_the_story_of_its_url() {
     let status = crawled.run("status", &["--json"]).json();
     assert_eq!(status["limits"], expect);
     let text = crawled.run("status", &[]).stdout;
-    assert!(text.contains("calendar          3   limit: URLs not fetched by --max-calendar-pages\n"), "{text}");
+    assert!(
+        text.contains(
+            "calendar          3   limit: URLs not fetched, nor what lies behind them: --max-calendar-pages that"
+        ),
+        "{text}"
+    );
     let report = crawled.run("report", &["--json"]).json();
     assert_eq!(json!(named(&report["limits"]["rows"])), expect);
     let text = crawled.run("report", &[]).stdout;

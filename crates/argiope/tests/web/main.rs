@@ -12,6 +12,7 @@ mod crawl;
 
 mod addresses;
 mod depth;
+mod honest;
 mod hostile;
 mod memory;
 mod patience;

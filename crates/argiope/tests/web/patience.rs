@@ -77,6 +77,52 @@ async fn a_page_that_always_fails_does_not_keep_the_crawl_open() {
     assert_eq!(asked, 4, "--max-attempts");
 }
 
+/// Pages of the site that fails by chance. Of so many, four attempts would lose some.
+const PAGES_OF_FLAKY: u32 = 4_000;
+
+/// A site where 18 % of all answers are 503, and those to three of its pages always.
+fn fails_by_chance() -> impl Site {
+    let requests = AtomicU32::new(0);
+    from_fn(move |request| {
+        let number = requests.fetch_add(1, SeqCst);
+        let drawn = (u64::from(number) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let drawn = (drawn ^ drawn >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32;
+        let page: Option<u32> = request.target[1..].parse().ok();
+        match page {
+            Some(7 | 77 | 777) => Reply::error(503, "broken"),
+            _ if drawn % 100 < 18 => Reply::error(503, "by chance"),
+            None if request.target == "/" => {
+                Reply::html((0..PAGES_OF_FLAKY).map(|n| format!("<a href=/{n}>{n}</a>")).collect::<String>())
+            }
+            None => Reply::text(""),
+            Some(page) => Reply::html(format!("<p>the page {page}</p>")),
+        }
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_that_fails_by_chance_yields_all_its_good_pages() {
+    let server = serve(Web::new().site("flaky.test", fails_by_chance())).await;
+    let crawl = Crawl::of(&server, &["http://flaky.test/"]).at_once().with(&["--no-sitemaps"]);
+    assert_eq!(crawl.run().await.code, Some(0), "nothing is left: {}", crawl.said());
+    let good = PAGES_OF_FLAKY as usize + 1 - 3;
+    assert_eq!(count(&crawl.found().outcomes()), [("html", good), ("http_error", 3)].into(), "{}", crawl.said());
+    let asked = |target: &str| server.log().iter().filter(|entry| entry.target == target).count();
+    for broken in ["/7", "/77", "/777"] {
+        assert!((8..=24).contains(&asked(broken)), "{broken}: {}", asked(broken));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_pages_that_always_fail_are_no_trouble_of_their_site() {
+    let fails = |target: &str| ["/5", "/15", "/25"].contains(&target);
+    let server = serve(Web::new().site("small.test", site(move |_, request| fails(&request.target)))).await;
+    let crawl = Crawl::of(&server, &["http://small.test/"]).at_once().with(&["--no-sitemaps"]);
+    assert_eq!(crawl.run().await.code, Some(0), "{}", crawl.said());
+    assert_eq!(count(&crawl.found().outcomes()), [("html", 58), ("http_error", 3)].into());
+    assert_eq!(server.log().iter().filter(|entry| fails(&entry.target)).count(), 12, "--max-attempts each");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_run_fetches_what_a_site_in_trouble_did_not_give() {
     let is_up = Arc::new(AtomicU32::new(20));

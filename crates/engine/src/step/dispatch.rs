@@ -318,8 +318,8 @@ impl State {
         };
         if matches!(outcome, Outcome::Disallowed | Outcome::Excluded) {
             // Such a page brings nothing.
-            let nothing = self.brings_nothing_yet(&queued.candidate);
-            self.brought(&queued.candidate, nothing.as_ref(), None);
+            let nothing = self.brings_no_url_yet(&queued.candidate, None);
+            self.brought(&queued.candidate, nothing.as_ref());
         }
         let mut record = Record::of(site);
         record.ends = Some(visit.key.url);

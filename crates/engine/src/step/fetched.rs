@@ -95,7 +95,7 @@ impl State {
         let (attempts, ending) = match verdict {
             Verdict::Final { outcome: ended, reason, reached } => {
                 if reached {
-                    front.state.reached(outcome.response_time, outcome.finished_at, &politeness);
+                    front.state.reached(attempts, outcome.response_time, outcome.finished_at, &politeness);
                     wait = front.state.delay(&politeness);
                     self.network.reached();
                 } else {
@@ -114,8 +114,8 @@ impl State {
                 let at = outcome.finished_at;
                 let failed = Failed { trouble, failure: &failure, retry_after, at };
                 let attempts = self.url_failed(now, site, attempts, &failed);
-                let is_last = attempts >= politeness.attempts_max;
-                (attempts, is_last.then(|| (ended, with_attempts(reason, attempts))))
+                let max = self.front(site).map_or(u8::MAX, |front| front.state.attempts_max(&politeness));
+                (attempts, (attempts >= max).then(|| (ended, with_attempts(reason, attempts))))
             }
         };
         if let Some(front) = self.front(site) {
@@ -187,7 +187,7 @@ impl State {
         let mut rest = None;
         let is_again = queued.again.is_some();
         // What is known was let in before.
-        let mut brought = if is_again { None } else { self.brings_nothing_yet(source) };
+        let mut brought = if is_again { None } else { self.brings_no_url_yet(source, content.features) };
         match content.finding {
             Finding::Nothing => {}
             Finding::Document => visit.outcome = Outcome::Binary,
@@ -250,7 +250,7 @@ impl State {
         match rest {
             Some(rest) => self.judge_in_parts(now, source.clone(), rest, record, brought),
             None => {
-                self.brought(source, brought.as_ref(), None);
+                self.brought(source, brought.as_ref());
                 record.site_record = self.front(site).map(|front| front.state.record());
                 self.record(record);
             }

@@ -97,8 +97,7 @@ impl State {
         std::mem::swap(&mut record.visit, &mut parts.record.visit);
         self.judge_part(now, &mut parts, &mut record);
         record.visit = parts.record.visit;
-        let details = record.visited.as_ref().and_then(|visited| visited.1.as_deref());
-        self.brought(&parts.source, parts.brought.as_ref(), details);
+        self.brought(&parts.source, parts.brought.as_ref());
         if record.visit.is_some() {
             record.site_record = self.front(record.site).map(|front| front.state.record());
         }

@@ -1,13 +1,12 @@
-//! Watches what the pages of large sites bring, for the trap rule without patterns.
+//! What pages bring, for the trap rules: does a page show something new, and where do the pages of large sites lead?
 
 use foldhash::HashMap;
 use frontier::yields::sample_mask;
-use frontier::{Brought, TrapRules, Yields};
+use frontier::{Brought, Features, TrapRules, Yields};
 use model::{Candidate, Purpose};
 use weburl::{CanonicalUrl, SiteKey};
 
-use super::State;
-use crate::Details;
+use super::{Slot, State};
 
 /// Sites watched at once, at most; some 20 kB each. Others follow when these end.
 const WATCHED_MAX: usize = 8_192;
@@ -32,6 +31,19 @@ impl Watch {
         }
     }
 
+    /// True where a site is watched. One of which so many pages were fetched is from now on.
+    fn watches(&mut self, site: SiteKey, pages_fetched: u64, rules: &TrapRules) -> bool {
+        if self.sites.contains_key(&site) {
+            return true;
+        }
+        let begins = watched_from(rules).is_some_and(|from| pages_fetched >= from) && self.sites.len() < WATCHED_MAX;
+        if begins {
+            self.mask = sample_mask(rules);
+            self.sites.insert(site, Yields::new(rules));
+        }
+        begins
+    }
+
     /// Stops watching a site.
     pub(super) fn end(&mut self, site: SiteKey) {
         self.sites.remove(&site);
@@ -44,29 +56,30 @@ fn watched_from(rules: &TrapRules) -> Option<u64> {
 }
 
 impl State {
-    /// Begins to count what a page brings, if its site is watched.
-    pub(super) fn brings_nothing_yet(&mut self, page: &Candidate) -> Option<Brought> {
-        let rules = &self.settings.site_rules.traps;
-        let watched_from = watched_from(rules).filter(|_| page.purpose == Purpose::Page)?;
+    /// Looks whether a page shows something new, where a trap rule asks for that, and begins to count what it brings, if its site is watched.
+    pub(super) fn brings_no_url_yet(&mut self, page: &Candidate, features: Option<Box<Features>>) -> Option<Brought> {
         let site = page.url.key().site;
-        if !self.watch.sites.contains_key(&site) {
-            let (yields, mask) = (Yields::new(rules), sample_mask(rules));
-            let pages = self.front(site)?.state.pages_fetched();
-            if pages < watched_from || self.watch.sites.len() >= WATCHED_MAX {
-                return None;
-            }
-            self.watch.mask = mask;
-            self.watch.sites.insert(site, yields);
+        let rules = &self.settings.site_rules.traps;
+        let Some(Slot::Here(front)) = self.sites.get_mut(&site).filter(|_| page.purpose == Purpose::Page) else {
+            return None;
+        };
+        let is_watched = self.watch.watches(site, front.state.pages_fetched(), rules);
+        let shape = front.state.counted_shape(&page.url, rules);
+        if !is_watched && shape.is_none() {
+            return None;
         }
-        Some(Brought::nothing(&page.url))
+        let shows_new = features.map(|features| self.novelty.brings(site, *features));
+        if let Some(shape) = shape.filter(|_| shows_new == Some(true)) {
+            front.state.brought_something(shape);
+        }
+        is_watched.then(|| Brought::nothing(&page.url, shows_new == Some(false)))
     }
 
     /// Notes what a page brought, and applies the verdicts on its groups to its site.
-    pub(super) fn brought(&mut self, page: &Candidate, brought: Option<&Brought>, details: Option<&Details>) {
+    pub(super) fn brought(&mut self, page: &Candidate, brought: Option<&Brought>) {
         let site = page.url.key().site;
         let Some((brought, yields)) = brought.zip(self.watch.sites.get_mut(&site)) else { return };
-        let text = details.and_then(|details| details.html.as_ref()).map(|html| html.simhash);
-        let follows = yields.ended(page, brought, text, &self.settings.site_rules.traps);
+        let follows = yields.ended(page, brought, &self.settings.site_rules.traps);
         if let Some(front) = self.front(site) {
             follows.into_iter().for_each(|(group, turns_out)| front.state.heed_yield(group, turns_out));
         }

@@ -1,6 +1,7 @@
 //! The counters of URL shapes, which the trap rules judge by, and when they are written.
 
 use model::{Outcome, Queued};
+use weburl::CanonicalUrl;
 
 use super::{Settled, SiteState};
 use crate::TrapRules;
@@ -12,7 +13,11 @@ pub(super) const SHAPES_MAX: usize = 10_000;
 /// after which the site may leave the front. So after a crash a count is more than half of what it was; a smaller one begins again at 0.
 pub(super) const SHAPE_COUNT_KEPT_MIN: u32 = 8;
 
-/// How often URLs of a shape were fetched.
+/// What a page that brings something new takes off the count of its shape: itself, and four that brought nothing. So where one in five brings
+/// something, the shape never has had its share.
+const TAKEN_OFF_BY_NEW: u32 = 5;
+
+/// How often URLs of a shape were fetched without bringing anything new.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
     pub(super) count: u32,
@@ -49,6 +54,20 @@ impl SiteState {
             Some((shape, counted.count))
         });
         to_write.collect()
+    }
+
+    /// The shape of a URL, if it is counted.
+    #[must_use]
+    pub fn counted_shape(&self, url: &CanonicalUrl, traps: &TrapRules) -> Option<u64> {
+        let shapes = Some(&self.shapes).filter(|shapes| !shapes.is_empty())?;
+        traps.shape(url).map(|(shape, _)| shape).filter(|shape| shapes.contains_key(shape))
+    }
+
+    /// Notes that a page of a shape brought something new.
+    pub fn brought_something(&mut self, shape: u64) {
+        if let Some(counted) = self.shapes.get_mut(&shape) {
+            counted.count = counted.count.saturating_sub(TAKEN_OFF_BY_NEW);
+        }
     }
 
     /// Counts the URL's shape, or says that it has had its share. A further attempt does not count again.

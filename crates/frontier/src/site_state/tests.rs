@@ -371,7 +371,7 @@ fn a_url_fails_by_its_own_fault_only_where_others_do_not() {
     // Again, and nothing else was answered: it does not count.
     assert_eq!(site.url_failed(1, &failed(Trouble::Answer, None, 2), &politeness), 1);
     assert_eq!(site.record().failures_in_a_row, 2);
-    site.reached(Duration::ZERO, S(3), &politeness);
+    site.reached(0, Duration::ZERO, S(3), &politeness);
     // Another one was answered.
     assert_eq!(site.url_failed(1, &failed(Trouble::Answer, None, 4), &politeness), 2);
     assert_eq!((site.record().failures_in_a_row, site.due_at()), (0, S(4)));
@@ -389,7 +389,7 @@ fn what_fails_when_nothing_else_is_left_is_the_sites_failure_unless_it_is_little
         let mut queue: Vec<Queued> = (0..urls).map(|n| waiting(&format!("/{n}"), 1)).collect();
         let mut now = S(0);
         // One that is answered, and then no more.
-        site.reached(Duration::ZERO, now, &politeness);
+        site.reached(0, Duration::ZERO, now, &politeness);
         let mut most = 0;
         for _ in 0..8 {
             site.loaded(queue.clone(), true);
@@ -462,7 +462,7 @@ fn a_site_comes_back_from_aside_with_the_first_answer() {
         }
     }
     assert_eq!((tried, site.aside().map(|aside| aside.round)), (4, Some(2)));
-    site.reached(Duration::ZERO, site.due_at(), &politeness);
+    site.reached(0, Duration::ZERO, site.due_at(), &politeness);
     assert_eq!((site.aside().cloned(), site.record().failures_in_a_row), (None, 0));
 }
 

@@ -16,8 +16,17 @@ const SECONDS_A_DAY: u64 = 24 * 3600;
 /// URLs that a site in trouble may fail to answer, each time its wait is over: some of its URLs may be broken for ever.
 const URLS_TRIED_AFTER_ASIDE: u32 = 4;
 
-/// So few URLs that fail again and again, while the site has nothing else to answer, fail by their own fault. Of more it is the site's.
-const FAIL_ALWAYS_MAX: u64 = 2;
+/// So few URLs that fail again and again, while the site has nothing else to answer, fail by their own fault: two, or one to so many pages
+/// fetched. Of more it is the site's.
+const FAIL_ALWAYS_MIN: u64 = 2;
+const PAGES_A_FAILING: u64 = 16;
+
+/// A good URL of a site that fails at random is lost with this chance, at most.
+const LOST_CHANCE: f64 = 1e-7;
+/// Answers that a site is taken to have given before: a few failures of few URLs are no rule.
+const ANSWERS_BEFORE: f64 = 128.0;
+/// Factor for the attempts that a URL of such a site may have, at most.
+const ATTEMPTS_TIMES_MAX: u8 = 6;
 
 /// URLs of a site that failed and are remembered, so that they come behind all others. Of more than these some come earlier.
 const LEFT_BEHIND_REMEMBERED_MAX: usize = 4_096;
@@ -56,8 +65,36 @@ pub(super) struct Sweep {
     pub(super) succeeded_before: bool,
     /// How many URLs the sweep before left behind.
     pub(super) left_before: u64,
+    /// How many sweeps in a row before had no success.
+    pub(super) fruitless: u32,
+    /// How often the site fails by chance, by all sweeps.
+    pub(super) chance: Chance,
     /// The last failure that counts as the site's.
     pub(super) failure: Option<Failure>,
+}
+
+/// How often a site fails by chance: failures of URLs that it answered later, which so were not theirs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Chance {
+    failures: u32,
+    answers: u32,
+}
+
+impl Chance {
+    /// Notes the answer to a URL that failed so often before.
+    fn answered(&mut self, failures: u8) {
+        self.failures = self.failures.saturating_add(failures.into());
+        self.answers = self.answers.saturating_add(1);
+    }
+
+    /// How often a URL is to be asked for before a failure counts as its own, by the setting for a site that does not fail by chance.
+    fn attempts_max(self, setting: u8) -> u8 {
+        let failures = f64::from(self.failures);
+        let share = failures / (failures + f64::from(self.answers) + ANSWERS_BEFORE);
+        let wanted = (LOST_CHANCE.ln() / share.ln()).ceil();
+        let max = setting.saturating_mul(ATTEMPTS_TIMES_MAX);
+        (setting..max).find(|attempts| f64::from(*attempts) >= wanted).unwrap_or(max)
+    }
 }
 
 /// The URLs of a site that failed when their turn came.
@@ -93,9 +130,10 @@ impl RobotsState {
 }
 
 impl SiteState {
-    /// Notes that the site answered at this time. One that has asked meanwhile to be left alone for longer than its delay keeps a failure,
+    /// Notes that the site answered a URL that had failed so often before, at this time. One that has asked meanwhile to be left alone for longer than its delay keeps a failure,
     /// so that its record tells that it does not wait because of a clock that was set back.
-    pub fn reached(&mut self, response_time: Duration, at: Timestamp, politeness: &Politeness) {
+    pub fn reached(&mut self, failures: u8, response_time: Duration, at: Timestamp, politeness: &Politeness) {
+        self.sweep.chance.answered(failures);
         self.record.response_time = response_time;
         self.sweep.succeeded = true;
         let is_left_alone = self.record.due_at > at + self.delay(politeness);
@@ -103,6 +141,12 @@ impl SiteState {
         if !is_left_alone {
             self.record.aside = None;
         }
+    }
+
+    /// How often a URL of the site is asked for before a failure of its own is final. Where the site fails by chance these are more.
+    #[must_use]
+    pub fn attempts_max(&self, politeness: &Politeness) -> u8 {
+        self.sweep.chance.attempts_max(politeness.attempts_max)
     }
 
     /// Heeds how long the server asks to be left alone, if it does.
@@ -122,7 +166,8 @@ impl SiteState {
             // Since it was asked last, others were answered; or there are none but a few that fail always.
             Trouble::TooFast | Trouble::Answer => {
                 let others_succeeded = self.sweep.succeeded || self.sweep.succeeded_before;
-                let are_few = self.sweep.left_before <= FAIL_ALWAYS_MAX;
+                let few = FAIL_ALWAYS_MIN.max(self.record.pages_fetched / PAGES_A_FAILING);
+                let are_few = self.sweep.left_before <= few;
                 attempts > 0 && self.record.failures_in_a_row == 0 && (others_succeeded || are_few)
             }
             Trouble::Own => true,
@@ -280,7 +325,8 @@ impl SiteState {
             self.sweep.takes_put_off = true;
             return true;
         }
-        let Sweep { attempts, succeeded, failure, left, .. } = std::mem::take(&mut self.sweep);
+        let Sweep { attempts, succeeded, failure, left, fruitless, chance, .. } = std::mem::take(&mut self.sweep);
+        let fruitless = if succeeded { 0 } else { fruitless + 1 };
         let failures = self.record.failures_in_a_row;
         if succeeded && self.record.aside.is_none() {
             // What failed did so by itself.
@@ -293,11 +339,37 @@ impl SiteState {
             }
             Some(_) => self.wait_until(now + politeness.backoff_after(Trouble::Unreached, failures, None)),
             None if attempts == 0 => {}
-            None => self.wait_until(now + politeness.wait_before_sweep(u32::from(attempts))),
+            None => self.wait_until(now + politeness.wait_before_sweep(fruitless + 1)),
         }
         self.sweep.is_repeated = true;
         self.sweep.succeeded_before = succeeded;
         self.sweep.left_before = left;
+        (self.sweep.fruitless, self.sweep.chance) = (fruitless, chance);
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Chance;
+
+    #[test]
+    fn a_url_of_a_site_that_fails_by_chance_has_more_attempts() {
+        for (failures, answers, setting, expect) in [
+            (0, 0, 4, 4),
+            (0, 1_000, 4, 4),
+            (10, 1_000, 4, 4),
+            (2, 3, 4, 4),
+            (11, 49, 4, 6),
+            (220, 1_000, 4, 9),
+            (2_200, 10_000, 4, 10),
+            (1_000, 1_000, 4, 22),
+            (5_000, 1_000, 4, 24),
+            (220, 1_000, 1, 6),
+            (220, 1_000, 12, 12),
+            (220, 1_000, 255, 255),
+        ] {
+            assert_eq!(Chance { failures, answers }.attempts_max(setting), expect, "{failures} {answers} {setting}");
+        }
     }
 }

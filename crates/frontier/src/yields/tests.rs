@@ -9,12 +9,12 @@ use robots::RobotsTxt;
 use weburl::{CanonicalRules, Site};
 
 use super::*;
-use crate::{Next, Politeness, RobotsState, SiteRules, SiteState};
+use crate::{Features, Next, Novelty, Politeness, RobotsState, SiteRules, SiteState};
 
 /// URLs read of the queue at once.
 const QUEUE_WINDOW: usize = 64;
 
-/// A page: where its links lead, and the fingerprint of its text.
+/// A page: where its links lead, and which text it has.
 type Page = (Vec<String>, u64);
 
 /// What came of a crawl.
@@ -36,6 +36,7 @@ struct Crawl<'a> {
     queue: BTreeMap<Position, Queued>,
     known: HashSet<u64>,
     yields: Yields,
+    novelty: Novelty,
     crawled: Crawled,
 }
 
@@ -58,7 +59,8 @@ fn crawl_on(record: SiteRecord, traps: &TrapRules, pages_max: usize, page: &dyn 
     site.set_robots(RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(u64::MAX) });
     let (rules, yields) = (site_rules(traps.clone()), Yields::new(traps));
     let (queue, known, crawled) = (BTreeMap::new(), HashSet::default(), Crawled::default());
-    let mut crawl = Crawl { page, rules, site, queue, known, yields, crawled };
+    let novelty = Novelty::default();
+    let mut crawl = Crawl { page, rules, site, queue, known, yields, novelty, crawled };
     crawl.find(Candidate::seed(url("/")));
     while !crawl.site.is_finished() {
         if crawl.crawled.fetched.len() >= pages_max {
@@ -107,7 +109,12 @@ impl Crawl<'_> {
         assert!(self.crawled.fetched.insert(path.to_owned()), "{path} is fetched again");
         let (links, text) = (self.page)(path);
         let is_watched = self.crawled.fetched.len() > self.rules.traps.low_yield_window as usize / 2;
-        let mut brought = Brought::nothing(&candidate.url);
+        let shape = self.site.counted_shape(&candidate.url, &self.rules.traps);
+        let is_new = (is_watched || shape.is_some()) && self.novelty.brings(candidate.url.key().site, features(text));
+        if let Some(shape) = shape.filter(|_| is_new) {
+            self.site.brought_something(shape);
+        }
+        let mut brought = Brought::nothing(&candidate.url, is_watched && !is_new);
         let mut seen = HashSet::default();
         for link in links.iter().map(|link| url(link)).filter(|link| seen.insert(link.key())) {
             let (depth, found_on) = (candidate.depth + 1, Some(candidate.url.key()));
@@ -121,7 +128,7 @@ impl Crawl<'_> {
             }
         }
         if is_watched {
-            for (group, turns_out) in self.yields.ended(candidate, &brought, Some(text), &self.rules.traps) {
+            for (group, turns_out) in self.yields.ended(candidate, &brought, &self.rules.traps) {
                 self.site.heed_yield(group, turns_out);
             }
         }
@@ -153,6 +160,14 @@ fn number(path: &str, before: &str) -> Option<usize> {
     path.strip_prefix(before)?.parse().ok()
 }
 
+/// What is in a text of that number.
+fn features(text: u64) -> Features {
+    const PASSAGES: u32 = 20;
+    let mut passages: Vec<u32> = (0..PASSAGES).map(|n| (text >> 32) as u32 ^ (text as u32).wrapping_add(n)).collect();
+    passages.sort_unstable();
+    Features { passages, passages_count: PASSAGES, media: Vec::new() }
+}
+
 /// So many links to ever new pages.
 fn random(path: &str, directory: &str, links: usize) -> Vec<String> {
     (0..links).map(|n| format!("{directory}{}", drawn(path, n))).collect()
@@ -172,7 +187,7 @@ fn what_a_page_brings_is_counted_for_its_groups() {
     let paths =
         ["/", "/a/", "/a/x", "/a/b/x", "/a/b/y", "/a/b/c/d/e/x", "/a/b/c/d/f/", "/a?x=1", "/a?y=1&x=2", "/a?x=2&y"];
     for (page, found) in paths.iter().flat_map(|page| paths.map(|found| (url(page), url(found)))) {
-        let mut brought = Brought::nothing(&page);
+        let mut brought = Brought::nothing(&page, false);
         brought.add(&page, &found);
         let expect: Vec<u32> = groups_of(&page).map(|group| u32::from(group.contains(&found))).collect();
         assert_eq!(brought.within[..expect.len()], expect, "{page} {found}");
@@ -255,6 +270,39 @@ fn a_generator_that_neither_grows_nor_repeats_itself_ends_too() {
     let traps = TrapRules { low_yield_pages_max: 400, low_yield_window: 100, ..TrapRules::default() };
     let crawled = crawl(&traps, 10_000, &endless_chain);
     assert!(!crawled.is_cut && (4_000..4_500).contains(&crawled.fetched.len()), "{}", crawled.fetched.len());
+}
+
+/// So many links to ever new pages, of which some lead on and the others nowhere.
+fn endless_with_leaves(path: &str, links: usize, leading_on: usize) -> Page {
+    let link = |n: usize| format!("/r/{}{}", drawn(path, n), if n < leading_on { "+" } else { "-" });
+    page(path, if path.ends_with('-') { vec![] } else { (0..links).map(link).collect() })
+}
+
+#[test]
+fn a_generator_with_leaves_ends_too() {
+    for (links, leading_on) in [(4, 1), (10, 2), (40, 2), (20, 1), (100, 1), (300, 3)] {
+        let crawled = crawl(&TrapRules::default(), 60_000, &|path| endless_with_leaves(path, links, leading_on));
+        let fetched = crawled.fetched.len();
+        println!("{leading_on} of {links}: {fetched} fetched, {} trapped", crawled.trapped.len());
+        assert!(!crawled.is_cut && crawled.reason.starts_with("/r/ brings"), "{links}: {fetched} {}", crawled.reason);
+    }
+    // Where they all say the same, it is noticed sooner.
+    let crawled = crawl(&TrapRules::default(), 20_000, &|path| (endless_with_leaves(path, 40, 2).0, 1));
+    assert!(!crawled.is_cut && crawled.fetched.len() < 8_000, "{}", crawled.fetched.len());
+}
+
+/// The goods of a shop, in ever new orders and selections.
+fn facets(path: &str) -> Page {
+    let links = (0..4).map(|n| format!("/shop?color={}&size={}&page={}", n, below(9, path, n), drawn(path, n)));
+    (links.collect(), below(50, path, 7) as u64)
+}
+
+#[test]
+fn what_a_pattern_bounds_are_the_pages_that_bring_nothing_new() {
+    let crawled = crawl(&TrapRules { low_yield_pages_max: 0, ..TrapRules::default() }, 20_000, &facets);
+    let fetched = crawled.fetched.len();
+    assert!(!crawled.is_cut && (1_000..1_400).contains(&fetched), "{fetched}");
+    assert_eq!(crawled.reason, "more than 1000 queries of three or more parameters on one path that bring nothing new");
 }
 
 #[test]
@@ -377,8 +425,35 @@ fn gallery(path: &str) -> Page {
 /// A story in chapters. Each links to the next and the one before.
 fn chapters(path: &str) -> Page {
     let n = number(path, "/chapter/").unwrap_or(0);
-    let next = (n < 4_500).then(|| format!("/chapter/{}", n + 1));
+    let next = (n < 20_000).then(|| format!("/chapter/{}", n + 1));
     page(path, next.into_iter().chain([format!("/chapter/{}", n.saturating_sub(1))]).collect())
+}
+
+/// Articles by their numbers, in lists one after the other, and each once more for printing.
+fn articles(path: &str) -> Page {
+    const ARTICLES: usize = 3_000;
+    let list = number(path, "/index.php?option=content&view=list&start=").or((path == "/").then_some(0));
+    let links = list.map_or(vec!["/".to_owned()], |start| {
+        let numbers = start..(start + 20).min(ARTICLES);
+        let articles = numbers.flat_map(|n| {
+            ["", "&print=1"].map(|print| format!("/index.php?option=content&view=article&id={n}{print}"))
+        });
+        let next = (start + 20 < ARTICLES).then(|| format!("/index.php?option=content&view=list&start={}", start + 20));
+        articles.chain(next).collect()
+    });
+    page(path.trim_end_matches("&print=1"), links)
+}
+
+/// A newspaper of ten years with a page for each day.
+fn newspaper(path: &str) -> Page {
+    let links = match (path.matches('/').count(), path.ends_with('/')) {
+        (_, false) => vec!["/".to_owned()],
+        (1, _) => (2010..2020).map(|year| format!("/{year}/")).collect(),
+        (2, _) => (1..=12).map(|month| format!("{path}{month:02}/")).collect(),
+        (3, _) => (1..=28).map(|day| format!("{path}{day:02}/")).collect(),
+        _ => (0..2).map(|n| format!("{path}article-{n}")).collect(),
+    };
+    page(path, links)
 }
 
 /// Many stories of that kind.
@@ -434,6 +509,8 @@ fn no_page_of_a_real_site_is_lost() {
         (&wide, "wide", true),
         (&listing, "listing", true),
         (&gallery, "gallery", true),
+        (&articles, "articles", true),
+        (&newspaper, "newspaper", true),
         (&chapters, "chapters", false),
         (&stories, "stories", false),
     ] {

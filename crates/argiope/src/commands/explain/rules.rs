@@ -57,8 +57,8 @@ fn trap(url: &CanonicalUrl, standing: &Standing<'_>, settings: &Settings) -> Rul
     let Some(max) = traps.fetched_max(rule) else { return verdict(true, "the rule is switched off".to_owned()) };
     match count(shape) {
         count if count >= max => verdict(false, traps.reason(rule)),
-        0 => verdict(true, format!("few URLs like it were fetched; {max} may be")),
-        count => verdict(true, format!("{count} URLs like it were fetched; {max} may be")),
+        0 => verdict(true, format!("few URLs like it brought nothing new; {max} may")),
+        count => verdict(true, format!("{count} URLs like it brought nothing new; {max} may")),
     }
 }
 

@@ -73,7 +73,7 @@ impl SiteStory {
         }
         for (at, NearLimit { example, fetched, max, .. }) in self.near_limits.iter().enumerate() {
             let label = if at == 0 { "trap rules" } else { "" };
-            line(out, label, format_args!("{fetched} of {max} URLs like {}", Printable(example)));
+            line(out, label, format_args!("{fetched} of {max} pages like {} brought nothing new", Printable(example)));
         }
     }
 }

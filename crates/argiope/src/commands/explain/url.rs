@@ -231,7 +231,8 @@ fn what_it_waits_for(crawl: &Crawl, entry: &Entry, standing: &Standing<'_>) -> a
     }];
     if entry.candidate.purpose == Purpose::Page && entry.attempts > 0 {
         let max = crawl.settings.site_rules.politeness.attempts_max;
-        why.push(format!("it was asked for {} times of {max}, and is to be tried again", entry.attempts));
+        let times = if entry.attempts < max { format!(" of {max}") } else { String::new() };
+        why.push(format!("it was asked for {} times{times}, and is to be tried again", entry.attempts));
     }
     let low = standing.low_group(&entry.candidate.url);
     why.extend(low.map(|(group, _)| {

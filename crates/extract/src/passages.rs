@@ -1,0 +1,104 @@
+//! A sample of the passages of a text, by which a page that says something new is told from one that shows again what others showed.
+//!
+//! A passage is three words in a row. Numbers are left out: counters, dates and prices differ on pages that are the same. The sample is that
+//! of the smallest hashes, so it has the same passages of the same parts of two texts.
+
+use crate::simhash;
+
+/// Passages sampled of a text, at most.
+pub const PASSAGES_MAX: usize = 64;
+
+/// The sample of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Passages {
+    /// The smallest hashes, in order.
+    pub sample: Vec<u32>,
+    /// How many passages the text has, with repeats.
+    pub count: u32,
+}
+
+/// The passages of a text, and its [fingerprint](simhash): both need its words.
+#[must_use]
+pub fn with_fingerprint(text: &str) -> (Passages, u64) {
+    let mut passages = Passages::default();
+    let (mut before, mut words, mut max) = ([0; 2], 0, u32::MAX);
+    let fingerprint = simhash::of_words(text, |word, is_number| {
+        if is_number {
+            return;
+        }
+        let hash = hash([before[0], before[1], word]);
+        before = [before[1], word];
+        words += 1;
+        if words > 2 && hash < max {
+            passages.sample.push(hash);
+            if passages.sample.len() == 2 * PASSAGES_MAX {
+                max = passages.shorten().unwrap_or(max);
+            }
+        }
+    });
+    passages.shorten();
+    passages.count = u32::try_from(words).unwrap_or(u32::MAX).saturating_sub(2);
+    (passages, fingerprint)
+}
+
+impl Passages {
+    /// Drops repeats, and all but the smallest. Gives the largest of these where there may be others.
+    fn shorten(&mut self) -> Option<u32> {
+        self.sample.sort_unstable();
+        self.sample.dedup();
+        self.sample.truncate(PASSAGES_MAX);
+        self.sample.get(PASSAGES_MAX - 1).copied()
+    }
+}
+
+/// The upper half of a product has all bits of its factors, which are well mixed already.
+fn hash([first, second, third]: [u64; 3]) -> u32 {
+    let sum = first.wrapping_add(second.rotate_left(21)).wrapping_add(third.rotate_left(42));
+    (sum.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Passages {
+        with_fingerprint(text).0
+    }
+
+    fn words(range: std::ops::Range<usize>) -> String {
+        range.map(|n| format!("w{n} ")).collect()
+    }
+
+    #[test]
+    fn numbers_case_and_punctuation_do_not_count() {
+        let text = of("The spider writes on page 7, in its web.");
+        assert_eq!(text.count, 6);
+        assert_eq!(text, of("the spider, writes on page 2026-11-25 IN ITS web"));
+        assert_eq!(of("été 7 où 12345678901 là"), of("été où là"));
+        for (few, count) in [("", 0), ("one", 0), ("one 2 3 4", 0), ("one two", 0), ("one two three", 1)] {
+            assert_eq!((of(few).count, of(few).sample.len()), (count, count as usize), "{few}");
+        }
+        // A word whose first eight characters, which are read at once, are digits.
+        assert_eq!(of("12345678abc two three").count, 1);
+    }
+
+    #[test]
+    fn the_fingerprint_is_that_of_the_text() {
+        let text = words(0..500);
+        assert_eq!(with_fingerprint(&text).1, simhash::of_text(&text));
+    }
+
+    #[test]
+    fn a_sample_has_the_smallest_whatever_the_order() {
+        let (all, first) = (of(&words(0..4_000)), of(&words(0..40)));
+        assert_eq!((all.sample.len(), first.sample.len()), (PASSAGES_MAX, 38));
+        assert!(all.sample.is_sorted());
+        let twice = of(&format!("{}{}", words(0..4_000), words(0..4_000)));
+        let in_both = twice.sample.iter().filter(|passage| all.sample.contains(passage)).count();
+        assert!(in_both >= PASSAGES_MAX - 2, "but for those where they meet");
+        // Of the text behind others the sample has what is small enough.
+        let half = of(&words(2_000..4_000));
+        let shared = all.sample.iter().filter(|passage| half.sample.contains(passage)).count();
+        assert!((16..48).contains(&shared), "{shared}");
+    }
+}
