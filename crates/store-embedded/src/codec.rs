@@ -13,6 +13,7 @@ use store::{Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, Site, UrlKey};
 
 use crate::bytes::{Decoder, Encoder};
+use crate::packed;
 
 #[cfg(test)]
 mod tests;
@@ -463,13 +464,23 @@ const ROBOTS_STATUS: u8 = 0;
 const ROBOTS_FAILED: u8 = 1;
 /// A status with a body that is not all there was.
 const ROBOTS_CUT: u8 = 2;
+/// The same two with a body that is compressed.
+const ROBOTS_STATUS_PACKED: u8 = 3;
+const ROBOTS_CUT_PACKED: u8 = 4;
 
 pub(crate) fn encode_robots(record: &RobotsRecord) -> Vec<u8> {
     let mut to = Encoder::new(RECORD_VERSION);
     to.varint(record.fetched_at.0).varint(u64::from(record.failed_tries));
     match &record.answer {
         RobotsAnswer::Status { code, body } => {
-            to.byte(if record.is_cut { ROBOTS_CUT } else { ROBOTS_STATUS }).varint(u64::from(*code)).prefixed(body);
+            let packed = packed::pack(body);
+            let kind = match (&packed, record.is_cut) {
+                (None, false) => ROBOTS_STATUS,
+                (None, true) => ROBOTS_CUT,
+                (Some(_), false) => ROBOTS_STATUS_PACKED,
+                (Some(_), true) => ROBOTS_CUT_PACKED,
+            };
+            to.byte(kind).varint(u64::from(*code)).prefixed(packed.as_deref().unwrap_or(body));
         }
         RobotsAnswer::Failed(failure) => encode_failure(to.byte(ROBOTS_FAILED), failure),
     }
@@ -484,11 +495,16 @@ pub(crate) fn decode_robots(bytes: &[u8]) -> Result<RobotsRecord, StoreError> {
         ROBOTS_STATUS | ROBOTS_CUT => {
             RobotsAnswer::Status { code: from.narrow()?, body: from.prefixed()?.to_vec().into() }
         }
+        ROBOTS_STATUS_PACKED | ROBOTS_CUT_PACKED => {
+            let (code, packed) = (from.narrow()?, from.prefixed()?);
+            let body = packed::unpack(packed).ok_or_else(|| from.damaged("a file that does not unpack"))?;
+            RobotsAnswer::Status { code, body: body.into() }
+        }
         ROBOTS_FAILED => RobotsAnswer::Failed(decode_failure(&mut from)?),
         _ => return Err(from.damaged("unknown answer")),
     };
     from.finish()?;
-    Ok(RobotsRecord { fetched_at, failed_tries, answer, is_cut: kind == ROBOTS_CUT })
+    Ok(RobotsRecord { fetched_at, failed_tries, answer, is_cut: matches!(kind, ROBOTS_CUT | ROBOTS_CUT_PACKED) })
 }
 
 /// Without the serial number, which is in the key.

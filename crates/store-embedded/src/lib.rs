@@ -28,6 +28,7 @@ mod known;
 mod merged;
 mod mirror;
 mod open;
+mod packed;
 mod queue;
 mod read;
 mod tables;

@@ -5,6 +5,7 @@ mod bodies;
 mod bomb;
 mod protocol;
 mod robots;
+mod rules;
 mod sitemaps;
 
 pub use crate::authority::{BROKEN_HOST, EXPIRED_HOST, UNTRUSTED_HOST, WRONG_NAME_HOST};
@@ -17,6 +18,9 @@ use crate::{Reply, Request, Web, from_fn};
 pub const HOST: &str = "hostile.test";
 /// A host whose robots.txt has no end. It begins by forbidding `/private/`.
 pub const ENDLESS_ROBOTS_HOST: &str = "endless-robots.test";
+/// Hosts with as many rules as are read: `wildcards` with 35,641 that begin with one, `none` without any, all others with 525 kB of
+/// their own.
+pub const RULES_HOSTS: &str = "*.rules.test";
 /// A host whose robots.txt names [`SITEMAPS`].
 pub const SITEMAP_BOMB_HOST: &str = "sitemap-bomb.test";
 
@@ -66,6 +70,7 @@ pub const SITEMAPS: &[(&str, &str)] = &[
 pub fn sites(web: Web) -> Web {
     web.site(HOST, from_fn(reply))
         .site(ENDLESS_ROBOTS_HOST, from_fn(robots::reply))
+        .site(RULES_HOSTS, from_fn(rules::reply))
         .site(SITEMAP_BOMB_HOST, from_fn(sitemaps::reply))
         .site("*.tls.test", from_fn(|_| Reply::html("<!doctype html><title>Behind a bad certificate</title>")))
 }

@@ -9,6 +9,7 @@ mod in_flight;
 mod known;
 mod measured;
 mod nginx;
+mod rules;
 mod run_file;
 mod synthetic;
 mod tls;
@@ -26,6 +27,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   in-flight          a slow site with few and with many requests at a time: what a page in flight takes in memory, beside Scrapy
   known              10^5 to 10^7 known URLs, 10 to 10^5 hosts: what a page costs, and how much memory; draws docs/known.svg
   hot                99 small hosts beside one with 10^6 queued URLs: whether they wait for it, and what a visit costs
+  rules              1,000 robots.txt files of 525 kB: memory; a site beside one with 35,641 rules with wildcards: its pages
   synthetic [PAGES]  webs that are computed, of that many pages (default 100000 and 1000000), with and without the dataset
 
   --rounds N         how often each crawls, in turn (default 5)
@@ -94,6 +96,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "in-flight" => in_flight::run(&options),
         "known" => known::run(&options),
         "hot" => hot::run(&options),
+        "rules" => rules::run(&options),
         "synthetic" => synthetic::run(&options),
         _ => bail!("no benchmark {what}\n{USAGE}"),
     }

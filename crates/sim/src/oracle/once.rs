@@ -14,6 +14,9 @@ use crate::{Scenario, Served};
 /// How often a URL that never has an answer is asked for, at most, where its site has no other answers: in seven days of growing waits.
 const ASKED_IN_TROUBLE_MAX: u32 = 80;
 
+/// Of how many times the attempts a URL may have whose site fails by chance.
+const BY_CHANCE_TIMES_MAX: u32 = 6;
+
 pub(super) struct Judge {
     attempts_max: u32,
     /// The outcomes that the store has acknowledged or was found to have.
@@ -114,7 +117,8 @@ impl Judge {
             let page = scenario.web.pages.get(url);
             let max = match page.map(|page| &page.reply) {
                 Some(Reply::Html(html)) if html.breaks_after.is_some() => {
-                    self.attempts_max + page.map_or(0, |page| u32::try_from(page.faults.len()).unwrap_or(u32::MAX))
+                    self.attempts_max * BY_CHANCE_TIMES_MAX
+                        + page.map_or(0, |page| u32::try_from(page.faults.len()).unwrap_or(u32::MAX))
                 }
                 Some(Reply::AlwaysBusy(_) | Reply::AlwaysFails(_)) => self.attempts_max + ASKED_IN_TROUBLE_MAX,
                 _ => 1 + page.map_or(0, |page| u32::try_from(page.faults.len()).unwrap_or(u32::MAX)),

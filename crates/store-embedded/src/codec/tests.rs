@@ -241,9 +241,8 @@ fn records_read_back() {
     let visit = full_url().visit.map(|visit| VisitSummary { limits, ..visit });
     let limited = UrlRecord { visit, ..full_url() };
     assert_eq!(decode_url(&encode_url(&limited)).expect("url"), limited);
-    let body = RobotsAnswer::Status { code: 200, body: vec![1, 2].into() };
-    for is_cut in [false, true] {
-        let robots = RobotsRecord { is_cut, ..robots(body.clone()) };
+    for (is_cut, body) in [(false, vec![1, 2]), (true, vec![1, 2]), (false, vec![7; 9_000]), (true, vec![7; 9_000])] {
+        let robots = RobotsRecord { is_cut, ..robots(RobotsAnswer::Status { code: 200, body: body.into() }) };
         assert_eq!(decode_robots(&encode_robots(&robots)).expect("robots"), robots);
     }
 }

@@ -12,7 +12,7 @@ use super::Options;
 use super::argiope::{self, Summary};
 use super::measured::{self, Measured, median};
 use super::run_file::{RunFile, said};
-use super::synthetic::{SEED, Web};
+use super::synthetic::{self, SEED, Web};
 
 /// Hosts, the hot one among them: it is site 0.
 const HOSTS: u64 = 100;
@@ -89,7 +89,7 @@ struct Took {
 fn crawl(binary: &Path, small: &Web, hot: Option<&Hot>) -> anyhow::Result<Took> {
     let dir = TempDir::with_prefix("argiope-bench-")?;
     let out = dir.path().join("crawl");
-    let host = SEED.trim_start_matches("http://").split('/').next().unwrap_or_default();
+    let host = synthetic::host();
     let command = |delay: &str, site_0: Option<&Web>, options: &[&str]| {
         let mut command = argiope::crawl_at(binary, &out, delay);
         // A resumed crawl would make the dataset of its last segment anew, within its time.
@@ -118,7 +118,10 @@ fn crawl(binary: &Path, small: &Web, hot: Option<&Hot>) -> anyhow::Result<Took> 
 }
 
 /// How many pages of a host a crawl has.
-fn pages_of(binary: &Path, crawl: &Path, host: &str) -> anyhow::Result<u64> {
+///
+/// # Errors
+/// The crawl does not say.
+pub fn pages_of(binary: &Path, crawl: &Path, host: &str) -> anyhow::Result<u64> {
     let crawl = crawl.display().to_string();
     let told: Value = serde_json::from_str(&said(binary, &["explain", "--json", &crawl, host])?)?;
     told["sites"][0]["pages_fetched"].as_u64().with_context(|| format!("no number of pages: {told}"))

@@ -15,6 +15,12 @@ use super::run_file::{RunFile, said};
 /// A page from which all others are reachable.
 pub const SEED: &str = "http://s0000.synthetic.test/p/0";
 
+/// The host of that page.
+#[must_use]
+pub fn host() -> &'static str {
+    SEED.trim_start_matches("http://").split('/').next().unwrap_or_default()
+}
+
 /// Sites of the web.
 const SITES: u64 = 1_000;
 
