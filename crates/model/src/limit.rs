@@ -77,19 +77,19 @@ limits! {
     /// A trap rule: segments that repeat.
     RepeatedSegments = 19, "repeated_segments", "URLs not fetched: segments repeat beyond --max-repeated-segments";
     /// A trap rule: URLs that differ in their dates.
-    Calendar = 20, "calendar", "URLs not fetched, nor what lies behind them: --max-calendar-pages that differ in their dates brought nothing new";
+    Calendar = 20, "calendar", "URLs not fetched by --max-calendar-pages, nor what lies behind";
     /// A trap rule: URLs that differ in a session id.
-    Session = 21, "session", "URLs not fetched, nor what lies behind them: --max-session-pages that differ in a session id brought nothing new";
+    Session = 21, "session", "URLs not fetched by --max-session-pages, nor what lies behind";
     /// A trap rule: queries of three or more parameters on one path.
-    Queries = 22, "queries", "URLs not fetched, nor what lies behind them: --max-queries-per-path of one path brought nothing new";
+    Queries = 22, "queries", "URLs not fetched by --max-queries-per-path, nor what lies behind";
     /// A trap rule: queries of one or two parameters on one path.
-    SimpleQueries = 23, "simple_queries", "URLs not fetched, nor what lies behind them: --max-simple-queries-per-path of one path brought nothing new";
+    SimpleQueries = 23, "simple_queries", "URLs not fetched by --max-simple-queries-per-path, nor what lies behind";
     /// A body whose connection ended before it was whole, each time it was asked for.
     Disconnect = 24, "disconnect", "bodies of which the connection ended before they were whole, --max-attempts times";
     /// A robots.txt with more rules to try for a URL than are tried.
     RobotsSteps = 25, "robots_steps", "URLs not fetched since robots.txt has too many rules to try for them";
     /// A trap rule: URLs of a group that brings only more of itself.
-    LowYield = 26, "low_yield", "URLs not fetched, nor what lies behind them: --max-low-yield-pages brought only more of their kind";
+    LowYield = 26, "low_yield", "URLs not fetched by --max-low-yield-pages, nor what lies behind";
 }
 
 impl fmt::Display for Limit {

@@ -251,5 +251,5 @@ fn a_part_of_a_site_that_brings_only_more_of_itself_says_so_before_and_after_it_
     let site = crawled.run("explain", &["small.test", "--json"]).json()["sites"][0].clone();
     assert_eq!((&site["near_limits"][0]["rule"], &site["near_limits"][0]["max"]), (&json!(reason), &json!(100)));
     let report = crawled.run("report", &[]).stdout;
-    assert!(report.contains("low_yield  URLs not fetched, nor what lies beh"), "{report}");
+    assert!(report.contains("URLs not fetched by --max-low-yield-pages, nor what lies behind"), "{report}");
 }
