@@ -8,7 +8,7 @@ use model::{
     Resolved, SiteRecord, TaskId, Timestamp, Visit,
 };
 use robots::RobotsTxt;
-use store::Committed;
+use store::{Committed, Totals};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use crate::{Content, Details, Settings};
@@ -136,6 +136,13 @@ pub enum Event {
 pub const FRESH_AT_ONCE_MAX: usize = 4_096;
 
 impl Event {
+    /// The begin of a run on a state with these totals and these known seeds.
+    #[must_use]
+    pub fn begin(seeds: Vec<CanonicalUrl>, known_seeds: Vec<CanonicalUrl>, totals: &Totals) -> Event {
+        let round = totals.round.number;
+        Event::Begin { seeds, known_seeds, round, pages: totals.pages_in_round(), bytes: totals.bytes_in_round() }
+    }
+
     /// The answers to a commit. Many URLs come in parts, so other events get their turn in between. The last part has the records: until then
     /// their sites are busy.
     pub fn committed(

@@ -165,6 +165,22 @@ pub enum CrawlError {
 }
 
 impl Shell {
+    /// A shell that crawls alone: without a browser, hooks, orders to seal and steering.
+    #[must_use]
+    pub fn new(settings: Settings, fetcher: Arc<Fetcher>, recorder: Recorder, clock: Clock) -> Shell {
+        Shell {
+            settings,
+            fetcher,
+            browsing: None,
+            hooks: Hooks::default(),
+            recorder,
+            clock,
+            ownership: None,
+            sealing: None,
+            steering: None,
+        }
+    }
+
     /// Runs the crawl to its end. `seeds` are those the store does not know; `stop` resolves when the user wants an end.
     ///
     /// # Errors
@@ -252,14 +268,7 @@ impl Shell {
             others,
             end: None,
         };
-        let begin = Event::Begin {
-            seeds,
-            known_seeds,
-            round: totals.round.number,
-            pages: totals.pages_in_round(),
-            bytes: totals.bytes_in_round(),
-        };
-        hands.carry_out(state.step(clock.now(), clock.date(), begin));
+        hands.carry_out(state.step(clock.now(), clock.date(), Event::begin(seeds, known_seeds, &totals)));
         let mut ticks = tokio::time::interval(PROGRESS_EVERY);
         // Time in which this process stood still is nobody's to answer in.
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -570,12 +570,5 @@ pub(crate) fn begin_event(world: &World, store: &dyn Store) -> Result<(Event, bo
     let seeds = world.scenario.web.seeds.iter().filter_map(|seed| weburl::CanonicalUrl::parse(seed, &rules).ok());
     let seeds = seeds.filter(|seed| !known_seeds.contains(seed)).collect();
     let resumed = !known_seeds.is_empty();
-    let begin = Event::Begin {
-        seeds,
-        known_seeds,
-        round: totals.round.number,
-        pages: totals.pages_in_round(),
-        bytes: totals.bytes_in_round(),
-    };
-    Ok((begin, resumed))
+    Ok((Event::begin(seeds, known_seeds, &totals), resumed))
 }

@@ -9,7 +9,7 @@ use cluster::{Life, WorkerStore};
 use dataset::Layout;
 use engine::archive::Seal;
 use engine::clock::Clock;
-use engine::{CrawlError, Hooks, Ownership, Pin, Progress, RecordError, Recorder, Shell};
+use engine::{CrawlError, Ownership, Pin, Progress, RecordError, Recorder, Shell};
 use fetch::{FetchConfig, Fetcher};
 use model::Timestamp;
 use tokio::runtime::Runtime;
@@ -100,15 +100,10 @@ impl Working {
         };
         let (seal, sealing) = mpsc::channel(1);
         let shell = Shell {
-            settings: plan.settings,
-            fetcher: fetcher.clone(),
             browsing,
-            hooks: Hooks::default(),
-            recorder,
-            clock,
             ownership: Some(ownership),
             sealing: Some(sealing),
-            steering: None,
+            ..Shell::new(plan.settings, fetcher.clone(), recorder, clock)
         };
         let runtime_of_life = runtime.handle().clone();
         let threads =

@@ -74,20 +74,7 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     });
-    let settings = plan.settings;
-    let fetcher = Arc::new(fetcher);
-    let sealing = Some(sealing);
-    let shell = Shell {
-        settings,
-        fetcher,
-        browsing: None,
-        hooks: engine::Hooks::default(),
-        recorder,
-        clock,
-        ownership: None,
-        sealing,
-        steering: None,
-    };
+    let shell = Shell { sealing: Some(sealing), ..Shell::new(plan.settings, Arc::new(fetcher), recorder, clock) };
     let stopped = async {
         let _ = is_stopped.await;
     };

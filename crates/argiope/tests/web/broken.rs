@@ -52,18 +52,8 @@ async fn crawl(
         clock.date()
     };
     let fetcher = Arc::new(Fetcher::new(plan.fetch, Arc::new(date)).expect("a fetcher"));
-    let (settings, recorder) = (plan.settings, Recorder::new(store, None));
-    let shell = Shell {
-        settings,
-        fetcher,
-        browsing: None,
-        hooks: engine::Hooks::default(),
-        recorder,
-        clock,
-        ownership: None,
-        sealing: None,
-        steering: None,
-    };
+    let recorder = Recorder::new(store, None);
+    let shell = Shell::new(plan.settings, fetcher, recorder, clock);
     let mut last = Progress::default();
     let run = shell.run(seeds, std::future::pending(), |progress| last = progress);
     let end = tokio::time::timeout(EVER, run).await.expect("the crawl comes to its end");

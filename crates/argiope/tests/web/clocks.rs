@@ -49,18 +49,8 @@ async fn dates_follow_a_clock_that_is_set_and_politeness_does_not() {
     let clock = Clock::reading(Readings { date, awake: since_boot });
     let fetcher = Arc::new(Fetcher::new(plan.fetch, Arc::new(move || clock.date())).expect("a fetcher"));
     let store = Arc::new(MemoryStore::new());
-    let (settings, recorder) = (plan.settings, Recorder::new(store.clone(), None));
-    let shell = Shell {
-        settings,
-        fetcher,
-        browsing: None,
-        hooks: engine::Hooks::default(),
-        recorder,
-        clock,
-        ownership: None,
-        sealing: None,
-        steering: None,
-    };
+    let recorder = Recorder::new(store.clone(), None);
+    let shell = Shell::new(plan.settings, fetcher, recorder, clock);
     let run = shell.run(seeds, std::future::pending(), |_| ());
     let end = tokio::time::timeout(Duration::from_secs(120), run).await.expect("it does not wait for a date");
     assert_eq!(end.expect("no error"), End::Done);

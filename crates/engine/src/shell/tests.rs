@@ -27,17 +27,8 @@ async fn progress_is_told_while_events_never_cease() {
         pin: Box::new(|_| Pin::Anywhere),
         asks_at: Arc::new(|_| true),
     };
-    let shell = Shell {
-        settings: settings(),
-        fetcher: Arc::new(fetcher),
-        browsing: None,
-        hooks: crate::Hooks::default(),
-        recorder: Recorder::new(Arc::new(MemoryStore::new()), None),
-        clock,
-        ownership: Some(ownership),
-        sealing: None,
-        steering: None,
-    };
+    let recorder = Recorder::new(Arc::new(MemoryStore::new()), None);
+    let shell = Shell { ownership: Some(ownership), ..Shell::new(settings(), Arc::new(fetcher), recorder, clock) };
     // Each takes much longer to take in than to say, so that there is always another.
     let sites = vec![SiteKey(1); 1_000];
     let flood = tokio::spawn(async move { while told.send(Control::Release(sites.clone())).await.is_ok() {} });
