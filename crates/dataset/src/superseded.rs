@@ -42,7 +42,7 @@ pub fn write_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), 
     Ok(())
 }
 
-/// Whether the lists are there: whoever settles a dataset in a later round writes them.
+/// Whether the lists exist. The first settling after round 1 writes them.
 #[must_use]
 pub fn has_superseded(layout: &Layout) -> bool {
     layout.root().join(DIR).is_dir()

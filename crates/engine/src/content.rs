@@ -42,7 +42,7 @@ pub struct Content {
     pub limits: LimitSet,
     /// What the page shows only in a browser, where it was shown in one and led nowhere else.
     pub gained: Option<Shown>,
-    /// By which it is told whether it brings something new; `None` of pages where no text is read.
+    /// What decides whether it brings something new; `None` for pages whose text is not read.
     pub features: Option<Box<Features>>,
     /// What the dataset keeps of it, if there is to be one.
     pub details: Option<Box<Details>>,

@@ -1,4 +1,4 @@
-//! By what a page or document is told from others of its site.
+//! The features that distinguish a page or document from others of its site.
 
 use extract::media_type::Kind;
 use extract::passages::Passages;

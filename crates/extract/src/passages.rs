@@ -1,4 +1,4 @@
-//! A sample of the passages of a text, by which a page that says something new is told from one that shows again what others showed.
+//! A sample of the passages of a text. It distinguishes a page that says something new from one that repeats others.
 //!
 //! A passage is three words in a row. Numbers are left out: counters, dates and prices differ on pages that are the same. The sample is that
 //! of the smallest hashes, so it has the same passages of the same parts of two texts.

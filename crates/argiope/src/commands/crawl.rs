@@ -92,7 +92,7 @@ pub struct CrawlArgs {
     /// Say what becomes of each URL
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Append what is said, progress and the summary to this file: JSON objects a line with time and level
+    /// Append messages, progress and the summary to this file, as JSON lines with time and level
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Answer GET /metrics there while it runs, as Prometheus reads it; port 0 takes a free one

@@ -10,7 +10,7 @@ use quick_xml::writer::Writer;
 use super::Changed;
 use super::difference::{Block, Difference};
 
-/// Entries of a feed: the newest. Of the others only the number is told.
+/// The most entries of a feed. It shows the newest and counts the others.
 pub const FEED_ENTRIES_MAX: usize = 1_000;
 /// Characters of a block that an entry shows.
 const BLOCK_CHARS_MAX: usize = 500;

@@ -152,7 +152,7 @@ pub(super) fn send(mut output: Output, shared: &Shared) {
 }
 
 fn send_all(output: &mut Output, shared: &Shared) -> io::Result<()> {
-    // What was sent, and what of it are whole lines: a reader that comes anew begins with a line.
+    // The octets sent, and those up to the end of the last whole line: the next reader begins with a line.
     let (mut position, mut whole) = (shared.position(), shared.position());
     let mut looks_at_end = 0;
     while !shared.is_aborted() {

@@ -117,8 +117,8 @@ impl Writer {
     }
 }
 
-/// Writes until nobody orders any more. `on_changes` is told of rows that may have to be corrected or superseded, `on_sealed` of segments whose files
-/// are complete.
+/// Writes until the last sender of orders is gone. `on_changes` receives rows that may need a correction or be superseded, `on_sealed` the segments
+/// whose files are complete.
 fn write(
     layout: &Layout,
     store: &dyn Store,
