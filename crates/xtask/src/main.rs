@@ -1,8 +1,9 @@
-//! Developer tools: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask bench`, `cargo xtask profile`.
+//! Developer tools: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask prose`, `cargo xtask bench`, `cargo xtask profile`.
 
 mod bench;
 mod needs;
 mod profile;
+mod prose;
 mod svg;
 mod test;
 mod tidy;
@@ -14,6 +15,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
 
   test          all checks and all tests, as in CI; installs what they need, or says what is missing
   tidy          the house rules that the compiler does not know
+  prose [FILE]  words per sentence of the documents, with a limit; with files: their sentences that are too long
   bench WHAT    whole crawls, some beside other crawlers, with speed and memory; `bench` alone lists them
   profile       where the processor's time of a crawl goes, as a flame graph";
 
@@ -22,6 +24,7 @@ fn main() -> ExitCode {
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["test"] => test::run(),
         ["tidy"] => tidy::run(),
+        ["prose", files @ ..] => prose::run(files),
         ["bench", arguments @ ..] => bench::run(arguments),
         ["profile", arguments @ ..] => profile::run(arguments),
         _ => {

@@ -183,7 +183,7 @@ fn is_ours(name: &str) -> bool {
 }
 
 /// The files of the repository, as git knows them.
-fn tracked_files() -> anyhow::Result<Vec<PathBuf>> {
+pub fn tracked_files() -> anyhow::Result<Vec<PathBuf>> {
     let output = std::process::Command::new("git").args(["ls-files", "-z"]).current_dir(workspace()).output()?;
     let names = String::from_utf8(output.stdout)?;
     Ok(names.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect())
