@@ -1,12 +1,16 @@
 //! Files that are new, or ours: regular files and real directories, never what a symbolic link leads to.
 //!
 //! A directory may come from somebody else, and so may a link in it that has the name of a temporary file. Opened in the usual way, such
-//! a link has a file emptied that lies anywhere.
+//! a link has a file emptied that lies anywhere. [`Temporary`] directories go with their process, or with the next one.
+
+mod temporary;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+pub use temporary::Temporary;
 
 /// Creates a file that is written under a temporary name. What has that name, a file or a link, is removed before (what a link leads to
 /// stays), and the file is created exclusively (`O_EXCL`, open(2)).

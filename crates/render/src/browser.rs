@@ -5,9 +5,9 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use fresh::Temporary;
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 use serde_json::json;
-use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
 use crate::connection::Connection;
@@ -70,14 +70,14 @@ pub(crate) struct Browser {
     /// Pages that were begun.
     pages: AtomicU32,
     /// All that the browser writes: its profile, and its temporary files too, which it leaves behind when it is killed.
-    profile: TempDir,
+    profile: Temporary,
 }
 
 impl Browser {
     /// Starts a browser.
     pub(crate) async fn start(settings: &Settings) -> Result<Self, RenderFailure> {
         let failed = |detail: String| BrowserError::Start { browser: settings.browser.display().to_string(), detail };
-        let profile = TempDir::with_prefix("argiope-").map_err(|error| failed(error.to_string()))?;
+        let profile = Temporary::new_in(&std::env::temp_dir()).map_err(|error| failed(error.to_string()))?;
         if profile.path().as_os_str().len() > PROFILE_PATH_MAX {
             let parent = profile.path().parent().unwrap_or(profile.path()).display();
             return Err(failed(format!("the path {parent} is too long for it: set TMPDIR to a shorter one")).into());

@@ -8,8 +8,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use fresh::Temporary;
 use store::StoreError;
-use tempfile::TempDir;
 
 use crate::error;
 use crate::tables::ENGINE_DIR;
@@ -25,7 +25,7 @@ const DOING: &str = "copying the journals of the state, to read it";
 
 /// A mirror, until it is dropped.
 pub(crate) struct Mirror {
-    dir: TempDir,
+    dir: Temporary,
 }
 
 impl Mirror {
@@ -34,7 +34,7 @@ impl Mirror {
         // Relative links would lead elsewhere.
         let from = dir.canonicalize().map_err(|error| error::system_at(dir, DOING, &error))?.join(ENGINE_DIR);
         let temporary = std::env::temp_dir();
-        let made = tempfile::Builder::new().prefix("argiope-").tempdir_in(&temporary);
+        let made = Temporary::new_in(&temporary);
         let mirror = Mirror { dir: made.map_err(|error| not_written(&temporary, error))? };
         if from.try_exists().map_err(|error| error::system_at(&from, DOING, &error))? {
             let to = mirror.dir.path().join(ENGINE_DIR);

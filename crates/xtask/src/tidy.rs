@@ -41,7 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store-postgres", &["database", "model", "stages", "store", "weburl"]),
     ("api", &[]),
     ("fetch", &["model", "stages", "weburl"]),
-    ("render", &["model", "weburl"]),
+    ("render", &["fresh", "model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),
     (
         "engine",
