@@ -4,8 +4,8 @@
 //! they are. When nothing is left, one fetch may go on without (the overdraft), so fetches that grow never all wait for
 //! each other. It keeps the overdraft as long as its bytes live: the memory is bounded by the budget plus one body. What a
 //! page in a browser asks for has a budget of its own, since the page keeps what has come until the rest has come: there
-//! the overdraft ends with the fetch, and what pages keep has limits of its own. So it is with robots.txt files, each of
-//! which may come after redirects with bodies, and has half a megabyte at most.
+//! the overdraft ends with the fetch, and what pages keep has limits of its own. robots.txt files have a budget too. A
+//! redirect among their answers is kept while the next answer comes, so its overdraft ends with the answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,10 +51,9 @@ impl Budget {
         Arc::new(Budget { units, overdraft: Arc::new(Semaphore::new(1)), is_strict: true })
     }
 
-    /// One for bytes that wait for others of the same budget.
-    pub(crate) fn lenient(bytes_max: u64) -> Arc<Self> {
-        let Budget { units, overdraft, .. } = &*Self::new(bytes_max);
-        Arc::new(Budget { units: units.clone(), overdraft: overdraft.clone(), is_strict: false })
+    /// The same memory, for bytes that wait for others of it.
+    pub(crate) fn lenient(&self) -> Arc<Self> {
+        Arc::new(Budget { units: self.units.clone(), overdraft: self.overdraft.clone(), is_strict: false })
     }
 
     pub(crate) fn share(self: &Arc<Self>) -> Share {
@@ -161,7 +160,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_waits_for_others_of_its_budget_does_not_keep_them_waiting() {
-        let budget = Budget::lenient(128 << 10);
+        let budget = Budget::new(128 << 10).lenient();
         let mut kept = Vec::new();
         for _ in 0..10 {
             let mut share = budget.share();

@@ -38,6 +38,8 @@ pub(crate) struct Exchanger {
     page_budget: Arc<Budget>,
     /// Of robots.txt files.
     robots_budget: Arc<Budget>,
+    /// The same memory, for redirects on the way to them.
+    robots_hops_budget: Arc<Budget>,
     limits: Limits,
     wanted: Option<Wanted>,
     gate: Gate,
@@ -79,13 +81,16 @@ impl From<Failure> for Unanswerable {
 
 impl Exchanger {
     pub(crate) fn new(config: &FetchConfig, clock: Clock) -> Result<Self, ConfigError> {
+        let part = |one_in: u64| Budget::new(config.limits.in_flight_bytes_max / one_in);
+        let robots_budget = part(ROBOTS_PART);
         Ok(Exchanger {
             connector: Connector::new(config)?,
             pool: Pool::new(config.idle_connections_max),
             requests: Requests::new(config)?,
-            budget: Budget::new(config.limits.in_flight_bytes_max),
-            page_budget: Budget::lenient(config.limits.in_flight_bytes_max / PAGES_PART),
-            robots_budget: Budget::lenient(config.limits.in_flight_bytes_max / ROBOTS_PART),
+            budget: part(1),
+            page_budget: part(PAGES_PART).lenient(),
+            robots_hops_budget: robots_budget.lenient(),
+            robots_budget,
             limits: config.limits.clone(),
             wanted: config.media_wanted.as_deref().map(Wanted::new),
             gate: config.gate.clone(),
@@ -162,6 +167,7 @@ impl Exchanger {
             None => {
                 let budget = match (ask.page, ask.purpose) {
                     (Some(_), _) => &self.page_budget,
+                    (None, Purpose::Robots) if (300..400).contains(&answer.status) => &self.robots_hops_budget,
                     (None, Purpose::Robots) => &self.robots_budget,
                     (None, Purpose::Page | Purpose::Sitemap) => &self.budget,
                 };

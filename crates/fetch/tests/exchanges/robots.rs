@@ -1,21 +1,32 @@
 //! robots.txt follows redirects within its site, up to five (RFC 9309 §2.3.1.2); nothing else does.
 
-use fetch::robots_elsewhere;
-use model::{FetchTask, Purpose};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::client::{page, plain, response, text};
+use fetch::robots_elsewhere;
+use model::{FetchTask, Limits, Purpose};
+
+use crate::client::{page, plain, response, text, with_limits};
 use crate::server::{Server, serve};
 
 /// `/N` redirects to `/N-1`, `/0` answers.
 async fn stairs() -> Server {
-    serve(|mut peer| async move {
+    stairs_of("rule", "moved").await
+}
+
+/// The same with these bodies: of the answer, and of each redirect.
+async fn stairs_of(rule: &'static str, moved: &'static str) -> Server {
+    serve(move |mut peer| async move {
         while let Some(head) = peer.request().await {
             let step: u32 =
                 head.trim_start_matches("GET /").split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
             let status = [301, 302, 303, 307, 308][step as usize % 5];
             let answer = match step {
-                0 => "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nrule".to_owned(),
-                _ => format!("HTTP/1.1 {status} Moved\r\nLocation: /{}\r\nContent-Length: 5\r\n\r\nmoved", step - 1),
+                0 => format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{rule}", rule.len()),
+                _ => {
+                    let (to, length) = (step - 1, moved.len());
+                    format!("HTTP/1.1 {status} Moved\r\nLocation: /{to}\r\nContent-Length: {length}\r\n\r\n{moved}")
+                }
             };
             peer.send(answer).await;
         }
@@ -40,6 +51,40 @@ async fn five_redirects_are_followed_and_the_sixth_is_the_answer() {
     let outcome = fetcher.fetch(robots(&server.url("/6"))).await;
     assert_eq!((response(&outcome).status, text(&response(&outcome).body)), (302, "moved"));
     assert_eq!((outcome.exchanges.len(), outcome.url.path()), (6, "/1"));
+}
+
+/// Files of 300 kB, an eighth of which may be in memory at once.
+fn large() -> (&'static str, Limits) {
+    let body = "x".repeat(300_000).leak();
+    (body, Limits { in_flight_bytes_max: 8 * 37_500, total_timeout: Duration::from_secs(60), ..Limits::default() })
+}
+
+#[tokio::test]
+async fn the_next_large_file_comes_when_the_one_before_is_recorded() {
+    let (body, limits) = large();
+    let (server, fetcher) = (stairs_of(body, "").await, with_limits(limits));
+    let first = fetcher.fetch(robots(&server.url("/0"))).await;
+    let second = fetcher.fetch(robots(&server.url("/0")));
+    tokio::pin!(second);
+    // Too short a wait could only hide a failure, never cause one.
+    assert!(tokio::time::timeout(Duration::from_millis(300), &mut second).await.is_err());
+    drop(first);
+    assert_eq!(response(&second.await).body.len(), body.len());
+}
+
+#[tokio::test]
+async fn redirects_with_large_bodies_do_not_wait_for_each_other() {
+    let (body, limits) = large();
+    let (server, fetcher) = (stairs_of(body, body).await, Arc::new(with_limits(limits)));
+    let fetches: Vec<_> = (0..10)
+        .map(|_| {
+            let (fetcher, task) = (fetcher.clone(), robots(&server.url("/5")));
+            tokio::spawn(async move { response(&fetcher.fetch(task).await).body.len() })
+        })
+        .collect();
+    for fetch in fetches {
+        assert_eq!(fetch.await.expect("an outcome"), body.len());
+    }
 }
 
 #[tokio::test]
