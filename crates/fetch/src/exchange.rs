@@ -26,7 +26,7 @@ use crate::{Clock, ConfigError, FetchConfig, head};
 const PAGES_PART: u64 = 4;
 
 /// The same for robots.txt files: they come first, so large ones of many sites would fill all of it before the first page.
-const ROBOTS_PART: u64 = 8;
+const ROBOTS_PART: u64 = 16;
 
 /// All that exchanges share.
 pub(crate) struct Exchanger {

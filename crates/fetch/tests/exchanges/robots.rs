@@ -53,10 +53,10 @@ async fn five_redirects_are_followed_and_the_sixth_is_the_answer() {
     assert_eq!((outcome.exchanges.len(), outcome.url.path()), (6, "/1"));
 }
 
-/// Files of 300 kB, an eighth of which may be in memory at once.
+/// Files of 300 kB, one of which may be in memory at once.
 fn large() -> (&'static str, Limits) {
     let body = "x".repeat(300_000).leak();
-    (body, Limits { in_flight_bytes_max: 8 * 37_500, total_timeout: Duration::from_secs(60), ..Limits::default() })
+    (body, Limits { in_flight_bytes_max: 16 * 18_750, total_timeout: Duration::from_secs(60), ..Limits::default() })
 }
 
 #[tokio::test]
