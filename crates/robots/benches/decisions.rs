@@ -2,14 +2,12 @@
 //!
 //! `cargo bench -p robots --bench decisions`; add the beginning of a name to measure only that file.
 
-mod files;
-
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion};
-use files::{Case, cases};
-use robots::{Matching, ROBOTS_BYTES_MAX, Reason, RobotsTxt};
+use robots::{Matching, Reason, RobotsTxt};
+use testkit::robots_files::{Case, cases};
 use testpages::ProcessorTime;
 
 fn main() {

@@ -64,6 +64,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("testweb", &[]),
     ("testdb", &[]),
     ("testpages", &[]),
+    ("testkit", &["dataset", "model", "robots", "store", "testweb", "weburl"]),
     (
         "settings",
         &[

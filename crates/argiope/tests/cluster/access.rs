@@ -10,8 +10,8 @@ use argiope::joining::{Joining, Placement, ask};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use testdb::{GUARDED, Postgres};
 
-use crate::ran::{Ran, argiope};
 use crate::served::{Served, one_line, post};
+use testkit::ran::{Ran, argiope};
 
 const TOKEN: &str = "a-token-of-the-tests";
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testweb::{Pages, Web};
 
 use crate::lab::{Lab, Laid, SEED};
-use crate::ran::argiope;
+use testkit::ran::argiope;
 
 /// Words that stand beside each other on some pages.
 const TEXT: &str = "spider";

@@ -137,7 +137,7 @@ fn a_server_that_is_killed_takes_nothing_with_it() {
     let worker = Pretended::join(&second.workers, "w:1", web);
     let address = first.clients.clone();
     let call = thread::spawn(move || {
-        crate::ran::argiope(&["client", "--server", &address, "crawl", "tree.test", "--depth", "3"])
+        testkit::ran::argiope(&["client", "--server", &address, "crawl", "tree.test", "--depth", "3"])
     });
     until("the seed is there", || second.asked(&["stats"])["waiting"] == 1);
     first.kill();

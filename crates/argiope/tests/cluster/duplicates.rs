@@ -4,8 +4,8 @@ use testdb::until;
 use testweb::{Pages, Web};
 
 use crate::lab::{Lab, Laid};
-use crate::ran::argiope;
-use crate::tables::pages;
+use testkit::ran::argiope;
+use testkit::tables::pages;
 
 const HOSTS: [&str; 4] = ["a.test", "b.test", "c.test", "d.test"];
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use testdb::until;
 
-use crate::judge::address_of;
 use crate::lab::{Lab, Laid, SEED, Worker};
 use crate::watched::Watch;
 use crate::workers::{check_delay, check_polite};
+use testkit::judge::address_of;
 
 const WORKERS: usize = 4;
 

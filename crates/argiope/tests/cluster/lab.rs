@@ -16,8 +16,8 @@ use testdb::{Postgres, until};
 use testweb::{Config, LogEntry, NameServer, Named, Server, Synthetic, Web};
 use tokio::runtime::Runtime;
 
-use crate::ran::argiope;
 use crate::served::Served;
+use testkit::ran::argiope;
 
 /// The delay of sites and of addresses.
 pub const DELAY: Duration = Duration::from_millis(20);

@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 use testdb::until;
 use testweb::{LogEntry, Named};
 
-use crate::judge::{address_of, check_gaps, site_of};
 use crate::lab::{DELAY, Lab, Laid, SEED};
 use crate::workers::check_polite;
+use testkit::judge::{address_of, check_gaps, site_of};
 
 const SITES: u64 = 4;
 const PAGES: u64 = 200;

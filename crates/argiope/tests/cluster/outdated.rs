@@ -3,8 +3,8 @@
 use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use crate::ran::argiope;
 use crate::served::one_line;
+use testkit::ran::argiope;
 
 /// What the server says of itself: number, version, encoding.
 const NUMBER: i32 = 13;

@@ -22,8 +22,8 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use weburl::CanonicalRules;
 
-use crate::crawled::Crawled;
-use crate::ran::{Ran, argiope};
+use testkit::crawled::Crawled;
+use testkit::ran::{Ran, argiope};
 
 const SITES: usize = 3;
 const PAGES_OF_SITE: usize = 25;

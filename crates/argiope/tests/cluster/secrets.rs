@@ -10,8 +10,8 @@ use testdb::{Postgres, until};
 use testweb::{Heard, Pages, Web};
 
 use crate::lab::{Lab, Laid};
-use crate::ran::argiope;
 use crate::served::Served;
+use testkit::ran::argiope;
 
 /// What is to be found nowhere.
 const SECRET: &str = "S3CRET";

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use testdb::Postgres;
 
-use crate::ran::{Ran, argiope};
+use testkit::ran::{Ran, argiope};
 
 /// Longer than any test waits for an answer: so that none hangs.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);

@@ -7,8 +7,8 @@ use argiope::joining::{Joining, Placement, ask};
 use tempfile::TempDir;
 use testdb::Postgres;
 
-use crate::ran::argiope;
 use crate::served::{Served, one_line};
+use testkit::ran::argiope;
 
 const PORTS: [&str; 5] = ["server", "--clients", "127.0.0.1:0", "--workers", "127.0.0.1:0"];
 

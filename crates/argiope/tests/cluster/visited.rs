@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use testweb::{Pages, Reply, Web};
 
 use crate::lab::{Lab, Laid};
-use crate::ran::argiope;
+use testkit::ran::argiope;
 
 const U: &str = "http://g1.test/";
 const P: &str = "http://g2.test/p.html";

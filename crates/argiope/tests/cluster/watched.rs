@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use testweb::LogEntry;
 
-use crate::judge::address_of;
 use crate::lab::Lab;
+use testkit::judge::address_of;
 
 /// How often the database's clock is compared with that of the web's log.
 const COMPARISONS: usize = 5;

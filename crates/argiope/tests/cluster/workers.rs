@@ -7,10 +7,10 @@ use serde_json::Value;
 use testdb::until;
 use testweb::LogEntry;
 
-use crate::judge::{address_of, check_gaps, site_of};
 use crate::lab::{DELAY, Lab, Laid};
-use crate::ran::argiope;
 use crate::served::one_line;
+use testkit::judge::{address_of, check_gaps, site_of};
+use testkit::ran::argiope;
 
 /// The report but for what no two crawls have the same: times, and the order in which answers came. Of pages that resemble each other the
 /// first that came is the original.

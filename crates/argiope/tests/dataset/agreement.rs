@@ -6,8 +6,8 @@ use dataset::schema::Table;
 use model::Timestamp;
 use serde_json::Value;
 
-use crate::tables::{Row, pages, rows};
 use crate::webs::crawl_every_outcome;
+use testkit::tables::{Row, pages, rows};
 
 /// The JSONL rows by URL.
 fn jsonl(text: &str) -> BTreeMap<String, Value> {

@@ -5,9 +5,9 @@ use std::path::Path;
 use dataset::schema::Table;
 use dataset::{Column, Layout};
 
-use crate::crawled::Crawled;
-use crate::tables::{Row, pages, rows};
 use crate::webs::{PIXEL, crawl_every_outcome};
+use testkit::crawled::Crawled;
+use testkit::tables::{Row, pages, rows};
 
 fn check(row: &Row, expect: &[(&str, Option<&str>)]) {
     for (column, value) in expect {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use dataset::schema::Table;
 use testweb::Web;
 
-use crate::crawled::Crawled;
-use crate::tables::{Row, rows};
 use crate::webs::crawl_every_outcome;
+use testkit::crawled::Crawled;
+use testkit::tables::{Row, rows};
 
 fn all_rows(dir: &str) -> [Vec<Row>; 3] {
     Table::ALL.map(|table| rows(dir, table))

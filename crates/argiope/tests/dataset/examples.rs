@@ -5,8 +5,8 @@ use std::path::Path;
 
 use testweb::{Pages, Reply, Web};
 
-use crate::crawled::Crawled;
-use crate::tables::pages;
+use testkit::crawled::Crawled;
+use testkit::tables::pages;
 
 fn example(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);

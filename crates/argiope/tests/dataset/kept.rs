@@ -6,8 +6,8 @@ use model::Purpose;
 use replay::Replay;
 use testweb::{Pages, Reply, Web};
 
-use crate::crawled::Crawled;
-use crate::tables::pages;
+use testkit::crawled::Crawled;
+use testkit::tables::pages;
 
 /// The documents: ending, right media type, content that begins as such a document does.
 fn documents() -> [(&'static str, &'static str, Vec<u8>); 5] {

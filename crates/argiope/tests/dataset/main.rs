@@ -3,15 +3,9 @@
 
 mod agreement;
 mod content;
-#[path = "../reading/crawled.rs"]
-#[expect(dead_code, reason = "some of it is for the tests of reading alone")]
-mod crawled;
 mod derived;
 mod examples;
 mod kept;
-#[path = "../binary/ran.rs"]
-mod ran;
 mod retried;
 mod sealed;
-mod tables;
 mod webs;

@@ -14,8 +14,8 @@ use store::{Batch, Store};
 use testweb::{Reply, Step, Web, from_fn};
 use weburl::{Site, SiteKey};
 
-use crate::crawled::Crawled;
-use crate::tables::{pages, rows};
+use testkit::crawled::Crawled;
+use testkit::tables::{pages, rows};
 
 const UP: &str = "http://up.test";
 const DOWN: &str = "http://down.test";

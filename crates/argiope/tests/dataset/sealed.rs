@@ -20,7 +20,7 @@ use store::{CrawlView, Entry, MemoryStore, Segment};
 use tempfile::TempDir;
 use testweb::{Config, Reply, Server, Web, from_fn};
 
-use crate::tables::pages;
+use testkit::tables::pages;
 
 const FIRST_SERIAL: u32 = 100;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use testweb::{Faults, Pages, Reply, Step, Web};
 
-use crate::crawled::Crawled;
+use testkit::crawled::Crawled;
 
 /// A page that two URLs share.
 const TWICE: &str = "<html lang=sl><title>Twice</title><a href=/copy>to the copy</a><p>the same words on both";

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use warc::{Reader, RecordType};
 
-use crate::crawled::Crawled;
-use crate::python::{python, runs};
+use testkit::crawled::Crawled;
+use testkit::python::{python, runs};
 
 /// A record: type, URL, its bytes as they lie in the file.
 type Stored = (Option<RecordType>, Option<String>, Vec<u8>);

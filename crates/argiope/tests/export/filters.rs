@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use testweb::{Pages, Reply, Web};
 
-use crate::crawled::Crawled;
-use crate::ran::argiope;
+use testkit::crawled::Crawled;
+use testkit::ran::argiope;
 
 /// Two hosts, and documents of several types.
 fn crawl() -> Crawled {

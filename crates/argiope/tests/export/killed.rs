@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use testweb::{Pages, Web};
 
-use crate::crawled::Crawled;
+use testkit::crawled::Crawled;
 
 /// Pages of the site: so many that an export is not done before it can be killed.
 const PAGES: usize = 400;

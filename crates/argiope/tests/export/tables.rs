@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::crawled::Crawled;
-use crate::python::script;
+use testkit::crawled::Crawled;
+use testkit::python::script;
 
 const TABLES: [&str; 3] = ["pages", "links", "images"];
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::crawled::Crawled;
-use crate::ran::Ran;
+use testkit::crawled::Crawled;
+use testkit::ran::Ran;
 
 const DIRECTORIES: [&str; 4] = ["warc", "parquet", "pages", "markdown"];
 const FILES: [&str; 4] = ["jsonl", "cdxj", "warc", "wacz"];

@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 use testweb::{Pages, Reply, Web};
 
-use crate::crawled::Crawled;
-use crate::python::script;
-use crate::ran::argiope;
+use testkit::crawled::Crawled;
+use testkit::python::script;
+use testkit::ran::argiope;
 
 /// The files below a directory by their paths.
 fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {

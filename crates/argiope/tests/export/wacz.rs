@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::Value;
 use testweb::{Pages, Reply, Web};
 
-use crate::crawled::Crawled;
-use crate::python::{python, runs, script};
-use crate::pywb::{Pywb, get};
+use testkit::crawled::Crawled;
+use testkit::python::{python, runs, script};
+use testkit::pywb::{Pywb, get};
 
 /// A document that is no text: bytes that do not compress (xorshift).
 fn binary(begin: &[u8], bytes: usize) -> Vec<u8> {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use testweb::{Pages, Reply, Web};
 
-use crate::crawled::Crawled;
-use crate::ran::{Ran, argiope};
+use testkit::crawled::Crawled;
+use testkit::ran::{Ran, argiope};
 
 const TWICE: &str = "<title>A orb</title>orb orb <a href=/copy>to the copy</a><script>orb</script>";
 
@@ -84,7 +84,7 @@ fn ranks_in_a_file() {
     assert_eq!((lines.len(), lines[0]), (9, "url,rank"));
     assert!(lines[1].starts_with("http://one.test/copy,"));
     let script = "import sys, duckdb\nfor row in duckdb.sql(f\"select url, rank from '{sys.argv[1]}'\").fetchall(): print(*row, sep=',')";
-    let read = crate::python::script(&["duckdb"], script, &[&parquet]);
+    let read = testkit::python::script(&["duckdb"], script, &[&parquet]);
     let numbers = |rows: &str| -> Vec<(String, f64)> {
         let row = |row: &str| row.rsplit_once(',').map(|(url, rank)| (url.to_owned(), rank.parse().expect("a number")));
         rows.lines().filter(|line| *line != "url,rank").map(|line| row(line).expect("two fields")).collect()

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use testweb::{Pages, Web};
 
-use crate::crawled::Crawled;
+use testkit::crawled::Crawled;
 
 /// Pages that lead to the next and to the first.
 fn chain() -> Web {
@@ -59,7 +59,7 @@ fn what_is_kept_may_be_damaged_lost_or_impossible() {
     let part = parts(&crawled).into_keys().next().expect("a part");
     let bytes = std::fs::read(&part).expect("a file");
     for at in [3, 20, bytes.len() / 2, bytes.len() - 1] {
-        crate::crawled::flip(&part, at as u64);
+        testkit::crawled::flip(&part, at as u64);
         assert_eq!(ranks(&crawled), whole, "byte {at}");
         assert!(std::fs::read(&part).expect("a file") == bytes, "made anew");
     }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use testweb::{Files, Web};
 
-use crate::crawled::Crawled;
-use crate::python::script;
+use testkit::crawled::Crawled;
+use testkit::python::script;
 
 const PYTHON: &str = "/usr/share/doc/python3-doc/html";
 /// The documents have some hundreds of pages; fewer would mean that the test looks at something else.

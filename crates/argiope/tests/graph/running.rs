@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testweb::{Config, Pages, Server, Web};
 
-use crate::ran::argiope;
+use testkit::ran::argiope;
 
 /// Far more than it takes on a busy machine.
 const ASKED_MAX: u32 = 2_000;

@@ -5,8 +5,8 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::crawled::{Crawled, flip};
-use crate::ran::Ran;
+use testkit::crawled::{Crawled, flip};
+use testkit::ran::Ran;
 
 /// Checks the directory: the exit code, and the findings as `severity: problem`.
 pub fn checked(crawled: &Crawled) -> (i32, Vec<String>) {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::crawled::{Crawled, small_site};
-use crate::ran::Ran;
+use testkit::crawled::{Crawled, small_site};
+use testkit::ran::Ran;
 use testweb::{Reply, Web, from_fn};
 
 /// The value of a label; what follows without a label belongs to it too.

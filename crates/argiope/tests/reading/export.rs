@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use testweb::Web;
 
-use crate::crawled::{Crawled, HOSTILE_TITLE};
-use crate::ran::argiope;
+use testkit::crawled::{Crawled, HOSTILE_TITLE};
+use testkit::ran::argiope;
 
 const COLUMNS: [&str; 25] = [
     "url",

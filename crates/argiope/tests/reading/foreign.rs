@@ -6,8 +6,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::crawled::Crawled;
-use crate::ran::{Ran, argiope};
+use testkit::crawled::Crawled;
+use testkit::ran::{Ran, argiope};
 
 fn set(dir: &str, key: &str, value: &str) {
     let path = Path::new(dir).join("crawl.toml");

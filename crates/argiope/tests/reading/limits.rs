@@ -7,7 +7,7 @@ use dataset::{Column, Layout};
 use serde_json::{Value, json};
 use testweb::{Pages, Reply, Web};
 
-use crate::crawled::Crawled;
+use testkit::crawled::Crawled;
 
 const SITE: &str = "http://limits.test";
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::crawled::Crawled;
+use testkit::crawled::Crawled;
 
 /// Moves a file out of the way and puts a link to it in its place, behind which more lies.
 fn linked(path: &Path, away: &Path) -> (PathBuf, Vec<u8>) {

@@ -3,14 +3,11 @@
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
 mod check;
-mod crawled;
 mod explain;
 mod export;
 mod foreign;
 mod limits;
 mod links;
-#[path = "../binary/ran.rs"]
-mod ran;
 mod repair;
 mod status;
 mod unread;

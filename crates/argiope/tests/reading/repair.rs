@@ -6,7 +6,7 @@ use std::io::Write as _;
 use serde_json::{Value, json};
 
 use crate::check::{checked, findings};
-use crate::crawled::{Crawled, flip};
+use testkit::crawled::{Crawled, flip};
 
 /// Repairs the directory: the exit code, and what the repair says of itself.
 fn repaired(crawled: &Crawled) -> (i32, Value) {

@@ -4,8 +4,8 @@ use serde_json::json;
 use store_embedded::{EmbeddedStore, Options};
 use tempfile::TempDir;
 
-use crate::crawled::Crawled;
-use crate::ran::argiope;
+use testkit::crawled::Crawled;
+use testkit::ran::argiope;
 
 #[test]
 fn a_finished_crawl_is_told_in_text_and_json() {

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::crawled::Crawled;
+use testkit::crawled::Crawled;
 
 /// Runs the binary with an output that nobody reads.
 fn check(arguments: &[&str]) {

@@ -8,8 +8,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testweb::{Config, Files, LogEntry, Pages, Reply, Server, Web};
 
-use crate::python::{python, runs, script};
-use crate::ran::{Ran, argiope};
+use testkit::python::{python, runs, script};
+use testkit::ran::{Ran, argiope};
 
 /// What every page of the application runs: links by markup, by data, by a click; things that it may not have.
 const APP: &str = "\

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use testweb::{Pages, Reply, Web};
 
 use crate::crawls::Crawled;
-use crate::python::script;
+use testkit::python::script;
 
 /// Text that is enough to be read without scripts.
 const WORDS: &str = "Enough words to be read without any script at all, again and again and again. ";

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use testweb::{Config, Pages, Reply, Server, Web};
 
-use crate::ran::argiope;
+use testkit::ran::argiope;
 
 const PAGES: usize = 40;
 /// How often it is looked whether something has happened, every 20 ms: far longer than it takes.

@@ -6,11 +6,5 @@ mod crawls;
 mod evidence;
 mod killed;
 mod others;
-#[path = "../export/python.rs"]
-mod python;
-#[path = "../export/pywb.rs"]
-mod pywb;
-#[path = "../binary/ran.rs"]
-mod ran;
 mod replayed;
 mod secrets;

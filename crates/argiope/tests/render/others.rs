@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use testweb::{Config, LogEntry, NameServer, Named, Pages, Server, Web};
 use tokio::runtime::Runtime;
 
-use crate::ran::argiope;
+use testkit::ran::argiope;
 
 /// Where the sites of the tests are, and others that are none of theirs.
 const OWN: [u8; 4] = [127, 0, 0, 2];

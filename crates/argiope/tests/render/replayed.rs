@@ -8,7 +8,7 @@ use render::{Page, Renderer, Served, Settings, Source, Wanted};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::crawls::crawl;
-use crate::pywb::{Pywb, get};
+use testkit::pywb::{Pywb, get};
 
 /// Gives a browser what pywb has, and nothing else.
 struct Replay {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testweb::{Config, Server, Web};
 
-use crate::ran::{Ran, argiope};
+use testkit::ran::{Ran, argiope};
 
 /// A directory with a crawl.
 pub struct Crawled {

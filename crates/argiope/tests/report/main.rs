@@ -3,6 +3,4 @@
 #![expect(clippy::expect_used, reason = "a test may fail loudly")]
 
 mod crawled;
-#[path = "../binary/ran.rs"]
-mod ran;
 mod results;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testweb::{Pages, Reply, Web};
 
 use crate::crawled::{Crawled, read};
-use crate::ran::argiope;
+use testkit::ran::argiope;
 
 /// A title that would end the data, run a script, and turn a terminal red.
 const HOSTILE_TITLE: &str = "</script><img src=x onerror=alert(1)>\u{1b}[31m";

@@ -1,7 +1,6 @@
 //! Politeness from the server's side: judged by the log of what arrived when. Only lower bounds are judged, so that a slow
 //! machine changes nothing.
 
-mod judge;
 mod lookups;
 mod once;
 mod redirected;
@@ -14,7 +13,7 @@ use std::time::Duration;
 use testweb::{Config, Faults, Pages, Reply, Server, Site, Web};
 
 use crate::crawl::{Crawl, serve};
-use judge::{address_of, check_gaps, check_robots_first, overlapping_max, site_of, visits};
+use testkit::judge::{address_of, check_gaps, check_robots_first, overlapping_max, site_of, visits};
 
 /// The sites of the village, three on 127.0.0.1 and two on 127.0.0.2, each by http and https.
 const HOSTS: [&str; 5] = ["a.test", "b.test", "c.test", "d.test", "e.test"];

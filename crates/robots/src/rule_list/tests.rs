@@ -1,10 +1,7 @@
 //! The tables find what trying every rule finds, and no file makes a decision long or large.
 
-#[path = "../../benches/files/mod.rs"]
-mod files;
-
-use files::{Case, cases};
 use proptest::prelude::*;
+use testkit::robots_files::{Case, cases};
 
 use super::*;
 use crate::steps::DECISION_STEPS_MAX;

@@ -1,11 +1,9 @@
 //! Commits to a store in which URLs share a fingerprint.
 
-#[path = "../../tests/embedded/any_batches.rs"]
-mod any_batches;
-
 use model::{Candidate, Outcome, Timestamp, Visit};
 use proptest::prelude::*;
 use store::{Batch, CrawlView, Entry, MemoryStore, Store, Totals};
+use testkit::any_batches;
 use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::known::Fingerprints;

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use store::{Store, StoreError};
 use store_embedded::{EmbeddedStore, Options};
 
-use crate::batches::{content, expected, last_number, numbered};
+use testkit::batches::{content, expected, last_number, numbered};
 
 const LIMITED_DIR: &str = "STORE_EMBEDDED_LIMITED_DIR";
 const SMALL_DISK: &str = "STORE_EMBEDDED_SMALL_DISK";

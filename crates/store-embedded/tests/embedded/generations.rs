@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::batches::{content, expected, numbered};
 use fjall::{Database, KeyspaceCreateOptions};
 use store::{CrawlView, Store};
 use store_embedded::{EmbeddedStore, Options};
+use testkit::batches::{content, expected, numbered};
 
 const GENERATION_URLS: u64 = 100;
 const BATCHES: u64 = 60;

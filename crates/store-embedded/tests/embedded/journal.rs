@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::batches::{content, expected, last_number, numbered};
 use model::{RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
 use store::{Batch, Store, StoreError};
 use store_embedded::{EmbeddedStore, EmbeddedView, Options};
 use tempfile::TempDir;
+use testkit::batches::{content, expected, last_number, numbered};
 use weburl::UrlKey;
 
 const ACKNOWLEDGED: u64 = 8;

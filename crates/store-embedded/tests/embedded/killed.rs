@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::batches::{content, expected, last_number, numbered};
 use store::Store;
 use store_embedded::{EmbeddedStore, Options};
+use testkit::batches::{content, expected, last_number, numbered};
 
 const DIR: &str = "STORE_EMBEDDED_KILLED_DIR";
 const ROUNDS: u64 = 20;

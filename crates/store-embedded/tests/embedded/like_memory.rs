@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use store::{Batch, CrawlView, Entry, MemoryStore, Store};
 use store_embedded::{EmbeddedStore, Options};
 
-use crate::any_batches::batch;
-use crate::batches::content;
+use testkit::any_batches::batch;
+use testkit::batches::content;
 
 /// All URLs, three at a time, so that reading begins anew in the middle of a site.
 fn by_steps(store: &dyn Store) -> Vec<Vec<Entry>> {

@@ -2,8 +2,6 @@
 
 #![expect(clippy::expect_used, reason = "tests: what fails is to stop them")]
 
-mod any_batches;
-mod batches;
 mod contract;
 mod full;
 mod generations;

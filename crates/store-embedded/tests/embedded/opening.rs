@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use crate::batches::{content, expected, numbered};
 use model::{ContentDigest, PayloadDigest, SiteRecord};
 use store::{Batch, CrawlView, Store, StoreError};
 use store_embedded::{EmbeddedStore, Options};
+use testkit::batches::{content, expected, numbered};
 
 fn open(dir: &std::path::Path) -> Result<EmbeddedStore, StoreError> {
     EmbeddedStore::open(dir, Options::default())

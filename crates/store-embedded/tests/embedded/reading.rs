@@ -5,10 +5,10 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::batches::{content, expected, numbered};
 use store::{CrawlView, Store, StoreError};
 use store_embedded::{EmbeddedStore, EmbeddedView, Options};
 use tempfile::TempDir;
+use testkit::batches::{content, expected, numbered};
 
 const BATCHES: u64 = 300;
 

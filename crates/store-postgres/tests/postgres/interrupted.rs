@@ -6,8 +6,8 @@ use store::{CrawlView, Store};
 use store_postgres::PostgresStore;
 use testdb::{Postgres, until};
 
-use crate::batches::{content, expected, numbered};
 use crate::place::Place;
+use testkit::batches::{content, expected, numbered};
 
 fn commit(store: &PostgresStore, number: u64) {
     assert_ne!(store.commit(&numbered(number)).expect("commit"), store::Committed::default(), "batch {number}");

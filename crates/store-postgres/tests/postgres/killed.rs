@@ -7,8 +7,8 @@ use std::time::Duration;
 use store::{MemoryStore, Store};
 use testdb::{Postgres, until};
 
-use crate::batches::{content, expected, last_number, numbered};
 use crate::place::Place;
+use testkit::batches::{content, expected, last_number, numbered};
 
 const ROUNDS: u64 = 6;
 

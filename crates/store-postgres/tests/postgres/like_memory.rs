@@ -6,9 +6,9 @@ use proptest::test_runner::TestRunner;
 use store::{Batch, MemoryStore, Store};
 use testdb::Postgres;
 
-use crate::any_batches::batch;
-use crate::batches::content;
 use crate::place::Place;
+use testkit::any_batches::batch;
+use testkit::batches::content;
 
 fn check(place: &Place, batches: &[Batch]) {
     let memory = MemoryStore::new();

@@ -3,10 +3,6 @@
 
 #![expect(clippy::expect_used, reason = "tests: what fails is to stop them")]
 
-#[path = "../../../store-embedded/tests/embedded/any_batches.rs"]
-mod any_batches;
-#[path = "../../../store-embedded/tests/embedded/batches.rs"]
-mod batches;
 mod cluster;
 mod contract;
 mod control;

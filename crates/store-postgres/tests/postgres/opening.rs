@@ -9,8 +9,8 @@ use store_postgres::PostgresStore;
 use testdb::{GUARDED, PASSWORD, Postgres};
 use weburl::{CanonicalRules, CanonicalUrl};
 
-use crate::batches::{content, expected, numbered};
 use crate::place::Place;
+use testkit::batches::{content, expected, numbered};
 
 #[test]
 fn a_second_open_is_refused_until_the_first_is_closed() {

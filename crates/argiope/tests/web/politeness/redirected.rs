@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use testweb::{Config, LogEntry, Pages, Reply, Server, Web, from_fn};
 
-use super::judge::{address_of, check_gaps, site_of};
 use crate::crawl::{Crawl, serve};
+use testkit::judge::{address_of, check_gaps, site_of};
 
 /// Hosts that redirect their robots.txt to the victim.
 const HOSTS: usize = 40;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use testweb::{Faults, LogEntry, Pages, Server, Web};
 use tokio::time::sleep;
 
-use super::judge::{check_gaps, check_robots_first, site_of, visits};
 use super::{check_village, crawl_of_village, village};
 use crate::crawl::{Crawl, serve};
+use testkit::judge::{check_gaps, check_robots_first, site_of, visits};
 
 /// Waits until the log is so.
 pub(super) async fn wait_for(server: &Server, is_so: impl Fn(&[LogEntry]) -> bool) {

@@ -7,8 +7,8 @@ use engine::clock::Clock;
 use model::Timestamp;
 use testweb::{Reply, Web, from_fn};
 
-use super::judge::{check_gaps, check_robots_first, site_of, visits};
 use crate::crawl::{Crawl, serve};
+use testkit::judge::{check_gaps, check_robots_first, site_of, visits};
 
 /// Crawls a site of three pages whose first answer to `/busy` is a refusal, made at that moment; gives back for each
 /// visit its path and when it came, by the wall clock.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::ROBOTS_BYTES_MAX;
+use robots::ROBOTS_BYTES_MAX;
 
 /// The longest path with query that a URL of the crawler has, in bytes.
 const PATH_BYTES_MAX: usize = 2_030;

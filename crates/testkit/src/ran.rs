@@ -1,5 +1,6 @@
 //! Runs the binary to its end.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -12,13 +13,16 @@ pub struct Ran {
     pub stderr: String,
 }
 
-/// Runs the binary.
+/// The binary. Cargo builds it beside the directory that has the tests of the same package.
+fn binary() -> PathBuf {
+    let test = std::env::current_exe().expect("the path of this test");
+    let built = test.ancestors().nth(2).expect("a directory for what is built");
+    built.join(format!("argiope{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// Runs the binary. For tests of the package that has it.
 pub fn argiope(arguments: &[&str]) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_argiope"))
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary starts");
+    let output = Command::new(binary()).args(arguments).stdin(Stdio::null()).output().expect("the binary starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is UTF-8");
     Ran { code: output.status.code().expect("no signal"), stdout: text(output.stdout), stderr: text(output.stderr) }
 }

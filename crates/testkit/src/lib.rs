@@ -1,0 +1,21 @@
+//! What the tests of several crates share. Only tests and benchmarks depend on it.
+//!
+//! A test crawl runs the real binary ([`ran`], [`crawled`]). [`judge`] says whether a server's log is polite, [`tables`] reads a dataset, and
+//! [`batches`] and [`any_batches`] are commits for stores. [`python`] and [`pywb`] run the tools that read exports.
+
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    missing_docs,
+    reason = "a test may panic, and its helpers say enough by their names"
+)]
+
+pub mod any_batches;
+pub mod batches;
+pub mod crawled;
+pub mod judge;
+pub mod python;
+pub mod pywb;
+pub mod ran;
+pub mod robots_files;
+pub mod tables;
