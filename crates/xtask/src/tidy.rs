@@ -1,12 +1,12 @@
 //! The house rules that the compiler does not know: which crate may use which, what belongs into the repository, how files begin, how long
-//! they are.
+//! they are, and how long the sentences of the documents are.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::workspace;
+use crate::{prose, workspace};
 
 /// Lines of a file of the product, tests in it included.
 const SOURCE_LINES_MAX: usize = 700;
@@ -150,6 +150,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 pub fn run() -> anyhow::Result<()> {
     let mut problems = Vec::new();
     check_arrows(&mut problems)?;
+    prose::check(&mut problems)?;
     for file in tracked_files()? {
         check_file(&file, &mut problems)?;
     }
