@@ -18,9 +18,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use archive::ORPHANED;
 use dataset::schema::Table;
 use dataset::{Column, Layout};
-use engine::archive::{self, ORPHANED};
 use engine::clock::Clock;
 use engine::{Recorder, Settings};
 use model::{Candidate, Purpose, Via};

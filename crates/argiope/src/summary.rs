@@ -195,7 +195,7 @@ impl Summary {
             limits: totals.limits.iter().map(|(limit, count)| (limit.to_string(), (*count).into())).collect(),
             run: None,
             time: None,
-            set_aside: engine::archive::orphans(&directory.join("archive")).map_or(0, |orphans| orphans.len()),
+            set_aside: archive::orphans(&directory.join("archive")).map_or(0, |orphans| orphans.len()),
             directory: directory.display().to_string(),
         }
     }

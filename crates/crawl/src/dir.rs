@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use engine::archive::{self, Known, ORPHANED};
+use archive::{Known, ORPHANED};
 use model::Limits;
 use store::{CrawlView, Store};
 use store_embedded::EmbeddedStore;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::archive::{Archive, Known, ORPHANED, Orphan};
+use archive::{Archive, Known, ORPHANED, Orphan};
 use engine::clock::Clock;
 use engine::{Browsing, RenderMode};
 use fetch::Fetcher;

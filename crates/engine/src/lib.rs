@@ -10,7 +10,6 @@
 //! Invariants: [`State::step`] reads no clock, does no I/O and starts no task; this crate alone joins the stages; it names
 //! no store, only the trait. The [`shell`] is thin: it decides nothing. The simulator is another shell.
 
-pub mod archive;
 mod browsing;
 pub mod clock;
 pub mod content;
@@ -27,7 +26,6 @@ pub mod settings;
 pub mod shell;
 mod step;
 
-pub use archive::{Seal, Sealed};
 pub use browsing::Browsing;
 pub use content::{Content, Finding, look_into};
 pub use cut::limits_of;

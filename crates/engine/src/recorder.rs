@@ -8,8 +8,8 @@ use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
-use crate::archive::{Archive, ArchiveError, Digests, Earlier, Original, Says, Seal, Sealed};
 use crate::{Details, Record};
+use archive::{Archive, ArchiveError, Digests, Earlier, Original, Says, Seal, Sealed};
 
 /// Commits records in batches.
 pub struct Recorder {
@@ -320,7 +320,7 @@ mod tests {
     use weburl::{CanonicalRules, CanonicalUrl};
 
     use super::*;
-    use crate::archive::Known;
+    use archive::Known;
 
     const BEGUN: Timestamp = Timestamp(1_000_000);
 
@@ -368,6 +368,6 @@ mod tests {
         assert_eq!([first.serial, second.serial], [0, 1]);
         let segments: Vec<Segment> = store.segments().expect("segments");
         assert_eq!(segments, [first, second]);
-        assert!(segments.iter().all(|segment| crate::archive::index_path(&dir.path().join(&segment.name)).exists()));
+        assert!(segments.iter().all(|segment| archive::index_path(&dir.path().join(&segment.name)).exists()));
     }
 }

@@ -10,6 +10,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
+use archive::Seal;
 use bytes::Bytes;
 use fetch::Fetcher;
 use model::{FetchTask, Timestamp};
@@ -22,7 +23,7 @@ use weburl::{CanonicalUrl, Site, SiteKey};
 
 use crate::clock::Clock;
 use crate::named::NamedSites;
-use crate::{Browsing, Command, End, Event, Hooks, Pin, RecordError, Recorder, Seal, Settings, Start, State};
+use crate::{Browsing, Command, End, Event, Hooks, Pin, RecordError, Recorder, Settings, Start, State};
 use fetching::{Fetching, fetch, on_its_own_thread};
 use flights::{Flights, Job};
 use writer::{Awaited, Order, Read, WriterEnd, write};

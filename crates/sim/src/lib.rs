@@ -37,7 +37,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::archive::{Archive, Known};
+use archive::{Archive, Known};
 use engine::{End, Recorder};
 
 pub use oracle::{Check, Violation};

@@ -43,9 +43,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fetch", &["model", "stages", "weburl"]),
     ("render", &["fresh", "model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),
+    ("archive", &["fresh", "model", "store", "warc", "weburl"]),
     (
         "engine",
-        &["extract", "fetch", "fresh", "frontier", "model", "render", "robots", "stages", "store", "warc", "weburl"],
+        &["archive", "extract", "fetch", "frontier", "model", "render", "robots", "stages", "store", "warc", "weburl"],
     ),
     ("cluster", &["database", "engine", "fetch", "model", "store", "store-postgres", "weburl"]),
     ("replay", &["fetch", "model", "store", "warc", "weburl"]),
@@ -84,6 +85,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "crawl",
         &[
+            "archive",
             "dataset",
             "engine",
             "extract",
@@ -104,11 +106,15 @@ const ARROWS: &[(&str, &[&str])] = &[
             "weburl",
         ],
     ),
-    ("sim", &["engine", "extract", "frontier", "model", "robots", "store", "store-embedded", "warc", "weburl"]),
+    (
+        "sim",
+        &["archive", "engine", "extract", "frontier", "model", "robots", "store", "store-embedded", "warc", "weburl"],
+    ),
     (
         "argiope",
         &[
             "api",
+            "archive",
             "ask",
             "cluster",
             "crawl",

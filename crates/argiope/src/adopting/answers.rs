@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
+use archive::Orphan;
 use bytes::Bytes;
-use engine::archive::Orphan;
 use engine::{Record, Settings, sitemaps_of};
 use frontier::{Verdict, verdict};
 use model::{

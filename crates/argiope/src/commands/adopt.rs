@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
+use archive::ORPHANED;
 use clap::Args;
-use engine::archive::ORPHANED;
 use printable::{Printable, write_json_line};
 
 use crate::adopting::{Adopted, adopt};

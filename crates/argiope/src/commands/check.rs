@@ -16,9 +16,9 @@ use std::process::ExitCode;
 use clap::Args;
 use printable::write_json_line;
 
+use self::archive::Archive;
 use super::opened::Opened;
 use crate::exit;
-use archive::Archive;
 use audit::Audit;
 use repair::Repair;
 use report::Report;

@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use archive::Orphan;
 use clap::Args;
-use engine::archive::Orphan;
 use printable::{Printable, write_json_line};
 use serde::Serialize;
 use store::Segment;
@@ -84,7 +84,7 @@ impl Status {
         };
         let in_trouble = if totals.pending > 0 { InTrouble::of(opened.view())? } else { None };
         let segments = opened.view().segments()?;
-        let orphaned = engine::archive::orphans(&opened.dir.archive())?;
+        let orphaned = archive::orphans(&opened.dir.archive())?;
         let options = opened.options()?;
         let mut changes = Changed::all_of(&opened.dir)?;
         changes.drain(..changes.len().saturating_sub(CHANGES_SHOWN));

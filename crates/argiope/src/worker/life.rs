@@ -5,9 +5,9 @@ use std::time::Duration;
 use store::Store;
 
 use anyhow::Context;
+use archive::Seal;
 use cluster::{Life, WorkerStore};
 use dataset::Layout;
-use engine::archive::Seal;
 use engine::clock::Clock;
 use engine::{CrawlError, Ownership, Pin, Progress, RecordError, Recorder, Shell};
 use fetch::{FetchConfig, Fetcher};

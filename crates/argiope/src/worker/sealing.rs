@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use engine::archive::{Sealed, index_path};
+use archive::{Sealed, index_path};
 use shared_archive::SharedArchive;
 use store_postgres::cluster::{Worker, WorkerError};
 

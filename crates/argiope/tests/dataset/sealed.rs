@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use archive::{Archive, Known, Seal, Sealed, index_path};
 use crawl::held::Held;
 use crawl::tables::Writer;
 use dataset::{Layout, covered_bytes};
-use engine::archive::{Archive, Known, index_path};
 use engine::clock::Clock;
-use engine::{End, Recorder, Seal, Sealed, Shell};
+use engine::{End, Recorder, Shell};
 use fetch::Fetcher;
 use model::{Limits, Purpose};
 use settings::options::Options;

@@ -121,7 +121,7 @@ fn a_missing_segment_is_noticed() {
 #[test]
 fn an_index_that_is_missing_or_wrong_is_noticed() {
     let crawled = Crawled::small();
-    let index = engine::archive::index_path(&crawled.segments()[0]);
+    let index = archive::index_path(&crawled.segments()[0]);
     let lines = std::fs::read_to_string(&index).expect("an index");
     std::fs::write(&index, lines.replacen("/target", "/tarket", 1)).expect("written");
     assert_eq!(checked(&crawled), (1, vec!["error: does not agree with its segment: --repair rebuilds it".to_owned()]));
@@ -132,7 +132,7 @@ fn an_index_that_is_missing_or_wrong_is_noticed() {
 #[test]
 fn an_index_that_the_crawl_would_still_write_is_no_error() {
     let crawled = Crawled::with(&["--max-pages", "5", "--segment-size", "2KB"]);
-    let index = engine::archive::index_path(&crawled.segments()[0]);
+    let index = archive::index_path(&crawled.segments()[0]);
     std::fs::remove_file(&index).expect("removed");
     let note = "note: is not written yet: the next crawl or --repair writes it";
     assert_eq!(checked(&crawled), (0, vec![note.to_owned()]));

@@ -112,10 +112,10 @@ fn a_segment_of_garbage_is_set_aside() {
 #[test]
 fn indexes_are_rebuilt() {
     let crawled = Crawled::with(&["--segment-size", "2KB"]);
-    let index = engine::archive::index_path(&crawled.segments()[0]);
+    let index = archive::index_path(&crawled.segments()[0]);
     let before = std::fs::read(&index).expect("an index");
     std::fs::remove_file(&index).expect("removed");
-    let last = engine::archive::index_path(crawled.segments().last().expect("segments"));
+    let last = archive::index_path(crawled.segments().last().expect("segments"));
     std::fs::write(&last, "nonsense\n").expect("written");
     let (code, repair) = repaired(&crawled);
     assert_eq!((code, repair["actions"].as_array().map(Vec::len)), (0, Some(2)), "{repair}");

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context, anyhow};
 use dataset::schema::Table;
 use dataset::{Layout, Rows, SegmentTables, UNRECORDED, UnrecordedPages, covered_bytes};
-use engine::{Details, Settings, Visited, archive, look_into};
+use engine::{Details, Settings, Visited, look_into};
 use model::{
     ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, RenderedDocument, Rendering, Shown,
     TaskId, Timestamp, Visit,

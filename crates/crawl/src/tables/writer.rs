@@ -5,8 +5,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use anyhow::{Context, anyhow};
+use archive::Sealed;
 use dataset::{Layout, Rows, SegmentTables};
-use engine::{Recorded, Sealed, Sink, SinkError, Visited};
+use engine::{Recorded, Sink, SinkError, Visited};
 use stages::{Stage, time};
 use store::{Relaxed, Segment, Store};
 use weburl::UrlKey;

@@ -3,6 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use archive::Seal;
 use model::Timestamp;
 use store::{Queued, StoreError};
 use tokio::sync::{mpsc, oneshot};
@@ -10,7 +11,7 @@ use weburl::{CanonicalUrl, SiteKey};
 
 use crate::clock::Clock;
 use crate::event::FRESH_AT_ONCE_MAX;
-use crate::{Event, Record, RecordError, Recorder, Seal};
+use crate::{Event, Record, RecordError, Recorder};
 
 /// Records in one commit.
 const COMMIT_RECORDS_MAX: usize = 512;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use engine::archive::{self, ArchiveError, Known, Orphan, Unknown};
+use archive::{ArchiveError, Known, Orphan, Unknown};
 use store::Segment;
 
 use crate::commands::opened::Opened;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use engine::archive::{Fate, ORPHANED, Orphan, Unknown};
+use archive::{Fate, ORPHANED, Orphan, Unknown};
 use serde::Serialize;
 use store::{CrawlView, Segment};
 use warc::Problem;
@@ -166,7 +166,7 @@ impl Audit {
 
     /// Compares the index of a whole segment with a fresh one.
     fn index(&mut self, archive: &Archive, segment: &Segment, path: &Path) {
-        let index = engine::archive::index_path(path);
+        let index = archive::index_path(path);
         let name = index.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let (severity, problem) = match index.exists() {
             true => match is_fresh(&index, path) {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::Path;
 
-use engine::archive::{self, ORPHANED};
+use archive::ORPHANED;
 use model::{ArchiveLocation, Visit};
 use serde::Serialize;
 use store::{Batch, Entry, Segment, Store};
@@ -163,12 +163,12 @@ impl Repair {
     fn indexes(&mut self, archive: &Archive) {
         for segment in archive.segments() {
             let path = archive.path(segment);
-            let index = engine::archive::index_path(&path);
+            let index = archive::index_path(&path);
             let before = fs::read(&index).ok();
             if before.is_none() && archive.is_written_to(segment) {
                 continue;
             }
-            match engine::archive::write_index(&path) {
+            match archive::write_index(&path) {
                 Ok(()) if fs::read(&index).ok() == before => {}
                 Ok(()) => self.actions.push(format!("wrote {}", index.display())),
                 Err(error) => self.actions.push(format!("failed: {error}")),

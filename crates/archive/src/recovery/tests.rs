@@ -5,7 +5,7 @@ use tempfile::TempDir;
 use weburl::{CanonicalRules, CanonicalUrl};
 
 use super::*;
-use crate::archive::{Archive, Digests};
+use crate::{Archive, Digests};
 
 const ID: &str = "0123456789abcdef";
 const SEGMENT_BYTES_MAX: u64 = 1_500;

@@ -18,7 +18,8 @@ use model::Limits;
 use store::{CrawlView, Segment, StoreError};
 
 use super::acknowledged::{Acknowledged, Reach, Said};
-use super::{ArchiveError, ORPHANED, directory, index_path, remove_if_there};
+use super::error::directory;
+use super::{ArchiveError, ORPHANED, index_path, remove_if_there};
 
 /// The field of a warcinfo record that names the crawl.
 pub(super) const CRAWL_ID: &str = "argiope-crawl";

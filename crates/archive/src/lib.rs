@@ -1,6 +1,7 @@
 //! The archive of a crawl: WARC segments in `DIR/archive/`, with a CDXJ index beside each that is sealed.
 
 mod acknowledged;
+mod error;
 mod recovery;
 
 use std::path::{Path, PathBuf};
@@ -10,10 +11,12 @@ use std::thread::JoinHandle;
 
 use model::{ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation};
 use store::{Segment, StoreError};
-use warc::{IndexWriter, Location, Record, RecordId, RefersTo, SegmentError, SegmentWriter};
+use warc::{IndexWriter, Location, Record, RecordId, RefersTo, SegmentWriter};
 use weburl::CanonicalUrl;
 
 use acknowledged::Acknowledged;
+pub use error::ArchiveError;
+use error::{failed, not_indexed};
 pub use recovery::{Fate, Known, Orphan, Unknown, belongs_together, orphans, set_aside, set_aside_tails, unknown};
 
 /// Writes the exchanges of a crawl into segments.
@@ -123,75 +126,6 @@ pub struct Digests {
     pub payload: Option<PayloadDigest>,
     /// That of the block of a response record.
     pub block: Option<warc::Digest>,
-}
-
-/// What can go wrong in the archive.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ArchiveError {
-    /// A segment cannot be written.
-    #[error("{path}: {source}")]
-    Segment {
-        /// The segment.
-        path: String,
-        /// What happened.
-        source: SegmentError,
-    },
-    /// There is no serial number for a new segment.
-    #[error("no serial number for a segment: {0}")]
-    Serial(#[source] StoreError),
-    /// The directory cannot be read or changed.
-    #[error("{path}: {source}")]
-    Directory {
-        /// The directory or file.
-        path: String,
-        /// What happened.
-        source: std::io::Error,
-    },
-    /// The index of a segment cannot be made.
-    #[error("index of {path}: {detail}")]
-    Index {
-        /// The segment.
-        path: String,
-        /// What happened.
-        detail: String,
-    },
-    /// There is an archive, and the state knows of nothing.
-    #[error(
-        "{dir} holds {segments} segments ({bytes} bytes), but the state of the crawl is empty: it was lost or removed; \
-         `argiope adopt` takes the archive's pages into it, another directory (-o) begins anew"
-    )]
-    StateLost {
-        /// The archive's directory.
-        dir: String,
-        /// How many segments there are.
-        segments: usize,
-        /// How long they are together.
-        bytes: u64,
-    },
-    /// The archive and the state are of different crawls.
-    #[error(
-        "{dir} holds {segments} segments ({bytes} bytes) of another crawl than the state: put back what belongs together; \
-         `argiope adopt` takes the archive's pages into this state, another directory (-o) begins anew"
-    )]
-    OfAnotherCrawl {
-        /// The archive's directory.
-        dir: String,
-        /// How many segments there are.
-        segments: usize,
-        /// How long they are together.
-        bytes: u64,
-    },
-    /// A segment that the state points into is missing or shorter than it was.
-    #[error("{path} has {found} bytes, but the state points into {expected}")]
-    Lost {
-        /// The segment.
-        path: String,
-        /// Its committed length.
-        expected: u64,
-        /// Its length.
-        found: u64,
-    },
 }
 
 /// The directory in the archive's for what the state does not know of: segments, and tails of segments.
@@ -629,19 +563,7 @@ fn warcinfo_of(path: &Path) -> Option<RecordId> {
 
 fn remove_if_there(path: &Path) -> Result<(), ArchiveError> {
     match std::fs::remove_file(path) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(directory(path, source)),
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(error::directory(path, source)),
         _ => Ok(()),
     }
-}
-
-fn directory(path: &Path, source: std::io::Error) -> ArchiveError {
-    ArchiveError::Directory { path: path.display().to_string(), source }
-}
-
-fn not_indexed(segment: &Path, error: &dyn std::fmt::Display) -> ArchiveError {
-    ArchiveError::Index { path: segment.display().to_string(), detail: error.to_string() }
-}
-
-fn failed(path: &Path, source: SegmentError) -> ArchiveError {
-    ArchiveError::Segment { path: path.display().to_string(), source }
 }

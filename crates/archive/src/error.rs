@@ -1,0 +1,87 @@
+//! What can go wrong in the archive.
+
+use std::path::Path;
+
+use store::StoreError;
+use warc::SegmentError;
+
+/// What can go wrong in the archive.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArchiveError {
+    /// A segment cannot be written.
+    #[error("{path}: {source}")]
+    Segment {
+        /// The segment.
+        path: String,
+        /// What happened.
+        source: SegmentError,
+    },
+    /// There is no serial number for a new segment.
+    #[error("no serial number for a segment: {0}")]
+    Serial(#[source] StoreError),
+    /// The directory cannot be read or changed.
+    #[error("{path}: {source}")]
+    Directory {
+        /// The directory or file.
+        path: String,
+        /// What happened.
+        source: std::io::Error,
+    },
+    /// The index of a segment cannot be made.
+    #[error("index of {path}: {detail}")]
+    Index {
+        /// The segment.
+        path: String,
+        /// What happened.
+        detail: String,
+    },
+    /// There is an archive, and the state knows of nothing.
+    #[error(
+        "{dir} holds {segments} segments ({bytes} bytes), but the state of the crawl is empty: it was lost or removed; \
+         `argiope adopt` takes the archive's pages into it, another directory (-o) begins anew"
+    )]
+    StateLost {
+        /// The archive's directory.
+        dir: String,
+        /// How many segments there are.
+        segments: usize,
+        /// How long they are together.
+        bytes: u64,
+    },
+    /// The archive and the state are of different crawls.
+    #[error(
+        "{dir} holds {segments} segments ({bytes} bytes) of another crawl than the state: put back what belongs together; \
+         `argiope adopt` takes the archive's pages into this state, another directory (-o) begins anew"
+    )]
+    OfAnotherCrawl {
+        /// The archive's directory.
+        dir: String,
+        /// How many segments there are.
+        segments: usize,
+        /// How long they are together.
+        bytes: u64,
+    },
+    /// A segment that the state points into is missing or shorter than it was.
+    #[error("{path} has {found} bytes, but the state points into {expected}")]
+    Lost {
+        /// The segment.
+        path: String,
+        /// Its committed length.
+        expected: u64,
+        /// Its length.
+        found: u64,
+    },
+}
+
+pub(super) fn directory(path: &Path, source: std::io::Error) -> ArchiveError {
+    ArchiveError::Directory { path: path.display().to_string(), source }
+}
+
+pub(super) fn not_indexed(segment: &Path, error: &dyn std::fmt::Display) -> ArchiveError {
+    ArchiveError::Index { path: segment.display().to_string(), detail: error.to_string() }
+}
+
+pub(super) fn failed(path: &Path, source: SegmentError) -> ArchiveError {
+    ArchiveError::Segment { path: path.display().to_string(), source }
+}
