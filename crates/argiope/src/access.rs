@@ -149,7 +149,7 @@ impl Guard {
             return Ok(());
         }
         Err(usage(format!(
-            "{flag} {address} is open to other machines: say who may ask with --token-file, or with --tls-cert, --tls-key and --tls-client-ca"
+            "{flag} {address} is open to other machines: choose who may use it, with --token-file, or with --tls-cert, --tls-key and --tls-client-ca"
         )))
     }
 
@@ -205,7 +205,7 @@ impl Pems {
 
     fn identity(&self) -> anyhow::Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)> {
         let key = PrivateKeyDer::from_pem_slice(&self.key);
-        let key = key.map_err(|error| usage(format!("--tls-key: no key in the form PEM: {error}")))?;
+        let key = key.map_err(|error| usage(format!("--tls-key: no PEM key: {error}")))?;
         Ok((certificates("--tls-cert", &self.certificate)?, key))
     }
 }
@@ -231,7 +231,7 @@ fn server_config(pems: &Pems) -> anyhow::Result<ServerConfig> {
 
 fn certificates(flag: &str, pem: &[u8]) -> anyhow::Result<Vec<CertificateDer<'static>>> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    let all = all.map_err(|error| usage(format!("{flag}: no certificates in the form PEM: {error}")))?;
+    let all = all.map_err(|error| usage(format!("{flag}: no PEM certificates: {error}")))?;
     if all.is_empty() { Err(usage(format!("{flag}: no certificate in it"))) } else { Ok(all) }
 }
 

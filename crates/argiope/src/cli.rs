@@ -22,59 +22,59 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Crawl, or resume what the directory holds
+    /// Crawl, or resume the crawl in the directory
     #[command(allow_negative_numbers = true)]
     Crawl(Box<commands::crawl::CrawlArgs>),
     #[command(verbatim_doc_comment)]
     /// Save the HTML pages of a site as numbered files
     ///
-    /// seedURL        where to begin: a whole http or https URL
-    /// pageDirectory  where the pages go, as files named 0, 1, 2, ...: an existing, empty directory
-    /// maxDepth       links from the seed, at most: 0 is the seed alone
+    /// seedURL        the start: a complete http or https URL
+    /// pageDirectory  the directory for the pages, as files named 0, 1, 2, ...: it must exist and be empty
+    /// maxDepth       the largest number of links from the seed: 0 is the seed alone
     ///
-    /// A file has the URL of the page on its first line, the depth on the second, and then the HTML.
+    /// The first line of a file is the URL of the page, the second its depth, the rest the HTML.
     Pages(Box<commands::pages::PagesArgs>),
     /// Change a crawl while it runs: pause it, add seeds, exclude URLs, put sites on hold, change delays and budgets
     Steer(commands::steer::SteerArgs),
-    /// Visit the pages of a crawl again and again: those that are worth it most by how fast they change
+    /// Visit the pages of a crawl again and again within a budget, the most valuable visits first
     Watch(commands::watch::WatchArgs),
-    /// Say where a crawl stands
+    /// Show the progress of a crawl
     Status(commands::status::StatusArgs),
-    /// Tell the whole story of a URL, or why a site is slow or stopped
+    /// Explain the history of a URL, or why a site is slow or stopped
     Explain(commands::explain::ExplainArgs),
     /// Verify a crawl's archive and the state's pointers into it
     Check(commands::check::CheckArgs),
-    /// Take pages into a crawl that were set aside of its archive, instead of fetching them again
+    /// Take pages that were set aside back into a crawl, instead of fetching them again
     Adopt(commands::adopt::AdoptArgs),
-    /// Make a crawl's Parquet tables, or what is missing of them, from its archive
+    /// Make a crawl's Parquet tables, or missing parts of them, from its archive
     Derive(commands::derive::DeriveArgs),
     /// Write a crawl in another format
     Export(commands::export::ExportArgs),
-    /// Count what a crawl came to: pages, errors, images, links, duplicates, speed
+    /// Report the results of a crawl: pages, errors, images, links, duplicates, speed
     Report(commands::report::ReportArgs),
-    /// Tell what has changed on the web between visits: pages that are new, changed, gone, moved, back
+    /// Show changes between visits: pages that are new, changed, gone, moved or back
     Changes(commands::changes::ChangesArgs),
-    /// Tell the PageRank of a page, or the pages, sites or domains with the highest
+    /// Show the PageRank of a page, or the pages, sites or domains with the highest ranks
     Rank(commands::rank::RankArgs),
-    /// Count the links between two domains, from what is in reach of a page of each
+    /// Count the links between two domains, among the pages reachable from a page of each
     Overlap(commands::overlap::OverlapArgs),
-    /// Find the pages that have a text
+    /// Find the pages that contain a text
     Search(commands::search::SearchArgs),
-    /// Show the links from a page and those to it, with their texts
+    /// Show the links from and to a page, with their texts
     Links(commands::links::LinksArgs),
-    /// Show the shortest way from one page to another by links
+    /// Show the shortest path of links from one page to another
     Path(commands::path::PathArgs),
-    /// Show what the crawler makes of one input
+    /// Show how the crawler reads one input
     Inspect(commands::inspect::InspectArgs),
-    /// Crawl with other workers, as a server tells
+    /// Crawl as one of several workers of a server
     Worker(commands::worker::WorkerArgs),
-    /// Serve a web to try the crawler on
+    /// Serve a test web for the crawler
     Testweb(commands::testweb::TestwebArgs),
-    /// Serve the clients and the workers of a crawl by several workers
+    /// Serve the clients and workers of a crawl by several workers
     Server(Box<commands::server::ServerArgs>),
-    /// Ask a server: crawl, add seeds, put questions to the crawl, pause it
+    /// Use a server: crawl, add seeds, query the crawl, pause it
     Client(commands::client::ClientArgs),
-    /// Take part in a query of several workers: a worker starts it and speaks to it
+    /// Take part in a query of several workers (started by a worker)
     #[command(hide = true)]
     QueryPart,
     /// Print a completion script for a shell

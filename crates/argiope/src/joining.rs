@@ -84,7 +84,7 @@ pub async fn ask(server: &str, proof: &Proof) -> anyhow::Result<Joining> {
             Err(_) => bail!("the server at {server} answered {status}: is it its port for workers?"),
         }
     }
-    serde_json::from_slice(&body).with_context(|| format!("the server at {server} says what nobody understands"))
+    serde_json::from_slice(&body).with_context(|| format!("the server at {server} sent an unreadable answer"))
 }
 
 async fn answer(server: &str, proof: &Proof) -> anyhow::Result<(hyper::StatusCode, Bytes)> {

@@ -83,7 +83,7 @@ pub async fn listen(flag: &str, given: &str, guard: &Guard) -> anyhow::Result<Tc
 /// It is neither; the flag is named.
 pub fn resolve(flag: &str, given: &str) -> anyhow::Result<SocketAddr> {
     let address = given.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
-    address.ok_or_else(|| usage(format!("{flag} {given}: is no address with a port, such as 127.0.0.1:7871")))
+    address.ok_or_else(|| usage(format!("{flag} {given}: is not an address with a port, such as 127.0.0.1:7871")))
 }
 
 /// Answers on a port those whom the guard lets in, for ever.

@@ -116,7 +116,7 @@ pub struct Working {
 
 /// The crawl that a worker had joined is not there any more: its server was started with `--reset`.
 #[derive(Debug, thiserror::Error)]
-#[error("{place} holds another crawl by now: start this worker again")]
+#[error("{place} now holds another crawl: restart this worker")]
 struct OtherCrawl {
     place: String,
 }
@@ -167,9 +167,9 @@ impl Working {
         loop {
             match self.live(runtime, leaving.clone(), &mut has_joined) {
                 Ok(Ended::Left) => return Ok(()),
-                Ok(Ended::Lost(why)) => crate::say!("{why}: joining anew"),
+                Ok(Ended::Lost(why)) => crate::say!("{why}: joining again"),
                 Err(error) if !has_joined || error.is::<OtherCrawl>() => return Err(error),
-                Err(error) => crate::say!("{error:#}: joining anew"),
+                Err(error) => crate::say!("{error:#}: joining again"),
             }
             if *leaving.borrow() {
                 return Ok(());

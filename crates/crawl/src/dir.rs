@@ -73,7 +73,7 @@ impl CrawlDir {
         }
         match std::fs::metadata(dir.settings()) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                bail!("{}: {error}: its owner must let you look into it", root.display())
+                bail!("{}: {error}: its owner must give you permission to read it", root.display())
             }
             Ok(found) if found.is_file() => dir.refuse_links()?,
             _ => bail!("{}: holds no crawl (there is no crawl.toml)", root.display()),

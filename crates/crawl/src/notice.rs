@@ -88,18 +88,18 @@ impl fmt::Display for Notice {
                 }
                 write!(
                     f,
-                    "user name and password in a seed are used as basic authentication for its site alone ({}), and kept in {place} alone",
+                    "user name and password in a seed are used as basic authentication for its site only ({}), and stored only in {place}",
                     named.join(", ")
                 )
             }
             Notice::SecretsStayed { seed, site } => write!(
                 f,
-                "{seed} redirects to {site}, which is no seed's site: it learnt none of the secret request fields; \
-                 --header-for '{site}/*' 'Name: value' sends one there, and so does that site as a seed"
+                "{seed} redirects to {site}, which is not a seed's site: it got none of the secret request fields; \
+                 send one there with --header-for '{site}/*' 'Name: value', or add that site as a seed"
             ),
             Notice::SetAside { files, bytes, place, root } => write!(
                 f,
-                "the archive has more than the state knows of, as if an older state had been restored: {} ({}) set \
+                "the archive has more than the state knows, as if an older state had been restored: {} ({}) set \
                  aside in {}; `argiope adopt {}` takes the pages in again instead of fetching them",
                 counted(*files, "file"),
                 human_bytes(*bytes),
@@ -116,7 +116,7 @@ impl fmt::Display for Notice {
             Notice::RoundGoesOn { round, urls } => {
                 write!(f, "--again: round {round} goes on, {} left to be visited again", counted(*urls, "URL"))
             }
-            Notice::RoundOfNothing => f.write_str("--again: no page is to be visited again by what is given"),
+            Notice::RoundOfNothing => f.write_str("--again: no page matches"),
             Notice::Paused(root) => {
                 write!(f, "the crawl is paused; `argiope steer {} resume` lets it go on", root.display())
             }

@@ -24,7 +24,7 @@ pub enum DatasetError {
     },
     /// A file is of another version of the schema.
     #[error(
-        "{path}: has version {found} of the table, this argiope reads version {expected}: `argiope derive` makes it anew"
+        "{path}: has version {found} of the table, this argiope reads version {expected}: `argiope derive` makes it again"
     )]
     Version {
         /// The file.

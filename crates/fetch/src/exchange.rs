@@ -218,7 +218,7 @@ fn foreign_coding(fields: &Headers) -> Option<String> {
     let codings = fields.all("transfer-encoding").flat_map(|value| value.split(',')).map(str::trim);
     let is_undone = |coding: &str| ["", "chunked", "identity"].iter().any(|known| coding.eq_ignore_ascii_case(known));
     let coding = codings.into_iter().find(|coding| !is_undone(coding))?;
-    Some(format!("transfer coding `{coding}` was not asked for, not decoded"))
+    Some(format!("transfer coding `{coding}` was not requested, and is not decoded"))
 }
 
 fn answered(

@@ -31,7 +31,7 @@ struct Keys {
 
 /// A user name that basic authentication cannot say (RFC 7617 §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the user name has a colon or a control character, which basic authentication has no room for")]
+#[error("the user name has a colon or a control character, which basic authentication cannot carry")]
 pub struct CredentialsError;
 
 impl Keyring {

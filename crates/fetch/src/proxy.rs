@@ -32,7 +32,7 @@ pub enum ProxyUrlError {
     #[error("the proxy's scheme is {0}, only http is supported")]
     Scheme(String),
     /// There is more than a host and a port.
-    #[error("the proxy's URL has a path or a query: http://[user:password@]host[:port] is meant")]
+    #[error("the proxy's URL has a path or a query: use http://[user:password@]host[:port]")]
     Path,
     /// The user name and password cannot be said.
     #[error("the proxy: {0}")]

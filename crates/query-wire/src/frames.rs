@@ -39,7 +39,7 @@ pub enum WireError {
     #[error(transparent)]
     Lost(#[from] io::Error),
     /// It is not what was expected.
-    #[error("a message that is not what was expected: {0}")]
+    #[error("unexpected message: {0}")]
     Unexpected(#[from] serde_json::Error),
     /// It is too long.
     #[error("a message of {bytes} bytes, more than {MESSAGE_BYTES_MAX}")]

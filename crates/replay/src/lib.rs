@@ -43,7 +43,7 @@ pub enum ReplayError {
     #[error("the state does not know segment {0} of the archive")]
     Segment(u32),
     /// The answer equals that of a URL of which there is no record.
-    #[error("there is no record of what it equals")]
+    #[error("the original of this duplicate has no record")]
     Original,
     /// The state cannot be read.
     #[error("state: {0}")]

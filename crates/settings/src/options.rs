@@ -63,10 +63,10 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Options {
     // --- what to crawl ---
-    /// Links from a seed, at most
+    /// The largest number of links from a seed
     #[arg(long, value_name = "N", value_parser = whole::<u32>, help_heading = "What to crawl")]
     pub depth: Option<u32>,
-    /// How far to go from the seeds: site, host, domain, prefix, any, a host suffix such as .gov.si, or a wildcard pattern [default: host]
+    /// Which URLs belong to the crawl, relative to the seeds: site, host, domain, prefix, any, a host suffix such as .gov.si, or a wildcard pattern [default: host]
     #[arg(long, value_name = "SCOPE", help_heading = "What to crawl")]
     pub scope: Option<String>,
     /// Follow only URLs that match one of these wildcard patterns (http*://*/docs/*)
@@ -77,19 +77,19 @@ pub struct Options {
     #[arg(long, value_name = "PATTERN", help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
-    /// A file of exclude patterns, one a line; lines that begin with # are comments
+    /// A file of exclude patterns, one per line; lines that begin with # are comments
     #[arg(long, value_name = "FILE", help_heading = "What to crawl")]
     pub exclude_file: Option<PathBuf>,
-    /// Pages and documents fetched, at most
+    /// The largest number of pages and documents to fetch
     #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "What to crawl")]
     pub max_pages: Option<u64>,
-    /// Pages and documents fetched of one site, at most
+    /// The largest number of pages and documents to fetch from one site
     #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "What to crawl")]
     pub max_pages_per_site: Option<u64>,
-    /// How long the crawl may take (30m, 2h)
+    /// The time limit of the crawl (30m, 2h)
     #[arg(long, value_name = "D", help_heading = "What to crawl")]
     pub max_time: Option<Span>,
-    /// How much to fetch, about (500MB, 2GB)
+    /// The approximate limit of fetched bytes (500MB, 2GB)
     #[arg(long, value_name = "B", help_heading = "What to crawl")]
     pub max_bytes: Option<Bytes>,
     /// Read the sitemaps of each site (default: unless --depth is given)
@@ -111,11 +111,11 @@ pub struct Options {
     /// Wait at least this long between visits to a site [default: 1s]
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub delay: Option<Span>,
-    /// Wait so long between visits to a site instead of --delay (example.org=5s, example.org:8443=250ms)
+    /// A delay for one site instead of --delay (example.org=5s, example.org:8443=250ms)
     #[arg(long, value_name = "SITE=D", help_heading = "Politeness")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub delay_for: Vec<SiteDelay>,
-    /// Ask nothing of a site (example.org); its URLs stay in the frontier
+    /// Send no requests to a site (example.org); its URLs stay in the frontier
     #[arg(long, value_name = "SITE", help_heading = "Politeness")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hold: Vec<SiteName>,
@@ -137,13 +137,13 @@ pub struct Options {
     /// Fetches at once from all sites of a registrable domain [default: half of --concurrency]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Politeness")]
     pub max_fetches_per_domain: Option<usize>,
-    /// Fetches at once from an IP address, where --ip-delay is 0 [default: half of --concurrency]
+    /// Fetches at once from an IP address, if --ip-delay is 0 [default: half of --concurrency]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Politeness")]
     pub max_fetches_per_address: Option<usize>,
-    /// How robots.txt is read: rfc9309, first-match or ignore [default: rfc9309]
+    /// How to read robots.txt: rfc9309, first-match or ignore [default: rfc9309]
     #[arg(long, value_name = "HOW", help_heading = "Politeness")]
     pub robots: Option<String>,
-    /// Ask for robots.txt once a site: any answer but a file, also a redirect, an error or none, counts as no file, for the whole crawl
+    /// Request robots.txt once per site for the whole crawl. Any answer except a file counts as no file: a redirect, an error, no answer
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Politeness")]
     pub robots_once: Option<bool>,
     /// The longest Crawl-delay obeyed [default: 5m]
@@ -158,26 +158,25 @@ pub struct Options {
     /// The longest wait after failures [default: 5m]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_backoff: Option<Span>,
-    /// How often a URL is asked for before a temporary failure counts as final; up to six times as often where its site fails by chance
-    /// [default: 4]
+    /// Requests of a URL before a temporary failure counts as final; up to six times as many if its site fails by chance [default: 4]
     #[arg(long, value_name = "N", value_parser = whole::<u8>, hide_short_help = true, help_heading = "Politeness")]
     pub max_attempts: Option<u8>,
     /// Failures in a row, of different URLs, after which a site is put aside for 1, 5, 30 minutes, 2, 6, 24 hours [default: 8]
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Politeness")]
     pub max_failures_in_a_row: Option<u32>,
-    /// How long a run waits when only sites in trouble are left; 0 ends it as soon as they are known to be, after half a minute of
-    /// back-off. Their URLs stay open: the same command goes on [default: 10m]
+    /// How long a run waits if only sites in trouble are left; 0 ends the run after half a minute of back-off. Their URLs stay open: the
+    /// same command continues [default: 10m]
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub patience: Option<Span>,
-    /// How long a site may be in trouble before its URLs are given up [default: 7d]
+    /// How long a site may be in trouble before the crawl gives up its URLs [default: 7d]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub give_up_after: Option<Span>,
 
     // --- fetching ---
-    /// The User-Agent sent; its product token is our name in robots.txt
+    /// The User-Agent; its product token is the crawler's name in robots.txt
     #[arg(long, value_name = "S", help_heading = "Fetching")]
     pub user_agent: Option<String>,
-    /// A page about this crawl, put into the default User-Agent
+    /// A page about this crawl, named in the default User-Agent
     #[arg(long, value_name = "URL", help_heading = "Fetching")]
     pub info_url: Option<String>,
     /// `--header`: request fields.
@@ -188,14 +187,14 @@ pub struct Options {
     #[command(flatten)]
     #[serde(skip_serializing_if = "HeadersFor::is_empty")]
     pub header_for: HeadersFor,
-    /// Send HEAD first, and GET only for pages worth having
+    /// Send HEAD first, and GET only for content that the crawl keeps
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
     pub head_first: Option<bool>,
-    /// Show pages in headless Chromium before their links are read: `never`, `auto` (those that show too little without their
-    /// scripts) or `always` [default: never]
+    /// Render pages in headless Chromium before reading their links: `never`, `auto` (pages that show too little without their scripts) or
+    /// `always` [default: never]
     #[arg(long, value_name = "WHEN", help_heading = "Fetching")]
     pub render: Option<String>,
-    /// The Chromium to render with, which is not kept with the crawl [default: the first of chromium, chromium-browser, google-chrome-stable, google-chrome in PATH]
+    /// The Chromium to render with; the crawl does not store it [default: the first of chromium, chromium-browser, google-chrome-stable, google-chrome in PATH]
     #[arg(
         long,
         value_name = "PATH",
@@ -209,10 +208,10 @@ pub struct Options {
     /// Pages rendered at a time [default: 2]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Fetching")]
     pub render_tabs: Option<usize>,
-    /// Requests a second that rendered pages, all together, make to one address, after a burst of a hundred; what would wait longer than 5 seconds is refused [default: 10]
+    /// Requests a second from all rendered pages together to one address, after a burst of a hundred; a request that would wait longer than 5 seconds is refused [default: 10]
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Fetching")]
     pub render_rate: Option<u32>,
-    /// What is waited for before a rendered page is looked at: a time on the page's own clock, `idle`, or a CSS selector [default: 5s]
+    /// What to wait for before reading a rendered page: a time on the page's own clock, `idle`, or a CSS selector [default: 5s]
     #[arg(long, value_name = "D|idle|SELECTOR", hide_short_help = true, help_heading = "Fetching")]
     pub render_wait: Option<String>,
     /// Scroll rendered pages to their end, again while they grow
@@ -224,7 +223,7 @@ pub struct Options {
     /// After this a page is not rendered [default: 30s]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Fetching")]
     pub render_time: Option<Span>,
-    /// An HTTP proxy for all requests; its user name and password are kept in DIR/secrets.toml alone
+    /// An HTTP proxy for all requests; its user name and password are stored only in DIR/secrets.toml
     #[arg(long, value_name = "URL", help_heading = "Fetching")]
     pub proxy: Option<ProxyText>,
     /// Use this address for a host and port, as curl does
@@ -235,7 +234,7 @@ pub struct Options {
     #[arg(long, value_name = "H1:P1:H2:P2", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connect_to: Vec<String>,
-    /// Ask these name servers instead of the system's, as curl does
+    /// Use these name servers instead of the system's, as curl does
     #[arg(long, value_name = "ADDR[:PORT]", value_delimiter = ',', hide_short_help = true, help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dns_servers: Vec<String>,
@@ -243,34 +242,34 @@ pub struct Options {
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ca_cert: Vec<PathBuf>,
-    /// Refuse addresses that are not public: auto (but for sites that a seed names by such an address, and addresses given by hand), always or never [default: auto]
+    /// Refuse addresses that are not public: auto (except sites that a seed names by such an address, and addresses given by hand), always or never [default: auto]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "always", value_name = "WHEN", help_heading = "Fetching")]
     pub deny_private: Option<DenyPrivateOption>,
 
     // --- recording ---
-    /// Of what is not HTML, XML or text keep PDF, Word and PowerPoint only, and what --content-types names; without these two everything is kept
+    /// Keep only PDF, Word and PowerPoint among non-text responses, and the types in --content-types [default: keep everything]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub documents: Option<bool>,
-    /// Of what is not HTML, XML or text keep these media types only (application/epub+zip, audio/*), and what --documents names
+    /// Keep only these media types among non-text responses (application/epub+zip, audio/*), and those of --documents [default: keep everything]
     #[arg(long, value_name = "TYPE", value_delimiter = ',', help_heading = "Recording")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub content_types: Vec<String>,
-    /// Fetch the images that pages show, wherever they lie, and keep them
+    /// Fetch the images of pages, from any site, and keep them
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub images: Option<bool>,
-    /// Keep no WARC archive, and so no dataset, which is derived from it
+    /// Write no WARC archive, and so no dataset, which is derived from it
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub no_archive: Option<bool>,
-    /// Write no dataset while crawling; `argiope derive` can make it later
+    /// Write no dataset during the crawl; `argiope derive` can make it later
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub no_dataset: Option<bool>,
     /// The size of a WARC segment [default: 1GB]
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Recording")]
     pub segment_size: Option<Bytes>,
-    /// Keep the state of the crawl in this PostgreSQL database (postgres://user@host/name) instead of the crawl's directory; the password comes from PGPASSWORD or ~/.pgpass, or stands in the URL and is not kept
+    /// Keep the state of the crawl in this PostgreSQL database (postgres://user@host/name) instead of the crawl's directory. The password comes from PGPASSWORD or ~/.pgpass; a password in the URL is not stored
     #[arg(long, value_name = "URL", help_heading = "Recording")]
     pub store: Option<StoreAddress>,
-    /// The schema of the database: a crawl has one to itself [default: argiope]
+    /// The schema of the database; each crawl needs its own [default: argiope]
     #[arg(long, value_name = "NAME", help_heading = "Recording")]
     pub store_schema: Option<String>,
 
@@ -292,13 +291,13 @@ pub struct Options {
     pub strip_www: Option<bool>,
 
     // --- limits ---
-    /// The longest URL followed, in bytes [default: 2KiB]
+    /// The longest URL to follow, in bytes [default: 2KiB]
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_url_bytes: Option<Bytes>,
-    /// The largest body kept, after decoding [default: 10MB]
+    /// The largest decoded body; the rest is cut off [default: 10MB]
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_body_bytes: Option<Bytes>,
-    /// How many bytes a compressed byte may become
+    /// Decoded bytes per compressed byte
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Limits")]
     pub max_decompression_ratio: Option<u32>,
     /// The largest head of an answer
@@ -307,19 +306,19 @@ pub struct Options {
     /// Redirects in a row [default: 10]
     #[arg(long, value_name = "N", value_parser = whole::<u8>, hide_short_help = true, help_heading = "Limits")]
     pub max_redirects: Option<u8>,
-    /// Different link targets taken from a page [default: 100000]
+    /// Different link targets to take from a page [default: 100000]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Limits")]
     pub max_links_per_page: Option<usize>,
-    /// Bodies held in memory at once, over all fetches
+    /// Memory for bodies, over all fetches
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_in_flight_bytes: Option<Bytes>,
-    /// Memory for the sites at work and those that wait for a place beside them; sites beyond it wait in the state [default: 320MB]
+    /// Memory for the sites in front and those that wait for a place; further sites wait in the state [default: 320MB]
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_front_bytes: Option<Bytes>,
-    /// Sitemaps read of one site
+    /// Sitemaps to read from one site
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Limits")]
     pub max_sitemaps_per_site: Option<u32>,
-    /// Entries taken from one sitemap
+    /// Entries to take from one sitemap
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Limits")]
     pub max_sitemap_entries: Option<usize>,
     /// Time to look up a name [default: 10s]
@@ -334,7 +333,7 @@ pub struct Options {
     /// Time from the request to the end of the body [default: 2m]
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
     pub total_timeout: Option<Span>,
-    /// Bytes a second that a body must bring
+    /// The lowest transfer rate of a body, in bytes a second
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub min_transfer_rate: Option<Bytes>,
 
@@ -342,25 +341,25 @@ pub struct Options {
     /// Segments of a path; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Traps")]
     pub max_path_depth: Option<usize>,
-    /// How often segments of a path may follow on themselves; 0 switches the rule off
+    /// How often segments of a path may repeat in a row; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Traps")]
     pub max_repeated_segments: Option<usize>,
-    /// URLs fetched of a path with three or more parameters that bring nothing new; 0 switches the rule off
+    /// URLs of a path with three or more parameters that bring nothing new; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_queries_per_path: Option<u32>,
-    /// URLs fetched of a path with one or two parameters that bring nothing new; 0 switches the rule off
+    /// URLs of a path with one or two parameters that bring nothing new; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_simple_queries_per_path: Option<u32>,
-    /// URLs fetched that differ only in their dates and bring nothing new; 0 switches the rule off
+    /// URLs that differ only in their dates and bring nothing new; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_calendar_pages: Option<u32>,
-    /// URLs fetched that differ only in a session id and bring nothing new; 0 switches the rule off
+    /// URLs that differ only in a session id and bring nothing new; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_session_pages: Option<u32>,
-    /// URLs fetched of a group that brings only more of itself, from when on that is noticed; 0 switches the rule off
+    /// URLs of a group that brings only more of itself, counted from when the rule notices it; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_low_yield_pages: Option<u32>,
-    /// Pages of a group that are looked at to notice it
+    /// Pages of a group in one judgement of that rule
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub low_yield_window: Option<u32>,
 }

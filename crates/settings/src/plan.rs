@@ -157,7 +157,8 @@ impl Plan {
 /// What is kept besides HTML, XML and text; `None` is everything.
 fn keep(options: &Options) -> anyhow::Result<Option<Keep>> {
     let range = |text: &String| {
-        let unusable = || usage(format!("--content-types {text}: is no media type such as application/pdf or audio/*"));
+        let unusable =
+            || usage(format!("--content-types {text}: is not a media type such as application/pdf or audio/*"));
         MediaRange::parse(text).ok_or_else(unusable)
     };
     let ranges = options.content_types.iter().map(range).collect::<anyhow::Result<_>>()?;
@@ -240,7 +241,7 @@ fn check_store(options: &Options) -> anyhow::Result<()> {
     if let Some(store) = &options.store {
         store.address().map_err(|error| usage(format!("--store {error}")))?;
     } else if options.store_schema.is_some() {
-        return Err(usage("--store-schema says where in a database: name the database with --store"));
+        return Err(usage("--store-schema needs a database: name it with --store"));
     }
     if let Some(name) = &options.store_schema {
         parsed("store-schema", name, str::parse::<Schema>)?;
@@ -505,7 +506,7 @@ mod tests {
         );
         check(
             Options { store_schema: text("x"), ..Options::default() },
-            "--store-schema says where in a database: name the database with --store",
+            "--store-schema needs a database: name it with --store",
         );
         check(
             Options { store: store("postgres://h"), store_schema: text("A"), ..Options::default() },

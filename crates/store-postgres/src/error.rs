@@ -10,7 +10,7 @@ const OTHER_WRITER: &str = "AR001";
 /// What it says where a politeness group has another owner.
 const FENCED: &str = "AR002";
 
-/// What it says where the worker is called dead.
+/// What it says where the worker was declared dead.
 const DEAD: &str = "AR003";
 
 /// Why a schema cannot be used.
@@ -42,7 +42,7 @@ pub enum Unusable {
         schema: String,
     },
     /// The connection was lost and could not be made again, or the server refused for so long.
-    #[error("the database was not to be had for {seconds} seconds: {source}")]
+    #[error("the database was unreachable for {seconds} seconds: {source}")]
     Lost {
         /// How long it was tried.
         seconds: u64,
@@ -66,10 +66,10 @@ pub enum Unusable {
         source: postgres::Error,
     },
     /// A politeness group that the commit is about has another owner by now. Nothing was written.
-    #[error("a politeness group has another owner by now")]
+    #[error("a politeness group now has another owner")]
     Fenced,
     /// The worker that commits is called dead. Nothing was written.
-    #[error("this worker is called dead")]
+    #[error("this worker was declared dead")]
     Dead,
     /// A commit failed before.
     #[error("an earlier commit failed; the store must be opened again")]
@@ -107,7 +107,7 @@ pub(crate) fn is_fenced(error: &StoreError) -> bool {
     matches!(source.downcast_ref(), Some(Unusable::Fenced))
 }
 
-/// Whether a commit was refused because the worker is called dead.
+/// Whether a commit was refused because the worker was declared dead.
 pub(crate) fn is_dead(error: &StoreError) -> bool {
     let StoreError::Backend { source, .. } = error else { return false };
     matches!(source.downcast_ref(), Some(Unusable::Dead))
@@ -197,7 +197,7 @@ mod tests {
             ("58P01", "undefined_file", false),
             ("AR001", "another process has opened the store", false),
             ("AR002", "a politeness group has another owner", false),
-            ("AR003", "the worker is called dead", false),
+            ("AR003", "the worker was declared dead", false),
             ("P0001", "raise_exception", false),
             ("XX000", "internal_error", false),
             ("XX001", "data_corrupted", false),

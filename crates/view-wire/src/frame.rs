@@ -16,7 +16,7 @@ pub enum WireError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// A frame that is too long, or is no value.
-    #[error("what came is no answer of this program: {0}")]
+    #[error("unexpected data in place of an answer: {0}")]
     Malformed(String),
     /// The other side is another version of the program.
     #[error("the crawl is run by another version of this program")]

@@ -20,7 +20,7 @@ use settings::plan::Plan;
 pub struct AdoptArgs {
     /// The crawl's directory
     pub dir: PathBuf,
-    /// The seeds of the crawl, where its state was lost and there is no dataset that names them
+    /// The seeds of the crawl, if its state was lost and no dataset names them
     #[arg(value_name = "SEED")]
     pub seed: Vec<String>,
     /// Print one JSON object

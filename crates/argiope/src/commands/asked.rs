@@ -29,8 +29,8 @@ pub(super) struct Asked {
 /// Which part of the link graph is asked about.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(super) struct Extent {
-    /// Count only URLs that the crawl visited, with success or in vain, and links between them out of pages whose depth allowed to
-    /// follow links: the graph that the API of a crawl by several workers answers from
+    /// Use the graph of visited pages, as the API of a crawl by several workers does: URLs that the crawl visited, successfully or not, and
+    /// the links between them that it could follow
     #[arg(long)]
     pub(super) visited: bool,
 }
@@ -161,7 +161,7 @@ fn derive(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> {
 
 fn not_complete(dir: &CrawlDir) -> String {
     let root = dir.root().display();
-    format!("{root}: its dataset is not complete: first let somebody who may write there run `argiope derive {root}`")
+    format!("{root}: its dataset is not complete: first, a user with write permission must run `argiope derive {root}`")
 }
 
 /// Whether the user or the file system forbids it.
@@ -173,7 +173,7 @@ fn is_forbidden(error: &anyhow::Error) -> bool {
 /// How many threads compute.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(super) struct Threads {
-    /// Threads that compute; without it as many as there are cores. The answer does not depend on it
+    /// Threads [default: the number of cores]. The answer does not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
 }

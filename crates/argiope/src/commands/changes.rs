@@ -25,20 +25,19 @@ const BLOCK_CHARS_MAX: usize = 300;
 pub struct ChangesArgs {
     /// The crawl's directory
     pub dir: PathBuf,
-    /// Compare with what there was then: a date, a time in UTC (2026-11-21T08:30:00Z), or how long ago (7d) [default: when the last round
-    /// began]
+    /// Compare with this time: a date, a time in UTC (2026-11-21T08:30:00Z), or how long ago (7d) [default: the begin of the last round]
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// Only of this site; may be repeated
+    /// Only this site; may be repeated
     #[arg(long, value_name = "SITE")]
     pub site: Vec<SiteName>,
-    /// Do not say what is different in changed pages
+    /// Leave out the differences in changed pages
     #[arg(long)]
     pub brief: bool,
-    /// Print a JSON object a line, one a change (docs/changes.md)
+    /// Print one JSON object per line, one for each change (docs/again.md)
     #[arg(long, conflicts_with = "feed")]
     pub json: bool,
-    /// Print an Atom feed, with the newest thousand changes
+    /// Print an Atom feed of the newest thousand changes
     #[arg(long)]
     pub feed: bool,
 }

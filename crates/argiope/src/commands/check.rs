@@ -28,7 +28,7 @@ use report::Report;
 pub struct CheckArgs {
     /// The crawl's directory
     pub dir: PathBuf,
-    /// Mend what can be mended: cut broken tails, take damaged records out, move pointers, rebuild indexes
+    /// Repair: cut broken tails, remove damaged records, move pointers, rebuild indexes
     #[arg(long)]
     pub repair: bool,
     /// Print one JSON object

@@ -36,7 +36,7 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// The arguments of `argiope client`.
 #[derive(Args, Debug)]
 pub struct ClientArgs {
-    /// Where the server listens to clients
+    /// The server's address for clients
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7871", global = true)]
     server: String,
     /// Print the answer as one JSON object
@@ -50,37 +50,37 @@ pub struct ClientArgs {
 
 #[derive(Subcommand, Debug)]
 enum Method {
-    /// The workers that are alive
+    /// List the live workers
     Workers,
-    /// Crawl from a URL, and wait until nothing is left to do within its scope and depth
+    /// Crawl from a URL, and wait until no work is left within its scope and depth
     Crawl {
         /// The URL
         url: String,
-        /// Links from the URL, at most: 0 is the page alone [default: as deep as the crawl goes]
+        /// The largest number of links from the URL: 0 is the page alone [default: the depth of the crawl]
         #[arg(long, value_name = "N")]
         depth: Option<u32>,
-        /// Tell on standard error how it goes; with --json an object a line
+        /// Show progress on standard error; with --json one object per line
         #[arg(long)]
         progress: bool,
     },
-    /// Add seeds, and do not wait
+    /// Add seeds without waiting
     AddSeeds {
         /// The URLs
         #[arg(required = true, value_name = "URL")]
         urls: Vec<String>,
     },
-    /// The sites that a worker owns
+    /// List the sites that a worker owns
     Domains {
         /// Its id or name, as `workers` tells
         worker: String,
-        /// Only sites behind this one
+        /// Only sites after this one
         #[arg(long, value_name = "SITE", default_value = "")]
         after: String,
-        /// How many are told
+        /// How many to show
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         limit: u32,
     },
-    /// Count the links between two domains, from what is in reach of a page of each
+    /// Count the links between two domains, among the pages reachable from a page of each
     Overlap {
         /// A page of one domain
         url1: String,
@@ -90,48 +90,48 @@ enum Method {
         #[arg(long)]
         list: bool,
     },
-    /// Tell the PageRank of a page, or the pages with the highest
+    /// Show the PageRank of a page, or the pages with the highest ranks
     Rank {
         /// The URL whose rank is asked for; without it the highest ranks are told
         url: Option<String>,
-        /// How many are told
+        /// How many to show
         #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "url")]
         top: u32,
         /// Ranks that sum to 1
         #[arg(long)]
         normalized: bool,
     },
-    /// Find the pages that have a text
+    /// Find the pages that contain a text
     Search {
         /// The text
         text: String,
-        /// Do not tell capitals from small letters
+        /// Ignore case
         #[arg(long)]
         ignore_case: bool,
         /// The text is a regular expression
         #[arg(long)]
         regex: bool,
-        /// How many pages are told
+        /// How many pages to show
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u32,
     },
-    /// Show the links from a page and those to it, with their texts
+    /// Show the links from and to a page, with their texts
     Links {
         /// The page
         url: String,
     },
-    /// Tell what is known of a URL
+    /// Explain the state of a URL
     Explain {
         /// The URL
         url: String,
     },
-    /// Say where the crawl stands
+    /// Show the progress of the crawl
     Stats,
-    /// Let no worker ask any server anything until `resume`
+    /// Stop all requests to web servers until `resume`
     Pause,
     /// End a pause
     Resume,
-    /// Have a worker hand over what it owns, and end
+    /// Make a worker hand over its sites and end
     Drain {
         /// Its id or name, as `workers` tells
         worker: String,
@@ -177,7 +177,7 @@ type Client = CrawlerClient<InterceptedService<Channel, Bearer>>;
 async fn connect(server: &str, proof: &Proof) -> anyhow::Result<Client> {
     let scheme = if proof.tls.is_some() { "https" } else { "http" };
     let mut endpoint = Endpoint::from_shared(format!("{scheme}://{server}"))
-        .map_err(|_| usage(format!("--server {server}: is no address with a port, such as 127.0.0.1:7871")))?
+        .map_err(|_| usage(format!("--server {server}: is not an address with a port, such as 127.0.0.1:7871")))?
         .connect_timeout(CONNECT_TIME_MAX)
         .http2_keep_alive_interval(KEEPALIVE_EVERY)
         .keep_alive_timeout(KEEPALIVE_TIME_MAX);

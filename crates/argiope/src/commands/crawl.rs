@@ -51,67 +51,67 @@ const SEEDS_TOLD_MAX: usize = 20;
 /// The arguments of `argiope crawl`.
 #[derive(Args, Debug)]
 pub struct CrawlArgs {
-    /// Where to begin: URLs
+    /// The seeds: URLs
     #[arg(value_name = "SEED")]
     pub seed: Vec<String>,
-    /// The directory of the crawl; one that holds a crawl is resumed [default: crawl-HOST of the first seed]
+    /// The directory of the crawl; an existing crawl is resumed [default: crawl-HOST of the first seed]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// A file of settings, such as the crawl.toml of another crawl
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// A file of seeds, one a line; - is standard input
+    /// A file of seeds, one per line; - is standard input
     #[arg(long, value_name = "FILE")]
     pub seeds: Option<PathBuf>,
-    /// Refuse a file of seeds in which a line is no URL, instead of leaving that line out
+    /// Refuse a file of seeds with a line that is no URL, instead of skipping the line
     #[arg(long, requires = "seeds")]
     pub strict: bool,
-    /// Fetch URLs again that ended so (http_error, domain_error, timeout, connection_error, tls_error, render_error, too_large, given_up,
-    /// disallowed, excluded, trap), several with commas; their sites are asked again, also those that were given up
+    /// Fetch URLs with these outcomes again, also of sites that were given up: http_error, domain_error, timeout, connection_error,
+    /// tls_error, render_error, too_large, given_up, disallowed, excluded, trap (separated by commas)
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = retry::outcome)]
     pub retry: Vec<Outcome>,
-    /// Visit the pages of the crawl again, in a round: what has not changed is not sent again, new links are followed, and
-    /// `argiope changes` says what is different
+    /// Visit the pages of the crawl again, in a round. Unchanged pages are not sent again, new links are followed, and `argiope changes`
+    /// shows the differences
     #[arg(long)]
     pub again: bool,
-    /// Of these, only what was last visited at least so long ago: 12h, 30d
+    /// With --again: only URLs last visited at least this long ago (12h, 30d)
     #[arg(long, value_name = "DURATION", requires = "again")]
     pub older_than: Option<Span>,
-    /// Of these, only URLs that match this wildcard pattern; may be repeated
+    /// With --again: only URLs that match this wildcard pattern; may be repeated
     #[arg(long, value_name = "PATTERN", requires = "again")]
     pub only: Vec<String>,
-    /// How progress is shown
+    /// How to show progress
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub progress: Show,
-    /// Say with which settings the crawl would begin, what becomes of the seeds given, and what robots.txt says of them; write nothing
+    /// Show the settings of the crawl, which seeds its rules admit, and what robots.txt says about them; write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Say nothing but why it failed: the exit code tells how the crawl ended
+    /// Print only errors; the exit code tells how the crawl ended
     #[arg(short, long)]
     pub quiet: bool,
-    /// Say what becomes of each URL
+    /// Print the outcome of each URL
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
     /// Append messages, progress and the summary to this file, as JSON lines with time and level
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Answer GET /metrics there while it runs, as Prometheus reads it; port 0 takes a free one
+    /// Serve Prometheus metrics at this address (GET /metrics) during the crawl; port 0 takes a free port
     #[arg(long, value_name = "ADDR")]
     pub metrics: Option<String>,
     /// Print the summary as one JSON object on standard output
     #[arg(long)]
     pub json: bool,
-    /// Where outcomes are streamed, one JSON object a line, each exactly once: FILE, - for standard output, or unix:PATH for a reader that
-    /// listens there. The crawl's later runs go on with it
+    /// Stream outcomes, one JSON object per line, to FILE, - (standard output) or unix:PATH (a listening reader). Later runs of the
+    /// crawl continue the stream
     #[arg(long, value_name = "TARGET")]
     pub stream: Option<Target>,
-    /// What lines of the stream have beyond the row of a URL (headers, links, text), several with commas
+    /// More fields of the stream's lines: headers, links, text (separated by commas)
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub stream_fields: Vec<Field>,
-    /// Bytes of lines that may wait for a slow reader of the stream; beyond it the crawl waits [default: 64MiB]
+    /// Bytes of lines that may wait for a slow reader of the stream; beyond that the crawl waits [default: 64MiB]
     #[arg(long, value_name = "SIZE")]
     pub stream_buffer: Option<Bytes>,
-    /// End the stream that earlier runs had; lines that were not read are lost
+    /// End the stream of earlier runs; unread lines are lost
     #[arg(long, conflicts_with_all = ["stream", "stream_fields", "stream_buffer"])]
     pub no_stream: bool,
     /// The settings of the crawl.

@@ -24,7 +24,7 @@ const PROGRESS_ROWS: u64 = 10_000;
 pub struct DeriveArgs {
     /// The crawl's directory
     pub dir: PathBuf,
-    /// Make all of it anew, not only what is missing
+    /// Make everything again, not only missing parts
     #[arg(long)]
     pub all: bool,
 }

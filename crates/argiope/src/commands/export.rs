@@ -24,7 +24,7 @@ pub struct ExportArgs {
     pub dir: PathBuf,
     /// The format
     pub format: Format,
-    /// Where to: a file or directory that is there whole or not at all. Formats of one text may go to standard output, which is the default
+    /// The target: a file or directory, which appears when it is complete [default: standard output, for formats of one text]
     #[arg(short, long, value_name = "TARGET")]
     pub output: Option<PathBuf>,
     /// Only URLs of this site (https://example.com) or host (example.com); may be repeated
@@ -36,10 +36,10 @@ pub struct ExportArgs {
     /// Only answers declared as this media type (text/html, image/*); may be repeated
     #[arg(long, value_name = "TYPE", help_heading = "Only some rows")]
     pub content_type: Vec<String>,
-    /// Only what was fetched at this date or time (UTC) or later
+    /// Only URLs fetched at this date or time (UTC) or later
     #[arg(long, value_name = "TIME", help_heading = "Only some rows")]
     pub since: Option<String>,
-    /// jsonl: sitemaps too; a column `purpose` then tells them from pages
+    /// jsonl: sitemaps too; the column `purpose` distinguishes them from pages
     #[arg(long)]
     pub all: bool,
 }
@@ -143,7 +143,7 @@ fn refuse_own_directory(args: &ExportArgs) -> anyhow::Result<()> {
     match (output, target, own) {
         (Some(output), Some(target), Some(own)) if target.starts_with(&own) => {
             let (output, own) = (output.display(), args.dir.display());
-            Err(usage(format!("-o {output}: lies in the directory of the crawl, {own}: choose another place")))
+            Err(usage(format!("-o {output}: is inside the directory of the crawl, {own}: choose another place")))
         }
         _ => Ok(()),
     }

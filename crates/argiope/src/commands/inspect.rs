@@ -26,8 +26,8 @@ use settings::usage;
 
 const BATCH_HELP: &str = "\
 Batch mode:
-  argiope inspect --batch reads one JSON object a line from standard input and writes one JSON object a line to standard \
-output, in the same order, each flushed before the next request is read. Requests by form:
+  argiope inspect --batch reads requests from standard input and writes answers to standard output, one JSON object per line, in the same \
+order. It flushes each answer before it reads the next request. Forms of requests:
 
     {\"inspect\":\"url\", \"href\":\"../a?b\", \"base\":\"http://example.com/x/\", \"strip_www\":true}
     {\"inspect\":\"robots\", \"body\":\"User-agent: *\\nDisallow: /x\", \"url\":\"/x/y\"}
@@ -35,22 +35,22 @@ output, in the same order, each flushed before the next request is read. Request
     {\"inspect\":\"sitemap\", \"body_base64\":\"H4sI...\"}
     {\"inspect\":\"warc\", \"file\":\"a.warc.gz\", \"offset\":1234}
 
-  The input of robots, html and sitemap is one of \"file\", \"body\" (text) and \"body_base64\". The other keys are those of \
+  The input of robots, html and sitemap is one of \"file\", \"body\" (text) and \"body_base64\". The other keys have the names of \
 the flags: robots has \"user_agent\", \"match\" and \"status\", html has \"content_type\", sitemap has \"url\", and url, \
 html and sitemap have \"sort_query\", \"strip_session_ids\", \"strip_tracking\", \"collapse_slashes\" and \"strip_www\". \
 An \"id\" of any kind is repeated in the answer.
 
-  The answers are those of --json. A request that cannot be answered gives {\"error\":\"...\"} on its line, and the next one \
+  The answers are those of --json. An invalid request gives {\"error\":\"...\"} on its line, and the next one \
 is read. docs/inspect.md describes every key of the answers.";
 
 /// The arguments of `argiope inspect`.
 #[derive(Debug, Args)]
 #[command(after_long_help = BATCH_HELP)]
 pub struct InspectArgs {
-    /// Print JSON, one object a line
+    /// Print JSON, one object per line
     #[arg(long, global = true)]
     json: bool,
-    /// Answer JSON requests from standard input, one a line (--help shows their form)
+    /// Answer JSON requests from standard input, one per line (--help shows their form)
     #[arg(long)]
     batch: bool,
     #[command(subcommand)]

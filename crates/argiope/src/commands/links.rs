@@ -27,7 +27,7 @@ pub struct LinksArgs {
     /// Only links from the page
     #[arg(long)]
     out: bool,
-    /// Print a JSON object a line, one a link
+    /// Print one JSON object per line, one for each link
     #[arg(long)]
     json: bool,
 }

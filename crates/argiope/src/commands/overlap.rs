@@ -47,7 +47,7 @@ pub fn run(args: OverlapArgs) -> anyhow::Result<ExitCode> {
     let (other, _) = asked.vertex(&graph, &args.url2)?;
     let domains = [&one, &other].map(domain_name);
     if domain_of(&one) == domain_of(&other) {
-        bail!("both URLs are of {}: an overlap is one of two domains, host and port", domains[0]);
+        bail!("both URLs are in {}: an overlap needs two domains (host and port)", domains[0]);
     }
     let Overlap { reachable, edges } = overlap(&Arc::new(graph), [&one, &other], args.threads.crew())?;
     let counts = edges.each_ref().map(|edges| edges.len() as u64);

@@ -44,10 +44,10 @@ pub struct PagesArgs {
     /// `seedURL`, `pageDirectory`, `maxDepth`.
     #[arg(hide = true, allow_negative_numbers = true)]
     pub arguments: Vec<OsString>,
-    /// What is internal: URLs that begin with PREFIX [default: those of the host of seedURL]
+    /// The internal URLs: those that begin with PREFIX [default: those of seedURL's host]
     #[arg(long, value_name = "PREFIX")]
     pub internal: Option<String>,
-    /// Where the state of the crawl is kept [default: pageDirectory with .crawl at the end of its name]
+    /// The directory of the crawl's state [default: pageDirectory with .crawl appended]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// The settings of the crawl.
@@ -161,7 +161,7 @@ fn resumed(dir: &CrawlDir, given: &Options) -> anyhow::Result<Plan> {
 fn state_dir(given: Option<&Path>, page_dir: &PageDir) -> anyhow::Result<CrawlDir> {
     let Some(given) = given else { return Ok(CrawlDir::at(page_dir.sibling(".crawl")?)) };
     if page_dir.contains(given)? {
-        bail!(usage(format!("-o {}: lies in pageDirectory, which is for pages alone", given.display())));
+        bail!(usage(format!("-o {}: is inside pageDirectory, which is only for pages", given.display())));
     }
     Ok(CrawlDir::at(given))
 }
@@ -194,7 +194,7 @@ fn tell_of_resumption(saver: &Saver, page_dir: &PageDir, dir: &CrawlDir, store: 
         crate::say!("going on behind {} in {page_dir}", counted(saver.saved()));
     } else {
         let root = dir.root().display();
-        crate::say!("this crawl has ended before: to crawl anew, remove {root} and the pages in {page_dir}");
+        crate::say!("this crawl has already ended: to start over, remove {root} and the pages in {page_dir}");
     }
     Ok(())
 }

@@ -26,13 +26,13 @@ pub struct RankArgs {
     pub dir: PathBuf,
     /// The URL whose rank is asked for; without it the highest ranks are told
     pub url: Option<String>,
-    /// How many are told
+    /// How many to show
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "url")]
     top: usize,
-    /// What has a rank: pages, or sites or domains by the links between them
+    /// What to rank: pages, or sites or domains by the links between them
     #[arg(long, value_enum, default_value_t = By::Page, conflicts_with = "url")]
     by: By,
-    /// Ranks that sum to 1: the rank of pages without links is spread over all, and URLs that were not crawled have one too
+    /// Ranks that sum to 1. The rank of pages without links is spread over all pages, and uncrawled URLs have a rank too
     #[arg(long)]
     normalized: bool,
     /// Write all ranks to a file, the highest first: .csv or .parquet

@@ -21,7 +21,7 @@ pub struct ReportArgs {
     /// Print one JSON object (docs/report.md)
     #[arg(long)]
     pub json: bool,
-    /// Write a page that needs nothing from anywhere: tables, charts, the picture of links. Nothing is printed then, unless --json is given
+    /// Write a self-contained page: tables, charts, the picture of links. Print nothing, unless --json is given
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }

@@ -23,16 +23,16 @@ pub struct SearchArgs {
     pub dir: PathBuf,
     /// The text, as it stands on the pages, their tags aside
     pub text: String,
-    /// Do not tell capitals from small letters
+    /// Ignore case
     #[arg(long)]
     ignore_case: bool,
     /// The text is a regular expression
     #[arg(long)]
     regex: bool,
-    /// Show the first place where a page has it, with so many characters on either side
+    /// Show the first occurrence in each page, with this many characters on either side
     #[arg(long, value_name = "CHARS", num_args = 0..=1)]
     context: Option<Option<usize>>,
-    /// How many pages are told; 0 tells all
+    /// How many pages to show; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
     /// Print one JSON object

@@ -35,29 +35,29 @@ const LEASE_MAX: Duration = Duration::from_secs(3_600);
 /// The arguments of `argiope server`.
 #[derive(Args, Debug)]
 pub struct ServerArgs {
-    /// Where the archive is, a URL on storage that all workers share; the first server of a crawl says so for all
+    /// The URL of the archive, on storage that all workers reach; the first server of a crawl decides
     #[arg(long, value_name = "URL")]
     pub archive: Option<String>,
-    /// Where clients are listened to; port 0 is any that is free
+    /// The address for clients; port 0 takes a free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7871")]
     pub clients: String,
-    /// Where workers are listened to; port 0 is any that is free
+    /// The address for workers; port 0 takes a free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7870")]
     pub workers: String,
-    /// How long a worker may go on without a word to the database; the first server of a crawl says so for all [default: 15s]
+    /// How long a worker may work without reaching the database; the first server of a crawl decides [default: 15s]
     #[arg(long, value_name = "D")]
     pub lease: Option<Span>,
-    /// Who crawls the sites of an address: the worker that is nearest to it, or the one that a hash chooses; the first server of a
-    /// crawl says so for all [default: latency]
+    /// Which worker crawls the sites of an address: the nearest, or one chosen by a hash; the first server of a crawl decides [default:
+    /// latency]
     #[arg(long, value_enum)]
     pub placement: Option<Placement>,
-    /// Forget the crawl with this id, which the database holds, with all that is known of its URLs, and begin another. Its archive stays
+    /// Delete the state of the crawl with this id from the database, and begin another crawl. The archive stays
     #[arg(long, value_name = "ID")]
     pub reset: Option<String>,
     /// A file of settings, such as the crawl.toml of another crawl
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Print where it listens as one JSON object on standard output
+    /// Print its addresses as one JSON object on standard output
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -143,7 +143,9 @@ fn check(given: &Options) -> anyhow::Result<()> {
         ("max-time", given.max_time.is_some()),
     ];
     if let Some((flag, _)) = limits.into_iter().find(|(_, is_given)| *is_given) {
-        bail!(usage(format!("--{flag}: nobody counts for all workers; `argiope client pause` stops them")));
+        bail!(usage(format!(
+            "--{flag}: no part of the cluster counts for all workers; `argiope client pause` stops them"
+        )));
     }
     if given.sandbox == Some(true) {
         bail!(usage("--sandbox: the test web lives in one process; workers reach one that `argiope testweb` serves"));

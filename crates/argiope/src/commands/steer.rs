@@ -22,7 +22,7 @@ pub struct SteerArgs {
     /// The directory of the crawl
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// Change nothing; say how many URLs the change would concern
+    /// Change nothing; count the URLs that the change affects
     #[arg(long)]
     pub dry_run: bool,
     /// What to change
@@ -41,13 +41,13 @@ pub enum What {
     Stop,
     /// Fetch no URLs any more that match one of these patterns, also of those in the queue
     Exclude {
-        /// Wildcard patterns, as of --exclude
+        /// Wildcard patterns, as in --exclude
         #[arg(value_name = "PATTERN", required = true)]
         patterns: Vec<String>,
     },
     /// Follow URLs too that match one of these patterns, where the crawl has --include patterns
     Include {
-        /// Wildcard patterns, as of --include
+        /// Wildcard patterns, as in --include
         #[arg(value_name = "PATTERN", required = true)]
         patterns: Vec<String>,
     },
@@ -59,7 +59,7 @@ pub enum What {
     },
     /// Ask sites again that are on hold
     Release {
-        /// Sites, as they were given to `hold`
+        /// Sites, as given to `hold`
         #[arg(value_name = "SITE", required = true)]
         sites: Vec<SiteName>,
     },

@@ -13,7 +13,7 @@ use settings::usage;
 /// The arguments of `argiope testweb`.
 #[derive(Args, Debug)]
 pub struct TestwebArgs {
-    /// Where to listen; port 0 takes a free one
+    /// The address; port 0 takes a free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
     /// Serve the files of a directory as the site NAME
@@ -22,10 +22,10 @@ pub struct TestwebArgs {
     /// Serve a web computed from page names, under *.synthetic.test: any size, no stored data
     #[arg(long, value_name = "SEED,SITES,PAGES,DEGREE")]
     pub synthetic: Option<String>,
-    /// Write each request as a line of JSON to this file
+    /// Write each request to this file, as one line of JSON
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Write the certificate of the authority that signs the sites' certificates to this file, in PEM
+    /// Write the certificate of the sites' authority to this file, in PEM
     #[arg(long, value_name = "FILE")]
     pub ca_cert: Option<PathBuf>,
 }

@@ -37,19 +37,19 @@ const VISITS_MAX: f64 = 100_000.0;
 pub struct WatchArgs {
     /// The directory of the crawl, which `argiope crawl` has made
     pub dir: PathBuf,
-    /// Visits of known pages: 5000/day, 200/h, 10/min
+    /// The budget of visits to known pages: 5000/day, 200/h, 10/min
     #[arg(long, value_name = "N/TIME")]
     pub budget: Budget,
-    /// How often pages are chosen; each time is a round
+    /// The time between rounds
     #[arg(long, value_name = "DURATION", default_value = "10m")]
     pub every: Span,
     /// What makes a page important
     #[arg(long, value_name = "WHAT", default_value = "equal")]
     pub importance: Important,
-    /// End after so many rounds
+    /// End after this many rounds
     #[arg(long, value_name = "N")]
     pub rounds: Option<u64>,
-    /// How progress is shown
+    /// How to show progress
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub progress: Show,
 }

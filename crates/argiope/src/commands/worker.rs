@@ -24,27 +24,27 @@ pub struct WorkerArgs {
     /// The server's address for workers, host:port
     #[arg(value_name = "SERVER")]
     server: String,
-    /// Where segments lie until they are sealed, and the rows that questions are answered from. It is emptied when the worker joins
-    /// [default: a directory among the system's temporary files]
+    /// The directory for segments until they are sealed, and for the rows that answer questions. The worker empties it when it joins
+    /// [default: a temporary directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// The address to be asked at by the server, and by other workers; port 0 takes a free one
+    /// The address for the server and other workers; port 0 takes a free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// How others reach that address, host:port, where it is not what --listen says
+    /// The address under which others reach --listen, host:port, if it differs
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Seal a segment after this time although it is not full: what a worker has not sealed when it is lost is fetched again
+    /// Seal a segment after this time even if it is not full; unsealed pages of a lost worker are fetched again
     #[arg(long, value_name = "TIME", default_value = "5m")]
     seal_after: Span,
-    /// The Chromium to render with, where the crawl renders [default: the first of chromium, chromium-browser, google-chrome-stable,
+    /// The Chromium to render with, if the crawl renders [default: the first of chromium, chromium-browser, google-chrome-stable,
     /// google-chrome in PATH]
     #[arg(long, value_name = "PATH", env = "ARGIOPE_BROWSER", hide_env_values = true)]
     browser: Option<PathBuf>,
-    /// How progress is shown
+    /// How to show progress
     #[arg(long, value_name = "HOW", default_value = "auto")]
     progress: Show,
-    /// Answer GET /metrics there while it runs, as Prometheus reads it; port 0 takes a free one
+    /// Serve Prometheus metrics at this address (GET /metrics); port 0 takes a free port
     #[arg(long, value_name = "ADDR")]
     metrics: Option<String>,
     #[command(flatten)]

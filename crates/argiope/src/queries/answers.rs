@@ -153,7 +153,7 @@ impl Asked {
         let roots = [&roots[0], &roots[1]];
         let domains = roots.map(domain_name);
         if domain_of(roots[0]) == domain_of(roots[1]) {
-            let same = format!("both URLs are of {}: an overlap is one of two domains, host and port", domains[0]);
+            let same = format!("both URLs are in {}: an overlap needs two domains (host and port)", domains[0]);
             return Err(QueryError::Refused(same).into());
         }
         let Overlap { reachable, edges } = overlap(&graph, roots, crew)?;

@@ -161,7 +161,7 @@ impl Process {
         match line.ends_with('\n') {
             true => Ok(line),
             false if line.is_empty() => bail!("its process was lost"),
-            false => bail!("the answer has more than {ANSWER_BYTES_MAX} bytes: ask for less"),
+            false => bail!("the answer has more than {ANSWER_BYTES_MAX} bytes: use a smaller limit"),
         }
     }
 }
@@ -192,7 +192,7 @@ async fn start(
         .retain(|_, entry| entry.process.as_mut().is_none_or(|process| matches!(process.child.try_wait(), Ok(None))));
     let permit = running.free.clone().try_acquire_owned();
     let permit = permit.map_err(|_| {
-        let busy = anyhow!("it takes part in {QUERIES_MAX} queries already: ask later");
+        let busy = anyhow!("it takes part in {QUERIES_MAX} queries already: try again later");
         Failure(StatusCode::SERVICE_UNAVAILABLE, busy)
     })?;
     fetch_missing(running.clone(), start.segments.clone()).await?;
@@ -201,9 +201,9 @@ async fn start(
     let Endpoint { root, listen, host, state, .. } = &running.endpoint;
     let (root, host, state) = (root.clone(), host.clone(), state.clone());
     process.tell(&Job { root, listen: *listen, host, start, state }).await?;
-    let line = timeout(START_TIME_MAX, process.line()).await.context("its process does not begin")??;
+    let line = timeout(START_TIME_MAX, process.line()).await.context("its process did not start")??;
     let Ok(started) = serde_json::from_str::<Started>(&line) else {
-        let ended: Ended = serde_json::from_str(&line).context("its process does not say what was expected")?;
+        let ended: Ended = serde_json::from_str(&line).context("unexpected output of its process")?;
         return Ok(Json(Err(ended.err().context("its process ended at once")?)));
     };
     let entry = Entry { process: Some(process), is_cancelled: Arc::default() };
@@ -243,7 +243,7 @@ async fn run(
         process.tell(&run).await?;
         let line = timeout(Duration::from_secs(QUERY_SECONDS_MAX), process.line()).await;
         let line = line.context("its process took too long")??;
-        serde_json::from_str(&line).context("its process does not say what was expected")
+        serde_json::from_str(&line).context("unexpected output of its process")
     };
     let ended: Ended = tokio::select! {
         ended = ended => ended?,

@@ -94,7 +94,7 @@ fn stream(service: &Service) -> MethodRouter {
 
 async fn unknown(request: HttpRequest<Body>) -> HttpResponse {
     refused(&Status::unimplemented(message(format_args!(
-        "{} is no method: argiope.proto names them",
+        "{} is not a method: argiope.proto lists them",
         request.uri().path()
     ))))
 }

@@ -355,7 +355,7 @@ impl Crawler for Service {
 fn lost() -> Status {
     let seconds = SILENCE_MAX.as_secs();
     Status::unavailable(format!(
-        "the database has not answered for {seconds} seconds: ask again later; what was asked for may have been done all the same"
+        "the database has not answered for {seconds} seconds: try again later; the request may have been executed all the same"
     ))
 }
 

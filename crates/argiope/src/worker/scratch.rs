@@ -35,7 +35,7 @@ impl Scratch {
         let is_empty = root.read_dir().with_context(|| format!("cannot read {}", root.display()))?.next().is_none();
         if !is_empty && !CrawlDir::at(root).holds_crawl() && !root.join(MARK).is_file() {
             bail!(
-                "{}: is not empty, and what is there is no worker's: choose another directory with --dir",
+                "{}: is not empty, and not a worker's directory: choose another directory with --dir",
                 root.display()
             );
         }
@@ -133,7 +133,7 @@ mod tests {
         Scratch::new(Some(dir.path())).expect("a worker's").emptied().expect("emptied");
         std::fs::remove_file(dir.path().join(MARK)).expect("removed");
         std::fs::write(dir.path().join("letters"), "").expect("a file");
-        assert!(refused().contains("is not empty, and what is there is no worker's"), "{}", refused());
+        assert!(refused().contains("is not empty, and not a worker's directory"), "{}", refused());
         std::fs::write(dir.path().join("crawl.toml"), "").expect("a file");
         std::fs::create_dir(dir.path().join("state")).expect("a directory");
         assert!(refused().contains("holds a crawl with a state of its own"), "{}", refused());

@@ -129,7 +129,7 @@ fn what_cannot_be_is_refused_in_one_line() {
         assert!(ran.code == code && line.contains(expect), "{line} instead of {expect}");
         assert!(!line.contains("wrong@") && !line.contains(":wrong"), "the password is shown: {line}");
     };
-    let open = "is open to other machines: say who may ask with --token-file, or with --tls-cert";
+    let open = "is open to other machines: choose who may use it, with --token-file, or with --tls-cert";
     for flag in ["--clients", "--workers"] {
         check(&[&["server", flag, "0.0.0.0:0"], &store], 2, &format!("{flag} 0.0.0.0:0 {open}"));
     }
@@ -149,7 +149,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     check(
         &[&usual, &store[..2], &other],
         2,
-        "holds a crawl with other settings of depth, scope: give those it began with",
+        "holds a crawl with other settings of depth, scope: give the original ones",
     );
     check(&[&usual, &store], 2, "--archive file:///a: the archive of the crawl in");
     check(

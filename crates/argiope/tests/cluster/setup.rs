@@ -119,7 +119,7 @@ fn the_lease_and_the_placement_are_those_of_the_first_server() {
     assert_eq!(agreed(&Served::start(&database, &[])), (40.0, Placement::Hash));
     assert_eq!(agreed(&Served::start(&database, &["--lease", "40s"])), (40.0, Placement::Hash));
     let line = refused(&database.url(), &["--lease", "15s", "--placement", "latency"]);
-    assert!(line.contains("other settings of lease (40s), placement (hash): give those it began with"), "{line}");
+    assert!(line.contains("other settings of lease (40s), placement (hash): give the original ones"), "{line}");
     // Of a crawl of an earlier program the first server of this one says it.
     drop(first);
     let mut client = database.client();

@@ -110,7 +110,7 @@ fn what_cannot_be_answered_is_refused_clearly() {
         ),
         ("Search", json!({"text": ""}), 400, "INVALID_ARGUMENT", "there is nothing to search for"),
         ("PageRank", json!({}), 503, "UNAVAILABLE", "no workers are alive: start some with `argiope worker`"),
-        ("Steal", json!({}), 501, "UNIMPLEMENTED", "/v1/Steal is no method: argiope.proto names them"),
+        ("Steal", json!({}), 501, "UNIMPLEMENTED", "/v1/Steal is not a method: argiope.proto lists them"),
     ] {
         assert_eq!(server.post(method, &request), (status, json!({"code": code, "error": expect})));
     }

@@ -145,7 +145,7 @@ fn what_keeps_a_worker_from_joining_is_told_in_one_line() {
     std::fs::write(used.path().join("letters"), "").expect("a file");
     let directory = used.path().to_str().expect("UTF-8");
     check(&["127.0.0.1:1"], "the server at 127.0.0.1:1: Connection refused");
-    check(&[&lab.served.workers, "--dir", directory], "is not empty, and what is there is no worker's");
+    check(&[&lab.served.workers, "--dir", directory], "is not empty, and not a worker's directory");
     check(&[&lab.served.workers, "--listen", "0.0.0.0:0"], "is open to other machines, so a token is needed");
     // Its directory has become a file.
     std::fs::remove_dir_all(lab.shared()).expect("removed");

@@ -64,8 +64,8 @@ fn options_are_checked_with_them() {
         ),
         (&["--depth", "2"], "--depth: maxDepth says how deep to go"),
         (&["--no-archive"], "--no-archive: the page files are written from the archive"),
-        (&["-o", "data"], "-o data: lies in pageDirectory, which is for pages alone"),
-        (&["-o", "data/state"], "-o data/state: lies in pageDirectory, which is for pages alone"),
+        (&["-o", "data"], "-o data: is inside pageDirectory, which is only for pages"),
+        (&["-o", "data/state"], "-o data/state: is inside pageDirectory, which is only for pages"),
         (&["--robots", "no"], "--robots `no` is not rfc9309, first-match or ignore"),
     ] {
         let arguments = [&["http://simple.test/", "data", "1"], options].concat();

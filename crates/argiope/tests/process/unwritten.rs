@@ -197,7 +197,7 @@ fn a_directory_of_somebody_else_is_read_as_by_its_owner() {
     let dir = crawled.dir().display().to_string();
     let refused = crawled.ask(&mut as_nobody(&crawled.question("rank", &[]))).expect_code(1);
     let says = format!(
-        "argiope: {dir}: its dataset is not complete: first let somebody who may write there run `argiope derive {dir}`: "
+        "argiope: {dir}: its dataset is not complete: first, a user with write permission must run `argiope derive {dir}`: "
     );
     assert!(refused.stderr.starts_with(&says), "{}", refused.stderr);
     assert!(refused.stderr.contains("/state/lock: Permission denied"), "{}", refused.stderr);
@@ -287,7 +287,7 @@ fn what_cannot_be_read_is_named() {
     assert!(ended.stderr.contains("set TMPDIR to a directory that may be written to"), "{}", ended.stderr);
 
     set_modes(&crawled.dir(), if is_root() { 0o700 } else { 0 }, 0o600);
-    let private = "DIRS/crawl: Permission denied (os error 13): its owner must let you look into it";
+    let private = "DIRS/crawl: Permission denied (os error 13): its owner must give you permission to read it";
     says(as_nobody(&arguments("status", "crawl")), private);
     fs::set_permissions(crawled.dir(), Permissions::from_mode(0o755)).unwrap();
 }

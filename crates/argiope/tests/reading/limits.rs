@@ -69,7 +69,7 @@ fn each_limit_is_in_the_summary_the_report_and_the_story_of_its_url() {
     let text = story("/turn1", &[]).stdout;
     assert!(text.contains("left out      by the limit redirects: redirects not followed"), "{text}");
     let host = crawled.run("explain", &["limits.test"]).stdout;
-    assert!(host.contains("longer than what is read of it"), "{host}");
+    assert!(host.contains("longer than the part that is read"), "{host}");
 }
 
 #[test]

@@ -62,7 +62,10 @@ impl To {
                 let named = || format!("--stream {target}");
                 // A named pipe would let nobody go on.
                 if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-                    bail!(usage(format!("{}: is no regular file; what reads a pipe gets - or unix:PATH", named())));
+                    bail!(usage(format!(
+                        "{}: is not a regular file: use - or unix:PATH for a pipe or socket",
+                        named()
+                    )));
                 }
                 let file = OpenOptions::new().append(true).create(true).open(path);
                 let file = file.map_err(|error| usage(format!("{}: {error}", named())))?;

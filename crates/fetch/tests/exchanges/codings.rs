@@ -106,7 +106,7 @@ async fn codings_in_a_row_are_undone_from_the_last() {
 
 #[tokio::test]
 async fn a_transfer_coding_that_nobody_asked_for_is_told() {
-    let told = "transfer coding `gzip` was not asked for, not decoded";
+    let told = "transfer coding `gzip` was not requested, and is not decoded";
     check("Transfer-Encoding: gzip\r\n", gzip(TEXT), &gzip(TEXT), told).await;
     check("Transfer-Encoding: Identity\r\n", TEXT.to_vec(), TEXT, "").await;
 }

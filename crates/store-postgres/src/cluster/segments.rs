@@ -41,7 +41,7 @@ impl Worker {
     /// Says that a segment of its own is final and lies on shared storage: from now on its visits stay whatever becomes of the worker.
     ///
     /// # Errors
-    /// [`WorkerError::Lost`]: the worker is called dead, or wrote no such segment. What lies on shared storage is to be removed.
+    /// [`WorkerError::Lost`]: the worker was declared dead, or wrote no such segment. What lies on shared storage is to be removed.
     pub fn seal(&self, serial: u32) -> Result<(), WorkerError> {
         let parameters = self.with(vec![Box::new(i64::from(serial))]);
         let sealed = self.session.query("sealing a segment", statements::SEAL, parameters)?;

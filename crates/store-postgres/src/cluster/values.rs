@@ -134,7 +134,7 @@ pub enum WorkerError {
     #[error("the lease of this worker ran out, and others took over")]
     Lost,
     /// One of the groups has another owner. Nothing was written; [`Worker::owned`] says what is still there.
-    #[error("a politeness group has another owner by now; nothing was written")]
+    #[error("a politeness group now has another owner; nothing was written")]
     Fenced,
     /// The store failed.
     #[error(transparent)]

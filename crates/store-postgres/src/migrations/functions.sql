@@ -104,7 +104,7 @@ BEGIN
             FROM writer w WHERE w.writer = me;
         RETURN;
     ELSIF last IS NULL AND me <> 0 THEN
-        RAISE EXCEPTION 'this worker is called dead' USING ERRCODE = 'AR003';
+        RAISE EXCEPTION 'this worker was declared dead' USING ERRCODE = 'AR003';
     ELSIF last IS DISTINCT FROM commit_number - 1 THEN
         RAISE EXCEPTION 'another process has opened the store meanwhile' USING ERRCODE = 'AR001';
     END IF;
@@ -115,7 +115,7 @@ BEGIN
             ORDER BY g.name FOR SHARE OF g;
         GET DIAGNOSTICS held = ROW_COUNT;
         IF held < cardinality(fence_group) THEN
-            RAISE EXCEPTION 'a politeness group has another owner by now' USING ERRCODE = 'AR002';
+            RAISE EXCEPTION 'a politeness group now has another owner' USING ERRCODE = 'AR002';
         END IF;
     END IF;
     -- A duplicate, and a page that is as it was, refer to the record of another visit: if that was undone meanwhile they are left out,

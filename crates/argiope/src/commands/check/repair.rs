@@ -81,7 +81,7 @@ impl Repair {
         let name = &segment.name;
         if fs::symlink_metadata(path).is_err() {
             File::create_new(path)?.sync_all()?;
-            self.actions.push(format!("{name} was missing: an empty segment stands in its place"));
+            self.actions.push(format!("{name} was missing: an empty segment replaces it"));
             return Ok(());
         }
         let found = fs::metadata(path)?.len();
@@ -108,7 +108,7 @@ impl Repair {
                 let damaged = path.with_file_name(format!("{name}.damaged"));
                 fs::rename(path, &damaged)?;
                 File::create_new(path)?.sync_all()?;
-                self.actions.push(format!("{name} holds not one record: an empty segment stands in its place"));
+                self.actions.push(format!("{name} holds not one record: an empty segment replaces it"));
             }
             Err(error) => return Err(anyhow::Error::new(error).context(path.display().to_string())),
         }

@@ -51,7 +51,7 @@ pub(super) fn run(plan: &Plan, seeds: &[CanonicalUrl]) -> anyhow::Result<ExitCod
         let site = seed.key().site;
         if !sites.contains_key(&site) {
             if sites.len() >= SITES_ASKED_MAX {
-                writeln!(out, "{seed}: robots.txt is not asked for: {} were", counted(SITES_ASKED_MAX as u64, "site"))?;
+                writeln!(out, "{seed}: robots.txt is not requested: {} were", counted(SITES_ASKED_MAX as u64, "site"))?;
                 continue;
             }
             let asked = runtime.block_on(async {
@@ -89,7 +89,7 @@ async fn ask(fetcher: &Fetcher, site: &Site, plan: &Plan) -> Result<RobotsTxt, S
     let task = FetchTask { id: TaskId(0), url, purpose: Purpose::Robots, address, head_first: false, validators: None };
     let outcome = fetcher.fetch(task).await;
     if let Some(target) = robots_elsewhere(&outcome) {
-        return Err(format!("redirects to {target}, which is not asked for here"));
+        return Err(format!("redirects to {target}, which is not requested here"));
     }
     match outcome.fetched {
         Fetched::Failed(failure) => Err(failure.detail),

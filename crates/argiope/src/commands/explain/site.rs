@@ -76,7 +76,7 @@ pub(super) struct RobotsStory {
     pub(super) asked_at: Option<String>,
     /// When it is to be asked for again.
     pub(super) expires_at: Option<String>,
-    /// It is longer than what is read of it.
+    /// It is longer than the part that is read.
     pub(super) is_cut: bool,
     /// How often in a row it could not be had.
     pub(super) failed_tries: u32,

@@ -91,7 +91,7 @@ impl RobotsStory {
         line(out, "robots.txt", format_args!("{}{at}{tries}", Printable(&self.answer)));
         let mut words: Vec<String> = self.meaning.iter().cloned().collect();
         words.extend(self.crawl_delay_s.map(|delay| format!("Crawl-delay {}", seconds(delay))));
-        words.extend(self.is_cut.then(|| "longer than what is read of it".to_owned()));
+        words.extend(self.is_cut.then(|| "longer than the part that is read".to_owned()));
         words.extend((self.sitemaps > 0).then(|| counted(self.sitemaps as u64, "sitemap")));
         if !words.is_empty() {
             line(out, "", words.join(", "));

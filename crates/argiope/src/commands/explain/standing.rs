@@ -118,14 +118,14 @@ impl<'a> Standing<'a> {
         let has_failed = self.record.robots.as_ref().is_some_and(|robots| robots.failed_tries > 0);
         match &self.robots {
             RobotsState::Known { expires_at, .. } if *expires_at <= self.now => {
-                Some("robots.txt has expired and is asked for again first".to_owned())
+                Some("robots.txt has expired and is requested again first".to_owned())
             }
             RobotsState::Known { .. } => None,
             RobotsState::Unknown | RobotsState::InFlight { .. } | RobotsState::Stored { .. } if has_failed => {
                 Some(format!("robots.txt could not be had yet ({})", self.robots_answer()))
             }
             RobotsState::Unknown | RobotsState::InFlight { .. } | RobotsState::Stored { .. } => {
-                Some("robots.txt is asked for first".to_owned())
+                Some("robots.txt is requested first".to_owned())
             }
         }
     }

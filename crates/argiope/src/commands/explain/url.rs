@@ -232,7 +232,7 @@ fn what_it_waits_for(crawl: &Crawl, entry: &Entry, standing: &Standing<'_>) -> a
     if entry.candidate.purpose == Purpose::Page && entry.attempts > 0 {
         let max = crawl.settings.site_rules.politeness.attempts_max;
         let times = if entry.attempts < max { format!(" of {max}") } else { String::new() };
-        why.push(format!("it was asked for {} times{times}, and is to be tried again", entry.attempts));
+        why.push(format!("it was requested {} times{times}, and will be tried again", entry.attempts));
     }
     let low = standing.low_group(&entry.candidate.url);
     why.extend(low.map(|(group, _)| {

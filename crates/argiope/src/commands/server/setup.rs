@@ -86,7 +86,7 @@ impl Given<'_> {
             bail!(usage("--archive is missing: where the archive goes, a URL on storage that all workers share"));
         };
         if !archive.contains("://") {
-            bail!(usage(format!("--archive {archive}: is no URL such as file:///srv/crawl")));
+            bail!(usage(format!("--archive {archive}: is not a URL such as file:///srv/crawl")));
         }
         if UserInfo::of(archive).is_some() {
             bail!(usage(
@@ -146,7 +146,7 @@ impl Given<'_> {
         if !changed.is_empty() {
             let changed = changed.into_iter().collect::<Vec<_>>().join(", ");
             bail!(usage(format!(
-                "{at} holds a crawl with other settings of {changed}: give those it began with, or none; {way_out}"
+                "{at} holds a crawl with other settings of {changed}: give the original ones, or none; {way_out}"
             )));
         }
         if let Some(archive) = self.archive.filter(|archive| *archive != setup.archive) {
@@ -218,7 +218,7 @@ pub(super) fn reset(at: &At<'_>, crawl_id: &str) -> anyhow::Result<()> {
     let (found, shared) = (control.crawl_id().to_owned(), control.shared()?);
     drop(control);
     if found != crawl_id || !Control::forget(&address, at.schema, crawl_id)? {
-        bail!(usage(format!("--reset {crawl_id}: {at} holds the crawl {found}: nothing is forgotten")));
+        bail!(usage(format!("--reset {crawl_id}: {at} holds the crawl {found}: nothing was deleted")));
     }
     crate::say!("{at}: the crawl {crawl_id} is forgotten");
     if let Some(Shared { archive, .. }) = shared
