@@ -27,7 +27,7 @@ pub struct Question {
     pub since: Timestamp,
     /// Only of these sites; of all where none is given.
     pub sites: Vec<SiteKey>,
-    /// Where to read pages to say what is different in them; `None` does not say.
+    /// Where to read pages for their differences; `None` leaves them out.
     pub pages: Option<Pages>,
 }
 
@@ -67,7 +67,7 @@ pub struct Changed {
     pub difference: Option<Difference>,
 }
 
-/// How many pages have changed, by how; also those that have not, and those that could not be had.
+/// The number of pages by kind of change, unchanged and failed ones included.
 pub type Counts = BTreeMap<Change, u64>;
 
 /// Why a question cannot be answered.
@@ -77,7 +77,7 @@ pub enum ChangesError {
     /// The state cannot be read.
     #[error("state: {0}")]
     Store(#[from] StoreError),
-    /// Who is to get the answer failed.
+    /// The receiver of the answer failed.
     #[error(transparent)]
     Told(#[from] std::io::Error),
 }

@@ -1,4 +1,4 @@
-//! Visits after the first: what a server says of its content, what earlier visits came to, and what has changed.
+//! Visits after the first: validators, the history of a URL, and changes.
 
 use std::fmt;
 
@@ -6,36 +6,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Outcome, Timestamp, Visit};
 
-/// What a server gave with a content, to ask later whether it has changed (RFC 9110 §8.8).
+/// The validators of a content: with them, a later request asks whether it has changed (RFC 9110 §8.8).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
-    /// The field `ETag`, as it came.
+    /// The field `ETag`, as received.
     pub etag: Option<String>,
-    /// The field `Last-Modified`, as it came.
+    /// The field `Last-Modified`, as received.
     pub last_modified: Option<String>,
 }
 
 impl Validators {
-    /// Bytes of a validator that is kept. A longer one would be sent with each request.
+    /// The largest validator that is kept, in bytes; each later request carries it.
     pub const BYTES_MAX: usize = 512;
 
-    /// True where there is nothing to ask with.
+    /// True without any validator.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()
     }
 }
 
-/// What earlier visits of a URL came to. It is empty at its first visit.
+/// A summary of a URL's earlier visits; empty at its first visit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
-    /// Visits before this one.
+    /// The number of visits before this one.
     pub visits: u32,
-    /// How many of all visits found another content than the visit before, or none where there was one.
+    /// How many of all visits found a change: another content than the visit before, or none in place of one.
     pub changes: u32,
     /// When it was first visited.
     pub first_at: Timestamp,
-    /// The visit since which it is as it is now.
+    /// The time of the visit that first found the present content.
     pub changed_at: Timestamp,
     /// How many times in a row, to this visit, the server answered that nothing has changed.
     pub not_modified: u32,
@@ -48,7 +48,7 @@ pub struct Round {
     pub number: u32,
     /// When it began; the epoch for the first.
     pub began_at: Timestamp,
-    /// Its URLs are being chosen: who finds it so chooses them again.
+    /// Its URLs are still being chosen. After a crash they are chosen again.
     pub is_choosing: bool,
 }
 
@@ -62,19 +62,19 @@ impl Default for Round {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// A page or document where none was known.
+    /// A page or document at a URL that had none.
     New,
-    /// Another content.
+    /// The content differs.
     Changed,
-    /// The server says that it is not there any more (404, 410).
+    /// The server reports that it no longer exists (404, 410).
     Gone,
-    /// A redirect leads away from where it was.
+    /// A redirect replaced it.
     Moved,
-    /// It was gone or moved, and is there.
+    /// It was gone or moved, and exists again.
     Back,
-    /// It could not be had, which says nothing of the content.
+    /// The visit failed, which tells nothing about the content.
     Failed,
-    /// The same content, or as little as before.
+    /// The same content, or none as before.
     Unchanged,
 }
 
@@ -126,7 +126,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// Whether there was something at a URL.
+/// Whether a URL had a content.
 #[derive(Clone, Copy)]
 enum Presence {
     There,

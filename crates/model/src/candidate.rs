@@ -36,24 +36,24 @@ impl Via {
 pub enum Purpose {
     /// To be recorded as a page of the crawl.
     Page,
-    /// To learn URLs from it; it has no page row.
+    /// To read URLs from it; it has no page row.
     Sitemap,
-    /// To learn what a site allows; never queued, asked for by the frontier when a site's turn comes.
+    /// To learn what a site allows. It is never queued: the frontier requests it when a site's turn comes.
     Robots,
 }
 
-/// A URL found and judged worth fetching, on its way to the frontier.
+/// A URL that was found and admitted, on its way to the frontier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The URL.
     pub url: CanonicalUrl,
-    /// The number of links from the nearest seed on the way by which it was found. For a sitemap: how many indexes lie above it.
+    /// The number of links on the path by which it was found, from the nearest seed. For a sitemap: the number of indexes above it.
     pub depth: u32,
     /// The number of redirects in a row that led here.
     pub redirects: u8,
     /// How it was found.
     pub via: Via,
-    /// What it is to be fetched for.
+    /// The purpose of the fetch.
     pub purpose: Purpose,
     /// Where it was found.
     pub found_on: Option<UrlKey>,
@@ -66,7 +66,7 @@ impl Candidate {
         Candidate { url, depth: 0, redirects: 0, via: Via::Seed, purpose: Purpose::Page, found_on: None }
     }
 
-    /// How far it is from a seed by the way on which it was found.
+    /// Its distance from a seed on the path by which it was found.
     #[must_use]
     pub fn distance(&self) -> Distance {
         Distance { depth: self.depth, redirects: self.redirects }
@@ -79,7 +79,7 @@ impl Candidate {
     }
 }
 
-/// How far a URL is from the nearest seed; the order is that of nearness.
+/// The distance of a URL from the nearest seed; nearer ones are smaller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Distance {
     /// Links.
@@ -112,27 +112,27 @@ impl Position {
 pub struct Queued {
     /// The URL and how it was found.
     pub candidate: Candidate,
-    /// How often it was asked for so far.
+    /// The number of requests so far.
     pub attempts: u8,
-    /// Set where the URL was visited already and only its links are to be judged again, without another visit.
+    /// Set if the URL was visited already, and only its links must be judged again, without another visit.
     pub visited: Option<Visited>,
-    /// Set where the URL is to be visited again: its last visit.
+    /// Set if the URL is to be visited again: its last visit.
     pub again: Option<Box<Visit>>,
 }
 
 impl Queued {
-    /// A URL that was never asked for.
+    /// A URL that was never requested.
     #[must_use]
     pub fn first(candidate: Candidate) -> Self {
         Queued { candidate, attempts: 0, visited: None, again: None }
     }
 }
 
-/// What is left to do with a URL that was visited from too far away.
+/// The remaining work for a URL that was visited at too great a depth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Visited {
     /// Its outcome.
     pub outcome: Outcome,
-    /// What its links lead to: canonical URLs.
+    /// The targets of its links: canonical URLs.
     pub outlinks: Vec<String>,
 }

@@ -1,15 +1,15 @@
-//! The digests of payloads: one to name them by, one to tell them apart.
+//! The digests of payloads: one is a label, the other identifies contents.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The SHA-1 of a payload: the message body without transfer coding, with its content coding, as WARC defines it. It is a label, which other
-/// programs compare. Files with the same SHA-1 can be made on purpose, so nothing is decided by it alone: [`ContentDigest`] decides.
+/// The SHA-1 of a payload: the message body without transfer coding, with its content coding, as WARC defines it. It is a label that other
+/// programs compare. Files with the same SHA-1 can be made on purpose, so it decides nothing alone: [`ContentDigest`] decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PayloadDigest(pub [u8; 20]);
 
-/// What tells contents apart: the BLAKE3 hash of a body without its content coding, and its length. A page that is sent plain and
-/// compressed is one content.
+/// The identity of a content: the BLAKE3 hash of a body without its content coding, and its length. A page that is sent plain once and
+/// compressed another time is one content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentDigest([u8; ContentDigest::BYTES]);
 

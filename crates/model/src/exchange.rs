@@ -16,7 +16,7 @@ pub enum Method {
     Head,
 }
 
-/// Why a recorded payload is shorter than what the server had (WARC 1.1 §5.13).
+/// Why a recorded payload is incomplete (WARC 1.1 §5.13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truncation {
     /// A limit of size was reached.
@@ -34,7 +34,7 @@ pub enum Truncation {
 /// A request and its answer, byte for byte.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// The URL asked for.
+    /// The requested URL.
     pub url: CanonicalUrl,
     /// The method.
     pub method: Method,
@@ -48,6 +48,6 @@ pub struct Exchange {
     pub response_head: Bytes,
     /// The payload: the body as received, without transfer coding, with its content coding.
     pub payload: Bytes,
-    /// Set where the payload is not all there was.
+    /// Set if the payload is incomplete.
     pub truncated: Option<Truncation>,
 }

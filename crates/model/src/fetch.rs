@@ -1,4 +1,4 @@
-//! What goes into the fetch stage and what comes out of it.
+//! The input and output of the fetch stage.
 
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -20,34 +20,34 @@ pub struct FetchTask {
     pub id: TaskId,
     /// The URL.
     pub url: CanonicalUrl,
-    /// What it is fetched for. For [`Purpose::Robots`] redirects within the site are followed, up to five (RFC 9309 §2.3.1.2).
+    /// The purpose. For [`Purpose::Robots`], redirects within the site are followed, up to five (RFC 9309 §2.3.1.2).
     pub purpose: Purpose,
-    /// The address to connect to, decided before so that the delay per address holds; `None` behind a proxy.
+    /// The address to connect to, chosen in advance so that the delay per address holds; `None` behind a proxy.
     pub address: Option<IpAddr>,
-    /// Send HEAD first, and GET only if the HEAD shows a page worth having.
+    /// Send HEAD first, and GET only if the HEAD shows content that the crawl keeps.
     pub head_first: bool,
-    /// Ask only for a content that these do not fit any more (RFC 9110 §13.1); `None`: ask for it in any case.
+    /// Request the content only if it no longer matches these validators (RFC 9110 §13.1); `None`: request it unconditionally.
     pub validators: Option<Box<Validators>>,
 }
 
-/// What became of a task. A failed fetch is data, not an error.
+/// The result of a task. A failed fetch is data, not an error.
 #[derive(Clone, Debug)]
 pub struct FetchOutcome {
     /// The task.
     pub id: TaskId,
-    /// The URL of the answer: that of the task, except where redirects of robots.txt were followed.
+    /// The URL of the answer: that of the task, unless redirects of robots.txt were followed.
     pub url: CanonicalUrl,
-    /// Everything that went over the wire and was answered, in order.
+    /// All answered exchanges, in order.
     pub exchanges: Vec<Exchange>,
-    /// The end of it.
+    /// How the fetch ended.
     pub fetched: Fetched,
-    /// What a browser made of it, if it was shown in one.
+    /// The result of rendering it in a browser, if it was rendered.
     pub rendering: Option<Box<Rendering>>,
     /// The date when the first request was sent, or the connection begun.
     pub started_at: Timestamp,
-    /// When the last byte was received, or the attempt given up: for the crawl by the clock by which it waits, which nobody sets.
+    /// When the last byte was received, or the attempt given up, by the monotonic clock of the crawl.
     pub finished_at: Timestamp,
-    /// From the last request to its answer's last byte: what an adaptive delay is measured by.
+    /// From the last request to its answer's last byte; the adaptive delay depends on it.
     pub response_time: Duration,
 }
 
@@ -56,11 +56,11 @@ pub struct FetchOutcome {
 pub enum Fetched {
     /// The server answered.
     Response(Response),
-    /// There is no answer to speak of.
+    /// There is no usable answer.
     Failed(Failure),
 }
 
-/// An answer, ready to be looked into.
+/// An answer, ready to be parsed.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// The status code.
@@ -69,11 +69,11 @@ pub struct Response {
     pub headers: Headers,
     /// The body without transfer and content coding, at most [`crate::Limits::body_bytes_max`].
     pub body: Bytes,
-    /// Set where `body` is not all there was.
+    /// Set if `body` is incomplete.
     pub truncated: Option<Truncation>,
-    /// The content coding is broken: `body` is what could be decoded.
+    /// The content coding is broken: `body` is the part that could be decoded.
     pub is_undecoded: bool,
-    /// Why it is truncated, or what else was odd: for people.
+    /// Why it is truncated, or other irregularities, for people.
     pub note: Option<String>,
 }
 
@@ -82,7 +82,7 @@ pub struct Response {
 pub struct Headers(pub Vec<(String, String)>);
 
 impl Headers {
-    /// The first value of the field `name`, whatever the case of its letters.
+    /// The first value of the field `name`, ignoring case.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
@@ -94,16 +94,16 @@ impl Headers {
     }
 }
 
-/// A fetch without an answer: what kind, and the words for people.
+/// A fetch without an answer: its kind, and a description for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The kind.
     pub kind: FailureKind,
-    /// What happened, in words, for example `connect: connection refused`.
+    /// A description, for example `connect: connection refused`.
     pub detail: String,
 }
 
-/// The kinds of failure, as far as anything is decided by them.
+/// The kinds of failure that decisions depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FailureKind {
     /// The name does not exist, or has no address.
@@ -122,22 +122,22 @@ pub enum FailureKind {
     Disconnected,
     /// The answer is not HTTP.
     Protocol,
-    /// The server has too much to do: 429, 503 and the like, again and again.
+    /// The server is overloaded: repeated 429, 503 and the like.
     Busy,
     /// A size limit of [`crate::Limits`] was reached in the head; the detail names it.
     HeadTooLarge,
-    /// This program failed: the fetch panicked, or came to no end within all of its limits.
+    /// This program failed: the fetch panicked, or exceeded the sum of its limits.
     Internal,
 }
 
 impl FailureKind {
-    /// Whether nothing at all came back, so that this machine's own network may be what fails.
+    /// Whether nothing came back at all, so this machine's own network may have failed.
     #[must_use]
     pub fn is_silence(self) -> bool {
         matches!(self, FailureKind::NameServer | FailureKind::Connect | FailureKind::Timeout)
     }
 
-    /// Whether another address of the same name may do better: nothing was to be had from the one that was asked.
+    /// Whether another address of the same name may work: this one gave no answer.
     #[must_use]
     pub fn is_of_address(self) -> bool {
         matches!(self, FailureKind::Connect | FailureKind::Timeout | FailureKind::Disconnected)

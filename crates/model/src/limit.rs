@@ -1,11 +1,11 @@
-//! What was left out, and by which limit: one vocabulary for the state, summaries, reports, `explain` and the dataset.
+//! Limits, and what they left out: one vocabulary for the state, summaries, reports, `explain` and the dataset.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $word:literal, $meaning:literal;)*) => {
-        /// A limit or trap rule that kept something out of the crawl. Each belongs to the visit of a URL, but for
+        /// A limit or trap rule that kept something out of the crawl. Each belongs to the visit of a URL, except
         /// [`Limit::RobotsTxt`], which belongs to a site.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Limit { $($(#[$doc])* $name,)* }
@@ -20,7 +20,7 @@ macro_rules! limits {
                 match self { $(Limit::$name => $word),* }
             }
 
-            /// What was left out, and the option or default that decides it, in words for people.
+            /// What was left out, and the option or default that decides it, for people.
             #[must_use]
             pub const fn meaning(self) -> &'static str {
                 match self { $(Limit::$name => $meaning),* }
@@ -84,9 +84,9 @@ limits! {
     Queries = 22, "queries", "URLs not fetched by --max-queries-per-path, nor what lies behind";
     /// A trap rule: queries of one or two parameters on one path.
     SimpleQueries = 23, "simple_queries", "URLs not fetched by --max-simple-queries-per-path, nor what lies behind";
-    /// A body whose connection ended before it was whole, each time it was asked for.
+    /// A body whose connection ended early at each attempt.
     Disconnect = 24, "disconnect", "bodies of which the connection ended before they were whole, --max-attempts times";
-    /// A robots.txt with more rules to try for a URL than are tried.
+    /// A robots.txt with too many rules to check for a URL.
     RobotsSteps = 25, "robots_steps", "URLs not fetched since robots.txt has too many rules to try for them";
     /// A trap rule: URLs of a group that brings only more of itself.
     LowYield = 26, "low_yield", "URLs not fetched by --max-low-yield-pages, nor what lies behind";

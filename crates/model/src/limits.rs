@@ -1,4 +1,4 @@
-//! Every limit on what the web may make us do, with its unit. Reaching one is an outcome, never a crash or a stall.
+//! Every limit on what the web may cause, with its unit. Reaching one is an outcome, never a crash or a stall.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Limits {
     /// Bytes of a body after decoding; the rest is not read and the record is marked truncated.
     pub body_bytes_max: u64,
-    /// How many bytes a compressed byte may become; beyond it the body counts as a decompression bomb.
+    /// Decoded bytes per compressed byte; beyond it the body counts as a decompression bomb.
     pub decompression_ratio_max: u32,
     /// Bytes of a message head.
     pub header_bytes_max: usize,
@@ -25,7 +25,7 @@ pub struct Limits {
     pub first_byte_timeout: Duration,
     /// Time from the request to the end of the body.
     pub total_timeout: Duration,
-    /// Bytes a second that a body must bring, measured over [`Limits::RATE_WINDOW`].
+    /// The lowest transfer rate of a body in bytes a second, measured over [`Limits::RATE_WINDOW`].
     pub transfer_rate_min: u64,
     /// Bytes of bodies held in memory at once, over all fetches.
     pub in_flight_bytes_max: u64,

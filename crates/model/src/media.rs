@@ -7,7 +7,7 @@ use std::fmt;
 pub struct MediaRange(String);
 
 impl MediaRange {
-    /// Reads a media range. `None` if it is none, or has parameters.
+    /// Parses a media range. `None` if it is invalid, or has parameters.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let range = text.trim().to_ascii_lowercase();
@@ -17,7 +17,7 @@ impl MediaRange {
         is_range.then_some(MediaRange(range))
     }
 
-    /// Whether a value of Content-Type is in the range, whatever its parameters.
+    /// Whether a value of Content-Type is in the range, ignoring its parameters.
     #[must_use]
     pub fn contains(&self, content_type: &str) -> bool {
         let found = essence(content_type);

@@ -4,10 +4,10 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-/// The bits of an IPv6 address that one network has in common: hosts choose the rest as they like (RFC 4291 §2.5.1, RFC 7421).
+/// The bits of an IPv6 address that identify its network; hosts choose the rest (RFC 4291 §2.5.1, RFC 7421).
 const NETWORK_V6_BITS: u32 = 64;
 
-/// The addresses that share a delay and, where several workers crawl, an owner: an IPv4 address by itself, or the /64 network of an IPv6
+/// The addresses that share a delay and, with several workers, an owner: a single IPv4 address, or the /64 network of an IPv6
 /// address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Network(IpAddr);
@@ -25,13 +25,13 @@ impl Network {
         }
     }
 
-    /// True where the address lies in it.
+    /// True if the address is in this network.
     #[must_use]
     pub fn contains(self, address: IpAddr) -> bool {
         Network::of(address) == self
     }
 
-    /// Its only address; `None` where it has many.
+    /// Its only address; `None` if it has many.
     #[must_use]
     pub const fn only_address(self) -> Option<IpAddr> {
         match self.0 {

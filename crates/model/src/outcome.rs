@@ -1,4 +1,4 @@
-//! What became of a URL: one vocabulary in the store, the exports, the reports and the documentation.
+//! The outcomes of URLs: one vocabulary in the store, the exports, the reports and the documentation.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -37,15 +37,15 @@ macro_rules! outcomes {
 outcomes! {
     /// An HTML page was fetched.
     Html = 1, "html";
-    /// Something else than HTML was fetched.
+    /// A document other than HTML was fetched.
     Binary = 2, "binary";
-    /// The payload equals that of a URL fetched before, which is named.
+    /// The content equals that of another URL, fetched before and named in the visit.
     Duplicate = 3, "duplicate";
     /// A redirect; its target is a URL of its own.
     Redirect = 4, "redirect";
     /// The server answered with an error status.
     HttpError = 5, "http_error";
-    /// robots.txt forbids the URL, or could not be had and so forbids all.
+    /// robots.txt forbids the URL.
     Disallowed = 6, "disallowed";
     /// The host name does not resolve.
     DomainError = 7, "domain_error";
@@ -65,34 +65,34 @@ outcomes! {
     Trap = 14, "trap";
     /// The site was given up before the URL's turn came.
     GivenUp = 15, "given_up";
-    /// The server says that the content is the same as at the visit before (304).
+    /// The server reports that the content has not changed since the visit before (304).
     NotModified = 16, "not_modified";
 }
 
 impl Outcome {
-    /// Outcomes of URLs that nobody asked a server for, since the crawl's own rules or robots.txt forbid it.
+    /// Outcomes of URLs that were never requested, since the crawl's own rules or robots.txt forbid it.
     pub const REFUSED: [Outcome; 3] = [Outcome::Disallowed, Outcome::Excluded, Outcome::Trap];
 
-    /// True where a page or another document was fetched, or is as it was: there is a content, be it new, repeated or confirmed.
+    /// True if there is a content, be it new, repeated or confirmed: a page or document was fetched, or has not changed.
     #[must_use]
     pub const fn is_fetched(self) -> bool {
         self.has_content() || matches!(self, Outcome::Duplicate | Outcome::NotModified)
     }
 
-    /// True where a page or another document was fetched whose content no URL had before.
+    /// True if a page or document was fetched whose content no URL had before.
     #[must_use]
     pub const fn has_content(self) -> bool {
         matches!(self, Outcome::Html | Outcome::Binary)
     }
 
-    /// True where the server was asked in vain.
+    /// True if the URL was requested without success.
     #[must_use]
     pub fn is_failure(self) -> bool {
         self.may_be_reopened() && !Outcome::REFUSED.contains(&self)
     }
 
-    /// True where the outcome may be taken back, so that the URL is fetched again: it is a failure or a refusal. What was fetched may be
-    /// the original of others, and redirects have led on.
+    /// True if the outcome may be reopened, so the URL is fetched again: it is a failure or a refusal. Fetched content may be
+    /// the original of duplicates, and redirects have led on.
     #[must_use]
     pub const fn may_be_reopened(self) -> bool {
         !self.is_fetched() && !matches!(self, Outcome::Redirect)

@@ -1,23 +1,23 @@
-//! What a browser made of an answer.
+//! The result of rendering an answer in a browser.
 
 use bytes::Bytes;
 
 use crate::{Exchange, Timestamp};
 
-/// What came of showing an answer in a browser.
+/// The result of rendering an answer in a browser.
 #[derive(Clone, Debug)]
 pub struct Rendering {
-    /// When it was shown.
+    /// When it was rendered.
     pub at: Timestamp,
-    /// What spoke for showing it, for people.
+    /// The reason for rendering it, for people.
     pub evidence: String,
-    /// What the page shows without a browser.
+    /// The amount of content without a browser.
     pub before: Shown,
-    /// The page as it was seen, or why the browser could not show it.
+    /// The rendered page, or why the browser failed.
     pub document: Result<RenderedDocument, String>,
-    /// What the page asked for besides, and got.
+    /// The answered requests of the page.
     pub resources: Vec<Exchange>,
-    /// What it asked for and did not get, since pages had asked the same address too often
+    /// The number of requests refused because of the rate limit of an address
     /// ([`crate::Limits::page_requests_per_second`]).
     pub beyond_rate: u32,
 }
@@ -27,9 +27,9 @@ pub struct Rendering {
 pub struct RenderedDocument {
     /// Its HTML, in UTF-8.
     pub html: Bytes,
-    /// URLs that its scripts lead to and that are no links in it.
+    /// URLs that its scripts lead to, without a link in it.
     pub outlinks: Vec<String>,
-    /// Where it went by itself.
+    /// Where it navigated by itself.
     pub redirect: Option<String>,
     /// A picture of it, as PNG, if there is to be one.
     pub screenshot: Option<Bytes>,
@@ -50,7 +50,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// What is shown here and was not before.
+    /// The amount that is shown here and was not before.
     #[must_use]
     pub fn beyond(self, before: Shown) -> Shown {
         Shown {
@@ -61,7 +61,7 @@ impl Shown {
 }
 
 impl Rendering {
-    /// How much is to be recorded of it, in bytes.
+    /// The bytes to record of it.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let document = self.document.as_ref().map_or(0, |document| {
@@ -70,7 +70,7 @@ impl Rendering {
         document + self.resources.iter().map(|exchange| exchange.payload.len() as u64).sum::<u64>()
     }
 
-    /// What is said of it in the reason of a row; `gained` where the page stayed what it is.
+    /// Its text in the reason of a row; `gained` if the page did not navigate away.
     #[must_use]
     pub fn note(&self, gained: Option<Shown>) -> String {
         let evidence = &self.evidence;

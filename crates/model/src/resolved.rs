@@ -1,19 +1,19 @@
-//! What came of looking a name up.
+//! The result of a name lookup.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Addresses, and how long they are to be believed.
+/// Addresses, and how long they hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// The addresses, the one to be used first; none behind a proxy, which resolves by itself.
+    /// The addresses, the preferred one first; none behind a proxy, which resolves by itself.
     pub addresses: Vec<IpAddr>,
     /// After this they must be looked up again.
     pub holds: Duration,
 }
 
 impl Resolved {
-    /// How long an answer holds that has no time of its own: it is given by hand, or stands in a file, where people may change it.
+    /// How long an answer without TTL holds: it was given by hand, or comes from a file that people may change.
     pub const BY_HAND_HOLDS: Duration = Duration::from_secs(3600);
 
     /// Addresses that were given by hand.

@@ -10,8 +10,8 @@ use weburl::Site;
 
 use crate::{Failure, Limit, LimitSet, Timestamp};
 
-/// What is kept of a site. It is written with every visit, so that delays, back-off, robots rules, budgets and trap
-/// counters survive a restart and could move with the site to another machine.
+/// The record of a site. It is written with every visit, so delays, back-off, robots rules, budgets and trap
+/// counters survive a restart, and move with the site to another worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteRecord {
     /// The site.
@@ -20,31 +20,31 @@ pub struct SiteRecord {
     pub address: Option<IpAddr>,
     /// No visit before this time.
     pub due_at: Timestamp,
-    /// Failures in a row, which make the back-off longer.
+    /// Failures in a row, which lengthen the back-off.
     pub failures_in_a_row: u32,
     /// How long the last answer took.
     pub response_time: Duration,
-    /// What is known of its robots.txt. Left out of a batch where it has not changed.
+    /// The state of its robots.txt. A batch omits it if it has not changed.
     pub robots: Option<RobotsRecord>,
-    /// URLs fetched, which the budget is about. Sitemaps and robots.txt do not count.
+    /// URLs fetched, which count towards the budget. Sitemaps and robots.txt do not count.
     pub pages_fetched: u64,
     /// Sitemaps read.
     pub sitemaps_read: u32,
-    /// How often each shape of URL was fetched, for the trap rules: (hash of the shape, count). Counters are kept apart from the rest of the
-    /// record: a batch has those that are to be written, and the others stay.
+    /// How often each shape of URL was fetched, for the trap rules: (hash of the shape, count). Counters are stored apart from the rest of the
+    /// record: a batch has only the changed ones, and the others stay.
     pub shapes: Vec<(u64, u32)>,
-    /// Set while the site is in trouble and is left alone for a while: until [`SiteRecord::due_at`].
+    /// Set while the site is in trouble and put aside, until [`SiteRecord::due_at`].
     pub aside: Option<Aside>,
-    /// Set where the site is given up, with the reason.
+    /// Set if the site is given up, with the reason.
     pub given_up: Option<Failure>,
-    /// It said that a page had not changed which had: it is not asked for changes any more, but for pages.
+    /// It answered 304 for a changed page: its pages are requested without validators from now on.
     pub misleads: bool,
 }
 
-/// The trouble of a site that is tried again after ever longer waits.
+/// The trouble of a site that is tried again after longer and longer waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aside {
-    /// When its wait is over, which is then its `due_at`; the epoch where the site asked to be left alone, for as long as only it knows.
+    /// When its wait ends, equal to its `due_at`; the epoch if the site asked for the wait by `Retry-After`.
     pub until: Timestamp,
     /// Which of its waits this is (1 = the first).
     pub round: u32,
@@ -53,7 +53,7 @@ pub struct Aside {
 }
 
 impl SiteRecord {
-    /// The record of a site nothing is known of.
+    /// The record of an unknown site.
     #[must_use]
     pub fn new(site: Site) -> Self {
         SiteRecord {
@@ -73,16 +73,16 @@ impl SiteRecord {
     }
 }
 
-/// What came of asking for robots.txt.
+/// The result of requesting robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RobotsRecord {
     /// When the answer came.
     pub fetched_at: Timestamp,
-    /// How many times in a row it could not be had, up to the last.
+    /// How many requests in a row failed, up to the last.
     pub failed_tries: u32,
     /// The answer.
     pub answer: RobotsAnswer,
-    /// Its body is not all there was: it is longer than [`crate::Limits::robots_bytes_max`].
+    /// Its body is truncated at [`crate::Limits::robots_bytes_max`].
     pub is_cut: bool,
 }
 
@@ -107,7 +107,7 @@ impl fmt::Display for RobotsAnswer {
 /// The answer to a request for robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RobotsAnswer {
-    /// A status and, where it matters, the body.
+    /// A status and, if relevant, the body.
     Status {
         /// The status code of the last answer.
         code: u16,

@@ -13,7 +13,7 @@ impl Timestamp {
     /// Later than any other time: never.
     pub const MAX: Timestamp = Timestamp(u64::MAX);
 
-    /// The time that lies `milliseconds` after the Unix epoch.
+    /// The time `milliseconds` after the Unix epoch.
     #[must_use]
     pub const fn from_millis(milliseconds: u64) -> Self {
         Timestamp(milliseconds.saturating_mul(1000))
@@ -64,7 +64,7 @@ impl Timestamp {
     }
 }
 
-/// The numbers of a text, each with exactly so many digits.
+/// The numbers of a text, each with exactly this many digits.
 fn numbers(text: &str, separator: char, digits: [usize; 3]) -> Option<[u64; 3]> {
     let mut parts = text.split(separator);
     let mut numbers = [0; 3];

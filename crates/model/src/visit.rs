@@ -1,11 +1,11 @@
-//! The record of a visit: what the store keeps of a URL once its outcome is known.
+//! The record of a visit: the store keeps it once the outcome of a URL is known.
 
 use serde::{Deserialize, Serialize};
 use weburl::UrlKey;
 
 use crate::{Distance, LimitSet, Outcome, Past, PayloadDigest, Timestamp, Validators, essence};
 
-/// Where a record lies in the archive.
+/// The place of a record in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ArchiveLocation {
     /// The serial number of the segment.
@@ -16,55 +16,55 @@ pub struct ArchiveLocation {
     pub length: u64,
 }
 
-/// What became of a URL.
+/// The outcome of a URL, with its details.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visit {
     /// The URL.
     pub key: UrlKey,
     /// The outcome.
     pub outcome: Outcome,
-    /// Why: the robots line, the scope rule, the trap rule, the error. Empty where the outcome says it all.
+    /// The reason: the robots line, the scope rule, the trap rule, the error. Empty if the outcome is enough.
     pub reason: String,
-    /// The HTTP status, 0 where there was no answer.
+    /// The HTTP status; 0 without an answer.
     pub status: u16,
     /// The media type declared by the answer.
     pub content_type: Option<String>,
-    /// Bytes of the payload as received; of one that is as it was, of that.
+    /// Bytes of the payload as received; for an unchanged page, of the earlier payload.
     pub length: u64,
     /// The label of the payload.
     pub digest: Option<PayloadDigest>,
     /// The URL whose payload this one equals.
     pub duplicate_of: Option<UrlKey>,
-    /// What a duplicate, or a content that is as it was, is besides: `html` or `binary`. `None` also for duplicates that were recorded before
-    /// this was kept; [`Visit::kind`] knows those too.
+    /// The kind of a duplicate or an unchanged content: `html` or `binary`. `None` also for duplicates recorded by earlier versions;
+    /// [`Visit::kind`] handles those too.
     pub duplicate_kind: Option<Outcome>,
     /// The target of a redirect, or the canonical URL the page names: the canonical text of the URL.
     pub target: Option<String>,
     /// The title of the page.
     pub title: Option<String>,
-    /// How many URLs that the crawl may fetch an HTML page links to, each counted once, itself not.
+    /// The number of distinct other URLs to which an HTML page links, of those that the crawl may fetch.
     pub out_degree: Option<u32>,
-    /// The limits and trap rules that kept something of it out of the crawl.
+    /// The limits and trap rules that left out something of it.
     pub limits: LimitSet,
     /// When the fetch ended, or the URL was judged without a fetch.
     pub at: Timestamp,
-    /// How many times it was asked for.
+    /// The number of requests.
     pub attempts: u8,
     /// The response record in the archive.
     pub location: Option<ArchiveLocation>,
-    /// The distance from which its links were judged. If the URL is known to be nearer by now, they must be judged again.
+    /// The distance from which its links were judged. If a shorter path to the URL is known now, they must be judged again.
     pub judged_at: Distance,
-    /// What its links lead to, kept only where a shorter way to the URL may still turn up and make them count again
-    /// (a crawl with a depth limit; redirects): canonical URLs.
+    /// The targets of its links, as canonical URLs. They are kept only if a shorter path to the URL may make them count again
+    /// (a crawl with a depth limit; redirects).
     pub outlinks: Vec<String>,
     /// The round of the crawl.
     pub round: u32,
-    /// When the payload was recorded that is the URL's content, where this visit recorded none: an earlier visit of this URL, or of the one
-    /// that it is a duplicate of. Where there is no content now, when the last one was recorded.
+    /// If this visit recorded no payload: when the URL's content was recorded, by an earlier visit of this URL or of its original.
+    /// Without a content now: when the last one was recorded.
     pub content_at: Option<Timestamp>,
-    /// What the server gave with the content.
+    /// The validators of the content.
     pub validators: Validators,
-    /// What earlier visits came to.
+    /// A summary of the earlier visits.
     pub past: Past,
 }
 
@@ -98,20 +98,20 @@ impl Visit {
         }
     }
 
-    /// Marks a page or document as a duplicate of the URL that had its content first. What it is besides stays known.
+    /// Marks a page or document as a duplicate of the URL that had its content first. Its kind stays known.
     pub fn repeat(&mut self, original: UrlKey) {
         self.duplicate_kind = self.kind();
         self.duplicate_of = Some(original);
         self.outcome = Outcome::Duplicate;
     }
 
-    /// Whether the content is that of `earlier`, byte for byte as it came.
+    /// Whether the payload equals that of `earlier`, byte for byte.
     #[must_use]
     pub fn has_content_of(&self, earlier: &Visit) -> bool {
         self.outcome == Outcome::NotModified || (self.digest, self.length) == (earlier.digest, earlier.length)
     }
 
-    /// What a fetched page is, be its content new or repeated: `html` or `binary`; `None` for all that is no success.
+    /// The kind of a fetched page, be its content new or repeated: `html` or `binary`; `None` without success.
     #[must_use]
     pub fn kind(&self) -> Option<Outcome> {
         match self.outcome {

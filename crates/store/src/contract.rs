@@ -37,7 +37,7 @@ type Check = fn(&dyn Fixture);
 /// Runs every check on stores of its own.
 ///
 /// # Panics
-/// Where the contract is broken; the message names the check.
+/// The contract is broken; the message names the check.
 pub fn check_all(make: MakeFixture<'_>) {
     let checks: &[(&str, Check)] = &[
         ("an empty store is empty", empty),

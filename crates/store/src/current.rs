@@ -1,18 +1,18 @@
-//! Which of the visits of a URL says what is there now.
+//! Which visit of a URL describes its present content.
 
 use model::{Outcome, Visit};
 
 use crate::{CrawlView, Entry, StoreError};
 
-/// The visit that says what is at a URL now: the last, unless that found the content as it was, or could not have it for a reason that
-/// says nothing of it. `earlier` are the visits before it, the oldest first.
+/// The visit that describes the present content of a URL. That is the last one, unless it found the content unchanged, or failed for a
+/// reason that tells nothing about the content. `earlier` are the visits before it, the oldest first.
 #[must_use]
 pub fn current_visit<'v>(last: &'v Visit, earlier: &'v [Visit]) -> &'v Visit {
     let newest_first = || std::iter::once(last).chain(earlier.iter().rev());
     newest_first().find(|visit| says_what_is_there(visit)).unwrap_or(last)
 }
 
-/// The entry with the visit that says what is at the URL now.
+/// The entry with the visit that describes the present content of the URL.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -25,7 +25,7 @@ pub fn with_current_visit(view: &dyn CrawlView, entry: Entry) -> Result<Entry, S
     Ok(Entry { visit, ..entry })
 }
 
-/// True where a visit says what is at its URL: a page, a redirect, or that there is nothing.
+/// True if a visit describes the content of its URL: a page, a redirect, or that there is none.
 #[must_use]
 pub fn says_what_is_there(visit: &Visit) -> bool {
     match visit.outcome {

@@ -1,10 +1,10 @@
 //! What can go wrong in a store.
 
-/// An error of a store. What the web does is never one.
+/// An error of a store. Content of the web never causes one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Another process has the store open, or has written to it meanwhile.
+    /// Another process has the store open, or wrote to it meanwhile.
     #[error("{place} is in use by another process")]
     InUse {
         /// The store: its directory, or its schema and database.
@@ -31,13 +31,13 @@ pub enum StoreError {
     Damaged {
         /// The table it is in.
         table: &'static str,
-        /// What is wrong with it.
+        /// A description of the damage.
         detail: String,
     },
     /// The engine below failed.
     #[error("{doing}: {source}")]
     Backend {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
         /// The engine's error.
         source: Box<dyn std::error::Error + Send + Sync>,

@@ -5,7 +5,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::{CrawlView, Entry, Segment, StoreError, Totals};
 
-/// A view that shows another one, except for what it shows in its own way.
+/// A view that passes calls on to another view, and replaces some of them.
 pub trait Layer: Send + Sync {
     /// The view below.
     fn below(&self) -> &dyn CrawlView;

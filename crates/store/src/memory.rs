@@ -1,4 +1,4 @@
-//! The store that lasts as long as the process: for the simulator and for tests.
+//! The in-memory store, for the simulator and for tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -234,13 +234,13 @@ impl State {
         }
     }
 
-    /// The visits that those of a batch follow.
+    /// The visits that those of a batch replace as the last.
     fn visits_before(&self, batch: &Batch) -> BTreeMap<UrlKey, Visit> {
         let before = batch.visits.iter().filter_map(|visit| self.urls.get(&visit.key)?.visit.clone());
         before.map(|visit| (visit.key, Visit { outlinks: Vec::new(), ..visit })).collect()
     }
 
-    /// Keeps them, but for those that are the last still.
+    /// Keeps them, except those that are still the last.
     fn keep_earlier(&mut self, before: BTreeMap<UrlKey, Visit>) {
         for (key, visit) in before {
             let last = self.urls.get(&key).and_then(|entry| entry.visit.as_ref());
@@ -262,7 +262,7 @@ impl State {
         }
     }
 
-    /// Takes a visited URL out of the queue, unless its links were judged from further away than it is.
+    /// Removes a visited URL from the queue, unless its links were judged at a greater depth than it has now.
     fn leave_queue(&mut self, key: UrlKey, judged_at: Distance, committed: &mut Committed) {
         let Some(entry) = self.urls.get(&key) else { return };
         let position = entry.candidate.position();

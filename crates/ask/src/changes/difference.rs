@@ -12,7 +12,7 @@ use weburl::CanonicalUrl;
 
 use super::Pages;
 
-/// Blocks of a page that are compared, at most. Longer pages are told as far.
+/// The largest number of blocks of a page that are compared; the rest of a longer page is ignored.
 const BLOCKS_MAX: usize = 5_000;
 
 /// What is different in a page.
@@ -37,7 +37,7 @@ pub enum Block {
 }
 
 impl Difference {
-    /// True where the page shows nothing else: what has changed is in its code.
+    /// True if the page shows no difference: the change is in its code.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.text.is_empty() && self.links_added.is_empty() && self.links_removed.is_empty()

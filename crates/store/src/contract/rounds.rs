@@ -12,7 +12,7 @@ fn keys(urls: &[&str]) -> Vec<UrlKey> {
     urls.iter().map(|text| url(text).key()).collect()
 }
 
-/// Lets URLs be visited again.
+/// Queues URLs to be visited again.
 fn again(store: &dyn Store, urls: &[&str]) -> Committed {
     store.commit(&Batch { again: keys(urls), ..Batch::default() }).expect("commit")
 }
