@@ -6,7 +6,7 @@ use engine::{Control, Settings};
 use fetch::Keyring;
 use model::{Candidate, ContentDigest, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
-use store_postgres::cluster::{SeedSite, Worker, WorkerError};
+use store_postgres::cluster::{News, SeedSite, Worker, WorkerError};
 use tokio::sync::mpsc;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey, UserInfo};
 
@@ -33,11 +33,11 @@ impl WorkerStore {
         settings: Settings,
         keyring: Keyring,
     ) -> Self {
-        let known = Mutex::new(Known { last: 0, last_site: 0, settings });
+        let known = Mutex::new(Known { last: 0, round: 1, last_site: 0, settings });
         WorkerStore { seeds: Seeds { worker: worker.clone(), orders, keyring, known }, worker, owned }
     }
 
-    /// Tells the engine of seeds that it does not know yet, and the fetcher of passwords.
+    /// Tells the engine of seeds and of a round that it does not know yet, and the fetcher of passwords.
     ///
     /// # Errors
     /// The store failed.
@@ -147,7 +147,7 @@ impl Store for WorkerStore {
     }
 }
 
-/// The seeds of the crawl as far as the engine was told.
+/// The seeds and the round of the crawl as far as the engine knows them.
 struct Seeds {
     worker: Arc<Worker>,
     orders: mpsc::Sender<Control>,
@@ -158,6 +158,8 @@ struct Seeds {
 struct Known {
     /// The number of the last one.
     last: i64,
+    /// The round of the crawl.
+    round: u32,
     /// The number of the last site of one that the keyring has.
     last_site: i64,
     /// With all of them.
@@ -167,16 +169,20 @@ struct Known {
 impl Seeds {
     fn look(&self) -> Result<(), StoreError> {
         let mut known = self.known();
-        let (seeds, number) = self.worker.seeds_behind(known.last)?;
+        let News { round, seeds, last } = self.worker.news(known.last)?;
+        if round != known.round {
+            // The engine is gone only when the run has ended.
+            let _ = self.orders.blocking_send(Control::RoundBegan(round));
+            known.round = round;
+        }
         if !seeds.is_empty() {
             // They are named before the seeds are added; so nothing of a seed is asked for without its password.
             self.look_for_sites(&mut known)?;
             for seed in &seeds {
                 known.settings.filter.scope.add_seed(&seed.url);
             }
-            // The engine is gone only when the run has ended.
             let _ = self.orders.blocking_send(Control::SeedsAdded(seeds));
-            known.last = number;
+            known.last = last;
         }
         Ok(())
     }

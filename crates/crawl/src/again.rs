@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use engine::Settings;
 use model::{Purpose, Round};
-use settings::plan::Plan;
-use store::{Batch, Entry, Store, Totals};
+use store::{Batch, Entry, Store, StoreError, Totals};
 use weburl::{Pattern, SiteKey, UrlKey};
 
-use crate::retry::Retry;
-use crate::{CrawlDir, Notice};
+use crate::Notice;
+use crate::retry::Forgiveness;
 
 /// URLs looked at, and at most chosen, in one commit.
 const ENTRIES_AT_ONCE: usize = 2_048;
@@ -24,21 +24,19 @@ pub struct Again {
 }
 
 impl Again {
-    /// Begins a round over the crawl in this directory, which nobody else has open, or finds the one that goes on. URLs are chosen a part of the
-    /// state in each commit. Who is killed meanwhile calls this again.
+    /// Begins a round, or finds the one that goes on. Each commit chooses URLs from a part of the state. If the process is killed
+    /// meanwhile, the next call goes on with the same round.
     ///
     /// What robots.txt or the rules of the crawl kept from being fetched is not chosen, unless it was fetched before. New links are found as
     /// in the first round. Sites that were given up are asked again.
     ///
     /// # Errors
     /// The state cannot be read or written.
-    pub fn begin(&self, dir: &CrawlDir, store: &dyn Store, plan: &Plan) -> anyhow::Result<Notice> {
-        let totals = store.totals()?;
-        let Totals { round, again, .. } = &totals;
-        if *again > 0 && !round.is_choosing {
-            return Ok(Notice::RoundGoesOn { round: round.number, urls: *again });
+    pub fn begin(&self, store: &dyn Store, settings: &Settings) -> Result<Notice, StoreError> {
+        if let Some(going_on) = going_on(store)? {
+            return Ok(going_on);
         }
-        let mut beginning = Beginning::new(dir, store, plan)?;
+        let mut beginning = Beginning::new(store, settings)?;
         let round = beginning.round.clone();
         let mut after = None;
         loop {
@@ -67,29 +65,36 @@ impl Again {
     }
 }
 
+/// The round that goes on: it has URLs left, and no more are being chosen.
+pub(crate) fn going_on(store: &dyn Store) -> Result<Option<Notice>, StoreError> {
+    let Totals { round, again, .. } = store.totals()?;
+    let goes_on = again > 0 && !round.is_choosing;
+    Ok(goes_on.then_some(Notice::RoundGoesOn { round: round.number, urls: again }))
+}
+
 /// A round whose URLs are being chosen.
 pub(crate) struct Beginning<'a> {
     store: &'a dyn Store,
-    retry: Retry<'a>,
+    forgiveness: Forgiveness<'a>,
     pub(crate) round: Round,
     has_begun: bool,
 }
 
 impl<'a> Beginning<'a> {
     /// The next round, or the one that was being chosen when somebody was killed.
-    pub(crate) fn new(dir: &CrawlDir, store: &'a dyn Store, plan: &'a Plan) -> anyhow::Result<Self> {
-        let retry = Retry::new(dir, store, plan);
+    pub(crate) fn new(store: &'a dyn Store, settings: &'a Settings) -> Result<Self, StoreError> {
+        let forgiveness = Forgiveness::now(settings);
         let last = store.totals()?.round;
         let has_begun = last.is_choosing;
         let round = match has_begun {
             true => last,
-            false => Round { number: last.number.saturating_add(1), began_at: retry.now, is_choosing: true },
+            false => Round { number: last.number.saturating_add(1), began_at: forgiveness.now, is_choosing: true },
         };
-        Ok(Beginning { store, retry, round, has_begun })
+        Ok(Beginning { store, forgiveness, round, has_begun })
     }
 
     /// Puts URLs into the queue again. Their sites are asked again, also those that were given up.
-    pub(crate) fn choose(&mut self, urls: Vec<UrlKey>) -> anyhow::Result<()> {
+    pub(crate) fn choose(&mut self, urls: Vec<UrlKey>) -> Result<(), StoreError> {
         if urls.is_empty() {
             return Ok(());
         }
@@ -97,7 +102,7 @@ impl<'a> Beginning<'a> {
         let mut batch = Batch { round: Some(self.round.clone()), again: urls, ..Batch::default() };
         for site in sites {
             let record = self.store.site(site)?.filter(|record| record.given_up.is_some());
-            batch.sites.extend(record.and_then(|record| self.retry.forgiven(record, 0)));
+            batch.sites.extend(record.and_then(|record| self.forgiveness.forgiven(record, 0)));
         }
         self.store.commit(&batch)?;
         self.has_begun = true;
@@ -105,7 +110,7 @@ impl<'a> Beginning<'a> {
     }
 
     /// All are chosen.
-    pub(crate) fn end(self) -> anyhow::Result<Notice> {
+    pub(crate) fn end(self) -> Result<Notice, StoreError> {
         if !self.has_begun {
             return Ok(Notice::RoundOfNothing);
         }

@@ -57,16 +57,22 @@ pub struct Retry<'a> {
     pub store: &'a dyn Store,
     /// The dataset.
     pub layout: Layout,
-    /// The rules.
-    pub settings: &'a Settings,
+    /// The rules of the crawl, and the date.
+    pub forgiveness: Forgiveness<'a>,
     /// With all seeds.
     pub filter: Filter,
     /// URLs that ended so are reopened.
     pub outcomes: BTreeSet<Outcome>,
     /// Only these, where it is not all.
     pub only: Option<&'a HashSet<CanonicalUrl>>,
+}
+
+/// How a site in trouble gets another chance.
+#[derive(Clone, Copy, Debug)]
+pub struct Forgiveness<'a> {
+    settings: &'a Settings,
     /// The date.
-    pub now: Timestamp,
+    pub(crate) now: Timestamp,
 }
 
 impl<'a> Retry<'a> {
@@ -76,11 +82,10 @@ impl<'a> Retry<'a> {
         Retry {
             store,
             layout: Layout::at(dir.dataset()),
-            settings: &plan.settings,
+            forgiveness: Forgiveness::now(&plan.settings),
             filter: plan.settings.filter.clone(),
             outcomes: BTreeSet::new(),
             only: None,
-            now: Clock::start().date(),
         }
     }
 
@@ -121,7 +126,7 @@ impl<'a> Retry<'a> {
                 Batch { reopened: chosen.iter().map(|entry| entry.candidate.url.key()).collect(), ..Batch::default() };
             for (site, sitemaps) in by_site {
                 let record = self.store.site(site)?;
-                batch.sites.extend(record.and_then(|record| self.forgiven(record, sitemaps)));
+                batch.sites.extend(record.and_then(|record| self.forgiveness.forgiven(record, sitemaps)));
             }
             self.store.commit(&batch)?;
         }
@@ -144,7 +149,7 @@ impl<'a> Retry<'a> {
     }
 
     fn admits(&self, url: &CanonicalUrl) -> bool {
-        self.filter.judge(url).is_ok() && self.settings.site_rules.traps.broken_by(url).is_none()
+        self.filter.judge(url).is_ok() && self.forgiveness.settings.site_rules.traps.broken_by(url).is_none()
     }
 
     /// Removes the files of the dataset with rows that do not hold any more, before the state says so: they are derived again from the
@@ -158,6 +163,14 @@ impl<'a> Retry<'a> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl<'a> Forgiveness<'a> {
+    /// By these rules, from now on.
+    #[must_use]
+    pub fn now(settings: &'a Settings) -> Self {
+        Forgiveness { settings, now: Clock::start().date() }
     }
 
     /// The record of a site without its failures; `None` where it says nothing of any. `sitemaps` are asked for again.

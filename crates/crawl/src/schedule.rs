@@ -2,16 +2,17 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::str::FromStr;
 use std::time::Duration;
 
+use engine::Settings;
 use frontier::revisit::{Belief, INFORMATION_MIN, LEARN_ONE_IN, Prior, Seen};
 use model::{Change, Purpose, Timestamp, Visit};
-use settings::plan::Plan;
 use store::{CrawlView, Entry, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
-use crate::again::Beginning;
-use crate::{CrawlDir, Notice};
+use crate::Notice;
+use crate::again::{Beginning, going_on};
 
 /// Entries read from the state at once.
 const ENTRIES_AT_ONCE: usize = 2_048;
@@ -34,6 +35,30 @@ pub enum Importance {
     Equal,
     /// The nearer to a seed the more: one over one more than the depth.
     Depth,
+}
+
+impl Importance {
+    /// All of them.
+    pub const ALL: [Importance; 2] = [Importance::Equal, Importance::Depth];
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Importance::Equal => "equal",
+            Importance::Depth => "depth",
+        }
+    }
+}
+
+impl FromStr for Importance {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words = Importance::ALL.map(Importance::as_str).join(", ");
+        let known = Importance::ALL.into_iter().find(|importance| importance.as_str() == text);
+        known.ok_or_else(|| format!("`{text}` is no importance; there are {words}"))
+    }
 }
 
 /// Chooses the pages that are worth a visit most.
@@ -80,13 +105,16 @@ impl Ord for Candidate {
 }
 
 impl Schedule {
-    /// Begins a round with the pages that are worth a visit most. The state is read twice for it: once to learn how fast the pages of each
-    /// site change, once to choose.
+    /// Begins a round with the pages that are worth a visit most, or finds the one that goes on. The state is read twice for it: once to
+    /// learn how fast the pages of each site change, once to choose.
     ///
     /// # Errors
     /// The state cannot be read or written.
-    pub fn begin(&self, dir: &CrawlDir, store: &dyn Store, plan: &Plan) -> anyhow::Result<Notice> {
-        let mut beginning = Beginning::new(dir, store, plan)?;
+    pub fn begin(&self, store: &dyn Store, settings: &Settings) -> Result<Notice, StoreError> {
+        if let Some(going_on) = going_on(store)? {
+            return Ok(going_on);
+        }
+        let mut beginning = Beginning::new(store, settings)?;
         for urls in self.choose(store)?.chunks(ENTRIES_AT_ONCE) {
             beginning.choose(urls.to_vec())?;
         }

@@ -14,6 +14,8 @@ use crate::{DatasetError, Layout};
 const DIR: &str = "superseded";
 /// The extension of a list.
 const EXTENSION: &str = "keys";
+/// The file that is locked while the lists are replaced: several processes may answer queries from one dataset.
+const LOCK: &str = "lock";
 /// Bytes of a key in a list.
 const KEY_BYTES: usize = 16;
 
@@ -27,7 +29,10 @@ pub type Superseded = BTreeMap<String, BTreeSet<UrlKey>>;
 pub fn write_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), DatasetError> {
     let dir = layout.root().join(DIR);
     fresh::directory(&dir).map_err(|error| DatasetError::io(&dir, error))?;
-    let mut written = BTreeSet::new();
+    let lock = dir.join(LOCK);
+    let locked = fresh::open_or_create(&lock).and_then(|file| file.lock().map(|()| file));
+    let _locked = locked.map_err(|error| DatasetError::io(&lock, error))?;
+    let mut written = BTreeSet::from([lock]);
     for (segment, keys) in superseded {
         let path = layout.superseded(segment);
         write(&path, keys)?;

@@ -120,6 +120,8 @@ pub enum Event {
     SitesWaiting(Vec<SiteKey>),
     /// Seeds from now on, which are in the store; each with the depth at which it begins.
     SeedsAdded(Vec<Candidate>),
+    /// A round began in the store: visits from now on are of it.
+    RoundBegan(u32),
     /// Sites to let go of: nothing new is asked of them. [`Command::Released`] answers for each.
     Release(Vec<SiteKey>),
     /// Other settings count from now on. The scope, and what concerns files and fetches, stays as it was.

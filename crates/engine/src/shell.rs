@@ -106,6 +106,8 @@ pub enum Control {
     SitesWaiting(Vec<SiteKey>),
     /// As [`Event::SeedsAdded`].
     SeedsAdded(Vec<model::Candidate>),
+    /// As [`Event::RoundBegan`].
+    RoundBegan(u32),
     /// As [`Event::Release`].
     Release(Vec<SiteKey>),
 }
@@ -116,6 +118,7 @@ impl From<Control> for Event {
             Control::SitesChanged { sites, taken_over } => Event::SitesChanged { sites, taken_over },
             Control::SitesWaiting(sites) => Event::SitesWaiting(sites),
             Control::SeedsAdded(seeds) => Event::SeedsAdded(seeds),
+            Control::RoundBegan(round) => Event::RoundBegan(round),
             Control::Release(sites) => Event::Release(sites),
         }
     }

@@ -278,6 +278,7 @@ impl State {
             Event::SitesChanged { sites, taken_over } => self.sites_changed(now, &sites, taken_over),
             Event::SitesWaiting(sites) => self.sites_waiting_in_store(now, &sites),
             Event::SeedsAdded(seeds) => self.seeds_added(&seeds),
+            Event::RoundBegan(round) => self.round_began(round),
             Event::Release(sites) => self.release(now, &sites),
             Event::SettingsChanged(settings) => self.settings_changed(now, *settings),
             Event::NewSeeds(seeds) => self.new_seeds(now, seeds),

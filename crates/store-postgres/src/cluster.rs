@@ -44,7 +44,7 @@ use crate::session::{Parameters, Role, Session};
 pub use control::{Control, Counts, Domain, Outcomes, Reach, Setup, Shared, Window};
 pub use secrets::SeedSite;
 pub use segments::WrittenSegment;
-pub use values::{Bid, Bids, Epoch, GroupName, Member, Owned, Placed, Standing, WorkerError, WorkerId};
+pub use values::{Bid, Bids, Epoch, GroupName, Member, News, Owned, Placed, Standing, WorkerError, WorkerId};
 pub use visited::Visited;
 
 /// A worker.
@@ -339,7 +339,7 @@ impl Worker {
     /// Commits as [`store::Store::commit`], if it still owns the groups of the sites that the batch has visits of.
     ///
     /// A duplicate whose original was lost meanwhile stays in the queue, and its site is among the [`Worker::hints`]. `seeds` is the number
-    /// of the last seed ([`Worker::seeds_behind`]) by which was judged what the batch settles: where there are more by now, that is
+    /// of the last seed ([`Worker::news`]) by which was judged what the batch settles: where there are more by now, that is
     /// judged again ([`Worker::unjudged`]).
     ///
     /// # Errors
@@ -403,21 +403,24 @@ impl Worker {
         self.reader.holder(content, label)
     }
 
-    /// The seeds behind the `last` that is known, each at its depth, and the number of the last one; 0 is before the first. A seed that
-    /// comes to be at depth 0 later is told of again.
+    /// The round of the crawl, and the seeds behind the `last` that is known; 0 is before the first. A seed that comes to be at depth 0
+    /// later is among them again.
     ///
     /// # Errors
     /// The store failed.
-    pub fn seeds_behind(&self, last: i64) -> Result<(Vec<Candidate>, i64), StoreError> {
-        let rows = self.session.query("reading the seeds", statements::SEEDS_BEHIND, vec![Box::new(last)])?;
-        let mut number = last;
-        let seeds = rows.iter().map(|row| {
+    pub fn news(&self, last: i64) -> Result<News, StoreError> {
+        let rows = self.session.query("reading the round and the seeds", statements::NEWS, vec![Box::new(last)])?;
+        let mut news = News { round: 1, seeds: Vec::new(), last };
+        for row in &rows {
             let mut columns = Columns::of("seed", row);
-            number = columns.next()?;
-            let depth = u32::try_from(columns.next::<i64>()?).unwrap_or(u32::MAX);
-            Ok(Candidate { depth, ..Candidate::seed(columns.url()?) })
-        });
-        Ok((seeds.collect::<Result<_, StoreError>>()?, number))
+            news.round = columns.narrow::<i32, _>()?;
+            if let Some(number) = columns.next::<Option<i64>>()? {
+                news.last = number;
+                let depth = u32::try_from(columns.next::<i64>()?).unwrap_or(u32::MAX);
+                news.seeds.push(Candidate { depth, ..Candidate::seed(columns.url()?) });
+            }
+        }
+        Ok(news)
     }
 
     /// URLs that were excluded by who did not know all seeds then, at most `max`. Any worker may judge them by those it learns of after

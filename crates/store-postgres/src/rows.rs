@@ -71,7 +71,7 @@ impl<'r> Columns<'r> {
     }
 
     /// The next column as a narrower number than PostgreSQL has.
-    fn narrow<T: FromSql<'r>, N: TryFrom<T>>(&mut self) -> Result<N, StoreError> {
+    pub(crate) fn narrow<T: FromSql<'r>, N: TryFrom<T>>(&mut self) -> Result<N, StoreError> {
         N::try_from(self.next()?).map_err(|_| self.damaged("a number out of range"))
     }
 

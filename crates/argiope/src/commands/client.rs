@@ -1,6 +1,7 @@
 //! `argiope client`: asks a server what its API has, by gRPC.
 
 mod text;
+mod watching;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -9,8 +10,8 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use api::crawler_client::CrawlerClient;
 use api::{
-    AddSeedsRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest, GetWorkersRequest, LinksRequest,
-    OverlapRequest, PageRankRequest, PauseRequest, ResumeRequest, SearchRequest, StatsRequest,
+    AddSeedsRequest, AgainRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest, GetWorkersRequest,
+    LinksRequest, OverlapRequest, PageRankRequest, PauseRequest, ResumeRequest, SearchRequest, StatsRequest,
 };
 use clap::{Args, Subcommand};
 use printable::write_json_line;
@@ -22,6 +23,7 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 use tonic::{Code, Request, Status};
 
 use crate::access::{ClientAccess, Proof};
+use settings::units::Span;
 use settings::usage;
 use text::Text;
 
@@ -125,6 +127,17 @@ enum Method {
         /// The URL
         url: String,
     },
+    /// Begin a round: workers visit known pages again
+    Again {
+        /// Only URLs whose last visit is at least so long ago
+        #[arg(long, value_name = "DURATION")]
+        older_than: Option<Span>,
+        /// Only URLs that match a pattern; may be repeated
+        #[arg(long, value_name = "PATTERN")]
+        only: Vec<String>,
+    },
+    /// Begin round after round, each with the pages that are worth a visit most, until it is stopped
+    Watch(watching::Watching),
     /// Show the progress of the crawl
     Stats,
     /// Stop all requests to web servers until `resume`
@@ -242,6 +255,12 @@ impl Asked {
                 let answer = client.explain(ExplainRequest { url }).await?;
                 self.tell(&answer.into_inner())
             }
+            Method::Again { older_than, only } => {
+                let older_than = older_than.map_or(0.0, |span| span.0.as_secs_f64());
+                let answer = client.again(AgainRequest { older_than, only, ..AgainRequest::default() }).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Watch(watching) => watching.watch(self).await,
             Method::Stats => {
                 let answer = client.stats(StatsRequest {}).await?;
                 self.tell(&answer.into_inner())

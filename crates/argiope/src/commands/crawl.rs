@@ -163,7 +163,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     if args.again {
         let only = args.only.iter().map(|text| plan::pattern("only", text)).collect::<anyhow::Result<_>>()?;
         let again = Again { older_than: args.older_than.map(|span| span.0), only };
-        tell_all(&[again.begin(&dir, store.as_ref(), &plan)?]);
+        tell_all(&[again.begin(store.as_ref(), &plan.settings)?]);
     }
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let (threads, stages_before) = (Session::threads(&plan), stages::snapshot());

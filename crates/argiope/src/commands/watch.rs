@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use anyhow::bail;
 use ask::changes::{Counts, Question, changes};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crawl::stream::{StreamTo, Target};
 use crawl::{CrawlDir, Importance, Schedule, Session};
 use engine::End;
@@ -28,9 +29,9 @@ use crate::message::tell_all;
 use crate::progress::{Printer, Show};
 
 /// The shortest time between two choices.
-const EVERY_MIN: Duration = Duration::from_secs(1);
+pub(super) const EVERY_MIN: Duration = Duration::from_secs(1);
 /// Visits of one round, at most: what was chosen long before is not worth most any more.
-const VISITS_MAX: f64 = 100_000.0;
+pub(super) const VISITS_MAX: f64 = 100_000.0;
 
 /// The arguments of `argiope watch`.
 #[derive(Args, Debug)]
@@ -44,8 +45,8 @@ pub struct WatchArgs {
     #[arg(long, value_name = "DURATION", default_value = "10m")]
     pub every: Span,
     /// What makes a page important
-    #[arg(long, value_name = "WHAT", default_value = "equal")]
-    pub importance: Important,
+    #[arg(long, value_name = "WHAT", default_value = "equal", value_parser = importance())]
+    pub importance: Importance,
     /// End after this many rounds
     #[arg(long, value_name = "N")]
     pub rounds: Option<u64>,
@@ -54,13 +55,9 @@ pub struct WatchArgs {
     pub progress: Show,
 }
 
-/// What makes a page important.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Important {
-    /// All pages alike
-    Equal,
-    /// The nearer to a seed the more
-    Depth,
+/// Reads what makes a page important.
+pub(super) fn importance() -> impl TypedValueParser<Value = Importance> {
+    PossibleValuesParser::new(Importance::ALL.map(Importance::as_str)).try_map(|word| word.parse::<Importance>())
 }
 
 /// Visits in a time.
@@ -87,7 +84,7 @@ impl FromStr for Budget {
 
 impl Budget {
     /// Visits in another time.
-    fn in_time(self, time: Duration) -> f64 {
+    pub(super) fn in_time(self, time: Duration) -> f64 {
         self.visits * time.as_secs_f64() / self.time.as_secs_f64()
     }
 }
@@ -150,17 +147,14 @@ fn round(
     let store = dir.open_store(&plan.options)?;
     let began_at = Clock::start().date();
     if store.totals()?.pending == 0 {
-        let importance = match args.importance {
-            Important::Equal => Importance::Equal,
-            Important::Depth => Importance::Depth,
-        };
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "at most VISITS_MAX, and not less than 0"
         )]
-        let schedule = Schedule { importance, visits: visits as usize, age_min: args.every.0, now: began_at };
-        schedule.begin(dir, store.as_ref(), &plan)?;
+        let schedule =
+            Schedule { importance: args.importance, visits: visits as usize, age_min: args.every.0, now: began_at };
+        schedule.begin(store.as_ref(), &plan.settings)?;
         if store.totals()?.pending == 0 {
             return Ok(0.0);
         }

@@ -17,7 +17,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use database::Address;
-use dataset::Layout;
+use dataset::schema::Table;
+use dataset::{Layout, Superseded, write_superseded};
 use graph::{Crew, Visits};
 use query_wire::{Ended, Run, Start, Started};
 use serde::{Deserialize, Serialize};
@@ -112,6 +113,9 @@ fn compute() -> anyhow::Result<Option<serde_json::Value>> {
     let elsewhere = elsewhere(&root).only(segments.iter().map(String::as_str));
     let dir = CrawlDir::at(&root);
     let layouts = vec![Layout::at(dir.dataset()), elsewhere];
+    if let Some(state) = &state {
+        supersede(&layouts, &visited(state)?)?;
+    }
     let visits = if query.is_of_graph() { visits(&dir, state.as_ref(), (index, members))? } else { Visits::default() };
     Asked { layouts, visits, peers }.answer(&query, Crew::among(sockets, threads))
 }
@@ -119,10 +123,30 @@ fn compute() -> anyhow::Result<Option<serde_json::Value>> {
 /// What this member knows of the visited pages besides the datasets. Each member reads a share of what all need once.
 fn visits(dir: &CrawlDir, state: Option<&State>, share: (usize, usize)) -> anyhow::Result<Visits> {
     let bottom = dir.options()?.depth;
-    let Some(State { store, schema }) = state else { return Ok(Visits { bottom, ..Visits::default() }) };
-    let visited = Visited::open(&Address::parse(store)?, &schema.parse()?)?;
+    let Some(state) = state else { return Ok(Visits { bottom, ..Visits::default() }) };
+    let visited = visited(state)?;
     let followed = visited.followed()?.into_iter().collect();
     Ok(Visits { bottom, followed, in_vain: visited.in_vain(share)? })
+}
+
+fn visited(State { store, schema }: &State) -> anyhow::Result<Visited> {
+    Ok(Visited::open(&Address::parse(store)?, &schema.parse()?)?)
+}
+
+/// Says which rows of these datasets count no more, since their URL was visited again.
+fn supersede(layouts: &[Layout], visited: &Visited) -> anyhow::Result<()> {
+    let mut superseded = Superseded::new();
+    visited.superseded(&mut |segment, key| {
+        superseded.entry(segment.to_owned()).or_default().insert(key);
+    })?;
+    for layout in layouts {
+        let here = superseded.iter().filter(|(segment, _)| layout.file(Table::Pages, segment).exists());
+        let here: Superseded = here.map(|(segment, keys)| (segment.clone(), keys.clone())).collect();
+        if !here.is_empty() {
+            write_superseded(layout, &here)?;
+        }
+    }
+    Ok(())
 }
 
 /// The lines of standard input. When it ends, so does the process.

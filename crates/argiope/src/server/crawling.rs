@@ -14,7 +14,7 @@ use api::{CrawlProgressResponse, CrawlResponse};
 use engine::{Settings, sitemaps_of};
 use frontier::Filter;
 use model::{Candidate, Outcome, Visit};
-use store::StoreError;
+use store::{CrawlView, StoreError};
 use store_postgres::cluster::{Control, Outcomes, Reach, SeedSite};
 use tokio::sync::mpsc;
 use tonic::Status;

@@ -41,6 +41,7 @@ pub(super) fn routes(service: &Service) -> Router {
         "Search" search;
         "Links" links;
         "Explain" explain;
+        "Again" again;
         "Stats" stats;
         "Pause" pause;
         "Resume" resume;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use api::crawler_server::Crawler;
 use api::{
-    AddSeedsRequest, AddSeedsResponse, CrawlProgressResponse, CrawlRequest, CrawlResponse, DomainsRequest,
-    DomainsResponse, DrainRequest, DrainResponse, ExplainRequest, ExplainResponse, GetWorkersRequest,
+    AddSeedsRequest, AddSeedsResponse, AgainRequest, AgainResponse, CrawlProgressResponse, CrawlRequest, CrawlResponse,
+    DomainsRequest, DomainsResponse, DrainRequest, DrainResponse, ExplainRequest, ExplainResponse, GetWorkersRequest,
     GetWorkersResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest,
     PageRankResponse, PauseRequest, PauseResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse,
     StatsRequest, StatsResponse,
 };
 use model::Candidate;
-use store::{Entry, StoreError};
+use store::{CrawlView, Entry, StoreError};
 use store_postgres::cluster::{Control, Domain, Member, Reach, WorkerId};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
@@ -22,6 +22,7 @@ use weburl::{CanonicalUrl, SiteKey, UserInfo};
 
 use super::crawling::{Area, Crawling, Seed};
 use super::pulse::{Pulse, SILENCE_MAX};
+use super::rounds;
 use crate::cli::one_line;
 use crate::message::message;
 use crate::queries::{self, Coordinator, Members, QueryError};
@@ -316,6 +317,10 @@ impl Crawler for Service {
         }))
     }
 
+    async fn again(&self, request: Request<AgainRequest>) -> Result<Response<AgainResponse>, Status> {
+        Ok(Response::new(rounds::begin(self, request.into_inner()).await?))
+    }
+
     async fn stats(&self, _: Request<StatsRequest>) -> Result<Response<StatsResponse>, Status> {
         let (totals, counts, members, shared) = self
             .ask(|control| Ok((control.totals()?, control.counts()?, control.members()?, control.shared()?)))
@@ -332,6 +337,8 @@ impl Crawler for Service {
             segments_sealed: counts.segments_sealed,
             segments_open: counts.segments_open,
             paused: shared.is_some_and(|shared| shared.is_paused),
+            round: totals.round.number,
+            left_of_round: totals.again,
         }))
     }
 

@@ -15,6 +15,7 @@ mod outdated;
 mod ports;
 mod pretended;
 mod queries;
+mod rounds;
 mod secrets;
 mod seeds;
 mod served;

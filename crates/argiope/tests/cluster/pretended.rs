@@ -14,7 +14,7 @@ use model::{Candidate, Distance, Outcome, Queued, Timestamp, Via, Visit};
 use settings::options::Options;
 use settings::plan::Plan;
 use store::Batch;
-use store_postgres::cluster::{Control, GroupName, Owned, Standing, Worker};
+use store_postgres::cluster::{Control, GroupName, News, Owned, Standing, Worker};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 /// A page: what it links to, or what it redirects to.
@@ -127,7 +127,7 @@ impl Working {
         // Seeds are known before anything is taken that may have come with them.
         let mut filter = self.plan.settings.filter.clone();
         let unjudged = self.worker.unjudged(TAKEN_MAX).expect("excluded URLs");
-        let (seeds, number) = self.worker.seeds_behind(0).expect("seeds");
+        let News { seeds, last: number, .. } = self.worker.news(0).expect("news");
         for seed in seeds {
             filter.scope.add_seed(&seed.url);
         }

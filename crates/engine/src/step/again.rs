@@ -4,10 +4,21 @@ use frontier::{Group, again};
 use model::{Candidate, Change, FetchOutcome, Fetched, Purpose, Queued, Timestamp, Validators, Visit};
 use weburl::{CanonicalUrl, SiteKey};
 
+use super::front::Slot;
 use super::{Asked, State};
 use crate::Record;
 
 impl State {
+    /// A round began while the run goes on. Each site is asked once more whether it tells the truth.
+    pub(super) fn round_began(&mut self, round: u32) {
+        self.round = round;
+        for slot in self.sites.values_mut() {
+            if let Slot::Here(front) = slot {
+                (front.is_probed, front.truth) = (false, Truth::Unknown);
+            }
+        }
+    }
+
     /// The validators with which a URL is asked for. A page that a browser shows is asked for in any case: what it shows may change
     /// though its document does not. So is one whose content the archive has not.
     pub(super) fn condition_of(&mut self, site: SiteKey, queued: &Queued) -> Option<Box<Validators>> {

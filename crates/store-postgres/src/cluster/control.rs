@@ -7,12 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use database::Address;
-use model::{Candidate, Outcome, SiteRecord};
+use model::{Candidate, ContentDigest, Outcome, PayloadDigest, SiteRecord};
 use postgres::Row;
-use store::{Batch, Committed, Entry, StoreError, Totals};
+use store::{Batch, Committed, CrawlView, Layer, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use super::{GroupName, Member, Placed, WorkerId, keys};
+use crate::PostgresView;
 use crate::commit::Writer;
 use crate::error::damaged;
 use crate::numbers::{from_ordered, key, limit, ordered};
@@ -111,12 +112,11 @@ pub struct Counts {
 pub struct Control {
     address: Address,
     schema: Schema,
-    crawl_id: String,
     /// None after a failure, until the next commit makes another.
     writer: Mutex<Option<Writer>>,
     session: Session,
     /// Beside the session, so that counting all URLs keeps nobody waiting.
-    reader: Reader,
+    view: PostgresView,
     pulse: Session,
 }
 
@@ -131,10 +131,9 @@ impl Control {
         Ok(Control {
             address: address.clone(),
             schema: schema.clone(),
-            crawl_id,
             writer: Mutex::new(Some(writer)),
             session,
-            reader: Reader::open(address, schema)?,
+            view: PostgresView { reader: Reader::open(address, schema)?, crawl_id },
             pulse: Session::open_impatient(address, schema)?,
         })
     }
@@ -152,7 +151,7 @@ impl Control {
     /// What tells this crawl from all others.
     #[must_use]
     pub fn crawl_id(&self) -> &str {
-        &self.crawl_id
+        &self.view.crawl_id
     }
 
     /// What is shared; nothing before the first server has set the crawl up.
@@ -211,7 +210,7 @@ impl Control {
         self.commit(&Batch { found, ..Batch::default() })
     }
 
-    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+    fn committed(&self, batch: &Batch) -> Result<Committed, StoreError> {
         let mut slot = self.writer();
         let mut current = match slot.take() {
             Some(writer) => writer,
@@ -256,7 +255,7 @@ impl Control {
         let mut window = Window { values: Vec::new(), next: None };
         for row in &rows {
             let site = SiteKey(from_ordered(Columns::of("site", row).next()?));
-            window.values.extend(self.reader.site(site)?);
+            window.values.extend(self.view.site(site)?);
             window.next = Some(site).filter(|_| rows.len() == WINDOW);
         }
         Ok(window)
@@ -330,7 +329,7 @@ impl Control {
     /// The store failed.
     pub fn outcomes(&self, reach: &Reach) -> Result<Outcomes, StoreError> {
         if reach.all {
-            let Totals { pending, outcomes, .. } = self.reader.totals()?;
+            let Totals { pending, outcomes, .. } = self.view.totals()?;
             return Ok(Outcomes { waiting: pending, outcomes });
         }
         let mut outcomes = Outcomes::default();
@@ -435,22 +434,6 @@ impl Control {
         })
     }
 
-    /// As [`store::Store::totals`].
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn totals(&self) -> Result<Totals, StoreError> {
-        self.reader.totals()
-    }
-
-    /// As [`store::Store::get`].
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        self.reader.get(key)
-    }
-
     /// Forgets the crawl of this id: its settings, queue, outcomes and seeds. The schema is that of another crawl then, which is not set up
     /// yet. False if it holds another crawl. The archive is not touched.
     ///
@@ -468,6 +451,31 @@ impl Control {
 
     fn writer(&self) -> MutexGuard<'_, Option<Writer>> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Layer for Control {
+    fn below(&self) -> &dyn CrawlView {
+        &self.view
+    }
+}
+
+/// Commits of a server: seeds, and rounds. It has no visits.
+impl Store for Control {
+    fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+        self.committed(batch)
+    }
+
+    fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
+        self.view.reader.sites_with_pending(after, max)
+    }
+
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        self.view.reader.holder(content, label)
+    }
+
+    fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
+        PostgresView::of_this_moment(&self.view.reader, &self.view.crawl_id)
     }
 }
 

@@ -99,8 +99,9 @@ pub(super) const WAITING: &str = "SELECT s.site_key, s.politeness_group
     FROM politeness_group g JOIN site s ON s.politeness_group = g.name
     WHERE g.owner = $1 AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)";
 pub(super) const IS_PAUSED: &str = "SELECT is_paused FROM crawl";
-pub(super) const SEEDS_BEHIND: &str = "SELECT s.number, coalesce(u.depth, 0), s.url
-    FROM seed s LEFT JOIN url u ON u.site_key = s.site_key AND u.url_key = s.url_key WHERE s.number > $1 ORDER BY s.number";
+pub(super) const NEWS: &str = "SELECT m.round, s.number, coalesce(u.depth, 0), s.url
+    FROM meta m LEFT JOIN (seed s LEFT JOIN url u ON u.site_key = s.site_key AND u.url_key = s.url_key) ON s.number > $1
+    ORDER BY s.number";
 pub(super) const UNJUDGED: &str =
     "SELECT u.url FROM unjudged n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
     ORDER BY n.site_key, n.url_key LIMIT $1";
@@ -119,6 +120,15 @@ pub(super) const LOST_SEGMENTS: &str = "SELECT name FROM segment WHERE NOT is_se
 pub(super) const FORGET: &str = "DELETE FROM segment WHERE is_lost AND name = $1";
 pub(super) const FOLLOWED: &str = "SELECT site_key, url_key FROM followed
     WHERE (site_key, url_key) > ($1, $2) AND (site_key % $4 + $4) % $4 = $5 ORDER BY site_key, url_key LIMIT $3";
+/// All visits of URLs that have several: each URL gives a row at least.
+pub(super) const VISITS_OF_SEVERAL: &str = "WITH k AS (
+        SELECT DISTINCT site_key, url_key FROM earlier_visit WHERE (site_key, url_key) > ($1, $2)
+            ORDER BY site_key, url_key LIMIT $3),
+    v AS (SELECT v.site_key, v.url_key, v.fetched_at, v.outcome, v.status, v.segment FROM visit v JOIN k USING (site_key, url_key)
+        UNION ALL
+        SELECT v.site_key, v.url_key, v.fetched_at, v.outcome, v.status, v.segment FROM earlier_visit v JOIN k USING (site_key, url_key))
+    SELECT v.site_key, v.url_key, v.fetched_at, v.outcome::text, v.status, g.name FROM v LEFT JOIN segment g ON g.serial = v.segment
+    ORDER BY v.site_key, v.url_key, v.fetched_at";
 pub(super) const IN_VAIN: &str = "SELECT v.site_key, v.url_key
     FROM visit v JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key
     WHERE v.segment IS NULL AND v.outcome NOT IN ('excluded', 'disallowed', 'trap') AND u.purpose = 'page'

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use model::Network;
+use model::{Candidate, Network};
 use store::StoreError;
 use weburl::Site;
 
@@ -115,6 +115,17 @@ pub struct Member {
     pub is_leaving: bool,
     /// How many groups it owns.
     pub groups: u64,
+}
+
+/// What servers have added to a crawl.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct News {
+    /// The round of the crawl.
+    pub round: u32,
+    /// The seeds that were asked for, each at its depth.
+    pub seeds: Vec<Candidate>,
+    /// The number of the last seed.
+    pub last: i64,
 }
 
 /// What a worker learns when it renews its lease.

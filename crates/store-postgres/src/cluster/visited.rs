@@ -1,13 +1,15 @@
 //! What the graph of visited pages needs of the state, since the datasets of workers do not tell of it.
 
 use database::Address;
+use model::{Timestamp, Visit};
 use postgres::Row;
-use store::StoreError;
+use store::{StoreError, current_visit};
 use weburl::UrlKey;
 
 use super::statements;
-use crate::numbers::{from_key, key, limit};
-use crate::rows::Columns;
+use crate::error::damaged;
+use crate::numbers::{from_key, from_plain, key, limit};
+use crate::rows::{Columns, outcome};
 use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
@@ -45,6 +47,35 @@ impl Visited {
         self.all("reading what was visited in vain", statements::IN_VAIN, share)
     }
 
+    /// Calls `each` with visits that another visit of the same URL has superseded, and the segment that holds each one's record: what it
+    /// says is there is not, or was confirmed only ([`store::current_visit`]).
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn superseded(&self, each: &mut dyn FnMut(&str, UrlKey)) -> Result<(), StoreError> {
+        let mut after = (i64::MIN, i64::MIN);
+        loop {
+            let parameters: Parameters = vec![Box::new(after.0), Box::new(after.1), Box::new(limit(WINDOW))];
+            let doing = "reading which visits are superseded";
+            let rows = self.session.query(doing, statements::VISITS_OF_SEVERAL, parameters)?;
+            let visits = rows.iter().map(recorded).collect::<Result<Vec<_>, _>>()?;
+            let mut urls = 0;
+            for visits in visits.chunk_by(|(a, _), (b, _)| a.key == b.key) {
+                urls += 1;
+                after = key(visits[0].0.key);
+                let earlier: Vec<Visit> = visits.iter().map(|(visit, _)| visit.clone()).collect();
+                let Some((last, earlier)) = earlier.split_last() else { continue };
+                let current = current_visit(last, earlier).at;
+                for (visit, segment) in visits.iter().filter(|(visit, _)| visit.at != current) {
+                    segment.iter().for_each(|segment| each(segment, visit.key));
+                }
+            }
+            if urls < WINDOW {
+                return Ok(());
+            }
+        }
+    }
+
     fn all(
         &self,
         doing: &'static str,
@@ -68,6 +99,17 @@ impl Visited {
             }
         }
     }
+}
+
+/// A visit as far as it says what is at its URL, and the name of the segment that has its record.
+fn recorded(row: &Row) -> Result<(Visit, Option<String>), StoreError> {
+    let mut columns = Columns::of("visit", row);
+    let key = from_key(columns.next()?, columns.next()?);
+    let at = Timestamp(from_plain(columns.next()?));
+    let outcome = outcome(columns.next()?).ok_or_else(|| damaged("visit", "unknown outcome"))?;
+    let status = columns.narrow::<i32, _>()?;
+    let segment = columns.next::<Option<String>>()?;
+    Ok((Visit { status, ..Visit::without_fetch(key, outcome, String::new(), at) }, segment))
 }
 
 fn row_key(row: &Row) -> Result<UrlKey, StoreError> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::{Candidate, Outcome, Timestamp, Via, Visit};
-use store::{Batch, Store};
+use store::{Batch, CrawlView, Store};
 use store_postgres::cluster::{Control, GroupName, Reach, Setup, Worker};
 use testdb::{Postgres, until};
 use weburl::{CanonicalRules, CanonicalUrl};
@@ -80,7 +80,7 @@ fn a_crawl_is_forgotten_by_its_id_and_only_while_nobody_has_it_open() {
     assert_eq!((control.shared().expect("read"), control.totals().expect("counted").urls), (None, 0));
     control.set_up(&setup("depth = 5", 20)).expect("set up");
     control.add(&[Candidate::seed(url("http://b.test/"))]).expect("added");
-    assert_eq!(join(&place).seeds_behind(0).expect("seeds").1, 1, "everything begins from the beginning");
+    assert_eq!(join(&place).news(0).expect("news").last, 1, "everything begins from the beginning");
 }
 
 #[test]
@@ -92,12 +92,12 @@ fn workers_learn_of_a_seed_again_when_it_comes_to_be_at_depth_0() {
     let mut last = 0;
     for (depth, is_told) in [(3, true), (4, false), (2, false), (0, true), (0, false), (1, false)] {
         control.add(&[seed(depth)]).expect("added");
-        let (seeds, number) = worker.seeds_behind(last).expect("seeds");
+        let news = worker.news(last).expect("news");
         let expect = if is_told { vec![seed(depth)] } else { Vec::new() };
-        assert_eq!(seeds, expect, "a seed at depth {depth}");
-        last = number;
+        assert_eq!(news.seeds, expect, "a seed at depth {depth}");
+        last = news.last;
     }
-    assert_eq!(worker.seeds_behind(0).expect("seeds").0.len(), 1);
+    assert_eq!(worker.news(0).expect("news").seeds.len(), 1);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn what_is_excluded_by_who_does_not_know_a_seed_is_judged_again() {
     let unjudged = || worker.unjudged(9).expect("read");
     exclude(0, &["http://one.test/0"]);
     control.add(&[Candidate::seed(url("http://seed.test/"))]).expect("added");
-    let (_, number) = worker.seeds_behind(0).expect("seeds");
+    let number = worker.news(0).expect("news").last;
     exclude(number, &["http://one.test/1"]);
     assert_eq!(unjudged(), [], "by all seeds");
     exclude(number - 1, &["http://one.test/1", "http://one.test/2", "http://one.test/3"]);

@@ -3,9 +3,9 @@
 use std::io::{Result, Write};
 
 use api::{
-    AddSeedsResponse, CrawlResponse, DomainsResponse, DrainResponse, ExplainResponse, GetWorkersResponse, Link,
-    LinksResponse, OverlapResponse, PageRankResponse, PauseResponse, ResumeResponse, SearchResponse, StatsResponse,
-    Worker,
+    AddSeedsResponse, AgainResponse, CrawlResponse, DomainsResponse, DrainResponse, ExplainResponse,
+    GetWorkersResponse, Link, LinksResponse, OverlapResponse, PageRankResponse, PauseResponse, ResumeResponse,
+    SearchResponse, StatsResponse, Worker,
 };
 use printable::Printable;
 
@@ -40,6 +40,17 @@ impl Text for CrawlResponse {
 impl Text for AddSeedsResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{} added", counted(self.added, "seed"))
+    }
+}
+
+impl Text for AgainResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        let (round, urls) = (self.round, counted(self.urls, "URL"));
+        match (self.begun, self.urls) {
+            (true, _) => writeln!(out, "round {round} begins: {urls} to be visited again"),
+            (false, 0) => writeln!(out, "no page is to be visited again by what is given"),
+            (false, _) => writeln!(out, "round {round} goes on: {urls} left"),
+        }
     }
 }
 
@@ -129,6 +140,9 @@ impl Text for StatsResponse {
             writeln!(out, "paused")?;
         }
         writeln!(out, "{}, {} waiting", counted(self.urls, "URL"), self.waiting)?;
+        if self.round > 1 {
+            writeln!(out, "round {}, {} left of it", self.round, counted(self.left_of_round, "URL"))?;
+        }
         for (outcome, count) in &self.outcomes {
             writeln!(out, "{count:>12}  {outcome}")?;
         }

@@ -84,6 +84,21 @@ fn the_first_page_is_asked_for_in_any_case_and_the_others_only_if_they_have_chan
 }
 
 #[test]
+fn visits_are_of_the_round_that_began_last_and_each_round_looks_once_whether_a_site_tells_the_truth() {
+    let mut crawl = crawl(settings(), &["1", "2", "3", "4"]);
+    let sent = |crawl: &Driven| asked(crawl).expect("a page").1.is_some();
+    for round in [1, 7] {
+        assert!(!sent(&crawl), "round {round}: its first page is asked for in any case");
+        assert_eq!(answer(&mut crawl, 200, "\"2\"").expect("a visit").round, round);
+        assert_eq!(answer(&mut crawl, 200, "\"2\""), None, "whether it says so");
+        assert!(sent(&crawl), "round {round}");
+        // What is under way counts for the round that begins.
+        crawl.happen(Event::RoundBegan(7));
+        assert_eq!(answer(&mut crawl, 304, "\"1\"").expect("a visit").round, 7);
+    }
+}
+
+#[test]
 fn a_site_that_says_nothing_has_changed_where_it_has_is_not_believed() {
     let mut crawl = crawl(settings(), &["1", "2", "3"]);
     answer(&mut crawl, 200, "\"2\"").expect("a visit");

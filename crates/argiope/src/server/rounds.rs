@@ -1,0 +1,47 @@
+//! `Again`: a round begins, in which workers visit known pages again.
+
+use std::time::Duration;
+
+use api::{AgainRequest, AgainResponse};
+use crawl::{Again, Notice, Schedule};
+use engine::clock::Clock;
+use settings::plan;
+use tonic::Status;
+
+use super::Service;
+use crate::message::message;
+
+/// Chooses the pages of a round. The database has them in the queues of their sites when this ends, and the owners of the sites know.
+///
+/// # Errors
+/// The request is wrong, or the database failed; then the same request goes on with the same round.
+pub(super) async fn begin(service: &Service, request: AgainRequest) -> Result<AgainResponse, Status> {
+    let wrong = |why: String| Status::invalid_argument(message(why));
+    let AgainRequest { older_than, only, visits, importance } = request;
+    let age = Duration::try_from_secs_f64(older_than)
+        .map_err(|error| wrong(format!("older_than: {older_than} is no number of seconds: {error}")))?;
+    if visits > 0 && !only.is_empty() {
+        return Err(wrong("visits and only: a schedule chooses from all pages".to_owned()));
+    }
+    let patterns = only.iter().map(|text| plan::pattern("only", text)).collect::<anyhow::Result<Vec<_>>>();
+    let only = patterns.map_err(|error| Status::invalid_argument(message(error)))?;
+    let importance = match importance.as_str() {
+        "" => Default::default(),
+        word => word.parse().map_err(wrong)?,
+    };
+    let settings = service.plan();
+    let notice = service
+        .ask(move |control| match usize::try_from(visits).unwrap_or(usize::MAX) {
+            0 => Again { older_than: Some(age), only }.begin(control, &settings.settings),
+            visits => {
+                let schedule = Schedule { importance, visits, age_min: age, now: Clock::start().date() };
+                schedule.begin(control, &settings.settings)
+            }
+        })
+        .await?;
+    Ok(match notice {
+        Notice::RoundBegun { round, urls } => AgainResponse { round, urls, begun: true },
+        Notice::RoundGoesOn { round, urls } => AgainResponse { round, urls, begun: false },
+        _ => AgainResponse::default(),
+    })
+}

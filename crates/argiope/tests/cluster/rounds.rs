@@ -1,0 +1,234 @@
+//! Rounds of a crawl by several workers: known pages are visited again, once each, and what has changed is found.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use testdb::until;
+use testkit::judge::site_of;
+use testkit::ran::argiope;
+use testweb::{LogEntry, Reply, Request, Web, from_fn};
+
+use crate::lab::{Lab, Laid, Worker};
+
+/// Sites, each on an address of its own.
+const HOSTS: [&str; 3] = ["a.test", "b.test", "c.test"];
+/// Pages of a site, besides its root.
+const PAGES: usize = 20;
+/// Pages of all sites, with their roots.
+const ALL: usize = HOSTS.len() * (PAGES + 1);
+
+/// The pages of all sites: the text, and how often it has changed. A missing one is gone.
+#[derive(Clone, Default)]
+struct Pages(Arc<Mutex<BTreeMap<String, (String, u32)>>>);
+
+impl Pages {
+    fn new() -> Self {
+        let pages = Pages::default();
+        for host in HOSTS {
+            let links: String = (0..PAGES).map(|n| format!("<a href=/{n}>page {n}</a> ")).collect();
+            pages.set(host, "/", &format!("the root of {host}: {links}"));
+            (0..PAGES)
+                .for_each(|n| pages.set(host, &format!("/{n}"), &format!("the first words of page {n} on {host}")));
+        }
+        pages
+    }
+
+    fn set(&self, host: &str, path: &str, text: &str) {
+        let mut pages = self.0.lock().expect("nobody panicked");
+        let version = pages.get(&format!("{host}{path}")).map_or(1, |(_, version)| version + 1);
+        pages.insert(format!("{host}{path}"), (text.to_owned(), version));
+    }
+
+    fn remove(&self, host: &str, path: &str) {
+        self.0.lock().expect("nobody panicked").remove(&format!("{host}{path}"));
+    }
+
+    fn reply(&self, host: &str, request: &Request) -> Reply {
+        let pages = self.0.lock().expect("nobody panicked");
+        let Some((text, version)) = pages.get(&format!("{host}{}", request.path())) else { return Reply::new(404) };
+        let tag = format!("\"{version}\"");
+        if request.header("if-none-match") == Some(&tag) {
+            return Reply::new(304).header("ETag", tag);
+        }
+        let page = format!("<!doctype html><title>A page</title><p>{text}");
+        Reply::new(200).header("Content-Type", "text/html").header("ETag", tag).body(page)
+    }
+
+    /// A crawl of them, as far as the last page, by workers that seal what they have soon.
+    fn crawled(&self, workers: usize) -> (Lab, Vec<Worker>) {
+        let web = HOSTS.iter().fold(Web::new(), |web, host| {
+            let pages = self.clone();
+            web.site(host, from_fn(move |request| pages.reply(host, request)))
+        });
+        let lab = Lab::new(Laid::apart(web, &HOSTS), &[]);
+        let workers = (0..workers).map(|_| worker(&lab)).collect();
+        HOSTS.iter().for_each(|host| lab.served.add(&format!("http://{host}/")));
+        until("the first round to end", || {
+            let stats = lab.served.asked(&["stats"]);
+            stats["waiting"] == 0 && stats["outcomes"]["html"] == json!(ALL)
+        });
+        (lab, workers)
+    }
+}
+
+fn worker(lab: &Lab) -> Worker {
+    lab.worker_by(Command::new(env!("CARGO_BIN_EXE_argiope")), &["--seal-after", "1s"])
+}
+
+fn ended(lab: &Lab) -> bool {
+    let stats = lab.served.asked(&["stats"]);
+    stats["left_of_round"] == 0 && stats["waiting"] == 0
+}
+
+/// What was asked for behind this many requests, but robots.txt: how often, and the statuses.
+fn asked(log: &[LogEntry], behind: usize) -> BTreeMap<String, Vec<u16>> {
+    let mut asked: BTreeMap<String, Vec<u16>> = BTreeMap::new();
+    for entry in log[behind..].iter().filter(|entry| entry.target != "/robots.txt") {
+        asked.entry(format!("{}{}", site_of(entry), entry.target)).or_default().extend(entry.status);
+    }
+    asked
+}
+
+/// What is different since a time, by the command over what the crawl has left: what became of which URL.
+fn changes(lab: &Lab, since: &str) -> BTreeSet<(String, String)> {
+    let shared = lab.shared();
+    let ran = argiope(&["changes", shared.to_str().expect("UTF-8"), "--json", "--brief", "--since", since]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let line = |line: &str| {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        let word = |key: &str| line[key].as_str().expect("a text").to_owned();
+        (word("change"), word("url"))
+    };
+    ran.stdout.lines().map(line).collect()
+}
+
+fn texts_with(lab: &Lab, text: &str) -> Value {
+    lab.served.asked(&["search", text])["pages"].clone()
+}
+
+/// All workers leave, the server ends, and the crawl's directory is in order.
+fn end(lab: &mut Lab, workers: Vec<Worker>) {
+    for worker in workers {
+        assert_eq!(worker.leave().0, Some(0));
+    }
+    lab.served.kill();
+    for command in ["derive", "check"] {
+        let ran = argiope(&[command, lab.shared().to_str().expect("UTF-8")]);
+        assert_eq!(ran.code, 0, "{command}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_round_asks_for_each_page_once_and_finds_what_has_changed() {
+    let pages = Pages::new();
+    let (mut lab, workers) = pages.crawled(2);
+
+    let before = lab.web.log().len();
+    let begun = lab.served.asked(&["again", "--only", "*/5"]);
+    assert_eq!(begun, json!({"round": 2, "urls": 3, "begun": true}));
+    until("the second round to end", || ended(&lab));
+    let second = asked(&lab.web.log(), before);
+    let all_of = |path: &str| HOSTS.iter().map(|host| format!("http://{host}{path}")).collect::<BTreeSet<_>>();
+    assert_eq!(second.keys().cloned().collect::<BTreeSet<_>>(), all_of("/5"));
+
+    for host in HOSTS {
+        pages.set(host, "/1", "quite other words");
+    }
+    pages.remove("a.test", "/2");
+    pages.set("b.test", "/3", "other words, and <a href=/new>a new page</a>");
+    pages.set("b.test", "/new", "a page that was not there");
+    let (before, since) = (lab.web.log().len(), now());
+    assert_eq!(lab.served.asked(&["again"]), json!({"round": 3, "urls": ALL, "begun": true}));
+    until("the third round to end", || ended(&lab));
+    let third = asked(&lab.web.log(), before);
+    assert_eq!(third.len(), ALL + 1, "all pages, and the new one");
+    let more_than_once = third.iter().filter(|(_, statuses)| statuses.len() > 1);
+    // A site of which a page has changed that was asked for in any case is asked whether it says so.
+    assert!(more_than_once.count() <= HOSTS.len(), "{third:?}");
+    let unchanged = third.values().filter(|statuses| statuses[..] == [304]).count();
+    assert!(unchanged >= ALL - 5 - 2 * HOSTS.len(), "{unchanged} pages were not sent again: {third:?}");
+
+    let stats = lab.served.asked(&["stats"]);
+    assert_eq!((&stats["round"], &stats["left_of_round"]), (&json!(3), &json!(0)));
+    assert_eq!(texts_with(&lab, "quite other words"), 3);
+    assert_eq!(texts_with(&lab, "the first words of page 1 on"), 0, "what they said before counts no more");
+    assert_eq!(texts_with(&lab, "the first words of page 2 on"), 2, "one is gone");
+    assert_eq!(texts_with(&lab, "the first words of page 5 on"), 3, "what was only confirmed stays");
+
+    end(&mut lab, workers);
+    let change = |what: &str, url: &str| (what.to_owned(), format!("http://{url}"));
+    let expect = [
+        change("changed", "a.test/1"),
+        change("changed", "b.test/1"),
+        change("changed", "c.test/1"),
+        change("changed", "b.test/3"),
+        change("gone", "a.test/2"),
+        change("new", "b.test/new"),
+    ];
+    assert_eq!(changes(&lab, &since), BTreeSet::from(expect));
+}
+
+#[test]
+fn a_worker_that_is_killed_in_a_round_loses_no_page() {
+    let pages = Pages::new();
+    let (mut lab, mut workers) = pages.crawled(3);
+    until("all to be sealed", || lab.served.asked(&["stats"])["segments_open"] == 0);
+    for host in HOSTS {
+        (0..PAGES).for_each(|n| pages.set(host, &format!("/{n}"), &format!("other words of page {n} on {host}")));
+    }
+    let since = now();
+    assert_eq!(lab.served.asked(&["again"])["urls"], json!(ALL));
+    until("a part of the round", || lab.number("SELECT count(*) FROM argiope.visit WHERE round = 2") > 10);
+    workers.remove(0).kill();
+    until("the round to end", || ended(&lab));
+    assert_eq!(texts_with(&lab, "other words of page"), json!(ALL - HOSTS.len()));
+    assert_eq!(texts_with(&lab, "the first words of page"), 0);
+    end(&mut lab, workers);
+    assert_eq!(changes(&lab, &since).len(), ALL - HOSTS.len(), "all but the roots");
+}
+
+#[test]
+fn a_watch_begins_rounds_within_its_budget() {
+    let pages = Pages::new();
+    let (lab, _workers) = pages.crawled(1);
+    let before = lab.web.log().len();
+    // Nothing is older than a day.
+    assert_eq!(lab.served.asked(&["again", "--older-than", "1d"]), json!({"round": 0, "urls": 0, "begun": false}));
+    let told = lab.served.client(&["--json", "watch", "--budget", "5/s", "--every", "1s", "--rounds", "2"]);
+    assert_eq!(told.code, 0, "{told:?}");
+    let lines: Vec<Value> = told.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let begun: Vec<u64> =
+        lines.iter().filter(|line| line["begun"] == true).filter_map(|line| line["urls"].as_u64()).collect();
+    let chosen: u64 = begun.iter().sum();
+    assert!(begun.len() == 2 && chosen >= 6 && chosen <= 5 * lines.len() as u64, "{told:?}");
+    until("the last round to end", || ended(&lab));
+    let visits = lab.number("SELECT count(*) FROM argiope.any_visit") - i64::try_from(ALL).expect("few");
+    assert_eq!(visits.cast_unsigned(), chosen, "{told:?}");
+    assert!(asked(&lab.web.log(), before).values().map(Vec::len).sum::<usize>() >= begun.len());
+}
+
+#[test]
+fn what_is_wrong_with_a_request_is_said_and_nothing_begins() {
+    let pages = Pages::new();
+    let (lab, _workers) = pages.crawled(1);
+    for (request, expect) in [
+        (json!({"older_than": -1.0}), "older_than: -1 is no number of seconds"),
+        (json!({"only": ["["]}), "only"),
+        (json!({"visits": 5, "only": ["*"]}), "visits and only"),
+        (json!({"visits": 5, "importance": "great"}), "`great` is no importance; there are equal, depth"),
+    ] {
+        let (status, answer) = lab.served.post("Again", &request);
+        let error = answer["error"].as_str().unwrap_or_default();
+        assert!(status == 400 && error.contains(expect), "{request}: {status} {answer}");
+    }
+    let refused = lab.served.refused(&["watch", "--budget", "5/s", "--every", "1ms"]);
+    assert!(refused.contains("--every must be at least 1s"), "{refused}");
+    assert_eq!(lab.served.asked(&["stats"])["round"], 1);
+}
+
+/// The date as `--since` takes it.
+fn now() -> String {
+    engine::clock::Clock::start().date().to_rfc3339()
+}
