@@ -40,7 +40,7 @@ impl Filter {
         let outcomes = outcomes.iter().map(|outcome| read_outcome(outcome)).collect::<Result<_, _>>()?;
         let content_type = |text: &String| {
             MediaRange::parse(text).ok_or_else(|| {
-                FilterError(format!("--content-type {text}: is no media type such as text/html or image/*"))
+                FilterError(format!("--content-type {text}: is not a media type such as text/html or image/*"))
             })
         };
         let content_types = content_types.iter().map(content_type).collect::<Result<_, _>>()?;

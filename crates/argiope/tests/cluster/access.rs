@@ -133,12 +133,12 @@ fn what_cannot_be_is_refused_in_one_line() {
     for flag in ["--clients", "--workers"] {
         check(&[&["server", flag, "0.0.0.0:0"], &store], 2, &format!("{flag} 0.0.0.0:0 {open}"));
     }
-    check(&[&["server", "--clients", "7871"], &store], 2, "--clients 7871: is no address with a port");
+    check(&[&["server", "--clients", "7871"], &store], 2, "--clients 7871: is not an address with a port");
     check(&[&usual, &store, &["--token-file", &short]], 2, "a token has 16 characters at least");
     check(&[&usual], 2, "--store is missing");
     check(&[&usual, &["--store", &url]], 2, "--archive is missing");
-    check(&[&usual, &["--store", &url, "--archive", "a"]], 2, "--archive a: is no URL such as");
-    check(&[&usual, &store, &["--max-pages", "9"]], 2, "--max-pages: nobody counts for all workers");
+    check(&[&usual, &["--store", &url, "--archive", "a"]], 2, "--archive a: is not a URL such as");
+    check(&[&usual, &store, &["--max-pages", "9"]], 2, "--max-pages: no part of the cluster counts for all workers");
     check(&[&usual, &store, &["--no-dataset"]], 2, "--no-dataset: a crawl by several workers needs both");
     check(&[&usual, &store, &["--lease", "1ms"]], 2, "--lease 1ms: is not between 1s and 1h");
     check(&[&usual, &["--store", &guarded, "--archive", "file:///a"]], 1, "password authentication failed");

@@ -260,7 +260,7 @@ fn wrong_questions_are_told_at_once() {
         asking.block_on(alive.ask(&request)).expect_err("wrong").to_string()
     };
     assert_eq!(overlap("s0.test/none", "s1.test/0"), "http://s0.test/none: the crawl has not visited it");
-    let same = "both URLs are of s0.test: an overlap is one of two domains, host and port";
+    let same = "both URLs are in s0.test: an overlap needs two domains (host and port)";
     assert_eq!(overlap("s0.test/1", "s0.test/2"), same);
     let links = asking.block_on(alive.ask(&LinksRequest { url: "http://s0.test/none".to_owned() }));
     assert_eq!(links, Err(QueryError::Unknown("http://s0.test/none".to_owned())));

@@ -96,7 +96,7 @@ fn the_role_of_the_documentation_starts_over() {
     server.terminate();
     // The same command line once more, as a supervisor would run it, forgets nothing.
     let line = refused(&url, &arguments[2..]);
-    assert!(line.contains("nothing is forgotten") && line.contains(&told.crawl_id), "{line}");
+    assert!(line.contains("nothing was deleted") && line.contains(&told.crawl_id), "{line}");
     let server = Served::start_as(&arguments[..6]);
     assert_eq!(server.asked(&["stats"])["urls"], 1);
     server.terminate();

@@ -194,5 +194,5 @@ fn what_is_no_media_type_is_refused() {
     let crawled = Crawled::of(web, "http://library.test/", &[]);
     let ran = crawled.crawl(&["--content-types", "pdf"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("--content-types pdf: is no media type"), "{ran:?}");
+    assert!(ran.stderr.contains("--content-types pdf: is not a media type"), "{ran:?}");
 }

@@ -72,7 +72,7 @@ fn what_cannot_be_a_filter_is_an_error_of_usage() {
         ("--site", "http://one.test/x", "without a path"),
         ("--site", "a b", "no host"),
         ("--outcome", "good", "is none of html, binary"),
-        ("--content-type", "html", "is no media type"),
+        ("--content-type", "html", "is not a media type"),
         ("--since", "yesterday", "is no date"),
     ] {
         let ran = argiope(&["export", "anywhere", "jsonl", flag, value]);

@@ -108,7 +108,7 @@ fn overlaps() {
     let json = crawled.run("overlap", &["http://one.test/copy", "http://two.test/deep", "--json"]).json();
     let none: [Vec<Value>; 2] = Default::default();
     assert_eq!(json, json!({"overlap": 0, "domains": ["one.test", "two.test"], "reachable": [1, 1], "edges": none}));
-    let same = "argiope: both URLs are of one.test: an overlap is one of two domains, host and port\n";
+    let same = "argiope: both URLs are in one.test: an overlap needs two domains (host and port)\n";
     says(&crawled.run("overlap", &["http://one.test/", "http://one.test/a"]), 1, "", same);
 }
 

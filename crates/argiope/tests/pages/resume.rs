@@ -86,7 +86,7 @@ fn a_finished_crawl_is_not_fetched_again_but_its_files_are_mended() {
     let output = course.run(&ARGUMENTS);
     assert_eq!(
         text(&output.stderr),
-        "argiope: this crawl has ended before: to crawl anew, remove data.crawl and the pages in data\n"
+        "argiope: this crawl has already ended: to start over, remove data.crawl and the pages in data\n"
     );
     assert_eq!(output.status.code(), Some(0));
     assert!(course.pages("data") == pages);

@@ -87,7 +87,7 @@ fn user_and_password_of_the_seed_open_its_site_and_are_not_shown() {
     let output = course.run(&["http://ana:S3CRET@seed.test/", "data", "0", "--delay", "0"]);
     let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("basic authentication for its site alone (http://seed.test)") && !said.contains("S3CRET"));
+    assert!(said.contains("basic authentication for its site only (http://seed.test)") && !said.contains("S3CRET"));
     let page = course.pages("data").pop().unwrap();
     assert_eq!(page.url, "http://seed.test/");
     let output = course.run(&["http://ana:S3CRET@seed.test:x/", "data", "0"]);

@@ -354,7 +354,7 @@ fn what_is_visited_again_can_be_chosen() {
     run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
     site.asked();
     let ended = run(&mut crawl(&served, &dir, &["--again", "--older-than", "1h"]));
-    assert!(ended.stderr.contains("no page is to be visited again"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("--again: no page matches"), "{}", ended.stderr);
     assert_eq!(site.asked().len(), 0);
     let ended = run(&mut crawl(&served, &dir, &["--again", "--only", "*/1*", "--only", "*/2"])).expect_code(0);
     assert!(ended.stderr.contains("round 2 begins, 2 URLs"), "{}", ended.stderr);

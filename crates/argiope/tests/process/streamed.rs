@@ -308,8 +308,8 @@ fn a_target_that_cannot_be_written_is_refused() {
     let taken = taken.to_str().unwrap();
     let cases = [
         ("/nowhere/lines", "No such file or directory"),
-        ("/dev/null", "is no regular file"),
-        (dirs.path().to_str().unwrap(), "is no regular file"),
+        ("/dev/null", "is not a regular file"),
+        (dirs.path().to_str().unwrap(), "is not a regular file"),
         (taken, "is there already, and is not the stream of this crawl"),
         ("", "give FILE, - or unix:PATH"),
     ];

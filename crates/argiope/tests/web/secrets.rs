@@ -96,7 +96,7 @@ async fn request_fields_go_to_the_sites_of_seeds_alone() {
         assert_eq!(sites_with(&heard, "accept-language"), everywhere);
         assert_eq!(sites_with(&heard, "user-agent"), everywhere);
         assert!(
-            crawl.said().contains("https://tls.test/ redirects to http://tls.test, which is no seed's site"),
+            crawl.said().contains("https://tls.test/ redirects to http://tls.test, which is not a seed's site"),
             "{}",
             crawl.said()
         );
@@ -178,7 +178,7 @@ async fn nothing_that_a_crawl_writes_has_a_secret() {
     said += &crawl.said();
     assert!(!said.contains(SECRET), "{said}");
     assert!(
-        crawl.said().contains("used as basic authentication for its site alone (http://user.test)"),
+        crawl.said().contains("used as basic authentication for its site only (http://user.test)"),
         "{}",
         crawl.said()
     );
