@@ -27,7 +27,7 @@ const CHANGES: &str = "changes.jsonl";
 const STATE: &str = "state";
 const DATASET: &str = "dataset";
 
-/// The file by which a directory on shared storage is that of a crawl with its state in a database: its name in it, and what is in it.
+/// The file that makes a directory on shared storage a crawl with its state in a database: its name and its content.
 #[must_use]
 pub fn mark_of_shared(crawl_id: &str) -> (String, String) {
     (format!("{STATE}/{CRAWL_ID}"), format!("{crawl_id}\n"))
@@ -62,7 +62,7 @@ impl CrawlDir {
     /// A directory that holds a crawl.
     ///
     /// # Errors
-    /// It does not; the message says what is there instead.
+    /// It does not; the message names what it found instead.
     pub fn existing(root: &Path) -> anyhow::Result<Self> {
         let dir = CrawlDir::at(root);
         match std::fs::metadata(root) {
@@ -81,8 +81,8 @@ impl CrawlDir {
         Ok(dir)
     }
 
-    /// Refuses a directory in which a symbolic link stands in place of a directory of ours: we would write and cut elsewhere. Links in
-    /// place of files are refused where those are opened ([`fresh`]).
+    /// Refuses a directory with a symbolic link in place of one of its directories: the crawl would write and cut elsewhere. Links in
+    /// place of files are refused when the files are opened ([`fresh`]).
     fn refuse_links(&self) -> anyhow::Result<()> {
         let ours = [self.archive(), self.archive().join(ORPHANED), self.state(), self.dataset(), self.stream()];
         let tables =
@@ -95,11 +95,11 @@ impl CrawlDir {
         Ok(())
     }
 
-    /// Makes the directory, if it is not there. What a process left that was killed before it wrote `crawl.toml` is taken
-    /// over: nothing was crawled yet.
+    /// Makes the directory if it does not exist. Takes over the remains of a process that was killed before it wrote `crawl.toml`:
+    /// it had not crawled anything.
     ///
     /// # Errors
-    /// It cannot be made or written to, or it holds something else than a crawl.
+    /// It cannot be made or written to, or it holds other files than a crawl's.
     pub fn create(&self) -> anyhow::Result<()> {
         if self.root.exists() && !self.root.is_dir() {
             bail!("{}: is not a directory", self.root.display());
@@ -117,11 +117,11 @@ impl CrawlDir {
         Ok(())
     }
 
-    /// Holds on to the directories of a crawl that begins here now, so that it notices when they are replaced. Where it writes a dataset,
-    /// the directory of that is made.
+    /// Identifies the directories of a crawl that begins here now, so it notices when they are replaced. If it writes a dataset,
+    /// this makes the dataset's directory.
     ///
     /// # Errors
-    /// They cannot be looked at, or made.
+    /// They cannot be read, or made.
     pub fn hold(&self, writes_dataset: bool) -> anyhow::Result<Held> {
         let dataset = self.dataset();
         if writes_dataset {
@@ -162,7 +162,7 @@ impl CrawlDir {
         self.root.join("crawl.toml.tmp")
     }
 
-    /// The changes that were made of it from outside.
+    /// The changes made to it from outside.
     #[must_use]
     pub fn changes(&self) -> PathBuf {
         self.root.join(CHANGES)
@@ -174,7 +174,7 @@ impl CrawlDir {
         self.root.join("archive")
     }
 
-    /// What is left to be streamed.
+    /// The lines that wait for the stream's reader.
     #[must_use]
     pub fn stream(&self) -> PathBuf {
         self.root.join("stream")
@@ -186,7 +186,7 @@ impl CrawlDir {
         self.root.join(DATASET)
     }
 
-    /// The embedded store, or what leads to one in a database.
+    /// The embedded store, or the mark of a store in a database.
     #[must_use]
     pub fn state(&self) -> PathBuf {
         self.root.join(STATE)
@@ -198,7 +198,7 @@ impl CrawlDir {
         self.settings().is_file()
     }
 
-    /// The options of the crawl that is here, without a browser: the directory may be somebody else's.
+    /// The options of the crawl here, without a browser: the directory may come from another person.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -216,7 +216,7 @@ impl CrawlDir {
         Options::of_others(&text).map_err(|error| usage(format!("{}: {error}", path.display())))
     }
 
-    /// Writes the options down, without their secrets, whole or not at all.
+    /// Writes the options without their secrets, atomically.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -251,7 +251,7 @@ impl CrawlDir {
         Ok(store)
     }
 
-    /// Opens it only to read. Of a directory, others may do so at the same time, and nothing in it changes.
+    /// Opens it read-only. Several processes may do so at once with a directory, and nothing in it changes.
     ///
     /// # Errors
     /// As [`CrawlDir::open_store`].
@@ -271,10 +271,10 @@ impl CrawlDir {
         Ok(archive::belongs_together(&self.archive(), &Known::of(state, &Limits::default())?)?)
     }
 
-    /// The same where the archive is to be adopted: a new schema of a database takes the place of a state that was lost.
+    /// The same for adopting the archive: a new schema of a database replaces a lost state.
     ///
     /// # Errors
-    /// As [`CrawlDir::open_store`], but for an archive of another state, and another crawl's mark.
+    /// As [`CrawlDir::open_store`], except an archive of another state, and another crawl's mark.
     pub fn open_store_to_adopt(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
         self.open_state(options, true)
     }
@@ -307,7 +307,7 @@ impl CrawlDir {
         self.state().join(CRAWL_ID)
     }
 
-    /// Refuses to look in the directory for a state that is in a database.
+    /// Refuses to use the directory's state if the state is in a database.
     fn refuse_mark(&self) -> anyhow::Result<()> {
         if self.mark().exists() {
             bail!("{}: the state of this crawl is in a database: name it with --store", self.root.display());
@@ -315,7 +315,7 @@ impl CrawlDir {
         Ok(())
     }
 
-    /// Makes sure that what is in a database is the state of this crawl: two directories in one schema would each take the
+    /// Checks that a database holds the state of this crawl. Otherwise two directories could share a schema, and each would mistake the
     /// other's archive for its own.
     fn recognise(&self, mark: &Path, store: &PostgresStore, place: &str) -> anyhow::Result<()> {
         match read_text(mark) {

@@ -1,7 +1,7 @@
 //! Whether the directories of a crawl are still those that it began in.
 //!
-//! They may be removed or moved while it runs, and another crawl may begin in their place. What is written by path from then on would
-//! be written among the other's files.
+//! They may be removed or moved while it runs, and another crawl may begin in their place. Writing by path would then add to the
+//! other crawl's files.
 
 use std::fs;
 use std::io;
@@ -9,13 +9,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Directories, known by device and inode.
+/// Directories, identified by device and inode.
 #[derive(Clone, Debug)]
 pub struct Held {
     places: Arc<Vec<(PathBuf, Identity)>>,
 }
 
-/// What tells a file from all others that there are at the same time.
+/// The identity of a file among all existing files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     device: u64,
@@ -23,17 +23,17 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Of what lies at a path; of a symbolic link its own.
+    /// The identity of the file at a path; for a symbolic link, of the link.
     ///
     /// # Errors
-    /// Nothing is there, or it cannot be looked at.
+    /// There is no file, or it cannot be read.
     pub fn of(path: &Path) -> io::Result<Self> {
         let metadata = fs::symlink_metadata(path)?;
         Ok(Identity { device: metadata.dev(), inode: metadata.ino() })
     }
 }
 
-/// A directory is not there any more, or another is in its place.
+/// A directory no longer exists, or another one is in its place.
 #[derive(Debug, thiserror::Error)]
 #[error("{path} was removed, moved or replaced while this crawl ran: nothing more is written there")]
 pub struct Replaced {
@@ -41,10 +41,10 @@ pub struct Replaced {
 }
 
 impl Held {
-    /// Holds on to those of these directories that are there.
+    /// Identifies the existing ones of these directories.
     ///
     /// # Errors
-    /// One cannot be looked at.
+    /// One cannot be read.
     pub fn of(directories: impl IntoIterator<Item = PathBuf>) -> io::Result<Self> {
         let mut places = Vec::new();
         for path in directories {
@@ -57,7 +57,7 @@ impl Held {
         Ok(Held { places: Arc::new(places) })
     }
 
-    /// Makes sure that all of them are where they were.
+    /// Checks that all of them are still in place.
     ///
     /// # Errors
     /// One is not.

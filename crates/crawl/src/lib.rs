@@ -1,6 +1,6 @@
-//! A crawl in its directory: [`Session`] assembles it and runs it in the caller's tokio runtime, and its [`Handle`] looks at it and stops it.
+//! A crawl in its directory: [`Session`] assembles it and runs it in the caller's tokio runtime. Its [`Handle`] observes, steers and stops it.
 //!
-//! Nothing in here prints, handles signals or ends the process. What the user should know comes as [`Notice`]s.
+//! Nothing here prints, handles signals or ends the process. What the user should know arrives as [`Notice`]s.
 
 pub mod again;
 pub mod dir;

@@ -37,31 +37,31 @@ const STEERED: &str = "steered\n";
 const REFUSED: &str = "refused: ";
 /// The longest request, in bytes: a change may have many seeds.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
-/// Processes that are answered at once. Each keeps what the state was when it came. More wait for their turn.
+/// Processes that are answered at once. Each keeps a snapshot of the state. Others wait for their turn.
 const ASKING_MAX: usize = 32;
-/// How often is looked whether a place is free, where somebody waits for one.
+/// How often a waiting process checks for a free place.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How long the end of a crawl waits for answers that are being written: so often, and so long each time.
+/// How often, and how long each time, the end of a crawl waits for answers that are being written.
 const LAST_LOOKS_MAX: u32 = 200;
 const LAST_LOOK_EVERY: Duration = Duration::from_millis(5);
-/// How long a process may take to say what it asks for: it has connected to say it.
+/// How long a process may take to send its request after it connected.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
-/// How long a process may take to take an answer.
+/// How long a process may take to read an answer.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
-/// How long a process that has a view may ask nothing: what it reads meanwhile may be large.
+/// How long a process with a view may send no request: it may be busy with a large answer.
 const THINKS_MAX: Duration = Duration::from_secs(3_600);
 /// The longest that a crawl may take to complete its files.
 const PUBLISH_TIME_MAX: Duration = Duration::from_secs(300);
 /// The longest reply to a publish request, in bytes.
 const ANSWER_BYTES_MAX: u64 = 4_096;
 
-/// What a running crawl answers with.
+/// The answers of a running crawl.
 pub struct Answers {
     /// Makes a view of the state.
     pub view: Box<dyn Fn() -> Result<Box<dyn CrawlView>, StoreError> + Send + Sync>,
-    /// Completes the files of the dataset; `None` where there is none.
+    /// Completes the files of the dataset; `None` without a dataset.
     pub publish: Option<Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>>,
-    /// Changes the crawl; `None` where it is changed elsewhere.
+    /// Changes the crawl; `None` if it is changed elsewhere.
     pub steer: Option<Steer>,
 }
 
@@ -95,8 +95,8 @@ struct Connections {
 }
 
 impl Live {
-    /// Listens in a crawl's directory. Some network file systems cannot hold a socket. Then there is no listener, and other processes find
-    /// the crawl in use.
+    /// Listens in a crawl's directory. Some network file systems cannot hold a socket. Then there is no listener, and for other processes
+    /// the crawl is in use.
     #[must_use]
     pub fn listen(root: &Path, answers: Answers) -> Option<Self> {
         let dir = File::open(root).ok()?;
@@ -231,7 +231,7 @@ impl Drop for Live {
     }
 }
 
-/// The state of the crawl that runs in a directory, after its last commit. `None` where none runs, or none that can be asked.
+/// The state of the crawl that runs in a directory, after its last commit. `None` if none runs, or none that answers.
 ///
 /// # Errors
 /// Another version of this program runs it.
@@ -260,7 +260,7 @@ pub fn publish(root: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// Changes the crawl that runs in a directory. False if none runs, or none that can be asked.
+/// Changes the crawl that runs in a directory. False if none runs, or none that answers.
 ///
 /// # Errors
 /// The change cannot be used, or could not be made.
@@ -277,7 +277,7 @@ pub fn steer(root: &Path, change: &Change) -> anyhow::Result<bool> {
     }
 }
 
-/// What a running crawl answers to a request; `None` where none runs, it ended just now, or it has nothing to answer with.
+/// The answer of a running crawl to a request; `None` if none runs, it ended just now, or it cannot answer this.
 fn answer_to(root: &Path, request: &str) -> anyhow::Result<Option<String>> {
     let Some(mut live) = connect(root, request) else { return Ok(None) };
     live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
@@ -289,7 +289,7 @@ fn answer_to(root: &Path, request: &str) -> anyhow::Result<Option<String>> {
     Ok(Some(said).filter(|said| !said.is_empty()))
 }
 
-/// Connects to the crawl that runs in a directory, and asks for this.
+/// Connects to the crawl that runs in a directory, and sends this request.
 fn connect(root: &Path, request: &str) -> Option<UnixStream> {
     // A link would lead to somebody else's.
     let is_socket = root.join(SOCKET).symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket());

@@ -1,4 +1,4 @@
-//! What somebody should know who runs a crawl.
+//! Notices for the user of a crawl.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,27 +7,27 @@ use printable::counted;
 use settings::units::human_bytes;
 use weburl::{CanonicalUrl, Site};
 
-/// Something to tell the user. Nothing has failed.
+/// A notice for the user. Nothing has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
-    /// User names and passwords in seeds count for the sites of these alone.
+    /// User names and passwords in seeds are used only for the sites of these seeds.
     Credentials {
         /// Some of the sites.
         sites: Vec<Site>,
         /// How many more there are.
         more: usize,
-        /// Where they are kept.
+        /// Where they are stored.
         place: String,
     },
-    /// A seed redirects to a site that learns none of the secrets that the seed's site learns.
+    /// A seed redirects to a site that does not get the secrets of the seed's site.
     SecretsStayed {
         /// The seed.
         seed: CanonicalUrl,
         /// The other site.
         site: Site,
     },
-    /// The archive has more than the state knows of.
+    /// The archive has more than the state knows.
     SetAside {
         /// Files of the archive.
         files: u64,
@@ -54,11 +54,11 @@ pub enum Notice {
         /// How many URLs.
         urls: u64,
     },
-    /// A round that was begun before goes on.
+    /// A round that was begun before continues.
     RoundGoesOn {
         /// Its number.
         round: u32,
-        /// How many URLs are left of those that are visited again.
+        /// How many URLs are left to be visited again.
         urls: u64,
     },
     /// Nothing is to be visited again.
@@ -67,7 +67,7 @@ pub enum Notice {
     Paused(PathBuf),
     /// The browser runs without its sandbox.
     NoSandbox,
-    /// The reader of the stream did not take all of it.
+    /// The reader of the stream did not read all of it.
     StreamLeft {
         /// Bytes that are left to the next run.
         bytes: u64,

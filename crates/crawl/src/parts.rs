@@ -81,7 +81,7 @@ pub fn open_archive(
     Ok(Some(archive))
 }
 
-/// Tells of what was set aside just now.
+/// Reports the files that were just set aside.
 fn set_aside(orphans: &[Orphan], root: &Path, archive: &Path) -> Option<Notice> {
     let bytes = orphans.iter().map(|orphan| orphan.bytes).sum();
     let (place, root) = (archive.join(ORPHANED), root.to_owned());

@@ -30,7 +30,7 @@ use crate::{CrawlDir, Notice, keyring, parts};
 const UNREACHED: [Outcome; 5] =
     [Outcome::DomainError, Outcome::ConnectionError, Outcome::Timeout, Outcome::TlsError, Outcome::GivenUp];
 
-/// A crawl that is assembled, and runs as soon as somebody waits for [`Session::run`]. Dropping it before that leaves its directory as it is.
+/// An assembled crawl. It runs when [`Session::run`] is awaited. Dropping it before that leaves its directory as it is.
 pub struct Session {
     shell: Shell,
     store: Arc<dyn Store>,
@@ -58,7 +58,7 @@ pub struct Builder {
     stream: Option<StreamTo>,
 }
 
-/// A hold on a crawl from outside, for as many tasks and threads as want one.
+/// Access to a crawl from outside, for any number of tasks and threads.
 #[derive(Clone)]
 pub struct Handle {
     store: Weak<dyn Store>,
@@ -72,49 +72,49 @@ pub struct Handle {
 pub struct Ended {
     /// Why.
     pub end: End,
-    /// What the crawl had come to before this run.
+    /// The totals before this run.
     pub before: Totals,
-    /// What it has come to.
+    /// The totals now.
     pub totals: Totals,
-    /// The sites in trouble that wait.
+    /// The waiting sites in trouble.
     pub in_trouble: Option<InTrouble>,
-    /// How the run stood when it ended.
+    /// The progress of the run at its end.
     pub progress: Progress,
     /// How long it took.
     pub took: Duration,
-    /// What came up in the run.
+    /// The notices of the run.
     pub notices: Vec<Notice>,
 }
 
 impl Builder {
-    /// The store of the directory, where it is open already.
+    /// The store of the directory, if it is open already.
     #[must_use]
     pub fn store(self, store: Arc<dyn Store>) -> Self {
         Builder { store: Some(store), ..self }
     }
 
-    /// Seeds. The crawl keeps those that it has.
+    /// Adds seeds. The crawl keeps its earlier ones.
     #[must_use]
     pub fn seeds(self, seeds: Vec<CanonicalUrl>) -> Self {
         Builder { seeds, ..self }
     }
 
-    /// One more sink, which receives what is committed. Sinks are told in the order in which they are given, the dataset
-    /// last. What answers say ([`Recorded::visited`]) is there where the crawl has a dataset, a hook, or a stream with more fields.
+    /// Adds a sink, which receives committed records. Sinks receive them in the order in which they were added, the dataset
+    /// last. The contents of answers ([`Recorded::visited`]) are present if the crawl has a dataset, a hook, or a stream with more fields.
     #[must_use]
     pub fn sink(mut self, sink: impl Sink + 'static) -> Self {
         self.sinks.push(Box::new(sink));
         self
     }
 
-    /// One more hook, which judges URLs and looks into answers.
+    /// Adds a hook, which judges URLs and examines answers.
     #[must_use]
     pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
         self.hooks.push(Arc::new(hook));
         self
     }
 
-    /// Outcomes are streamed, one JSON object a line. A crawl that had a stream in its last run goes on with that unless another is given.
+    /// Streams outcomes, one JSON object per line. Without this, a crawl continues the stream of its last run.
     #[must_use]
     pub fn stream(self, stream: StreamTo) -> Self {
         Builder { stream: Some(stream), ..self }
@@ -239,7 +239,7 @@ impl Session {
         &self.notices
     }
 
-    /// A hold on the crawl.
+    /// A handle to the crawl.
     #[must_use]
     pub fn handle(&self) -> Handle {
         Handle {
@@ -250,7 +250,7 @@ impl Session {
         }
     }
 
-    /// Runs the crawl to its end. Where the future is dropped, the crawl is aborted: all that was committed stays, and the next session goes on.
+    /// Runs the crawl to its end. If the future is dropped, the crawl is aborted: committed records stay, and the next session continues.
     ///
     /// # Errors
     /// Recording or the dataset fails, for example since the disk is full.
@@ -301,12 +301,12 @@ impl Session {
 }
 
 impl Handle {
-    /// Ends the crawl soon, with what is under way dropped. All that was committed stays.
+    /// Ends the crawl soon, and drops what is under way. Committed records stay.
     pub fn stop(&self) {
         self.stopping.send_replace(true);
     }
 
-    /// Changes the crawl. When this is done, the change is in force and survives whatever is killed.
+    /// Changes the crawl. When this is done, the change is in force and survives any kill.
     ///
     /// # Errors
     /// The change cannot be used, or not while the crawl runs; the session has ended, or the disk fails.
@@ -316,13 +316,13 @@ impl Handle {
         steered.map_err(|error| anyhow!("internal error: steering: {error}"))?
     }
 
-    /// Where the run stands, once a second. The stream ends with the session.
+    /// The progress of the run, once a second. The stream ends with the session.
     #[must_use]
     pub fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.clone()
     }
 
-    /// The state after the last commit, which later commits leave alone; `None` where the session has ended.
+    /// A snapshot of the state after the last commit; `None` if the session has ended.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -331,7 +331,7 @@ impl Handle {
     }
 }
 
-/// The seeds that the store does not know as such: what a seed redirects to is none before the user names it.
+/// The seeds that the store does not know as such. The redirect target of a seed is none before the user names it.
 pub(crate) fn fresh_seeds(
     seeds: Vec<CanonicalUrl>,
     known: &HashSet<CanonicalUrl>,
@@ -349,7 +349,7 @@ pub(crate) fn fresh_seeds(
     Ok(fresh)
 }
 
-/// Opens the dataset, which then reaches as far as the archive.
+/// Opens the dataset, and completes it to the end of the archive.
 fn open_tables(
     dir: &CrawlDir,
     plan: &Plan,

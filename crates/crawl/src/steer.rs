@@ -1,7 +1,7 @@
 //! Changes of a crawl from outside, while it runs or between two runs.
 //!
-//! What changes is written into `crawl.toml` or committed to the state, then it is in force, then `changes.jsonl` has it with its date, and
-//! only then it is confirmed. So a confirmed change survives whatever is killed; one that was not confirmed may count or not.
+//! A change is written into `crawl.toml` or committed to the state; then it is in force; then `changes.jsonl` has it with its date; then
+//! it is confirmed. So a confirmed change survives any kill. An unconfirmed one may count or not.
 
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -25,12 +25,12 @@ use crate::held::Held;
 use crate::session::fresh_seeds;
 use crate::{CrawlDir, Notice};
 
-/// The changes that are looked at are in so many last bytes of their file.
+/// Only the changes in this many last bytes of their file are read.
 const JOURNAL_BYTES_MAX: u64 = 1 << 20;
 /// URLs read from the state at once.
 const ENTRIES_AT_ONCE: usize = 2_048;
 
-/// A change of a crawl.
+/// A change to a crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
@@ -40,24 +40,24 @@ pub enum Change {
     Resume,
     /// The run ends, as by a signal.
     Stop,
-    /// URLs that match one of these patterns are fetched no more, those in the queue among them.
+    /// URLs that match one of these patterns are no longer fetched, those in the queue included.
     Exclude(Vec<String>),
-    /// URLs count that match one of these patterns too, where there are such patterns already.
+    /// Admits URLs that match one of these patterns too, if the crawl has include patterns.
     Include(Vec<String>),
-    /// Nothing is asked of these sites. Their URLs stay in the queue.
+    /// These sites get no requests. Their URLs stay in the queue.
     Hold(Vec<SiteName>),
-    /// These sites are on hold no more.
+    /// These sites are no longer on hold.
     Release(Vec<SiteName>),
     /// The delays between visits to these sites.
     DelayFor(Vec<SiteDelay>),
     /// More seeds.
     Seeds(Vec<String>),
-    /// Other values of settings, in the form of `crawl.toml`. They take the place of those that count.
+    /// Other values of settings, in the form of `crawl.toml`. They replace the values in force.
     Set(String),
 }
 
 impl Change {
-    /// The change of settings to those that are given.
+    /// The change to the given settings.
     ///
     /// # Errors
     /// Never in practice: options always have a form as a table.
@@ -69,10 +69,10 @@ impl Change {
         Ok(Change::Set(lines))
     }
 
-    /// The options after the change; `None` where it is not about options.
+    /// The options after the change; `None` if it does not change options.
     ///
     /// # Errors
-    /// What it says cannot be read.
+    /// Its settings cannot be read.
     pub fn of(&self, options: &Options) -> anyhow::Result<Option<Options>> {
         let mut changed = options.clone();
         match self {
@@ -101,7 +101,7 @@ impl Change {
         Ok(Some(changed))
     }
 
-    /// The plan after the change; `None` where it is not about options.
+    /// The plan after the change; `None` if it does not change options.
     ///
     /// # Errors
     /// It cannot be used, or not while the crawl runs.
@@ -157,7 +157,7 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// The changes of a crawl, the oldest first; of very many the last ones.
+    /// The changes to a crawl, the oldest first; only the last ones if there are very many.
     ///
     /// # Errors
     /// Their file cannot be read.
@@ -177,7 +177,7 @@ impl Changed {
         Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
     }
 
-    /// Writes a change down, durably.
+    /// Writes a change durably.
     fn write(dir: &CrawlDir, change: &Change, date: Timestamp) -> anyhow::Result<()> {
         let path = dir.changes();
         let changed = Changed { at: date.to_rfc3339(), change: change.clone() };
@@ -205,7 +205,7 @@ pub struct Steering {
     store: Weak<dyn Store>,
     engine: mpsc::Sender<Steered>,
     stopping: watch::Sender<bool>,
-    /// What counts now.
+    /// The options in force.
     options: Mutex<Options>,
     clock: Clock,
 }
@@ -223,7 +223,7 @@ impl Steering {
         (Steering { dir, held, store, engine, stopping, options: Mutex::new(options), clock }, inbox)
     }
 
-    /// Makes a change. When this returns, it is in force and survives whatever is killed. It blocks the thread, which must not be one that drives
+    /// Makes a change. When this returns, it is in force and survives any kill. It blocks the thread, which must not be one that drives
     /// tasks.
     ///
     /// # Errors
@@ -249,7 +249,7 @@ impl Steering {
         Changed::write(&self.dir, change, self.clock.date())
     }
 
-    /// True where sites are on hold.
+    /// True if sites are on hold.
     pub(crate) fn holds_sites(&self) -> bool {
         !self.options.lock().unwrap_or_else(PoisonError::into_inner).hold.is_empty()
     }
@@ -278,7 +278,7 @@ fn ending() -> anyhow::Error {
     anyhow!("the crawl is ending")
 }
 
-/// Makes a change of a crawl that does not run. It counts from the next run on.
+/// Changes a crawl that does not run. The change counts from the next run on.
 ///
 /// # Errors
 /// The change cannot be used or needs a running crawl, the directory is in use, or the disk fails.
@@ -297,12 +297,12 @@ pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<()> {
     Changed::write(dir, change, Clock::start().date())
 }
 
-/// What a change is about.
+/// What a change affects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Affected {
-    /// URLs in the queue that it concerns.
+    /// The affected URLs in the queue.
     pub queued: u64,
-    /// URLs that were fetched already, and stay.
+    /// Matching URLs that were fetched already, and stay.
     pub fetched: u64,
 }
 
@@ -321,7 +321,7 @@ impl fmt::Display for Affected {
 }
 
 impl Affected {
-    /// What a change would be about. It reads the whole state.
+    /// What a change would affect. It reads the whole state.
     ///
     /// # Errors
     /// The change cannot be used, or the state cannot be read.
@@ -367,7 +367,7 @@ impl Affected {
     }
 }
 
-/// What to tell of a crawl that begins while it is paused.
+/// The notice for a crawl that begins while it is paused.
 pub(crate) fn paused(dir: &CrawlDir, options: &Options) -> Option<Notice> {
     (options.paused == Some(true)).then(|| Notice::Paused(dir.root().to_owned()))
 }

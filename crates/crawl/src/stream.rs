@@ -4,8 +4,8 @@
 //!  recorder ──▶ lines ──▶ outbox (DIR/stream, durable before the commit) ──▶ sender ──▶ a file, standard output, a socket
 //! ```
 //!
-//! A line is in the outbox before its commit, and is sent behind it. What was about to be committed when a process was killed is resolved when
-//! the state is opened next ([`settle`]): the outbox says which visit shows whether the commit came.
+//! A line is in the outbox before its commit, and is sent after it. If a process was killed in between, the next opening of the state
+//! resolves the doubtful lines ([`settle`]): the outbox names the visit that shows whether the commit came.
 
 mod lines;
 mod outbox;
@@ -34,12 +34,12 @@ pub use outbox::settle;
 /// Default for the bytes of lines that may wait for their reader.
 pub const BUFFER_BYTES_MAX: u64 = 64 << 20;
 
-/// A stream as it is wanted.
+/// The settings of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamTo {
     /// Where it goes.
     pub target: Target,
-    /// What lines have beyond the row of a URL.
+    /// The fields of a line beyond the row of a URL.
     pub fields: BTreeSet<Field>,
     /// Bytes of lines that may wait for their reader. Beyond it the crawl waits.
     pub buffer_bytes_max: u64,
@@ -48,7 +48,7 @@ pub struct StreamTo {
 /// Where a stream goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A file, which is made, or gone on with.
+    /// A file, which is created or continued.
     File(PathBuf),
     /// Standard output.
     Stdout,
@@ -56,7 +56,7 @@ pub enum Target {
     Unix(PathBuf),
 }
 
-/// What a line may have beyond the row of a URL.
+/// The further fields that a line may have beyond the row of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// The visible text of a page.
@@ -115,7 +115,7 @@ impl FromStr for Field {
 }
 
 impl StreamTo {
-    /// A stream to there, with the default buffer and without more fields.
+    /// A stream to this target, with the default buffer and without more fields.
     #[must_use]
     pub fn new(target: Target) -> Self {
         StreamTo { target, fields: BTreeSet::new(), buffer_bytes_max: BUFFER_BYTES_MAX }
@@ -124,17 +124,17 @@ impl StreamTo {
     /// The stream that a crawl had in its last run, if it had one.
     ///
     /// # Errors
-    /// What the directory says of it cannot be read.
+    /// Its record in the directory cannot be read.
     pub fn last_of(dir: &CrawlDir) -> anyhow::Result<Option<Self>> {
         let Some((target, fields)) = outbox::last(&dir.stream())? else { return Ok(None) };
         let fields = fields.iter().map(|field| field.parse()).collect::<anyhow::Result<_>>()?;
         Ok(Some(StreamTo { fields, ..StreamTo::new(target.parse()?) }))
     }
 
-    /// Ends the stream of a crawl. Lines that wait for a reader are gone with it.
+    /// Ends the stream of a crawl. Unread lines are lost.
     ///
     /// # Errors
-    /// What is left of it cannot be removed.
+    /// Its remains cannot be removed.
     pub fn forget(dir: &CrawlDir) -> std::io::Result<()> {
         match std::fs::remove_dir_all(dir.stream()) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -143,7 +143,7 @@ impl StreamTo {
     }
 }
 
-/// A stream while its session lives. Dropping it ends the thread that sends; what is left is sent by the next session.
+/// A stream while its session lives. Dropping it ends the sending thread; the next session sends the rest.
 pub(crate) struct Stream {
     shared: Arc<Shared>,
     target: Target,
@@ -157,8 +157,8 @@ struct StreamSink {
 }
 
 impl Stream {
-    /// Opens the stream of a crawl, and goes on where it was. `stopping` says that the run is to end soon; it is set where nobody reads standard
-    /// output any more.
+    /// Opens the stream of a crawl, and continues where it ended. `stopping` requests the end of the run; the stream sets it when the reader of standard
+    /// output has left.
     pub(crate) fn open(
         dir: &Path,
         store: Arc<dyn Store>,
@@ -179,7 +179,7 @@ impl Stream {
         Ok((Box::new(sink), Stream { shared, target, thread: Some(thread) }))
     }
 
-    /// Sends what is left, as far as it is taken. The sink must be gone.
+    /// Sends the remaining lines, as far as the reader takes them. The sink must be gone.
     pub(crate) fn finish(mut self) -> anyhow::Result<Vec<Notice>> {
         self.shared.end();
         self.join()?;

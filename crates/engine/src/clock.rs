@@ -1,4 +1,4 @@
-//! The one place where clocks are read: one for dates, which people set, and one for waiting, which nobody sets.
+//! The only place where clocks are read: one for dates, which people may set, and a monotonic one for waiting.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,14 +11,14 @@ pub struct Clock {
     readings: Readings,
     /// The date when it was started, from which the time for waiting is counted.
     start: Timestamp,
-    /// What the other clock showed then.
+    /// The other clock at that time.
     since: Duration,
 }
 
-/// What is read.
+/// The clocks that are read.
 #[derive(Clone, Copy, Debug)]
 pub struct Readings {
-    /// The system's date and time. It jumps when somebody sets it.
+    /// The system's date and time. It jumps when it is set.
     pub date: fn() -> Timestamp,
     /// The time since the machine was started, also while it sleeps. It never jumps or goes back.
     pub awake: fn() -> Duration,
@@ -31,19 +31,19 @@ impl Clock {
         Clock::reading(Readings { date: system_date, awake: since_boot })
     }
 
-    /// Clocks that are read so.
+    /// Clocks with these sources.
     #[must_use]
     pub fn reading(readings: Readings) -> Self {
         Clock { readings, start: (readings.date)(), since: (readings.awake)() }
     }
 
-    /// The time by which everything is waited for: it starts with the date, and goes on by the second whatever becomes of that.
+    /// The time for all waiting: it starts at the date, and advances steadily even if the date is set.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.start + (self.readings.awake)().saturating_sub(self.since)
     }
 
-    /// The date and time, as it is written down.
+    /// The date and time for records.
     #[must_use]
     pub fn date(&self) -> Timestamp {
         (self.readings.date)()

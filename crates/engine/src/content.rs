@@ -1,4 +1,4 @@
-//! What a fetched answer says: a pure function of its bytes, run beside the fetch, not in the step.
+//! The content of an answer: a pure function of its bytes, computed beside the fetch, not in the step.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use crate::cut;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
 use crate::features;
 
-/// What is in an answer.
+/// The content of an answer.
 #[derive(Debug, Default)]
 pub struct Content {
     /// What was found in it.
@@ -30,7 +30,7 @@ pub struct Content {
     pub content_type: Option<String>,
     /// The label of the payload; `None` without a payload.
     pub digest: Option<PayloadDigest>,
-    /// The digest of the body without its content coding; `None` where there is none, or not all of it: what begins alike need not go on so.
+    /// The digest of the body without its content coding; `None` without a body, or if it is incomplete: equal beginnings prove nothing.
     pub digest_of_content: Option<ContentDigest>,
     /// The digest of the answer's block in the archive, if there is one; `None` without a payload.
     pub block_digest: Option<warc::Digest>,
@@ -38,31 +38,31 @@ pub struct Content {
     pub length: u64,
     /// References that are not followed because they are no http URL, are too long, or are broken.
     pub rejected: u32,
-    /// The limits that cut off something of what is in it.
+    /// The limits that cut off something of it.
     pub limits: LimitSet,
-    /// What the page shows only in a browser, where it was shown in one and led nowhere else.
+    /// The content that only the rendered page shows; `None` if it was not rendered or led elsewhere.
     pub gained: Option<Shown>,
-    /// What decides whether it brings something new; `None` for pages whose text is not read.
+    /// The features that decide whether it brings something new; `None` for pages whose text is not read.
     pub features: Option<Box<Features>>,
-    /// What the dataset keeps of it, if there is to be one.
+    /// Its values for the dataset, if the crawl writes one.
     pub details: Option<Box<Details>>,
-    /// More links, which hooks found.
+    /// Further links from hooks.
     pub more_links: Vec<CanonicalUrl>,
 }
 
-/// What an answer turned out to be.
+/// The kind of an answer.
 #[derive(Debug, Default)]
 pub enum Finding {
-    /// Nothing to look into: no success, or no answer.
+    /// Nothing to parse: no success, or no answer.
     #[default]
     Nothing,
     /// A redirect, with its target or why there is none.
     Redirect(Result<CanonicalUrl, String>),
     /// An HTML page.
     Page(Page),
-    /// Something else.
+    /// Another document.
     Document,
-    /// Something else, of which no content is kept; the words say what.
+    /// Another document whose content is not kept; the text names its kind.
     Unwanted(String),
     /// A sitemap or feed.
     Sitemap {
@@ -73,28 +73,28 @@ pub enum Finding {
     },
 }
 
-/// What matters of an HTML page to the crawl.
+/// The parts of an HTML page that the crawl needs.
 #[derive(Debug, Default)]
 pub struct Page {
     /// Its title.
     pub title: Option<String>,
-    /// Where its links lead, each once, in the order of the page; behind them where its images are to which no link leads.
+    /// The distinct targets of its links in page order; then the places of images without a link to them.
     pub targets: Arc<[CanonicalUrl]>,
-    /// How many of these are those of links.
+    /// How many of these belong to links.
     pub links: usize,
-    /// Where the images lie that it shows, if they are to be fetched.
+    /// The places of its images, if they are to be fetched.
     pub images: Vec<CanonicalUrl>,
     /// The canonical URL that it names.
     pub canonical: Option<CanonicalUrl>,
-    /// It asks that its links be not followed.
+    /// It has nofollow.
     pub nofollow: bool,
-    /// How much it shows, where the crawl has a browser.
+    /// The amount of content that it shows, if the crawl has a browser.
     pub shown: Option<Shown>,
-    /// What it leaves to scripts.
+    /// The parts that it leaves to scripts.
     pub scripting: Scripting,
 }
 
-/// Looks into the end of a fetch.
+/// Examines the end of a fetch.
 #[must_use]
 pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) -> Content {
     let Fetched::Response(response) = &outcome.fetched else { return Content::default() };
@@ -143,13 +143,13 @@ fn redirect_target(from: &CanonicalUrl, response: &Response, settings: &Settings
     from.join(location, &settings.canonical).map_err(|error| format!("Location {}: {error}", shown(location)))
 }
 
-/// As much of a text from the web as fits into a reason.
+/// A text from the web, shortened to fit into a reason.
 fn shown(text: &str) -> String {
     const SHOWN_CHARS_MAX: usize = 200;
     text.chars().take(SHOWN_CHARS_MAX).collect()
 }
 
-/// What kind of content an answer is: by its header, its first bytes, and the ending of the URL's path.
+/// The kind of a content: by its header, its first bytes, and the ending of the URL's path.
 fn media_type(url: &CanonicalUrl, response: &Response) -> MediaType {
     media_type::sniff(&response.body, response.headers.get("content-type"), url.path_extension())
 }
@@ -241,7 +241,7 @@ fn look_into_document(
     Finding::Page(page)
 }
 
-/// Content that is not kept: what is said of it must be the same with its bytes and, derived from the archive, without.
+/// Content that is not kept. Its description must be the same with its bytes and without them, when it is derived from the archive.
 fn unwanted(outcome: &FetchOutcome, response: &Response, settings: &Settings, content: &mut Content) -> Finding {
     let bare = Response { body: Default::default(), truncated: Some(Truncation::Unwanted), ..response.clone() };
     if settings.details {
@@ -275,7 +275,7 @@ fn shown_of(html: &HtmlPage) -> Shown {
     Shown { links: html.links.iter().filter(is_followed).count() as u64, text_chars: html.text.chars().count() as u64 }
 }
 
-/// What is on a page as a browser showed it, with the URLs that its scripts lead to.
+/// The content of a rendered page, with the URLs that its scripts lead to.
 fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
     let mut page = html::extract(&document.html, Some(RenderedDocument::CONTENT_TYPE), limits);
     let room = limits.links_max.saturating_sub(page.links.len());
@@ -320,10 +320,10 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
     }
 }
 
-/// Where references led lately, by as many documents as are looked into at once.
+/// Recently resolved references, one set for each document that is parsed at the time.
 static LATELY: Mutex<Vec<Lately>> = Mutex::new(Vec::new());
 
-/// How many of them are kept, two megabytes each. Where more documents are looked into at once, some begin with none.
+/// How many sets are kept, two megabytes each. If more documents are parsed at once, some begin without.
 const LATELY_MAX: usize = 32;
 
 /// One of them, given back when the document is done.
@@ -351,11 +351,11 @@ struct Resolver<'a, 'h> {
     base: CanonicalUrl,
     settings: &'a Settings,
     lately: Lease,
-    /// The document's encoding where it is not UTF-8: its queries are encoded by it.
+    /// The document's encoding if it is not UTF-8: queries of its URLs are encoded with it.
     encoding: Option<&'static encoding_rs::Encoding>,
     /// The URLs found, each once, in the order of the document.
     urls: Vec<CanonicalUrl>,
-    /// Their places, by their keys and by the references that lead to them; `None` where a reference leads nowhere.
+    /// Their places, by their keys and by the references that lead to them; `None` if a reference leads nowhere.
     places: HashMap<UrlKey, usize>,
     references: HashMap<&'h str, Option<usize>>,
     rejected: u32,
@@ -405,7 +405,7 @@ impl<'a, 'h> Resolver<'a, 'h> {
         }
     }
 
-    /// The place of what a reference leads to among the URLs found. A fragment does not count.
+    /// The place of a reference's target among the URLs found. A fragment does not count.
     fn place(&mut self, href: &'h str) -> Option<usize> {
         let reference = &href[..href.bytes().position(|byte| byte == b'#').unwrap_or(href.len())];
         if let Some(place) = self.references.get(reference) {

@@ -1,5 +1,5 @@
-//! What an answer says beyond what the crawl itself needs: everything that the dataset keeps of it. A function of the answer's bytes, so
-//! that it can be derived again from the archive.
+//! The values of an answer for the dataset, beyond those that the crawl itself needs. They are a function of the answer's bytes, so
+//! they can be derived again from the archive.
 
 use std::sync::Arc;
 
@@ -14,29 +14,29 @@ use crate::cut;
 /// The longest value kept of a header field, in characters.
 const FIELD_CHARS_MAX: usize = 500;
 
-/// What an answer says.
+/// The values of an answer for the dataset.
 #[derive(Clone, Debug)]
 pub struct Details {
-    /// What kind of content it is, by everything that speaks for one.
+    /// The kind of its content, by each source.
     pub media: MediaType,
     /// The header fields named in [`FIELDS`], in that order.
     pub fields: [Option<String>; FIELDS.len()],
-    /// Why the body is not whole.
+    /// Why the body is incomplete.
     pub truncated: Option<Truncation>,
-    /// What came of showing it in a browser, if that was tried.
+    /// The result of rendering it in a browser, if that was tried.
     pub rendered: Option<RenderedDetails>,
-    /// What is on the page, if it is HTML.
+    /// The content of the page, if it is HTML.
     pub html: Option<HtmlDetails>,
-    /// What hooks made of it, as a JSON object ([`crate::Extra`]).
+    /// The results of hooks, as a JSON object ([`crate::Extra`]).
     pub extra: Option<String>,
 }
 
-/// What came of showing an answer in a browser.
+/// The result of rendering an answer in a browser.
 #[derive(Clone, Debug)]
 pub struct RenderedDetails {
-    /// What spoke for it.
+    /// The reason for rendering it.
     pub evidence: String,
-    /// What the page shows only there; `None` where the browser could not show it, or it led elsewhere.
+    /// The content that only the rendered page shows; `None` if the browser failed, or the page led elsewhere.
     pub gained: Option<Shown>,
 }
 
@@ -44,14 +44,14 @@ pub struct RenderedDetails {
 pub const FIELDS: [&str; 7] =
     ["server", "last-modified", "etag", "content-encoding", "content-language", "cache-control", "x-robots-tag"];
 
-/// What is on an HTML page.
+/// The content of an HTML page.
 #[derive(Clone, Debug)]
 pub struct HtmlDetails {
     /// `lang` of the `html` element.
     pub language: Option<String>,
     /// The encoding it was decoded with.
     pub encoding: &'static str,
-    /// What its `meta` elements ask of robots.
+    /// The directives for robots in its `meta` elements.
     pub meta_robots: RobotsDirectives,
     /// The limits that cut off something of the page.
     pub cut: LimitSet,
@@ -76,7 +76,7 @@ pub struct LinkDetails {
     pub text: CompactString,
     /// The construct it comes from.
     pub kind: LinkKind,
-    /// What its `rel` says about following it.
+    /// The directives in its `rel` about following it.
     pub rel: Rel,
 }
 
@@ -85,7 +85,7 @@ pub struct LinkDetails {
 pub struct ImageDetails {
     /// Where it is: an index into the page's targets; `None` for an image in the page itself.
     pub target: Option<usize>,
-    /// As the page has it.
+    /// The image as the page declares it.
     pub image: Image,
 }
 

@@ -1,4 +1,4 @@
-//! What can happen, and what is to be done about it.
+//! Events, and the commands that answer them.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use crate::{Content, Details, Settings};
 
-/// Something that happened.
+/// An event.
 #[derive(Debug)]
 pub enum Event {
     /// The crawl begins or is resumed.
@@ -54,32 +54,32 @@ pub enum Event {
         /// Its addresses, and how long they hold.
         found: Result<Resolved, Failure>,
     },
-    /// The answer to [`Command::Resolve`] for a site that this run may not ask where it is: it is let go of.
+    /// The answer to [`Command::Resolve`] for a site at an address that this run does not own: the site is released.
     Elsewhere {
         /// The site.
         site: SiteKey,
-        /// Where it is to be asked, by whoever has that address; `None` where the site is another's already.
+        /// The address at which its new owner requests it; `None` if another worker owns the site already.
         address: Option<IpAddr>,
     },
     /// The answer to [`Command::ReadRobots`].
     RobotsRead {
         /// The URL.
         url: UrlKey,
-        /// What the store has of its site.
+        /// The site as the store has it.
         record: Option<Box<SiteRecord>>,
     },
     /// The answer to [`Command::FindRules`].
     RulesFound {
         /// The site.
         site: SiteKey,
-        /// What the store has of it.
+        /// The site as the store has it.
         record: Option<Box<SiteRecord>>,
     },
     /// The answer to [`Command::ReadRules`].
     RulesRead {
         /// The site.
         site: SiteKey,
-        /// Its rules; `None` where they cannot be read.
+        /// Its rules; `None` if they cannot be read.
         rules: Option<RobotsTxt>,
     },
     /// The answer to [`Command::ResolveTarget`].
@@ -89,13 +89,13 @@ pub enum Event {
         /// The addresses of its site at which this run may ask; none behind a proxy, which resolves by itself.
         addresses: Result<Vec<IpAddr>, Failure>,
     },
-    /// The answer to [`Command::ResolveTarget`] where only others may ask at the addresses of the site.
+    /// The answer to [`Command::ResolveTarget`] if only other workers own the addresses of the site.
     TargetElsewhere(UrlKey),
-    /// The answer to [`Command::FetchTarget`] where another may ask at the address by now: nothing was asked.
+    /// The answer to [`Command::FetchTarget`] if another worker owns the address now: no request was sent.
     NotAsked(TaskId),
     /// The answer to [`Command::Fetch`].
     Fetched(Box<Fetch>),
-    /// The answer to [`Command::Fetch`] for a task that this program broke: it counts as an attempt that failed.
+    /// The answer to [`Command::Fetch`] after an internal error: it counts as a failed attempt.
     Lost {
         /// The task.
         task: TaskId,
@@ -106,25 +106,25 @@ pub enum Event {
     Committed {
         /// The site and, where the record ended a URL's turn, the URL, of each record committed.
         records: Vec<(SiteKey, Option<u64>)>,
-        /// What the store found out.
+        /// The result of the store.
         committed: Committed,
     },
-    /// Sites that are this run's own now, or in whose queues others put something.
+    /// Sites that this run owns now, or to whose queues other workers added URLs.
     SitesChanged {
         /// The sites.
         sites: Vec<SiteKey>,
-        /// Others may have asked them just before.
+        /// Other workers may have sent requests to them just before.
         taken_over: bool,
     },
     /// Sites of this run's own that have a queue: those among them that were taken for done are not.
     SitesWaiting(Vec<SiteKey>),
     /// Seeds from now on, which are in the store; each with the depth at which it begins.
     SeedsAdded(Vec<Candidate>),
-    /// A round began in the store: visits from now on are of it.
+    /// A round began in the store: later visits belong to it.
     RoundBegan(u32),
-    /// Sites to let go of: nothing new is asked of them. [`Command::Released`] answers for each.
+    /// Sites to release: they get no new requests. [`Command::Released`] answers for each.
     Release(Vec<SiteKey>),
-    /// Other settings count from now on. The scope, and what concerns files and fetches, stays as it was.
+    /// New settings. The scope, and the settings of files and fetches, stay as they were.
     SettingsChanged(Box<Settings>),
     /// Seeds that are not in the store yet.
     NewSeeds(Vec<CanonicalUrl>),
@@ -134,7 +134,7 @@ pub enum Event {
     Stop,
 }
 
-/// URLs found in one [`Event::Committed`], at most. The step takes in so many within two milliseconds.
+/// The largest number of URLs found in one [`Event::Committed`]. The step handles this many within two milliseconds.
 pub const FRESH_AT_ONCE_MAX: usize = 4_096;
 
 impl Event {
@@ -163,7 +163,7 @@ impl Event {
     }
 }
 
-/// A fetch with what its content says.
+/// A fetch with its parsed content.
 #[derive(Debug)]
 pub struct Fetch {
     /// The end of the fetch; the body is gone.
@@ -172,7 +172,7 @@ pub struct Fetch {
     pub content: Content,
 }
 
-/// Something to be done. Commands that concern the store are carried out in the order in which they are given.
+/// A command. Commands to the store are carried out in order.
 #[derive(Debug)]
 pub enum Command {
     /// Find sites with a queue, from behind a key.
@@ -223,7 +223,7 @@ pub enum Command {
         /// The URL.
         url: CanonicalUrl,
     },
-    /// Fetch such a URL, unless another asks at the task's address by now.
+    /// Fetch such a URL, unless another worker owns the task's address now.
     FetchTarget(FetchTask),
     /// Fetch a URL.
     Fetch(FetchTask),
@@ -238,7 +238,7 @@ pub enum Command {
     },
     /// Send [`Event::Wake`] at this time, instead of at any time given before.
     WakeAt(Timestamp),
-    /// Drop all fetches under way, and all reads: the crawl ends, and nobody waits for their answers.
+    /// Drop all fetches under way, and all reads: the crawl ends, and does not wait for their answers.
     Abandon,
     /// The crawl has ended.
     Finish(End),
@@ -255,22 +255,22 @@ pub enum End {
     Held,
     /// The user stopped it, with work left.
     Stopped,
-    /// Only sites in trouble are left, and patience ends before the next may be asked again.
+    /// Only sites in trouble are left, and patience ends before the next one is due.
     Waiting(Waiting),
 }
 
-/// What a run that has ended leaves to the next.
+/// The work that an ended run leaves to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// Sites in trouble.
     pub sites: u64,
-    /// When the first of them is due, as a date; `None` where the machine's own network is down.
+    /// When the first of them is due, as a date; `None` if the machine's own network is down.
     pub due: Option<Timestamp>,
-    /// How a site failed last that could not be reached, in words.
+    /// The last failure of an unreachable site, in words.
     pub last_failure: Option<String>,
 }
 
-/// Everything to be recorded of one thing that happened.
+/// Everything to record of one event.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// The site it concerns.
@@ -279,23 +279,23 @@ pub struct Record {
     pub ends: Option<u64>,
     /// What went over the wire.
     pub exchanges: Vec<Exchange>,
-    /// The digest of the last answer's content, where there is one that may be a duplicate.
+    /// The digest of the last answer's content, if it may be a duplicate.
     pub content: Option<ContentDigest>,
-    /// The digest of the last answer's block, where it was made already.
+    /// The digest of the last answer's block, if it was computed already.
     pub block_digest: Option<warc::Digest>,
-    /// What a browser made of the answer.
+    /// The result of rendering the answer.
     pub rendering: Option<Box<Rendering>>,
     /// The outcome of a URL.
     pub visit: Option<Visit>,
     /// The visit before that, if the URL was visited again.
     pub last: Option<Box<Visit>>,
-    /// How that URL was found, and what its answer says, for who observes the recorder.
+    /// How that URL was found, and the values of its answer, for observers of the recorder.
     pub visited: Option<Box<(Candidate, Option<Box<Details>>)>>,
     /// URLs found.
     pub found: Vec<Candidate>,
     /// URLs found and settled at once.
     pub settled: Vec<(Candidate, Visit)>,
-    /// A URL that is to be asked for again, and how often it was.
+    /// A URL to request again, and the number of requests so far.
     pub attempts: Option<(UrlKey, u8)>,
     /// A URL whose links were judged again.
     pub judged_again: Option<(UrlKey, Distance)>,

@@ -1,4 +1,4 @@
-//! Hooks: code of others that judges URLs and looks into answers while a crawl runs.
+//! Hooks: user code that judges URLs and examines answers during a crawl.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -10,28 +10,28 @@ use weburl::{CanonicalUrl, UrlKey};
 
 use crate::{Content, Fetch, Settings};
 
-/// Bytes of the JSON that hooks may make of an answer.
+/// The largest JSON that hooks may make of an answer, in bytes.
 pub const EXTRA_BYTES_MAX: usize = 1 << 20;
 
-/// The status of an answer that says that nothing has changed.
+/// The status of an answer for unchanged content.
 const NOT_MODIFIED: u16 = 304;
 
-/// Judges URLs, and looks into answers. Of several hooks each is asked, in the order in which they were given.
+/// Judges URLs, and examines answers. Several hooks run in the order in which they were added.
 pub trait Hook: Send + Sync {
-    /// Judges a URL that was found and that the rules of the crawl admit, before it enters the frontier. Seeds are not judged, nor what they
-    /// redirect to, nor sitemaps. It is called by the scheduler, which does nothing else meanwhile: it must answer at once, and the same
-    /// each time.
+    /// Judges a found URL that the rules of the crawl admit, before it enters the frontier. Seeds, their redirect targets, and sitemaps are
+    /// not judged. The scheduler calls it and waits: it must answer at once, and always
+    /// the same.
     fn admit(&self, _candidate: &Candidate) -> Admit {
         Admit::Accept
     }
 
-    /// Looks into an answer, on a thread where it may take its time. A panic counts as an attempt of the fetch that failed.
+    /// Examines an answer, on a thread where it may take its time. A panic counts as a failed attempt of the fetch.
     fn responded(&self, _answer: &Answer<'_>) -> Extra {
         Extra::default()
     }
 }
 
-/// What is to become of a URL.
+/// The decision of a hook about a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admit {
     /// It enters the frontier.
@@ -40,25 +40,25 @@ pub enum Admit {
     Refuse(String),
 }
 
-/// The answer to the fetch of a page or document, whatever its status is. That nothing has changed is no answer.
+/// The answer to the fetch of a page or document, with any status except 304.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// As it went over the wire, and the URL.
+    /// The URL, and the exchange byte for byte.
     pub exchange: &'a Exchange,
     /// Its status and header fields, and its body without content coding.
     pub response: &'a Response,
-    /// What the crawl found in it.
+    /// Its content as the crawl parsed it.
     pub content: &'a Content,
 }
 
-/// What a hook makes of an answer. It is committed with the visit.
+/// The results of a hook for an answer. They are committed with the visit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extra {
-    /// Values by name. Where two hooks give one of the same name, that of the later one counts.
+    /// Values by name. If two hooks set the same name, the later value counts.
     pub fields: BTreeMap<String, Value>,
     /// More links, absolute or relative to the URL. They count as links of the page: as deep, and subject to the same rules.
     pub links: Vec<String>,
-    /// Words by which to find the answer again.
+    /// Tags by which to find the answer again.
     pub tags: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ impl Hooks {
         self.0.is_empty()
     }
 
-    /// Why a URL is refused, if it is.
+    /// The reason if a hook refuses a URL.
     pub(crate) fn refusal(&self, candidate: &Candidate) -> Option<String> {
         self.0.iter().find_map(|hook| match hook.admit(candidate) {
             Admit::Accept => None,
@@ -87,7 +87,7 @@ impl Hooks {
         })
     }
 
-    /// Shows the end of a fetch to the hooks, and puts what they say into its content.
+    /// Shows the end of a fetch to the hooks, and adds their results to its content.
     pub(crate) fn responded(&self, fetch: &mut Fetch, settings: &Settings) {
         let Fetched::Response(response) = &fetch.outcome.fetched else { return };
         let Some(exchange) = fetch.outcome.exchanges.last().filter(|_| response.status != NOT_MODIFIED) else { return };
@@ -119,7 +119,7 @@ impl Extra {
         self
     }
 
-    /// The fields and tags as they are kept; `None` where there are none. Of more than [`EXTRA_BYTES_MAX`] only that is kept.
+    /// The fields and tags as they are stored; `None` without any. Beyond [`EXTRA_BYTES_MAX`] only the size is stored.
     fn to_json(&self) -> Option<String> {
         let tags: BTreeSet<&String> = self.tags.iter().collect();
         let mut object = serde_json::Map::new();

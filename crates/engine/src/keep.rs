@@ -3,19 +3,19 @@
 use extract::media_type::{Kind, MediaType};
 use model::{MediaRange, essence};
 
-/// What is kept besides HTML, XML and text.
+/// The content that is kept, in addition to HTML, XML and text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// PDF, Word and PowerPoint.
     pub documents: bool,
     /// Images.
     pub images: bool,
-    /// What is declared as one of these.
+    /// Content declared as one of these.
     pub ranges: Vec<MediaRange>,
 }
 
 impl Keep {
-    /// Whether content is kept: by what it is, by what its first bytes show, or by what it is declared as.
+    /// Whether content is kept: by its kind, by its first bytes, or by its declared type.
     #[must_use]
     pub fn keeps(&self, media: &MediaType, content_type: Option<&str>) -> bool {
         let declared = essence(content_type.unwrap_or_default());
@@ -29,7 +29,7 @@ impl Keep {
             || self.ranges.iter().any(|range| range.contains(&declared))
     }
 
-    /// The media types that may be what is kept.
+    /// The media types that may contain kept content.
     #[must_use]
     pub fn declared_as(&self) -> Vec<MediaRange> {
         /// Documents, under their names and under those of anything that is to be downloaded.

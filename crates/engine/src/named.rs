@@ -1,6 +1,6 @@
-//! The sites that the user's seeds name: the only ones that may have private addresses where `--deny-private` is `auto`.
+//! The sites that the user's seeds name: the only ones that may have private addresses if `--deny-private` is `auto`.
 //!
-//! The store counts what a seed redirects to as a seed, since that is where the crawl begins. The user did not name it, so it does
+//! The store counts the redirect target of a seed as a seed, since the crawl begins there. The user did not name it, so it does
 //! not count here.
 
 use std::collections::{BTreeSet, HashSet};
@@ -12,15 +12,15 @@ use model::Via;
 use store::{Store, StoreError};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
-/// The seeds of a crawl, as far as they matter to the fetcher.
+/// The seeds of a crawl, for the fetcher.
 pub(crate) struct NamedSites {
     fetcher: Arc<Fetcher>,
-    /// Those of the store, with what seeds redirect to.
+    /// Those of the store, with the redirect targets of seeds.
     stored: Arc<Mutex<BTreeSet<UrlKey>>>,
 }
 
 impl NamedSites {
-    /// Has the fetcher ask here. `given` are seeds that the store does not know, `stored` those it has.
+    /// Lets the fetcher look up seeds here. `given` are seeds that the store does not know, `stored` those it has.
     pub(crate) fn of(
         fetcher: Arc<Fetcher>,
         store: Arc<dyn Store>,
@@ -40,7 +40,7 @@ impl NamedSites {
         named
     }
 
-    /// Takes in seeds that are in the store by now.
+    /// Adds seeds that are in the store now.
     pub(crate) fn add<'a>(&self, seeds: impl IntoIterator<Item = &'a CanonicalUrl>) {
         let keys: Vec<UrlKey> = seeds.into_iter().map(CanonicalUrl::key).collect();
         self.fetcher.grants().add(keys.iter().map(|key| key.site));

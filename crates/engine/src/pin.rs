@@ -1,4 +1,4 @@
-//! Where a site may be asked, where others crawl too: at the address that is this run's own, and at no other that its name has.
+//! At which address this run may request from a site, if other workers crawl too: only at an address that it owns.
 
 use std::net::IpAddr;
 
@@ -7,24 +7,24 @@ use weburl::SiteKey;
 
 use crate::Event;
 
-/// Where a site may be asked.
+/// The addresses at which a site may be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pin {
-    /// Wherever its name leads: there is no delay per address, or nobody else crawls.
+    /// Any address of its name: there is no delay per address, or no other worker.
     Anywhere,
-    /// At this address.
+    /// Only this address.
     At(IpAddr),
-    /// At the addresses of its name that lie in this network.
+    /// The addresses of its name in this network.
     Within(Network),
-    /// Not before it is known at which address: it had none when it was given to a worker.
+    /// None until its address is known: it had none when it was given to a worker.
     Nowhere,
-    /// Not by this run: it is another's by now.
+    /// None for this run: another worker owns it.
     Gone,
 }
 
 impl Pin {
-    /// What is known of a site without looking its name up: `None` where that is to be done. `unreachable` is the address that could
-    /// not be reached when it was asked last.
+    /// The decision for a site without looking its name up: `None` if a lookup is needed. `unreachable` is the address that could
+    /// not be reached the last time.
     #[must_use]
     pub fn judge(self, site: SiteKey, unreachable: Option<IpAddr>) -> Option<Event> {
         match self {
@@ -36,7 +36,7 @@ impl Pin {
         }
     }
 
-    /// What is known of a site once its name was looked up. One that could not be reached stays where it is unless its name leads
+    /// The decision for a site after a lookup of its name. An unreachable site keeps its address unless its name leads
     /// elsewhere.
     #[must_use]
     pub fn judge_found(self, site: SiteKey, found: Result<Resolved, Failure>) -> Event {
@@ -82,7 +82,7 @@ mod tests {
         Ok(last.iter().copied().map(address).collect())
     }
 
-    /// Where the site is asked, or for which address it is let go of.
+    /// The address to request from, or the address for which the site is released.
     fn brief(event: Event) -> Result<Result<Vec<IpAddr>, Failure>, Option<IpAddr>> {
         match event {
             Event::Resolved { site: SITE, found } => Ok(found.map(|found| found.addresses)),

@@ -1,4 +1,4 @@
-//! The recorder: the only writer. Archive bytes durable first, then the state commit; never the other way.
+//! The recorder: the only writer. First the archive bytes are durable, then the state is committed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,24 +19,24 @@ pub struct Recorder {
     guard: Option<Guard>,
 }
 
-/// Is asked before anything is written whether it still may be. An error ends the crawl.
+/// Called before anything is written, to check that writing is still allowed. An error ends the crawl.
 pub type Guard = Box<dyn Fn() -> Result<(), SinkError> + Send>;
 
-/// Receives what is committed, in order, on the thread that commits: the next commit waits for it.
+/// Receives committed records, in order, on the committing thread. The next commit waits for it.
 pub trait Sink: Send {
-    /// Is told of a batch whose records are durable in the archive, just before its commit. What it keeps of the batch counts only if the
-    /// commit comes. An error ends the crawl, without the commit.
+    /// Called with a batch whose records are durable in the archive, just before its commit. What it stores of the batch counts only if the
+    /// commit follows. An error ends the crawl, without the commit.
     ///
     /// # Errors
-    /// Whatever the sink fails with.
+    /// Any error of the sink.
     fn recording(&mut self, _batch: &Batch, _visited: &[Visited]) -> Result<(), SinkError> {
         Ok(())
     }
 
-    /// Is told of a commit when it is durable. An error ends the crawl; the commit stays.
+    /// Called with a commit when it is durable. An error ends the crawl; the commit stays.
     ///
     /// # Errors
-    /// Whatever the sink fails with.
+    /// Any error of the sink.
     fn recorded(&mut self, recorded: &Recorded<'_>) -> Result<(), SinkError>;
 }
 
@@ -46,16 +46,16 @@ impl<F: FnMut(&Recorded<'_>) -> Result<(), SinkError> + Send> Sink for F {
     }
 }
 
-/// What was committed.
+/// A commit.
 #[derive(Debug)]
 pub struct Recorded<'a> {
     /// The batch.
     pub batch: &'a Batch,
-    /// What the store found out.
+    /// The result of the store.
     pub committed: &'a Committed,
-    /// The pages and documents visited, in the order of their records; only where details are wanted.
+    /// The pages and documents visited, in the order of their records; only if details are wanted.
     pub visited: Vec<Visited>,
-    /// The segments of the archive that are sealed; nothing of a later commit is in them.
+    /// The sealed segments of the archive; they contain nothing of a later commit.
     pub sealed: Vec<Sealed>,
 }
 
@@ -66,14 +66,14 @@ pub struct Visited {
     pub candidate: Candidate,
     /// Its visit.
     pub visit: Visit,
-    /// What its answer says; `None` where there was none.
+    /// The values of its answer; `None` without one.
     pub details: Option<Arc<Details>>,
 }
 
-/// Whatever a sink failed with.
+/// Any error of a sink.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What can go wrong while recording. What was committed before stays.
+/// An error of recording. Earlier commits stay.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -94,7 +94,7 @@ pub enum RecordError {
 /// The holders of the contents that a commit has first.
 type Holders = HashMap<ContentDigest, Holder>;
 
-/// The URL that had a content first, and what is recorded of it.
+/// The URL that had a content first, and its recorded payload.
 #[derive(Clone)]
 struct Holder {
     key: UrlKey,
@@ -104,8 +104,8 @@ struct Holder {
 }
 
 impl Holder {
-    /// Whether the payload that is recorded is that of a visit with the same content, byte for byte: only then may the record of that visit
-    /// refer to it. Else it is the same content in another coding, and has a record of its own.
+    /// Whether the recorded payload equals that of a visit with the same content, byte for byte. Only then may the record of that visit
+    /// refer to it. Otherwise it is the same content in another coding, and gets its own record.
     fn has_payload_of(&self, visit: &Visit) -> bool {
         (self.label, self.length) == (visit.digest, visit.length)
     }
@@ -121,7 +121,7 @@ impl Recorder {
         Recorder { store, archive, sinks: Vec::new(), guard: None }
     }
 
-    /// The same with one more sink. Sinks are told in the order in which they are given.
+    /// The same with one more sink. Sinks are called in the order in which they were added.
     #[must_use]
     pub fn with_sink(mut self, sink: Box<dyn Sink>) -> Self {
         self.sinks.push(sink);
@@ -140,10 +140,10 @@ impl Recorder {
         &self.store
     }
 
-    /// Commits records, all or none, and says which they were and what the store found out.
+    /// Commits all of the records or none, and returns them with the result of the store.
     ///
     /// # Errors
-    /// Neither archive nor state count any of them as recorded, unless it is a sink that failed after the commit.
+    /// Neither archive nor state count any of them as recorded, unless a sink failed after the commit.
     pub fn commit(&mut self, records: Vec<Record>) -> Result<(Ended, Committed), RecordError> {
         let ends = records.iter().map(|record| (record.site, record.ends)).collect();
         self.check()?;
@@ -156,7 +156,7 @@ impl Recorder {
         Ok((ends, self.finish(batch, visited)?))
     }
 
-    /// Seals the segment that is written to, if there is one and it is time, and commits that.
+    /// Seals the current segment, if there is one and it is time, and commits that.
     ///
     /// # Errors
     /// As [`Recorder::commit`].
@@ -173,7 +173,7 @@ impl Recorder {
         self.guard.as_ref().map_or(Ok(()), |guard| guard().map_err(RecordError::Refused))
     }
 
-    /// Commits a batch behind the archive, and tells the sinks.
+    /// Commits a batch after the archive, and calls the sinks.
     fn finish(&mut self, mut batch: Batch, mut visited: Vec<Visited>) -> Result<Committed, RecordError> {
         let mut sealed = Vec::new();
         if let Some(archive) = &mut self.archive {
@@ -299,7 +299,7 @@ impl Recorder {
     }
 }
 
-/// Marks visits as the commit has marked them, which found out who else had their payload first.
+/// Marks visits as duplicates where the commit found another URL with their payload.
 fn correct(visited: &mut [Visited], duplicates: &[(UrlKey, UrlKey)]) {
     let first = |key| duplicates.iter().find(|(late, _)| *late == key).map(|(_, first)| *first);
     for Visited { visit, .. } in visited {

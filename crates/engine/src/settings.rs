@@ -1,4 +1,4 @@
-//! Everything a crawl is subject to, as the engine sees it.
+//! The settings of a crawl for the engine.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub const SITES_IN_FRONT_MAX: usize = 50_000;
 /// Default for the bytes of the front: 50,000 sites with a window of 16 URLs of some 300 bytes each.
 pub const FRONT_BYTES_MAX: usize = 320_000_000;
 
-/// Default for the part of the places that no domain or address has to give up: one in so many.
+/// Default for the part of the places that no domain or address has to give up: one in this many.
 pub const PLACES_PART: usize = 256;
 
 /// Default for the visits after which a site leaves its place while others wait.
@@ -24,7 +24,7 @@ pub const TURNS_IN_FRONT_MAX: u32 = 256;
 /// URLs in the windows of all sites in front, unless told otherwise: some 300 bytes each, and up to twice as many.
 pub const WINDOWS_URLS_MAX: usize = 32_768;
 
-/// URLs remembered that were found lately, unless told otherwise: some 30 bytes each.
+/// Default for the recently found URLs in memory: some 30 bytes each.
 pub const REMEMBERED_URLS_MAX: usize = 200_000;
 
 /// Default for the size from which a robots.txt is large: reading one takes about a third of a millisecond.
@@ -39,13 +39,13 @@ pub const RULES_READ_AT_ONCE_MAX: usize = 8;
 /// Links judged for one event, unless told otherwise: one to three milliseconds of them.
 pub const LINKS_AT_ONCE: usize = 2_048;
 
-/// How long a run waits when only sites in trouble are left, unless told otherwise.
+/// Default for how long a run waits if only sites in trouble are left.
 pub const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// Which pages are shown in a browser.
+/// Which pages are rendered in a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RenderMode {
-    /// Those of which something says that they show more there.
+    /// Pages that probably show more there.
     Auto,
     /// All.
     Always,
@@ -56,74 +56,74 @@ pub enum RenderMode {
 pub struct Settings {
     /// Which URLs belong to the crawl.
     pub filter: Filter,
-    /// What every site is subject to.
+    /// The rules for every site.
     pub site_rules: SiteRules,
     /// How URLs are brought into canonical form.
     pub canonical: CanonicalRules,
-    /// Limits on what the web may make us do.
+    /// Limits on what the web may cause.
     pub limits: Limits,
-    /// robots.txt is asked for once a site, whatever comes of it: all but a file (2xx) counts as none, redirects are not followed, and it
-    /// holds as long as the crawl.
+    /// robots.txt is requested once per site. Any answer except a file (2xx) counts as none, redirects are not followed, and the answer
+    /// holds for the whole crawl.
     pub robots_once: bool,
     /// Our name in robots.txt and in `X-Robots-Tag`.
     pub product_token: String,
-    /// Links from a seed, at most.
+    /// The largest number of links from a seed.
     pub depth_max: Option<u32>,
     /// Fetches at once.
     pub concurrency: usize,
     /// Fetches at once from the sites of a registrable domain, so that a farm of slow servers does not hold them all.
     pub fetches_per_domain_max: usize,
-    /// Fetches at once from an address, or from a network of IPv6; matters where there is no delay per address.
+    /// Fetches at once from an address, or from a network of IPv6; matters without a delay per address.
     pub fetches_per_address_max: usize,
     /// Nothing new is fetched, until other settings say so.
     pub paused: bool,
-    /// Sites on hold: nothing is asked of them. Their URLs stay in the frontier.
+    /// Sites on hold: they get no requests. Their URLs stay in the frontier.
     pub held_sites: BTreeSet<SiteKey>,
-    /// URLs fetched with success, at most.
+    /// The largest number of URLs fetched successfully.
     pub pages_max: Option<u64>,
-    /// How long the run waits when only sites in trouble are left.
+    /// How long the run waits if only sites in trouble are left.
     pub patience: Duration,
-    /// How long the crawl may take.
+    /// The time limit of the crawl.
     pub time_max: Option<Duration>,
-    /// Payload bytes, about: what is in flight when it is reached still comes.
+    /// The approximate limit of payload bytes: fetches in flight complete.
     pub bytes_max: Option<u64>,
     /// Read sitemaps.
     pub sitemaps: bool,
     /// Send HEAD before GET.
     pub head_first: bool,
-    /// Sites in memory at once. What belongs to further sites waits in the store.
+    /// Sites in memory at once. URLs of further sites wait in the store.
     pub sites_in_front_max: usize,
-    /// Bytes of the sites in front and outside, at most. A single site may take more.
+    /// The largest size of the sites in front and outside, in bytes. A single site may take more.
     pub front_bytes_max: usize,
-    /// The part of the places that no domain or address has to give up: one in so many, and one place at least.
+    /// The part of the places that no domain or address has to give up: one in this many, and one place at least.
     pub places_part: usize,
     /// Visits after which a site leaves its place while others wait.
     pub turns_in_front_max: u32,
-    /// URLs of the queues of the sites in front that are read into memory: where few sites are in front each has a larger
+    /// URLs in the windows of all sites in front. With few sites in front, each has a larger
     /// window ([`frontier::window_urls`]).
     pub windows_urls_max: usize,
     /// Size from which a robots.txt is large: the shell reads it beside the step, and its rules may leave memory.
     pub large_robots_bytes: usize,
-    /// Bytes of large rules in memory, at most. The step reads the others from the store when their site's turn comes.
+    /// The largest size of large rules in memory, in bytes. The step reads the others from the store when their site's turn comes.
     pub rules_bytes_max: usize,
     /// Sites whose turn waits for their large rules at once, at most. New files are read at once while there are fewer of both. Each has up
     /// to 500 KiB in memory.
     pub rules_read_at_once_max: usize,
-    /// URLs remembered that were found lately, so that finding them again is not recorded. 0 has every find recorded, for
-    /// those who want to be told of all.
+    /// Recently found URLs in memory; finding them again is not recorded. With 0 every find is recorded, for
+    /// observers that need all of them.
     pub remembered_urls_max: usize,
-    /// Links judged for one event, and about as many again: the rest of a page with more of them waits for what else happens.
+    /// Links judged for one event, and about as many again. The rest of a page with more links waits while other events have their turn.
     pub links_at_once: usize,
     /// Follow links although the page says nofollow.
     pub ignore_nofollow: bool,
-    /// What is kept besides HTML, XML and text; `None` keeps everything.
+    /// The content that is kept, in addition to HTML, XML and text; `None` keeps everything.
     pub keep: Option<Keep>,
-    /// Which pages are shown in a browser; `None` where there is none.
+    /// Which pages are rendered; `None` without a browser.
     pub render: Option<RenderMode>,
-    /// Fetch the images that pages show, wherever they lie.
+    /// Fetch the images of pages, from any site.
     pub images: bool,
     /// Every exchange is recorded in an archive.
     pub archive: bool,
-    /// Keep of each answer what the dataset wants ([`crate::Details`]).
+    /// Keep the values of each answer for the dataset ([`crate::Details`]).
     pub details: bool,
 }

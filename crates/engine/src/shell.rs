@@ -86,7 +86,7 @@ pub struct Ownership {
     pub orders: mpsc::Receiver<Control>,
     /// Is told of each site that was let go of and, as [`Command::Released`], where it is to be asked from now on.
     pub released: Box<dyn Fn(SiteKey, Option<IpAddr>) + Send>,
-    /// Where a site may be asked.
+    /// The addresses at which a site may be requested.
     pub pin: Box<dyn Fn(SiteKey) -> Pin + Send>,
     /// Whether something may be asked at an address, for whatever site.
     pub asks_at: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
@@ -99,7 +99,7 @@ pub enum Control {
     SitesChanged {
         /// The sites.
         sites: Vec<SiteKey>,
-        /// Others may have asked them just before.
+        /// Other workers may have sent requests to them just before.
         taken_over: bool,
     },
     /// As [`Event::SitesWaiting`].

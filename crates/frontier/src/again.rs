@@ -1,21 +1,21 @@
-//! Visits after the first: with which validators a server is asked, and what its answer says of the visits before.
+//! Visits after the first: the validators of a request, and what the answer says about earlier visits.
 //!
 //! A server may be wrong about its content. Three rules keep that from hiding changes:
 //!
-//! - One page in [`PROBED_ONE_IN`], and the first of each site in a run, is asked for in any case. Where such a page has changed though its
-//!   validators are the same, or though the server answers 304 to the validators before, the server is not believed any more about the
-//!   pages of this site.
-//! - An entity tag that has changed where the content has not is not kept: it would hide what `Last-Modified` knows.
+//! - One page in [`PROBED_ONE_IN`], and the first of each site in a run, is requested without validators. If such a page has changed although
+//!   its validators have not, or although the server answers 304 to the old validators, the site loses its credit: its pages are always
+//!   requested without validators.
+//! - An entity tag that changed while the content did not is not kept: it would hide the changes that `Last-Modified` shows.
 //! - A `Last-Modified` later than the answer is not kept.
 
 use std::time::UNIX_EPOCH;
 
 use model::{Change, Headers, Limit, Outcome, Past, Timestamp, Validators, Visit};
 
-/// Of so many pages that have not changed, one is asked for in any case.
+/// One in this many unchanged pages is requested without validators.
 pub const PROBED_ONE_IN: u64 = 128;
 
-/// The validators of an answer that are worth keeping.
+/// The usable validators of an answer.
 #[must_use]
 pub fn validators_of(headers: &Headers, at: Timestamp) -> Validators {
     let kept = |name: &str| {
@@ -29,8 +29,8 @@ pub fn validators_of(headers: &Headers, at: Timestamp) -> Validators {
     Validators { etag: kept("etag"), last_modified: kept("last-modified").filter(is_past) }
 }
 
-/// The validators with which the content of the last visit is asked for again; none where it is asked for in any case. `is_probe` says
-/// that the site is to show whether it tells the truth, or that it does not.
+/// The validators with which to request the content of the last visit again; none for an unconditional request. `is_probe` says
+/// that this request tests the site, or that the site has lost its credit.
 #[must_use]
 pub fn condition(last: &Visit, is_probe: bool) -> Validators {
     let is_cut = [Limit::Length, Limit::Decompression, Limit::Time, Limit::Disconnect, Limit::SitemapBytes];
@@ -45,7 +45,7 @@ pub fn condition(last: &Visit, is_probe: bool) -> Validators {
     last.validators.clone()
 }
 
-/// The visit of a content that is as it was at the last one.
+/// The visit of an unchanged content.
 #[must_use]
 pub fn not_modified(last: &Visit, headers: &Headers, at: Timestamp) -> Visit {
     let sent = validators_of(headers, at);
@@ -65,8 +65,8 @@ pub fn not_modified(last: &Visit, headers: &Headers, at: Timestamp) -> Visit {
     }
 }
 
-/// Completes a visit with what it says of those before it, and says whether its server is not to be believed. `last` is the visit before; `was_asked_in_any_case` says that no validators were
-/// sent.
+/// Completes a visit by the visits before it, and tells whether its server was wrong. `last` is the visit before; `was_asked_in_any_case` says that no
+/// validators were sent.
 pub fn follow(visit: &mut Visit, last: &Visit, was_asked_in_any_case: bool) -> bool {
     let change = Change::between(Some(last), visit);
     let is_same = change == Change::Unchanged && visit.outcome.is_fetched();

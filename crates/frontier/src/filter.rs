@@ -4,14 +4,14 @@ use std::fmt;
 
 use weburl::{CanonicalUrl, Pattern, Scope};
 
-/// The rules about which URLs are followed.
+/// The rules that decide which URLs to follow.
 #[derive(Clone, Debug)]
 pub struct Filter {
     /// The scope with its seeds.
     pub scope: Scope,
     /// If there are any, a URL must match one of them.
     pub include: Vec<Pattern>,
-    /// A URL that matches one of them is not followed, whatever else holds.
+    /// A URL that matches one of them is never followed.
     pub exclude: Vec<Pattern>,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Excluded {
 }
 
 impl Filter {
-    /// Judges a URL found on the way. Seeds are subject to [`Filter::judge_seed`] instead.
+    /// Judges a found URL. For seeds use [`Filter::judge_seed`].
     ///
     /// # Errors
     /// The rule by which it does not belong to the crawl.
@@ -47,17 +47,17 @@ impl Filter {
         self.judge_includes(url)
     }
 
-    /// Judges a URL that waits, by the patterns: they may have changed since it was found. `is_seed` says that it is a seed, or what
-    /// one redirects to.
+    /// Judges a queued URL by the patterns, which may have changed since it was found. `is_seed` says that it is a seed or the redirect
+    /// target of one.
     ///
     /// # Errors
-    /// The rule by which it does not belong to the crawl any more.
+    /// The rule by which it no longer belongs to the crawl.
     pub fn judge_waiting(&self, url: &CanonicalUrl, is_seed: bool) -> Result<(), Excluded> {
         self.judge_excludes(url)?;
         if is_seed { Ok(()) } else { self.judge_includes(url) }
     }
 
-    /// Judges a seed, or what a seed redirects to: only the exclude patterns count, and the scope if it is closed.
+    /// Judges a seed or the redirect target of one: only the exclude patterns count, and the scope if it is closed.
     ///
     /// # Errors
     /// The rule by which it does not belong to the crawl.

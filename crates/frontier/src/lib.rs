@@ -1,11 +1,11 @@
 //! Which URL next, and when: pure policies over the values of `model`.
 //!
-//! - [`again`]: how is a page asked for that is known, and what does its answer say?
+//! - [`again`]: how to request a known page, and what does its answer say?
 //! - [`filter`]: does a URL belong to the crawl, and which rule says so?
 //! - [`traps`]: is the web leading us around in circles?
 //! - [`novelty`]: does a page bring something new?
 //! - [`politeness`]: how long to wait, after what.
-//! - [`verdict`]: what an outcome means: final, or to be tried again, and when.
+//! - [`verdict`]: what does an outcome mean: final, or try again?
 //! - [`revisit`]: which known page is worth the next visit.
 //! - [`site_state`]: one site in front: its queue's head, its robots rules, its counters.
 //! - [`yields`]: does a group of URLs bring only more of itself?

@@ -15,35 +15,35 @@ pub const ASIDE_WAITS: [Duration; 6] = [
     Duration::from_secs(24 * 3600),
 ];
 
-/// Failures in a row after which a site is in trouble where one URL is enough to tell: connecting and resolving fail for all alike. With the
-/// usual back-off it is then asked for half a minute.
+/// Failures in a row to connect or resolve after which a site is in trouble. They affect all URLs alike, so one URL is enough. With the
+/// usual back-off this takes half a minute.
 const UNREACHED_IN_A_ROW_MAX: u32 = 6;
 
-/// Failures in a row that need no back-off yet, where each is the answer to another URL: some URLs of a site may be broken.
+/// Failing answers of different URLs in a row that need no back-off yet: some URLs of a site may be broken.
 const ANSWERS_WITHOUT_BACKOFF: u32 = 4;
 
-/// How much longer the wait is before each further sweep over URLs that failed.
+/// The factor between the waits before sweeps over failed URLs.
 const SWEEP_FACTOR: u32 = 8;
 
-/// What failed, as far as the site is concerned.
+/// The kind of a failure, from the view of the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// The site could not be reached: its name, or the connection.
     Unreached,
-    /// It asks to be asked less often (429).
+    /// It asks for fewer requests (429).
     TooFast,
-    /// An answer that may be better later, or none in time: the fault may be the URL's alone.
+    /// A failing answer that may pass, or none in time. The failure may be the URL's alone.
     Answer,
-    /// The fault is the URL's alone: its body broke off, or this program broke.
+    /// The failure is the URL's alone: its body broke off, or this program failed.
     Own,
 }
 
 /// The settings of politeness. Each has a key of the same name in `crawl.toml`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Politeness {
-    /// From the end of one visit to a site to the start of the next, at least.
+    /// The shortest time from the end of one visit to a site to the start of the next.
     pub delay: Duration,
-    /// What counts for some sites instead.
+    /// The delays of some sites in place of `delay`.
     pub delay_for: BTreeMap<SiteKey, Duration>,
     /// The same per IP address, across sites. Zero switches it off.
     pub ip_delay: Duration,
@@ -59,7 +59,7 @@ pub struct Politeness {
     pub backoff: Duration,
     /// The longest wait after failures, while the site is not put aside.
     pub backoff_max: Duration,
-    /// How often a URL is asked for before a failure of its own counts as final.
+    /// The number of requests of a URL before a failure of its own counts as final.
     pub attempts_max: u8,
     /// Failures in a row, of different URLs, after which a site is put aside.
     pub failures_in_a_row_max: u32,
@@ -102,8 +102,8 @@ impl Politeness {
         self.delay_for.get(&site).copied().unwrap_or(self.delay)
     }
 
-    /// The wait after a failure that is the `failures`-th in a row (from 1): what the server asks for if it does, else
-    /// exponential back-off. Where only answers failed it begins with the fifth: some URLs of a site may be broken.
+    /// The wait after the `failures`-th failure in a row (from 1): the server's `Retry-After` if there is one, else
+    /// exponential back-off. If only answers failed, it begins with the fifth: some URLs of a site may be broken.
     #[must_use]
     pub fn backoff_after(&self, trouble: Trouble, failures: u32, retry_after: Option<Duration>) -> Duration {
         if let Some(asked) = retry_after {
@@ -116,14 +116,13 @@ impl Politeness {
         }
     }
 
-    /// The wait before URLs that failed are tried again, when all others of their site have had their turn: for the `sweep`-th time
-    /// (from 1).
+    /// The wait before the `sweep`-th retry (from 1) of failed URLs, after all others of their site have had their turn.
     #[must_use]
     pub fn wait_before_sweep(&self, sweep: u32) -> Duration {
         self.backoff.saturating_mul(SWEEP_FACTOR.saturating_pow(sweep.saturating_sub(1))).min(self.backoff_max)
     }
 
-    /// True where so many failures in a row say that the site is in trouble.
+    /// True if this many failures in a row mean that the site is in trouble.
     #[must_use]
     pub fn is_in_trouble(&self, trouble: Trouble, failures: u32) -> bool {
         let max = match trouble {
@@ -140,7 +139,7 @@ impl Politeness {
         ASIDE_WAITS[index.min(ASIDE_WAITS.len() - 1)]
     }
 
-    /// How many times a site is left alone before it is given up: the waits are as long together as it may be in trouble.
+    /// The number of waits before a site is given up: together they are as long as it may be in trouble.
     #[must_use]
     pub fn rounds_before_giving_up(&self) -> u32 {
         let mut waited = Duration::ZERO;
@@ -152,7 +151,7 @@ impl Politeness {
         rounds
     }
 
-    /// The longest wait that any of these rules can ask for. A due time further ahead than this comes from a clock that
+    /// The longest wait of all these rules. A due time further ahead comes from a clock that
     /// was set back.
     #[must_use]
     pub fn longest_wait(&self) -> Duration {

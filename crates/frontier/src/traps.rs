@@ -1,8 +1,8 @@
-//! Traps: URLs that a server makes up without end. Each rule bounds them, and says so in the outcome.
+//! Traps: URLs that a server generates without end. Each rule bounds them, and names itself in the outcome.
 //!
-//! Three kinds of rules. By its form alone a URL can be too deep or repeat itself. Of a *shape*, which many URLs share (a calendar's pages,
-//! the facets of a shop, the same page under ever new session ids), only so many are fetched that bring nothing new ([`crate::novelty`]). And
-//! without any pattern, by where the pages lead ([`crate::yields`]).
+//! There are three kinds of rules. By its form alone, a URL can be too deep or repeat itself. Many URLs share a *shape*: a calendar's pages,
+//! the facets of a shop, the same page under ever new session ids. The number of pages of a shape that bring nothing new is limited
+//! ([`crate::novelty`]). The third rule needs no pattern: it judges where the pages lead ([`crate::yields`]).
 
 use model::Limit;
 use weburl::CanonicalUrl;
@@ -14,7 +14,7 @@ use crate::yields::Group;
 pub struct TrapRules {
     /// Segments of a path.
     pub path_depth_max: usize,
-    /// How often a run of segments may follow on itself, as in `/a/b/a/b/a/b`.
+    /// How often a run of segments may repeat, as in `/a/b/a/b/a/b`.
     pub repeated_segments_max: usize,
     /// URLs fetched of a path with three or more parameters (facets, filters, sort orders) that bring nothing new.
     pub queries_per_path_max: u32,
@@ -24,9 +24,9 @@ pub struct TrapRules {
     pub calendar_pages_max: u32,
     /// URLs fetched that differ only in what looks like a session id and bring nothing new.
     pub session_pages_max: u32,
-    /// URLs fetched of a group that brings only more of itself, from when on that is noticed.
+    /// URLs of a group that brings only more of itself, counted from when the rule notices it.
     pub low_yield_pages_max: u32,
-    /// Pages of a group that are looked at for that; twice to eight times as many of what lies anywhere below a directory.
+    /// Pages of a group in one judgement; two to eight times as many for a tree of directories.
     pub low_yield_window: u32,
 }
 
@@ -78,7 +78,7 @@ const DATE_PARAMETERS: [&str; 5] = ["year", "month", "day", "date", "week"];
 const SESSION_BYTES_MIN: usize = 16;
 
 impl TrapRules {
-    /// The rule that a URL breaks by its form alone, and the reason in words.
+    /// The rule that a URL breaks by its form, and the reason in words.
     #[must_use]
     pub fn broken_by(&self, url: &CanonicalUrl) -> Option<(Limit, String)> {
         let segments: Vec<&str> = url.path().split('/').filter(|segment| !segment.is_empty()).collect();
@@ -127,7 +127,7 @@ impl TrapRules {
         Some((weburl::SiteKey::of(&text).0, rule))
     }
 
-    /// How many URLs of one shape that bring nothing new are fetched under a rule; `None` where it is switched off.
+    /// The largest number of URLs of one shape that bring nothing new; `None` if the rule is switched off.
     #[must_use]
     pub fn fetched_max(&self, rule: ShapeRule) -> Option<u32> {
         let max = match rule {
@@ -139,13 +139,13 @@ impl TrapRules {
         (max > 0).then_some(max)
     }
 
-    /// The reason given where a group that brings only more of itself has had its share.
+    /// The reason for URLs of a group that brings only more of itself, once it has reached its limit.
     #[must_use]
     pub fn reason_of_low_yield(&self, group: &Group<'_>) -> String {
         format!("{group} brings only more of itself: more than {} pages", self.low_yield_pages_max)
     }
 
-    /// The reason given where a shape has had its share.
+    /// The reason for URLs of a shape that has reached its limit.
     #[must_use]
     pub fn reason(&self, rule: ShapeRule) -> String {
         let max = self.fetched_max(rule).unwrap_or_default();

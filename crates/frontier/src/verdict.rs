@@ -6,32 +6,32 @@ use model::{Failure, FailureKind, Fetched, Limit, LimitSet, Outcome, Purpose, Re
 
 use crate::politeness::Trouble;
 
-/// What is to be done after a fetch.
+/// What to do after a fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The URL has its outcome.
     Final {
-        /// The outcome, before the content is looked into: [`Outcome::Html`] stands for any success.
+        /// The outcome before the content is parsed: [`Outcome::Html`] stands for any success.
         outcome: Outcome,
-        /// Why, where the outcome does not say it all.
+        /// The reason, if the outcome is not enough.
         reason: String,
-        /// True where the site was reached, so that failures in a row are over.
+        /// True if the site was reached, which ends its failures in a row.
         reached: bool,
     },
-    /// It may do better later.
+    /// The failure may pass.
     Retry {
-        /// What failed, as far as the site is concerned.
+        /// The kind of a failure, from the view of the site.
         trouble: Trouble,
-        /// What the server asked for.
+        /// The wait that the server asked for.
         retry_after: Option<Duration>,
-        /// The outcome if there is no further attempt, before the content is looked into.
+        /// The outcome if there is no further attempt, before the content is parsed.
         outcome: Outcome,
         /// Why.
         reason: String,
     },
 }
 
-/// Judges the end of a fetch. `now` is needed for dates in Retry-After; `is_conditional` says that only a changed content was asked for.
+/// Judges the end of a fetch. `now` is needed for dates in Retry-After; `is_conditional` says that the request had validators.
 #[must_use]
 pub fn judge(fetched: &Fetched, is_conditional: bool, now: Timestamp) -> Verdict {
     match fetched {

@@ -11,7 +11,7 @@ use foldhash::HashMap;
 use model::{Network, Timestamp};
 use weburl::SiteKey;
 
-/// What shares a delay besides the site itself.
+/// The unit that shares a delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group {
     /// All sites on an address, or in the same network of IPv6.
@@ -20,12 +20,12 @@ pub enum Group {
     Site(SiteKey),
 }
 
-/// What takes turns.
+/// The entries of a group, which take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Visitor {
     /// A site that wants a visit.
     Site(SiteKey),
-    /// One thing to be asked for the sake of other sites, by its number.
+    /// One request on behalf of other sites, by its number.
     Errand(u64),
 }
 
@@ -48,7 +48,7 @@ impl Group {
 pub struct Workbench {
     /// Visits at once within a [`Group::Site`]; within an address it is one.
     connections_per_site: usize,
-    /// No group is due before this, whatever it was before: visits of an earlier run may have ended just now.
+    /// No group is due before this: visits of an earlier run may have ended just now.
     quiet_until: Timestamp,
     groups: HashMap<Group, Entry>,
     /// The groups with something to do, by the time they are due.
@@ -131,7 +131,7 @@ impl Workbench {
         self.ready.first().map(|(due, _)| *due)
     }
 
-    /// True where a site wants a visit.
+    /// True if a site wants a visit.
     #[must_use]
     pub fn is_waiting(&self, site: impl Into<Visitor>) -> bool {
         self.waiting.contains_key(&site.into())
@@ -149,7 +149,7 @@ impl Workbench {
         self.groups.len()
     }
 
-    /// True where no site wants a visit.
+    /// True if no site wants a visit.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()

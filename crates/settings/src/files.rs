@@ -1,18 +1,18 @@
-//! Open files: to the system each connection is one, and so is each part of the state and the archive.
+//! Open files: each connection is one for the system, and so is each part of the state and the archive.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// One of so many files may be a connection that is kept for a request to come.
+/// One in this many files may be an idle connection.
 const PER_IDLE_CONNECTION: usize = 4;
 
-/// One of so many may be a connection to a port of ours.
+/// One in this many may be a connection to one of our ports.
 const PER_PORT_CONNECTION: usize = 4;
 
-/// One of so many may be a fetch. The rest is for the state, the archive, the dataset and browsers.
+/// One in this many may be a fetch. The rest is for the state, the archive, the dataset and browsers.
 const PER_FETCH: usize = 2;
 
-/// Has as many files allowed as the system allows to whoever asks: often a million, where it allows 1,024 to who does not. Where it
-/// refuses, it stays as it was.
+/// Raises the limit of open files as far as the system allows: often to a million, from a default of 1,024. If the system
+/// refuses, the limit stays.
 pub fn allow_many() {
     let maximum = getrlimit(Resource::Nofile).maximum;
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });

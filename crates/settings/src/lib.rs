@@ -1,4 +1,4 @@
-//! What a crawl is told: [`options`] as given, and the [`plan`] that they make once they are checked and completed.
+//! The settings of a crawl: [`options`] as given, and the checked and completed [`plan`] made of them.
 //!
 //! The command line, `crawl.toml` and programs that embed a crawl all give the same [`Options`].
 
@@ -15,7 +15,7 @@ pub mod units;
 pub use options::Options;
 pub use plan::Plan;
 
-/// Something that was given cannot be used. It says what, and what to do.
+/// An unusable argument. The message names it, and says what to do.
 #[derive(Debug)]
 pub struct Usage(pub String);
 

@@ -365,8 +365,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options in a text that somebody else may have written: without a browser, which is a program to be run. Says whether one was
-    /// named.
+    /// The options in a text from another person: without a browser, which is a program to run. Also tells whether the text
+    /// names one.
     ///
     /// # Errors
     /// It has an unknown key or a value of the wrong kind: the line is named.
@@ -385,7 +385,7 @@ impl Options {
         toml::from_str(&text).map_err(|error| usage(format!("{}: {}", path.display(), one_line(&error, &text))))
     }
 
-    /// The same, with the secrets that lie in a file beside it.
+    /// The same, with the secrets in the file beside it.
     ///
     /// # Errors
     /// As [`Options::read`], and [`Secrets::read`] where there are some that are wanted.
@@ -397,7 +397,7 @@ impl Options {
         Ok(Secrets::read(&path.with_file_name(SECRETS))?.put_into(options))
     }
 
-    /// The options without what stands in place of a secret that is elsewhere.
+    /// The options without placeholders for secrets that are stored elsewhere.
     #[must_use]
     pub fn without_secrets(&self) -> Self {
         let mut options = self.clone();
@@ -409,7 +409,7 @@ impl Options {
         options
     }
 
-    /// The options whose secrets are elsewhere, as they are written.
+    /// The options whose secrets are stored elsewhere, as they are written.
     #[must_use]
     pub fn missing_secrets(&self) -> Vec<String> {
         let header = self.header.0.iter().filter(|text| text.is_redacted()).map(|text| format!("--header '{text}'"));
@@ -473,7 +473,7 @@ impl Options {
     }
 }
 
-/// The content of a file that is not endless.
+/// The content of a file of limited size.
 ///
 /// # Errors
 /// It cannot be read, or is longer.

@@ -1,4 +1,4 @@
-//! The options of a crawl, checked and complete: nothing behind this asks whether a value was given.
+//! The checked and completed options of a crawl. No later code asks whether a value was given.
 
 mod defaults;
 mod fetching;
@@ -21,16 +21,16 @@ use crate::options::{Options, read_text};
 use crate::units::{Bytes, Span};
 use crate::usage;
 
-/// Fetches at once unless told otherwise.
+/// Default for the fetches at once.
 const CONCURRENCY: usize = 128;
 
 /// Everything needed to run a crawl.
 pub struct Plan {
     /// The options, with every default written out.
     pub options: Options,
-    /// What the engine is subject to.
+    /// The settings of the engine.
     pub settings: Settings,
-    /// What the fetcher is told.
+    /// The settings of the fetcher.
     pub fetch: FetchConfig,
     /// Crawl the built-in test web.
     pub sandbox: bool,
@@ -111,7 +111,7 @@ impl Plan {
         Ok(Plan { sandbox, archive, dataset, segment_bytes_max, settings, fetch, options, credentials })
     }
 
-    /// Reads seeds. A seed without a scheme is taken for http, as a browser does. User names and passwords in them are passed over.
+    /// Parses seeds. A seed without a scheme gets http, as in a browser. User names and passwords in them are ignored.
     ///
     /// # Errors
     /// A text that is no URL; it is named.
@@ -119,7 +119,7 @@ impl Plan {
         texts.iter().map(|text| Ok(self.seed(text)?.0)).collect()
     }
 
-    /// Reads seeds, and keeps the user names and passwords in them.
+    /// Parses seeds, and keeps the user names and passwords in them.
     ///
     /// # Errors
     /// A text that is no URL, or two seeds of one site with different passwords.
@@ -154,7 +154,7 @@ impl Plan {
     }
 }
 
-/// What is kept besides HTML, XML and text; `None` is everything.
+/// The content that is kept, in addition to HTML, XML and text; `None` is everything.
 fn keep(options: &Options) -> anyhow::Result<Option<Keep>> {
     let range = |text: &String| {
         let unusable =
@@ -193,7 +193,7 @@ fn scope(text: &str) -> anyhow::Result<ScopeKind> {
     }
 }
 
-/// What makes no crawl at all when it is zero.
+/// The options that must not be zero.
 fn check_counts(options: &Options) -> anyhow::Result<()> {
     let is_zero = |bytes: Option<Bytes>| bytes == Some(Bytes(0));
     let is_no_time = |time: Option<Span>| time == Some(Span(Duration::ZERO));
@@ -236,7 +236,7 @@ fn check_counts(options: &Options) -> anyhow::Result<()> {
     }
 }
 
-/// The state's database and schema. What was given is not shown: there may be a password in it.
+/// The state's database and schema. The argument is not shown: it may contain a password.
 fn check_store(options: &Options) -> anyhow::Result<()> {
     if let Some(store) = &options.store {
         store.address().map_err(|error| usage(format!("--store {error}")))?;
@@ -266,7 +266,7 @@ fn seed(text: &str, rules: &CanonicalRules) -> anyhow::Result<(CanonicalUrl, Opt
     Ok((url, user))
 }
 
-/// Our name in robots.txt: what the User-Agent begins with, up to its version.
+/// The crawler's name in robots.txt: the User-Agent up to its version.
 fn product_token(user_agent: &str) -> anyhow::Result<String> {
     let token = user_agent.split(['/', ' ', '\t']).next().unwrap_or_default();
     let is_token =
@@ -278,7 +278,7 @@ fn product_token(user_agent: &str) -> anyhow::Result<String> {
     }
 }
 
-/// Fetches at once that one domain or one address gets: half of all, but what a site may have.
+/// Fetches at once for one domain or address: half of all, and at least as many as a site may have.
 fn share(options: &Options) -> usize {
     let half = options.concurrency.unwrap_or(CONCURRENCY).div_ceil(2);
     half.max(options.connections_per_site.unwrap_or_default())
@@ -385,7 +385,7 @@ fn excludes(options: &Options) -> anyhow::Result<Vec<Pattern>> {
     Ok(all)
 }
 
-/// The patterns of a file, one a line.
+/// The patterns of a file, one per line.
 pub fn excluded_in(path: &Path) -> anyhow::Result<Vec<String>> {
     let text = read_text(path).map_err(|error| usage(format!("--exclude-file {}: {error}", path.display())))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));

@@ -9,14 +9,14 @@ use fetch::{REDACTED, is_public};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use weburl::without_user_info;
 
-/// A request field as given, `Name: value`. It is checked when the plan is made, so that no message shows what was given.
+/// A request field as given, `Name: value`. It is checked when the plan is made, so no message shows it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HeaderText {
     given: String,
 }
 
 impl HeaderText {
-    /// What was given, secret value and all.
+    /// The argument, with its secret value.
     #[must_use]
     pub fn given(&self) -> &str {
         &self.given
@@ -34,7 +34,7 @@ impl HeaderText {
         !is_public(self.name()) && !self.is_redacted()
     }
 
-    /// Whether it is what is written in place of a secret: the value is elsewhere.
+    /// Whether it stands for a secret that is stored elsewhere.
     #[must_use]
     pub fn is_redacted(&self) -> bool {
         self.given == REDACTED || self.given.split_once(':').is_some_and(|(_, value)| value.trim() == REDACTED)
@@ -104,7 +104,7 @@ impl HeadersFor {
     }
 }
 
-/// By way of a value, which any TOML is: what is of another kind would else be shown by the error.
+/// Parses by way of a generic value: otherwise the error would show a value of another type.
 impl<'de> Deserialize<'de> for Headers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let texts = toml::Value::deserialize(deserializer)?.try_into::<Vec<String>>();
@@ -191,7 +191,7 @@ impl Args for HeadersFor {
     }
 }
 
-/// The URL of a proxy as given. It is checked when the plan is made, so that no message shows what was given.
+/// The URL of a proxy as given. It is checked when the plan is made, so no message shows it.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub struct ProxyText {
@@ -199,7 +199,7 @@ pub struct ProxyText {
 }
 
 impl ProxyText {
-    /// What was given, password and all.
+    /// The argument, with its password.
     #[must_use]
     pub fn given(&self) -> &str {
         &self.given
@@ -211,13 +211,13 @@ impl ProxyText {
         self.given.replacen(&format!("//{REDACTED}@"), "//", 1).into()
     }
 
-    /// Whether there is something in it that must not be shown.
+    /// Whether it contains something that must not be shown.
     #[must_use]
     pub fn is_secret(&self) -> bool {
         !self.is_redacted() && self.given != self.to_string()
     }
 
-    /// Whether it is what is written in place of a secret: user name and password are elsewhere.
+    /// Whether it stands for a secret that is stored elsewhere: user name and password.
     #[must_use]
     pub fn is_redacted(&self) -> bool {
         self.given.contains(&format!("//{REDACTED}@"))

@@ -1,4 +1,4 @@
-//! The secrets of a crawl in its directory: a file that only its owner reads. A crawl that goes on needs it; nothing else does.
+//! The secrets of a crawl in its directory: a file that only its owner reads. Only a resumed crawl needs it.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -15,7 +15,7 @@ use crate::secret::{HeaderText, ProxyText};
 /// Its name in a crawl's directory.
 pub const SECRETS: &str = "secrets.toml";
 
-/// Bytes read of it, at most: there may be credentials for many sites.
+/// The largest size that is read, in bytes: there may be credentials for many sites.
 const BYTES_MAX: u64 = 64 << 20;
 
 const HEADER: &str =
@@ -24,7 +24,7 @@ const HEADER: &str =
 
 ";
 
-/// What must not be shown.
+/// Values that must not be shown.
 #[derive(Clone, Default, PartialEq)]
 pub struct Secrets {
     /// `--header`, whole.
@@ -83,7 +83,7 @@ impl Secrets {
         named.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect()
     }
 
-    /// Puts these secrets in the place of what options have instead of them. What is not among these stays as it is.
+    /// Puts these secrets into options that have placeholders for them. Other options stay as they are.
     #[must_use]
     pub fn put_into(&self, mut options: Options) -> Options {
         let mut headers = self.header.clone();
@@ -111,7 +111,7 @@ impl Secrets {
     /// Reads what [`Secrets::to_text`] wrote.
     ///
     /// # Errors
-    /// It is something else. What it is, is not shown.
+    /// It has another form. The content is not shown.
     pub fn from_text(text: &str) -> anyhow::Result<Self> {
         let written: Written = toml::from_str(text).map_err(|error| {
             let line = error.span().map(|span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
@@ -151,7 +151,7 @@ impl Secrets {
         Ok(toml::to_string(&written)?)
     }
 
-    /// Reads those in a file; none where there is no file.
+    /// Reads those in a file; none without a file.
     ///
     /// # Errors
     /// It cannot be read, is a symbolic link or no regular file, or others can read it.
@@ -170,7 +170,7 @@ impl Secrets {
         Secrets::from_text(&text).with_context(|| path.display().to_string())
     }
 
-    /// Writes them to a file that only its owner can read, whole or not at all. Where there are none, no file is made.
+    /// Writes them atomically to a file that only its owner can read. Without secrets, no file is made.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -197,7 +197,7 @@ impl Secrets {
     }
 }
 
-/// Where it is written before it gets its name.
+/// Its path while it is written.
 #[must_use]
 pub fn temporary(path: &Path) -> PathBuf {
     path.with_extension("toml.tmp")

@@ -22,7 +22,7 @@ impl SiteName {
         self.sites.iter().map(Site::key)
     }
 
-    /// True where it names this site too.
+    /// True if it names this site too.
     #[must_use]
     pub fn names(&self, site: &Site) -> bool {
         self.sites.contains(site)

@@ -1,4 +1,4 @@
-//! The database that a crawl's state is in, as given: its password is used and never shown.
+//! The database of a crawl's state, as given: its password is used and never shown.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use database::{Address, DatabaseError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What is given to `--store`. It is checked when the plan is made, so that no message shows what was given.
+/// The argument of `--store`. It is checked when the plan is made, so no message shows it.
 #[derive(Clone)]
 pub struct StoreAddress {
     given: String,
@@ -16,7 +16,7 @@ pub struct StoreAddress {
 }
 
 impl StoreAddress {
-    /// The address. Where a file says so, which may be somebody else's, it gets no password of the user's.
+    /// The address. If it comes from a file, which may be another person's, it gets no password of the user's.
     ///
     /// # Errors
     /// It is no URL of a PostgreSQL database.
@@ -67,7 +67,7 @@ impl fmt::Debug for StoreAddress {
     }
 }
 
-/// Of the same database and user, whatever the password.
+/// Equal for the same database and user, with any password.
 impl PartialEq for StoreAddress {
     fn eq(&self, other: &Self) -> bool {
         self.to_string() == other.to_string()

@@ -59,7 +59,7 @@ impl OwnNetwork {
         self.was_reached
     }
 
-    /// How a site failed last that could not be reached, in words.
+    /// The last failure of an unreachable site, in words.
     pub(super) fn last_failure(&self) -> Option<String> {
         self.last_failure.clone()
     }

@@ -34,7 +34,7 @@ const LEFT_BEHIND_REMEMBERED_MAX: usize = 4_096;
 /// A failure that may pass.
 #[derive(Clone, Debug)]
 pub struct Failed<'a> {
-    /// What failed, as far as the site is concerned.
+    /// The kind of a failure, from the view of the site.
     pub trouble: Trouble,
     /// What failed, in words.
     pub failure: &'a Failure,

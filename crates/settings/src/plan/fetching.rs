@@ -1,4 +1,4 @@
-//! What the fetcher is told.
+//! The settings of the fetcher.
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use crate::options::{Options, read_bytes};
 use crate::secret::HeaderText;
 use crate::usage;
 
-/// Where name servers listen unless told otherwise.
+/// The default port of name servers.
 const DNS_PORT: u16 = 53;
 
 /// The settings of the fetcher.
@@ -75,7 +75,7 @@ pub(super) fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<
     Ok(config)
 }
 
-/// A request field. What was given is not shown: there may be a secret in it, or it is one.
+/// A request field. The argument is not shown: it may contain a secret.
 fn field(flag: &str, text: &HeaderText) -> anyhow::Result<Field> {
     text.given().parse().map_err(|error| match error {
         FieldError::Form => {
