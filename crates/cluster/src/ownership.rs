@@ -12,11 +12,11 @@ use weburl::SiteKey;
 /// The groups that a worker owns, and their sites.
 #[derive(Default)]
 pub struct Owned {
-    known: RwLock<Known>,
+    known: RwLock<Groups>,
 }
 
 #[derive(Default)]
-struct Known {
+struct Groups {
     groups: HashMap<GroupName, Group>,
     sites: BTreeMap<SiteKey, GroupName>,
     /// Sites that are let go of for an address, until they are pinned to it.
@@ -165,16 +165,16 @@ impl Owned {
         Some(fence.into_iter().collect())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Known> {
+    fn read(&self) -> RwLockReadGuard<'_, Groups> {
         self.known.read().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+    fn write(&self) -> RwLockWriteGuard<'_, Groups> {
         self.known.write().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl Groups {
     /// The group of a site that is its own and stays so.
     fn group_of(&self, site: SiteKey) -> Option<(&GroupName, &Group)> {
         let group = self.sites.get(&site).filter(|_| !self.moving.contains_key(&site))?;

@@ -33,7 +33,7 @@ impl WorkerStore {
         settings: Settings,
         keyring: Keyring,
     ) -> Self {
-        let known = Mutex::new(Known { last: 0, round: 1, last_site: 0, settings });
+        let known = Mutex::new(SeedsRead { last: 0, round: 1, last_site: 0, settings });
         WorkerStore { seeds: Seeds { worker: worker.clone(), orders, keyring, known }, worker, owned }
     }
 
@@ -152,10 +152,10 @@ struct Seeds {
     worker: Arc<Worker>,
     orders: mpsc::Sender<Control>,
     keyring: Keyring,
-    known: Mutex<Known>,
+    known: Mutex<SeedsRead>,
 }
 
-struct Known {
+struct SeedsRead {
     /// The number of the last one.
     last: i64,
     /// The round of the crawl.
@@ -187,7 +187,7 @@ impl Seeds {
         Ok(())
     }
 
-    fn look_for_sites(&self, known: &mut Known) -> Result<(), StoreError> {
+    fn look_for_sites(&self, known: &mut SeedsRead) -> Result<(), StoreError> {
         let (sites, number) = self.worker.seed_sites_behind(known.last_site)?;
         for SeedSite { site, user } in sites {
             let Some(site) = Site::from_text(&site) else { continue };
@@ -215,12 +215,12 @@ impl Seeds {
         (known.last, judged)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, SeedsRead> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl SeedsRead {
     fn includes(&self, url: &CanonicalUrl) -> bool {
         let Settings { filter, site_rules, .. } = &self.settings;
         filter.judge(url).is_ok() && site_rules.traps.broken_by(url).is_none()

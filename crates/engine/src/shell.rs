@@ -263,7 +263,7 @@ impl Shell {
         let beside = Arc::new(Semaphore::new(cores));
         let reading_rules = Arc::new(Semaphore::new(cores.div_ceil(2)));
         let settings = Arc::new(settings);
-        let mut hands = Hands {
+        let mut hands = Executor {
             fetching: Arc::new(Fetching { fetcher, browsing, hooks, beside, reading_rules, settings, events, clock }),
             flights: Flights::default(),
             waiting_orders: VecDeque::new(),
@@ -413,7 +413,7 @@ async fn sleep_until(alarm: Option<Timestamp>, clock: Clock) {
 }
 
 /// What carries out commands.
-struct Hands {
+struct Executor {
     fetching: Arc<Fetching>,
     flights: Flights,
     /// Orders that the writer has no room for yet; bounded by the records that the step has open.
@@ -432,7 +432,7 @@ struct Others {
     asks_at: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
 }
 
-impl Hands {
+impl Executor {
     fn carry_out(&mut self, commands: Vec<Command>) {
         self.flights.note_ended();
         for command in commands {

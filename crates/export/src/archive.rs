@@ -18,12 +18,12 @@ pub(crate) struct Admission<'a, 's> {
     filter: &'a Filter,
     rows: Rows<'s>,
     /// The URL that was asked for last: the records of a visit lie together.
-    last: Option<(String, Known)>,
+    last: Option<(String, RecordUrl)>,
 }
 
 /// What is known of the URL of a record.
 #[derive(Clone, Default)]
-pub(crate) struct Known {
+pub(crate) struct RecordUrl {
     /// Its entry; a site's robots.txt has none.
     pub(crate) entry: Option<Entry>,
     pub(crate) is_admitted: bool,
@@ -35,17 +35,17 @@ impl<'a, 's> Admission<'a, 's> {
     }
 
     /// What is known of a URL. Without a filter all are admitted, robots.txt and sitemaps too; a filter chooses pages.
-    pub(crate) fn of(&mut self, url: &str) -> Result<&Known, ExportError> {
+    pub(crate) fn of(&mut self, url: &str) -> Result<&RecordUrl, ExportError> {
         let is_last = self.last.as_ref().is_some_and(|(last, _)| last == url);
         if !is_last {
             let known = self.look_up(url)?;
             self.last = Some((url.to_owned(), known));
         }
-        Ok(self.last.as_ref().map_or(const { &Known { entry: None, is_admitted: false } }, |(_, known)| known))
+        Ok(self.last.as_ref().map_or(const { &RecordUrl { entry: None, is_admitted: false } }, |(_, known)| known))
     }
 
     /// The same, without remembering it.
-    pub(crate) fn look_up(&mut self, url: &str) -> Result<Known, ExportError> {
+    pub(crate) fn look_up(&mut self, url: &str) -> Result<RecordUrl, ExportError> {
         let entry = match CanonicalUrl::from_canonical(url) {
             Some(url) => self.crawl.current(url.key())?,
             None => None,
@@ -55,7 +55,7 @@ impl<'a, 's> Admission<'a, 's> {
             Some(entry) => entry.candidate.purpose == Purpose::Page && self.filter.admits(&self.rows.row(entry)?),
             None => false,
         };
-        Ok(Known { entry, is_admitted })
+        Ok(RecordUrl { entry, is_admitted })
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) enum Connection {
 
 /// What comes before the body.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ResponseHead {
     pub(crate) status: u16,
     /// The request's head as it was sent, but for secrets; with HTTP/2, which has no such bytes, written as that of HTTP/1.1.
     pub(crate) request_head: Vec<u8>,
@@ -81,7 +81,7 @@ impl Connection {
     }
 
     /// Sends `request`; returns when the whole head of the answer is there.
-    pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<Answer, Unanswered> {
+    pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<ResponseHead, Unanswered> {
         match self {
             Connection::Http1(connection) => connection.send(request).await,
             // Boxed, so that a fetch over HTTP/1.1, of which there are many at once, is not larger for it.

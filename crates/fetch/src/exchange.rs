@@ -13,7 +13,7 @@ use weburl::CanonicalUrl;
 use crate::body::{Collected, Collector};
 use crate::budget::Budget;
 use crate::connect::{Connector, Target};
-use crate::connection::{Answer, Connection, HeadOnly, Unanswered};
+use crate::connection::{Connection, HeadOnly, ResponseHead, Unanswered};
 use crate::failure::failure;
 use crate::gate::Gate;
 use crate::pace::Pace;
@@ -183,7 +183,7 @@ impl Exchanger {
         connection: &mut Connection,
         request: &HeadOnly,
         sent: Instant,
-    ) -> Result<Answer, Unanswered> {
+    ) -> Result<ResponseHead, Unanswered> {
         let (limit, name) = if self.limits.first_byte_timeout <= self.limits.total_timeout {
             (self.limits.first_byte_timeout, "first_byte_timeout")
         } else {
@@ -226,7 +226,7 @@ fn answered(
     target: &Target,
     started_at: Timestamp,
     response_time: Duration,
-    (answer, fields): (Answer, Headers),
+    (answer, fields): (ResponseHead, Headers),
     collected: Collected,
 ) -> Answered {
     let exchange = Exchange {

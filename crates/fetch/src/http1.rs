@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker, ready};
 use model::FailureKind;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 
-use crate::connection::{Answer, Broken, HeadOnly, Unanswered};
+use crate::connection::{Broken, HeadOnly, ResponseHead, Unanswered};
 use crate::failure::{self, failure};
 use crate::head;
 use crate::pieces::Pieces;
@@ -80,14 +80,14 @@ impl Http1 {
     }
 
     /// Sends `request`; returns when the whole head of the answer is there.
-    pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<Answer, Unanswered> {
+    pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<ResponseHead, Unanswered> {
         let request_head = head::request(request);
         // A server may answer, and close, before it has read a request. If it does not answer, reading says so.
         let _ = self.write(&request_head).await;
         let request_head = without_secrets(request).map_or(request_head, |recorded| head::request(&recorded));
         let (mut came, is_head) = (Vec::new(), request.method() == http::Method::HEAD);
         let (status, head) = poll_fn(|cx| self.poll_head(cx, &mut came, is_head)).await?;
-        Ok(Answer { status, request_head, head })
+        Ok(ResponseHead { status, request_head, head })
     }
 
     async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {

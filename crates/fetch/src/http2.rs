@@ -12,7 +12,7 @@ use stages::{Stage, each_poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
-use crate::connection::{Answer, Broken, HeadOnly, Unanswered};
+use crate::connection::{Broken, HeadOnly, ResponseHead, Unanswered};
 use crate::pieces::Pieces;
 use crate::request::without_secrets;
 use crate::{failure, head};
@@ -59,7 +59,7 @@ impl Http2 {
     }
 
     /// Sends `request`; returns when the head of the answer is there.
-    pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<Answer, Unanswered> {
+    pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<ResponseHead, Unanswered> {
         let request_head = head::written_request(without_secrets(request).as_ref().unwrap_or(request));
         let answer = match self.sender.ready().await {
             Ok(()) => self.sender.send_request(request.clone()).await,
@@ -72,7 +72,7 @@ impl Http2 {
         }
         let status = answer.status().as_u16();
         self.body = Some(answer.into_body());
-        Ok(Answer { status, request_head, head })
+        Ok(ResponseHead { status, request_head, head })
     }
 
     /// Appends what comes next of the body; false at its end.

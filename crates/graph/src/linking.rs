@@ -32,7 +32,7 @@ pub(crate) fn ask<Q: Query>(
     let (processes, threads) = (crew.processes(), crew.of_each_process());
     run(crew, move |own, peers| {
         if processes > 1 {
-            let known = Known { graph: graph.clone(), owners: Hashed { processes, threads }, own };
+            let known = LocalGraph { graph: graph.clone(), owners: Hashed { processes, threads }, own };
             let is_of_visits = graph.is_of_visits();
             return Linked {
                 known: Some(known),
@@ -52,7 +52,7 @@ pub(crate) fn ask<Q: Query>(
 /// A query with the rounds before it.
 struct Linked<Q> {
     /// What is known before workers told each other; `None` where all is known to all.
-    known: Option<Known>,
+    known: Option<LocalGraph>,
     shard: Shard,
     is_linked: bool,
     /// What others have edges to is a vertex only where it was visited.
@@ -61,13 +61,13 @@ struct Linked<Q> {
 }
 
 /// The graph that one of several processes knows.
-struct Known {
+struct LocalGraph {
     graph: Arc<Graph>,
     owners: Hashed,
     own: usize,
 }
 
-impl Known {
+impl LocalGraph {
     /// For each worker what it is told: the vertices that it owns, with their edges. A thread tells of those that belong to the
     /// thread of its number, in whichever process.
     fn parts(&self) -> Vec<Vec<u8>> {

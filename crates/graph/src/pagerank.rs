@@ -61,7 +61,7 @@ pub fn pagerank(graph: &Arc<Graph>, definition: Definition, crew: Crew) -> Resul
     }
 }
 
-fn ranks<G: Given>(graph: &Arc<Graph>, definition: Definition, crew: Crew) -> Result<Ranks, GraphError> {
+fn ranks<G: EdgeWeight>(graph: &Arc<Graph>, definition: Definition, crew: Crew) -> Result<Ranks, GraphError> {
     let answers = ask(graph, crew, move || PageRank::<G> { definition, ..PageRank::default() })?;
     let mut ranks = Ranks { values: Vec::new(), vertices: 0, edges: 0, rounds: 0, is_settled: true };
     for answer in answers {
@@ -135,13 +135,13 @@ fn part_of(number: u64, part: u64) -> u64 {
 }
 
 /// How what is given along an edge is kept. It is read all over the place: the less there is of it, the more of it is in the cache.
-trait Given: Copy + Default + Send + 'static {
+trait EdgeWeight: Copy + Default + Send + 'static {
     fn of(number: u64) -> Self;
     fn number(self) -> u64;
 }
 
 /// As it is: what settles to less than a thousand-millionth needs it.
-impl Given for u64 {
+impl EdgeWeight for u64 {
     fn of(number: u64) -> Self {
         number
     }
@@ -159,7 +159,7 @@ impl Short {
     const BITS: u32 = 26;
 }
 
-impl Given for Short {
+impl EdgeWeight for Short {
     fn of(number: u64) -> Self {
         let zeros = |number: u64| (u64::BITS - number.leading_zeros()).saturating_sub(Short::BITS);
         let rounded = number + ((1 << zeros(number)) >> 1);
@@ -223,7 +223,7 @@ struct Answer {
     is_settled: bool,
 }
 
-impl<G: Given> PageRank<G> {
+impl<G: EdgeWeight> PageRank<G> {
     /// Turns the edges around: reading what is given, wherever it lies, is faster than writing there.
     fn begin(&mut self, shard: &Shard, scale: Scale) {
         let mut ends = vec![0; shard.slots()];
@@ -302,11 +302,11 @@ impl<G: Given> PageRank<G> {
 }
 
 /// What some vertices give along one edge each.
-fn sum<G: Given>(gives: &[G], sources: &[u32]) -> u64 {
+fn sum<G: EdgeWeight>(gives: &[G], sources: &[u32]) -> u64 {
     sources.iter().map(|source| gives[*source as usize].number()).sum()
 }
 
-impl<G: Given> Query for PageRank<G> {
+impl<G: EdgeWeight> Query for PageRank<G> {
     type Message = Message;
     type Answer = Answer;
 

@@ -7,7 +7,7 @@ use sim::{Scenario, StorageKind, simulate};
 const USAGE: &str = "usage: sim (--seed N | --seeds FROM..TO) [--embedded] [--trace]";
 
 /// What is asked for.
-struct Asked {
+struct Arguments {
     seeds: std::ops::Range<u64>,
     storage: StorageKind,
     trace: bool,
@@ -36,8 +36,8 @@ fn main() -> ExitCode {
     code
 }
 
-fn read(mut words: impl Iterator<Item = String>) -> Option<Asked> {
-    let mut asked = Asked { seeds: 0..0, storage: StorageKind::Memory, trace: false };
+fn read(mut words: impl Iterator<Item = String>) -> Option<Arguments> {
+    let mut asked = Arguments { seeds: 0..0, storage: StorageKind::Memory, trace: false };
     while let Some(word) = words.next() {
         match word.as_str() {
             "--seed" => {

@@ -166,7 +166,7 @@ pub struct Request {
 
 /// The end of a request.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct RequestEnd {
     /// What it came to.
     pub served: Served,
     /// It fell into an outage.
@@ -246,7 +246,7 @@ impl Oracle {
     }
 
     /// A request ends.
-    pub fn ends(&mut self, scenario: &Scenario, request: &Request, ended: Ended) {
+    pub fn ends(&mut self, scenario: &Scenario, request: &Request, ended: RequestEnd) {
         self.robots_txt.ends(request, ended);
         self.once.ends(request, ended);
         self.fair.ends(request, ended);

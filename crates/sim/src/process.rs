@@ -13,7 +13,7 @@ use store::Store;
 use weburl::{Site, SiteKey};
 
 use self::steered::Steer;
-use crate::oracle::{Check, Ended, Request};
+use crate::oracle::{Check, Request, RequestEnd};
 use crate::scenario::Sabotage;
 use crate::server::Exchanged;
 use crate::time::{SkewedClock, TrueTime};
@@ -436,7 +436,7 @@ impl<'w> Process<'w> {
         self.begin(&request);
         if self.world.scenario.sabotage == Some(Sabotage::AskTwice) && self.world.requests.is_multiple_of(5) {
             let took = Duration::from_micros(1);
-            let ended = Ended {
+            let ended = RequestEnd {
                 served: crate::Served::Final,
                 in_outage: false,
                 end: self.world.now + took,
@@ -474,7 +474,7 @@ impl<'w> Process<'w> {
             Request { site: other.clone(), url, key: canonical.key(), address: address.copied(), ..request.clone() };
         self.begin(&target);
         let (end, waited) = (self.world.now, request.waited);
-        let ended = Ended { served: crate::Served::Failed, in_outage: false, end, waited, took: Duration::ZERO };
+        let ended = RequestEnd { served: crate::Served::Failed, in_outage: false, end, waited, took: Duration::ZERO };
         self.world.oracle.ends(&self.world.scenario, &target, ended);
     }
 
@@ -505,7 +505,7 @@ impl<'w> Process<'w> {
         {
             failure.kind = FailureKind::Internal;
         }
-        let ended = Ended { served, in_outage, end, waited: self.waiting.at(end), took: end.since(request.start) };
+        let ended = RequestEnd { served, in_outage, end, waited: self.waiting.at(end), took: end.since(request.start) };
         self.world.oracle.ends(&self.world.scenario, &request, ended);
         self.maybe_crash()?;
         let fetch = looked_into(outcome, request.purpose, &self.settings);

@@ -210,14 +210,14 @@ impl Columns {
 }
 
 /// A way to a URL.
-struct Found<'a> {
+struct FoundPath<'a> {
     key: UrlKey,
     kind: &'static str,
     candidate: &'a Candidate,
 }
 
 /// The shortest way to each found URL, of each purpose; URLs to be settled, unless they are found too.
-fn found(batch: &Batch) -> Vec<Found<'_>> {
+fn found(batch: &Batch) -> Vec<FoundPath<'_>> {
     let mut ways: BTreeMap<UrlKey, Vec<&Candidate>> = BTreeMap::new();
     for candidate in &batch.found {
         let ways = ways.entry(candidate.url.key()).or_default();
@@ -230,12 +230,12 @@ fn found(batch: &Batch) -> Vec<Found<'_>> {
     let mut rows = Vec::new();
     for (key, ways) in &ways {
         let kinds = std::iter::once("first").chain(std::iter::repeat("other"));
-        rows.extend(ways.iter().zip(kinds).map(|(candidate, kind)| Found { key: *key, kind, candidate }));
+        rows.extend(ways.iter().zip(kinds).map(|(candidate, kind)| FoundPath { key: *key, kind, candidate }));
     }
     let mut settled = BTreeSet::new();
     for (candidate, visit) in &batch.settled {
         if !ways.contains_key(&visit.key) && settled.insert(visit.key) {
-            rows.push(Found { key: visit.key, kind: "settled", candidate });
+            rows.push(FoundPath { key: visit.key, kind: "settled", candidate });
         }
     }
     // Stable: of the ways to a URL, the first stays first.

@@ -50,7 +50,7 @@ const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 /// What goes into a statement.
 pub(crate) type Parameters = Vec<Box<dyn ToSql + Sync + Send>>;
 
-type Answer = Result<Vec<Row>, StoreError>;
+type QueriedRows = Result<Vec<Row>, StoreError>;
 
 /// What a session is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ struct Request {
     doing: &'static str,
     statement: &'static str,
     parameters: Parameters,
-    answer: mpsc::SyncSender<Answer>,
+    answer: mpsc::SyncSender<QueriedRows>,
 }
 
 impl Session {
@@ -122,7 +122,7 @@ impl Session {
     }
 
     /// Runs a statement, and again if the connection is lost meanwhile: it must be one that may be repeated.
-    pub(crate) fn query(&self, doing: &'static str, statement: &'static str, parameters: Parameters) -> Answer {
+    pub(crate) fn query(&self, doing: &'static str, statement: &'static str, parameters: Parameters) -> QueriedRows {
         let (answer, result) = mpsc::sync_channel(1);
         let request = Request { doing, statement, parameters, answer };
         let sent = self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok());
@@ -223,7 +223,7 @@ impl Link {
         Ok(())
     }
 
-    fn query(&mut self, doing: &'static str, statement: &'static str, parameters: &Parameters) -> Answer {
+    fn query(&mut self, doing: &'static str, statement: &'static str, parameters: &Parameters) -> QueriedRows {
         let mut tries = 0;
         loop {
             let failed = match self.try_query(statement, parameters) {

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use crate::http1::Ended;
+use crate::http1::LoopEnd;
 use crate::log::{Exchange, Log, Peer};
 use crate::{Reply, Request, Scheme, Web, http1, http2};
 
@@ -51,8 +51,8 @@ pub(crate) async fn serve(mut stream: TcpStream, session: Session) -> io::Result
             return serve_tls(stream, &session).await;
         }
         match http1::serve(&mut stream, &session, Scheme::Http).await? {
-            Ended::Closed => return Ok(()),
-            Ended::Tunnel => {}
+            LoopEnd::Closed => return Ok(()),
+            LoopEnd::Tunnel => {}
         }
     }
 }

@@ -65,21 +65,21 @@ impl Files {
         if root.is_dir() { Ok(Files { root }) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
-    fn find(&self, path: &str) -> Found {
+    fn find(&self, path: &str) -> Resolved {
         let Some(relative) = relative(path) else {
-            return Found::Nothing;
+            return Resolved::Nothing;
         };
         let Ok(file) = self.root.join(relative).canonicalize() else {
-            return Found::Nothing;
+            return Resolved::Nothing;
         };
         if !file.starts_with(&self.root) {
-            return Found::Outside;
+            return Resolved::Outside;
         }
         match (file.is_dir(), path.ends_with('/')) {
-            (true, false) => Found::Directory,
+            (true, false) => Resolved::Directory,
             (true, true) => self.find(&format!("{path}index.html")),
-            (false, true) => Found::Nothing,
-            (false, false) => Found::File(file),
+            (false, true) => Resolved::Nothing,
+            (false, false) => Resolved::File(file),
         }
     }
 }
@@ -90,16 +90,16 @@ impl Site for Files {
             return Reply::error(405, &request.target).header("Allow", "GET, HEAD");
         }
         match self.find(request.path()) {
-            Found::File(file) => send(&file).unwrap_or_else(|_| Reply::error(403, &request.target)),
-            Found::Directory => Reply::redirect(301, location(request)),
-            Found::Nothing => Reply::error(404, &request.target),
-            Found::Outside => Reply::error(403, &request.target),
+            Resolved::File(file) => send(&file).unwrap_or_else(|_| Reply::error(403, &request.target)),
+            Resolved::Directory => Reply::redirect(301, location(request)),
+            Resolved::Nothing => Reply::error(404, &request.target),
+            Resolved::Outside => Reply::error(403, &request.target),
         }
     }
 }
 
 /// What a path leads to.
-enum Found {
+enum Resolved {
     File(PathBuf),
     /// A directory asked for without the slash at the end.
     Directory,

@@ -27,7 +27,7 @@ const IDLE: Duration = Duration::from_secs(60);
 pub(crate) const PIECE_BYTES: usize = 16 * 1024;
 
 /// Why the loop ended.
-pub(crate) enum Ended {
+pub(crate) enum LoopEnd {
     /// The connection is done.
     Closed,
     /// `CONNECT` was answered: the client starts anew on the same connection.
@@ -35,12 +35,12 @@ pub(crate) enum Ended {
 }
 
 /// Answers the requests of one connection, one after the other.
-pub(crate) async fn serve<W: Wire>(wire: &mut W, session: &Session, scheme: Scheme) -> io::Result<Ended> {
+pub(crate) async fn serve<W: Wire>(wire: &mut W, session: &Session, scheme: Scheme) -> io::Result<LoopEnd> {
     let mut input = BytesMut::with_capacity(4096);
     let mut output = String::new();
     loop {
         let head = match read_head(wire, &mut input, scheme).await? {
-            None => return Ok(Ended::Closed),
+            None => return Ok(LoopEnd::Closed),
             Some(Ok(head)) => head,
             Some(Err(status)) => return refuse(wire, status).await,
         };
@@ -53,9 +53,9 @@ pub(crate) async fn serve<W: Wire>(wire: &mut W, session: &Session, scheme: Sche
         let exchange = session.begin("HTTP/1.1", &request);
         skip(wire, &mut input, body_bytes).await?;
         let reply = session.reply(&request);
-        let mut answer = Answer { wire, output: &mut output, exchange, keep_alive, chunked };
+        let mut answer = ReplyWriter { wire, output: &mut output, exchange, keep_alive, chunked };
         if !answer.send(&request, reply).await? {
-            return Ok(Ended::Closed);
+            return Ok(LoopEnd::Closed);
         }
     }
 }
@@ -96,20 +96,20 @@ async fn skip<W: Wire>(wire: &mut W, input: &mut BytesMut, mut bytes: u64) -> io
 }
 
 /// Answers what cannot be understood, and closes.
-async fn refuse<W: Wire>(wire: &mut W, status: u16) -> io::Result<Ended> {
+async fn refuse<W: Wire>(wire: &mut W, status: u16) -> io::Result<LoopEnd> {
     let reply = format!("HTTP/1.1 {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status_line(status));
     wire.write_all(reply.as_bytes()).await?;
     wire::close(wire).await?;
-    Ok(Ended::Closed)
+    Ok(LoopEnd::Closed)
 }
 
 /// Answers `CONNECT` (RFC 9110 section 9.3.6). Inside TLS, or with bytes already sent behind it, it is refused.
-async fn tunnel<W: Wire>(wire: &mut W, scheme: Scheme, nothing_behind: bool) -> io::Result<Ended> {
+async fn tunnel<W: Wire>(wire: &mut W, scheme: Scheme, nothing_behind: bool) -> io::Result<LoopEnd> {
     if scheme == Scheme::Https || !nothing_behind {
         return refuse(wire, 400).await;
     }
     wire.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
-    Ok(Ended::Tunnel)
+    Ok(LoopEnd::Tunnel)
 }
 
 fn status_line(status: u16) -> String {
@@ -118,7 +118,7 @@ fn status_line(status: u16) -> String {
 }
 
 /// A reply on its way out.
-struct Answer<'a, W> {
+struct ReplyWriter<'a, W> {
     wire: &'a mut W,
     /// Reused from reply to reply.
     output: &'a mut String,
@@ -127,7 +127,7 @@ struct Answer<'a, W> {
     chunked: bool,
 }
 
-impl<W: Wire> Answer<'_, W> {
+impl<W: Wire> ReplyWriter<'_, W> {
     /// Carries the reply out; says whether the connection can take another request.
     async fn send(&mut self, request: &Request, reply: Reply) -> io::Result<bool> {
         if !reply.delay.is_zero() {

@@ -47,7 +47,7 @@ enum Question {
 
 /// The answer to one.
 #[derive(Debug, Serialize, Deserialize)]
-enum Answer {
+enum Response {
     Queue(Vec<Queued>),
     Entry(Option<Box<Entry>>),
     Entries(Vec<Entry>),
@@ -69,24 +69,24 @@ enum Answer {
 pub fn serve(stream: &mut (impl Read + Write), view: &dyn CrawlView) -> Result<(), WireError> {
     write(stream, &GREETING)?;
     while let Some(question) = read::<Question>(stream)? {
-        let answer = answer(view, question).unwrap_or_else(|error| Answer::Failed(error.to_string()));
+        let answer = answer(view, question).unwrap_or_else(|error| Response::Failed(error.to_string()));
         write(stream, &answer)?;
     }
     Ok(())
 }
 
-fn answer(view: &dyn CrawlView, question: Question) -> Result<Answer, StoreError> {
+fn answer(view: &dyn CrawlView, question: Question) -> Result<Response, StoreError> {
     Ok(match question {
-        Question::Pending { site, after, max } => Answer::Queue(view.pending(site, after, max.min(ENTRIES_MAX))?),
-        Question::Get(key) => Answer::Entry(view.get(key)?.map(Box::new)),
-        Question::Earlier(key) => Answer::Visits(view.earlier(key)?),
-        Question::Scan { after, max } => Answer::Entries(view.scan(after, max.min(ENTRIES_MAX))?),
-        Question::Unrecorded { after, max } => Answer::Entries(view.unrecorded(after, max.min(ENTRIES_MAX))?),
-        Question::Site(key) => Answer::Site(view.site(key)?.map(Box::new)),
-        Question::Sites { after, max } => Answer::Sites(view.sites(after, max.min(ENTRIES_MAX))?),
-        Question::Seeds => Answer::Seeds(view.seeds()?),
-        Question::Segments => Answer::Segments(view.segments()?),
-        Question::CrawlId => Answer::CrawlId(view.crawl_id()?),
-        Question::Totals => Answer::Totals(view.totals()?),
+        Question::Pending { site, after, max } => Response::Queue(view.pending(site, after, max.min(ENTRIES_MAX))?),
+        Question::Get(key) => Response::Entry(view.get(key)?.map(Box::new)),
+        Question::Earlier(key) => Response::Visits(view.earlier(key)?),
+        Question::Scan { after, max } => Response::Entries(view.scan(after, max.min(ENTRIES_MAX))?),
+        Question::Unrecorded { after, max } => Response::Entries(view.unrecorded(after, max.min(ENTRIES_MAX))?),
+        Question::Site(key) => Response::Site(view.site(key)?.map(Box::new)),
+        Question::Sites { after, max } => Response::Sites(view.sites(after, max.min(ENTRIES_MAX))?),
+        Question::Seeds => Response::Seeds(view.seeds()?),
+        Question::Segments => Response::Segments(view.segments()?),
+        Question::CrawlId => Response::CrawlId(view.crawl_id()?),
+        Question::Totals => Response::Totals(view.totals()?),
     })
 }

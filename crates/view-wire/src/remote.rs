@@ -8,7 +8,7 @@ use store::{CrawlView, Entry, Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::frame::{read, write};
-use crate::{Answer, ENTRIES_MAX, GREETING, Question, WireError};
+use crate::{ENTRIES_MAX, GREETING, Question, Response, WireError};
 
 const DOING: &str = "asking the running crawl";
 /// What a connection that breaks off means.
@@ -32,15 +32,15 @@ impl<S: Read + Write + Send> RemoteView<S> {
         }
     }
 
-    fn ask<T>(&self, question: &Question, wanted: impl FnOnce(Answer) -> Option<T>) -> Result<T, StoreError> {
+    fn ask<T>(&self, question: &Question, wanted: impl FnOnce(Response) -> Option<T>) -> Result<T, StoreError> {
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = write(&mut *stream, question).and_then(|()| read::<Answer>(&mut *stream));
+        let answer = write(&mut *stream, question).and_then(|()| read::<Response>(&mut *stream));
         let answer = answer.map_err(|error| match error {
             WireError::Io(error) => failed(format!("{ENDED} ({error})")),
             error => failed(error.to_string()),
         });
         match answer? {
-            Some(Answer::Failed(error)) => Err(failed(error)),
+            Some(Response::Failed(error)) => Err(failed(error)),
             Some(answer) => wanted(answer).ok_or_else(|| failed("the answer is to another question".to_owned())),
             None => Err(failed(ENDED.to_owned())),
         }
@@ -72,9 +72,9 @@ fn failed(detail: String) -> StoreError {
     StoreError::Backend { doing: DOING, source: detail.into() }
 }
 
-fn entries(answer: Answer) -> Option<Vec<Entry>> {
+fn entries(answer: Response) -> Option<Vec<Entry>> {
     match answer {
-        Answer::Entries(entries) => Some(entries),
+        Response::Entries(entries) => Some(entries),
         _ => None,
     }
 }
@@ -82,7 +82,7 @@ fn entries(answer: Answer) -> Option<Vec<Entry>> {
 impl<S: Read + Write + Send> CrawlView for RemoteView<S> {
     fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
         let queue = |answer| match answer {
-            Answer::Queue(queue) => Some(queue),
+            Response::Queue(queue) => Some(queue),
             _ => None,
         };
         let ask = |after, max| self.ask(&Question::Pending { site, after, max }, queue);
@@ -91,14 +91,14 @@ impl<S: Read + Write + Send> CrawlView for RemoteView<S> {
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
         self.ask(&Question::Get(key), |answer| match answer {
-            Answer::Entry(entry) => Some(entry.map(|entry| *entry)),
+            Response::Entry(entry) => Some(entry.map(|entry| *entry)),
             _ => None,
         })
     }
 
     fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
         self.ask(&Question::Earlier(key), |answer| match answer {
-            Answer::Visits(visits) => Some(visits),
+            Response::Visits(visits) => Some(visits),
             _ => None,
         })
     }
@@ -115,14 +115,14 @@ impl<S: Read + Write + Send> CrawlView for RemoteView<S> {
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         self.ask(&Question::Site(key), |answer| match answer {
-            Answer::Site(site) => Some(site.map(|site| *site)),
+            Response::Site(site) => Some(site.map(|site| *site)),
             _ => None,
         })
     }
 
     fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
         let sites = |answer| match answer {
-            Answer::Sites(sites) => Some(sites),
+            Response::Sites(sites) => Some(sites),
             _ => None,
         };
         self.all(after, max, |after, max| self.ask(&Question::Sites { after, max }, sites), |site| site.site.key())
@@ -130,28 +130,28 @@ impl<S: Read + Write + Send> CrawlView for RemoteView<S> {
 
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
         self.ask(&Question::Seeds, |answer| match answer {
-            Answer::Seeds(seeds) => Some(seeds),
+            Response::Seeds(seeds) => Some(seeds),
             _ => None,
         })
     }
 
     fn segments(&self) -> Result<Vec<Segment>, StoreError> {
         self.ask(&Question::Segments, |answer| match answer {
-            Answer::Segments(segments) => Some(segments),
+            Response::Segments(segments) => Some(segments),
             _ => None,
         })
     }
 
     fn crawl_id(&self) -> Result<String, StoreError> {
         self.ask(&Question::CrawlId, |answer| match answer {
-            Answer::CrawlId(id) => Some(id),
+            Response::CrawlId(id) => Some(id),
             _ => None,
         })
     }
 
     fn totals(&self) -> Result<Totals, StoreError> {
         self.ask(&Question::Totals, |answer| match answer {
-            Answer::Totals(totals) => Some(totals),
+            Response::Totals(totals) => Some(totals),
             _ => None,
         })
     }

@@ -17,7 +17,7 @@ pub struct Lately {
     /// what it points to. Empty, as the places are, until the first is found.
     marks: Vec<Marks>,
     /// A URL lies in the place that its text tells.
-    places: Vec<Option<Found>>,
+    places: Vec<Option<CachedReference>>,
     random: RandomState,
     rules: CanonicalRules,
 }
@@ -31,7 +31,7 @@ struct Marks {
     missed: u32,
 }
 
-struct Found {
+struct CachedReference {
     /// The reference as it was written, where it takes the URL parser and stands for itself.
     written: Option<Box<str>>,
     url: CanonicalUrl,
@@ -56,13 +56,13 @@ impl Lately {
             let (kept, rest) = resolved.parts();
             let hash = self.random.hash_one((kept, rest));
             // What is the text of a canonical URL has nothing in it that would stand for something else.
-            if let Some(Found { url, .. }) = self.found(hash)
+            if let Some(CachedReference { url, .. }) = self.found(hash)
                 && url.as_str().strip_prefix(kept) == Some(rest)
             {
                 return Ok(url.clone());
             }
             if let Some(url) = resolved.joined() {
-                self.missed(hash, || Found { written: None, url: url.clone() });
+                self.missed(hash, || CachedReference { written: None, url: url.clone() });
                 return Ok(url);
             }
         }
@@ -71,24 +71,24 @@ impl Lately {
             return base.join_encoded(href, rules, encoder);
         }
         let hash = self.random.hash_one((href, ""));
-        if let Some(Found { written: Some(written), url }) = self.found(hash)
+        if let Some(CachedReference { written: Some(written), url }) = self.found(hash)
             && **written == *href
         {
             return Ok(url.clone());
         }
         let url = base.join_encoded(href, rules, encoder)?;
-        self.missed(hash, || Found { written: Some(href.into()), url: url.clone() });
+        self.missed(hash, || CachedReference { written: Some(href.into()), url: url.clone() });
         Ok(url)
     }
 
     /// What may be the one with this hash.
-    fn found(&self, hash: u64) -> Option<&Found> {
+    fn found(&self, hash: u64) -> Option<&CachedReference> {
         let place = hash as usize % PLACES;
         self.marks.get(place).filter(|marks| marks.found == mark(hash)).and_then(|_| self.places[place].as_ref())
     }
 
     /// Takes in what was not found, if it was the last that was missed in its place before.
-    fn missed(&mut self, hash: u64, found: impl FnOnce() -> Found) {
+    fn missed(&mut self, hash: u64, found: impl FnOnce() -> CachedReference) {
         if self.places.is_empty() {
             self.marks.resize_with(PLACES, Marks::default);
             self.places.resize_with(PLACES, || None);

@@ -50,7 +50,7 @@ struct Reached {
 }
 
 /// What the log says, with all doubt resolved.
-struct Standing {
+struct ResolvedLog {
     target: String,
     from: u64,
     reached: Reached,
@@ -163,7 +163,7 @@ fn read_log(dir: &Path) -> anyhow::Result<Option<Log>> {
     Ok(Some(Log { target, fields, from, begin, end, witness }))
 }
 
-fn standing(dir: &Path, view: &dyn CrawlView) -> anyhow::Result<Option<Standing>> {
+fn standing(dir: &Path, view: &dyn CrawlView) -> anyhow::Result<Option<ResolvedLog>> {
     let Some(Log { target, fields, from, begin, end, witness }) = read_log(dir)? else { return Ok(None) };
     let reached = match witness {
         None => end,
@@ -177,7 +177,7 @@ fn standing(dir: &Path, view: &dyn CrawlView) -> anyhow::Result<Option<Standing>
             reached
         }
     };
-    Ok(Some(Standing { target, from, reached }))
+    Ok(Some(ResolvedLog { target, from, reached }))
 }
 
 /// Writes a log that says no more than this, whole or not at all.

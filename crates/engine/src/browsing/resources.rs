@@ -126,8 +126,8 @@ impl Resources {
         }
         let outcome = self.ask(page, url, Some(&key)).await.ok()?;
         let outcome = match outcome {
-            Asked::Cached(answer) => return Some(answer),
-            Asked::Fetched(outcome) => *outcome,
+            Obtained::Cached(answer) => return Some(answer),
+            Obtained::Fetched(outcome) => *outcome,
         };
         let Fetched::Response(response) = outcome.fetched else { return None };
         if !page.keep(outcome.exchanges) {
@@ -143,7 +143,12 @@ impl Resources {
     }
 
     /// Fetches for a page when its turn comes, unless the answer has come meanwhile for another. Every request of a page passes here.
-    async fn ask(&self, page: &PageResources, url: CanonicalUrl, cached: Option<&CacheKey>) -> Result<Asked, Refused> {
+    async fn ask(
+        &self,
+        page: &PageResources,
+        url: CanonicalUrl,
+        cached: Option<&CacheKey>,
+    ) -> Result<Obtained, Refused> {
         let address = page.pinned(&url).await?;
         let turn = locked(&self.pace).turn(Target::of(address, url.domain()), self.clock.now());
         let Some(Turn { wait, at_once }) = turn else {
@@ -156,11 +161,11 @@ impl Resources {
         // The semaphore is never closed.
         let _permit = at_once.acquire().await.map_err(|_| Refused)?;
         if let Some(answer) = cached.and_then(|key| locked(&self.cache).answers.get(key).cloned()) {
-            return Ok(Asked::Cached(answer));
+            return Ok(Obtained::Cached(answer));
         }
         let (id, purpose) = (TaskId(0), Purpose::Page);
         let task = FetchTask { id, url, purpose, address, head_first: false, validators: None };
-        Ok(Asked::Fetched(Box::new(self.fetcher.fetch_for(task, Some(&page.url)).await)))
+        Ok(Obtained::Fetched(Box::new(self.fetcher.fetch_for(task, Some(&page.url)).await)))
     }
 
     /// The rules of the site of `url`. Redirects are followed here, each in its own turn (RFC 9309 §2.3.1.2).
@@ -171,7 +176,7 @@ impl Resources {
         let redirects_max = if self.settings.robots_once { 0 } else { ROBOTS_REDIRECTS_MAX };
         let mut redirects = 0;
         loop {
-            let Asked::Fetched(mut outcome) = self.ask(page, url.clone(), None).await? else { return Err(Refused) };
+            let Obtained::Fetched(mut outcome) = self.ask(page, url.clone(), None).await? else { return Err(Refused) };
             page.keep(std::mem::take(&mut outcome.exchanges));
             let target = match &outcome.fetched {
                 Fetched::Response(response) if matches!(response.status, 301 | 302 | 303 | 307 | 308) => {
@@ -188,7 +193,7 @@ impl Resources {
 }
 
 /// What came of asking.
-enum Asked {
+enum Obtained {
     /// The answer had come for another page.
     Cached(Response),
     Fetched(Box<FetchOutcome>),

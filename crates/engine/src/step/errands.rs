@@ -17,7 +17,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 use self::kept::{Answer, Answered, Errand, Stage, Walk};
 pub(super) use self::kept::{Errands, Redirect};
 use super::dates::read_robots;
-use super::robots_txt::{File, Had, answer_of, is_cut, is_final, is_hopeless, robots_txt_of};
+use super::robots_txt::{FetchedRobots, File, answer_of, is_cut, is_final, is_hopeless, robots_txt_of};
 use super::shares::{Share, domain_of};
 use super::{Asked, Flight, Start, State};
 use crate::{Command, Record};
@@ -88,7 +88,7 @@ impl State {
         let at = if is_final { at } else { now };
         // It is not asked for again before that.
         let retry_after = (!is_final).then(|| until.since(now));
-        let had = Had { file, at, retry_after, exchanges: Vec::new(), is_own: false };
+        let had = FetchedRobots { file, at, retry_after, exchanges: Vec::new(), is_own: false };
         self.robots_had(now, walk.site, had);
         self.prepare(now, walk.site);
     }

@@ -17,7 +17,7 @@ use super::{Asked, Flight, Slot, State};
 use crate::{Content, Fetch, Finding, Record};
 
 /// How the turn of a URL ended.
-struct Ended {
+struct TurnEnd {
     outcome: Outcome,
     reason: String,
     attempts: u8,
@@ -123,7 +123,7 @@ impl State {
         }
         match ending {
             Some((ended, reason)) => {
-                let ended = Ended { outcome: ended, reason, attempts };
+                let ended = TurnEnd { outcome: ended, reason, attempts };
                 self.end_url(now, site, (&queued, is_conditional), outcome, content, ended);
             }
             None => self.try_again(site, &queued, outcome.exchanges, attempts),
@@ -163,7 +163,7 @@ impl State {
         (queued, is_conditional): (&Queued, bool),
         mut fetch: FetchOutcome,
         content: Content,
-        ended: Ended,
+        ended: TurnEnd,
     ) {
         let source = &queued.candidate;
         let mut record = Record::of(site);

@@ -7,16 +7,16 @@ use weburl::UrlKey;
 
 /// The shortest ways of URLs, each in the place that its hash tells, where the last one stays. What many pages link to comes back soon after
 /// it had to give way; and a look-up waits for memory only once.
-pub(super) struct Known {
+pub(super) struct ShortestPaths {
     /// Site, URL and way; a way of 0 where there is none.
     places: Vec<[u64; 3]>,
 }
 
-impl Known {
+impl ShortestPaths {
     /// Remembers at most `max` URLs.
     pub(super) fn new(max: usize) -> Self {
         // Zeros are memory only from when they are written to.
-        Known { places: vec![[0; 3]; max] }
+        ShortestPaths { places: vec![[0; 3]; max] }
     }
 
     /// Reads where these URLs would be remembered. The processor fetches the memory of many at once so, for which every look-up by
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn covers_what_is_not_nearer() {
-        let mut known = Known::new(10);
+        let mut known = ShortestPaths::new(10);
         let key = candidate(1, 0).url.key();
         assert!(!known.covers(key, Purpose::Page, at(3)));
         known.insert(key, &candidate(1, 3));
@@ -91,14 +91,14 @@ mod tests {
 
     #[test]
     fn remembers_the_last_of_each_place() {
-        let mut known = Known::new(20);
+        let mut known = ShortestPaths::new(20);
         for n in 0..100 {
             known.insert(candidate(n, 1).url.key(), &candidate(n, 1));
             assert!(known.covers(candidate(n, 1).url.key(), Purpose::Page, at(1)), "{n}");
         }
         let kept = (0..100).filter(|n| known.covers(candidate(*n, 1).url.key(), Purpose::Page, at(1))).count();
         assert!((10..=20).contains(&kept), "{kept}");
-        let mut none = Known::new(0);
+        let mut none = ShortestPaths::new(0);
         none.insert(candidate(1, 1).url.key(), &candidate(1, 1));
         assert!(!none.covers(candidate(1, 1).url.key(), Purpose::Page, at(1)));
     }

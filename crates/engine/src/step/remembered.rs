@@ -4,12 +4,12 @@ use foldhash::HashMap;
 use model::{Candidate, Distance, Purpose};
 use weburl::{CanonicalUrl, UrlKey};
 
-use super::known::Known;
+use super::known::ShortestPaths;
 
 /// URLs remembered, and given to the store before or with whatever comes later.
 pub(super) struct Remembered {
     /// Those that the filter admits, with the shortest way that was recorded.
-    found: Known,
+    found: ShortestPaths,
     /// Those that were settled by rules, and whether they count as links into the crawl.
     settled: HashMap<UrlKey, bool>,
     settled_max: usize,
@@ -19,7 +19,7 @@ impl Remembered {
     /// Remembers at most `max` URLs; a fifth of them settled ones.
     pub(super) fn new(max: usize) -> Self {
         let settled_max = max / 5;
-        Remembered { found: Known::new(max - settled_max), settled: HashMap::default(), settled_max }
+        Remembered { found: ShortestPaths::new(max - settled_max), settled: HashMap::default(), settled_max }
     }
 
     /// Reads what is remembered of all links of a page, before they are looked up one by one.

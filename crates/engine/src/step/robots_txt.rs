@@ -24,7 +24,7 @@ pub(super) struct File {
 }
 
 /// A robots.txt that was had, or could not be had.
-pub(super) struct Had {
+pub(super) struct FetchedRobots {
     pub(super) file: File,
     pub(super) at: Timestamp,
     /// After what time the server that was asked wants to be asked again.
@@ -34,7 +34,7 @@ pub(super) struct Had {
     pub(super) is_own: bool,
 }
 
-impl Had {
+impl FetchedRobots {
     /// The record of it.
     pub(super) fn record(&self, is_final: bool) -> RobotsRecord {
         let File { answer, is_cut } = self.file.clone();
@@ -64,11 +64,11 @@ impl State {
         if let Some(own) = own {
             self.answered(now, &own, &file, retry_after);
         }
-        self.robots_had(now, site, Had { file, at, retry_after, exchanges, is_own: true });
+        self.robots_had(now, site, FetchedRobots { file, at, retry_after, exchanges, is_own: true });
     }
 
     /// Takes in the answer, as soon as the rules are read.
-    pub(super) fn robots_had(&mut self, now: Timestamp, site: SiteKey, had: Had) {
+    pub(super) fn robots_had(&mut self, now: Timestamp, site: SiteKey, had: FetchedRobots) {
         if self.front(site).is_some_and(|front| front.reading.is_under_way()) {
             // An earlier answer is being read.
             return;
@@ -86,13 +86,13 @@ impl State {
     }
 
     /// The rules hold, or it is asked for again later, or the site cannot be crawled.
-    pub(super) fn robots_answered(&mut self, now: Timestamp, site: SiteKey, had: Had, robots: RobotsState) {
+    pub(super) fn robots_answered(&mut self, now: Timestamp, site: SiteKey, had: FetchedRobots, robots: RobotsState) {
         let politeness = self.settings.site_rules.politeness.clone();
         let is_had = is_final(&had.file.answer, &self.settings);
         let failure = failure_of(&had.file.answer);
         let record = had.record(is_had);
         let file = record.answer.clone();
-        let Had { at, retry_after, exchanges, is_own, .. } = had;
+        let FetchedRobots { at, retry_after, exchanges, is_own, .. } = had;
         let is_network = is_own && self.is_fault_of_network(now, site, &failure);
         let shares_addresses = self.shares_addresses();
         let Some(front) = self.front(site) else { return };

@@ -9,7 +9,7 @@ use model::{Failure, FailureKind, RobotsAnswer, RobotsRecord, SiteRecord, Timest
 use robots::{RobotsFetch, RobotsTxt};
 use weburl::SiteKey;
 
-use super::robots_txt::{Had, access, expiry, is_final, robots_of, robots_state, robots_txt_of};
+use super::robots_txt::{FetchedRobots, access, expiry, is_final, robots_of, robots_state, robots_txt_of};
 use super::{Front, Leaving, Slot, State};
 use crate::{Command, Settings};
 
@@ -86,7 +86,7 @@ pub(super) enum Reading {
     /// The stored file. The turn of the site's group waits for it, if there is one.
     Stored(Option<Group>),
     /// A new file. The step records it when its rules are there.
-    Fresh(Box<Had>),
+    Fresh(Box<FetchedRobots>),
     /// The rules are there, and the turn that waited for them waits for room.
     Done,
 }
@@ -134,7 +134,7 @@ fn unreadable() -> Failure {
 
 impl State {
     /// Orders the read of a new robots.txt. The record follows, with the sitemaps that it names.
-    pub(super) fn read_beside(&mut self, site: SiteKey, had: Had) {
+    pub(super) fn read_beside(&mut self, site: SiteKey, had: FetchedRobots) {
         let RobotsAnswer::Status { code, body } = &had.file.answer else { return };
         let read = Command::ReadRules { site, code: *code, body: body.clone() };
         let Some(front) = self.front(site) else { return };
@@ -205,7 +205,7 @@ impl State {
         self.prepare(now, site);
     }
 
-    fn fresh_rules_read(&mut self, now: Timestamp, site: SiteKey, mut had: Had, rules: Option<RobotsTxt>) {
+    fn fresh_rules_read(&mut self, now: Timestamp, site: SiteKey, mut had: FetchedRobots, rules: Option<RobotsTxt>) {
         self.rulebook.new -= 1;
         if rules.is_none() {
             // As if it had not come.

@@ -28,7 +28,7 @@ pub(super) struct Sites {
 }
 
 /// One of the sites that share a host, or one of its sitemaps.
-struct Found {
+struct HostEntry {
     host: Vec<u8>,
     site: SiteKey,
     sitemap: Option<UrlKey>,
@@ -53,10 +53,10 @@ impl Sites {
         let mut copy = Copy::into(into, "site", &columns)?;
         let mut id: i32 = 0;
         while let Some(first) = found.next() {
-            let first = Found::read(&first?)?;
+            let first = HostEntry::read(&first?)?;
             let mut group = vec![first];
             while let Some(next) = found.next_if(|next| next.as_ref().is_ok_and(|next| group[0].shares_host(next))) {
-                group.push(Found::read(&next?)?);
+                group.push(HostEntry::read(&next?)?);
             }
             let sites: Vec<SiteKey> = group.iter().filter(|it| it.sitemap.is_none()).map(|it| it.site).collect();
             if sites.is_empty() {
@@ -124,13 +124,13 @@ fn push(sorter: &mut Sorter, site: &Site, sitemap: Option<UrlKey>) -> Result<(),
     ])?)
 }
 
-impl Found {
+impl HostEntry {
     fn read(record: &[u8]) -> Result<Self, ExportError> {
         let read = || {
             let host = record.split(|byte| *byte == END).next()?;
             let (site, sitemap) = record.get(host.len() + 2..)?.split_first_chunk::<8>()?;
             let sitemap = sitemap.first_chunk::<16>().map(|key| UrlKey::from_bytes(*key));
-            Some(Found { host: host.to_owned(), site: SiteKey::from_bytes(*site), sitemap })
+            Some(HostEntry { host: host.to_owned(), site: SiteKey::from_bytes(*site), sitemap })
         };
         read().ok_or_else(|| ExportError::Other("a file of the sort is damaged".to_owned()))
     }
@@ -154,7 +154,11 @@ fn robots_of(export: &Export<'_, '_>, sites: &[SiteKey]) -> Result<Option<String
 }
 
 /// The sitemaps, one behind the other, as far as they were fetched.
-fn sitemaps_of(export: &Export<'_, '_>, group: &[Found], replay: &mut Replay<'_>) -> Result<Option<String>, Failed> {
+fn sitemaps_of(
+    export: &Export<'_, '_>,
+    group: &[HostEntry],
+    replay: &mut Replay<'_>,
+) -> Result<Option<String>, Failed> {
     let mut all = String::new();
     for key in group.iter().filter_map(|found| found.sitemap) {
         let Some(entry) = export.crawl.current(key)? else { continue };

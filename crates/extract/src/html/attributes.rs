@@ -1,6 +1,6 @@
 //! The attributes of one tag that anyone here reads.
 
-use super::names::{Known, Name};
+use super::names::{Name, NameTable};
 use super::tokenizer::Part;
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ pub(super) enum Key {
 
 const COUNT: usize = Key::Other as usize + 1;
 
-static KNOWN: Known<Key, 32> = Known::new(
+static KNOWN: NameTable<Key, 32> = NameTable::new(
     &[
         ("href", Key::Href),
         ("xlink:href", Key::XlinkHref),

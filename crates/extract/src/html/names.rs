@@ -57,7 +57,7 @@ const fn number(name: &[u8]) -> u64 {
 }
 
 /// What is known by its name: short names by a perfect hash, the few long ones one after the other.
-pub(super) struct Known<T: 'static, const SLOTS: usize> {
+pub(super) struct NameTable<T: 'static, const SLOTS: usize> {
     slots: [(u64, T); SLOTS],
     factor: u64,
     all: &'static [(&'static str, T)],
@@ -66,7 +66,7 @@ pub(super) struct Known<T: 'static, const SLOTS: usize> {
     unknown: T,
 }
 
-impl<T: Copy, const SLOTS: usize> Known<T, SLOTS> {
+impl<T: Copy, const SLOTS: usize> NameTable<T, SLOTS> {
     /// `SLOTS` is a power of two. A factor that leads two names to one slot does not compile.
     pub(super) const fn new(all: &'static [(&'static str, T)], unknown: T, factor: u64) -> Self {
         let (mut slots, mut long) = ([(0, unknown); SLOTS], 0);

@@ -1,7 +1,7 @@
 //! The elements that anyone here knows, and what is known of them without their place in the document.
 
 use super::attributes::{Has, Key};
-use super::names::{Known, Name};
+use super::names::{Name, NameTable};
 
 /// Stands inside a word or a line: it has `display: inline` in the standard's style sheet.
 const INLINE: u8 = 1;
@@ -28,7 +28,7 @@ macro_rules! tags {
             Other,
         }
 
-        static KNOWN: Known<Tag, 512> = Known::new(&[$(($name, Tag::$tag)),*], Tag::Other, 0xe30d_909e_650a_756d);
+        static KNOWN: NameTable<Tag, 512> = NameTable::new(&[$(($name, Tag::$tag)),*], Tag::Other, 0xe30d_909e_650a_756d);
 
         const TRAITS: [u8; Tag::Other as usize + 1] = [$($traits,)* 0];
     };

@@ -18,7 +18,7 @@ const STATUS_MIN: u16 = 100;
 
 /// A head that was found.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct ParsedHead {
     /// Where it is, with the empty line at its end.
     pub(super) head: Range<usize>,
     pub(super) status: u16,
@@ -38,7 +38,7 @@ pub(super) enum Wrong {
 /// Finds the head of the final answer in `bytes`, which may still lack some; `Ok(None)` if more is needed. `is_head` says that HEAD
 /// was asked. Sloppiness that leaves no doubt is put up with: lines that end in LF alone, space around names, continued lines,
 /// lines that are no fields.
-pub(super) fn find(bytes: &[u8], head_bytes_max: usize, is_head: bool) -> Result<Option<Found>, Wrong> {
+pub(super) fn find(bytes: &[u8], head_bytes_max: usize, is_head: bool) -> Result<Option<ParsedHead>, Wrong> {
     // Not a byte beyond the limit is looked at, so that it does not matter how many came at once.
     let bytes = &bytes[..bytes.len().min(head_bytes_max.saturating_add(1))];
     let mut begin = 0;
@@ -72,7 +72,7 @@ pub(super) fn find(bytes: &[u8], head_bytes_max: usize, is_head: bool) -> Result
         }
         let framing = framing(&answer, status, is_head).map_err(Wrong::NotHttp)?;
         let is_kept = is_kept(&answer, &framing);
-        return Ok(Some(Found { head, status, framing, is_kept }));
+        return Ok(Some(ParsedHead { head, status, framing, is_kept }));
     }
 }
 

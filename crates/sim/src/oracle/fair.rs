@@ -7,7 +7,7 @@ use store::{Batch, Store};
 use weburl::UrlKey;
 
 use super::politeness::{domain_of, holders, network};
-use super::{Check, Ended, Findings, Request};
+use super::{Check, Findings, Request, RequestEnd};
 use crate::scenario::Scenario;
 use crate::time::TrueTime;
 use crate::web::{Name, Reach, RobotsReply, Site, Web, site_text};
@@ -115,7 +115,7 @@ impl Judge {
         }
     }
 
-    pub(super) fn ends(&mut self, request: &Request, ended: Ended) {
+    pub(super) fn ends(&mut self, request: &Request, ended: RequestEnd) {
         for holder in holders(request) {
             let busy = self.holders.entry(holder).or_default();
             busy.under_way = busy.under_way.saturating_sub(1);

@@ -6,7 +6,7 @@ use model::{Outcome, Purpose};
 use store::{Batch, Store};
 use weburl::UrlKey;
 
-use super::{Check, Ended, Findings, Request};
+use super::{Check, Findings, Request, RequestEnd};
 use crate::time::TrueTime;
 use crate::web::Reply;
 use crate::{Scenario, Served};
@@ -59,7 +59,7 @@ impl Judge {
         }
     }
 
-    pub(super) fn ends(&mut self, request: &Request, ended: Ended) {
+    pub(super) fn ends(&mut self, request: &Request, ended: RequestEnd) {
         if ended.in_outage
             && let Some((asked, _)) = self.asked.get_mut(&request.key)
         {

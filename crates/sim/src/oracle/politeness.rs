@@ -8,7 +8,7 @@ use frontier::Politeness;
 use model::{Purpose, Timestamp};
 use weburl::UrlKey;
 
-use super::{Check, Ended, Findings, Request};
+use super::{Check, Findings, Request, RequestEnd};
 use crate::Served;
 use crate::scenario::Wishes;
 use crate::time::TrueTime;
@@ -126,7 +126,7 @@ impl Judge {
         watch.in_flight += 1;
     }
 
-    pub(super) fn ends(&mut self, request: &Request, ended: Ended, crawl_delay: Option<Duration>) {
+    pub(super) fn ends(&mut self, request: &Request, ended: RequestEnd, crawl_delay: Option<Duration>) {
         for holder in holders(request) {
             self.under_way.entry(holder).and_modify(|under_way| *under_way = under_way.saturating_sub(1));
         }

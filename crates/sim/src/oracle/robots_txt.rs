@@ -7,7 +7,7 @@ use model::{Purpose, RobotsAnswer, Timestamp};
 use store::{Batch, Store};
 use weburl::SiteKey;
 
-use super::{Check, Ended, Findings, Request};
+use super::{Check, Findings, Request, RequestEnd};
 use crate::Served;
 use crate::time::TrueTime;
 use crate::web::{Name, Reach, Robots, RobotsReply, Site, Web, path_of};
@@ -21,7 +21,7 @@ pub(super) struct Judge {
     /// It is asked for once, and whatever comes of it holds for ever.
     is_once: bool,
     /// When the site's word was had, by the clock by which the crawler waits, which starts with the date.
-    known: BTreeMap<SiteKey, Had>,
+    known: BTreeMap<SiteKey, FetchTime>,
     in_flight: BTreeSet<SiteKey>,
     acknowledged: BTreeSet<SiteKey>,
     /// Sites whose robots.txt the store had when this run began, wherever it came from.
@@ -30,19 +30,19 @@ pub(super) struct Judge {
 
 /// When it was had, at the earliest and at the latest: where the clock was set back since, that is not known.
 #[derive(Clone, Copy)]
-struct Had {
+struct FetchTime {
     earliest: Timestamp,
     latest: Timestamp,
 }
 
-impl Had {
+impl FetchTime {
     fn at(time: Timestamp) -> Self {
-        Had { earliest: time, latest: time }
+        FetchTime { earliest: time, latest: time }
     }
 
     /// As the store has it, at this date.
     fn stored(at: Timestamp, date: Timestamp) -> Self {
-        Had { earliest: at.min(date), latest: at }
+        FetchTime { earliest: at.min(date), latest: at }
     }
 }
 
@@ -73,7 +73,7 @@ impl Judge {
     }
 
     /// When the word that holds for a site was had: its own, or that to which its own redirects, if both were had.
-    fn had(&self, web: &Web, request: &Request) -> Option<Had> {
+    fn had(&self, web: &Web, request: &Request) -> Option<FetchTime> {
         let own = *self.known.get(&request.key.site)?;
         let redirect = web.site_of(&request.url).and_then(|(_, site)| match &site.robots.reply {
             RobotsReply::RedirectTo(other) if !self.is_once => weburl::Site::from_text(other),
@@ -84,16 +84,16 @@ impl Judge {
             Some(target) => {
                 let target = *self.known.get(&target.key())?;
                 // That to which it leads may have been had long before, for another site.
-                Some(Had { earliest: own.earliest.min(target.earliest), latest: own.latest.max(target.latest) })
+                Some(FetchTime { earliest: own.earliest.min(target.earliest), latest: own.latest.max(target.latest) })
             }
         }
     }
 
-    pub(super) fn ends(&mut self, request: &Request, ended: Ended) {
+    pub(super) fn ends(&mut self, request: &Request, ended: RequestEnd) {
         if request.purpose == Purpose::Robots {
             self.in_flight.remove(&request.key.site);
             if ended.served == Served::Final || self.is_once {
-                self.known.insert(request.key.site, Had::at(ended.waited));
+                self.known.insert(request.key.site, FetchTime::at(ended.waited));
                 self.stored.remove(&request.key.site);
             } else if let Some(had) = self.known.get_mut(&request.key.site) {
                 // What was had before goes on to hold (RFC 9309 §2.4), until it is asked for again: in a day at the latest.
@@ -124,7 +124,7 @@ impl Judge {
                 None => findings.add(Check::Durable, now, format!("the robots.txt of site {site} is lost")),
                 Some(robots) if self.is_once || is_final(&robots.answer) => {
                     self.stored.insert(*site);
-                    self.known.insert(*site, Had::stored(robots.fetched_at, date));
+                    self.known.insert(*site, FetchTime::stored(robots.fetched_at, date));
                 }
                 Some(_) => {}
             }
@@ -133,7 +133,7 @@ impl Judge {
         for record in store.sites(None, usize::MAX).unwrap_or_default() {
             if let Some(robots) = record.robots.filter(|robots| self.is_once || is_final(&robots.answer)) {
                 self.stored.insert(record.site.key());
-                self.known.insert(record.site.key(), Had::stored(robots.fetched_at, date));
+                self.known.insert(record.site.key(), FetchTime::stored(robots.fetched_at, date));
             }
         }
     }
