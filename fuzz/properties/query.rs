@@ -7,8 +7,8 @@ use std::io::Read;
 use std::path::Path;
 
 use query_wire::{
-    Ended, HELLO_BYTES, Hello, MEMBERS_MAX, MESSAGE_BYTES_MAX, Named, Query, Run, Secret, Start, Started, WireError,
-    receive, send,
+    HELLO_BYTES, Hello, MEMBERS_MAX, MESSAGE_BYTES_MAX, Named, PartResult, Query, Run, Secret, Start, Started,
+    WireError, receive, send,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,7 +33,7 @@ pub fn hold(input: &[u8]) {
     }
     read_again::<Started>(input);
     read_again::<Run>(input);
-    read_again::<Ended>(input);
+    read_again::<PartResult>(input);
 }
 
 /// A hello is of a query with its secret only, and there is one way to write it.

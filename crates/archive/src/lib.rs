@@ -17,7 +17,9 @@ use weburl::CanonicalUrl;
 use acknowledged::Acknowledged;
 pub use error::ArchiveError;
 use error::{failed, not_indexed};
-pub use recovery::{Fate, Known, Orphan, Unknown, belongs_together, orphans, set_aside, set_aside_tails, unknown};
+pub use recovery::{
+    ArchiveInState, Fate, Orphan, Unknown, belongs_together, orphans, set_aside, set_aside_tails, unknown,
+};
 
 /// Writes the exchanges of a crawl into segments.
 pub struct Archive {
@@ -166,7 +168,7 @@ impl Archive {
     /// The directory cannot be used, a segment that the state points into is gone, or the state is empty or of another crawl.
     pub fn open(
         dir: &Path,
-        known: &Known,
+        known: &ArchiveInState,
         mut info: Vec<(String, String)>,
         segment_bytes_max: u64,
     ) -> Result<Self, ArchiveError> {

@@ -34,7 +34,7 @@ const COPY_BYTES: u64 = 1 << 20;
 
 /// What the state knows of the archive.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct ArchiveInState {
     /// The crawl's id.
     pub crawl_id: String,
     /// The segments as far as they are committed.
@@ -45,7 +45,7 @@ pub struct Known {
     pub in_flight_bytes_max: u64,
 }
 
-impl Known {
+impl ArchiveInState {
     /// What a state knows, and a crawl within these limits can have in flight.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Known {
         let segments = store.segments()?;
         // The limit is looked at before a fetch is begun, so what was fetched by then comes on top.
         let payloads = limits.in_flight_bytes_max.saturating_add(limits.body_bytes_max);
-        Ok(Known {
+        Ok(ArchiveInState {
             crawl_id: store.crawl_id()?,
             is_empty: segments.is_empty() && store.totals()?.urls == 0,
             segments,
@@ -98,7 +98,7 @@ pub struct Orphan {
 ///
 /// # Errors
 /// The directory or a file cannot be read.
-pub fn unknown(dir: &Path, known: &Known) -> Result<Vec<Unknown>, ArchiveError> {
+pub fn unknown(dir: &Path, known: &ArchiveInState) -> Result<Vec<Unknown>, ArchiveError> {
     let said = Said::read(dir).map_err(|source| directory(dir, source))?;
     let last = Reach::of(&known.segments);
     let was_committed = said.is_none_or(|said| said.crawl_id != known.crawl_id || said.reach > last);
@@ -135,7 +135,7 @@ pub fn unknown(dir: &Path, known: &Known) -> Result<Vec<Unknown>, ArchiveError> 
 ///
 /// # Errors
 /// The state is empty, or of another crawl, beside segments: nothing was changed. Or the directory cannot be changed.
-pub(super) fn recover(dir: &Path, known: &Known) -> Result<(Acknowledged, Vec<Orphan>), ArchiveError> {
+pub(super) fn recover(dir: &Path, known: &ArchiveInState) -> Result<(Acknowledged, Vec<Orphan>), ArchiveError> {
     make(dir)?;
     belongs_together(dir, known)?;
     bring_in_line(dir, known)
@@ -145,7 +145,7 @@ pub(super) fn recover(dir: &Path, known: &Known) -> Result<(Acknowledged, Vec<Or
 ///
 /// # Errors
 /// The state is empty, or of another crawl, beside segments; the error names the way out. Or the directory cannot be read.
-pub fn belongs_together(dir: &Path, known: &Known) -> Result<(), ArchiveError> {
+pub fn belongs_together(dir: &Path, known: &ArchiveInState) -> Result<(), ArchiveError> {
     match fresh::is_directory(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         found => found.map_err(|source| directory(dir, source))?,
@@ -170,7 +170,7 @@ pub fn belongs_together(dir: &Path, known: &Known) -> Result<(), ArchiveError> {
 ///
 /// # Errors
 /// The directory cannot be changed.
-pub fn set_aside(dir: &Path, known: &Known) -> Result<Vec<Orphan>, ArchiveError> {
+pub fn set_aside(dir: &Path, known: &ArchiveInState) -> Result<Vec<Orphan>, ArchiveError> {
     make(dir)?;
     Ok(bring_in_line(dir, known)?.1)
 }
@@ -179,7 +179,7 @@ pub fn set_aside(dir: &Path, known: &Known) -> Result<Vec<Orphan>, ArchiveError>
 ///
 /// # Errors
 /// The directory cannot be changed.
-pub fn set_aside_tails(dir: &Path, known: &Known) -> Result<Vec<Orphan>, ArchiveError> {
+pub fn set_aside_tails(dir: &Path, known: &ArchiveInState) -> Result<Vec<Orphan>, ArchiveError> {
     let tails = unknown(dir, known)?.into_iter().filter(|unknown| unknown.fate == Fate::SetAside && unknown.from > 0);
     tails
         .map(|tail| copy_tail(dir, &tail.name, tail.from).map_err(|source| directory(&dir.join(&tail.name), source)))
@@ -204,7 +204,7 @@ fn make(dir: &Path) -> Result<(), ArchiveError> {
     parent.and_then(|()| fresh::directory(dir)).map_err(|source| directory(dir, source))
 }
 
-fn bring_in_line(dir: &Path, known: &Known) -> Result<(Acknowledged, Vec<Orphan>), ArchiveError> {
+fn bring_in_line(dir: &Path, known: &ArchiveInState) -> Result<(Acknowledged, Vec<Orphan>), ArchiveError> {
     for segment in &known.segments {
         let path = dir.join(&segment.name);
         let found = fresh::open_to_read(&path).and_then(|file| file.metadata());

@@ -76,7 +76,7 @@ pub fn adopt(dir: &CrawlDir, store: Arc<dyn Store>, plan: &Plan, seeds: Vec<Cano
         bail!(usage("the state knows no seeds, and there is no dataset that names them: give the seeds of the crawl"));
     }
     add_seeds(store.as_ref(), fresh, &plan.settings)?;
-    let in_state = archive::Known::of(store.as_ref(), &plan.settings.limits)?;
+    let in_state = archive::ArchiveInState::of(store.as_ref(), &plan.settings.limits)?;
     archive::set_aside(&dir.archive(), &in_state)?;
     let mut derived = plan.settings.clone();
     (derived.details, derived.archive) = (true, false);

@@ -122,7 +122,7 @@ struct OtherCrawl {
 }
 
 /// How a life ended.
-enum Ended {
+enum LifeOutcome {
     /// It has handed over everything and is gone.
     Left,
     /// It was lost; the reason.
@@ -166,8 +166,8 @@ impl Working {
         let mut has_joined = false;
         loop {
             match self.live(runtime, leaving.clone(), &mut has_joined) {
-                Ok(Ended::Left) => return Ok(()),
-                Ok(Ended::Lost(why)) => crate::say!("{why}: joining again"),
+                Ok(LifeOutcome::Left) => return Ok(()),
+                Ok(LifeOutcome::Lost(why)) => crate::say!("{why}: joining again"),
                 Err(error) if !has_joined || error.is::<OtherCrawl>() => return Err(error),
                 Err(error) => crate::say!("{error:#}: joining again"),
             }

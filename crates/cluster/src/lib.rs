@@ -21,7 +21,7 @@ mod placing;
 pub mod store;
 
 pub use lease::Lease;
-pub use life::{Ended, Life, Times};
+pub use life::{Life, LifeEnd, Times};
 pub use ownership::Owned;
 pub use placement::Placement;
 pub use store::WorkerStore;

@@ -11,7 +11,7 @@ use database::Address;
 use engine::Control;
 use store::StoreError;
 use store_postgres::Schema;
-use store_postgres::cluster::{Epoch, GroupName, Standing, Worker, WorkerError, WorkerId};
+use store_postgres::cluster::{Epoch, GroupName, LeaseStatus, Worker, WorkerError, WorkerId};
 use tokio::sync::{mpsc, watch};
 use weburl::SiteKey;
 
@@ -52,7 +52,7 @@ pub struct Times {
 
 /// How a life ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum LifeEnd {
     /// Everything it owned is another's, and everything it wrote is sealed.
     Left,
     /// It lost its lease, or the database: whatever it has not committed is void.
@@ -71,7 +71,7 @@ pub struct Life {
     /// It leaves, and nothing is its own any more.
     handed_over: watch::Sender<bool>,
     /// Set at the end; the threads then end too.
-    ended: watch::Sender<Option<Ended>>,
+    ended: watch::Sender<Option<LifeEnd>>,
     /// Why it was lost.
     why: Mutex<Option<String>>,
     /// Sites that the engine has let go of since the last look.
@@ -205,7 +205,7 @@ impl Life {
     }
 
     /// Ends it: nothing is asked any more.
-    pub fn end(&self, how: Ended) {
+    pub fn end(&self, how: LifeEnd) {
         self.lease.end();
         self.ended.send_if_modified(|ended| {
             let first = ended.is_none();
@@ -216,7 +216,7 @@ impl Life {
 
     fn lose(&self, error: &WorkerError) {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
-        self.end(Ended::Lost);
+        self.end(LifeEnd::Lost);
     }
 
     fn is_over(&self) -> bool {
@@ -235,7 +235,7 @@ impl Life {
     }
 
     fn renew(&self) -> Result<(), WorkerError> {
-        if self.worker.renew()? == Standing::Leaving {
+        if self.worker.renew()? == LeaseStatus::Leaving {
             self.leave();
         }
         self.lease.pause(self.worker.is_paused()?);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use archive::{Known, ORPHANED};
+use archive::{ArchiveInState, ORPHANED};
 use model::Limits;
 use store::{CrawlView, Store};
 use store_embedded::EmbeddedStore;
@@ -268,7 +268,7 @@ impl CrawlDir {
     }
 
     fn check_archive(&self, state: &dyn CrawlView) -> anyhow::Result<()> {
-        Ok(archive::belongs_together(&self.archive(), &Known::of(state, &Limits::default())?)?)
+        Ok(archive::belongs_together(&self.archive(), &ArchiveInState::of(state, &Limits::default())?)?)
     }
 
     /// The same for adopting the archive: a new schema of a database replaces a lost state.

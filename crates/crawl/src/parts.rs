@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use archive::{Archive, Known, ORPHANED, Orphan};
+use archive::{Archive, ArchiveInState, ORPHANED, Orphan};
 use engine::clock::Clock;
 use engine::{Browsing, RenderMode};
 use fetch::Fetcher;
@@ -75,7 +75,7 @@ pub fn open_archive(
         ("http-header-user-agent".to_owned(), plan.options.user_agent.clone().unwrap_or_default()),
         ("argiope-settings".to_owned(), in_force.collect::<Vec<_>>().join("; ")),
     ];
-    let known = Known::of(store, &plan.settings.limits)?;
+    let known = ArchiveInState::of(store, &plan.settings.limits)?;
     let archive = Archive::open(&dir.archive(), &known, info, plan.segment_bytes_max)?;
     notices.extend(set_aside(archive.set_aside(), dir.root(), &dir.archive()));
     Ok(Some(archive))

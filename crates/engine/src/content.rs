@@ -14,7 +14,7 @@ use model::{
     Response, Shown, Truncation,
 };
 use stages::{Stage, time};
-use weburl::{CanonicalUrl, Lately, QueryEncoder, Rejected, UrlKey};
+use weburl::{CanonicalUrl, QueryEncoder, ReferenceCache, Rejected, UrlKey};
 
 use crate::Settings;
 use crate::cut;
@@ -321,13 +321,13 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
 }
 
 /// Recently resolved references, one set for each document that is parsed at the time.
-static LATELY: Mutex<Vec<Lately>> = Mutex::new(Vec::new());
+static LATELY: Mutex<Vec<ReferenceCache>> = Mutex::new(Vec::new());
 
 /// How many sets are kept, two megabytes each. If more documents are parsed at once, some begin without.
 const LATELY_MAX: usize = 32;
 
 /// One of them, given back when the document is done.
-struct Lease(Lately);
+struct Lease(ReferenceCache);
 
 impl Lease {
     fn take() -> Self {

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Bound::Included;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fetch::{Fetcher, Standing, is_globally_routable};
+use fetch::{Fetcher, SeedStatus, is_globally_routable};
 use model::Via;
 use store::{Store, StoreError};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
@@ -35,7 +35,7 @@ impl NamedSites {
         named.fetcher.grants().ask(Box::new(move |site| {
             let of_site = of_site(&stored, site.key());
             // What cannot be read grants nothing.
-            standing(site, given.contains(&site.key()), &of_site, store.as_ref()).unwrap_or(Standing::NotNamed)
+            standing(site, given.contains(&site.key()), &of_site, store.as_ref()).unwrap_or(SeedStatus::NotNamed)
         }));
         named
     }
@@ -54,19 +54,19 @@ fn of_site(seeds: &Mutex<BTreeSet<UrlKey>>, site: SiteKey) -> Vec<UrlKey> {
     seeds.range((all, Included(UrlKey { site, url: u64::MAX }))).copied().collect()
 }
 
-fn standing(site: &Site, is_given: bool, stored: &[UrlKey], store: &dyn Store) -> Result<Standing, StoreError> {
+fn standing(site: &Site, is_given: bool, stored: &[UrlKey], store: &dyn Store) -> Result<SeedStatus, StoreError> {
     let mut is_named = is_given;
     for key in stored {
         is_named = is_named || store.get(*key)?.is_some_and(|entry| entry.candidate.via == Via::Seed);
     }
     if !is_named {
-        return Ok(Standing::NotNamed);
+        return Ok(SeedStatus::NotNamed);
     }
     let found_at = store.site(site.key())?.and_then(|record| record.address);
     Ok(match found_at {
-        None => Standing::New,
-        Some(address) if is_globally_routable(address) => Standing::FoundPublic,
-        Some(_) => Standing::FoundPrivate,
+        None => SeedStatus::New,
+        Some(address) if is_globally_routable(address) => SeedStatus::FoundPublic,
+        Some(_) => SeedStatus::FoundPrivate,
     })
 }
 
@@ -108,12 +108,12 @@ mod tests {
             let site = url(text).site();
             standing(&site, is_given, &of_site(&seeds, site.key()), &store).expect("read")
         };
-        assert_eq!(stands(texts[0], false), Standing::New);
-        assert_eq!(stands(texts[1], false), Standing::FoundPrivate);
-        assert_eq!(stands(texts[2], false), Standing::FoundPublic);
-        assert_eq!(stands(texts[2], true), Standing::FoundPublic, "given again");
-        assert_eq!(stands(texts[3], false), Standing::NotNamed);
-        assert_eq!(stands("http://other.test/", false), Standing::NotNamed);
-        assert_eq!(stands("http://other.test/", true), Standing::New);
+        assert_eq!(stands(texts[0], false), SeedStatus::New);
+        assert_eq!(stands(texts[1], false), SeedStatus::FoundPrivate);
+        assert_eq!(stands(texts[2], false), SeedStatus::FoundPublic);
+        assert_eq!(stands(texts[2], true), SeedStatus::FoundPublic, "given again");
+        assert_eq!(stands(texts[3], false), SeedStatus::NotNamed);
+        assert_eq!(stands("http://other.test/", false), SeedStatus::NotNamed);
+        assert_eq!(stands("http://other.test/", true), SeedStatus::New);
     }
 }

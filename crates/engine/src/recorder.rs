@@ -112,7 +112,7 @@ impl Holder {
 }
 
 /// The site of each record of a commit and, where the record ended a URL's turn, the URL.
-pub type Ended = Vec<(SiteKey, Option<u64>)>;
+pub type EndedTurns = Vec<(SiteKey, Option<u64>)>;
 
 impl Recorder {
     /// A recorder on a store and, unless the crawl keeps none, an archive.
@@ -144,7 +144,7 @@ impl Recorder {
     ///
     /// # Errors
     /// Neither archive nor state count any of them as recorded, unless a sink failed after the commit.
-    pub fn commit(&mut self, records: Vec<Record>) -> Result<(Ended, Committed), RecordError> {
+    pub fn commit(&mut self, records: Vec<Record>) -> Result<(EndedTurns, Committed), RecordError> {
         let ends = records.iter().map(|record| (record.site, record.ends)).collect();
         self.check()?;
         let mut batch = Batch::default();
@@ -320,7 +320,7 @@ mod tests {
     use weburl::{CanonicalRules, CanonicalUrl};
 
     use super::*;
-    use archive::Known;
+    use archive::ArchiveInState;
 
     const BEGUN: Timestamp = Timestamp(1_000_000);
 
@@ -343,7 +343,7 @@ mod tests {
     fn a_segment_is_sealed_when_it_is_time_and_the_next_record_begins_another() {
         let dir = tempfile::tempdir().expect("a directory");
         let store = Arc::new(MemoryStore::new());
-        let known = Known::of(store.as_ref(), &Limits::default()).expect("a state");
+        let known = ArchiveInState::of(store.as_ref(), &Limits::default()).expect("a state");
         let archive = Archive::open(dir.path(), &known, Vec::new(), u64::MAX).expect("an archive");
         let (told, sealed) = mpsc::sync_channel(4);
         let mut recorder =

@@ -49,7 +49,7 @@ pub use field::{Field, FieldError, REDACTED, is_public};
 pub use gate::Gate;
 pub use head::{parse_fields, parse_status};
 pub use keyring::{CredentialsError, Keyring};
-pub use private::{AskStanding, DenyPrivate, Grants, Standing};
+pub use private::{AskStanding, DenyPrivate, Grants, SeedStatus};
 pub use proxy::{ProxyUrl, ProxyUrlError};
 pub use replayed::{Replayed, read_http1};
 pub use route::{ConnectTo, Resolve, RouteError};

@@ -27,7 +27,7 @@ pub enum DenyPrivate {
 
 /// What is known of a site besides its address of now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum SeedStatus {
     /// No seed of the user names it. That a seed redirects to it does not count.
     NotNamed,
     /// A seed names it, and no earlier run found its address.
@@ -40,7 +40,7 @@ pub enum Standing {
 
 /// Tells the standing of a site that may be named by a seed. It may block; it is asked once of a site, and only of one that has a
 /// private address.
-pub type AskStanding = Box<dyn Fn(&Site) -> Standing + Send + Sync>;
+pub type AskStanding = Box<dyn Fn(&Site) -> SeedStatus + Send + Sync>;
 
 /// The sites that may have private addresses because a seed names them.
 ///
@@ -94,7 +94,7 @@ impl Grants {
     /// Decides of a site that was found at a private address, which may block.
     fn decide(&self, site: &Site) -> bool {
         let Some(standing) = self.standing.get() else { return false };
-        let is_private = matches!(standing(site), Standing::New | Standing::FoundPrivate);
+        let is_private = matches!(standing(site), SeedStatus::New | SeedStatus::FoundPrivate);
         let mut sites = self.lock();
         // It may have been found at a public address meanwhile.
         let granted = sites.entry(site.key()).or_insert(Granted::Open);
@@ -110,7 +110,7 @@ impl Grants {
         let Some(twin) = twin(site) else { return false };
         match self.decided(twin.key()) {
             Some(is_private) => is_private,
-            None => self.standing.get().is_some_and(|standing| standing(&twin) == Standing::FoundPrivate),
+            None => self.standing.get().is_some_and(|standing| standing(&twin) == SeedStatus::FoundPrivate),
         }
     }
 
@@ -203,18 +203,18 @@ mod tests {
         Site::from_text(text).expect(text)
     }
 
-    fn rule(seeds: &[(&str, Standing)]) -> PrivateRule {
+    fn rule(seeds: &[(&str, SeedStatus)]) -> PrivateRule {
         let rule = PrivateRule::new(DenyPrivate::Auto);
-        let known: HashMap<String, Standing> =
+        let known: HashMap<String, SeedStatus> =
             seeds.iter().map(|(seed, standing)| ((*seed).to_owned(), *standing)).collect();
         rule.grants.add(seeds.iter().map(|(seed, _)| site(seed).key()));
-        rule.grants.ask(Box::new(move |site| known.get(site.as_str()).copied().unwrap_or(Standing::NotNamed)));
+        rule.grants.ask(Box::new(move |site| known.get(site.as_str()).copied().unwrap_or(SeedStatus::NotNamed)));
         rule
     }
 
     #[tokio::test]
     async fn only_what_a_seed_names_is_granted() {
-        use Standing::{FoundPrivate, FoundPublic, New, NotNamed};
+        use SeedStatus::{FoundPrivate, FoundPublic, New, NotNamed};
         let rule = rule(&[
             ("http://new.test", New),
             ("http://private.test", FoundPrivate),
@@ -241,7 +241,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_public_first_stays_so() {
-        let rule = rule(&[("http://a.test", Standing::New), ("http://b.test", Standing::New)]);
+        let rule = rule(&[("http://a.test", SeedStatus::New), ("http://b.test", SeedStatus::New)]);
         rule.found_public(&site("http://a.test"));
         assert!(!rule.grants(&site("http://a.test")).await);
         assert!(rule.grants(&site("http://b.test")).await);
@@ -253,7 +253,7 @@ mod tests {
 
     #[tokio::test]
     async fn http_and_https_of_a_host_are_granted_together() {
-        let rule = rule(&[("http://a.test", Standing::New), ("https://b.test", Standing::FoundPrivate)]);
+        let rule = rule(&[("http://a.test", SeedStatus::New), ("https://b.test", SeedStatus::FoundPrivate)]);
         assert!(!rule.grants(&site("https://a.test")).await, "its address is not known yet");
         assert!(rule.grants(&site("http://a.test")).await);
         assert!(rule.grants(&site("https://a.test")).await);

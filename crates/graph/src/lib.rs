@@ -37,5 +37,5 @@ pub use overlap::{Edge, Overlap, domain_of, overlap};
 pub use pagerank::{DAMPING, Definition, Ranks, pagerank};
 pub use path::shortest_path;
 pub use rounds::Crew;
-pub use search::{Found, FoundPage, Pattern, PatternError, Search, search};
+pub use search::{FoundPage, Pattern, PatternError, Search, SearchResult, search};
 pub use web::{Graph, GraphBuilder, PageKind, Vertex, Visits};

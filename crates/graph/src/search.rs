@@ -100,7 +100,7 @@ pub struct Search {
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResult {
     /// How many pages have it.
     pub pages: u64,
     /// How often they have it.
@@ -128,7 +128,7 @@ pub fn search<'a>(
     layouts: impl IntoIterator<Item = &'a Layout>,
     search: Search,
     crew: Crew,
-) -> Result<Found, GraphError> {
+) -> Result<SearchResult, GraphError> {
     let layouts: Vec<Layout> = layouts.into_iter().cloned().collect();
     let threads = crew.of_each_process();
     let answers = run(crew, move |own, peers| Searcher {
@@ -141,7 +141,7 @@ pub fn search<'a>(
         copies: Vec::new(),
         error: None,
     })?;
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     for answer in answers {
         found = answer?.unwrap_or(found);
     }
@@ -249,7 +249,7 @@ impl Searcher {
 
 impl Rounds for Searcher {
     type Message = Message;
-    type Answer = Result<Option<Found>, GraphError>;
+    type Answer = Result<Option<SearchResult>, GraphError>;
 
     fn round(&mut self, inbox: Vec<Message>) -> Step<Message, Self::Answer> {
         match inbox.first() {
@@ -275,7 +275,7 @@ impl Rounds for Searcher {
 }
 
 impl Searcher {
-    fn answer(&self, inbox: Vec<Message>) -> Found {
+    fn answer(&self, inbox: Vec<Message>) -> SearchResult {
         let mut all = Pages::default();
         for message in inbox {
             let Message::Pages(pages) = message else { continue };
@@ -284,7 +284,7 @@ impl Searcher {
             all.rows.extend(pages.rows);
         }
         all.cut(self.search.limit);
-        Found { pages: all.pages, occurrences: all.occurrences, rows: all.rows }
+        SearchResult { pages: all.pages, occurrences: all.occurrences, rows: all.rows }
     }
 }
 

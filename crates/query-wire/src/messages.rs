@@ -29,7 +29,7 @@ pub enum QueryError {
 }
 
 /// How a member's part of a query ended: with the answer, or without, since that is another's to give.
-pub type Ended = Result<Option<serde_json::Value>, QueryError>;
+pub type PartResult = Result<Option<serde_json::Value>, QueryError>;
 
 /// A question that the workers answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -23,4 +23,4 @@ pub use failure::{BrowserError, RenderFailure};
 pub use renderer::Renderer;
 pub use settings::{BROWSERS, PAGE_CLOCK, Settings, Wait};
 pub use source::{Kind, Served, Source, Wanted};
-pub use tab::{Found, FoundBy, Page, Rendered, SCREENSHOT_HEIGHT_MAX};
+pub use tab::{FoundBy, Page, Rendered, SCREENSHOT_HEIGHT_MAX, ScriptLink};

@@ -55,7 +55,7 @@ pub struct Rendered {
     /// The document after its scripts ran: shadow trees and frames without a URL stand in it where they are seen.
     pub html: String,
     /// URLs that are no links in it, each once.
-    pub found: Vec<Found>,
+    pub found: Vec<ScriptLink>,
     /// Where the page wanted to go by itself, by a script or a refresh.
     pub redirect: Option<String>,
     /// A picture of it as PNG, if there is to be one: the width of a window, and down to [`SCREENSHOT_HEIGHT_MAX`].
@@ -68,7 +68,7 @@ pub struct Rendered {
 
 /// A URL that a page's scripts lead to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Found {
+pub struct ScriptLink {
     /// The URL, absolute.
     pub url: String,
     /// How.
@@ -97,8 +97,8 @@ pub(crate) struct Tab<'a> {
     session: String,
     frame: String,
     events: Events,
-    answers: (mpsc::Sender<Answer>, mpsc::Receiver<Answer>),
-    seen: HashSet<Found>,
+    answers: (mpsc::Sender<PausedAnswer>, mpsc::Receiver<PausedAnswer>),
+    seen: HashSet<ScriptLink>,
     /// The script contexts of the page itself, not of its frames.
     contexts: HashSet<i64>,
     rendered: Rendered,
@@ -108,7 +108,7 @@ pub(crate) struct Tab<'a> {
 }
 
 /// What is sent to the page for a request that was paused.
-struct Answer {
+struct PausedAnswer {
     request: Value,
     served: Served,
 }
@@ -362,7 +362,7 @@ impl<'a> Tab<'a> {
     }
 
     fn see(&mut self, url: String, by: FoundBy) {
-        let found = Found { url, by };
+        let found = ScriptLink { url, by };
         let is_http = found.url.starts_with("http://") || found.url.starts_with("https://");
         let is_http = is_http && !found.url.contains(char::is_control);
         if is_http && self.seen.len() < FOUND_MAX && self.seen.insert(found.clone()) {
@@ -389,7 +389,7 @@ impl<'a> Tab<'a> {
             if !self.is_answered && is_get {
                 self.is_answered = true;
                 let Page { status, headers, body, .. } = self.page.clone();
-                return self.answer(Answer { request, served: Served::Answer { status, headers, body } }).await;
+                return self.answer(PausedAnswer { request, served: Served::Answer { status, headers, body } }).await;
             }
             // What page.js could not hold back: a refresh, a form.
             self.redirected(url);
@@ -410,7 +410,7 @@ impl<'a> Tab<'a> {
         tokio::spawn(async move {
             let served = source.get(Wanted { url, kind }).await;
             // The page may be gone.
-            let _ = answers.send(Answer { request, served }).await;
+            let _ = answers.send(PausedAnswer { request, served }).await;
         });
         Ok(())
     }
@@ -420,7 +420,7 @@ impl<'a> Tab<'a> {
         self.connection.tell(&self.session, "Fetch.failRequest", parameters).await
     }
 
-    async fn answer(&mut self, Answer { request, served }: Answer) -> Result<(), RenderFailure> {
+    async fn answer(&mut self, PausedAnswer { request, served }: PausedAnswer) -> Result<(), RenderFailure> {
         let Served::Answer { status, headers, body } = served else {
             self.rendered.refused += 1;
             return self.refuse(request).await;
@@ -452,7 +452,7 @@ impl<'a> Tab<'a> {
 /// What is to be attended to.
 enum Next {
     Event(Value),
-    Answer(Answer),
+    Answer(PausedAnswer),
 }
 
 /// Whether a request adds nothing to what is seen: one for events, which have no end, or for a page that may be wanted later.

@@ -37,7 +37,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{Archive, Known};
+use archive::{Archive, ArchiveInState};
 use engine::{End, Recorder};
 
 pub use oracle::{Check, Violation};
@@ -211,7 +211,7 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
 
 fn open_archive(world: &World, store: &dyn Store) -> Result<Option<Archive>, String> {
     let Some(dir) = world.disk.archive() else { return Ok(None) };
-    let known = Known::of(store, &Limits::default()).map_err(|error| error.to_string())?;
+    let known = ArchiveInState::of(store, &Limits::default()).map_err(|error| error.to_string())?;
     let info = vec![("software".to_owned(), "sim".to_owned())];
     Archive::open(&dir, &known, info, SEGMENT_BYTES_MAX).map(Some).map_err(|error| error.to_string())
 }

@@ -44,7 +44,7 @@ use crate::session::{Parameters, Role, Session};
 pub use control::{Control, Counts, Domain, Outcomes, Reach, Setup, Shared, Window};
 pub use secrets::SeedSite;
 pub use segments::WrittenSegment;
-pub use values::{Bid, Bids, Epoch, GroupName, Member, News, Owned, Placed, Standing, WorkerError, WorkerId};
+pub use values::{Bid, Bids, Epoch, GroupName, LeaseStatus, Member, News, Owned, Placed, WorkerError, WorkerId};
 pub use visited::Visited;
 
 /// A worker.
@@ -114,12 +114,12 @@ impl Worker {
     ///
     /// # Errors
     /// [`WorkerError::Lost`]: it is over.
-    pub fn renew(&self) -> Result<Standing, WorkerError> {
+    pub fn renew(&self) -> Result<LeaseStatus, WorkerError> {
         let parameters = self.with(vec![seconds(self.ttl)]);
         let rows = self.session.query("renewing the lease", statements::RENEW, parameters)?;
         let Some(row) = rows.first() else { return Err(WorkerError::Lost) };
         let is_leaving: bool = Columns::of("worker", row).next()?;
-        Ok(if is_leaving { Standing::Leaving } else { Standing::Alive })
+        Ok(if is_leaving { LeaseStatus::Leaving } else { LeaseStatus::Alive })
     }
 
     /// Is given nothing more from now on. What it owns it hands over, and then goes ([`Worker::gone`]).

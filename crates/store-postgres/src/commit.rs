@@ -12,7 +12,7 @@ use weburl::UrlKey;
 
 use crate::error::{Unusable, backend, damaged, is_fenced};
 use crate::read::with_last_visits;
-use crate::report::{self, Standing};
+use crate::report::{self, UrlStatus};
 use crate::rows::{Columns, Waiting};
 use crate::schema::Schema;
 use crate::session::{Role, Session};
@@ -127,13 +127,13 @@ impl Writer {
     }
 
     /// The URLs of the last commit that turned out to be nearer. They stay until the next one.
-    fn nearer(&self, doing: &'static str) -> Result<BTreeMap<UrlKey, Standing>, StoreError> {
+    fn nearer(&self, doing: &'static str) -> Result<BTreeMap<UrlKey, UrlStatus>, StoreError> {
         let rows = self.session.query(doing, NEARER, vec![Box::new(self.id)])?;
         let (urls, standing): (Vec<_>, Vec<_>) =
             rows.iter().map(standing).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         let urls = with_last_visits(&self.session, urls)?;
         let standing = urls.into_iter().zip(standing);
-        Ok(standing.map(|(url, (key, is_queued))| (key, Standing { url, is_queued })).collect())
+        Ok(standing.map(|(url, (key, is_queued))| (key, UrlStatus { url, is_queued })).collect())
     }
 }
 

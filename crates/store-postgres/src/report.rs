@@ -10,13 +10,13 @@ use store::{Batch, Committed, Relaxed, is_nearer};
 use weburl::UrlKey;
 
 /// A URL as it stands.
-pub(crate) struct Standing {
+pub(crate) struct UrlStatus {
     pub(crate) url: Queued,
     pub(crate) is_queued: bool,
 }
 
 /// The answer of [`store::Store::commit`].
-pub(crate) fn report(batch: &Batch, fresh: BTreeSet<UrlKey>, nearer: BTreeMap<UrlKey, Standing>) -> Committed {
+pub(crate) fn report(batch: &Batch, fresh: BTreeSet<UrlKey>, nearer: BTreeMap<UrlKey, UrlStatus>) -> Committed {
     let mut report = Report { fresh, urls: nearer, committed: Committed::default() };
     for visit in &batch.visits {
         report.visit(visit);
@@ -39,7 +39,7 @@ pub(crate) fn report(batch: &Batch, fresh: BTreeSet<UrlKey>, nearer: BTreeMap<Ur
 
 struct Report {
     fresh: BTreeSet<UrlKey>,
-    urls: BTreeMap<UrlKey, Standing>,
+    urls: BTreeMap<UrlKey, UrlStatus>,
     committed: Committed,
 }
 
@@ -72,7 +72,7 @@ impl Report {
         let Some(standing) = self.urls.get_mut(&key) else {
             if self.fresh.remove(&key) {
                 let url = Queued::first(candidate.clone());
-                self.urls.insert(key, Standing { url, is_queued: true });
+                self.urls.insert(key, UrlStatus { url, is_queued: true });
                 self.committed.fresh.push(candidate.clone());
             }
             return;

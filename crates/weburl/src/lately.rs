@@ -12,7 +12,7 @@ const PLACES: usize = 16_384;
 /// Resolves references, and remembers where those lead that are found again and again: such a one costs neither the hash that is its key
 /// nor memory of its own.
 #[derive(Default)]
-pub struct Lately {
+pub struct ReferenceCache {
     /// What is told of each place before it is looked into: most references of the web are found once, and then neither the place is read nor
     /// what it points to. Empty, as the places are, until the first is found.
     marks: Vec<Marks>,
@@ -37,7 +37,7 @@ struct CachedReference {
     url: CanonicalUrl,
 }
 
-impl Lately {
+impl ReferenceCache {
     /// What [`CanonicalUrl::join_encoded`] gives.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Lately {
         encoder: Option<QueryEncoder<'_>>,
     ) -> Result<CanonicalUrl, Rejected> {
         if self.rules != *rules {
-            *self = Lately { rules: rules.clone(), ..Lately::default() };
+            *self = ReferenceCache { rules: rules.clone(), ..ReferenceCache::default() };
         }
         if let Some(resolved) = base.resolve(href, rules, encoder.is_some()) {
             let (kept, rest) = resolved.parts();
@@ -161,7 +161,7 @@ mod tests {
         let latin: QueryEncoder<'_> = &|text| Cow::Owned(text.chars().map(|c| c as u8).collect());
         let stripping = CanonicalRules { strip_www: true, sort_query: true, ..CanonicalRules::default() };
         let short = CanonicalRules { url_bytes_max: 20, ..CanonicalRules::default() };
-        let mut lately = Lately::default();
+        let mut lately = ReferenceCache::default();
         for rules in [&CanonicalRules::default(), &stripping, &short, &CanonicalRules::default()] {
             for _ in 0..3 {
                 for base in &bases {
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn what_is_found_again_has_no_memory_of_its_own() {
-        let (mut lately, base, rules) = (Lately::default(), url("http://a.test/x/"), CanonicalRules::default());
+        let (mut lately, base, rules) = (ReferenceCache::default(), url("http://a.test/x/"), CanonicalRules::default());
         let mut find = |href: &str| lately.join(&base, href, &rules, None).expect(href);
         for href in ["page", "../page", "http://B.test"] {
             let (first, second) = (find(href), find(href));
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn what_is_found_once_takes_the_place_of_nothing() {
-        let (mut lately, base, rules) = (Lately::default(), url("http://a.test/"), CanonicalRules::default());
+        let (mut lately, base, rules) = (ReferenceCache::default(), url("http://a.test/"), CanonicalRules::default());
         let mut find = |href: &str| lately.join(&base, href, &rules, None).expect(href);
         find("page");
         let page = find("page");
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn remembers_so_many_and_no_more() {
-        let mut lately = Lately::default();
+        let mut lately = ReferenceCache::default();
         let (base, rules) = (url("http://a.test/"), CanonicalRules::default());
         for n in 0..PLACES * 3 {
             let href = format!("page/{n}");
@@ -245,7 +245,7 @@ mod tests {
         fn what_was_found_before_changes_nothing(
             references in prop::collection::vec(prop::collection::vec(prop::sample::select(&PIECES[..]), 0..6), 1..60),
         ) {
-            let (mut lately, rules) = (Lately::default(), CanonicalRules::default());
+            let (mut lately, rules) = (ReferenceCache::default(), CanonicalRules::default());
             let bases = ["http://a.test/", "http://a.test/a/b?a", "http://a.test/a/a:b"].map(url);
             for pieces in references.iter().cycle().take(3 * references.len()) {
                 for base in &bases {

@@ -31,7 +31,7 @@ mod user_info;
 pub use canonical::{CanonicalRules, CanonicalUrl, QueryEncoder, Rejected, URL_BYTES_MAX};
 pub use domain::registrable_domain;
 pub use key::{SiteKey, UrlKey};
-pub use lately::Lately;
+pub use lately::ReferenceCache;
 pub use pattern::{Pattern, PatternError};
 pub use query::is_session_id;
 pub use scope::{Scope, ScopeKind};

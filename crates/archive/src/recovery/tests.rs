@@ -11,9 +11,9 @@ const ID: &str = "0123456789abcdef";
 const SEGMENT_BYTES_MAX: u64 = 1_500;
 const IN_FLIGHT_BYTES_MAX: u64 = 1 << 20;
 
-fn known(crawl_id: &str, segments: &[Segment]) -> Known {
+fn known(crawl_id: &str, segments: &[Segment]) -> ArchiveInState {
     let is_empty = false;
-    Known {
+    ArchiveInState {
         crawl_id: crawl_id.to_owned(),
         segments: segments.to_vec(),
         is_empty,
@@ -21,7 +21,7 @@ fn known(crawl_id: &str, segments: &[Segment]) -> Known {
     }
 }
 
-fn open(dir: &Path, known: &Known) -> Result<Archive, ArchiveError> {
+fn open(dir: &Path, known: &ArchiveInState) -> Result<Archive, ArchiveError> {
     Archive::open(dir, known, Vec::new(), SEGMENT_BYTES_MAX)
 }
 
@@ -151,7 +151,7 @@ fn more_than_can_be_in_flight_is_set_aside() {
     crawl(&mut archive, &mut Vec::new(), 10..15, false);
     drop(archive);
     let before = crawled.bytes();
-    open(&crawled.dir(), &Known { in_flight_bytes_max: 100, ..known(ID, &crawled.all) }).expect("opened");
+    open(&crawled.dir(), &ArchiveInState { in_flight_bytes_max: 100, ..known(ID, &crawled.all) }).expect("opened");
     assert_eq!((crawled.lengths(), crawled.bytes()), (lengths(&crawled.all), before));
 }
 
@@ -159,8 +159,8 @@ fn more_than_can_be_in_flight_is_set_aside() {
 fn an_empty_state_or_that_of_another_crawl_is_refused_and_changes_nothing() {
     let crawled = Crawled::new();
     let (all, before) = (lengths(&crawled.all), crawled.bytes());
-    let empty = Known { is_empty: true, ..known("another", &[]) };
-    for known in [empty.clone(), Known { is_empty: true, ..known(ID, &[]) }] {
+    let empty = ArchiveInState { is_empty: true, ..known("another", &[]) };
+    for known in [empty.clone(), ArchiveInState { is_empty: true, ..known(ID, &[]) }] {
         let error = open(&crawled.dir(), &known).err().expect("refused");
         assert!(matches!(&error, ArchiveError::StateLost { segments, .. } if *segments == all.len()), "{error}");
     }

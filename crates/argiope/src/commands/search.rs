@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use graph::{Found, Pattern, Search, search};
+use graph::{Pattern, Search, SearchResult, search};
 use printable::{Printable, write_json_line};
 use serde_json::json;
 
@@ -55,7 +55,7 @@ pub fn run(args: SearchArgs) -> anyhow::Result<ExitCode> {
     let asked = Asked::new(&args.dir)?;
     let limit = (args.limit > 0).then_some(args.limit);
     let context = args.context.map(|chars| chars.unwrap_or(CONTEXT_CHARS)).or(args.json.then_some(CONTEXT_CHARS));
-    let Found { pages, occurrences, rows } =
+    let SearchResult { pages, occurrences, rows } =
         search([&asked.layout], Search { pattern, limit, context }, args.threads.crew())?;
     let mut out = std::io::stdout().lock();
     if args.json {

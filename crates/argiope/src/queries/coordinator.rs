@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use hyper::Method;
-use query_wire::{Ended, MEMBERS_MAX, Run, Start, Started};
+use query_wire::{MEMBERS_MAX, PartResult, Run, Start, Started};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use weburl::CanonicalRules;
@@ -192,7 +192,7 @@ impl Try<'_> {
             let url = format!("{worker}/v1/queries/{}/run", self.id);
             running.spawn(async move {
                 let time_max = Duration::from_secs(QUERY_SECONDS_MAX);
-                let ended: anyhow::Result<Ended> = client.send(Method::POST, &url, &run, time_max).await;
+                let ended: anyhow::Result<PartResult> = client.send(Method::POST, &url, &run, time_max).await;
                 match ended {
                     Ok(Err(QueryError::Failed(failure))) => Ok(Err(QueryError::Failed(format!("{worker}: {failure}")))),
                     ended => ended.context(worker),

@@ -23,7 +23,7 @@ use axum::routing::{delete, post};
 use axum::{Json, Router};
 use dataset::schema::Table;
 use dataset::{Layout, covered_bytes};
-use query_wire::{Ended, Run, Start, Started};
+use query_wire::{PartResult, Run, Start, Started};
 use serde::Serialize;
 use shared_archive::SharedArchive;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -203,7 +203,7 @@ async fn start(
     process.tell(&Job { root, listen: *listen, host, start, state }).await?;
     let line = timeout(START_TIME_MAX, process.line()).await.context("its process did not start")??;
     let Ok(started) = serde_json::from_str::<Started>(&line) else {
-        let ended: Ended = serde_json::from_str(&line).context("unexpected output of its process")?;
+        let ended: PartResult = serde_json::from_str(&line).context("unexpected output of its process")?;
         return Ok(Json(Err(ended.err().context("its process ended at once")?)));
     };
     let entry = Entry { process: Some(process), is_cancelled: Arc::default() };
@@ -233,7 +233,7 @@ async fn run(
     State(running): State<Arc<Running>>,
     Path(id): Path<String>,
     Json(run): Json<Run>,
-) -> Result<Json<Ended>, Failure> {
+) -> Result<Json<PartResult>, Failure> {
     let taken =
         running.queries().get_mut(&id).and_then(|entry| Some((entry.process.take()?, entry.is_cancelled.clone())));
     let unknown = || Failure(StatusCode::NOT_FOUND, anyhow!("it has no such query that waits to be run"));
@@ -245,7 +245,7 @@ async fn run(
         let line = line.context("its process took too long")??;
         serde_json::from_str(&line).context("unexpected output of its process")
     };
-    let ended: Ended = tokio::select! {
+    let ended: PartResult = tokio::select! {
         ended = ended => ended?,
         () = is_cancelled.notified() => return Err(anyhow!("the query was cancelled").into()),
     };

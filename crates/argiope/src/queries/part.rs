@@ -20,7 +20,7 @@ use database::Address;
 use dataset::schema::Table;
 use dataset::{Layout, Superseded, write_superseded};
 use graph::{Crew, Visits};
-use query_wire::{Ended, Run, Start, Started};
+use query_wire::{PartResult, Run, Start, Started};
 use serde::{Deserialize, Serialize};
 use store_postgres::cluster::Visited;
 
@@ -75,7 +75,7 @@ pub fn run() -> ExitCode {
 }
 
 /// Says how it ended, and ends.
-fn end(ended: &Ended) -> ! {
+fn end(ended: &PartResult) -> ! {
     // Who does not listen any more does not need it.
     let _ = say(ended);
     std::process::exit(i32::from(ended.is_err()));

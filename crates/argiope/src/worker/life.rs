@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 
 use super::sealing::Sealer;
-use super::{Ended, OtherCrawl, Working};
+use super::{LifeOutcome, OtherCrawl, Working};
 use crate::message::tell_all;
 use crate::progress::Printer;
 use crawl::live::{Answers, Live};
@@ -40,7 +40,7 @@ impl Working {
         runtime: &Runtime,
         mut leaving: watch::Receiver<bool>,
         has_joined: &mut bool,
-    ) -> anyhow::Result<Ended> {
+    ) -> anyhow::Result<LifeOutcome> {
         let crew = &self.crew;
         let plan = Plan::new(&crew.options)?;
         let dir = self.scratch.emptied()?;
@@ -134,17 +134,17 @@ impl Working {
         // All that was sealed is final before this worker is gone.
         let written = tables.finish().and(sealer.finish());
         let ended = match crawled {
-            None => Ok(Ended::Lost(life.why().unwrap_or_else(|| "the worker was lost".to_owned()))),
-            Some(Ok(_)) => written.map(|()| Ended::Left),
+            None => Ok(LifeOutcome::Lost(life.why().unwrap_or_else(|| "the worker was lost".to_owned()))),
+            Some(Ok(_)) => written.map(|()| LifeOutcome::Left),
             // The database's troubles pass, or are met again when joining.
             Some(Err(CrawlError::Record(RecordError::Store(error)) | CrawlError::Store(error))) => {
-                Ok(Ended::Lost(error.to_string()))
+                Ok(LifeOutcome::Lost(error.to_string()))
             }
             // What the writing of tables or the sealing failed with says more.
             Some(Err(error)) => written.and(Err(error.into())),
         };
-        let is_left = matches!(ended, Ok(Ended::Left));
-        life.end(if is_left { cluster::Ended::Left } else { cluster::Ended::Lost });
+        let is_left = matches!(ended, Ok(LifeOutcome::Left));
+        life.end(if is_left { cluster::LifeEnd::Left } else { cluster::LifeEnd::Lost });
         for thread in threads {
             thread.join().ok().context("internal error: a worker's thread panicked")?;
         }

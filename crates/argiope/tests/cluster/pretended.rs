@@ -14,7 +14,7 @@ use model::{Candidate, Distance, Outcome, Queued, Timestamp, Via, Visit};
 use settings::options::Options;
 use settings::plan::Plan;
 use store::Batch;
-use store_postgres::cluster::{Control, GroupName, News, Owned, Standing, Worker};
+use store_postgres::cluster::{Control, GroupName, LeaseStatus, News, Owned, Worker};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 /// A page: what it links to, or what it redirects to.
@@ -101,7 +101,7 @@ impl Working {
 
     fn run(self) {
         while !self.shared.stop.load(SeqCst) {
-            if self.worker.renew().expect("renewed") == Standing::Leaving {
+            if self.worker.renew().expect("renewed") == LeaseStatus::Leaving {
                 self.worker.gone().expect("gone");
                 self.shared.is_gone.store(true, SeqCst);
                 return;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use archive::{Archive, Known, Seal, Sealed, index_path};
+use archive::{Archive, ArchiveInState, Seal, Sealed, index_path};
 use crawl::held::Held;
 use crawl::tables::Writer;
 use dataset::{Layout, covered_bytes};
@@ -47,7 +47,7 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
         serial += 2;
         Ok(serial)
     });
-    let known = Known::of(store.as_ref(), &Limits::default()).expect("a state");
+    let known = ArchiveInState::of(store.as_ref(), &Limits::default()).expect("a state");
     let archive = Archive::open(&root.join("archive"), &known, Vec::new(), segment_bytes_max).expect("an archive");
     let sealed = Arc::new(Mutex::new(Vec::<Sealed>::new()));
     let told = sealed.clone();

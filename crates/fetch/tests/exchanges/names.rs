@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use fetch::{DenyPrivate, FetchConfig, Fetcher, Standing};
+use fetch::{DenyPrivate, FetchConfig, Fetcher, SeedStatus};
 use model::{Failure, FailureKind, FetchTask, Limits};
 use tokio::net::UdpSocket;
 use weburl::Site;
@@ -240,7 +240,7 @@ fn by_seeds(config: FetchConfig, seeds: &'static [&'static str]) -> Fetcher {
     let fetcher = fetcher(FetchConfig { deny_private: DenyPrivate::Auto, ..config });
     fetcher.grants().add(seeds.iter().map(|seed| site(seed).key()));
     let is_named = |site: &Site| seeds.contains(&site.as_str());
-    fetcher.grants().ask(Box::new(move |site| if is_named(site) { Standing::New } else { Standing::NotNamed }));
+    fetcher.grants().ask(Box::new(move |site| if is_named(site) { SeedStatus::New } else { SeedStatus::NotNamed }));
     fetcher
 }
 

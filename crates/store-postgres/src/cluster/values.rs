@@ -130,7 +130,7 @@ pub struct News {
 
 /// What a worker learns when it renews its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum LeaseStatus {
     /// It goes on.
     Alive,
     /// Somebody wants it to leave.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use archive::{ArchiveError, Known, Orphan, Unknown};
+use archive::{ArchiveError, ArchiveInState, Orphan, Unknown};
 use store::Segment;
 
 use crate::commands::opened::Opened;
@@ -14,7 +14,7 @@ use settings::plan::Plan;
 pub(super) struct Archive {
     dir: PathBuf,
     segments: BTreeMap<u32, Segment>,
-    pub(super) known: Known,
+    pub(super) known: ArchiveInState,
     /// False for a crawl with `--no-archive`.
     pub(super) is_kept: bool,
     /// The crawl goes on, and then writes the indexes that are missing.
@@ -29,7 +29,7 @@ impl Archive {
     pub(super) fn of(opened: &Opened) -> anyhow::Result<Self> {
         let segments = opened.view().segments()?;
         let options = Options { ca_cert: Vec::new(), ..opened.options()? };
-        let known = Known::of(opened.view(), &Plan::new(&options)?.settings.limits)?;
+        let known = ArchiveInState::of(opened.view(), &Plan::new(&options)?.settings.limits)?;
         Ok(Archive {
             dir: opened.dir.archive(),
             segments: segments.into_iter().map(|segment| (segment.serial, segment)).collect(),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use engine::clock::Clock;
-use fetch::{Fetcher, Standing, robots_elsewhere};
+use fetch::{Fetcher, SeedStatus, robots_elsewhere};
 use model::{FetchTask, Fetched, Purpose, TaskId};
 use printable::{Printable, counted};
 use robots::{RobotsFetch, RobotsTxt};
@@ -37,7 +37,7 @@ pub(super) fn run(plan: &Plan, seeds: &[CanonicalUrl]) -> anyhow::Result<ExitCod
     let clock = Clock::start();
     let fetcher = Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.date()))?;
     fetcher.grants().add(seeds.iter().map(|seed| seed.key().site));
-    fetcher.grants().ask(Box::new(|_| Standing::New));
+    fetcher.grants().ask(Box::new(|_| SeedStatus::New));
     let mut sites: BTreeMap<SiteKey, Result<RobotsTxt, String>> = BTreeMap::new();
     for seed in seeds {
         if let Err(rule) = filter.judge_seed(seed) {
