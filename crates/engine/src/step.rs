@@ -157,13 +157,13 @@ struct Flight {
     site: SiteKey,
     group: Group,
     share: Share,
-    asked: Asked,
+    asked: TaskKind,
     /// Only a changed content was asked for.
     is_conditional: bool,
 }
 
 /// What a fetch asks for.
-enum Asked {
+enum TaskKind {
     /// A URL.
     Url(Box<Queued>),
     /// The site's robots.txt.

@@ -214,7 +214,7 @@ struct Block {
     dangling: u64,
 }
 
-struct Answer {
+struct Computed {
     ranks: Vec<(UrlKey, u64)>,
     units: u64,
     vertices: u64,
@@ -308,9 +308,9 @@ fn sum<G: EdgeWeight>(gives: &[G], sources: &[u32]) -> u64 {
 
 impl<G: EdgeWeight> Query for PageRank<G> {
     type Message = Message;
-    type Answer = Answer;
+    type Answer = Computed;
 
-    fn round(&mut self, shard: &Shard, inbox: Vec<Message>) -> Step<Message, Answer> {
+    fn round(&mut self, shard: &Shard, inbox: Vec<Message>) -> Step<Message, Computed> {
         if inbox.is_empty() {
             let size = Message::Size { vertices: shard.len() as u64, edges: shard.edges() as u64 };
             return Step::Send(vec![size; shard.peers()]);
@@ -341,7 +341,7 @@ impl<G: EdgeWeight> Query for PageRank<G> {
             });
             let ranks = ranks.collect();
             let (units, vertices, edges, rounds) = (scale.units, self.vertices, self.edges, self.rounds);
-            return Step::End(Answer { ranks, units, vertices, edges, rounds, is_settled });
+            return Step::End(Computed { ranks, units, vertices, edges, rounds, is_settled });
         }
         let change = self.update(shard, scale, &blocks);
         self.rounds += 1;

@@ -5,7 +5,7 @@ use model::{Candidate, Change, FetchOutcome, Fetched, Purpose, Queued, Timestamp
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::front::Slot;
-use super::{Asked, State};
+use super::{State, TaskKind};
 use crate::Record;
 
 impl State {
@@ -61,7 +61,7 @@ impl State {
         let Truth::Wanted(url, validators) = &front.truth else { return false };
         let (url, validators) = (url.clone(), validators.clone());
         front.truth = Truth::Asked;
-        self.send(site, group, url.clone(), (Purpose::Page, Some(validators)), Asked::Truth(url));
+        self.send(site, group, url.clone(), (Purpose::Page, Some(validators)), TaskKind::Truth(url));
         true
     }
 

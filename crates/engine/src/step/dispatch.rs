@@ -8,7 +8,7 @@ use super::aside::PATIENCE_BEFORE_FIRST_PAGE;
 use super::in_parts::Rest;
 use super::robots_txt::robots_txt_of;
 use super::shares::Share;
-use super::{Asked, FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, SiteSearch, Slot, Start, State};
+use super::{FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, SiteSearch, Slot, Start, State, TaskKind};
 use crate::{Command, End, Record, Waiting};
 
 /// URLs settled without the network before another site has its turn.
@@ -355,7 +355,7 @@ impl State {
             self.prepare(now, site);
             return self.bench.end(group, now);
         }
-        self.send(site, group, url, (Purpose::Robots, None), Asked::Robots);
+        self.send(site, group, url, (Purpose::Robots, None), TaskKind::Robots);
         self.prepare(now, site);
     }
 
@@ -369,7 +369,7 @@ impl State {
         }
         let (url, purpose) = (queued.candidate.url.clone(), queued.candidate.purpose);
         let validators = self.condition_of(site, &queued);
-        self.send(site, group, url, (purpose, validators), Asked::Url(Box::new(queued)));
+        self.send(site, group, url, (purpose, validators), TaskKind::Url(Box::new(queued)));
         self.prepare(now, site);
     }
 
@@ -386,7 +386,7 @@ impl State {
         group: Group,
         url: CanonicalUrl,
         (purpose, validators): (Purpose, Option<Box<Validators>>),
-        asked: Asked,
+        asked: TaskKind,
     ) {
         let id = self.new_task();
         let head_first = self.settings.head_first && purpose == Purpose::Page;

@@ -14,12 +14,12 @@ use model::{
 };
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use self::kept::{Answer, Answered, Errand, Stage, Walk};
+use self::kept::{Answered, Errand, Stage, TargetAnswer, Walk};
 pub(super) use self::kept::{Errands, Redirect};
 use super::dates::read_robots;
 use super::robots_txt::{FetchedRobots, File, answer_of, is_cut, is_final, is_hopeless, robots_txt_of};
 use super::shares::{Share, domain_of};
-use super::{Asked, Flight, Start, State};
+use super::{Flight, Start, State, TaskKind};
 use crate::{Command, Record};
 
 /// How often a robots.txt that only another worker may ask for is looked for in the store, and after what time again: the other must find
@@ -43,7 +43,7 @@ impl State {
 
     /// A site's own request for robots.txt was answered with a redirect to another site.
     pub(super) fn redirected(&mut self, now: Timestamp, site: SiteKey, own: &CanonicalUrl, redirect: Redirect) {
-        self.conclude(now, own, Answer::Redirect(redirect.clone()), now, robots::ROBOTS_CACHE_MAX);
+        self.conclude(now, own, TargetAnswer::Redirect(redirect.clone()), now, robots::ROBOTS_CACHE_MAX);
         self.walk(now, Walk { site, redirects: 0 }, redirect);
     }
 
@@ -59,8 +59,8 @@ impl State {
     /// Goes on with an answer: to its end, or to where it leads.
     fn go_on(&mut self, now: Timestamp, walk: Walk, answered: Answered) {
         match answered.answer {
-            Answer::Redirect(redirect) => self.walk(now, walk, redirect),
-            Answer::Is(file) => self.arrive(now, walk, file, (answered.at, answered.until)),
+            TargetAnswer::Redirect(redirect) => self.walk(now, walk, redirect),
+            TargetAnswer::Is(file) => self.arrive(now, walk, file, (answered.at, answered.until)),
         }
     }
 
@@ -135,7 +135,7 @@ impl State {
         if let Some(until) = self.aside_until(now, key.site, &record) {
             let detail = format!("its robots.txt is at {}, which is in trouble", url.site());
             let file = File::failed(Failure { kind: FailureKind::Busy, detail });
-            return self.conclude(now, &url, Answer::Is(file), now, until.since(now));
+            return self.conclude(now, &url, TargetAnswer::Is(file), now, until.since(now));
         }
         let holds = |record: &RobotsRecord| {
             let is_final = is_final(&record.answer, &self.settings);
@@ -145,7 +145,7 @@ impl State {
             Some(record) => {
                 let at = record.fetched_at;
                 let file = File { answer: record.answer, is_cut: record.is_cut };
-                self.conclude(now, &url, Answer::Is(file), at, robots::ROBOTS_CACHE_MAX);
+                self.conclude(now, &url, TargetAnswer::Is(file), at, robots::ROBOTS_CACHE_MAX);
             }
             None => {
                 if let Some(errand) = self.errands.all.get_mut(&key) {
@@ -166,7 +166,7 @@ impl State {
         if is_held {
             let detail = format!("its robots.txt is at {}, which is on hold", url.site());
             let file = File::failed(Failure { kind: FailureKind::Busy, detail });
-            self.conclude(now, url, Answer::Is(file), now, LOOK_AGAIN_AFTER);
+            self.conclude(now, url, TargetAnswer::Is(file), now, LOOK_AGAIN_AFTER);
         }
         is_held
     }
@@ -201,7 +201,7 @@ impl State {
     /// A task for which a turn had come was not begun, since the address is another worker's by now.
     pub(super) fn not_asked(&mut self, now: Timestamp, task: TaskId) {
         let Some(flight) = self.in_flight.remove(&task) else { return };
-        let Flight { site, group, share, asked: Asked::Errand { key, is_counted }, .. } = flight else { return };
+        let Flight { site, group, share, asked: TaskKind::Errand { key, is_counted }, .. } = flight else { return };
         self.free_share(now, share);
         self.end_errand(now, site, group, is_counted);
         self.leave_to_owner(now, key);
@@ -237,7 +237,7 @@ impl State {
         }
         errand.failed_tries = u32::from(self.settings.site_rules.politeness.attempts_max);
         let failure = Failure { kind: FailureKind::Connect, detail };
-        self.conclude(now, &url, Answer::Is(File::failed(failure)), now, Duration::ZERO);
+        self.conclude(now, &url, TargetAnswer::Is(File::failed(failure)), now, Duration::ZERO);
     }
 
     /// The store or the name servers have answered. Whether that is still wanted; `None` where nobody asked.
@@ -295,7 +295,7 @@ impl State {
         if let Some(errand) = self.errands.all.get_mut(&key) {
             errand.stage = Stage::Asked;
         }
-        let is_own = |flight: &Flight| flight.site == site && matches!(flight.asked, Asked::Robots);
+        let is_own = |flight: &Flight| flight.site == site && matches!(flight.asked, TaskKind::Robots);
         if robots_txt_of(&url.site()).as_ref() == Some(&url) && self.in_flight.values().any(is_own) {
             // The site is being asked for the same: its answer is the answer.
             return self.bench.end(group, now);
@@ -306,7 +306,7 @@ impl State {
         });
         let id = self.new_task();
         self.take_share(share);
-        let asked = Asked::Errand { key, is_counted };
+        let asked = TaskKind::Errand { key, is_counted };
         self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional: false });
         self.errands.under_way.push(group);
         let task = FetchTask { id, url, purpose: Purpose::Robots, address, head_first: false, validators: None };
@@ -361,7 +361,7 @@ impl State {
         let Some(url) = self.errands.url(key) else { return };
         match redirect {
             Some(redirect) => {
-                self.conclude(now, &url, Answer::Redirect(redirect), now, robots::ROBOTS_CACHE_MAX);
+                self.conclude(now, &url, TargetAnswer::Redirect(redirect), now, robots::ROBOTS_CACHE_MAX);
             }
             None => {
                 let is_cut = is_cut(&outcome.fetched, self.settings.limits.robots_bytes_max);
@@ -390,7 +390,7 @@ impl State {
         let errand = self.errands.entry(url);
         if is_final {
             (errand.failed_tries, errand.failed_lookups) = (0, 0);
-            self.conclude(now, url, Answer::Is(file), now, robots::ROBOTS_CACHE_MAX);
+            self.conclude(now, url, TargetAnswer::Is(file), now, robots::ROBOTS_CACHE_MAX);
         } else {
             errand.failed_tries = errand.failed_tries.saturating_add(1);
             self.conclude_failed(now, url, file, retry_after);
@@ -406,11 +406,11 @@ impl State {
         } else {
             politeness.backoff_after(Trouble::Unreached, tries, retry_after)
         };
-        self.conclude(now, url, Answer::Is(file), now, holds);
+        self.conclude(now, url, TargetAnswer::Is(file), now, holds);
     }
 
     /// Ends an errand with what was had at this time and holds for so long: all that wait for it go on.
-    fn conclude(&mut self, now: Timestamp, url: &CanonicalUrl, answer: Answer, at: Timestamp, holds: Duration) {
+    fn conclude(&mut self, now: Timestamp, url: &CanonicalUrl, answer: TargetAnswer, at: Timestamp, holds: Duration) {
         let answered = Answered { answer, at, until: at + holds };
         for walk in self.errands.settle(url, answered.clone()) {
             self.go_on(now, walk, answered.clone());

@@ -13,7 +13,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use super::in_parts::Rest;
 use super::robots_txt::robots_txt_of;
-use super::{Asked, Flight, Slot, State};
+use super::{Flight, Slot, State, TaskKind};
 use crate::{Content, Fetch, Finding, Record};
 
 /// How the turn of a URL ended.
@@ -29,17 +29,17 @@ impl State {
         let Fetch { outcome, content } = fetch;
         let Some(flight) = self.in_flight.remove(&outcome.id) else { return };
         let Flight { site, group, share, asked, is_conditional } = flight;
-        let is_errand = matches!(asked, Asked::Errand { .. });
+        let is_errand = matches!(asked, TaskKind::Errand { .. });
         if let Some(front) = self.front(site).filter(|_| !is_errand) {
             front.state.in_flight = front.state.in_flight.saturating_sub(1);
             front.held = false;
         }
         let finished_at = outcome.finished_at;
         match asked {
-            Asked::Robots => self.robots_fetched(now, site, outcome),
-            Asked::Truth(_) => self.truth_told(site, &outcome),
-            Asked::Errand { key, is_counted } => self.errand_fetched(now, (site, group), (key, is_counted), outcome),
-            Asked::Url(queued) => {
+            TaskKind::Robots => self.robots_fetched(now, site, outcome),
+            TaskKind::Truth(_) => self.truth_told(site, &outcome),
+            TaskKind::Errand { key, is_counted } => self.errand_fetched(now, (site, group), (key, is_counted), outcome),
+            TaskKind::Url(queued) => {
                 self.url_fetched(now, site, (*queued, is_conditional), Fetch { outcome, content });
             }
         }
@@ -52,10 +52,10 @@ impl State {
     pub(super) fn lost(&mut self, now: Timestamp, task: TaskId, detail: String) {
         let Some(Flight { site, asked, .. }) = self.in_flight.get(&task) else { return };
         let url = match asked {
-            Asked::Url(queued) => Some(queued.candidate.url.clone()),
-            Asked::Errand { key, .. } => self.errands.url(*key),
-            Asked::Truth(url) => Some(url.clone()),
-            Asked::Robots => match self.sites.get(site) {
+            TaskKind::Url(queued) => Some(queued.candidate.url.clone()),
+            TaskKind::Errand { key, .. } => self.errands.url(*key),
+            TaskKind::Truth(url) => Some(url.clone()),
+            TaskKind::Robots => match self.sites.get(site) {
                 Some(Slot::Here(front)) => robots_txt_of(front.state.site()),
                 Some(Slot::Loading(_)) | None => None,
             },

@@ -73,14 +73,14 @@ pub(super) enum Stage {
 /// An answer, and how long it holds.
 #[derive(Clone)]
 pub(super) struct Answered {
-    pub(super) answer: Answer,
+    pub(super) answer: TargetAnswer,
     pub(super) at: Timestamp,
     pub(super) until: Timestamp,
 }
 
 /// What came of asking.
 #[derive(Clone)]
-pub(super) enum Answer {
+pub(super) enum TargetAnswer {
     /// It leads on to another site.
     Redirect(Redirect),
     /// This is it.
@@ -131,17 +131,17 @@ impl Errand {
     }
 }
 
-impl Answer {
+impl TargetAnswer {
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Answer::Is(File { answer: RobotsAnswer::Status { body, .. }, .. }) => body.len(),
-            Answer::Is(File { answer: RobotsAnswer::Failed(_), .. }) | Answer::Redirect(_) => 0,
+            TargetAnswer::Is(File { answer: RobotsAnswer::Status { body, .. }, .. }) => body.len(),
+            TargetAnswer::Is(File { answer: RobotsAnswer::Failed(_), .. }) | TargetAnswer::Redirect(_) => 0,
         }
     }
 
     /// The same in memory of its own: bytes of a fetch hold a part of the memory for fetches as long as they live.
     fn detached(mut self) -> Self {
-        if let Answer::Is(File { answer: RobotsAnswer::Status { body, .. }, .. }) = &mut self {
+        if let TargetAnswer::Is(File { answer: RobotsAnswer::Status { body, .. }, .. }) = &mut self {
             *body = Bytes::copy_from_slice(body);
         }
         self
