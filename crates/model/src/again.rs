@@ -126,6 +126,12 @@ impl fmt::Display for Change {
     }
 }
 
+/// True if a visit describes the content of its URL: a page, a redirect, or that there is none.
+#[must_use]
+pub fn says_what_is_there(visit: &Visit) -> bool {
+    visit.outcome != Outcome::NotModified && !matches!(Presence::of(visit), Presence::Failed)
+}
+
 /// Whether a URL had a content.
 #[derive(Clone, Copy)]
 enum Presence {

@@ -126,6 +126,17 @@ impl Queued {
     pub fn first(candidate: Candidate) -> Self {
         Queued { candidate, attempts: 0, visited: None, again: None }
     }
+
+    /// The same URL after this visit: to be visited again, or else to have its links judged again.
+    #[must_use]
+    pub fn after(self, last: Visit, is_again: bool) -> Self {
+        if is_again {
+            Queued { again: Some(Box::new(last)), visited: None, ..self }
+        } else {
+            let visited = Visited { outcome: last.outcome, outlinks: last.outlinks };
+            Queued { visited: Some(visited), again: None, ..self }
+        }
+    }
 }
 
 /// The remaining work for a URL that was visited at too great a depth.

@@ -23,7 +23,7 @@ mod site;
 mod time;
 mod visit;
 
-pub use again::{Change, Past, Round, Validators};
+pub use again::{Change, Past, Round, Validators, says_what_is_there};
 pub use candidate::{Candidate, Distance, Position, Purpose, Queued, Via, Visited};
 pub use digest::{ContentDigest, PayloadDigest};
 pub use exchange::{Exchange, Method, Truncation};

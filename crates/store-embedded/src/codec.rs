@@ -9,7 +9,7 @@ use model::{
     ArchiveLocation, Aside, Candidate, Distance, Failure, FailureKind, Limit, LimitSet, Outcome, Past, PayloadDigest,
     Position, Purpose, RobotsAnswer, RobotsRecord, Round, SiteRecord, Timestamp, Validators, Via, Visit,
 };
-use store::{Segment, StoreError, Totals};
+use store::{Segment, Standing, StoreError, Totals, UrlRecord, VisitSummary};
 use weburl::{CanonicalUrl, Site, UrlKey};
 
 use crate::bytes::{Decoder, Encoder};
@@ -28,69 +28,6 @@ pub(crate) const FORMAT_VERSION: u32 = 6;
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.
 const RECORD_VERSION: u8 = 1;
-
-/// What is known of a URL but for its visit.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct UrlRecord {
-    /// The URL and how it was found.
-    pub(crate) candidate: Candidate,
-    /// How often it was asked for so far.
-    pub(crate) attempts: u8,
-    /// True while it stands in the queue of its site.
-    pub(crate) queued: bool,
-    /// It stands there to be visited again.
-    pub(crate) again: bool,
-    /// What counts of its visit; the rest is in the table of visits.
-    pub(crate) visit: Option<VisitSummary>,
-}
-
-/// The part of a visit that commits need, so that they need not look it up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct VisitSummary {
-    pub(crate) outcome: Outcome,
-    /// Bytes of the payload.
-    pub(crate) length: u64,
-    /// True where there is a record in the table of outlinks.
-    pub(crate) has_outlinks: bool,
-    /// The limits that it reached.
-    pub(crate) limits: LimitSet,
-    /// The round of the crawl.
-    pub(crate) round: u32,
-}
-
-impl VisitSummary {
-    pub(crate) fn of(visit: &Visit) -> Self {
-        let Visit { outcome, length, limits, round, .. } = *visit;
-        VisitSummary { outcome, length, has_outlinks: !visit.outlinks.is_empty(), limits, round }
-    }
-}
-
-/// How a URL stands: what the queue and the totals depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
-    pub(crate) purpose: Purpose,
-    pub(crate) distance: Distance,
-    pub(crate) position: Position,
-    pub(crate) queued: bool,
-    pub(crate) again: bool,
-    pub(crate) visit: Option<VisitSummary>,
-}
-
-impl Standing {
-    /// True where the URL waits for its visit.
-    pub(crate) fn is_in_queue(&self) -> bool {
-        self.queued && self.visit.is_none()
-    }
-}
-
-impl UrlRecord {
-    /// How the URL stands, its key being known already.
-    pub(crate) fn standing(&self, key: UrlKey) -> Standing {
-        let (purpose, distance) = (self.candidate.purpose, self.candidate.distance());
-        let position = Position::of(purpose, distance.depth, key.url);
-        Standing { purpose, distance, position, queued: self.queued, again: self.again, visit: self.visit }
-    }
-}
 
 /// What every commit counts up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ mod tests;
 use std::sync::Arc;
 
 use stages::{Stage, time};
-use store::{Batch, Committed, StoreError};
+use store::{Batch, Change, Committed, StoreError};
 
 use crate::codec::{FORMAT_VERSION, Progress};
 use crate::keys;
@@ -17,7 +17,7 @@ use crate::read::View;
 use crate::tables::Tables;
 use crate::witness::Witness;
 
-use plan::Plan;
+use plan::{Placed, Plan};
 
 /// What only the committing thread has.
 pub(crate) struct Writer {
@@ -55,7 +55,7 @@ impl Writer {
             None => view.known(self.fingerprints.clone())?,
         };
         let known = self.known.insert(known);
-        let plan = time(Stage::Seen, || Plan::of(batch, &view, known))?;
+        let (plan, committed) = time(Stage::Seen, || Plan::of(batch, &view, known))?;
         let mut progress = self.progress.clone();
         progress.sequence += 1;
         let written = time(Stage::Commit, || {
@@ -71,16 +71,11 @@ impl Writer {
             return Err(error);
         }
         (self.version, self.progress) = (FORMAT_VERSION, progress);
-        let Plan { urls, committed, .. } = plan;
         if let Some(known) = &mut self.known {
-            let changed = urls.iter().filter(|(_, url)| url.changed);
-            let remembered = changed.map(|(key, url)| {
-                let generation = url.place_after(*key, view.queue.youngest()).map(|(generation, _)| generation);
-                (
-                    known.fingerprint(*key),
-                    url.before.is_none(),
-                    Remembered { way: Way::of(&url.now.standing(*key)), generation },
-                )
+            let remembered = plan.urls.iter().map(|Placed { change: Change { key, before, now }, entered, .. }| {
+                let generation = entered.map(|(generation, _)| generation);
+                let remembered = Remembered { way: Way::of(&now.standing(*key)), generation };
+                (known.fingerprint(*key), before.is_none(), remembered)
             });
             let remembered: Vec<_> = remembered.collect();
             for remembered in remembered.chunks(PREFETCHED) {

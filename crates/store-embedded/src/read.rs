@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use fjall::{Iter, Keyspace, Readable, Slice, Snapshot};
 use model::{ContentDigest, PayloadDigest, Position, Purpose, Queued, SiteRecord, Timestamp, Visit, Visited};
-use store::{Entry, Segment, StoreError};
+use store::{Entry, Segment, StoreError, UrlRecord, VisitSummary};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::codec::{self, Progress, UrlRecord, VisitSummary};
+use crate::codec::{self, Progress};
 use crate::keys::{self, QueueKey};
 use crate::known::{Fingerprints, Known, Loading, Remembered, Way};
 use crate::merged::merged;
@@ -254,26 +254,12 @@ impl View {
         let key = UrlKey { site, url: position.url };
         let record = self.waiting(key, record)?;
         let mut queued = Queued { attempts: record.attempts, ..Queued::first(record.candidate) };
-        if let Some(visit) = record.visit {
-            self.add_visit(&mut queued, key, visit, record.again)?;
+        match record.visit {
+            None => {}
+            Some(visit) if record.again => queued.again = Some(Box::new(self.visit(key, visit.has_outlinks)?)),
+            Some(visit) => queued.visited = Some(self.visited(key, visit)?),
         }
         Ok(queued)
-    }
-
-    /// Adds what is to be done with a URL that was visited already.
-    pub(crate) fn add_visit(
-        &self,
-        queued: &mut Queued,
-        key: UrlKey,
-        visit: VisitSummary,
-        is_again: bool,
-    ) -> Result<(), StoreError> {
-        if is_again {
-            queued.again = Some(Box::new(self.visit(key, visit.has_outlinks)?));
-        } else {
-            queued.visited = Some(self.visited(key, visit)?);
-        }
-        Ok(())
     }
 
     fn entry(&self, key: UrlKey, record: UrlRecord) -> Result<Entry, StoreError> {
@@ -289,7 +275,7 @@ impl View {
     }
 
     /// The last visit of a URL.
-    fn visit(&self, key: UrlKey, has_outlinks: bool) -> Result<Visit, StoreError> {
+    pub(crate) fn visit(&self, key: UrlKey, has_outlinks: bool) -> Result<Visit, StoreError> {
         let record = self.read(&self.tables.visits, &key.to_bytes())?;
         let mut visit = codec::decode_visit(key, &record.ok_or_else(|| damaged("visits", "a record is missing"))?)?;
         if has_outlinks {

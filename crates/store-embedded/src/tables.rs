@@ -24,10 +24,10 @@ const LARGE_BLOCK_BYTES: u32 = 16 << 10;
 
 /// The engine and its tables.
 pub(crate) struct Tables {
-    /// URL key to [`crate::codec::UrlRecord`], of URLs that were visited, and of those that wait far away ([`crate::known::Way`]). In
+    /// URL key to [`store::UrlRecord`], of URLs that were visited, and of those that wait far away ([`crate::known::Way`]). In
     /// the first format of all URLs, which may still be so where the queue has nothing.
     pub(crate) urls: Keyspace,
-    /// Site, rank and URL to [`crate::codec::UrlRecord`]; to nothing where the table of URLs has the record. A URL is in one generation at most.
+    /// Site, rank and URL to [`store::UrlRecord`]; to nothing where the table of URLs has the record. A URL is in one generation at most.
     pub(crate) queue: Queue,
     /// URL key to visit.
     pub(crate) visits: Keyspace,

@@ -1,9 +1,7 @@
 //! Totals kept by differences: what a URL counted before a commit is taken off, what it counts after it is put on.
 
 use model::{LimitSet, Purpose, Round};
-use store::Totals;
-
-use crate::codec::{Standing, VisitSummary};
+use store::{Standing, Totals, VisitSummary};
 
 /// Moves the totals from how a URL stood before a commit to how it stands after it.
 pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option<Standing>) {

@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use model::{
-    Candidate, ContentDigest, Distance, Limit, LimitSet, Outcome, Position, Purpose, Queued, Round, SiteRecord, Visit,
-};
+use model::{Candidate, ContentDigest, Distance, Limit, LimitSet, Outcome, Position, Queued, Round, SiteRecord, Visit};
 use weburl::{CanonicalUrl, UrlKey};
 
 /// Everything one commit changes.
@@ -156,11 +154,4 @@ impl Totals {
     pub fn count(&self, outcome: Outcome) -> u64 {
         self.outcomes.get(&outcome).copied().unwrap_or(0)
     }
-}
-
-/// True if the path of `candidate` is shorter than the given one. The depths of pages and sitemaps have different meanings,
-/// so neither relaxes the other.
-#[must_use]
-pub fn is_nearer(candidate: &Candidate, purpose: Purpose, distance: Distance) -> bool {
-    candidate.purpose == purpose && candidate.distance() < distance
 }

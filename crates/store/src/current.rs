@@ -1,6 +1,6 @@
 //! Which visit of a URL describes its present content.
 
-use model::{Outcome, Visit};
+use model::{Visit, says_what_is_there};
 
 use crate::{CrawlView, Entry, StoreError};
 
@@ -25,20 +25,9 @@ pub fn with_current_visit(view: &dyn CrawlView, entry: Entry) -> Result<Entry, S
     Ok(Entry { visit, ..entry })
 }
 
-/// True if a visit describes the content of its URL: a page, a redirect, or that there is none.
-#[must_use]
-pub fn says_what_is_there(visit: &Visit) -> bool {
-    match visit.outcome {
-        Outcome::NotModified => false,
-        Outcome::Redirect => true,
-        Outcome::HttpError => matches!(visit.status, 404 | 410),
-        outcome => outcome.is_fetched(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use model::Timestamp;
+    use model::{Outcome, Timestamp};
     use weburl::{SiteKey, UrlKey};
 
     use super::*;

@@ -7,6 +7,7 @@
 //! Invariant: one thread commits. Stores may rely on it, since they look up before they write. The engine relies on it too: reads
 //! through the same thread see every commit acknowledged before them.
 
+mod apply;
 mod batch;
 pub mod contract;
 mod current;
@@ -16,8 +17,9 @@ mod memory;
 
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-pub use batch::{Batch, Committed, Entry, Relaxed, Segment, Totals, is_nearer};
-pub use current::{current_visit, says_what_is_there, with_current_visit};
+pub use apply::{Change, Known, Standing, UrlRecord, VisitSummary, Writes, apply, is_nearer};
+pub use batch::{Batch, Committed, Entry, Relaxed, Segment, Totals};
+pub use current::{current_visit, with_current_visit};
 pub use error::StoreError;
 pub use layer::Layer;
 pub use memory::MemoryStore;

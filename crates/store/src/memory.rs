@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{Mutex, MutexGuard};
 
-use model::{
-    Candidate, ContentDigest, Distance, LimitSet, PayloadDigest, Position, Purpose, Queued, Round, SiteRecord, Visit,
-    Visited,
-};
+use model::{ContentDigest, LimitSet, PayloadDigest, Position, Purpose, Queued, Round, SiteRecord, Timestamp, Visit};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::{Batch, Committed, CrawlView, Entry, Relaxed, Segment, Store, StoreError, Totals, is_nearer};
+use crate::{
+    Batch, Change, Committed, CrawlView, Entry, Known, Segment, Store, StoreError, Totals, UrlRecord, VisitSummary,
+    Writes, apply,
+};
 
 /// A [`Store`] in maps.
 #[derive(Default)]
@@ -20,10 +20,11 @@ pub struct MemoryStore {
 
 #[derive(Clone, Default)]
 struct State {
-    urls: BTreeMap<UrlKey, Entry>,
+    urls: BTreeMap<UrlKey, UrlRecord>,
     queue: BTreeSet<(SiteKey, Position)>,
-    again: BTreeSet<UrlKey>,
-    earlier: BTreeMap<UrlKey, Vec<Visit>>,
+    /// The last of each URL that has one.
+    visits: BTreeMap<UrlKey, Visit>,
+    earlier: BTreeMap<UrlKey, BTreeMap<Timestamp, Visit>>,
     round: Round,
     holders: BTreeMap<ContentDigest, UrlKey>,
     sites: BTreeMap<SiteKey, SiteRecord>,
@@ -51,30 +52,31 @@ impl CrawlView for MemoryStore {
         let queue = state.queue.range((from, Unbounded)).skip_while(|(key, _)| *key < site);
         let keys = queue.take_while(|(key, _)| *key == site).take(max);
         Ok(keys
-            .filter_map(|(site, position)| state.urls.get(&UrlKey { site: *site, url: position.url }))
-            .map(|entry| state.queued(entry))
+            .map(|(site, position)| UrlKey { site: *site, url: position.url })
+            .filter_map(|key| Some(state.queued(key, state.urls.get(&key)?)))
             .collect())
     }
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        Ok(self.state().urls.get(&key).cloned())
+        let state = self.state();
+        Ok(state.urls.get(&key).map(|url| state.entry(key, url)))
     }
 
     fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
-        Ok(self.state().earlier.get(&key).cloned().unwrap_or_default())
+        Ok(self.state().earlier.get(&key).map(|visits| visits.values().cloned().collect()).unwrap_or_default())
     }
 
     fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
         let from = after.map_or(Unbounded, Excluded);
-        Ok(self.state().urls.range((from, Unbounded)).take(max).map(|(_, entry)| entry.clone()).collect())
+        let state = self.state();
+        Ok(state.urls.range((from, Unbounded)).take(max).map(|(key, url)| state.entry(*key, url)).collect())
     }
 
     fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
         let from = after.map_or(Unbounded, Excluded);
         let state = self.state();
-        let entries = state.urls.range((from, Unbounded)).map(|(_, entry)| entry);
-        let is_unrecorded = |entry: &&Entry| entry.visit.as_ref().is_some_and(|visit| visit.location.is_none());
-        Ok(entries.filter(is_unrecorded).take(max).cloned().collect())
+        let visits = state.visits.range((from, Unbounded)).filter(|(_, visit)| visit.location.is_none());
+        Ok(visits.filter_map(|(key, _)| Some(state.entry(*key, state.urls.get(key)?))).take(max).collect())
     }
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
@@ -107,17 +109,17 @@ impl CrawlView for MemoryStore {
             pending: state.queue.len() as u64,
             sites: state.sites.len() as u64,
             round: state.round.clone(),
-            again: state.again.len() as u64,
+            again: state.urls.values().filter(|url| url.again).count() as u64,
             ..Totals::default()
         };
         for record in state.sites.values().filter_map(|record| record.robots.as_ref()) {
             totals.shift_limits(LimitSet::EMPTY, record.limits());
         }
-        for entry in state.urls.values() {
-            let Some(visit) = &entry.visit else { continue };
+        for (key, visit) in &state.visits {
+            let Some(url) = state.urls.get(key) else { continue };
             totals.bytes += visit.length;
             totals.shift_limits(LimitSet::EMPTY, visit.limits);
-            if entry.candidate.purpose == Purpose::Sitemap {
+            if url.candidate.purpose == Purpose::Sitemap {
                 totals.sitemaps += 1;
             } else {
                 let is_of_round = state.round.number > 1 && visit.round == state.round.number;
@@ -132,38 +134,11 @@ impl CrawlView for MemoryStore {
 impl Store for MemoryStore {
     fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
         let mut state = self.state();
-        let mut committed = Committed::default();
-        for key in &batch.reopened {
-            state.reopen(*key);
-        }
         if let Some(round) = &batch.round {
             state.round = round.clone();
         }
-        for key in &batch.again {
-            state.visit_again(*key);
-        }
-        let before = state.visits_before(batch);
-        for visit in &batch.visits {
-            state.visit(visit, &mut committed);
-        }
-        state.keep_earlier(before);
-        for (key, attempts) in &batch.attempts {
-            if let Some(entry) = state.urls.get_mut(key) {
-                entry.attempts = *attempts;
-            }
-        }
-        for (key, judged_at) in &batch.judged_again {
-            if !state.again.contains(key) {
-                state.leave_queue(*key, *judged_at, &mut committed);
-            }
-        }
-        for candidate in &batch.found {
-            state.find(candidate, &mut committed);
-        }
-        for (candidate, visit) in &batch.settled {
-            let entry = || Entry { candidate: candidate.clone(), attempts: 0, visit: Some(visit.clone()) };
-            state.urls.entry(visit.key).or_insert_with(entry);
-        }
+        let (writes, committed) = apply(batch, &*state)?;
+        state.write(writes);
         for (digest, holder) in &batch.holders {
             state.holders.entry(*digest).or_insert(*holder);
         }
@@ -198,109 +173,50 @@ impl Store for MemoryStore {
     }
 }
 
-impl State {
-    fn reopen(&mut self, key: UrlKey) {
-        let Some(entry) = self.urls.get_mut(&key) else { return };
-        let place = (key.site, entry.candidate.position());
-        let is_over = entry.visit.as_ref().is_some_and(|visit| visit.outcome.may_be_reopened());
-        if is_over && !self.queue.contains(&place) {
-            entry.attempts = 0;
-            if entry.visit.as_ref().is_some_and(|visit| visit.round > 1) {
-                self.again.insert(key);
-            } else {
-                entry.visit = None;
-            }
-            self.queue.insert(place);
-        }
+impl Known for State {
+    fn url(&self, key: UrlKey) -> Result<Option<UrlRecord>, StoreError> {
+        Ok(self.urls.get(&key).cloned())
     }
 
-    fn visit_again(&mut self, key: UrlKey) {
-        let Some(entry) = self.urls.get_mut(&key).filter(|entry| entry.visit.is_some()) else { return };
-        if self.queue.insert((key.site, entry.candidate.position())) {
-            entry.attempts = 0;
-            self.again.insert(key);
+    fn visit(&self, key: UrlKey, _summary: VisitSummary) -> Result<Visit, StoreError> {
+        let missing = || StoreError::Damaged { table: "visits", detail: "a record is missing".to_owned() };
+        self.visits.get(&key).cloned().ok_or_else(missing)
+    }
+}
+
+impl State {
+    fn write(&mut self, writes: Writes<'_>) {
+        for Change { key, before, now } in writes.urls {
+            if let Some(before) = before.filter(|before| before.queued) {
+                self.queue.remove(&(key.site, before.position));
+            }
+            if now.queued {
+                self.queue.insert((key.site, now.standing(key).position));
+            }
+            if now.visit.is_none() {
+                self.visits.remove(&key);
+            }
+            self.urls.insert(key, now);
         }
+        for visit in writes.earlier {
+            self.earlier.entry(visit.key).or_default().insert(visit.at, visit);
+        }
+        let visits = writes.visits.into_iter().map(|(key, visit)| (key, visit.clone()));
+        self.visits.extend(visits);
+    }
+
+    fn entry(&self, key: UrlKey, url: &UrlRecord) -> Entry {
+        let (candidate, attempts) = (url.candidate.clone(), url.attempts);
+        Entry { candidate, attempts, visit: self.visits.get(&key).cloned() }
     }
 
     /// The entry of a URL in the queue.
-    fn queued(&self, entry: &Entry) -> Queued {
-        let is_again = self.again.contains(&entry.candidate.url.key());
-        let visited = |visit: &Visit| Visited { outcome: visit.outcome, outlinks: visit.outlinks.clone() };
-        Queued {
-            candidate: entry.candidate.clone(),
-            attempts: entry.attempts,
-            visited: entry.visit.as_ref().filter(|_| !is_again).map(visited),
-            again: entry.visit.clone().filter(|_| is_again).map(Box::new),
+    fn queued(&self, key: UrlKey, url: &UrlRecord) -> Queued {
+        let queued = Queued { attempts: url.attempts, ..Queued::first(url.candidate.clone()) };
+        match self.visits.get(&key) {
+            Some(visit) => queued.after(visit.clone(), url.again),
+            None => queued,
         }
-    }
-
-    /// The visits that those of a batch replace as the last.
-    fn visits_before(&self, batch: &Batch) -> BTreeMap<UrlKey, Visit> {
-        let before = batch.visits.iter().filter_map(|visit| self.urls.get(&visit.key)?.visit.clone());
-        before.map(|visit| (visit.key, Visit { outlinks: Vec::new(), ..visit })).collect()
-    }
-
-    /// Keeps them, except those that are still the last.
-    fn keep_earlier(&mut self, before: BTreeMap<UrlKey, Visit>) {
-        for (key, visit) in before {
-            let last = self.urls.get(&key).and_then(|entry| entry.visit.as_ref());
-            if last.is_some_and(|last| last.at != visit.at) {
-                let earlier = self.earlier.entry(key).or_default();
-                earlier.retain(|other| other.at != visit.at);
-                earlier.push(visit);
-                earlier.sort_by_key(|visit| visit.at);
-            }
-        }
-    }
-
-    fn visit(&mut self, visit: &Visit, committed: &mut Committed) {
-        if let Some(entry) = self.urls.get_mut(&visit.key) {
-            entry.visit = Some(visit.clone());
-            entry.attempts = visit.attempts;
-            self.again.remove(&visit.key);
-            self.leave_queue(visit.key, visit.judged_at, committed);
-        }
-    }
-
-    /// Removes a visited URL from the queue, unless its links were judged at a greater depth than it has now.
-    fn leave_queue(&mut self, key: UrlKey, judged_at: Distance, committed: &mut Committed) {
-        let Some(entry) = self.urls.get(&key) else { return };
-        let position = entry.candidate.position();
-        if !self.queue.contains(&(key.site, position)) {
-            return;
-        }
-        if entry.candidate.distance() < judged_at {
-            committed.outrun.push(key);
-        }
-        let links = entry.visit.as_ref().is_some_and(|visit| !visit.outlinks.is_empty());
-        if links && entry.candidate.distance() < judged_at {
-            let queued = Some(self.queued(entry));
-            committed.relaxed.push(Relaxed { key, was: position, queued });
-        } else {
-            self.queue.remove(&(key.site, position));
-        }
-    }
-
-    fn find(&mut self, candidate: &Candidate, committed: &mut Committed) {
-        let key = candidate.url.key();
-        let Some(known) = self.urls.get_mut(&key) else {
-            self.urls.insert(key, Entry { candidate: candidate.clone(), attempts: 0, visit: None });
-            self.queue.insert((key.site, candidate.position()));
-            committed.fresh.push(candidate.clone());
-            return;
-        };
-        if !is_nearer(candidate, known.candidate.purpose, known.candidate.distance()) {
-            return;
-        }
-        let was = known.candidate.position();
-        known.candidate = candidate.clone();
-        let again = self.again.contains(&key) || known.visit.as_ref().is_none_or(|visit| !visit.outlinks.is_empty());
-        let entry = known.clone();
-        self.queue.remove(&(key.site, was));
-        if again {
-            self.queue.insert((key.site, candidate.position()));
-        }
-        committed.relaxed.push(Relaxed { key, was, queued: again.then(|| self.queued(&entry)) });
     }
 
     fn put_site(&mut self, record: &SiteRecord) {

@@ -8,8 +8,8 @@ use dataset::{
     Layout, PageRow, Place, Rows, Superseded, UNRECORDED, UnrecordedPages, add_superseded, has_superseded,
     replace_places, write_superseded,
 };
-use model::{Purpose, Visit};
-use store::{CrawlView, StoreError, current_visit, says_what_is_there};
+use model::{Purpose, Visit, says_what_is_there};
+use store::{CrawlView, StoreError, current_visit};
 use weburl::UrlKey;
 
 /// The mark in a dataset's directory.

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use fjall::{Keyspace, OwnedWriteBatch};
-use model::{LimitSet, Visit};
-use store::{Batch, StoreError};
-use weburl::UrlKey;
+use model::LimitSet;
+use store::{Batch, Change, StoreError};
 
-use super::plan::{Plan, Touched};
+use super::plan::{Placed, Plan};
 use crate::codec::{self, Progress};
 use crate::known::Way;
 use crate::queue::Generations;
@@ -30,12 +29,10 @@ pub(crate) fn stage(
         totals::begin_round(&mut progress.totals, round);
     }
     // In key order, the order in which the engine writes best.
-    let mut changed: Vec<_> = plan.urls.iter().filter(|(_, url)| url.changed).collect();
-    changed.sort_unstable_by_key(|(key, _)| **key);
-    for (key, url) in changed {
-        stage.url(*key, url, progress);
+    for url in &plan.urls {
+        stage.url(url, progress);
     }
-    stage.visits(plan)?;
+    stage.visits(plan);
     stage.sites(batch, progress)?;
     stage.holders(batch)?;
     stage.seeds(batch, progress)?;
@@ -51,11 +48,10 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    fn url(&mut self, key: UrlKey, url: &Touched, progress: &mut Progress) {
-        let Touched { before, now: record, .. } = url;
-        let now = record.standing(key);
+    fn url(&mut self, url: &Placed, progress: &mut Progress) {
+        let Placed { change: Change { key, before, now: record }, left, entered } = url;
+        let now = record.standing(*key);
         totals::shift(&mut progress.totals, *before, Some(now));
-        let (left, entered) = (url.place_before(key), url.place_after(key, self.queue.youngest()));
         if let Some((generation, place)) = left.filter(|_| left != entered) {
             self.to.remove(self.queue.table(generation), place);
         }
@@ -72,43 +68,29 @@ impl Stage<'_> {
                 self.to.remove(&self.tables.urls, key.to_bytes());
             }
             if let Some((generation, place)) = entered {
-                self.to.insert(self.queue.table(generation), place, encoded);
+                self.to.insert(self.queue.table(*generation), *place, encoded);
             }
         } else {
             self.to.insert(&self.tables.urls, key.to_bytes(), encoded);
             if let Some((generation, place)) = entered {
-                self.to.insert(self.queue.table(generation), place, []);
+                self.to.insert(self.queue.table(*generation), *place, []);
             }
         }
     }
 
-    fn visits(&mut self, plan: &Plan<'_>) -> Result<(), StoreError> {
-        for (key, visit) in &plan.visits {
+    fn visits(&mut self, plan: &Plan<'_>) {
+        for visit in &plan.writes.earlier {
+            self.to.insert(&self.tables.earlier, keys::earlier(visit.key, visit.at), codec::encode_visit(visit));
+        }
+        for (key, visit) in &plan.writes.visits {
             let bytes = key.to_bytes();
-            let url = plan.urls.get(key);
-            let before = url.and_then(|url| url.before?.visit);
-            if url.is_some_and(|url| url.has_earlier) {
-                self.keep_earlier(*key, visit)?;
-            }
             self.to.insert(&self.tables.visits, bytes, codec::encode_visit(visit));
             if !visit.outlinks.is_empty() {
                 self.to.insert(&self.tables.outlinks, bytes, codec::encode_outlinks(&visit.outlinks));
-            } else if before.is_some_and(|before| before.has_outlinks) {
+            } else if plan.had_outlinks(*key) {
                 self.to.remove(&self.tables.outlinks, bytes);
             }
         }
-        Ok(())
-    }
-
-    /// Keeps the visit that this one follows. One of the same time is the same, committed once more.
-    fn keep_earlier(&mut self, key: UrlKey, visit: &Visit) -> Result<(), StoreError> {
-        let before = self.tables.visits.get(key.to_bytes()).map_err(self.tables.failed("looking up a record"))?;
-        let Some(bytes) = before else { return Ok(()) };
-        let before = codec::decode_visit(key, &bytes)?;
-        if before.at != visit.at {
-            self.to.insert(&self.tables.earlier, keys::earlier(key, before.at), bytes);
-        }
-        Ok(())
     }
 
     fn sites(&mut self, batch: &Batch, progress: &mut Progress) -> Result<(), StoreError> {

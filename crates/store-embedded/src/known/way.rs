@@ -2,7 +2,7 @@
 
 use model::{Distance, Purpose};
 
-use crate::codec::Standing;
+use store::Standing;
 
 /// By what way a URL is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

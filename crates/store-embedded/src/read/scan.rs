@@ -4,11 +4,11 @@
 use std::ops::Bound::{Included, Unbounded};
 
 use model::Position;
-use store::{Entry, StoreError};
+use store::{Entry, StoreError, UrlRecord};
 use weburl::{SiteKey, UrlKey};
 
 use super::{View, following, place, url_key};
-use crate::codec::{self, UrlRecord};
+use crate::codec;
 use crate::keys;
 use crate::merged::merged;
 

@@ -1,0 +1,330 @@
+//! What a batch does to the URLs it touches. This is the only place of that rule: a store looks up what [`apply`] asks for, and writes
+//! what it returns.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::Entry::{Occupied, Vacant};
+
+use foldhash::HashMap;
+use model::{Candidate, Distance, LimitSet, Outcome, Position, Purpose, Queued, Visit};
+use weburl::UrlKey;
+
+use crate::{Batch, Committed, Relaxed, StoreError};
+
+/// A URL as a store keeps it, but for its visits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UrlRecord {
+    /// The URL and how it was found.
+    pub candidate: Candidate,
+    /// How often it was asked for so far.
+    pub attempts: u8,
+    /// It stands in the queue of its site.
+    pub queued: bool,
+    /// It stands there to be visited again.
+    pub again: bool,
+    /// What counts of its last visit.
+    pub visit: Option<VisitSummary>,
+}
+
+/// The part of a visit on which commits and totals depend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VisitSummary {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// Bytes of the payload.
+    pub length: u64,
+    /// The visit has outlinks.
+    pub has_outlinks: bool,
+    /// The limits that it reached.
+    pub limits: LimitSet,
+    /// The round of the crawl.
+    pub round: u32,
+}
+
+/// How a URL stands: what the queue and the totals depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// What the URL is asked for.
+    pub purpose: Purpose,
+    /// Its distance from the nearest seed.
+    pub distance: Distance,
+    /// Its place in the queue of its site, if it stands there.
+    pub position: Position,
+    /// As [`UrlRecord::queued`].
+    pub queued: bool,
+    /// As [`UrlRecord::again`].
+    pub again: bool,
+    /// As [`UrlRecord::visit`].
+    pub visit: Option<VisitSummary>,
+}
+
+/// What a store knows before a batch.
+pub trait Known {
+    /// The record of a URL, if it is known.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn url(&self, key: UrlKey) -> Result<Option<UrlRecord>, StoreError>;
+
+    /// The last visit, with its outlinks, of a URL whose record has this summary of it.
+    ///
+    /// # Errors
+    /// The store cannot be read, or the visit is missing.
+    fn visit(&self, key: UrlKey, summary: VisitSummary) -> Result<Visit, StoreError>;
+
+    /// True where a URL is known. A store that can tell this without its record answers here.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn has(&self, key: UrlKey) -> Result<bool, StoreError> {
+        Ok(self.url(key)?.is_some())
+    }
+
+    /// The found URLs in their order. A store may leave out those whose path [is not shorter](is_nearer) than the known one: they change
+    /// nothing, and most links are such.
+    fn news<'b>(&self, found: &'b [Candidate]) -> Vec<&'b Candidate> {
+        found.iter().collect()
+    }
+}
+
+/// What a store writes for the URLs of a batch.
+#[derive(Debug)]
+pub struct Writes<'b> {
+    /// The records that change, in key order. A record that loses its visit loses its outlinks too.
+    pub urls: Vec<Change>,
+    /// The visits that become the last of their URL.
+    pub visits: BTreeMap<UrlKey, &'b Visit>,
+    /// The visits that these follow, without outlinks. A store keeps them by URL and time.
+    pub earlier: Vec<Visit>,
+}
+
+/// A record before and after a batch.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The URL.
+    pub key: UrlKey,
+    /// How it stood; `None` if it was unknown.
+    pub before: Option<Standing>,
+    /// Its record from now on.
+    pub now: UrlRecord,
+}
+
+impl VisitSummary {
+    /// That of a visit.
+    #[must_use]
+    pub fn of(visit: &Visit) -> Self {
+        let Visit { outcome, length, limits, round, .. } = *visit;
+        VisitSummary { outcome, length, has_outlinks: !visit.outlinks.is_empty(), limits, round }
+    }
+}
+
+impl Standing {
+    /// True where the URL waits for its first visit.
+    #[must_use]
+    pub fn is_in_queue(&self) -> bool {
+        self.queued && self.visit.is_none()
+    }
+}
+
+impl UrlRecord {
+    /// How the URL stands, its key being known already.
+    #[must_use]
+    pub fn standing(&self, key: UrlKey) -> Standing {
+        let (purpose, distance) = (self.candidate.purpose, self.candidate.distance());
+        let position = Position::of(purpose, distance.depth, key.url);
+        Standing { purpose, distance, position, queued: self.queued, again: self.again, visit: self.visit }
+    }
+
+    /// A URL that was unknown: queued, unless it is settled by a visit.
+    fn fresh(candidate: &Candidate, visit: Option<&Visit>) -> Self {
+        let visit = visit.map(VisitSummary::of);
+        UrlRecord { candidate: candidate.clone(), attempts: 0, queued: visit.is_none(), again: false, visit }
+    }
+
+    fn has_outlinks(&self) -> bool {
+        self.visit.is_some_and(|visit| visit.has_outlinks)
+    }
+}
+
+/// True if the path of `candidate` is shorter than the given one. The depths of pages and sitemaps have different meanings,
+/// so neither relaxes the other.
+#[must_use]
+pub fn is_nearer(candidate: &Candidate, purpose: Purpose, distance: Distance) -> bool {
+    candidate.purpose == purpose && candidate.distance() < distance
+}
+
+/// What a batch does to URLs that stand as `known` says: what is to be written, and what the commit found out. [`Store::commit`](crate::Store::commit)
+/// states the rule. The parts of a batch are applied in this order: reopened, again, visits, attempts, judged again, found, settled.
+///
+/// # Errors
+/// What is known cannot be read.
+pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Committed), StoreError> {
+    let committed = Committed::default();
+    let mut state =
+        State { known, urls: HashMap::default(), visits: BTreeMap::new(), followed: BTreeMap::new(), committed };
+    for key in &batch.reopened {
+        state.reopen(*key)?;
+    }
+    for key in &batch.again {
+        state.visit_again(*key)?;
+    }
+    for visit in &batch.visits {
+        state.visit(visit)?;
+    }
+    for (key, attempts) in &batch.attempts {
+        if let Some(url) = state.touch(*key)? {
+            url.now.attempts = *attempts;
+            url.changed = true;
+        }
+    }
+    for (key, judged_at) in &batch.judged_again {
+        if !state.touch(*key)?.is_some_and(|url| url.now.again) {
+            state.leave_queue(*key, *judged_at)?;
+        }
+    }
+    for candidate in known.news(&batch.found) {
+        state.find(candidate)?;
+    }
+    for (candidate, visit) in &batch.settled {
+        state.settle(candidate, visit)?;
+    }
+    Ok(state.finish())
+}
+
+/// The URLs that a batch touches, while its parts are applied.
+struct State<'k, 'b, K> {
+    known: &'k K,
+    urls: HashMap<UrlKey, Touched>,
+    visits: BTreeMap<UrlKey, &'b Visit>,
+    /// The visits before the batch of the URLs that it visits.
+    followed: BTreeMap<UrlKey, Visit>,
+    committed: Committed,
+}
+
+struct Touched {
+    before: Option<Standing>,
+    now: UrlRecord,
+    changed: bool,
+}
+
+impl Touched {
+    fn known(key: UrlKey, now: UrlRecord) -> Self {
+        Touched { before: Some(now.standing(key)), now, changed: false }
+    }
+
+    fn fresh(candidate: &Candidate, visit: Option<&Visit>) -> Self {
+        Touched { before: None, now: UrlRecord::fresh(candidate, visit), changed: true }
+    }
+}
+
+impl<'b, K: Known> State<'_, 'b, K> {
+    /// A URL, if it is known.
+    fn touch(&mut self, key: UrlKey) -> Result<Option<&mut Touched>, StoreError> {
+        Ok(match self.urls.entry(key) {
+            Occupied(touched) => Some(touched.into_mut()),
+            Vacant(place) => self.known.url(key)?.map(|now| place.insert(Touched::known(key, now))),
+        })
+    }
+
+    fn reopen(&mut self, key: UrlKey) -> Result<(), StoreError> {
+        let is_over = |url: &UrlRecord| !url.queued && url.visit.is_some_and(|visit| visit.outcome.may_be_reopened());
+        if let Some(url) = self.touch(key)?.filter(|url| is_over(&url.now)) {
+            // In a later round the URL keeps its visit, and is visited again.
+            url.now.again = url.now.visit.is_some_and(|visit| visit.round > 1);
+            url.now.visit.take_if(|_| !url.now.again);
+            (url.now.attempts, url.now.queued, url.changed) = (0, true, true);
+        }
+        Ok(())
+    }
+
+    fn visit_again(&mut self, key: UrlKey) -> Result<(), StoreError> {
+        let is_left = |url: &UrlRecord| !url.queued && url.visit.is_some();
+        if let Some(url) = self.touch(key)?.filter(|url| is_left(&url.now)) {
+            (url.now.attempts, url.now.queued, url.now.again, url.changed) = (0, true, true, true);
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, visit: &'b Visit) -> Result<(), StoreError> {
+        let key = visit.key;
+        let Some(url) = self.touch(key)? else { return Ok(()) };
+        let before = url.now.visit.replace(VisitSummary::of(visit));
+        (url.now.attempts, url.now.again, url.changed) = (visit.attempts, false, true);
+        let is_first = self.visits.insert(key, visit).is_none();
+        if let Some(before) = before.filter(|_| is_first) {
+            self.followed.insert(key, self.known.visit(key, before)?);
+        }
+        self.leave_queue(key, visit.judged_at)
+    }
+
+    /// Takes a visited URL out of the queue, unless its links were judged from further away than it is.
+    fn leave_queue(&mut self, key: UrlKey, judged_at: Distance) -> Result<(), StoreError> {
+        let Some(url) = self.touch(key)?.filter(|url| url.now.queued) else { return Ok(()) };
+        let is_nearer = url.now.candidate.distance() < judged_at;
+        if is_nearer && url.now.has_outlinks() {
+            let (was, record) = (url.now.candidate.position(), url.now.clone());
+            let queued = Some(self.queued(key, record)?);
+            self.committed.relaxed.push(Relaxed { key, was, queued });
+        } else {
+            (url.now.queued, url.changed) = (false, true);
+        }
+        if is_nearer {
+            self.committed.outrun.push(key);
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, candidate: &Candidate) -> Result<(), StoreError> {
+        let key = candidate.url.key();
+        let url = match self.urls.entry(key) {
+            Occupied(touched) => touched.into_mut(),
+            Vacant(place) => match self.known.url(key)? {
+                Some(now) => place.insert(Touched::known(key, now)),
+                None => {
+                    place.insert(Touched::fresh(candidate, None));
+                    self.committed.fresh.push(candidate.clone());
+                    return Ok(());
+                }
+            },
+        };
+        if !is_nearer(candidate, url.now.candidate.purpose, url.now.candidate.distance()) {
+            return Ok(());
+        }
+        let was = url.now.candidate.position();
+        url.now.candidate = candidate.clone();
+        url.now.queued = url.now.again || url.now.visit.is_none() || url.now.has_outlinks();
+        url.changed = true;
+        let queued = url.now.queued.then(|| url.now.clone());
+        let queued = queued.map(|record| self.queued(key, record)).transpose()?;
+        self.committed.relaxed.push(Relaxed { key, was, queued });
+        Ok(())
+    }
+
+    fn settle(&mut self, candidate: &Candidate, visit: &'b Visit) -> Result<(), StoreError> {
+        if !self.urls.contains_key(&visit.key) && !self.known.has(visit.key)? {
+            self.urls.insert(visit.key, Touched::fresh(candidate, Some(visit)));
+            self.visits.insert(visit.key, visit);
+        }
+        Ok(())
+    }
+
+    /// The entry of a URL in the queue.
+    fn queued(&self, key: UrlKey, record: UrlRecord) -> Result<Queued, StoreError> {
+        let queued = Queued { attempts: record.attempts, ..Queued::first(record.candidate) };
+        let Some(summary) = record.visit else { return Ok(queued) };
+        let visit = match self.visits.get(&key) {
+            Some(visit) => (*visit).clone(),
+            None => self.known.visit(key, summary)?,
+        };
+        Ok(queued.after(visit, record.again))
+    }
+
+    fn finish(mut self) -> (Writes<'b>, Committed) {
+        let changed = self.urls.into_iter().filter(|(_, url)| url.changed);
+        let mut urls: Vec<_> = changed.map(|(key, Touched { before, now, .. })| Change { key, before, now }).collect();
+        urls.sort_unstable_by_key(|change| change.key);
+        // A visit of the same time is the same, committed once more.
+        self.followed.retain(|key, before| self.visits.get(key).is_some_and(|visit| visit.at != before.at));
+        let earlier = self.followed.into_values().map(|visit| Visit { outlinks: Vec::new(), ..visit }).collect();
+        (Writes { urls, visits: self.visits, earlier }, self.committed)
+    }
+}
