@@ -15,6 +15,7 @@
 //! Invariant: a row is a function of the state and the archive alone; writing it while the crawl runs and deriving it later
 //! give the same row.
 
+mod columns;
 mod copy;
 mod encode;
 mod error;

@@ -105,19 +105,19 @@ impl LinkGroup {
         }
         self.end_pages()?;
         let LinkGroup { sources, targets, texts, kinds, rels, mut zstd, .. } = self;
-        // As the schema has them: a URL's key, and the URL.
-        let columns = [
-            (&sources.keys, &sources.rows, None),
-            (&sources.texts, &sources.rows, None),
-            (&targets.keys, &targets.rows, None),
-            (&targets.texts, &targets.rows, None),
-            (&texts.values, &texts.rows, None),
-            (&kinds.values, &kinds.rows, Some(kinds.statistics())),
-            (&rels.values, &rels.rows, Some(rels.statistics())),
-        ];
         let schema = file.schema_descr().columns().to_vec();
         let mut group = file.next_row_group()?;
-        for (column, (values, rows, statistics)) in schema.into_iter().zip(columns) {
+        for column in schema {
+            let (values, rows, statistics) = match column.name() {
+                "source_key" => (&sources.keys, &sources.rows, None),
+                "source" => (&sources.texts, &sources.rows, None),
+                "target_key" => (&targets.keys, &targets.rows, None),
+                "target" => (&targets.texts, &targets.rows, None),
+                "text" => (&texts.values, &texts.rows, None),
+                "kind" => (&kinds.values, &kinds.rows, Some(kinds.statistics())),
+                "rel" => (&rels.values, &rels.rows, Some(rels.statistics())),
+                name => return Err(ParquetError::General(format!("links have no column {name}"))),
+            };
             let (bytes, close) = rows.chunk(column, values, statistics, &mut zstd)?;
             group.append_column(&bytes, close)?;
         }

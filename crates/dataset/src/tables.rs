@@ -1,17 +1,14 @@
-//! The rows of the tables as values, and as columns.
+//! The rows of the tables as values.
 
 use std::sync::Arc;
 
-use arrow_array::builder::{
-    BinaryBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Int32Builder, Int64Builder, StringBuilder,
-    TimestampMicrosecondBuilder,
-};
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use compact_str::CompactString;
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::Row;
+use crate::columns::{self, IMAGES, PAGES};
 use crate::schema::Table;
 
 /// A row of the table of pages: what the state knows, and what the answer said.
@@ -158,138 +155,10 @@ pub struct Written {
 
 /// Turns page rows into columns.
 pub(crate) fn pages(rows: &[PageRow]) -> Result<RecordBatch, ArrowError> {
-    let row = |get: fn(&Row) -> Option<&str>| text(rows.iter().map(|page| get(&page.row)));
-    let content = |get: fn(&PageContent) -> Option<&str>| text(rows.iter().map(|page| get(page.content.as_ref()?)));
-    let count = |get: fn(&PageRow) -> Option<u32>| int32(rows.iter().map(get));
-    let columns: Vec<ArrayRef> = vec![
-        keys(rows.iter().map(|page| Some(page.key)))?,
-        row(|row| Some(&row.url)),
-        row(|row| Some(&row.site)),
-        row(|row| Some(&row.domain)),
-        count(|page| Some(page.row.depth)),
-        row(|row| Some(row.via)),
-        row(|row| Some(row.outcome)),
-        row(|row| row.reason.as_deref()),
-        count(|page| page.row.status.map(u32::from)),
-        row(|row| row.content_type.as_deref()),
-        int64(rows.iter().map(|page| page.row.length)),
-        row(|row| row.digest.as_deref()),
-        row(|row| row.duplicate_of.as_deref()),
-        row(|row| row.redirect_to.as_deref()),
-        row(|row| row.canonical.as_deref()),
-        times(rows.iter().map(|page| page.row.at.map(|at| at.0))),
-        count(|page| Some(u32::from(page.row.attempts))),
-        row(|row| row.found_on.as_deref()),
-        row(|row| row.title.as_deref()),
-        row(|row| row.warc_file.as_deref()),
-        int64(rows.iter().map(|page| page.row.warc_offset)),
-        int64(rows.iter().map(|page| page.row.warc_length)),
-        count(|page| page.row.out_degree),
-        content(|content| Some(content.kind)),
-        content(|content| content.declared_kind),
-        content(|content| content.extension_kind),
-        content(|content| content.sniffed_kind),
-        content(|content| content.language.as_deref()),
-        content(|content| content.encoding),
-        content(|content| content.text.as_deref()),
-        simhashes(rows),
-        count(|page| page.content.as_ref()?.links),
-        count(|page| page.content.as_ref()?.images),
-        content(|content| content.meta_robots.as_deref()),
-        content(|content| content.server.as_deref()),
-        content(|content| content.last_modified.as_deref()),
-        content(|content| content.etag.as_deref()),
-        content(|content| content.content_encoding.as_deref()),
-        content(|content| content.content_language.as_deref()),
-        content(|content| content.cache_control.as_deref()),
-        content(|content| content.x_robots_tag.as_deref()),
-        content(|content| content.truncated.as_deref()),
-        content(|content| content.rendered_for.as_deref()),
-        count(|page| page.content.as_ref()?.rendered_links),
-        count(|page| page.content.as_ref()?.rendered_chars),
-        count(|page| page.row.round),
-        count(|page| page.row.visit),
-        flags(rows.iter().map(|page| page.row.changed)),
-        content(|content| content.extra.as_deref()),
-    ];
-    RecordBatch::try_new(Table::Pages.schema(), columns)
+    columns::batch(Table::Pages.schema(), PAGES, rows)
 }
 
 /// Turns image rows into columns.
 pub(crate) fn images(rows: &[ImageRow]) -> Result<RecordBatch, ArrowError> {
-    let mut from_srcset = BooleanBuilder::with_capacity(rows.len());
-    let mut data = BinaryBuilder::new();
-    for image in rows {
-        from_srcset.append_value(image.from_srcset);
-        data.append_option(image.data.as_deref());
-    }
-    let columns: Vec<ArrayRef> = vec![
-        keys(rows.iter().map(|image| Some(image.source.key())))?,
-        text(rows.iter().map(|image| Some(image.source.as_str()))),
-        keys(rows.iter().map(|image| Some(image.url.as_ref()?.key())))?,
-        text(rows.iter().map(|image| Some(image.url.as_ref()?.as_str()))),
-        text(rows.iter().map(|image| image.digest.as_deref())),
-        text(rows.iter().map(|image| image.alt.as_deref())),
-        text(rows.iter().map(|image| image.declared_type.as_deref())),
-        text(rows.iter().map(|image| image.sniffed_kind)),
-        int32(rows.iter().map(|image| image.width)),
-        int32(rows.iter().map(|image| image.height)),
-        Arc::new(from_srcset.finish()),
-        int64(rows.iter().map(|image| Some(image.data.as_ref()?.len() as u64))),
-        Arc::new(data.finish()),
-    ];
-    RecordBatch::try_new(Table::Images.schema(), columns)
-}
-
-fn text<'a>(values: impl Iterator<Item = Option<&'a str>> + Clone) -> ArrayRef {
-    let add = |(rows, bytes), value: Option<&str>| (rows + 1, bytes + value.map_or(0, str::len));
-    let (rows, bytes) = values.clone().fold((0, 0), add);
-    let mut column = StringBuilder::with_capacity(rows, bytes);
-    values.for_each(|value| column.append_option(value));
-    Arc::new(column.finish())
-}
-
-fn keys(values: impl Iterator<Item = Option<UrlKey>> + Clone) -> Result<ArrayRef, ArrowError> {
-    let mut column = FixedSizeBinaryBuilder::with_capacity(values.clone().count(), 16);
-    for value in values {
-        match value {
-            Some(key) => column.append_value(key.to_bytes())?,
-            None => column.append_null(),
-        }
-    }
-    Ok(Arc::new(column.finish()))
-}
-
-/// What is greater than a column can hold counts as its greatest value.
-fn int32(values: impl Iterator<Item = Option<u32>>) -> ArrayRef {
-    let mut column = Int32Builder::new();
-    values.for_each(|value| column.append_option(value.map(|value| i32::try_from(value).unwrap_or(i32::MAX))));
-    Arc::new(column.finish())
-}
-
-fn flags(values: impl Iterator<Item = Option<bool>>) -> ArrayRef {
-    let mut column = BooleanBuilder::new();
-    values.for_each(|value| column.append_option(value));
-    Arc::new(column.finish())
-}
-
-fn int64(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
-    let mut column = Int64Builder::new();
-    values.for_each(|value| column.append_option(value.map(|value| i64::try_from(value).unwrap_or(i64::MAX))));
-    Arc::new(column.finish())
-}
-
-/// Fingerprints have no sign: the bits are kept.
-fn simhashes(rows: &[PageRow]) -> ArrayRef {
-    let mut column = Int64Builder::new();
-    for page in rows {
-        column.append_option(page.content.as_ref().and_then(|content| content.simhash).map(u64::cast_signed));
-    }
-    Arc::new(column.finish())
-}
-
-fn times(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
-    let mut column = TimestampMicrosecondBuilder::new().with_timezone("UTC");
-    values.for_each(|value| column.append_option(value.map(|value| i64::try_from(value).unwrap_or(i64::MAX))));
-    Arc::new(column.finish())
+    columns::batch(Table::Images.schema(), IMAGES, rows)
 }

@@ -14,10 +14,11 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
+use crate::columns::{Stored, TEXT_COLUMN};
 use crate::encode::{Texts, Zstd};
 use crate::links::LinkGroup;
 use crate::read::covered;
-use crate::schema::{COVERED_KEY, TEXT_COLUMN, Table, VERSION, VERSION_KEY};
+use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
 use crate::tables::{images, pages};
 use crate::{Batches, DatasetError, ImageRow, Layout, Links, PageRow, UNRECORDED, Written};
 
@@ -409,11 +410,14 @@ fn properties(table: Table) -> WriterProperties {
         .set_dictionary_page_size_limit(DICTIONARY_BYTES)
         .set_data_page_size_limit(PAGE_BYTES)
         .set_key_value_metadata(Some(vec![KeyValue::new(VERSION_KEY.to_owned(), VERSION.to_string())]));
-    for column in table.without_bounds() {
-        properties = properties.set_column_statistics_enabled(ColumnPath::from(*column), EnabledStatistics::None);
-    }
-    for column in table.repetitive() {
-        properties = properties.set_column_dictionary_enabled(ColumnPath::from(*column), true);
+    for Stored { name, is_repetitive, is_without_bounds } in table.stored() {
+        let path = ColumnPath::from(name);
+        if is_without_bounds {
+            properties = properties.set_column_statistics_enabled(path.clone(), EnabledStatistics::None);
+        }
+        if is_repetitive {
+            properties = properties.set_column_dictionary_enabled(path, true);
+        }
     }
     properties.build()
 }
