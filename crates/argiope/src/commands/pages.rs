@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::Args;
 use engine::End;
+use frontier::Filter;
 use model::{Outcome, Visit};
 use printable::Printable;
 use store::Store;
@@ -74,7 +75,8 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
     dir.create()?;
     let store = dir.open_store(&plan.options)?;
     refuse_other_seed(&dir, store.as_ref(), &seed)?;
-    let open_saver = || Saver::open(store.clone(), &dir, page_dir.clone(), body_bytes_max);
+    let filter = plan.settings.filter.clone();
+    let open_saver = || Saver::open(store.clone(), &dir, page_dir.clone(), body_bytes_max, filter.clone());
     let mut saver = open_saver()?;
     if is_resumed {
         tell_of_resumption(&saver, &page_dir, &dir, store.as_ref())?;
@@ -87,7 +89,7 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
 
     let saved = open_saver()?.saved();
     if matches!(end, End::Done | End::Waiting(_)) && saved == 0 {
-        let reason = why_none(store.as_ref(), &seed)?;
+        let reason = why_none(store.as_ref(), &filter, &seed)?;
         drop(store);
         if !is_resumed {
             // Nothing is kept of it, so that the same command tries again.
@@ -200,7 +202,7 @@ fn tell_of_resumption(saver: &Saver, page_dir: &PageDir, dir: &CrawlDir, store: 
 }
 
 /// Why there is not a single page: what became of the seed, or of what it redirects to.
-fn why_none(store: &dyn Store, seed: &CanonicalUrl) -> anyhow::Result<String> {
+fn why_none(store: &dyn Store, filter: &Filter, seed: &CanonicalUrl) -> anyhow::Result<String> {
     let (mut url, mut way) = (seed.clone(), format!("seedURL {seed}"));
     // The target of the last redirect may be one of those before.
     for _ in 0..=u8::MAX {
@@ -213,22 +215,22 @@ fn why_none(store: &dyn Store, seed: &CanonicalUrl) -> anyhow::Result<String> {
                 way.push_str(&format!(" redirects to {target}, which"));
                 url = target;
             }
-            _ => return Ok(format!("{way} {}", Printable(&why_no_page(&visit)))),
+            _ => return Ok(format!("{way} {}", Printable(&why_no_page(filter, &url, &visit)))),
         }
     }
     Ok(format!("{way} redirects without end"))
 }
 
-fn why_no_page(visit: &Visit) -> String {
+fn why_no_page(filter: &Filter, url: &CanonicalUrl, visit: &Visit) -> String {
     let what = match visit.outcome {
-        Outcome::Html | Outcome::Binary | Outcome::Duplicate => "is no HTML page",
-        Outcome::Excluded if is_external(visit) => return "is not internal".to_owned(),
+        outcome if outcome.is_fetched() => "is no HTML page",
+        Outcome::Excluded if is_external(filter, url) => return "is not internal".to_owned(),
         Outcome::Excluded => "is excluded",
         Outcome::Disallowed => "is disallowed by robots.txt",
         _ => "cannot be fetched",
     };
     let why = match visit.outcome {
-        Outcome::Html | Outcome::Binary | Outcome::Duplicate => visit.content_type.clone().unwrap_or_default(),
+        outcome if outcome.is_fetched() => visit.content_type.clone().unwrap_or_default(),
         Outcome::Excluded | Outcome::Disallowed | Outcome::Redirect => visit.reason.clone(),
         _ => failure(visit),
     };

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use frontier::{Excluded, Filter};
 use model::{Outcome, Visit};
 use weburl::CanonicalUrl;
 
@@ -38,19 +39,17 @@ pub(super) fn print(lines: &[Line<'_>]) -> io::Result<()> {
 }
 
 /// The word for what became of a URL, and the remark. `is_page` says that it is saved as a page.
-pub(super) fn shown_url(visit: &Visit, is_page: bool) -> (&'static str, String) {
+pub(super) fn shown_url(filter: &Filter, url: &CanonicalUrl, visit: &Visit, is_page: bool) -> (&'static str, String) {
     let in_brackets = |text: &str| if text.is_empty() { String::new() } else { format!(" ({text})") };
     match visit.outcome {
         _ if is_page => ("Fetched", in_brackets(&visit.reason)),
-        Outcome::Html | Outcome::Binary | Outcome::Duplicate => {
-            ("NotHTML", in_brackets(visit.content_type.as_deref().unwrap_or_default()))
-        }
+        outcome if outcome.is_fetched() => ("NotHTML", in_brackets(visit.content_type.as_deref().unwrap_or_default())),
         Outcome::Redirect => {
             let target = visit.target.as_ref().map(|target| format!(" -> {target}")).unwrap_or_default();
             ("Redirect", target + &in_brackets(&visit.reason))
         }
         Outcome::Disallowed => ("Disallowed", in_brackets(&visit.reason)),
-        Outcome::Excluded if is_external(visit) => ("External", String::new()),
+        Outcome::Excluded if is_external(filter, url) => ("External", String::new()),
         Outcome::Excluded => ("Excluded", in_brackets(&visit.reason)),
         Outcome::Trap => ("Trap", in_brackets(&visit.reason)),
         _ => ("Failed", in_brackets(&failure(visit))),
@@ -66,27 +65,35 @@ pub(super) fn failure(visit: &Visit) -> String {
     }
 }
 
-/// Whether a URL was left alone because it is not internal.
-pub(super) fn is_external(visit: &Visit) -> bool {
-    visit.outcome == Outcome::Excluded && visit.reason.starts_with("out of scope")
+/// Whether a URL is left alone because it is not internal.
+pub(super) fn is_external(filter: &Filter, url: &CanonicalUrl) -> bool {
+    matches!(filter.judge(url), Err(Excluded::OutOfScope(_)))
 }
 
 #[cfg(test)]
 mod tests {
     use model::Timestamp;
-    use weburl::CanonicalRules;
+    use weburl::{CanonicalRules, Scope, ScopeKind};
 
     use super::*;
 
     fn check(outcome: Outcome, reason: &str, status: u16, expect: &str) {
-        let url = CanonicalUrl::parse("http://a.test/x", &CanonicalRules::default()).expect("a URL");
+        check_url("http://a.test/x", outcome, reason, status, expect);
+    }
+
+    fn check_url(text: &str, outcome: Outcome, reason: &str, status: u16, expect: &str) {
+        let parse = |text| CanonicalUrl::parse(text, &CanonicalRules::default()).expect("a URL");
+        let url = parse(text);
+        let mut scope = Scope::new(ScopeKind::Host);
+        scope.add_seed(&parse("http://a.test/"));
+        let filter = Filter { scope, include: Vec::new(), exclude: Vec::new() };
         let visit = Visit {
             status,
             target: Some("http://a.test/y".to_owned()),
             content_type: Some("application/pdf".to_owned()),
             ..Visit::without_fetch(url.key(), outcome, reason.to_owned(), Timestamp::default())
         };
-        let (word, remark) = shown_url(&visit, outcome == Outcome::Html);
+        let (word, remark) = shown_url(&filter, &url, &visit, outcome == Outcome::Html);
         let line = Line { depth: 1, found: outcome == Outcome::Excluded, word, url: &url, remark };
         assert_eq!(line.to_string(), expect);
     }
@@ -98,7 +105,7 @@ mod tests {
         check(Outcome::Binary, "", 200, "1    NotHTML: http://a.test/x (application/pdf)");
         check(Outcome::Redirect, "", 301, "1    Redirect: http://a.test/x -> http://a.test/y");
         check(Outcome::Disallowed, "line 3", 0, "1    Disallowed: http://a.test/x (line 3)");
-        check(Outcome::Excluded, "out of scope host", 0, "1      External: http://a.test/x");
+        check_url("http://b.test/", Outcome::Excluded, "whatever it says", 0, "1      External: http://b.test/");
         check(Outcome::Excluded, "exclude *x", 0, "1      Excluded: http://a.test/x (exclude *x)");
         check(Outcome::HttpError, "", 404, "1    Failed: http://a.test/x (status 404)");
         check(

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use export::page_files::head;
 use export::{HtmlPage, html_of, may_be_html};
+use frontier::Filter;
 use model::{ArchiveLocation, Candidate, Outcome, Via};
 use replay::Replay;
 use store::{Batch, Committed, Entry, Store};
@@ -27,6 +28,7 @@ pub(super) struct Saver {
     store: Arc<dyn Store>,
     archive: PathBuf,
     body_bytes_max: u64,
+    filter: Filter,
     page_dir: PageDir,
     /// A page's file before it has its name.
     staging: PathBuf,
@@ -43,9 +45,10 @@ impl Saver {
         dir: &CrawlDir,
         page_dir: PageDir,
         body_bytes_max: u64,
+        filter: Filter,
     ) -> anyhow::Result<Self> {
         let (archive, staging) = (dir.archive(), dir.root().join("page.tmp"));
-        let mut saver = Saver { store, archive, body_bytes_max, page_dir, staging, saved: 0 };
+        let mut saver = Saver { store, archive, body_bytes_max, filter, page_dir, staging, saved: 0 };
         let keys = saver.recorded_pages()?;
         for (id, key) in saver.stale(&keys)? {
             if let Some(entry) = saver.store.get(key)? {
@@ -73,7 +76,7 @@ impl Saver {
             let Some(entry) = self.store.get(visit.key)? else { continue };
             let is_page = self.write(self.saved, &entry)?;
             self.saved += u64::from(is_page);
-            let (word, remark) = shown_url(visit, is_page);
+            let (word, remark) = shown_url(&self.filter, &entry.candidate.url, visit, is_page);
             self.print(&entry, word, remark)?;
             self.print_found(&entry, batch, &fresh)?;
         }
@@ -172,7 +175,7 @@ impl Saver {
             })
             .collect();
         for (link, visit) in batch.settled.iter().filter(|(link, _)| link.found_on == on_page) {
-            let (word, remark) = shown_url(visit, false);
+            let (word, remark) = shown_url(&self.filter, &link.url, visit, false);
             lines.push(Line { depth, found: true, word, url: &link.url, remark });
         }
         print(&lines)
