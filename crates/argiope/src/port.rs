@@ -41,7 +41,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-use self::body::{Answer, Timely};
+use self::body::{Timely, TrackedBody};
 use self::connections::{Connection, Connections};
 use self::paced::Paced;
 use crate::access::Guard;
@@ -139,7 +139,7 @@ async fn talk(
     let answering = service_fn(move |request: Request<Incoming>| {
         let under_way = asking.begin();
         let answer = router.call(request.map(|body| Timely::new(body, under_way.clone())));
-        async move { answer.await.map(|response: Response<Body>| response.map(|body| Answer::new(body, under_way))) }
+        async move { answer.await.map(|response: Response<Body>| response.map(|body| TrackedBody::new(body, under_way))) }
     });
     let served = server.serve_connection(TokioIo::new(stream), answering);
     tokio::pin!(served);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dataset::{Layout, Row, Rows};
 use model::Purpose;
-use replay::{Answer, Replay};
+use replay::{RecordedAnswer, Replay};
 use store::{CrawlView, Entry, StoreError, with_current_visit};
 use weburl::UrlKey;
 
@@ -96,7 +96,7 @@ impl Selected {
     ///
     /// # Errors
     /// The record is lost or damaged.
-    pub fn answer(&self, replay: &mut Replay<'_>) -> Result<Option<Answer>, ExportError> {
+    pub fn answer(&self, replay: &mut Replay<'_>) -> Result<Option<RecordedAnswer>, ExportError> {
         let Some(visit) = &self.entry.visit else { return Ok(None) };
         replay.answer(visit).map_err(|source| ExportError::Replay { url: self.row.url.clone(), source })
     }

@@ -6,18 +6,18 @@ use warc::{LoadedRecord, Truncated};
 
 /// An answer from the archive.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct RecordedAnswer {
     /// The WARC record it comes from: a response or a revisit.
     pub record: LoadedRecord,
     /// The record whose payload it has, where that is another one.
     original: Option<LoadedRecord>,
 }
 
-impl Answer {
+impl RecordedAnswer {
     /// The answer in a record, with the payload of its original where it is a revisit.
     #[must_use]
     pub fn new(record: LoadedRecord, original: Option<LoadedRecord>) -> Self {
-        Answer { record, original }
+        RecordedAnswer { record, original }
     }
 
     /// The HTTP head as archived, to and including the empty line.

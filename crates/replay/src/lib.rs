@@ -14,7 +14,7 @@ use store::{CrawlView, Entry, Segment, StoreError};
 use warc::{Header, LoadedRecord, ReadError, Reader, RecordType};
 use weburl::CanonicalUrl;
 
-pub use answer::Answer;
+pub use answer::RecordedAnswer;
 
 /// The greatest HTTP head that an archived block may have besides its payload, in bytes.
 const HEAD_BYTES_MAX: u64 = 16 << 20;
@@ -61,7 +61,7 @@ impl<'s> Replay<'s> {
     ///
     /// # Errors
     /// The record, or that of its original, is lost or damaged.
-    pub fn answer(&mut self, visit: &Visit) -> Result<Option<Answer>, ReplayError> {
+    pub fn answer(&mut self, visit: &Visit) -> Result<Option<RecordedAnswer>, ReplayError> {
         let Some(location) = visit.location else { return Ok(None) };
         let record = self.record(location)?;
         self.answer_of(record).map(Some)
@@ -72,16 +72,16 @@ impl<'s> Replay<'s> {
     ///
     /// # Errors
     /// The original is lost or damaged.
-    pub fn answer_of(&mut self, record: LoadedRecord) -> Result<Answer, ReplayError> {
+    pub fn answer_of(&mut self, record: LoadedRecord) -> Result<RecordedAnswer, ReplayError> {
         if record.header.record_type() != Some(RecordType::Revisit) {
-            return Ok(Answer::new(record, None));
+            return Ok(RecordedAnswer::new(record, None));
         }
         let place = self.original_of(&record.header)?.ok_or(ReplayError::Original)?;
         let original = self.record(place)?;
         Ok(if record.http_parts().0.is_empty() {
-            Answer::new(original, None)
+            RecordedAnswer::new(original, None)
         } else {
-            Answer::new(record, Some(original))
+            RecordedAnswer::new(record, Some(original))
         })
     }
 

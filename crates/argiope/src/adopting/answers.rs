@@ -15,7 +15,7 @@ use model::{
     Exchange, FetchOutcome, FetchTask, Fetched, Headers, Method, Response, RobotsAnswer, RobotsRecord, SiteRecord,
     TaskId, Timestamp, Truncation,
 };
-use replay::{Answer, Replay};
+use replay::{RecordedAnswer, Replay};
 use store::Store;
 use warc::{LoadedRecord, Problem, Reader, RecordType, Severity};
 use weburl::{CanonicalUrl, UrlKey};
@@ -32,9 +32,9 @@ const ROBOTS_TXT: &str = "/robots.txt";
 pub(super) struct Answers {
     aside: PathBuf,
     files: Vec<String>,
-    found: BTreeMap<UrlKey, Found>,
+    found: BTreeMap<UrlKey, SetAside>,
     /// Those for robots.txt, in order.
-    robots: Vec<Found>,
+    robots: Vec<SetAside>,
     /// Responses by their records' ids: what revisits refer to.
     by_id: HashMap<String, Place>,
     /// Originals in the crawl's own archive.
@@ -54,7 +54,7 @@ struct Place {
 }
 
 #[derive(Clone)]
-struct Found {
+struct SetAside {
     url: CanonicalUrl,
     place: Place,
     is_revisit: bool,
@@ -121,7 +121,7 @@ impl Answers {
             if let (Some(RecordType::Response), Some(id)) = (kind, header.record_id()) {
                 self.by_id.insert(id.to_owned(), place);
             }
-            let found = Found { url, place, is_revisit: kind == Some(RecordType::Revisit) };
+            let found = SetAside { url, place, is_revisit: kind == Some(RecordType::Revisit) };
             if found.url.path() == ROBOTS_TXT {
                 self.robots.push(found.clone());
             }
@@ -143,8 +143,8 @@ impl Answers {
 
     /// Forgets revisits of what is not there, and reads the originals that are in the crawl's own archive.
     fn drop_unusable(&mut self, replay: &mut Replay<'_>, store: &dyn Store) -> anyhow::Result<()> {
-        let revisits: Vec<Found> = self.found.values().filter(|found| found.is_revisit).cloned().collect();
-        for Found { url, place, .. } in revisits {
+        let revisits: Vec<SetAside> = self.found.values().filter(|found| found.is_revisit).cloned().collect();
+        for SetAside { url, place, .. } in revisits {
             let record = self.load(place)?;
             let refers_to = record.header.get("WARC-Refers-To").map(str::to_owned);
             if refers_to.as_ref().is_some_and(|id| self.by_id.contains_key(id)) {
@@ -212,7 +212,7 @@ impl Answers {
         store: &dyn Store,
         settings: &Settings,
     ) -> anyhow::Result<Option<Record>> {
-        let Found { url, place, .. } = &self.robots[index];
+        let SetAside { url, place, .. } = &self.robots[index];
         let site = url.site();
         let before = store.site(site.key())?.unwrap_or_else(|| SiteRecord::new(site.clone()));
         let (exchange, response, _) = self.exchange(url, *place)?;
@@ -278,7 +278,7 @@ impl Answers {
         };
         let beside = self.beside(place.file, &record)?;
         let at = header.date().and_then(Timestamp::from_rfc3339).unwrap_or_default();
-        let answer = Answer::new(record, original);
+        let answer = RecordedAnswer::new(record, original);
         let response = answer.response(self.body_bytes_max);
         let address = header.get("WARC-IP-Address").and_then(|address| address.parse().ok());
         let exchange = Exchange {

@@ -19,7 +19,7 @@ use settings::plan::Plan;
 use settings::usage;
 
 /// A crawl with a dataset.
-pub(super) struct Asked {
+pub(super) struct QueriedCrawl {
     pub(super) layout: Layout,
     canonical: CanonicalRules,
     /// The depth from which no link is followed.
@@ -35,7 +35,7 @@ pub(super) struct Extent {
     pub(super) visited: bool,
 }
 
-impl Asked {
+impl QueriedCrawl {
     /// Opens the directory of a crawl, and completes its dataset: a running crawl does so itself, of any other what is missing
     /// is derived from the archive.
     ///
@@ -57,7 +57,7 @@ impl Asked {
         if plan.dataset && !live::publish(root)? {
             complete(&dir, &layout, &plan)?;
         }
-        Ok(Asked { layout, canonical: plan.settings.canonical, bottom: plan.settings.depth_max })
+        Ok(QueriedCrawl { layout, canonical: plan.settings.canonical, bottom: plan.settings.depth_max })
     }
 
     /// The link graph.

@@ -160,7 +160,7 @@ pub fn run(args: ClientArgs) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let client = connect(&args.server, &proof).await?;
-        let mut asked = Asked { client, json: args.json, out: Box::new(std::io::stdout()) };
+        let mut asked = Session { client, json: args.json, out: Box::new(std::io::stdout()) };
         match asked.ask(args.method).await {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(error) => Err(match error.downcast::<Status>() {
@@ -207,13 +207,13 @@ async fn connect(server: &str, proof: &Proof) -> anyhow::Result<Client> {
     Ok(client.max_decoding_message_size(ANSWER_BYTES_MAX))
 }
 
-struct Asked {
+struct Session {
     client: Client,
     json: bool,
     out: Box<dyn Write>,
 }
 
-impl Asked {
+impl Session {
     async fn ask(&mut self, method: Method) -> anyhow::Result<()> {
         let client = &mut self.client;
         match method {

@@ -87,7 +87,7 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         body_bytes_max: plan.settings.limits.body_bytes_max,
     };
     let copying = CopySettings { now: Clock::start().date(), segment_bytes_max: plan.segment_bytes_max };
-    let mut told = Told::new(args.format);
+    let mut told = ExportProgress::new(args.format);
     let mut progress = |done| told.show(done);
     match args.format {
         Format::Jsonl => text(args.output.as_deref(), |target, out| {
@@ -175,18 +175,18 @@ where
 }
 
 /// Progress on standard error where somebody looks at it: one line, rewritten.
-struct Told {
+struct ExportProgress {
     format: Format,
     shows: bool,
     shown: u64,
 }
 
-impl Told {
+impl ExportProgress {
     /// Rows between two reports.
     const EVERY: u64 = 10_000;
 
     fn new(format: Format) -> Self {
-        Told { format, shows: io::stderr().is_terminal(), shown: 0 }
+        ExportProgress { format, shows: io::stderr().is_terminal(), shown: 0 }
     }
 
     fn show(&mut self, done: u64) {

@@ -11,7 +11,7 @@ use printable::{Printable, write_json_line};
 use serde::Serialize;
 use weburl::UrlKey;
 
-use super::asked::Asked;
+use super::asked::QueriedCrawl;
 use printable::counted;
 
 /// The arguments of `argiope links`.
@@ -47,7 +47,7 @@ pub(crate) struct Link<'a> {
 /// # Errors
 /// The directory holds no crawl with a dataset, or no such URL.
 pub fn run(args: LinksArgs) -> anyhow::Result<ExitCode> {
-    let asked = Asked::new(&args.dir)?;
+    let asked = QueriedCrawl::new(&args.dir)?;
     let (url, _) = asked.vertex(&asked.graph()?, &args.url)?;
     let mut out = std::io::stdout().lock();
     if !args.inward {

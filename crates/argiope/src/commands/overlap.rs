@@ -12,7 +12,7 @@ use printable::{Printable, write_json_line};
 use serde_json::json;
 use weburl::CanonicalUrl;
 
-use super::asked::{Asked, Extent, Threads};
+use super::asked::{Extent, QueriedCrawl, Threads};
 use printable::counted;
 
 /// The arguments of `argiope overlap`.
@@ -41,7 +41,7 @@ pub struct OverlapArgs {
 /// # Errors
 /// The directory holds no crawl with a dataset, a URL is not known to it, or both are of one domain.
 pub fn run(args: OverlapArgs) -> anyhow::Result<ExitCode> {
-    let asked = Asked::new(&args.dir)?;
+    let asked = QueriedCrawl::new(&args.dir)?;
     let graph = asked.graph_of(args.extent)?;
     let (one, _) = asked.vertex(&graph, &args.url1)?;
     let (other, _) = asked.vertex(&graph, &args.url2)?;

@@ -13,7 +13,7 @@ use printable::{Printable, write_json_line};
 use serde_json::json;
 use weburl::UrlKey;
 
-use super::asked::Asked;
+use super::asked::QueriedCrawl;
 use printable::counted;
 
 /// The arguments of `argiope path`.
@@ -35,7 +35,7 @@ pub struct PathArgs {
 /// # Errors
 /// The directory holds no crawl with a dataset, a URL is not known to it, or no links lead from one to the other.
 pub fn run(args: PathArgs) -> anyhow::Result<ExitCode> {
-    let asked = Asked::new(&args.dir)?;
+    let asked = QueriedCrawl::new(&args.dir)?;
     let graph = asked.graph()?;
     let (one, from) = asked.vertex(&graph, &args.url1)?;
     let (other, to) = asked.vertex(&graph, &args.url2)?;

@@ -14,7 +14,7 @@ use printable::{Printable, write_json_line};
 use serde::Serialize;
 use weburl::UrlKey;
 
-use super::asked::{Asked, Extent, Threads};
+use super::asked::{Extent, QueriedCrawl, Threads};
 use printable::counted;
 use settings::usage;
 use table::Table;
@@ -56,7 +56,7 @@ enum By {
 
 /// The answer, as JSON.
 #[derive(Serialize)]
-struct Answer {
+struct RankOutput {
     definition: &'static str,
     damping: f64,
     rounds: u32,
@@ -79,7 +79,7 @@ struct Row {
 /// The directory holds no crawl with a dataset, or a file cannot be written.
 pub fn run(args: RankArgs) -> anyhow::Result<ExitCode> {
     let table = args.out.as_deref().map(Table::at).transpose()?;
-    let asked = Asked::new(&args.dir)?;
+    let asked = QueriedCrawl::new(&args.dir)?;
     let graph = asked.graph_of(args.extent)?;
     let (graph, group_names) = match args.by {
         By::Page => (graph, None),
@@ -105,7 +105,7 @@ pub fn run(args: RankArgs) -> anyhow::Result<ExitCode> {
     };
     let name = |key: &UrlKey| names.get(key).cloned().unwrap_or_else(|| key.to_string());
     let rows = (1..).zip(top).map(|(place, (key, rank))| Row { place, rank: *rank, name: name(key) });
-    let answer = Answer::new(definition, &graph, &ranks, rows.collect());
+    let answer = RankOutput::new(definition, &graph, &ranks, rows.collect());
     if args.json {
         write_json_line(&mut out, &answer)?;
     } else {
@@ -120,7 +120,7 @@ fn named(grouped: graph::Grouped) -> (Graph, Option<HashMap<UrlKey, String>>) {
 
 /// The rank of one URL: what the crawl does not know has none.
 fn one(
-    asked: &Asked,
+    asked: &QueriedCrawl,
     given: &str,
     graph: &Graph,
     ranks: &Ranks,
@@ -155,9 +155,9 @@ fn one(
     Ok(ExitCode::SUCCESS)
 }
 
-impl Answer {
+impl RankOutput {
     fn new(definition: Definition, graph: &Graph, ranks: &Ranks, rows: Vec<Row>) -> Self {
-        Answer {
+        RankOutput {
             definition: if definition == Definition::Normalized { "normalized" } else { "original" },
             damping: DAMPING,
             rounds: ranks.rounds,

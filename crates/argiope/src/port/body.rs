@@ -74,18 +74,18 @@ fn too_slow() -> Status {
 }
 
 /// The body of an answer.
-pub(super) struct Answer {
+pub(super) struct TrackedBody {
     inner: Body,
     _under_way: Arc<UnderWay>,
 }
 
-impl Answer {
+impl TrackedBody {
     pub(super) fn new(inner: Body, under_way: Arc<UnderWay>) -> Self {
-        Answer { inner, _under_way: under_way }
+        TrackedBody { inner, _under_way: under_way }
     }
 }
 
-impl HttpBody for Answer {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

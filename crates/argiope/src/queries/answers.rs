@@ -25,7 +25,7 @@ const EDGES_MAX: usize = 10_000;
 const LINKS_MAX: usize = 10_000;
 
 /// A question to this process and all others.
-pub(super) struct Asked {
+pub(super) struct PartOfQuery {
     /// What this process knows.
     pub(super) layouts: Vec<Layout>,
     pub(super) visits: Visits,
@@ -43,7 +43,7 @@ fn from_wire((site, url): WireKey) -> UrlKey {
     UrlKey { site: SiteKey(site), url }
 }
 
-impl Asked {
+impl PartOfQuery {
     /// The answer, in the first process.
     pub(super) fn answer(&mut self, query: &Query, crew: Crew) -> anyhow::Result<Option<serde_json::Value>> {
         let is_first = self.peers.is_first();

@@ -24,7 +24,7 @@ use query_wire::{PartResult, Run, Start, Started};
 use serde::{Deserialize, Serialize};
 use store_postgres::cluster::Visited;
 
-use super::answers::Asked;
+use super::answers::PartOfQuery;
 use super::peers::Peers;
 use super::{QUERY_SECONDS_MAX, QueryError, why};
 use crawl::CrawlDir;
@@ -117,7 +117,7 @@ fn compute() -> anyhow::Result<Option<serde_json::Value>> {
         supersede(&layouts, &visited(state)?)?;
     }
     let visits = if query.is_of_graph() { visits(&dir, state.as_ref(), (index, members))? } else { Visits::default() };
-    Asked { layouts, visits, peers }.answer(&query, Crew::among(sockets, threads))
+    PartOfQuery { layouts, visits, peers }.answer(&query, Crew::among(sockets, threads))
 }
 
 /// What this member knows of the visited pages besides the datasets. Each member reads a share of what all need once.

@@ -162,7 +162,7 @@ pub(super) struct Crawling {
 }
 
 /// Where a call stands.
-struct Standing {
+struct CallState {
     is_done: bool,
     /// What became of the seed.
     visit: Option<Visit>,
@@ -187,7 +187,7 @@ impl Crawling {
         let mut told = None;
         loop {
             let (plan, seed) = (self.service.plan(), self.seed.clone());
-            let standing = self.service.ask(move |control| Standing::of(control, &plan.settings, &seed)).await?;
+            let standing = self.service.ask(move |control| CallState::of(control, &plan.settings, &seed)).await?;
             if standing.is_done {
                 return self.response(standing).await;
             }
@@ -206,8 +206,8 @@ impl Crawling {
         }
     }
 
-    async fn response(&self, standing: Standing) -> Result<CrawlResponse, Status> {
-        let Standing { visit, reach, .. } = standing;
+    async fn response(&self, standing: CallState) -> Result<CrawlResponse, Status> {
+        let CallState { visit, reach, .. } = standing;
         let outcomes = self.service.ask(move |control| control.outcomes(&reach)).await?;
         let (_, owner) = self.service.owner(self.seed.key().site).await?;
         let (outcome, reason) = visit.map(|visit| (visit.outcome.to_string(), visit.reason)).unwrap_or_default();
@@ -215,7 +215,7 @@ impl Crawling {
     }
 }
 
-impl Standing {
+impl CallState {
     fn of(control: &Control, settings: &Settings, seed: &CanonicalUrl) -> Result<Self, StoreError> {
         let mut area = Area::of(settings, std::slice::from_ref(seed));
         let first = control.get(seed.key())?;
@@ -233,7 +233,7 @@ impl Standing {
         let is_known = last.is_none_or(|entry| entry.visit.is_some());
         let is_done = is_known && !control.is_waiting(&area.reach)? && area.admit(control)? == 0;
         let visit = first.and_then(|entry| entry.visit);
-        Ok(Standing { is_done, visit, reach: area.reach })
+        Ok(CallState { is_done, visit, reach: area.reach })
     }
 }
 

@@ -3,7 +3,7 @@
 use model::Outcome;
 use postgres::Transaction;
 use postgres::types::Type;
-use replay::Answer;
+use replay::RecordedAnswer;
 
 use super::copy::{Copy, time};
 use super::sites::Sites;
@@ -55,7 +55,7 @@ pub(super) fn write(
 }
 
 /// A page as text.
-fn decoded(answer: &Answer, content_type: Option<&str>, bytes_max: usize) -> String {
+fn decoded(answer: &RecordedAnswer, content_type: Option<&str>, bytes_max: usize) -> String {
     let body = answer.body(bytes_max);
     extract::charset::decide(&body, content_type).encoding.decode(&body).0.into_owned()
 }

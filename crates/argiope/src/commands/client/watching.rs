@@ -6,7 +6,7 @@ use crawl::Importance;
 use settings::units::Span;
 use settings::usage;
 
-use super::Asked;
+use super::Session;
 use crate::commands::watch::{Budget, EVERY_MIN, VISITS_MAX, importance};
 
 /// What is watched, and how much.
@@ -31,7 +31,7 @@ impl Watching {
     ///
     /// # Errors
     /// The server does not answer, or says no.
-    pub(super) async fn watch(self, asked: &mut Asked) -> anyhow::Result<()> {
+    pub(super) async fn watch(self, asked: &mut Session) -> anyhow::Result<()> {
         let Span(every) = self.every;
         if every < EVERY_MIN {
             return Err(usage(format!("--every must be at least {}", Span(EVERY_MIN))));

@@ -5,7 +5,7 @@ use frontier::RobotsState;
 use serde::Serialize;
 use weburl::CanonicalUrl;
 
-use super::standing::Standing;
+use super::standing::SiteNow;
 
 /// What one rule says.
 #[derive(Debug, Serialize)]
@@ -19,7 +19,7 @@ pub(super) struct Rule {
 }
 
 /// What each rule says, in the order in which a crawl asks them.
-pub(super) fn judge(url: &CanonicalUrl, is_seed: bool, standing: &Standing<'_>, settings: &Settings) -> Vec<Rule> {
+pub(super) fn judge(url: &CanonicalUrl, is_seed: bool, standing: &SiteNow<'_>, settings: &Settings) -> Vec<Rule> {
     vec![scope(url, is_seed, settings), trap(url, standing, settings), robots(url, standing, settings)]
 }
 
@@ -36,7 +36,7 @@ fn scope(url: &CanonicalUrl, is_seed: bool, settings: &Settings) -> Rule {
     Rule { rule: "scope", allows: Some(verdict.is_ok()), by }
 }
 
-fn trap(url: &CanonicalUrl, standing: &Standing<'_>, settings: &Settings) -> Rule {
+fn trap(url: &CanonicalUrl, standing: &SiteNow<'_>, settings: &Settings) -> Rule {
     let traps = &settings.site_rules.traps;
     let verdict = |allows, by| Rule { rule: "trap", allows: Some(allows), by };
     if let Some((_, broken)) = traps.broken_by(url) {
@@ -62,7 +62,7 @@ fn trap(url: &CanonicalUrl, standing: &Standing<'_>, settings: &Settings) -> Rul
     }
 }
 
-fn robots(url: &CanonicalUrl, standing: &Standing<'_>, settings: &Settings) -> Rule {
+fn robots(url: &CanonicalUrl, standing: &SiteNow<'_>, settings: &Settings) -> Rule {
     let verdict = |allows, by| Rule { rule: "robots", allows, by };
     let Some(matching) = settings.site_rules.matching else {
         return verdict(Some(true), "ignored: --robots ignore".to_owned());

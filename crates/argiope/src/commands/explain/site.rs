@@ -9,7 +9,7 @@ use store::CrawlView;
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::crawl::Crawl;
-use super::standing::Standing;
+use super::standing::SiteNow;
 use super::survey::{NearLimit, Survey};
 use super::target::Host;
 use crate::rows::FRONTIER;
@@ -141,7 +141,7 @@ fn unknown(crawl: &Crawl, host: &Host) -> Vec<String> {
 impl SiteStory {
     fn of(crawl: &Crawl, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
         let settings = &crawl.settings;
-        let standing = Standing::new(site, record, settings, crawl.now);
+        let standing = SiteNow::new(site, record, settings, crawl.now);
         let survey = Survey::of(crawl.store(), &standing.record, &settings.site_rules.traps)?;
         let queue = survey.outcomes.get(FRONTIER).copied().unwrap_or(0);
         let mut why = standing.reasons(queue);
@@ -177,7 +177,7 @@ impl SiteStory {
 }
 
 impl RobotsStory {
-    fn of(standing: &Standing<'_>, ignored: bool) -> Self {
+    fn of(standing: &SiteNow<'_>, ignored: bool) -> Self {
         let record = standing.record.robots.as_ref();
         let (rules, expires_at) = match &standing.robots {
             RobotsState::Known { rules, expires_at, .. } => {

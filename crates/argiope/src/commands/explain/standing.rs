@@ -13,7 +13,7 @@ use printable::counted;
 use settings::units::Span;
 
 /// A site as the crawl would find it if it went on now.
-pub(super) struct Standing<'a> {
+pub(super) struct SiteNow<'a> {
     pub(super) record: SiteRecord,
     pub(super) robots: RobotsState,
     settings: &'a Settings,
@@ -26,12 +26,12 @@ pub(super) struct Delay {
     pub(super) why: String,
 }
 
-impl<'a> Standing<'a> {
+impl<'a> SiteNow<'a> {
     /// A site by its record; one without a record has not had a turn yet.
     pub(super) fn new(site: &Site, record: Option<SiteRecord>, settings: &'a Settings, now: Timestamp) -> Self {
         let record = record.unwrap_or_else(|| SiteRecord::new(site.clone()));
         let robots = engine::robots_state(record.robots.as_ref(), settings);
-        Standing { record, robots, settings, now }
+        SiteNow { record, robots, settings, now }
     }
 
     /// How long the site asks to wait between visits.

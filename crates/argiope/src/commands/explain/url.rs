@@ -12,7 +12,7 @@ use super::crawl::Crawl;
 use super::found::{Step, way_to};
 use super::linked::LinkedAs;
 use super::rules::{self, Rule};
-use super::standing::Standing;
+use super::standing::SiteNow;
 use crate::rows::{Row, Rows};
 
 /// How far into a site's queue a URL's place is looked for.
@@ -121,7 +121,7 @@ impl UrlStory {
     pub(super) fn of(crawl: &Crawl, given: &str, url: &CanonicalUrl) -> anyhow::Result<Self> {
         let store = crawl.store();
         let entry = store.get(url.key())?;
-        let standing = Standing::new(&url.site(), store.site(url.key().site)?, &crawl.settings, crawl.now);
+        let standing = SiteNow::new(&url.site(), store.site(url.key().site)?, &crawl.settings, crawl.now);
         let is_seed = store.seeds()?.contains(url);
         let mut story = UrlStory::new(given);
         story.url = Some(url.to_string());
@@ -220,7 +220,7 @@ fn place_of(crawl: &Crawl, visit: &Visit) -> anyhow::Result<Option<RecordPlace>>
     }))
 }
 
-fn what_it_waits_for(crawl: &Crawl, entry: &Entry, standing: &Standing<'_>) -> anyhow::Result<Vec<String>> {
+fn what_it_waits_for(crawl: &Crawl, entry: &Entry, standing: &SiteNow<'_>) -> anyhow::Result<Vec<String>> {
     let key = entry.candidate.url.key();
     let before = place_in_queue(crawl.store(), key)?;
     let mut why = vec![match before {

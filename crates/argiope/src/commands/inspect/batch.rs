@@ -19,13 +19,13 @@ struct Named<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a Value>,
     #[serde(flatten)]
-    answer: Answer,
+    answer: BatchAnswer,
 }
 
 /// What a request is answered with.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Answer {
+enum BatchAnswer {
     Robots(robots::RobotsAnswer),
     Url(url::UrlAnswer),
     Html(Box<html::HtmlAnswer>),
@@ -38,7 +38,7 @@ enum Answer {
 pub(super) fn run(mut requests: impl BufRead, output: &mut Output<impl Write>) -> anyhow::Result<()> {
     while let Some(line) = read_line(&mut requests)? {
         let mut id = None;
-        let answer = answer(line, &mut id).unwrap_or_else(|error| Answer::Error { error: format!("{error:#}") });
+        let answer = answer(line, &mut id).unwrap_or_else(|error| BatchAnswer::Error { error: format!("{error:#}") });
         output.json(&Named { id: id.as_ref(), answer })?;
         output.flush()?;
     }
@@ -61,7 +61,7 @@ fn read_line(requests: &mut impl BufRead) -> io::Result<Option<anyhow::Result<Ve
     Ok(Some(Ok(line)))
 }
 
-fn answer(line: anyhow::Result<Vec<u8>>, id: &mut Option<Value>) -> anyhow::Result<Answer> {
+fn answer(line: anyhow::Result<Vec<u8>>, id: &mut Option<Value>) -> anyhow::Result<BatchAnswer> {
     let line = line?;
     let keys: Map<String, Value> =
         serde_json::from_slice(&line).map_err(|error| anyhow!("not a JSON object: {error}"))?;
@@ -69,11 +69,11 @@ fn answer(line: anyhow::Result<Vec<u8>>, id: &mut Option<Value>) -> anyhow::Resu
     let mut request = Request::new(keys);
     *id = request.value("id");
     Ok(match request.needed_text("inspect")?.as_str() {
-        "robots" => Answer::Robots(robots::answer_request(request)?),
-        "url" => Answer::Url(url::answer_request(request)?),
-        "html" => Answer::Html(Box::new(html::answer_request(request)?)),
-        "sitemap" => Answer::Sitemap(Box::new(sitemap::answer_request(request)?)),
-        "warc" => Answer::Warc(Box::new(warc::answer_request(request)?)),
+        "robots" => BatchAnswer::Robots(robots::answer_request(request)?),
+        "url" => BatchAnswer::Url(url::answer_request(request)?),
+        "html" => BatchAnswer::Html(Box::new(html::answer_request(request)?)),
+        "sitemap" => BatchAnswer::Sitemap(Box::new(sitemap::answer_request(request)?)),
+        "warc" => BatchAnswer::Warc(Box::new(warc::answer_request(request)?)),
         _ => bail!("\"inspect\" is none of robots, url, html, sitemap, warc"),
     })
 }

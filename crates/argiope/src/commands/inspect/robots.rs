@@ -86,7 +86,7 @@ pub(super) struct RobotsAnswer {
 }
 
 /// A robots.txt that was read for somebody.
-struct Asked<'a> {
+struct ReadRobots<'a> {
     question: &'a Question,
     rules: RobotsTxt,
     lifetime: Lifetime,
@@ -95,7 +95,7 @@ struct Asked<'a> {
 
 pub(super) fn run(args: RobotsArgs, output: &mut Output<impl Write>) -> anyhow::Result<()> {
     let content = read(Input::named(args.file))?;
-    let asked = Asked::new(&args.question, &content);
+    let asked = ReadRobots::new(&args.question, &content);
     if output.is_json() {
         if args.urls.is_empty() {
             output.json(&asked.answer(None))?;
@@ -121,14 +121,14 @@ pub(super) fn answer_request(mut request: Request) -> anyhow::Result<RobotsAnswe
         status: request.parsed("status")?.unwrap_or(Answered::Status(200)),
     };
     request.end()?;
-    Ok(Asked::new(&question, &read(input)?).answer(url.as_deref()))
+    Ok(ReadRobots::new(&question, &read(input)?).answer(url.as_deref()))
 }
 
 fn read(input: Input) -> anyhow::Result<Content> {
     input.read(::robots::ROBOTS_BYTES_MAX as u64)
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ReadRobots<'a> {
     fn new(question: &'a Question, content: &Content) -> Self {
         let fetch = match question.status {
             Answered::Status(code) => RobotsFetch::Status { code, body: &content.bytes },
@@ -136,7 +136,7 @@ impl<'a> Asked<'a> {
             Answered::Unreachable => RobotsFetch::Unreachable,
         };
         let access = ::robots::access(fetch, product_token(&question.user_agent));
-        Asked { question, rules: access.rules, lifetime: access.lifetime, is_cut: content.is_cut }
+        ReadRobots { question, rules: access.rules, lifetime: access.lifetime, is_cut: content.is_cut }
     }
 
     fn answer(&self, url: Option<&str>) -> RobotsAnswer {
