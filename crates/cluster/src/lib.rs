@@ -1,13 +1,13 @@
 //! One of several workers on a crawl: its lease, what it owns, and who should own what.
 //!
 //! ```text
-//!  database ──▶ Life: renew, reap, place sites, bid, assign, hand over ──▶ Control ──▶ engine (SitesChanged, Release)
+//!  state ─────▶ Life: renew, reap, place sites, bid, assign, hand over ──▶ Control ──▶ engine (SitesChanged, Release)
 //!                 │                                                                     │
 //!                 ▼                                                                     ▼
 //!               Lease ──▶ Gate of the fetcher             Ownership ──▶ WorkerStore: commits with a fence, own sites only
 //! ```
 //!
-//! [`life::Life`] is the only place that talks to the database about ownership; [`placement`] decides, without looking at anything but
+//! [`life::Life`] is the only place that asks the shared state about ownership; [`placement`] decides, without looking at anything but
 //! its arguments. Everything the engine does goes on as in a crawl by one process.
 //!
 //! Invariants: nothing is asked but through the gate of a lease that holds; a group is handed over only when nothing of it is under

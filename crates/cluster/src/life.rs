@@ -1,4 +1,4 @@
-//! From joining to leaving: the threads that keep a worker's lease, and what it owns in line with the database.
+//! From joining to leaving: the threads that keep a worker's lease, and what it owns in line with the shared state.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
@@ -7,11 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use database::Address;
+use coordination::{Epoch, GroupName, LeaseStatus, Worker, WorkerError, WorkerId};
 use engine::Control;
 use store::StoreError;
-use store_postgres::Schema;
-use store_postgres::cluster::{Epoch, GroupName, LeaseStatus, Worker, WorkerError, WorkerId};
 use tokio::sync::{mpsc, watch};
 use weburl::SiteKey;
 
@@ -61,7 +59,7 @@ pub enum LifeEnd {
 
 /// A worker from joining to its end.
 pub struct Life {
-    worker: Arc<Worker>,
+    worker: Arc<dyn Worker>,
     lease: Lease,
     owned: Arc<Owned>,
     times: Times,
@@ -93,19 +91,17 @@ pub struct Engine {
 }
 
 impl Life {
-    /// Joins the workers. `name` is where others reach this one.
+    /// Joins the workers: `join` is given how long the lease is to be.
     ///
     /// # Errors
-    /// The database cannot be used.
-    pub fn join(
-        address: &Address,
-        schema: &Schema,
-        name: &str,
+    /// What `join` fails with.
+    pub fn join<W: Worker + 'static>(
+        join: impl FnOnce(Duration) -> Result<W, StoreError>,
         times: Times,
         placement: Placement,
     ) -> Result<Self, StoreError> {
         let asked = lease::now();
-        let worker = Worker::join(address, schema, name, times.ttl)?;
+        let worker = join(times.ttl)?;
         Ok(Life {
             worker: Arc::new(worker),
             lease: Lease::until(asked + times.ttl),
@@ -126,9 +122,9 @@ impl Life {
         self.worker.id()
     }
 
-    /// The worker in the database.
+    /// The worker on the shared state.
     #[must_use]
-    pub fn worker(&self) -> &Arc<Worker> {
+    pub fn worker(&self) -> &Arc<dyn Worker> {
         &self.worker
     }
 

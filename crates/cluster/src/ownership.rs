@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use coordination::{Epoch, GroupName};
 use engine::Pin;
-use store_postgres::cluster::{Epoch, GroupName};
 use weburl::SiteKey;
 
 /// The groups that a worker owns, and their sites.

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use store_postgres::cluster::{Bids, GroupName, Member, WorkerId};
+use coordination::{Bids, GroupName, Member, WorkerId};
 
 /// Workers that bid for a group before it is given away, at most: to reach a server costs it something.
 pub const BIDDERS_MAX: usize = 4;
@@ -166,7 +166,7 @@ fn to_idler(me: WorkerId, groups: &[Bids], staying: &[(WorkerId, u64)]) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use store_postgres::cluster::Bid;
+    use coordination::Bid;
 
     use super::*;
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use coordination::{GroupName, Worker, WorkerError};
 use fetch::Fetcher;
 use model::FailureKind;
-use store_postgres::cluster::{GroupName, Worker, WorkerError};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use weburl::{Site, SiteKey};
@@ -34,7 +34,7 @@ const UNREACHABLE_MAX: usize = 10_000;
 
 /// Finds sites their groups, and measures distances.
 pub(crate) struct Surveyor {
-    worker: Arc<Worker>,
+    worker: Arc<dyn Worker>,
     fetcher: Arc<Fetcher>,
     by_address: bool,
     placement: Placement,
@@ -49,7 +49,7 @@ pub(crate) struct Surveyor {
 
 impl Surveyor {
     pub(crate) fn new(
-        worker: Arc<Worker>,
+        worker: Arc<dyn Worker>,
         fetcher: Arc<Fetcher>,
         by_address: bool,
         placement: Placement,
@@ -202,7 +202,8 @@ mod tests {
             let address = database::Address::parse(&database.url()).expect("an address");
             let schema = "placing".parse().expect("a schema");
             let lease = Duration::from_secs(600);
-            let worker = Worker::join(&address, &schema, "w:1", lease).expect("joined");
+            let worker =
+                store_postgres::cluster::PostgresWorker::join(&address, &schema, "w:1", lease).expect("joined");
             let url = CanonicalUrl::parse(&format!("http://{host}/"), &CanonicalRules::default()).expect("a URL");
             let site = url.site();
             let found = vec![Candidate::seed(url)];

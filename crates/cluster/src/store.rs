@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use coordination::{News, SeedSite, Worker, WorkerError};
 use engine::{Control, Settings};
 use fetch::Keyring;
 use model::{Candidate, ContentDigest, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
-use store_postgres::cluster::{News, SeedSite, Worker, WorkerError};
 use tokio::sync::mpsc;
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey, UserInfo};
 
@@ -17,7 +17,7 @@ const UNJUDGED_MAX: usize = 1_000;
 
 /// A [`Store`] for the engine of a worker. It answers for the worker's own sites only; totals are nobody's here, and nothing scans.
 pub struct WorkerStore {
-    worker: Arc<Worker>,
+    worker: Arc<dyn Worker>,
     owned: Arc<Owned>,
     seeds: Seeds,
 }
@@ -27,7 +27,7 @@ impl WorkerStore {
     /// to the keyring of its fetcher.
     #[must_use]
     pub fn new(
-        worker: Arc<Worker>,
+        worker: Arc<dyn Worker>,
         owned: Arc<Owned>,
         orders: mpsc::Sender<Control>,
         settings: Settings,
@@ -149,7 +149,7 @@ impl Store for WorkerStore {
 
 /// The seeds and the round of the crawl as far as the engine knows them.
 struct Seeds {
-    worker: Arc<Worker>,
+    worker: Arc<dyn Worker>,
     orders: mpsc::Sender<Control>,
     keyring: Keyring,
     known: Mutex<SeedsRead>,

@@ -19,12 +19,15 @@ mod control;
 mod secrets;
 mod segments;
 mod statements;
-mod values;
 mod visited;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use coordination::{
+    Bid, Bids, Epoch, GroupName, LeaseStatus, Member, News, Owned, Placed, SeedSite, Worker, WorkerError, WorkerId,
+    WrittenSegment,
+};
 use database::Address;
 use model::{Candidate, ContentDigest, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use postgres::Row;
@@ -42,13 +45,10 @@ use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
 pub use control::{Control, Counts, Domain, Outcomes, Reach, Setup, Shared, Window};
-pub use secrets::SeedSite;
-pub use segments::WrittenSegment;
-pub use values::{Bid, Bids, Epoch, GroupName, LeaseStatus, Member, News, Owned, Placed, WorkerError, WorkerId};
 pub use visited::Visited;
 
 /// A worker.
-pub struct Worker {
+pub struct PostgresWorker {
     id: WorkerId,
     crawl_id: String,
     ttl: Duration,
@@ -58,15 +58,7 @@ pub struct Worker {
     reader: Reader,
 }
 
-impl Worker {
-    /// The state of the whole crawl after the last commit of any worker.
-    ///
-    /// # Errors
-    /// As [`crate::PostgresStore::open`].
-    pub fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
-        PostgresView::of_this_moment(&self.reader, &self.crawl_id)
-    }
-
+impl PostgresWorker {
     /// Joins, under a new identity. A single process that has the store open ([`crate::PostgresStore`]) keeps workers out, and they keep it
     /// out. `name` is where others reach it.
     ///
@@ -82,7 +74,7 @@ impl Worker {
         let mut columns = Columns::of("worker", row);
         let (id, process) = (columns.next()?, columns.next()?);
         let (session, _) = Session::open(address, schema, Role::Read)?;
-        Ok(Worker {
+        Ok(PostgresWorker {
             id: WorkerId(id),
             crawl_id,
             ttl,
@@ -92,29 +84,32 @@ impl Worker {
         })
     }
 
-    /// Its identity.
-    #[must_use]
-    pub fn id(&self) -> WorkerId {
+    /// Its own id before other parameters.
+    fn with(&self, others: Parameters) -> Parameters {
+        let mut parameters: Parameters = vec![Box::new(self.id.0)];
+        parameters.extend(others);
+        parameters
+    }
+}
+
+impl Worker for PostgresWorker {
+    fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
+        PostgresView::of_this_moment(&self.reader, &self.crawl_id)
+    }
+
+    fn id(&self) -> WorkerId {
         self.id
     }
 
-    /// The id of the crawl, as [`store::Store::crawl_id`].
-    #[must_use]
-    pub fn crawl_id(&self) -> &str {
+    fn crawl_id(&self) -> &str {
         &self.crawl_id
     }
 
-    /// How long its lease is.
-    #[must_use]
-    pub fn ttl(&self) -> Duration {
+    fn ttl(&self) -> Duration {
         self.ttl
     }
 
-    /// Renews the lease: it now lasts until `ttl` after the moment before this was called.
-    ///
-    /// # Errors
-    /// [`WorkerError::Lost`]: it is over.
-    pub fn renew(&self) -> Result<LeaseStatus, WorkerError> {
+    fn renew(&self) -> Result<LeaseStatus, WorkerError> {
         let parameters = self.with(vec![seconds(self.ttl)]);
         let rows = self.session.query("renewing the lease", statements::RENEW, parameters)?;
         let Some(row) = rows.first() else { return Err(WorkerError::Lost) };
@@ -122,110 +117,61 @@ impl Worker {
         Ok(if is_leaving { LeaseStatus::Leaving } else { LeaseStatus::Alive })
     }
 
-    /// Is given nothing more from now on. What it owns it hands over, and then goes ([`Worker::gone`]).
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn leave(&self) -> Result<(), WorkerError> {
+    fn leave(&self) -> Result<(), WorkerError> {
         self.session.query("leaving the workers", statements::LEAVE, self.with(Vec::new()))?;
         Ok(())
     }
 
-    /// Ends its lease at once: it asks nothing more, visits in segments that it has not sealed are undone, and what it still owns is
-    /// free for others.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn gone(&self) -> Result<(), WorkerError> {
+    fn gone(&self) -> Result<(), WorkerError> {
         self.session.query("leaving the workers", statements::GONE, self.with(Vec::new()))?;
         self.bury()
     }
 
-    /// Calls those dead whose lease ended longer than `grace` ago, undoes the visits in segments that they had not sealed, and frees what
-    /// they owned. Any worker may, at any time, and each call goes on where one before stopped or was cut off. What lies of the
-    /// segments on shared storage is to be removed then ([`Worker::lost_segments`]).
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn reap(&self, grace: Duration) -> Result<Vec<WorkerId>, WorkerError> {
+    fn reap(&self, grace: Duration) -> Result<Vec<WorkerId>, WorkerError> {
         let rows = self.session.query("looking for dead workers", statements::REAP, vec![seconds(grace)])?;
         let dead = rows.iter().map(|row| Columns::of("worker", row).next().map(WorkerId)).collect::<Result<_, _>>()?;
         self.bury()?;
         Ok(dead)
     }
 
-    /// The workers that are alive, those that leave among them.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn members(&self) -> Result<Vec<Member>, WorkerError> {
+    fn members(&self) -> Result<Vec<Member>, WorkerError> {
         Ok(members(&self.session)?)
     }
 
-    /// All that it owns.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn owned(&self) -> Result<Vec<Owned>, WorkerError> {
+    fn owned(&self) -> Result<Vec<Owned>, WorkerError> {
         let rows = self.session.query("reading the groups owned", statements::OWNED, self.with(Vec::new()))?;
         Ok(rows.iter().map(owned).collect::<Result<_, _>>()?)
     }
 
-    /// Groups that nobody owns, with their bids, those that have waited longest first; at most `max`.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn ownerless(&self, max: usize) -> Result<Vec<Bids>, WorkerError> {
+    fn ownerless(&self, max: usize) -> Result<Vec<Bids>, WorkerError> {
         let parameters = vec![Box::new(limit(max)) as _];
         let rows = self.session.query("looking for groups without an owner", statements::OWNERLESS, parameters)?;
         Ok(bids(&rows)?)
     }
 
-    /// The groups that it owns, with the bids for them.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn offers(&self) -> Result<Vec<Bids>, WorkerError> {
+    fn offers(&self) -> Result<Vec<Bids>, WorkerError> {
         let rows = self.session.query("reading the bids", statements::OFFERS, self.with(Vec::new()))?;
         Ok(bids(&rows)?)
     }
 
-    /// Gives groups that nobody owns to workers that are alive. Who gets one that was owned before asks nothing for `quiet`.
-    /// Says how many were given.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn assign(&self, groups: &[(GroupName, WorkerId)], quiet: Duration) -> Result<usize, WorkerError> {
+    fn assign(&self, groups: &[(GroupName, WorkerId)], quiet: Duration) -> Result<usize, WorkerError> {
         let (names, workers): (Vec<String>, Vec<i64>) =
             groups.iter().map(|(group, worker)| (group.0.clone(), worker.0)).unzip();
         let parameters: Parameters = vec![Box::new(names), Box::new(workers), seconds(quiet)];
         Ok(self.session.query("giving groups to workers", statements::ASSIGN, parameters)?.len())
     }
 
-    /// Gives a group to another worker. Before, it stops asking it, and commits what it has.
-    /// False if it does not own the group, or the other is not alive.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn hand_over(&self, group: &GroupName, to: WorkerId, quiet: Duration) -> Result<bool, WorkerError> {
+    fn hand_over(&self, group: &GroupName, to: WorkerId, quiet: Duration) -> Result<bool, WorkerError> {
         let parameters = self.with(vec![Box::new(to.0), Box::new(group.0.clone()), seconds(quiet)]);
         Ok(!self.session.query("handing a group over", statements::HAND_OVER, parameters)?.is_empty())
     }
 
-    /// Gives up a group: it has no owner then. False if it does not own it.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn give_up(&self, group: &GroupName) -> Result<bool, WorkerError> {
+    fn give_up(&self, group: &GroupName) -> Result<bool, WorkerError> {
         let parameters = self.with(vec![Box::new(group.0.clone())]);
         Ok(!self.session.query("giving a group up", statements::GIVE_UP, parameters)?.is_empty())
     }
 
-    /// Says how far away groups are, each of them once.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn bid(&self, groups: &[(GroupName, Duration)]) -> Result<(), WorkerError> {
+    fn bid(&self, groups: &[(GroupName, Duration)]) -> Result<(), WorkerError> {
         let micros = |time: &Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         let (names, micros): (Vec<String>, Vec<i64>) =
             groups.iter().map(|(group, round_trip)| (group.0.clone(), micros(round_trip))).unzip();
@@ -234,34 +180,20 @@ impl Worker {
         Ok(())
     }
 
-    /// Groups that nobody owns, that it has not bid for, and for which fewer than `bidders` have bid; with a site of each, at
-    /// most `max`.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn open_for_bids(&self, bidders: usize, max: usize) -> Result<Vec<(GroupName, Site)>, WorkerError> {
+    fn open_for_bids(&self, bidders: usize, max: usize) -> Result<Vec<(GroupName, Site)>, WorkerError> {
         let parameters = self.with(vec![Box::new(limit(bidders)), Box::new(limit(max))]);
         let rows = self.session.query("looking for groups to bid for", statements::OPEN_FOR_BIDS, parameters)?;
         Ok(rows.iter().map(group_and_site).collect::<Result<_, _>>()?)
     }
 
-    /// Groups that it has not bid for, whoever owns them, in the order of their names from behind `after`; with a site of each,
-    /// at most `max`.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn not_bid_for(&self, after: Option<&GroupName>, max: usize) -> Result<Vec<(GroupName, Site)>, WorkerError> {
+    fn not_bid_for(&self, after: Option<&GroupName>, max: usize) -> Result<Vec<(GroupName, Site)>, WorkerError> {
         let after = after.map_or_else(String::new, |group| group.0.clone());
         let parameters = self.with(vec![Box::new(after), Box::new(limit(max))]);
         let rows = self.session.query("looking for groups to bid for", statements::NOT_BID_FOR, parameters)?;
         Ok(rows.iter().map(group_and_site).collect::<Result<_, _>>()?)
     }
 
-    /// Pins sites to groups, but for those that are pinned. Says where each is.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn place(&self, sites: &[(Site, GroupName)]) -> Result<Vec<Placed>, WorkerError> {
+    fn place(&self, sites: &[(Site, GroupName)]) -> Result<Vec<Placed>, WorkerError> {
         let (keys, (texts, groups)): (Vec<i64>, (Vec<String>, Vec<String>)) = sites
             .iter()
             .map(|(site, group)| (ordered(site.key().0), (site.as_str().to_owned(), group.0.clone())))
@@ -271,12 +203,7 @@ impl Worker {
         Ok(rows.iter().map(placed).collect::<Result<_, _>>()?)
     }
 
-    /// Pins a site of a group that it owns to another, whose owner, if there is one, learns of it. Before, nothing of the site is under
-    /// way any more, and the time at which it may be asked next has come. False if it does not own the group under this epoch.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn move_site(&self, site: SiteKey, from: (&GroupName, Epoch), to: &GroupName) -> Result<bool, WorkerError> {
+    fn move_site(&self, site: SiteKey, from: (&GroupName, Epoch), to: &GroupName) -> Result<bool, WorkerError> {
         let (group, epoch) = from;
         let parameters: Parameters =
             vec![Box::new(ordered(site.0)), Box::new(group.0.clone()), Box::new(epoch.0), Box::new(to.0.clone())];
@@ -285,66 +212,36 @@ impl Worker {
         Ok(Columns::of("site", row).next()?)
     }
 
-    /// The sites of some groups.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn sites(&self, groups: &[GroupName]) -> Result<Vec<(SiteKey, GroupName)>, WorkerError> {
+    fn sites(&self, groups: &[GroupName]) -> Result<Vec<(SiteKey, GroupName)>, WorkerError> {
         let names: Vec<String> = groups.iter().map(|group| group.0.clone()).collect();
         let rows = self.session.query("reading the sites of groups", statements::SITES, vec![Box::new(names)])?;
         Ok(rows.iter().map(site_and_group).collect::<Result<_, _>>()?)
     }
 
-    /// Sites with a queue that are not pinned to a group, at most `max`: any worker may place them. `share` is the worker's number
-    /// and how many there are, so that they need not all do the same.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn unplaced(&self, share: (usize, usize), max: usize) -> Result<Vec<Site>, WorkerError> {
+    fn unplaced(&self, share: (usize, usize), max: usize) -> Result<Vec<Site>, WorkerError> {
         let parameters: Parameters =
             vec![Box::new(limit(share.1.max(1))), Box::new(limit(share.0)), Box::new(limit(max))];
         let rows = self.session.query("looking for sites to place", statements::UNPLACED, parameters)?;
         Ok(rows.iter().map(|row| site(&mut Columns::of("unplaced", row))).collect::<Result<_, _>>()?)
     }
 
-    /// Takes notice of sites of its own in whose queues others put something, at most `max`. Some may be named twice, or not at all:
-    /// a queue that ran empty is read again before its site counts as done.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn hints(&self, max: usize) -> Result<Vec<(SiteKey, GroupName)>, WorkerError> {
+    fn hints(&self, max: usize) -> Result<Vec<(SiteKey, GroupName)>, WorkerError> {
         let parameters = self.with(vec![Box::new(limit(max))]);
         let rows = self.session.query("reading hints", statements::HINTS, parameters)?;
         Ok(rows.iter().map(site_and_group).collect::<Result<_, _>>()?)
     }
 
-    /// The sites of its own groups that have a queue, with their groups.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn waiting(&self) -> Result<Vec<(SiteKey, GroupName)>, WorkerError> {
+    fn waiting(&self) -> Result<Vec<(SiteKey, GroupName)>, WorkerError> {
         let rows = self.session.query("looking for queues", statements::WAITING, self.with(Vec::new()))?;
         Ok(rows.iter().map(site_and_group).collect::<Result<_, _>>()?)
     }
 
-    /// Whether the crawl is paused.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn is_paused(&self) -> Result<bool, WorkerError> {
+    fn is_paused(&self) -> Result<bool, WorkerError> {
         let rows = self.session.query("asking whether the crawl is paused", statements::IS_PAUSED, Vec::new())?;
         Ok(rows.first().map(|row| Columns::of("crawl", row).next()).transpose()?.unwrap_or(false))
     }
 
-    /// Commits as [`store::Store::commit`], if it still owns the groups of the sites that the batch has visits of.
-    ///
-    /// A duplicate whose original was lost meanwhile stays in the queue, and its site is among the [`Worker::hints`]. `seeds` is the number
-    /// of the last seed ([`Worker::news`]) by which was judged what the batch settles: where there are more by now, that is
-    /// judged again ([`Worker::unjudged`]).
-    ///
-    /// # Errors
-    /// [`WorkerError::Fenced`]: it does not. [`WorkerError::Lost`]: it is called dead. Nothing was written.
-    pub fn commit(&self, fence: &[(GroupName, Epoch)], seeds: i64, batch: &Batch) -> Result<Committed, WorkerError> {
+    fn commit(&self, fence: &[(GroupName, Epoch)], seeds: i64, batch: &Batch) -> Result<Committed, WorkerError> {
         let fence: Vec<(String, i64)> = fence.iter().map(|(group, epoch)| (group.0.clone(), epoch.0)).collect();
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         writer.commit(&fence, seeds, batch).map_err(|error| match error {
@@ -354,61 +251,31 @@ impl Worker {
         })
     }
 
-    /// The queue of a site in order, as [`store::Store::pending`].
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
+    fn pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
         self.reader.pending(site, after, max)
     }
 
-    /// As [`store::Store::get`].
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
+    fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
         self.reader.get(key)
     }
 
-    /// As [`store::CrawlView::earlier`].
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+    fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
         self.reader.earlier(key)
     }
 
-    /// As [`store::Store::site`].
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+    fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         self.reader.site(key)
     }
 
-    /// The same of a site of its own; without what another worker knew of robots.txt and has recorded in a segment that is not sealed, which
-    /// would be lost with that worker.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn own_site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+    fn own_site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         self.reader.site_of(self.id.0, key)
     }
 
-    /// As [`store::Store::holder`].
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
         self.reader.holder(content, label)
     }
 
-    /// The round of the crawl, and the seeds behind the `last` that is known; 0 is before the first. A seed that comes to be at depth 0
-    /// later is among them again.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn news(&self, last: i64) -> Result<News, StoreError> {
+    fn news(&self, last: i64) -> Result<News, StoreError> {
         let rows = self.session.query("reading the round and the seeds", statements::NEWS, vec![Box::new(last)])?;
         let mut news = News { round: 1, seeds: Vec::new(), last };
         for row in &rows {
@@ -423,31 +290,52 @@ impl Worker {
         Ok(news)
     }
 
-    /// URLs that were excluded by who did not know all seeds then, at most `max`. Any worker may judge them by those it learns of after
-    /// this call.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn unjudged(&self, max: usize) -> Result<Vec<CanonicalUrl>, StoreError> {
+    fn unjudged(&self, max: usize) -> Result<Vec<CanonicalUrl>, StoreError> {
         let rows = self.session.query("reading excluded URLs", statements::UNJUDGED, vec![Box::new(limit(max))])?;
         rows.iter().map(|row| Columns::of("url", row).url()).collect()
     }
 
-    /// Says that these URLs were judged again: they stay excluded, but for those that `belong` to the crawl and are put into the queue.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn judged(&self, urls: &[UrlKey], belong: &[UrlKey]) -> Result<(), StoreError> {
+    fn judged(&self, urls: &[UrlKey], belong: &[UrlKey]) -> Result<(), StoreError> {
         let parameters = keys(urls).into_iter().chain(keys(belong)).collect();
         self.session.query("admitting excluded URLs", statements::JUDGED, parameters)?;
         Ok(())
     }
 
-    /// Its own id before other parameters.
-    fn with(&self, others: Parameters) -> Parameters {
-        let mut parameters: Parameters = vec![Box::new(self.id.0)];
-        parameters.extend(others);
-        parameters
+    fn next_serial(&self) -> Result<u32, StoreError> {
+        let rows = self.session.query("numbering a segment", statements::NEXT_SERIAL, Vec::new())?;
+        let row = rows.first().ok_or_else(|| damaged("segment", "no serial number"))?;
+        let serial: i64 = Columns::of("segment", row).next()?;
+        u32::try_from(serial).map_err(|_| damaged("segment", "no serial number is left"))
+    }
+
+    fn seal(&self, serial: u32) -> Result<(), WorkerError> {
+        let parameters = self.with(vec![Box::new(i64::from(serial))]);
+        let sealed = self.session.query("sealing a segment", statements::SEAL, parameters)?;
+        if sealed.is_empty() { Err(WorkerError::Lost) } else { Ok(()) }
+    }
+
+    fn segments(&self) -> Result<Vec<WrittenSegment>, StoreError> {
+        let rows = self.session.query("reading the segments", statements::SEGMENTS, Vec::new())?;
+        rows.iter().map(segments::written).collect()
+    }
+
+    fn lost_segments(&self) -> Result<Vec<String>, StoreError> {
+        let rows = self.session.query("looking for lost segments", statements::LOST_SEGMENTS, Vec::new())?;
+        rows.iter().map(|row| Columns::of("segment", row).text()).collect()
+    }
+
+    fn forget(&self, lost_segment: &str) -> Result<(), StoreError> {
+        let parameters = vec![Box::new(lost_segment.to_owned()) as _];
+        self.session.query("forgetting a lost segment", statements::FORGET, parameters)?;
+        Ok(())
+    }
+
+    fn secrets(&self) -> Result<Option<String>, StoreError> {
+        secrets::of_settings(&self.session)
+    }
+
+    fn seed_sites_behind(&self, last: i64) -> Result<(Vec<SeedSite>, i64), StoreError> {
+        secrets::seed_sites_behind(&self.session, last)
     }
 }
 

@@ -11,11 +11,12 @@
 use std::time::Duration;
 
 use api::{CrawlProgressResponse, CrawlResponse};
+use coordination::SeedSite;
 use engine::{Settings, sitemaps_of};
 use frontier::Filter;
 use model::{Candidate, Outcome, Visit};
 use store::{CrawlView, StoreError};
-use store_postgres::cluster::{Control, Outcomes, Reach, SeedSite};
+use store_postgres::cluster::{Control, Outcomes, Reach};
 use tokio::sync::mpsc;
 use tonic::Status;
 use weburl::{CanonicalUrl, Scope, ScopeKind, UrlKey, UserInfo, registrable_domain};

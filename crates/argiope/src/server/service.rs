@@ -12,9 +12,10 @@ use api::{
     PageRankResponse, PauseRequest, PauseResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse,
     StatsRequest, StatsResponse,
 };
+use coordination::{Member, WorkerId};
 use model::Candidate;
 use store::{CrawlView, Entry, StoreError};
-use store_postgres::cluster::{Control, Domain, Member, Reach, WorkerId};
+use store_postgres::cluster::{Control, Domain, Reach};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};

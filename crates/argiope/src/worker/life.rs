@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
+use store_postgres::cluster::PostgresWorker;
 
 use anyhow::Context;
 use archive::Seal;
@@ -45,7 +46,11 @@ impl Working {
         let plan = Plan::new(&crew.options)?;
         let dir = self.scratch.emptied()?;
         dir.write_options(&plan.options)?;
-        let life = Life::join(&crew.address, &crew.schema, &self.name, crew.times(&plan), crew.placement)?;
+        let life = Life::join(
+            |lease| PostgresWorker::join(&crew.address, &crew.schema, &self.name, lease),
+            crew.times(&plan),
+            crew.placement,
+        )?;
         if life.worker().crawl_id() != crew.crawl_id {
             life.worker().gone()?;
             return Err(OtherCrawl { place: format!("schema {} of {}", crew.schema, crew.address.name()) }.into());

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use archive::{Sealed, index_path};
+use coordination::{Worker, WorkerError};
 use shared_archive::SharedArchive;
-use store_postgres::cluster::{Worker, WorkerError};
 
 use crawl::CrawlDir;
 
@@ -29,7 +29,7 @@ pub(super) struct Sealer {
 
 impl Sealer {
     /// Starts it for the segments of a worker in `dir`.
-    pub(super) fn start(archive: Arc<SharedArchive>, worker: Arc<Worker>, dir: CrawlDir) -> anyhow::Result<Self> {
+    pub(super) fn start(archive: Arc<SharedArchive>, worker: Arc<dyn Worker>, dir: CrawlDir) -> anyhow::Result<Self> {
         let (segments, inbox) = sync_channel(WAITING_MAX);
         let upload = Upload { archive, worker, dir };
         let thread = std::thread::Builder::new().name("sealing".to_owned()).spawn(move || upload.run(&inbox))?;
@@ -55,7 +55,7 @@ impl Sealer {
 
 struct Upload {
     archive: Arc<SharedArchive>,
-    worker: Arc<Worker>,
+    worker: Arc<dyn Worker>,
     dir: CrawlDir,
 }
 

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use argiope::access::Proof;
 use argiope::joining::{Joining, ask};
+use coordination::{GroupName, LeaseStatus, News, Owned, Worker};
 use database::Address;
 use frontier::Filter;
 use model::{Candidate, Distance, Outcome, Queued, Timestamp, Via, Visit};
 use settings::options::Options;
 use settings::plan::Plan;
 use store::Batch;
-use store_postgres::cluster::{Control, GroupName, LeaseStatus, News, Owned, Worker};
+use store_postgres::cluster::{Control, PostgresWorker};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 /// A page: what it links to, or what it redirects to.
@@ -82,7 +83,7 @@ impl Drop for Pretended {
 }
 
 struct Working {
-    worker: Worker,
+    worker: PostgresWorker,
     control: Control,
     plan: Plan,
     web: Web,
@@ -94,7 +95,7 @@ impl Working {
         let options: Options = toml::from_str(&joining.settings).expect("settings");
         let (address, schema) = (Address::parse(&joining.store).expect("a database"), &joining.store_schema);
         let schema = schema.parse().expect("a schema");
-        let worker = Worker::join(&address, &schema, name, LEASE).expect("joined");
+        let worker = PostgresWorker::join(&address, &schema, name, LEASE).expect("joined");
         let control = Control::open(&address, &schema).expect("opened");
         Working { worker, control, plan: Plan::new(&options).expect("a plan"), web, shared }
     }

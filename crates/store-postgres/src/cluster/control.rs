@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use coordination::{GroupName, Member, Placed, WorkerId};
 use database::Address;
 use model::{Candidate, ContentDigest, Outcome, PayloadDigest, SiteRecord};
 use postgres::Row;
 use store::{Batch, Committed, CrawlView, Layer, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
-use super::{GroupName, Member, Placed, WorkerId, keys};
+use super::keys;
 use crate::PostgresView;
 use crate::commit::Writer;
 use crate::error::damaged;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use coordination::SeedSite;
 use store::StoreError;
 
-use super::Worker;
 use super::control::Control;
 use crate::rows::Columns;
 use crate::session::{Parameters, Session};
@@ -18,15 +18,6 @@ const KEEP: &str = "WITH next AS (UPDATE crawl SET secrets = secrets + 1 RETURNI
 const BEHIND: &str = "SELECT name, number, value FROM secret WHERE number > $1 AND name <> '' ORDER BY number";
 const OF_SETTINGS: &str = "SELECT value FROM secret WHERE name = ''";
 const REPLACE_SETTINGS: &str = "UPDATE crawl SET settings = $1";
-
-/// A site that a seed names.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SeedSite {
-    /// The site, `scheme://host[:port]`.
-    pub site: String,
-    /// User and password as they stand in a URL, if its seed has them: a secret.
-    pub user: Option<String>,
-}
 
 impl Control {
     /// Names sites of seeds, with users and passwords where the seeds have them. Known ones keep what they have where nothing else is
@@ -75,34 +66,21 @@ impl Control {
     }
 }
 
-impl Worker {
-    /// The secrets of the settings, if there are any.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn secrets(&self) -> Result<Option<String>, StoreError> {
-        of_settings(&self.session)
-    }
-
-    /// The sites of seeds that were named, or got another password, behind the `last` number that is known; and the number of the last
-    /// one. 0 is before the first.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn seed_sites_behind(&self, last: i64) -> Result<(Vec<SeedSite>, i64), StoreError> {
-        let rows = self.session.query("reading the sites of seeds", BEHIND, vec![Box::new(last)])?;
-        let mut number = last;
-        let sites = rows.iter().map(|row| {
-            let mut columns = Columns::of("secret", row);
-            let site = columns.text()?;
-            number = columns.next()?;
-            Ok(SeedSite { site, user: columns.next()? })
-        });
-        Ok((sites.collect::<Result<_, StoreError>>()?, number))
-    }
+/// The sites of seeds behind the `last` number that is known, and the number of the last one.
+pub(super) fn seed_sites_behind(session: &Session, last: i64) -> Result<(Vec<SeedSite>, i64), StoreError> {
+    let rows = session.query("reading the sites of seeds", BEHIND, vec![Box::new(last)])?;
+    let mut number = last;
+    let sites = rows.iter().map(|row| {
+        let mut columns = Columns::of("secret", row);
+        let site = columns.text()?;
+        number = columns.next()?;
+        Ok(SeedSite { site, user: columns.next()? })
+    });
+    Ok((sites.collect::<Result<_, StoreError>>()?, number))
 }
 
-fn of_settings(session: &Session) -> Result<Option<String>, StoreError> {
+/// The secrets of the settings, if there are any.
+pub(super) fn of_settings(session: &Session) -> Result<Option<String>, StoreError> {
     let rows = session.query("reading the secrets of the crawl", OF_SETTINGS, Vec::new())?;
     rows.first().map_or(Ok(None), |row| Columns::of("secret", row).next())
 }

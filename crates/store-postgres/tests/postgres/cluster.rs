@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use coordination::{Epoch, GroupName, Worker, WorkerError, WorkerId};
 use model::{Candidate, Distance, Outcome, SiteRecord, Timestamp, Via, Visit};
 use store::{Batch, CrawlView};
-use store_postgres::cluster::{Epoch, GroupName, Worker, WorkerError, WorkerId};
+use store_postgres::cluster::PostgresWorker;
 use testdb::{Postgres, until};
 use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
 
@@ -133,7 +134,7 @@ impl Process<'_> {
     fn life(&mut self) -> Result<(), WorkerError> {
         let Place { address, schema } = self.place;
         let mut until = now() + TTL;
-        let Ok(worker) = Worker::join(address, schema, "test", TTL) else {
+        let Ok(worker) = PostgresWorker::join(address, schema, "test", TTL) else {
             // The server is down: joining, unlike what comes after it, is not tried again by itself.
             thread::sleep(QUIET);
             return Ok(());
@@ -169,7 +170,13 @@ impl Process<'_> {
         Ok(())
     }
 
-    fn crawl(&mut self, worker: &Worker, group: &GroupName, epoch: Epoch, until: Instant) -> Result<(), WorkerError> {
+    fn crawl(
+        &mut self,
+        worker: &PostgresWorker,
+        group: &GroupName,
+        epoch: Epoch,
+        until: Instant,
+    ) -> Result<(), WorkerError> {
         for (site, _) in worker.sites(std::slice::from_ref(group))? {
             for queued in worker.pending(site, None, 3)? {
                 let checked = now();
@@ -199,7 +206,7 @@ impl Process<'_> {
 }
 
 /// Takes what nobody owns, at most so many groups. Says how many it got.
-pub fn take(worker: &Worker, max: usize) -> Result<usize, WorkerError> {
+pub fn take(worker: &PostgresWorker, max: usize) -> Result<usize, WorkerError> {
     let wanted: Vec<_> = worker.ownerless(max)?.into_iter().map(|free| (free.group, worker.id())).collect();
     worker.assign(&wanted, QUIET)
 }
@@ -208,8 +215,8 @@ fn page_of(site: &weburl::Site) -> CanonicalUrl {
     CanonicalUrl::parse(&format!("{}/0", site.as_str()), &CanonicalRules::default()).expect("a URL")
 }
 
-pub fn join(place: &Place, ttl: Duration) -> Worker {
-    Worker::join(&place.address, &place.schema, "test", ttl).expect("join")
+pub fn join(place: &Place, ttl: Duration) -> PostgresWorker {
+    PostgresWorker::join(&place.address, &place.schema, "test", ttl).expect("join")
 }
 
 #[test]
@@ -310,7 +317,8 @@ fn a_site_moves_from_its_owner_to_whoever_has_the_other_group_and_nobody_else_mo
     one.place(&pinned).expect("placed");
     one.assign(&[(group(0), one.id()), (group(1), other.id())], QUIET).expect("assigned");
     let epoch = one.owned().expect("owned")[0].epoch;
-    let moves = |worker: &Worker, epoch, to| worker.move_site(sites[0].key(), (&group(0), epoch), &to).expect("asked");
+    let moves =
+        |worker: &PostgresWorker, epoch, to| worker.move_site(sites[0].key(), (&group(0), epoch), &to).expect("asked");
     let sites_of = |group: GroupName| -> Vec<_> {
         one.sites(&[group]).expect("sites").into_iter().map(|(site, _)| site).collect()
     };
@@ -334,14 +342,14 @@ fn a_site_moves_from_its_owner_to_whoever_has_the_other_group_and_nobody_else_mo
 fn several_that_adopt_share_what_there_is_and_hints_reach_the_owner() {
     let server = Postgres::start();
     let place = Place::on(&server);
-    let workers: Vec<Worker> = (0..3).map(|_| join(&place, LONG)).collect();
+    let workers: Vec<PostgresWorker> = (0..3).map(|_| join(&place, LONG)).collect();
     let mut groups: Vec<GroupName> = (0..60).map(|n| GroupName::of_address(IpAddr::from([10, 1, 0, n]))).collect();
     for (site, group) in (100..).zip(&groups) {
         assert_eq!(workers[0].place(&[(page(site, 0).site(), group.clone())]).expect("place")[0].owner, None);
     }
     let site_105 = groups[5].clone();
     let taken: usize = thread::scope(|scope| {
-        let take_all = |worker: &Worker| {
+        let take_all = |worker: &PostgresWorker| {
             let mut taken = 0;
             while !worker.ownerless(1).expect("ownerless").is_empty() {
                 taken += take(worker, 7).expect("take");

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use coordination::{GroupName, Worker};
 use model::{Candidate, Outcome, Timestamp, Via, Visit};
 use store::{Batch, CrawlView, Store};
-use store_postgres::cluster::{Control, GroupName, Reach, Setup, Worker};
+use store_postgres::cluster::{Control, PostgresWorker, Reach, Setup};
 use testdb::{Postgres, until};
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -24,8 +25,8 @@ fn open(place: &Place) -> Control {
     Control::open(&place.address, &place.schema).expect("opened")
 }
 
-fn join(place: &Place) -> Worker {
-    Worker::join(&place.address, &place.schema, "w:1", Duration::from_secs(600)).expect("joined")
+fn join(place: &Place) -> PostgresWorker {
+    PostgresWorker::join(&place.address, &place.schema, "w:1", Duration::from_secs(600)).expect("joined")
 }
 
 fn hosts(name: &str, below: bool) -> Reach {

@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use coordination::Worker;
 use model::{Outcome, Visit};
 use store::{Batch, Store};
 use testdb::Postgres;

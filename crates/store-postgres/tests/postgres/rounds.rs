@@ -1,9 +1,10 @@
 //! Rounds of several workers: URLs to be visited again reach their owners, and what is lost of a visit is lost of its URL alone.
 
+use coordination::{Epoch, GroupName, Worker};
 use model::{Outcome, Round, Timestamp, Visit};
 use store::{Batch, CrawlView};
 use store_postgres::PostgresStore;
-use store_postgres::cluster::{Control, Epoch, GroupName, Worker};
+use store_postgres::cluster::{Control, PostgresWorker};
 use testdb::Postgres;
 use weburl::{CanonicalUrl, UrlKey};
 
@@ -29,18 +30,18 @@ fn not_modified(url: &CanonicalUrl, segment: u32, payload: u8) -> Visit {
     Visit { content_at: Some(FIRST), ..of_round(2, visit) }
 }
 
-fn commit(worker: &Worker, fence: &[(GroupName, Epoch)], batch: &Batch) {
+fn commit(worker: &PostgresWorker, fence: &[(GroupName, Epoch)], batch: &Batch) {
     worker.commit(fence, ALL_SEEDS, batch).expect("commit");
 }
 
-fn again(worker: &Worker, urls: &[CanonicalUrl]) {
+fn again(worker: &PostgresWorker, urls: &[CanonicalUrl]) {
     let again = urls.iter().map(CanonicalUrl::key).collect();
     let round = Some(Round { number: 2, began_at: Timestamp(1_500_000), is_choosing: false });
     commit(worker, &[], &Batch { again, round, ..Batch::default() });
 }
 
 /// Its group goes to another worker; says under which epoch.
-fn hand_over(from: &Worker, to: &Worker) -> Vec<(GroupName, Epoch)> {
+fn hand_over(from: &PostgresWorker, to: &PostgresWorker) -> Vec<(GroupName, Epoch)> {
     assert!(from.hand_over(&group(0), to.id(), QUIET).expect("asked"));
     to.owned().expect("owned").into_iter().map(|owned| (owned.group, owned.epoch)).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
+use coordination::{Epoch, GroupName, Worker, WorkerError};
 use model::{
     ArchiveLocation, Candidate, ContentDigest, Outcome, PayloadDigest, Purpose, RobotsAnswer, RobotsRecord, SiteRecord,
     Timestamp, Visit,
@@ -11,7 +12,7 @@ use model::{
 use postgres::Client;
 use store::{Batch, CrawlView, Segment, Store};
 use store_postgres::PostgresStore;
-use store_postgres::cluster::{Epoch, GroupName, Worker, WorkerError};
+use store_postgres::cluster::PostgresWorker;
 use testdb::{Postgres, until};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -63,7 +64,7 @@ pub fn visits(visits: Vec<Visit>) -> Batch {
 }
 
 /// Pages of a site that are found, and whose site is pinned to its group.
-pub fn begin(worker: &Worker, site: u64, pages: u64) -> Vec<CanonicalUrl> {
+pub fn begin(worker: &PostgresWorker, site: u64, pages: u64) -> Vec<CanonicalUrl> {
     let pages: Vec<CanonicalUrl> = (0..pages).map(|n| page(site, n)).collect();
     let found = pages.iter().map(|url| found(url.clone(), 1)).collect();
     worker.commit(&[], ALL_SEEDS, &Batch { found, ..Batch::default() }).expect("found");
@@ -72,20 +73,20 @@ pub fn begin(worker: &Worker, site: u64, pages: u64) -> Vec<CanonicalUrl> {
 }
 
 /// Takes all that nobody owns, and says under which epochs it is owned.
-pub fn own(worker: &Worker) -> Vec<(GroupName, Epoch)> {
+pub fn own(worker: &PostgresWorker) -> Vec<(GroupName, Epoch)> {
     take(worker, 9).expect("take");
     worker.owned().expect("owned").into_iter().map(|owned| (owned.group, owned.epoch)).collect()
 }
 
-pub fn hinted(worker: &Worker) -> Vec<SiteKey> {
+pub fn hinted(worker: &PostgresWorker) -> Vec<SiteKey> {
     worker.hints(100).expect("hints").into_iter().map(|(site, _)| site).collect()
 }
 
-fn lapse(place: &Place, worker: &Worker) {
+fn lapse(place: &Place, worker: &PostgresWorker) {
     place.execute(&format!("UPDATE worker SET lease_until = '-infinity' WHERE worker = {}", worker.id().0));
 }
 
-pub fn close(place: &Place, workers: Vec<Worker>) -> PostgresStore {
+pub fn close(place: &Place, workers: Vec<PostgresWorker>) -> PostgresStore {
     drop(workers);
     place.open().expect("the workers are gone")
 }
@@ -191,7 +192,7 @@ fn what_is_known_of_a_robots_txt_goes_with_the_segment_of_its_record() {
     asked(&stays[0], sealed);
     one.seal(sealed).expect("sealed");
     asked(&goes[0], open);
-    let knows = |worker: &Worker, url: &CanonicalUrl| {
+    let knows = |worker: &PostgresWorker, url: &CanonicalUrl| {
         worker.own_site(url.site().key()).expect("site").expect("known").robots.is_some()
     };
     assert_eq!((knows(&one, &stays[0]), knows(&one, &goes[0])), (true, true));

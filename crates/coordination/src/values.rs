@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{Candidate, Network};
-use store::StoreError;
+use store::{Segment, StoreError};
 use weburl::Site;
 
 /// A worker's identity.
@@ -24,7 +24,7 @@ pub struct Epoch(pub i64);
 
 /// A politeness group: what shares a delay, and therefore an owner.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GroupName(pub(super) String);
+pub struct GroupName(pub String);
 
 impl GroupName {
     /// All sites on an address, or in the same network of IPv6.
@@ -144,10 +144,30 @@ pub enum WorkerError {
     /// Its lease ran out and others were told: it must forget everything and join anew.
     #[error("the lease of this worker ran out, and others took over")]
     Lost,
-    /// One of the groups has another owner. Nothing was written; [`Worker::owned`] says what is still there.
+    /// One of the groups has another owner. Nothing was written; [`crate::Worker::owned`] says what is still there.
     #[error("a politeness group now has another owner; nothing was written")]
     Fenced,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// A segment as the workers see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenSegment {
+    /// The segment, as far as it is committed.
+    pub segment: Segment,
+    /// Who wrote it; none, where it was a process that had the store to itself.
+    pub worker: Option<WorkerId>,
+    /// It is final, and lies on shared storage.
+    pub is_sealed: bool,
+}
+
+/// A site that a seed names.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SeedSite {
+    /// The site, `scheme://host[:port]`.
+    pub site: String,
+    /// User and password as they stand in a URL, if its seed has them: a secret.
+    pub user: Option<String>,
 }

@@ -1,0 +1,11 @@
+//! What several workers on one crawl agree on: leases, politeness groups, and who owns them. [`Worker`] is the trait that a shared state
+//! implements; `store-postgres` does.
+
+mod values;
+mod worker;
+
+pub use values::{
+    Bid, Bids, Epoch, GroupName, LeaseStatus, Member, News, Owned, Placed, SeedSite, WorkerError, WorkerId,
+    WrittenSegment,
+};
+pub use worker::Worker;
