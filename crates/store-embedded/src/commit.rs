@@ -12,7 +12,7 @@ use store::{Batch, Change, Committed, StoreError};
 
 use crate::codec::{FORMAT_VERSION, Progress};
 use crate::keys;
-use crate::known::{Fingerprints, Known, PREFETCHED, Remembered, Way};
+use crate::known::{Fingerprints, KnownTable, PREFETCHED, Remembered, Way};
 use crate::read::View;
 use crate::tables::Tables;
 use crate::witness::Witness;
@@ -26,7 +26,7 @@ pub(crate) struct Writer {
     version: u32,
     progress: Progress,
     /// None until the first commit: who only reads has no use for it.
-    known: Option<Known>,
+    known: Option<KnownTable>,
     fingerprints: Fingerprints,
     witness: Witness,
     /// Set once a commit has failed; says whether for want of space.

@@ -38,15 +38,15 @@ impl Remembered {
 ///
 /// Two URLs may share a fingerprint, though hardly by chance, and nobody can aim at it: the hash has a secret
 /// ([`Fingerprints`]). What is remembered of such a pair is only that their records must be looked up, from when both have one.
-pub(crate) struct Known {
+pub(crate) struct KnownTable {
     fingerprints: Fingerprints,
     shards: Vec<Shard>,
 }
 
-impl Known {
+impl KnownTable {
     /// Nothing is known.
     pub(crate) fn new(fingerprints: Fingerprints) -> Self {
-        Known { fingerprints, shards: vec![Shard::default(); SHARDS] }
+        KnownTable { fingerprints, shards: vec![Shard::default(); SHARDS] }
     }
 
     /// What stands for a URL here.
@@ -77,12 +77,12 @@ impl Known {
 }
 
 /// What is known while all of it is read: in any order, each URL once.
-pub(crate) struct Loading(Known);
+pub(crate) struct Loading(KnownTable);
 
 impl Loading {
     /// Nothing was read yet.
     pub(crate) fn new(fingerprints: Fingerprints) -> Self {
-        Loading(Known::new(fingerprints))
+        Loading(KnownTable::new(fingerprints))
     }
 
     /// Remembers a URL that was not read before.
@@ -92,7 +92,7 @@ impl Loading {
     }
 
     /// All was read.
-    pub(crate) fn finish(mut self) -> Known {
+    pub(crate) fn finish(mut self) -> KnownTable {
         self.0.shards.iter_mut().for_each(Shard::sort);
         self.0
     }

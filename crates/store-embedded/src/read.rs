@@ -13,7 +13,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::codec::{self, Progress};
 use crate::keys::{self, QueueKey};
-use crate::known::{Fingerprints, Known, Loading, Remembered, Way};
+use crate::known::{Fingerprints, KnownTable, Loading, Remembered, Way};
 use crate::merged::merged;
 use crate::queue::{Generation, Generations};
 use crate::tables::Tables;
@@ -159,7 +159,7 @@ impl View {
     }
 
     /// Which URLs are known. All records are read for it.
-    pub(crate) fn known(&self, fingerprints: Fingerprints) -> Result<Known, StoreError> {
+    pub(crate) fn known(&self, fingerprints: Fingerprints) -> Result<KnownTable, StoreError> {
         let mut known = Loading::new(fingerprints);
         // A key of another length is damage, which a look-up could not find either; one finds other damage and says so.
         let standing = |key, record: &[u8]| codec::decode_standing(key, record).ok();

@@ -5,7 +5,7 @@ use store::{Batch, Change, Committed, StoreError, UrlRecord, VisitSummary, Write
 use weburl::UrlKey;
 
 use crate::keys::{self, QueueKey};
-use crate::known::{Known, PREFETCHED, Remembered, Way};
+use crate::known::{KnownTable, PREFETCHED, Remembered, Way};
 use crate::queue::Generation;
 use crate::read::View;
 
@@ -30,7 +30,7 @@ type Place = (Generation, QueueKey);
 
 impl<'b> Plan<'b> {
     /// Applies a batch to what is known before it.
-    pub(crate) fn of(batch: &'b Batch, view: &View, known: &Known) -> Result<(Self, Committed), StoreError> {
+    pub(crate) fn of(batch: &'b Batch, view: &View, known: &KnownTable) -> Result<(Self, Committed), StoreError> {
         let before = Before { view, known };
         let (mut writes, committed) = store::apply(batch, &before)?;
         let changes = std::mem::take(&mut writes.urls).into_iter();
@@ -49,7 +49,7 @@ impl<'b> Plan<'b> {
 /// remembered, a URL without a record is unknown: another may have its fingerprint.
 struct Before<'a> {
     view: &'a View,
-    known: &'a Known,
+    known: &'a KnownTable,
 }
 
 impl Before<'_> {

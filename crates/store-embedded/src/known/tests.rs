@@ -5,7 +5,7 @@ use weburl::{SiteKey, UrlKey};
 
 use super::*;
 
-impl Known {
+impl KnownTable {
     fn of(&self, key: UrlKey) -> Option<Remembered> {
         self.get(self.fingerprint(key))
     }
@@ -47,7 +47,7 @@ fn urls() -> Vec<u64> {
 #[test]
 fn what_was_inserted_is_known_and_nothing_else() {
     for fingerprints in [Fingerprints::keyed(), PLAIN] {
-        let mut known = Known::new(fingerprints);
+        let mut known = KnownTable::new(fingerprints);
         for url in urls().iter().rev() {
             assert_eq!(known.of(key(1, *url)), None);
             known.add(key(1, *url), waiting(1, u8::MAX));
@@ -58,7 +58,7 @@ fn what_was_inserted_is_known_and_nothing_else() {
 }
 
 /// What [`what_was_inserted_is_known_and_nothing_else`] has made known.
-fn is_known(known: &Known) {
+fn is_known(known: &KnownTable) {
     for (n, url) in urls().iter().enumerate() {
         let expect = if n % 2 == 0 { visited(2, 1) } else { waiting(1, u8::MAX) };
         assert_eq!(known.of(key(1, *url)), Some(expect), "{url}");
@@ -85,7 +85,7 @@ fn what_was_loaded_is_known_and_nothing_else() {
 /// By the hash of the URL alone the two would be one.
 #[test]
 fn the_site_counts() {
-    let mut known = Known::new(Fingerprints::keyed());
+    let mut known = KnownTable::new(Fingerprints::keyed());
     known.add(key(1, 2), visited(0, 0));
     assert_eq!(known.of(key(2, 2)), None);
     assert_eq!(known.of(key(2, 1)), None);
@@ -100,7 +100,7 @@ fn each_store_has_a_secret_of_its_own() {
 
 #[test]
 fn urls_that_share_a_fingerprint_must_be_looked_up() {
-    let mut known = Known::new(ONE_FOR_ALL);
+    let mut known = KnownTable::new(ONE_FOR_ALL);
     known.add(key(1, 1), waiting(1, 1));
     known.change(key(1, 1), visited(1, 0));
     assert_eq!(known.of(key(1, 1)), Some(visited(1, 0)));
