@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::message::{Level, message, tell};
-use settings::{Usage, files};
+use settings::table::with_defaults;
+use settings::{Options, Usage, files};
 
 use crate::{commands, exit, queries};
 
@@ -77,6 +78,8 @@ pub enum Command {
     /// Take part in a query of several workers (started by a worker)
     #[command(hide = true)]
     QueryPart,
+    /// List all settings: key, form, default, what it does, and whether it can change while a crawl runs
+    Settings(commands::settings::SettingsArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -87,7 +90,8 @@ pub enum Command {
 /// Reads the command line, runs the command, and says how it went.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let read = parser().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match read {
         Ok(cli) => cli,
         Err(error) => return refused(&without_bad_advice(error)),
     };
@@ -100,6 +104,17 @@ pub fn main() -> ExitCode {
             ExitCode::from(if error.is::<Usage>() { exit::USAGE } else { exit::FAILED })
         }
     }
+}
+
+/// The command line, with the defaults of the settings in its help.
+#[must_use]
+pub fn parser() -> clap::Command {
+    let crawl = Options::default();
+    let server = commands::server::defaults(&crawl);
+    let below = [("crawl", &crawl), ("pages", &crawl), ("server", &server)];
+    below.into_iter().fold(Cli::command(), |command, (name, below)| {
+        command.mut_subcommand(name, |command| with_defaults(command, below))
+    })
 }
 
 /// The parser's advice on an unknown option is to give it as a value, behind `--`: as a seed it would be one more mistake.
@@ -145,10 +160,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Testweb(args) => commands::testweb::run(args),
         Command::Server(args) => commands::server::run(*args),
         Command::Client(args) => commands::client::run(args),
+        Command::Settings(args) => commands::settings::run(args),
         Command::QueryPart => Ok(queries::part::run()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "argiope", &mut script);
+            clap_complete::generate(shell, &mut parser(), "argiope", &mut script);
             std::io::stdout().write_all(&script)?;
             Ok(ExitCode::SUCCESS)
         }

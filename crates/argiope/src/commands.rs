@@ -19,6 +19,7 @@ pub mod rank;
 pub mod report;
 pub mod search;
 pub mod server;
+pub mod settings;
 pub mod status;
 pub mod steer;
 pub mod testweb;

@@ -7,9 +7,8 @@ use archive::{Archive, ArchiveInState, ORPHANED, Orphan};
 use engine::clock::Clock;
 use engine::{Browsing, RenderMode};
 use fetch::Fetcher;
-use render::{Renderer, Wait};
+use render::Renderer;
 use settings::plan::Plan;
-use settings::units::Span;
 use store::Store;
 
 use crate::{CrawlDir, Notice};
@@ -27,22 +26,7 @@ pub fn browsing(
 ) -> anyhow::Result<Browsing> {
     let (options, settings) = (&plan.options, &plan.settings);
     let browser = render::Settings::find_browser(options.browser.as_deref())?;
-    let usual = render::Settings::new(browser);
-    let wait = options.render_wait.as_deref().map(|wait| match (wait, wait.parse::<Span>()) {
-        ("idle", _) => Wait::Idle,
-        (_, Ok(span)) => Wait::Clock(span.0),
-        (selector, Err(_)) => Wait::Selector(selector.to_owned()),
-    });
-    let wanted = render::Settings {
-        wait: wait.unwrap_or_else(|| usual.wait.clone()),
-        scroll: options.render_scroll == Some(true),
-        screenshot: options.render_screenshot == Some(true),
-        user_agent: options.user_agent.clone().unwrap_or_default(),
-        tabs: options.render_tabs.unwrap_or(usual.tabs),
-        page_time_max: options.render_time.map_or(usual.page_time_max, |span| span.0),
-        media: settings.images,
-        ..usual
-    };
+    let wanted = render::Settings { browser, ..plan.rendering.clone() };
     if Renderer::is_sandbox_off() {
         notices.push(Notice::NoSandbox);
     }

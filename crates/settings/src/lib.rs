@@ -10,6 +10,7 @@ pub mod secret;
 pub mod secrets_file;
 pub mod site_name;
 pub mod store_address;
+pub mod table;
 pub mod units;
 
 pub use options::Options;

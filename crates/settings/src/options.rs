@@ -1,4 +1,4 @@
-//! The options of a crawl as given: one struct for the command line and for `crawl.toml`.
+//! The options of a crawl as given: one struct for the command line and for `crawl.toml`. [`table`] has them as rows.
 //!
 //! Every flag has a key of the same name. A switch may stand alone or have a value: `--head-first`, `--head-first=false`. Values are layered (what the crawl directory holds, then `--config`, then
 //! flags) and only then checked and completed by [`crate::plan`].
@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use crate::deny_private::DenyPrivateOption;
@@ -16,6 +16,7 @@ use crate::secret::{Headers, HeadersFor, ProxyText};
 use crate::secrets_file::{SECRETS, Secrets};
 use crate::site_name::{SiteDelay, SiteName};
 use crate::store_address::StoreAddress;
+use crate::table::{self, Setting};
 use crate::units::{Bytes, Span, whole};
 use crate::usage;
 
@@ -66,7 +67,7 @@ pub struct Options {
     /// The largest number of links from a seed
     #[arg(long, value_name = "N", value_parser = whole::<u32>, help_heading = "What to crawl")]
     pub depth: Option<u32>,
-    /// Which URLs belong to the crawl, relative to the seeds: site, host, domain, prefix, any, a host suffix such as .gov.si, or a wildcard pattern [default: host]
+    /// Which URLs belong to the crawl, relative to the seeds: site, host, domain, prefix, any, a host suffix such as .gov.si, or a wildcard pattern
     #[arg(long, value_name = "SCOPE", help_heading = "What to crawl")]
     pub scope: Option<String>,
     /// Follow only URLs that match one of these wildcard patterns (http*://*/docs/*)
@@ -108,7 +109,7 @@ pub struct Options {
     pub sandbox: Option<bool>,
 
     // --- politeness ---
-    /// Wait at least this long between visits to a site [default: 1s]
+    /// Wait at least this long between visits to a site
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub delay: Option<Span>,
     /// A delay for one site instead of --delay (example.org=5s, example.org:8443=250ms)
@@ -122,16 +123,16 @@ pub struct Options {
     /// Fetch nothing new until `argiope steer DIR resume`
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Politeness")]
     pub paused: Option<bool>,
-    /// Wait at least this long between visits to an IP address; 0 switches it off [default: 250ms]
+    /// Wait at least this long between visits to an IP address; 0 switches it off
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub ip_delay: Option<Span>,
     /// Wait at least this many times the last response time; 0 switches it off
     #[arg(long, value_name = "K", help_heading = "Politeness")]
     pub delay_factor: Option<f64>,
-    /// Connections to a site at once; more than 1 needs --ip-delay 0 [default: 1]
+    /// Connections to a site at once; more than 1 needs --ip-delay 0
     #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Politeness")]
     pub connections_per_site: Option<usize>,
-    /// Fetches at once, over all sites [default: 128]
+    /// Fetches at once, over all sites
     #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Politeness")]
     pub concurrency: Option<usize>,
     /// Fetches at once from all sites of a registrable domain [default: half of --concurrency]
@@ -140,35 +141,35 @@ pub struct Options {
     /// Fetches at once from an IP address, if --ip-delay is 0 [default: half of --concurrency]
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Politeness")]
     pub max_fetches_per_address: Option<usize>,
-    /// How to read robots.txt: rfc9309, first-match or ignore [default: rfc9309]
+    /// How to read robots.txt: rfc9309, first-match or ignore
     #[arg(long, value_name = "HOW", help_heading = "Politeness")]
     pub robots: Option<String>,
     /// Request robots.txt once per site for the whole crawl. Any answer except a file counts as no file: a redirect, an error, no answer
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Politeness")]
     pub robots_once: Option<bool>,
-    /// The longest Crawl-delay obeyed [default: 5m]
+    /// The longest Crawl-delay obeyed
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_crawl_delay: Option<Span>,
-    /// The longest Retry-After obeyed [default: 1day]
+    /// The longest Retry-After obeyed
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_retry_after: Option<Span>,
-    /// Wait after a first failure; it doubles with every further one in a row [default: 1s]
+    /// Wait after a first failure; it doubles with every further one in a row
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub backoff: Option<Span>,
-    /// The longest wait after failures [default: 5m]
+    /// The longest wait after failures
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_backoff: Option<Span>,
-    /// Requests of a URL before a temporary failure counts as final; up to six times as many if its site fails by chance [default: 4]
+    /// Requests of a URL before a temporary failure counts as final; up to six times as many if its site fails by chance
     #[arg(long, value_name = "N", value_parser = whole::<u8>, hide_short_help = true, help_heading = "Politeness")]
     pub max_attempts: Option<u8>,
-    /// Failures in a row, of different URLs, after which a site is put aside for 1, 5, 30 minutes, 2, 6, 24 hours [default: 8]
+    /// Failures in a row, of different URLs, after which a site is put aside for 1, 5, 30 minutes, 2, 6, 24 hours
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Politeness")]
     pub max_failures_in_a_row: Option<u32>,
     /// How long a run waits if only sites in trouble are left; 0 ends the run after half a minute of back-off. Their URLs stay open: the
-    /// same command continues [default: 10m]
+    /// same command continues
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub patience: Option<Span>,
-    /// How long a site may be in trouble before the crawl gives up its URLs [default: 7d]
+    /// How long a site may be in trouble before the crawl gives up its URLs
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub give_up_after: Option<Span>,
 
@@ -191,7 +192,7 @@ pub struct Options {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
     pub head_first: Option<bool>,
     /// Render pages in headless Chromium before reading their links: `never`, `auto` (pages that show too little without their scripts) or
-    /// `always` [default: never]
+    /// `always`
     #[arg(long, value_name = "WHEN", help_heading = "Fetching")]
     pub render: Option<String>,
     /// The Chromium to render with; the crawl does not store it [default: the first of chromium, chromium-browser, google-chrome-stable, google-chrome in PATH]
@@ -205,13 +206,13 @@ pub struct Options {
     )]
     #[serde(skip_serializing)]
     pub browser: Option<PathBuf>,
-    /// Pages rendered at a time [default: 2]
+    /// Pages rendered at a time
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Fetching")]
     pub render_tabs: Option<usize>,
-    /// Requests a second from all rendered pages together to one address, after a burst of a hundred; a request that would wait longer than 5 seconds is refused [default: 10]
+    /// Requests a second from all rendered pages together to one address, after a burst of a hundred; a request that would wait longer than 5 seconds is refused
     #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Fetching")]
     pub render_rate: Option<u32>,
-    /// What to wait for before reading a rendered page: a time on the page's own clock, `idle`, or a CSS selector [default: 5s]
+    /// What to wait for before reading a rendered page: a time on the page's own clock, `idle`, or a CSS selector
     #[arg(long, value_name = "D|idle|SELECTOR", hide_short_help = true, help_heading = "Fetching")]
     pub render_wait: Option<String>,
     /// Scroll rendered pages to their end, again while they grow
@@ -220,7 +221,7 @@ pub struct Options {
     /// Keep a picture of each rendered page in the archive
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Fetching")]
     pub render_screenshot: Option<bool>,
-    /// After this a page is not rendered [default: 30s]
+    /// After this a page is not rendered
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Fetching")]
     pub render_time: Option<Span>,
     /// An HTTP proxy for all requests; its user name and password are stored only in DIR/secrets.toml
@@ -242,7 +243,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ca_cert: Vec<PathBuf>,
-    /// Refuse addresses that are not public: auto (except sites that a seed names by such an address, and addresses given by hand), always or never [default: auto]
+    /// Refuse addresses that are not public: auto (except sites that a seed names by such an address, and addresses given by hand), always or never
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "always", value_name = "WHEN", help_heading = "Fetching")]
     pub deny_private: Option<DenyPrivateOption>,
 
@@ -263,7 +264,7 @@ pub struct Options {
     /// Write no dataset during the crawl; `argiope derive` can make it later
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub no_dataset: Option<bool>,
-    /// The size of a WARC segment [default: 1GB]
+    /// The size of a WARC segment
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Recording")]
     pub segment_size: Option<Bytes>,
     /// Keep the state of the crawl in this PostgreSQL database (postgres://user@host/name) instead of the crawl's directory. The password comes from PGPASSWORD or ~/.pgpass; a password in the URL is not stored
@@ -291,10 +292,10 @@ pub struct Options {
     pub strip_www: Option<bool>,
 
     // --- limits ---
-    /// The longest URL to follow, in bytes [default: 2KiB]
+    /// The longest URL to follow, in bytes
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_url_bytes: Option<Bytes>,
-    /// The largest decoded body; the rest is cut off [default: 10MB]
+    /// The largest decoded body; the rest is cut off
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_body_bytes: Option<Bytes>,
     /// Decoded bytes per compressed byte
@@ -303,16 +304,16 @@ pub struct Options {
     /// The largest head of an answer
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_header_bytes: Option<Bytes>,
-    /// Redirects in a row [default: 10]
+    /// Redirects in a row
     #[arg(long, value_name = "N", value_parser = whole::<u8>, hide_short_help = true, help_heading = "Limits")]
     pub max_redirects: Option<u8>,
-    /// Different link targets to take from a page [default: 100000]
+    /// Different link targets to take from a page
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Limits")]
     pub max_links_per_page: Option<usize>,
     /// Memory for bodies, over all fetches
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_in_flight_bytes: Option<Bytes>,
-    /// Memory for the sites in front and those that wait for a place; further sites wait in the state [default: 320MB]
+    /// Memory for the sites in front and those that wait for a place; further sites wait in the state
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_front_bytes: Option<Bytes>,
     /// Sitemaps to read from one site
@@ -321,16 +322,16 @@ pub struct Options {
     /// Entries to take from one sitemap
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Limits")]
     pub max_sitemap_entries: Option<usize>,
-    /// Time to look up a name [default: 10s]
+    /// Time to look up a name
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
     pub dns_timeout: Option<Span>,
-    /// Time to set up a connection, TLS included [default: 10s]
+    /// Time to set up a connection, TLS included
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
     pub connect_timeout: Option<Span>,
-    /// Time from the request to the head of the answer [default: 30s]
+    /// Time from the request to the head of the answer
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
     pub first_byte_timeout: Option<Span>,
-    /// Time from the request to the end of the body [default: 2m]
+    /// Time from the request to the end of the body
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Limits")]
     pub total_timeout: Option<Span>,
     /// The lowest transfer rate of a body, in bytes a second
@@ -448,7 +449,7 @@ impl Options {
         let given = toml::Table::try_from(self)?;
         let mut out: String = header.lines().map(|line| format!("# {line}\n")).collect();
         let mut heading = String::new();
-        for (key, help, group) in keys() {
+        for Setting { key, help, group, .. } in table::rows() {
             if group != heading {
                 out.push_str(&format!("\n## {group}\n"));
                 heading = group;
@@ -492,24 +493,6 @@ pub fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
 /// As [`read_bytes`]; or it is no text.
 pub fn read_text(path: &Path) -> std::io::Result<String> {
     String::from_utf8(read_bytes(path)?).map_err(std::io::Error::other)
-}
-
-/// The keys of a configuration file with their help and heading, in the order of the help.
-fn keys() -> Vec<(String, String, String)> {
-    #[derive(clap::Parser)]
-    struct Only {
-        #[command(flatten)]
-        _options: Options,
-    }
-    let command = Only::command();
-    let arguments = command.get_arguments().filter(|argument| argument.get_id() != "no_sitemaps");
-    arguments
-        .map(|argument| {
-            let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
-            let heading = argument.get_help_heading().unwrap_or_default().to_owned();
-            (argument.get_id().as_str().replace('_', "-"), help, heading)
-        })
-        .collect()
 }
 
 /// A TOML error as one line that names the line of the file.

@@ -1,7 +1,7 @@
 //! The checked and completed options of a crawl. No later code asks whether a value was given.
 
-mod defaults;
 mod fetching;
+mod settled;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,20 +9,18 @@ use std::time::Duration;
 
 use engine::{Keep, RenderMode, Settings};
 use fetch::{FetchConfig, Keyring};
-use frontier::{Filter, Politeness, SiteRules, TrapRules};
-use model::{Limits, MediaRange};
+use frontier::{Filter, Politeness, SiteRules};
+use model::MediaRange;
 use robots::Matching;
 use store_postgres::Schema;
 use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind, Site, UserInfo, without_user_info};
 
-use self::defaults::complete;
 use self::fetching::fetch_config;
+pub(crate) use self::settled::Settled;
 use crate::options::{Options, read_text};
+use crate::site_name::SiteDelay;
 use crate::units::{Bytes, Span};
 use crate::usage;
-
-/// Default for the fetches at once.
-const CONCURRENCY: usize = 128;
 
 /// Everything needed to run a crawl.
 pub struct Plan {
@@ -32,6 +30,8 @@ pub struct Plan {
     pub settings: Settings,
     /// The settings of the fetcher.
     pub fetch: FetchConfig,
+    /// The settings of the browser, but for which program it is.
+    pub rendering: render::Settings,
     /// Crawl the built-in test web.
     pub sandbox: bool,
     /// User names and passwords of the seeds that were read ([`Plan::take_seeds`]).
@@ -50,43 +50,59 @@ impl Plan {
     /// # Errors
     /// A value that cannot be used; the message names the flag.
     pub fn new(given: &Options) -> anyhow::Result<Self> {
-        let options = complete(given);
+        let Settled {
+            options,
+            politeness,
+            canonical,
+            limits,
+            traps,
+            rendering,
+            deny_private,
+            concurrency,
+            patience,
+            front_bytes_max,
+            segment_bytes_max,
+            sitemaps,
+            switches,
+        } = Settled::of(given);
+        let user_agent = options.user_agent.clone().unwrap_or_default();
         check_counts(&options)?;
         check_store(&options)?;
-        let scope = scope(options.scope.as_deref().unwrap_or_default())?;
-        let archive = options.no_archive != Some(true);
-        let dataset = archive && options.no_dataset != Some(true);
+        // Half of all fetches, and at least as many as a site may have.
+        let share = concurrency.div_ceil(2).max(politeness.connections_per_site);
+        let archive = !switches.no_archive;
+        let dataset = archive && !switches.no_dataset;
         let settings = Settings {
             filter: Filter {
-                scope: Scope::new(scope),
+                scope: Scope::new(scope(options.scope.as_deref().unwrap_or_default())?),
                 include: patterns("include", &options.include)?,
                 exclude: excludes(&options)?,
             },
             site_rules: SiteRules {
-                politeness: politeness(&options)?,
-                traps: traps(&options),
-                matching: matching(&options)?,
+                politeness: with_delays(politeness, &options)?,
+                traps,
+                matching: matching(options.robots.as_deref().unwrap_or_default())?,
                 pages_per_site_max: options.max_pages_per_site,
-                sitemaps_per_site_max: options.max_sitemaps_per_site.unwrap_or_default(),
+                sitemaps_per_site_max: limits.sitemaps_per_site_max,
             },
-            canonical: canonical(&options),
-            limits: limits(&options),
-            robots_once: options.robots_once == Some(true),
-            product_token: product_token(options.user_agent.as_deref().unwrap_or_default())?,
+            canonical,
+            limits,
+            robots_once: switches.robots_once,
+            product_token: product_token(&user_agent)?,
             depth_max: options.depth,
-            concurrency: options.concurrency.unwrap_or(CONCURRENCY),
-            fetches_per_domain_max: options.max_fetches_per_domain.unwrap_or_else(|| share(&options)),
-            fetches_per_address_max: options.max_fetches_per_address.unwrap_or_else(|| share(&options)),
-            paused: options.paused == Some(true),
+            concurrency,
+            fetches_per_domain_max: options.max_fetches_per_domain.unwrap_or(share),
+            fetches_per_address_max: options.max_fetches_per_address.unwrap_or(share),
+            paused: switches.paused,
             held_sites: options.hold.iter().flat_map(|name| name.keys().collect::<Vec<_>>()).collect(),
             pages_max: options.max_pages,
-            patience: options.patience.map_or(engine::PATIENCE, |span| span.0),
+            patience,
             time_max: options.max_time.map(|span| span.0),
             bytes_max: options.max_bytes.map(|bytes| bytes.0),
-            sitemaps: options.sitemaps == Some(true),
-            head_first: options.head_first == Some(true),
+            sitemaps,
+            head_first: switches.head_first,
             sites_in_front_max: engine::settings::SITES_IN_FRONT_MAX,
-            front_bytes_max: options.max_front_bytes.map_or(engine::settings::FRONT_BYTES_MAX, as_usize),
+            front_bytes_max,
             places_part: engine::settings::PLACES_PART,
             turns_in_front_max: engine::settings::TURNS_IN_FRONT_MAX,
             windows_urls_max: engine::settings::WINDOWS_URLS_MAX,
@@ -95,20 +111,21 @@ impl Plan {
             rules_read_at_once_max: engine::settings::RULES_READ_AT_ONCE_MAX,
             remembered_urls_max: engine::settings::REMEMBERED_URLS_MAX,
             links_at_once: engine::settings::LINKS_AT_ONCE,
-            ignore_nofollow: options.ignore_nofollow == Some(true),
-            keep: keep(&options)?,
-            render: render(options.render.as_deref().unwrap_or_default())?,
-            images: options.images == Some(true),
+            ignore_nofollow: switches.ignore_nofollow,
+            keep: keep(&options, switches.documents, switches.images)?,
+            render: render_mode(options.render.as_deref().unwrap_or_default())?,
+            images: switches.images,
             archive,
             details: dataset,
         };
-        let mut fetch = fetch_config(&options, settings.limits.clone())?;
+        let rendering = render::Settings { user_agent: user_agent.clone(), media: settings.images, ..rendering };
+        let config = FetchConfig { user_agent, deny_private, ..FetchConfig::default() };
+        let mut fetch = fetch_config(&options, &settings, config)?;
         fetch.head_accepts = head_accepts(&settings);
         fetch.media_wanted = settings.keep.as_ref().map(Keep::declared_as);
-        let segment_bytes_max = options.segment_size.map_or(warc::SEGMENT_BYTES_MAX, |bytes| bytes.0);
-        let sandbox = options.sandbox == Some(true);
         let credentials = BTreeMap::new();
-        Ok(Plan { sandbox, archive, dataset, segment_bytes_max, settings, fetch, options, credentials })
+        let sandbox = switches.sandbox;
+        Ok(Plan { sandbox, archive, dataset, segment_bytes_max, settings, fetch, rendering, options, credentials })
     }
 
     /// Parses seeds. A seed without a scheme gets http, as in a browser. User names and passwords in them are ignored.
@@ -155,20 +172,19 @@ impl Plan {
 }
 
 /// The content that is kept, in addition to HTML, XML and text; `None` is everything.
-fn keep(options: &Options) -> anyhow::Result<Option<Keep>> {
+fn keep(options: &Options, documents: bool, images: bool) -> anyhow::Result<Option<Keep>> {
     let range = |text: &String| {
         let unusable =
             || usage(format!("--content-types {text}: is not a media type such as application/pdf or audio/*"));
         MediaRange::parse(text).ok_or_else(unusable)
     };
     let ranges = options.content_types.iter().map(range).collect::<anyhow::Result<_>>()?;
-    let documents = options.documents == Some(true);
-    let keep = Keep { documents, images: options.images == Some(true), ranges };
+    let keep = Keep { documents, images, ranges };
     Ok((documents || !options.content_types.is_empty()).then_some(keep))
 }
 
 /// Which pages are rendered.
-fn render(when: &str) -> anyhow::Result<Option<RenderMode>> {
+fn render_mode(when: &str) -> anyhow::Result<Option<RenderMode>> {
     match when {
         "never" => Ok(None),
         "auto" => Ok(Some(RenderMode::Auto)),
@@ -278,33 +294,8 @@ fn product_token(user_agent: &str) -> anyhow::Result<String> {
     }
 }
 
-/// Fetches at once for one domain or address: half of all, and at least as many as a site may have.
-fn share(options: &Options) -> usize {
-    let half = options.concurrency.unwrap_or(CONCURRENCY).div_ceil(2);
-    half.max(options.connections_per_site.unwrap_or_default())
-}
-
-fn politeness(options: &Options) -> anyhow::Result<Politeness> {
-    let default = Politeness::default();
-    let span = |given: Option<Span>, default: Duration| given.map_or(default, |span| span.0);
-    let politeness = Politeness {
-        delay: span(options.delay, default.delay),
-        delay_for: options
-            .delay_for
-            .iter()
-            .flat_map(|given| given.site.keys().map(|key| (key, given.delay.0)).collect::<Vec<_>>())
-            .collect(),
-        ip_delay: span(options.ip_delay, default.ip_delay),
-        delay_factor: options.delay_factor.unwrap_or(default.delay_factor),
-        connections_per_site: options.connections_per_site.unwrap_or(default.connections_per_site),
-        crawl_delay_max: span(options.max_crawl_delay, default.crawl_delay_max),
-        retry_after_max: span(options.max_retry_after, default.retry_after_max),
-        backoff: span(options.backoff, default.backoff),
-        backoff_max: span(options.max_backoff, default.backoff_max),
-        attempts_max: options.max_attempts.unwrap_or(default.attempts_max),
-        failures_in_a_row_max: options.max_failures_in_a_row.unwrap_or(default.failures_in_a_row_max),
-        give_up_after: span(options.give_up_after, default.give_up_after),
-    };
+/// The rules of politeness with the delays of single sites.
+fn with_delays(politeness: Politeness, options: &Options) -> anyhow::Result<Politeness> {
     if !(0.0..=1_000_000.0).contains(&politeness.delay_factor) {
         return Err(usage(format!("--delay-factor {} is not between 0 and 1000000", politeness.delay_factor)));
     }
@@ -313,68 +304,17 @@ fn politeness(options: &Options) -> anyhow::Result<Politeness> {
             "--connections-per-site above 1 needs --ip-delay 0: the delay per address is between connections",
         ));
     }
-    Ok(politeness)
+    let of_site = |given: &SiteDelay| given.site.keys().map(|key| (key, given.delay.0)).collect::<Vec<_>>();
+    Ok(Politeness { delay_for: options.delay_for.iter().flat_map(of_site).collect(), ..politeness })
 }
 
-fn traps(options: &Options) -> TrapRules {
-    let default = TrapRules::default();
-    TrapRules {
-        path_depth_max: options.max_path_depth.unwrap_or(default.path_depth_max),
-        repeated_segments_max: options.max_repeated_segments.unwrap_or(default.repeated_segments_max),
-        queries_per_path_max: options.max_queries_per_path.unwrap_or(default.queries_per_path_max),
-        simple_queries_per_path_max: options.max_simple_queries_per_path.unwrap_or(default.simple_queries_per_path_max),
-        calendar_pages_max: options.max_calendar_pages.unwrap_or(default.calendar_pages_max),
-        session_pages_max: options.max_session_pages.unwrap_or(default.session_pages_max),
-        low_yield_pages_max: options.max_low_yield_pages.unwrap_or(default.low_yield_pages_max),
-        low_yield_window: options.low_yield_window.unwrap_or(default.low_yield_window),
+fn matching(robots: &str) -> anyhow::Result<Option<Matching>> {
+    match robots {
+        "rfc9309" => Ok(Some(Matching::LongestMatch)),
+        "first-match" => Ok(Some(Matching::FirstMatch)),
+        "ignore" => Ok(None),
+        other => Err(usage(format!("--robots `{other}` is not rfc9309, first-match or ignore"))),
     }
-}
-
-fn matching(options: &Options) -> anyhow::Result<Option<Matching>> {
-    match options.robots.as_deref() {
-        None | Some("rfc9309") => Ok(Some(Matching::LongestMatch)),
-        Some("first-match") => Ok(Some(Matching::FirstMatch)),
-        Some("ignore") => Ok(None),
-        Some(other) => Err(usage(format!("--robots `{other}` is not rfc9309, first-match or ignore"))),
-    }
-}
-
-fn canonical(options: &Options) -> CanonicalRules {
-    let on = |switch: Option<bool>| switch == Some(true);
-    CanonicalRules {
-        sort_query: on(options.sort_query),
-        strip_session_ids: on(options.strip_session_ids),
-        strip_tracking: on(options.strip_tracking),
-        collapse_slashes: on(options.collapse_slashes),
-        strip_www: on(options.strip_www),
-        url_bytes_max: options.max_url_bytes.map_or(weburl::URL_BYTES_MAX, as_usize),
-    }
-}
-
-fn limits(options: &Options) -> Limits {
-    let default = Limits::default();
-    let span = |given: Option<Span>, default: Duration| given.map_or(default, |span| span.0);
-    Limits {
-        body_bytes_max: options.max_body_bytes.map_or(default.body_bytes_max, |bytes| bytes.0),
-        decompression_ratio_max: options.max_decompression_ratio.unwrap_or(default.decompression_ratio_max),
-        header_bytes_max: options.max_header_bytes.map_or(default.header_bytes_max, as_usize),
-        redirects_max: options.max_redirects.unwrap_or(default.redirects_max),
-        links_per_page_max: options.max_links_per_page.unwrap_or(default.links_per_page_max),
-        dns_timeout: span(options.dns_timeout, default.dns_timeout),
-        connect_timeout: span(options.connect_timeout, default.connect_timeout),
-        first_byte_timeout: span(options.first_byte_timeout, default.first_byte_timeout),
-        total_timeout: span(options.total_timeout, default.total_timeout),
-        transfer_rate_min: options.min_transfer_rate.map_or(default.transfer_rate_min, |bytes| bytes.0),
-        in_flight_bytes_max: options.max_in_flight_bytes.map_or(default.in_flight_bytes_max, |bytes| bytes.0),
-        page_requests_per_second: options.render_rate.unwrap_or(default.page_requests_per_second),
-        sitemap_entries_max: options.max_sitemap_entries.unwrap_or(default.sitemap_entries_max),
-        sitemaps_per_site_max: options.max_sitemaps_per_site.unwrap_or(default.sitemaps_per_site_max),
-        ..default
-    }
-}
-
-fn as_usize(bytes: Bytes) -> usize {
-    usize::try_from(bytes.0).unwrap_or(usize::MAX)
 }
 
 fn excludes(options: &Options) -> anyhow::Result<Vec<Pattern>> {

@@ -2,6 +2,8 @@
 
 mod setup;
 
+pub(crate) use setup::defaults;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ mod warcs;
 
 mod again;
 mod crash;
+mod defaults;
 mod disk_full;
 mod files;
 mod interrupt;

@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 
-use fetch::{DenyPrivate, FetchConfig, Field, FieldError, Keyring};
-use model::Limits;
+use engine::Settings;
+use fetch::{FetchConfig, Field, FieldError, Keyring};
 use weburl::UrlPattern;
 
-use super::{CONCURRENCY, parsed};
+use super::parsed;
 use crate::files;
 use crate::options::{Options, read_bytes};
 use crate::secret::HeaderText;
@@ -15,12 +15,12 @@ use crate::usage;
 /// The default port of name servers.
 const DNS_PORT: u16 = 53;
 
-/// The settings of the fetcher.
+/// The settings of the fetcher: what `config` has, and what the options say.
 ///
 /// # Errors
 /// An option cannot be used; the error names it.
-pub(super) fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<FetchConfig> {
-    let (fetches, fetches_max) = (options.concurrency.unwrap_or(CONCURRENCY), files::fetches_max());
+pub(super) fn fetch_config(options: &Options, settings: &Settings, config: FetchConfig) -> anyhow::Result<FetchConfig> {
+    let (fetches, fetches_max) = (settings.concurrency, files::fetches_max());
     if fetches > fetches_max {
         let advice = "allow more open files (`ulimit -n`) or set less";
         return Err(usage(format!(
@@ -29,13 +29,11 @@ pub(super) fn fetch_config(options: &Options, limits: Limits) -> anyhow::Result<
     }
     let options = options.without_secrets();
     let mut config = FetchConfig {
-        limits,
-        idle_connections_max: FetchConfig::default().idle_connections_max.min(files::idle_connections_max()),
-        user_agent: options.user_agent.clone().unwrap_or_default(),
-        deny_private: options.deny_private.map_or_else(DenyPrivate::default, |deny| deny.0),
-        ..FetchConfig::default()
+        limits: settings.limits.clone(),
+        idle_connections_max: config.idle_connections_max.min(files::idle_connections_max()),
+        ..config
     };
-    if options.robots_once == Some(true) {
+    if settings.robots_once {
         config.robots_redirects_max = 0;
     }
     let mut for_seeds = Vec::new();

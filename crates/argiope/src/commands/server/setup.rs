@@ -28,6 +28,17 @@ const DEPTH_DEFAULT: u32 = 100;
 const LEASE_DEFAULT: Duration = Duration::from_secs(15);
 const PLACEMENT_DEFAULT: Placement = Placement::Latency;
 
+/// The defaults of a server that differ from those of a crawl by one process, where these options are given.
+pub(crate) fn defaults(given: &Options) -> Options {
+    Options {
+        depth: Some(DEPTH_DEFAULT),
+        // A default is not a depth that was given.
+        sitemaps: Some(given.depth.is_none()),
+        deny_private: Some(DenyPrivateOption(DenyPrivate::Always)),
+        ..Options::default()
+    }
+}
+
 /// What a server was given of what all of them must agree on.
 pub(super) struct Given<'a> {
     pub(super) options: &'a Options,
@@ -93,14 +104,7 @@ impl Given<'_> {
                 "--archive has a user or a key in its URL, which every worker would show: keys belong in the environment (docs/shared-archive.md)"
             ));
         }
-        let defaults = Options {
-            depth: Some(DEPTH_DEFAULT),
-            // A default is not a depth that was given.
-            sitemaps: Some(self.options.depth.is_none()),
-            deny_private: Some(DenyPrivateOption(DenyPrivate::Always)),
-            ..Options::default()
-        };
-        let plan = Plan::new(&self.options.over(&defaults)?)?;
+        let plan = Plan::new(&self.options.over(&defaults(self.options))?)?;
         self.setup(plan.options.to_toml(HEADER)?, archive.to_owned(), &plan)
     }
 
