@@ -301,7 +301,7 @@ fn tell_why_nothing_came(dir: &CrawlDir, options: &Options) -> anyhow::Result<()
     }
     if let Some(more @ 1..) = seeds.len().checked_sub(SEEDS_TOLD_MAX) {
         crate::say!(
-            "nor was anything fetched of {more} more seeds: see `argiope explain {} URL`",
+            "no page was fetched of {more} more seeds either: see `argiope explain {} URL`",
             dir.root().display()
         );
     }
@@ -313,7 +313,7 @@ fn tell_of_waiting(waiting: &Waiting, urls: u64) {
     let urls = counted(urls, "URL");
     match waiting.due {
         Some(due) => crate::say!(
-            "{urls} left, of {} in trouble: the first may be asked again at {due}; the same command goes on",
+            "{urls} left, of {} in trouble: the first is due at {due}; the same command goes on",
             counted(waiting.sites, "site")
         ),
         None => {

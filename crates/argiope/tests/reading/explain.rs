@@ -97,7 +97,7 @@ fn redirects_and_refusals_name_what_decided() {
     let other = crawled.run("explain", &["http://other.test/", "--json"]).json();
     assert_eq!(other["row"]["outcome"], "excluded");
     assert_eq!(rule(&other, "scope"), (json!(false), "out of scope host".to_owned()));
-    assert_eq!(rule(&crawled.explain("/"), "scope"), (json!(true), "a seed, or what one redirects to".to_owned()));
+    assert_eq!(rule(&crawled.explain("/"), "scope"), (json!(true), "a seed, or the redirect target of one".to_owned()));
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_host_is_told_site_by_site() {
 
     let other = crawled.run("explain", &["other.test", "--json"]).json();
     assert_eq!(other["sites"][0]["outcomes"], json!({"excluded": 1}));
-    assert_eq!(other["sites"][0]["robots"]["answer"], "not asked for yet");
+    assert_eq!(other["sites"][0]["robots"]["answer"], "not requested yet");
     let nowhere = crawled.run("explain", &["https://nowhere.test", "--json"]).json();
     assert_eq!(nowhere["sites"], json!([]));
     let why = ["no URL of this host was found so far", "https://nowhere.test/ would be excluded: out of scope host"];

@@ -88,7 +88,7 @@ impl Audit {
             }
             for Orphan { name, bytes } in archive.orphans()? {
                 let problem = format!(
-                    "is set aside ({}), since the state does not know of it: `argiope adopt` takes its pages in",
+                    "is set aside ({}), since the state does not know it: `argiope adopt` takes its pages in",
                     human_bytes(bytes)
                 );
                 audit.add(Finding::in_file(Severity::Note, &format!("{ORPHANED}/{name}"), None, problem));

@@ -29,7 +29,7 @@ fn scope(url: &CanonicalUrl, is_seed: bool, settings: &Settings) -> Rule {
     let included = filter.include.iter().find(|pattern| pattern.matches(url.as_str()));
     let by = match (&verdict, included) {
         (Err(rule), _) => rule.to_string(),
-        (Ok(()), _) if is_seed => "a seed, or what one redirects to".to_owned(),
+        (Ok(()), _) if is_seed => "a seed, or the redirect target of one".to_owned(),
         (Ok(()), Some(pattern)) => format!("scope {}, include {pattern}", filter.scope.kind()),
         (Ok(()), None) => format!("scope {}", filter.scope.kind()),
     };

@@ -97,7 +97,7 @@ impl RobotsStory {
             line(out, "", words.join(", "));
         }
         if let Some(expires_at) = &self.expires_at {
-            line(out, "", format_args!("asked for again after {expires_at}"));
+            line(out, "", format_args!("requested again after {expires_at}"));
         }
     }
 }

@@ -64,7 +64,7 @@ impl<'a> SiteNow<'a> {
     /// What came of asking for robots.txt, in words.
     pub(super) fn robots_answer(&self) -> String {
         let answer = self.record.robots.as_ref().map(|robots| robots.answer.to_string());
-        answer.unwrap_or_else(|| "not asked for yet".to_owned())
+        answer.unwrap_or_else(|| "not requested yet".to_owned())
     }
 
     /// What the answer means, in words.
@@ -122,7 +122,7 @@ impl<'a> SiteNow<'a> {
             }
             RobotsState::Known { .. } => None,
             RobotsState::Unknown | RobotsState::InFlight { .. } | RobotsState::Stored { .. } if has_failed => {
-                Some(format!("robots.txt could not be had yet ({})", self.robots_answer()))
+                Some(format!("robots.txt could not be fetched yet ({})", self.robots_answer()))
             }
             RobotsState::Unknown | RobotsState::InFlight { .. } | RobotsState::Stored { .. } => {
                 Some("robots.txt is requested first".to_owned())
