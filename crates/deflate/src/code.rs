@@ -97,7 +97,7 @@ impl Code {
         output.put(u64::from(self.literals.codes[END_OF_BLOCK]), u32::from(self.literals.lengths[END_OF_BLOCK]));
     }
 
-    /// The bits of a block, but for extra bits, in which symbols occur so often.
+    /// The bits of a block, except extra bits, in which symbols occur so often.
     pub(crate) fn bits(&self, literals: &[u32; LITERALS], distances: &[u32; DISTANCES]) -> u64 {
         self.header_bits + self.literals.bits(literals) + self.distances.bits(distances)
     }

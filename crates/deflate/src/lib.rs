@@ -24,7 +24,7 @@ use counts::{Counts, entropy_bits};
 use output::Output;
 use window::Window;
 
-/// Blocks of a kind after which their code is made anew of what they contained.
+/// Blocks of a kind after which their code is made again of what they contained.
 const RENEWAL_BLOCKS: u32 = 64;
 
 /// Blocks below this size, in bytes, have a code of their own kind: what is so short is a record's head for the most part, and a page is not.

@@ -17,7 +17,7 @@ pub(crate) struct Admission<'a, 's> {
     crawl: &'a Crawl<'s>,
     filter: &'a Filter,
     rows: Rows<'s>,
-    /// The URL that was asked for last: the records of a visit lie together.
+    /// The URL that was requested last: the records of a visit lie together.
     last: Option<(String, RecordUrl)>,
 }
 

@@ -1,7 +1,7 @@
 //! A copy of the archive that stands alone: the records of what the filter admits, and nothing that points elsewhere.
 //!
 //! Records are copied byte for byte. A `revisit` whose original is left out becomes a full response, with an id of its own
-//! and a request made anew, since that names the record it belongs to.
+//! and a request made again, since that names the record it belongs to.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
@@ -118,7 +118,7 @@ enum Fate {
     Copy,
     /// A revisit whose original is left out: it needs the payload.
     Full,
-    /// A request whose response was made anew.
+    /// A request whose response was made again.
     Request(RecordId),
 }
 

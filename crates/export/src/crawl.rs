@@ -92,7 +92,7 @@ impl<'s> Crawl<'s> {
 }
 
 impl Selected {
-    /// The recorded answer; `None` where there is no record.
+    /// The recorded answer; `None` if there is no record.
     ///
     /// # Errors
     /// The record is lost or damaged.

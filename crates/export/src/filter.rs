@@ -48,7 +48,7 @@ impl Filter {
         Ok(Filter { sites, outcomes, content_types, since })
     }
 
-    /// True where nothing is left out.
+    /// True if nothing is left out.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         *self == Filter::default()

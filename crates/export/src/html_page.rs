@@ -16,7 +16,7 @@ pub struct HtmlPage {
     pub content_type: Option<String>,
 }
 
-/// The HTML of a URL; `None` where it is no page that was fetched with success. An exact duplicate of another page is a page
+/// The HTML of a URL; `None` if it is no page that was fetched successfully. An exact duplicate of another page is a page
 /// of its own. Bodies are cut at `body_bytes_max`.
 ///
 /// # Errors
@@ -40,7 +40,7 @@ pub fn html_of(entry: &Entry, replay: &mut Replay<'_>, body_bytes_max: u64) -> R
     Ok(is_html.then_some(HtmlPage { body, content_type }))
 }
 
-/// False where it is sure without reading that a URL is no HTML page.
+/// False if it is sure without reading that a URL is no HTML page.
 #[must_use]
 pub fn may_be_html(entry: &Entry) -> bool {
     let may_be = |visit: &Visit| match visit.outcome {

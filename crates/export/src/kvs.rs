@@ -20,7 +20,7 @@ use crate::{Crawl, ExportError, Filter, Progress, Selected};
 use anchors::Anchors;
 use row::RowWriter;
 
-/// Writes a row for every URL that was asked for. `target` names what is written to, in errors; what has to be sorted lies
+/// Writes a row for every URL that was requested. `target` names what is written to, in errors; what has to be sorted lies
 /// beside it.
 ///
 /// # Errors

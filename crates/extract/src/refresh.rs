@@ -3,7 +3,7 @@
 use crate::href;
 use crate::page::Refresh;
 
-/// Reads a refresh; `None` where a browser would not refresh either.
+/// Reads a refresh; `None` if a browser would not refresh either.
 #[must_use]
 pub fn parse(content: &str) -> Option<Refresh> {
     let content = content.trim_ascii_start();

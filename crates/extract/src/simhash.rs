@@ -39,7 +39,7 @@ const WORDS_MIN: usize = 16;
 /// Slots for each distinct word, at least: few words are not where they are looked for first.
 const SLOTS_A_WORD: usize = 2;
 
-/// A text that needs fewer slots leaves its memory to the next one on its thread, a megabyte at most: for each page anew, it cost as much
+/// A text that needs fewer slots leaves its memory to the next one on its thread, a megabyte at most: allocated again for each page, it cost as much
 /// as the counting.
 const SLOTS_KEPT_MAX: usize = 1 << 16;
 
@@ -261,7 +261,7 @@ static LOWER_CASE: LazyLock<[u16; 0x800]> = LazyLock::new(|| {
 });
 /// Neither a letter nor a digit.
 const NO_LETTER: u16 = 0;
-/// What Unicode's tables must be asked for.
+/// Marks characters that need a lookup in Unicode's tables.
 const SEVERAL: u16 = u16::MAX;
 
 /// Extends a hash by the first bytes of eight. All eight steps are made, since how many count cannot be foreseen.

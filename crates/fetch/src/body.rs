@@ -50,7 +50,7 @@ pub(crate) struct Collected {
     pub(crate) payload: Bytes,
     /// Decoded; the same bytes as the payload where there was no coding.
     pub(crate) body: Bytes,
-    /// Set where the payload, or what it decodes to, is not all there was. The connection is of no use then.
+    /// Set if the payload, or what it decodes to, is not all there was. The connection is of no use then.
     pub(crate) truncated: Option<Truncation>,
     /// What was odd.
     pub(crate) notes: Vec<String>,

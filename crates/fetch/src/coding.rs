@@ -31,7 +31,7 @@ trait Coding: Send {
     /// Reads from `input`, writes to `output`. No progress on either side means that more input is needed.
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Broken>;
 
-    /// True where the data could end here.
+    /// True if the data could end here.
     fn at_end(&self) -> bool;
 }
 
@@ -88,7 +88,7 @@ impl Decoder {
         pull(&mut self.stages, source, output)
     }
 
-    /// True where a payload that has come as far as `payload_bytes` should not be decoded before all of it is there.
+    /// True if a payload that has come as far as `payload_bytes` should not be decoded before all of it is there.
     pub(crate) fn awaits_whole(&self, payload_bytes: usize) -> bool {
         let is_gzip = matches!(&self.stages[..], [stage] if matches!(stage.name.as_str(), "gzip" | "x-gzip"));
         is_gzip && payload_bytes <= WHOLE_BYTES_MAX
@@ -99,7 +99,7 @@ impl Decoder {
         if self.awaits_whole(payload.len()) { Member::of(payload) } else { None }
     }
 
-    /// True where the decoded data could end here.
+    /// True if the decoded data could end here.
     pub(crate) fn at_end(&self) -> bool {
         self.stages.iter().all(|stage| stage.coding.at_end())
     }

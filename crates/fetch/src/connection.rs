@@ -23,7 +23,7 @@ pub(crate) enum Connection {
 #[derive(Debug)]
 pub(crate) struct ResponseHead {
     pub(crate) status: u16,
-    /// The request's head as it was sent, but for secrets; with HTTP/2, which has no such bytes, written as that of HTTP/1.1.
+    /// The request's head as it was sent, except secrets; with HTTP/2, which has no such bytes, written as that of HTTP/1.1.
     pub(crate) request_head: Vec<u8>,
     /// The answer's, likewise.
     pub(crate) head: Vec<u8>,
@@ -33,7 +33,7 @@ pub(crate) struct ResponseHead {
 #[derive(Debug)]
 pub(crate) struct Unanswered {
     pub(crate) failure: Failure,
-    /// True where not a byte of an answer came: the request may be sent again.
+    /// True if not a byte of an answer came: the request may be sent again.
     pub(crate) untouched: bool,
 }
 
@@ -72,7 +72,7 @@ impl Connection {
         matches!(self, Connection::Http2(_))
     }
 
-    /// True where another request can be sent, as far as can be seen from here.
+    /// True if another request can be sent, as far as can be seen from here.
     pub(crate) fn is_open(&mut self) -> bool {
         match self {
             Connection::Http1(connection) => connection.is_open(),

@@ -98,7 +98,7 @@ impl Exchanger {
         })
     }
 
-    /// True where requests may be sent at the moment.
+    /// True if requests may be sent at the moment.
     pub(crate) fn is_open(&self) -> bool {
         self.gate.is_open()
     }

@@ -74,7 +74,7 @@ pub(crate) fn chain(error: &dyn Error) -> String {
     words
 }
 
-/// True where the error, or one that caused it, says that the other side went away.
+/// True if the error, or one that caused it, says that the other side went away.
 pub(crate) fn is_disconnect(error: &(dyn Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(inner) = next {
@@ -86,7 +86,7 @@ pub(crate) fn is_disconnect(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// True where it says that the other side went away.
+/// True if it says that the other side went away.
 pub(crate) fn is_end(error: &io::Error) -> bool {
     use io::ErrorKind as K;
     matches!(error.kind(), K::UnexpectedEof | K::ConnectionReset | K::ConnectionAborted | K::BrokenPipe)

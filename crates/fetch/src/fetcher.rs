@@ -83,7 +83,7 @@ impl Fetcher {
         }
     }
 
-    /// True where requests may be sent now. While the gate of [`FetchConfig::gate`] is closed, fetches wait, and no limit counts.
+    /// True if requests may be sent now. While the gate of [`FetchConfig::gate`] is closed, fetches wait, and no limit counts.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.exchanger.is_open()

@@ -19,7 +19,7 @@ impl Gate {
         Gate(Some(Arc::new(move || Box::pin(wait()))))
     }
 
-    /// True where whatever passes now is not held up.
+    /// True if whatever passes now is not held up.
     pub(crate) fn is_open(&self) -> bool {
         self.0.as_ref().is_none_or(|wait| wait().as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready())
     }

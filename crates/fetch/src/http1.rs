@@ -69,7 +69,7 @@ impl Http1 {
         }
     }
 
-    /// True where another request can be sent: the last answer is at its end, and nothing came after it, nor the end of the
+    /// True if another request can be sent: the last answer is at its end, and nothing came after it, nor the end of the
     /// connection.
     pub(crate) fn is_open(&mut self) -> bool {
         let mut byte = [MaybeUninit::uninit()];

@@ -53,7 +53,7 @@ impl Http2 {
         Ok(Http2 { sender, body: None, head_bytes_max, _tasks: on_drop })
     }
 
-    /// True where another request can be sent.
+    /// True if another request can be sent.
     pub(crate) fn is_open(&self) -> bool {
         !self.sender.is_closed()
     }

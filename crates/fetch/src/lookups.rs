@@ -1,6 +1,6 @@
 //! How often names of one domain are looked up.
 //!
-//! A page may link to any number of names, of a domain that is not its own, which need not exist. Each name is asked for at the name
+//! A page may link to any number of names, of a domain that is not its own, which need not exist. Each name costs a query to the name
 //! servers of that domain, however politely its site would be visited.
 
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ const REMEMBERED_MAX: usize = 65_536;
 /// The turns of all domains.
 #[derive(Default)]
 pub(crate) struct Lookups {
-    /// When as many names of a domain were looked up as it may be asked for: behind the present by one interval for each of a burst.
+    /// The time up to which the lookups of a domain use up its rate: in the past by one interval for each lookup of an unused burst.
     domains: HashMap<Box<str>, Instant>,
     /// Until when a name needs no turn.
     names: HashMap<Box<str>, Instant>,

@@ -3,7 +3,7 @@
 //! A crawl waits for many bodies at once. In one buffer each they would be moved whenever it is full, or take the room of what is
 //! still to come; in pieces they take little more than what is there.
 
-/// The least room of a piece, but for the last one if the end is known.
+/// The least room of a piece, except the last one if the end is known.
 const PIECE_BYTES_MIN: usize = 4 * 1024;
 
 /// The bytes.

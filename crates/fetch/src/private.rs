@@ -62,12 +62,12 @@ enum Granted {
 }
 
 impl Grants {
-    /// Sets who is asked for the standing of sites. The first one stays.
+    /// Sets the source of the seed status of sites. The first one stays.
     pub fn ask(&self, standing: AskStanding) {
         let _ = self.standing.set(standing);
     }
 
-    /// Adds sites that seeds may name: their standing is asked for before anything is granted.
+    /// Adds sites that seeds may name: their seed status is looked up before anything is granted.
     pub fn add(&self, sites: impl IntoIterator<Item = SiteKey>) {
         let mut known = self.lock();
         for site in sites {
@@ -82,7 +82,7 @@ impl Grants {
         }
     }
 
-    /// What is decided of a site that was found at a private address, or `None` where its standing is to be asked for.
+    /// What is decided of a site that was found at a private address, or `None` if its seed status must be looked up.
     fn decided(&self, site: SiteKey) -> Option<bool> {
         match self.lock().get(&site) {
             None | Some(Granted::Public) => Some(false),

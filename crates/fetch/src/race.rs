@@ -45,7 +45,7 @@ fn interleaved(addresses: Vec<IpAddr>) -> Vec<IpAddr> {
     }
 }
 
-/// The index of the peer to which a connection stands first; `None` where none does.
+/// The index of the peer to which a connection stands first; `None` if none does.
 async fn first_to_connect(peers: &[SocketAddr]) -> Option<usize> {
     let mut attempts = JoinSet::new();
     let mut waiting = peers.iter().copied().enumerate();

@@ -82,7 +82,7 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// Where a connection for `host:port` goes; `None` where it goes there. The first entry that matches decides.
+    /// Where a connection for `host:port` goes; `None` if it goes there. The first entry that matches decides.
     pub(crate) fn elsewhere(&self, host: &str, port: u16) -> Option<(String, u16)> {
         self.entry_for(host, port)
             .map(|entry| (entry.new_host.clone().unwrap_or(host.to_owned()), entry.new_port.unwrap_or(port)))

@@ -1,5 +1,5 @@
 //! The parts of a dataset's graph, kept in `DIR/dataset/graph/`, one file a segment. A file that is missing, damaged, or made from another
-//! table of pages than the one that lies there is made anew from the tables.
+//! table of pages than the one that lies there is made again from the tables.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -60,8 +60,8 @@ fn part(layout: &Layout, cache: &Cache, segment: &str) -> Result<Part, GraphErro
 }
 
 /// By what a table of pages is told from others of its segment: how far into the segment it reaches, and since its rows may be
-/// corrected, when it was written. Besides it matters how many of them are superseded, which become ever more or are counted anew.
-/// `None` where the system does not say.
+/// corrected, when it was written. Besides it matters how many of them are superseded, which become ever more or are counted again.
+/// `None` if the system does not say.
 fn stamp(pages: &Path, covered: u64, superseded: u64) -> Option<u64> {
     let metadata = fs::metadata(pages).ok()?;
     let written = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -75,7 +75,7 @@ fn stamp(pages: &Path, covered: u64, superseded: u64) -> Option<u64> {
 /// The directory of the files.
 struct Cache {
     dir: PathBuf,
-    /// Held by who may write here. `None` where nothing can be written, or someone else is at it.
+    /// Held by who may write here. `None` if nothing can be written, or someone else is at it.
     lock: Option<File>,
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn ask<Q: Query>(
 
 /// A query with the rounds before it.
 struct Linked<Q> {
-    /// What is known before workers told each other; `None` where all is known to all.
+    /// What is known before workers told each other; `None` if all is known to all.
     known: Option<LocalGraph>,
     shard: Shard,
     is_linked: bool,

@@ -26,7 +26,7 @@ pub struct Edge {
 /// The overlap of two domains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overlap {
-    /// How many pages can be reached in each domain, the page that was asked for included.
+    /// How many pages can be reached in each domain, the page that was requested included.
     pub reachable: [u64; 2],
     /// The edges from the first to the second, in order, and those back.
     pub edges: [Vec<Edge>; 2],

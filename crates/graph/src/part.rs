@@ -181,8 +181,8 @@ impl Part {
         is_ordered && edges == self.edges && gaps.next().is_none()
     }
 
-    /// Reads a file's bytes. `None` where it is damaged, of another version, contradicts itself, or has another stamp: then it has to be made
-    /// anew.
+    /// Reads a file's bytes. `None` if it is damaged, of another version, contradicts itself, or has another stamp: then it has to be made
+    /// again.
     pub(crate) fn from_bytes(bytes: &[u8], stamp: u64) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC)?;
         let (checksum, body) = rest.split_at_checked(CHECKSUM)?;
@@ -248,7 +248,7 @@ fn write_number(mut number: u32, bytes: &mut Vec<u8>) {
     bytes.push(number.to_le_bytes()[0]);
 }
 
-/// The next number. `None` where it is cut off, or too large.
+/// The next number. `None` if it is cut off, or too large.
 fn checked_number<'a>(bytes: &mut impl Iterator<Item = &'a u8>) -> Option<u32> {
     let mut number: u64 = 0;
     for shift in [0, 7, 14, 21, 28] {

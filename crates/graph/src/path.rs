@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::{Graph, Vertex};
 
-/// A shortest path from one vertex to another, both included; of several the one whose vertices come first. `None` where no links
+/// A shortest path from one vertex to another, both included; of several the one whose vertices come first. `None` if no links
 /// lead there.
 #[must_use]
 pub fn shortest_path(graph: &Graph, from: Vertex, to: Vertex) -> Option<Vec<Vertex>> {

@@ -19,7 +19,7 @@ pub enum PageKind {
     Linked,
     /// A URL that the crawl did not ask for: excluded, forbidden by robots.txt, or a trap.
     Refused,
-    /// A URL that the crawl visited in vain: there is no content of it.
+    /// A URL that the crawl visited without success: there is no content of it.
     Failed,
     /// A redirect; its edge leads to its target.
     Redirect,
@@ -42,7 +42,7 @@ impl PageKind {
         }
     }
 
-    /// Whether the crawl went there, with success or in vain.
+    /// Whether the crawl visited it, successfully or not.
     #[must_use]
     pub fn is_visited(self) -> bool {
         self >= PageKind::Failed
@@ -68,9 +68,9 @@ impl PageKind {
 pub struct Visits {
     /// The depth from which no link is followed; without it all are.
     pub bottom: Option<u32>,
-    /// Pages that are above the bottom by now, though their rows say that they are at it.
+    /// Pages that have come above the depth limit, though their rows say that they are at it.
     pub followed: HashSet<UrlKey>,
-    /// URLs that were visited in vain and may have no row.
+    /// URLs that were visited without success and may have no row.
     pub in_vain: Vec<UrlKey>,
 }
 
@@ -108,7 +108,7 @@ impl Graph {
         Graph::merge(parts)
     }
 
-    /// The graph of what crawls visited, of datasets that have all of it: the URLs that were visited, with success or in vain, and the links between
+    /// The graph of what crawls visited, of datasets that have all of it: the URLs that were visited, successfully or not, and the links between
     /// them out of pages whose depth allowed to follow links.
     ///
     /// # Errors

@@ -64,7 +64,7 @@ impl Hello {
         bytes
     }
 
-    /// Reads one. `None` where it is none of this query.
+    /// Reads one. `None` if it is none of this query.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; HELLO_BYTES], secret: &Secret) -> Option<Self> {
         // Hashes are compared in constant time.

@@ -8,7 +8,7 @@ use crate::BrowserError;
 /// Where Chromium is looked for, in `PATH`, if none is named.
 pub const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
-/// How far a page's clock is let run, unless told otherwise.
+/// How far a page's clock is let run, by default.
 pub const PAGE_CLOCK: Duration = Duration::from_secs(5);
 
 /// What is waited for before a page is looked at. Its clock runs fast wherever the page only waits, and stands while it waits for
@@ -50,7 +50,7 @@ pub struct Settings {
     pub pages_per_browser: u32,
     /// A browser is replaced when its processes have more memory than this, in bytes, what they share not counted.
     pub browser_bytes_max: u64,
-    /// Images, sound, video and fonts are asked for too.
+    /// Images, sound, video and fonts are requested too.
     pub media: bool,
 }
 

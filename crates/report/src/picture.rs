@@ -49,7 +49,7 @@ pub struct Line {
     pub from: usize,
     /// The page linked to.
     pub to: usize,
-    /// True where there is a link back.
+    /// True if there is a link back.
     pub both_ways: bool,
 }
 

@@ -20,7 +20,7 @@ pub(crate) const DOCUMENT_KINDS: [&str; 5] =
 pub struct Statistics {
     /// The seeds, and URLs that seeds redirect to; at most [`ROWS_MAX`].
     pub seeds: Vec<String>,
-    /// What cannot be told, and what to do about it; `None` where everything is told.
+    /// What cannot be told, and what to do about it; `None` if everything is told.
     pub missing: Option<String>,
     /// The crawl at a glance.
     pub overview: Overview,
@@ -113,7 +113,7 @@ pub struct Overview {
 pub struct SitePages {
     /// Scheme, host and port.
     pub site: String,
-    /// True where a seed lies on it.
+    /// True if a seed lies on it.
     pub is_seed_site: bool,
     /// URLs found.
     pub pages: u64,

@@ -59,7 +59,7 @@ impl RobotsFetch<'_> {
     }
 }
 
-/// What a site allows after its robots.txt was asked for.
+/// What a site allows after its robots.txt was requested.
 ///
 /// | fetch | rules | lifetime |
 /// |---|---|---|

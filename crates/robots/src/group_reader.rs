@@ -37,7 +37,7 @@ pub(crate) fn read(body: &[u8], product_token: &str) -> OurPart {
     reader.finish()
 }
 
-/// The sitemaps that a file names, as [`RobotsTxt::sitemaps`](crate::RobotsTxt::sitemaps) has them. The rules are passed over, which
+/// The sitemaps that a file names, as [`RobotsTxt::sitemaps`](crate::RobotsTxt::sitemaps) has them. The rules are ignored, which
 /// takes most of the time otherwise.
 #[must_use]
 pub fn sitemaps(body: &[u8]) -> Vec<String> {

@@ -188,7 +188,7 @@ impl Sorted {
         self.heads.peek().map(|Reverse((record, _))| &record[..])
     }
 
-    /// Takes the next record if it begins with `key`. Records with lesser keys are passed over.
+    /// Takes the next record if it begins with `key`. Records with lesser keys are ignored.
     ///
     /// # Errors
     /// A run cannot be read.

@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
-/// Certificates kept; beyond, they are made anew each time.
+/// Certificates kept; beyond, they are made again each time.
 const CERTIFICATES_MAX: usize = 10_000;
 /// The names in the certificate of a client that asks for no name (it connects to an address).
 const NAMELESS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];

@@ -21,7 +21,7 @@ use crate::{Content, Reply, Request, Scheme};
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// The longest request body that is read (and thrown away).
 const REQUEST_BODY_BYTES_MAX: u64 = 1024 * 1024;
-/// A connection on which nothing is asked for that long is closed.
+/// A connection on which nothing is requested that long is closed.
 const IDLE: Duration = Duration::from_secs(60);
 /// A reply is written in pieces of this size, so that the end of the reply is noted close to its last byte.
 pub(crate) const PIECE_BYTES: usize = 16 * 1024;
@@ -30,7 +30,7 @@ pub(crate) const PIECE_BYTES: usize = 16 * 1024;
 pub(crate) enum LoopEnd {
     /// The connection is done.
     Closed,
-    /// `CONNECT` was answered: the client starts anew on the same connection.
+    /// `CONNECT` was answered: the client starts again on the same connection.
     Tunnel,
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::{Reply, Request, advanced, honest, hostile, scripted, simple};
 
 /// One site, or many under one rule: requests in, replies out. It does no input or output of its own on the
-/// network; what it remembers (how often a path was asked for) it guards itself.
+/// network; what it remembers (how often a path was requested) it guards itself.
 pub trait Site: Send + Sync {
     /// The reply to a request. `HEAD` is answered like `GET`: the server leaves out the body.
     fn reply(&self, request: &Request) -> Reply;

@@ -33,7 +33,7 @@ pub(crate) fn write(stream: &mut impl Write, value: &impl Serialize) -> Result<(
     Ok(stream.flush()?)
 }
 
-/// Reads a value; `None` where the other side has ended between two.
+/// Reads a value; `None` if the other side has ended between two.
 pub(crate) fn read<T: DeserializeOwned>(stream: &mut impl Read) -> Result<Option<T>, WireError> {
     let mut length = [0; 4];
     match stream.read_exact(&mut length[..1]) {

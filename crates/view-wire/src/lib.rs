@@ -26,7 +26,7 @@ pub use self::remote::RemoteView;
 /// What both sides must agree on: the version of the program, which decides what its values look like.
 const GREETING: &str = concat!("argiope ", env!("CARGO_PKG_VERSION"), " view 2");
 
-/// Entries that are asked for at once.
+/// Entries that are requested at once.
 const ENTRIES_MAX: usize = 1_024;
 
 /// A question: a method of [`CrawlView`].

@@ -185,7 +185,7 @@ impl CanonicalUrl {
         }
     }
 
-    /// What [`CanonicalUrl::join_encoded`] comes to, if it turns out that the URL parser is not needed for it; `None` where it is.
+    /// What [`CanonicalUrl::join_encoded`] comes to, if it turns out that the URL parser is not needed for it; `None` if it is.
     pub(crate) fn resolve<'u>(
         &'u self,
         href: &'u str,

@@ -38,7 +38,7 @@ impl Pattern {
         }
     }
 
-    /// True where the whole of `text` matches. Takes at most time proportional to the product of both lengths, and
+    /// True if the whole of `text` matches. Takes at most time proportional to the product of both lengths, and
     /// linear time on all but contrived input.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {

@@ -12,14 +12,14 @@ const TRACKING: [&str; 12] = [
 /// The path prefix before which servers put a session: `/page;jsessionid=1A2B`.
 const SESSION_PATH: &str = ";jsessionid=";
 
-/// True where a parameter of this name carries a session id.
+/// True if a parameter of this name carries a session id.
 #[must_use]
 pub fn is_session_id(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SESSION_IDS.contains(&name.as_str()) || name.starts_with("aspsessionid")
 }
 
-/// True where the parameter `name` serves tracking only.
+/// True if the parameter `name` serves tracking only.
 pub(crate) fn is_tracking(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     TRACKING.contains(&name.as_str()) || name.starts_with("utm_")

@@ -84,7 +84,7 @@ impl Scope {
         self.closed = true;
     }
 
-    /// True where seeds do not make the scope wider any more.
+    /// True if seeds do not make the scope wider any more.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed
@@ -105,7 +105,7 @@ impl Scope {
         self.anchors.insert(anchor)
     }
 
-    /// True where `url` belongs to the crawl.
+    /// True if `url` belongs to the crawl.
     #[must_use]
     pub fn contains(&self, url: &CanonicalUrl) -> bool {
         match &self.kind {

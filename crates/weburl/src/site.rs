@@ -34,7 +34,7 @@ impl Site {
         if self.https { "https" } else { "http" }
     }
 
-    /// True where the scheme is https.
+    /// True if the scheme is https.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.https

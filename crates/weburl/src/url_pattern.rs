@@ -60,7 +60,7 @@ impl UrlPattern {
         Ok(UrlPattern { scheme, authority: Pattern::new(&authority)?, path, text })
     }
 
-    /// True where each part of `url` matches.
+    /// True if each part of `url` matches.
     #[must_use]
     pub fn matches(&self, url: &CanonicalUrl) -> bool {
         let Some((scheme, authority)) = url.site_text().split_once("://") else { return false };

@@ -75,7 +75,7 @@ impl Sites {
         Ok(Sites { ids: ids.sorted()?, last: None })
     }
 
-    /// The id of a site. Sites must be asked for in the order of their keys.
+    /// The id of a site. Sites must be requested in the order of their keys.
     ///
     /// # Errors
     /// The files of the sort cannot be read.

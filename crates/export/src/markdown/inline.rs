@@ -206,7 +206,7 @@ impl Renderer<'_> {
         line.has_space = has_space;
     }
 
-    /// A reference as the destination of a link; `None` where it leads nowhere.
+    /// A reference as the destination of a link; `None` if it leads nowhere.
     fn address(&self, reference: &str) -> Option<String> {
         let reference = reference.trim();
         let url = match &self.base {

@@ -20,7 +20,7 @@ pub(crate) struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    /// `None` where the ends already say that it takes a stream.
+    /// `None` if the ends already say that it takes a stream.
     pub(crate) fn of(payload: &'a [u8]) -> Option<Self> {
         let [MAGIC, 0x8b, 8, flags, .., a, b, c, d] = payload else { return None };
         let length = usize::try_from(u32::from_le_bytes([*a, *b, *c, *d])).ok()?;

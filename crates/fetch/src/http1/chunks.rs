@@ -39,7 +39,7 @@ impl Chunks {
         self.place == Place::End
     }
 
-    /// True where all data has come, though perhaps not all trailers.
+    /// True if all data has come, though perhaps not all trailers.
     pub(super) fn has_all_data(&self) -> bool {
         matches!(self.place, Place::Trailer { .. } | Place::End)
     }

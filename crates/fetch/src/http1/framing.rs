@@ -27,7 +27,7 @@ impl Framing {
         }
     }
 
-    /// True where the connection may be closed, and nothing is missing.
+    /// True if the connection may be closed, and nothing is missing.
     pub(super) fn may_end(&self) -> bool {
         match self {
             Framing::Length(left) => *left == 0,

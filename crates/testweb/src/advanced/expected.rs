@@ -160,7 +160,7 @@ pub const EXPECTED: &[(&str, &str, &str)] = &[
 pub const FIRST_MATCH: &[(&str, &str)] =
     &[("/private/open/page.html", "disallowed"), ("/docs/drafts/new.html", "html")];
 
-/// Targets that are asked for along the way and are not pages of the crawl.
+/// Targets that are requested along the way and are not pages of the crawl.
 pub const AUXILIARY: &[&str] = &[
     "/robots.txt",
     "/sitemap.xml",
@@ -173,7 +173,7 @@ pub const AUXILIARY: &[&str] = &[
     "/sitemap-missing.xml",
 ];
 
-/// Targets that stand somewhere and must never be asked for under default settings; the disallowed ones are in [`EXPECTED`].
+/// Targets that stand somewhere and must never be requested under default settings; the disallowed ones are in [`EXPECTED`].
 pub const NEVER_REQUESTED: &[&str] = &[
     "/links/target.html",
     "/links/never-meta.html",

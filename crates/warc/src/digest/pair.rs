@@ -13,7 +13,7 @@ const BLOCK_BYTES: usize = 64;
 const LENGTH_BYTES: usize = 8;
 const INITIAL: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
 
-/// The digests of `payload` and of `head` and `payload` together. `None` where the processor has no instructions for it, or nothing would be won by
+/// The digests of `payload` and of `head` and `payload` together. `None` if the processor has no instructions for it, or nothing would be won by
 /// them.
 pub(super) fn of(head: &[u8], payload: &[u8]) -> Option<([u8; 20], [u8; 20])> {
     let is_able = is_x86_feature_detected!("sha") && is_x86_feature_detected!("sse4.1");

@@ -61,7 +61,7 @@ impl Repair {
             fs::create_dir_all(archive.dir())?;
         }
         for orphan in archive::set_aside_tails(archive.dir(), &archive.known)? {
-            self.actions.push(format!("set aside the unknown file as {ORPHANED}/{}", orphan.name));
+            self.actions.push(format!("set aside records unknown to the state, as {ORPHANED}/{}", orphan.name));
         }
         for segment in archive.segments() {
             let path = archive.path(segment);
