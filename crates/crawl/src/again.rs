@@ -17,18 +17,18 @@ const ENTRIES_AT_ONCE: usize = 2_048;
 /// Which pages are visited again.
 #[derive(Clone, Debug, Default)]
 pub struct Again {
-    /// Only those whose last visit is at least so long ago.
+    /// Only those whose last visit is at least this long ago.
     pub older_than: Option<Duration>,
-    /// Only those that match one of these patterns; all where there is none.
+    /// Only those that match one of these patterns; all without patterns.
     pub only: Vec<Pattern>,
 }
 
 impl Again {
-    /// Begins a round, or finds the one that goes on. Each commit chooses URLs from a part of the state. If the process is killed
-    /// meanwhile, the next call goes on with the same round.
+    /// Begins a round, or finds the current one. Each commit chooses URLs from a part of the state. If the process is killed
+    /// meanwhile, the next call continues the same round.
     ///
-    /// What robots.txt or the rules of the crawl kept from being fetched is not chosen, unless it was fetched before. New links are found as
-    /// in the first round. Sites that were given up are asked again.
+    /// URLs that robots.txt or the rules of the crawl forbade are not chosen, unless they were fetched before. New links are followed as
+    /// in the first round. Sites that were given up are tried again.
     ///
     /// # Errors
     /// The state cannot be read or written.
@@ -65,7 +65,7 @@ impl Again {
     }
 }
 
-/// The round that goes on: it has URLs left, and no more are being chosen.
+/// The current round: it has URLs left, and no more are being chosen.
 pub(crate) fn going_on(store: &dyn Store) -> Result<Option<Notice>, StoreError> {
     let Totals { round, again, .. } = store.totals()?;
     let goes_on = again > 0 && !round.is_choosing;
@@ -81,7 +81,7 @@ pub(crate) struct Beginning<'a> {
 }
 
 impl<'a> Beginning<'a> {
-    /// The next round, or the one that was being chosen when somebody was killed.
+    /// The next round, or the one that was being chosen when a process was killed.
     pub(crate) fn new(store: &'a dyn Store, settings: &'a Settings) -> Result<Self, StoreError> {
         let forgiveness = Forgiveness::now(settings);
         let last = store.totals()?.round;
@@ -93,7 +93,7 @@ impl<'a> Beginning<'a> {
         Ok(Beginning { store, forgiveness, round, has_begun })
     }
 
-    /// Puts URLs into the queue again. Their sites are asked again, also those that were given up.
+    /// Puts URLs into the queue again. Their sites are tried again, also those that were given up.
     pub(crate) fn choose(&mut self, urls: Vec<UrlKey>) -> Result<(), StoreError> {
         if urls.is_empty() {
             return Ok(());

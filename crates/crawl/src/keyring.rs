@@ -1,4 +1,4 @@
-//! A crawl's secrets on their way to the fetcher: from the options, the seeds, and the file in the crawl's directory.
+//! A crawl's secrets for the fetcher: from the options, the seeds, and the file in the crawl's directory.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,8 @@ use settings::usage;
 /// Sites named in messages of one kind, at most.
 const SITES_TOLD_MAX: usize = 5;
 
-/// Writes the secrets of a crawl into its directory, and puts them on the keyring of its fetcher with the sites of its seeds: those that
-/// `store` has, and the `fresh` ones.
+/// Writes the secrets of a crawl into its directory, and puts them on the keyring of its fetcher with the sites of its seeds: those in
+/// `store`, and the `fresh` ones.
 ///
 /// # Errors
 /// A secret is missing, the file cannot be used, or the store failed.
@@ -66,14 +66,14 @@ pub fn add_credentials(keyring: &Keyring, site: &Site, user: &UserInfo) -> anyho
     keyring.add_credentials(site, user).map_err(|error| usage(format!("{site}: {error}")))
 }
 
-/// What becomes of user names and passwords in seeds of these sites.
+/// The notice about user names and passwords in seeds of these sites.
 pub fn credentials<'s>(sites: impl ExactSizeIterator<Item = &'s Site>, place: String) -> Option<Notice> {
     let more = sites.len().saturating_sub(SITES_TOLD_MAX);
     let sites: Vec<Site> = sites.take(SITES_TOLD_MAX).cloned().collect();
     (!sites.is_empty()).then_some(Notice::Credentials { sites, more, place })
 }
 
-/// The seeds that redirect to a site that learns none of the secrets that the seed's learns.
+/// The seeds that redirect to a site that does not get the secrets of the seed's site.
 ///
 /// # Errors
 /// The store failed.

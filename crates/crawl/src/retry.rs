@@ -20,10 +20,10 @@ use settings::plan::Plan;
 /// URLs looked at, and at most reopened, in one commit.
 const ENTRIES_AT_ONCE: usize = 2_048;
 
-/// An outcome as it is given.
+/// An outcome as the user names it.
 ///
 /// # Errors
-/// There is none of this name that may be taken back; says which may.
+/// No outcome of this name may be reopened; the message lists those that may.
 pub fn outcome(text: &str) -> Result<Outcome, String> {
     let may_be: Vec<Outcome> = Outcome::ALL.iter().copied().filter(|outcome| outcome.may_be_reopened()).collect();
     may_be.iter().copied().find(|outcome| outcome.as_str() == text).ok_or_else(|| {
@@ -36,7 +36,7 @@ pub fn outcome(text: &str) -> Result<Outcome, String> {
     })
 }
 
-/// What is in the frontier again.
+/// The URLs that are in the frontier again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reopened {
     urls: u64,
@@ -44,7 +44,7 @@ pub struct Reopened {
 }
 
 impl Reopened {
-    /// What to tell of it.
+    /// The notice about it.
     #[must_use]
     pub fn notice(self) -> Notice {
         Notice::Reopened { urls: self.urls, sites: self.sites }
@@ -53,7 +53,7 @@ impl Reopened {
 
 /// What is reopened, and by which rules.
 pub struct Retry<'a> {
-    /// The state, which nobody else changes meanwhile.
+    /// The state, which no other process changes meanwhile.
     pub store: &'a dyn Store,
     /// The dataset.
     pub layout: Layout,
@@ -61,9 +61,9 @@ pub struct Retry<'a> {
     pub forgiveness: Forgiveness<'a>,
     /// With all seeds.
     pub filter: Filter,
-    /// URLs that ended so are reopened.
+    /// URLs with these outcomes are reopened.
     pub outcomes: BTreeSet<Outcome>,
-    /// Only these, where it is not all.
+    /// Only these URLs, if not all.
     pub only: Option<&'a HashSet<CanonicalUrl>>,
 }
 
@@ -89,8 +89,8 @@ impl<'a> Retry<'a> {
         }
     }
 
-    /// Puts the URLs back into the frontier, a part of the state in each commit: a run after a kill finds the rest. The sites are asked again,
-    /// whatever was wrong with them.
+    /// Puts the URLs back into the frontier, a part of the state in each commit: a run after a kill finds the rest. The sites are tried again,
+    /// whatever their failures.
     ///
     /// # Errors
     /// The state or the dataset cannot be read or written.
@@ -152,7 +152,7 @@ impl<'a> Retry<'a> {
         self.filter.judge(url).is_ok() && self.forgiveness.settings.site_rules.traps.broken_by(url).is_none()
     }
 
-    /// Removes the files of the dataset with rows that do not hold any more, before the state says so: they are derived again from the
+    /// Removes the files of the dataset with rows that become wrong, before the state changes: they are derived again from the
     /// archive, which keeps the records.
     fn remove_rows(&self, segment: &str) -> anyhow::Result<()> {
         // Without this one the others do not count.
@@ -173,7 +173,7 @@ impl<'a> Forgiveness<'a> {
         Forgiveness { settings, now: Clock::start().date() }
     }
 
-    /// The record of a site without its failures; `None` where it says nothing of any. `sitemaps` are asked for again.
+    /// The record of a site without its failures; `None` if it has none. `sitemaps` are requested again.
     pub(crate) fn forgiven(&self, record: SiteRecord, sitemaps: u32) -> Option<SiteRecord> {
         let robots = record.robots.clone().and_then(|robots| self.robots_forgiven(robots));
         let latest = self.now + self.delay_of(&record);
@@ -189,14 +189,14 @@ impl<'a> Forgiveness<'a> {
         has_changed.then_some(forgiven)
     }
 
-    /// What a robots.txt counts for from now on, where it could not be had: it is asked for before anything else.
+    /// A failed robots.txt from now on: it is requested before anything else.
     fn robots_forgiven(&self, robots: RobotsRecord) -> Option<RobotsRecord> {
         // One that holds is kept; with --robots-once that is any, since there is no second request.
         let holds = matches!(robots_state(Some(&robots), self.settings), RobotsState::Known { .. });
         (!holds).then(|| RobotsRecord { fetched_at: Timestamp::default(), failed_tries: 0, ..robots })
     }
 
-    /// The wait after a visit, by what is known of the site.
+    /// The wait after a visit, by the record of the site.
     fn delay_of(&self, record: &SiteRecord) -> Duration {
         let crawl_delay = match robots_state(record.robots.as_ref(), self.settings) {
             RobotsState::Known { rules, .. } => rules.crawl_delay(),

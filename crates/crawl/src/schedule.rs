@@ -1,4 +1,4 @@
-//! Which pages of a crawl are worth the next visits.
+//! Which pages of a crawl to visit next.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -20,14 +20,14 @@ const ENTRIES_AT_ONCE: usize = 2_048;
 const SAMPLE_MAX: usize = 2_048;
 /// Visits of a page that count, the last ones.
 const VISITS_MAX: usize = 64;
-/// The first wait for a page that is not there; it doubles with each visit that does not find it.
+/// The first wait for a missing page; it doubles with each visit that does not find it.
 const GONE_WAIT: Duration = Duration::from_secs(60 * 60);
 /// The longest.
 const GONE_WAIT_MAX: Duration = Duration::from_secs(30 * 86_400);
-/// Of so many visits one goes to the page that waits longest, whatever it is worth.
+/// One in this many visits goes to the page that has waited longest, whatever its value.
 const LONGEST_ONE_IN: usize = 20;
 
-/// How important a page is beside others.
+/// The importance of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Importance {
     /// All alike.
@@ -61,12 +61,12 @@ impl FromStr for Importance {
     }
 }
 
-/// Chooses the pages that are worth a visit most.
+/// Chooses the pages whose visits are worth most.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     /// How important each is.
     pub importance: Importance,
-    /// Visits, at most.
+    /// The largest number of visits.
     pub visits: usize,
     /// No page is visited again sooner.
     pub age_min: Duration,
@@ -74,7 +74,7 @@ pub struct Schedule {
     pub now: Timestamp,
 }
 
-/// What is believed of the pages of each site.
+/// The prior for the pages of each site.
 struct Priors {
     of_sites: BTreeMap<SiteKey, Prior>,
     of_others: Prior,
@@ -105,7 +105,7 @@ impl Ord for Candidate {
 }
 
 impl Schedule {
-    /// Begins a round with the pages that are worth a visit most, or finds the one that goes on. The state is read twice for it: once to
+    /// Begins a round with the pages whose visits are worth most, or finds the current one. It reads the state twice: once to
     /// learn how fast the pages of each site change, once to choose.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl Schedule {
         Ok(first.iter().copied().chain(others).collect())
     }
 
-    /// Learns how fast pages change: of each site, and of those that tell nothing yet.
+    /// Learns how fast the pages of each site change, and of all sites together for sites without data.
     fn learn(&self, view: &dyn CrawlView) -> Result<Priors, StoreError> {
         let (mut samples, mut of_all): (BTreeMap<SiteKey, Vec<Seen>>, Vec<Seen>) = (BTreeMap::new(), Vec::new());
         each_page(view, &mut |entry, visits| {
@@ -192,7 +192,7 @@ impl Priors {
     }
 }
 
-/// Keeps the greatest so many.
+/// Keeps this many of the greatest.
 fn keep(kept: &mut BinaryHeap<Reverse<Candidate>>, candidate: Candidate, max: usize) {
     if kept.len() < max {
         kept.push(Reverse(candidate));
@@ -202,7 +202,7 @@ fn keep(kept: &mut BinaryHeap<Reverse<Candidate>>, candidate: Candidate, max: us
     }
 }
 
-/// Goes through the pages that were asked for, each with its last visits, the oldest first.
+/// Visits the requested pages, each with its last visits, the oldest first.
 fn each_page(view: &dyn CrawlView, each: &mut dyn FnMut(&Entry, &[Visit])) -> Result<(), StoreError> {
     let mut after = None;
     loop {
@@ -221,7 +221,7 @@ fn each_page(view: &dyn CrawlView, each: &mut dyn FnMut(&Entry, &[Visit])) -> Re
     }
 }
 
-/// What visits say of how fast a page changes. One that failed says nothing: the next one tells of the time since the one before it.
+/// The evidence of visits about how fast a page changes. A failed one gives none: the next one covers the time since the one before it.
 fn seen(visits: &[Visit]) -> Seen {
     let mut seen = Seen::default();
     let mut before: Option<&Visit> = None;

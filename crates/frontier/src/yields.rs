@@ -88,23 +88,23 @@ pub struct Brought {
     shows_nothing_new: bool,
 }
 
-/// What a group of URLs turns out to be.
+/// The verdict on a group of URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
-    /// Its pages are of use.
+    /// Its pages are useful.
     Fair,
     /// Its last pages brought only more of itself.
     Low,
-    /// It goes on so, for generations.
+    /// It stays low for generations.
     Endless,
 }
 
-/// What a group that brings only more of itself has had, as its counter among those of the site's shapes keeps it.
+/// The progress of a low group, as its counter among the shape counters of the site stores it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
-    /// URLs fetched of it since it is low, and one at least; 0 where it is not.
+    /// URLs fetched of it since it became low, and at least one; 0 if it is not low.
     pub fetched: u32,
-    /// It goes on so, for generations.
+    /// It stays low for generations.
     pub is_endless: bool,
 }
 
@@ -112,13 +112,13 @@ pub struct Share {
 const ENDLESS: u32 = 1 << 30;
 
 impl Share {
-    /// What a counter says.
+    /// The value of a counter.
     #[must_use]
     pub const fn of(count: u32) -> Self {
         Share { fetched: count & (ENDLESS - 1), is_endless: count & ENDLESS != 0 }
     }
 
-    /// The counter that says so.
+    /// The counter with this value.
     #[must_use]
     pub const fn count(self) -> u32 {
         self.fetched | if self.is_endless { ENDLESS } else { 0 }
@@ -325,7 +325,7 @@ fn windows_of(group: &Group<'_>) -> u32 {
     }
 }
 
-/// True where `part` is at least so many percent of `whole`.
+/// True if `part` is at least this many percent of `whole`.
 fn is_at_least(part: u32, whole: u32, percent: u32) -> bool {
     u64::from(part) * 100 >= u64::from(whole) * u64::from(percent)
 }

@@ -1,4 +1,4 @@
-//! Derives what a dataset lacks from the archive.
+//! Derives missing parts of a dataset from the archive.
 
 use std::collections::HashSet;
 use std::io::Read as _;
@@ -26,21 +26,21 @@ use crate::Notice;
 /// What was derived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Derived {
-    /// Segments that the dataset lacked, whole or in part.
+    /// Segments that the dataset lacked, completely or in part.
     pub segments: usize,
     /// Page rows derived.
     pub pages: u64,
 }
 
 impl Derived {
-    /// That rows were derived, if any were: for those who asked for something else.
+    /// The notice that rows were derived, if any were.
     #[must_use]
     pub fn notice(self) -> Option<Notice> {
         (self.pages > 0).then_some(Notice::Derived(self.pages))
     }
 }
 
-/// Derives what a dataset lacks.
+/// Derives missing parts of a dataset.
 pub struct Deriver<'a> {
     /// The dataset.
     pub layout: &'a Layout,
@@ -53,8 +53,8 @@ pub struct Deriver<'a> {
 }
 
 impl Deriver<'_> {
-    /// Derives what is missing, and settles the dataset. Does nothing where nothing is missing. `progress` is told how many rows
-    /// are derived.
+    /// Derives missing rows, and settles the dataset. Does nothing if nothing is missing. `progress` receives the number of
+    /// derived rows.
     ///
     /// # Errors
     /// The archive is damaged, or the dataset cannot be written.
@@ -69,7 +69,7 @@ impl Deriver<'_> {
         Ok(derived)
     }
 
-    /// Whether nothing is missing. Nothing is written to find out.
+    /// Whether nothing is missing. Writes nothing.
     ///
     /// # Errors
     /// The state or the dataset cannot be read.
@@ -80,7 +80,7 @@ impl Deriver<'_> {
             && !Unsettled::is_marked(self.layout))
     }
 
-    /// Derives the rows of every segment that the dataset does not reach the end of, and leaves the rest to who writes next.
+    /// Derives the rows of every segment that the dataset does not cover completely, and leaves the rest to the next writer.
     ///
     /// # Errors
     /// The archive is damaged, or the dataset cannot be written.
@@ -89,7 +89,7 @@ impl Deriver<'_> {
         self.rows_of(self.missing()?, &|_| ())
     }
 
-    /// Removes the files of segments that the state does not know: they were set aside, and are derived again where they are adopted.
+    /// Removes the files of segments that the state does not know: they were set aside, and are derived again when they are adopted.
     ///
     /// # Errors
     /// The state or the dataset cannot be read, or a file cannot be removed.
@@ -120,7 +120,7 @@ impl Deriver<'_> {
         Ok(stale)
     }
 
-    /// The segments that the dataset does not reach the end of.
+    /// The segments that the dataset does not cover completely.
     fn missing(&self) -> anyhow::Result<Vec<Segment>> {
         let mut missing = Vec::new();
         for segment in self.store.segments()? {
@@ -154,7 +154,7 @@ impl Deriver<'_> {
         Ok(Derived { pages: pages.into_inner(), ..derived })
     }
 
-    /// Goes on behind what the files of a segment reach already.
+    /// Continues after the part that the files of a segment cover already.
     fn segment(&self, segment: &Segment, count: &dyn Fn()) -> anyhow::Result<()> {
         let path = self.archive.join(&segment.name);
         let body_bytes_max = self.settings.limits.body_bytes_max;
@@ -232,7 +232,7 @@ impl Deriver<'_> {
         Ok(earlier.into_iter().find(is_here).map(|visit| Entry { visit: Some(visit), ..entry }))
     }
 
-    /// The visit with what its answer says, as the crawl saw it.
+    /// The visit with the values of its answer, as the crawl had them.
     fn visited(&self, ready: Waiting, replay: &mut Replay<'_>) -> anyhow::Result<Visited> {
         let Waiting { entry, record, seen, html, extra } = ready;
         let Entry { candidate, visit, .. } = entry;
@@ -278,15 +278,15 @@ impl Deriver<'_> {
     }
 }
 
-/// A visit whose record was read, and what lies behind it.
+/// A visit whose record was read, and the records after it.
 struct Waiting {
     entry: Entry,
     record: LoadedRecord,
     /// The fields of the metadata record about its rendering.
     seen: Option<Vec<u8>>,
-    /// The page as it was seen.
+    /// The rendered page.
     html: Option<Vec<u8>>,
-    /// What hooks made of it.
+    /// The results of hooks.
     extra: Option<String>,
 }
 
@@ -306,7 +306,7 @@ impl Waiting {
     }
 }
 
-/// What a browser made of a page, by the records of it: the fields of the metadata record, and the page as it was seen.
+/// The result of rendering, from its records: the fields of the metadata record, and the rendered page.
 pub fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Rendering {
     let fields = String::from_utf8_lossy(&seen).into_owned();
     let values = |name: &'static str| {
@@ -331,7 +331,7 @@ pub fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Renderi
     }
 }
 
-/// How the recorded answer was asked for: where a HEAD was enough, nothing was looked into.
+/// The method of the recorded answer: after a HEAD alone, nothing was parsed.
 fn method_of(visit: &Visit) -> Method {
     match visit.outcome {
         Outcome::Binary if visit.length == 0 => Method::Head,

@@ -13,20 +13,20 @@ pub(super) const SHAPES_MAX: usize = 10_000;
 /// after which the site may leave the front. So after a crash a count is more than half of what it was; a smaller one begins again at 0.
 pub(super) const SHAPE_COUNT_KEPT_MIN: u32 = 8;
 
-/// What a page that brings something new takes off the count of its shape: itself, and four that brought nothing. So where one in five brings
-/// something, the shape never has had its share.
+/// A page that brings something new subtracts this from the count of its shape: itself, and four that brought nothing. So if one in five brings
+/// something, the shape never reaches its limit.
 const TAKEN_OFF_BY_NEW: u32 = 5;
 
 /// How often URLs of a shape were fetched without bringing anything new.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
     pub(super) count: u32,
-    /// What was put into a record of it.
+    /// The count in the last record.
     pub(super) written: u32,
 }
 
 impl SiteState {
-    /// All counters that are not what is written.
+    /// All counters that differ from the written ones.
     pub(super) fn unwritten_shapes(&mut self) -> Vec<(u64, u32)> {
         self.shapes_due.clear();
         self.shapes_changed.clear();
@@ -70,7 +70,7 @@ impl SiteState {
         }
     }
 
-    /// Counts the URL's shape, or says that it has had its share. A further attempt does not count again.
+    /// Counts the URL's shape, or reports that it has reached its limit. A further attempt does not count again.
     pub(super) fn judge_shape(&mut self, waiting: &Queued, traps: &TrapRules) -> Option<Settled> {
         let (shape, rule) = traps.shape(&waiting.candidate.url)?;
         let max = traps.fetched_max(rule)?;

@@ -1,4 +1,4 @@
-//! What fails: whose fault it is, what comes behind the others, and until when a site in trouble is left alone.
+//! Failures: whether the URL or its site is the cause, which URLs are left behind, and how long a site in trouble waits.
 
 use std::time::Duration;
 
@@ -13,22 +13,22 @@ use crate::politeness::{ASIDE_WAITS, Trouble};
 /// Seconds a day has.
 const SECONDS_A_DAY: u64 = 24 * 3600;
 
-/// URLs that a site in trouble may fail to answer, each time its wait is over: some of its URLs may be broken for ever.
+/// URLs that test a site in trouble each time its wait is over: some of its URLs may be broken for ever.
 const URLS_TRIED_AFTER_ASIDE: u32 = 4;
 
-/// So few URLs that fail again and again, while the site has nothing else to answer, fail by their own fault: two, or one to so many pages
-/// fetched. Of more it is the site's.
+/// If the site has nothing else to answer, and at most this many URLs fail again and again, the failures are their own: two, or one to this
+/// many pages fetched. With more, the failures are the site's.
 const FAIL_ALWAYS_MIN: u64 = 2;
 const PAGES_A_FAILING: u64 = 16;
 
-/// A good URL of a site that fails at random is lost with this chance, at most.
+/// The largest probability of losing a good URL of a site that fails at random.
 const LOST_CHANCE: f64 = 1e-7;
-/// Answers that a site is taken to have given before: a few failures of few URLs are no rule.
+/// Assumed earlier answers of a site: a few failures of few URLs prove nothing.
 const ANSWERS_BEFORE: f64 = 128.0;
-/// Factor for the attempts that a URL of such a site may have, at most.
+/// The largest factor for the attempts of a URL of such a site.
 const ATTEMPTS_TIMES_MAX: u8 = 6;
 
-/// URLs of a site that failed and are remembered, so that they come behind all others. Of more than these some come earlier.
+/// Failed URLs of a site in memory, which come after all others. With more, some come earlier.
 const LEFT_BEHIND_REMEMBERED_MAX: usize = 4_096;
 
 /// A failure that may pass.
@@ -36,30 +36,30 @@ const LEFT_BEHIND_REMEMBERED_MAX: usize = 4_096;
 pub struct Failed<'a> {
     /// The kind of a failure, from the view of the site.
     pub trouble: Trouble,
-    /// What failed, in words.
+    /// The failure, in words.
     pub failure: &'a Failure,
-    /// After what time the server wants to be asked again.
+    /// The wait that the server asks for.
     pub retry_after: Option<Duration>,
     /// When.
     pub at: Timestamp,
 }
 
-/// One reading of a site's queue, from its start to its end. What fails is left behind until the next one.
+/// One pass over a site's queue, from its start to its end. Failed URLs are left behind until the next one.
 #[derive(Debug, Default)]
 pub(super) struct Sweep {
     /// Some of the URLs left behind.
     pub(super) remembered: HashSet<u64>,
     /// How many were left behind.
     pub(super) left: u64,
-    /// How many were put off without a fault. Their turn comes after all others, and before the retries of failed ones.
+    /// How many were put off without a failure. Their turn comes after all others, and before the retries of failed ones.
     pub(super) put_off: u64,
     /// That turn has come.
     pub(super) takes_put_off: bool,
-    /// How often one of them was asked for, at most.
+    /// The largest number of requests of one of them.
     pub(super) attempts: u8,
-    /// What failed in an earlier sweep has its turn in this one.
+    /// URLs that failed in an earlier sweep have their turn in this one.
     pub(super) is_repeated: bool,
-    /// The site answered some URL as it should.
+    /// The site answered some URL successfully.
     pub(super) succeeded: bool,
     /// It did in the sweep before.
     pub(super) succeeded_before: bool,
@@ -73,7 +73,7 @@ pub(super) struct Sweep {
     pub(super) failure: Option<Failure>,
 }
 
-/// How often a site fails by chance: failures of URLs that it answered later, which so were not theirs.
+/// How often a site fails by chance: failures of URLs that it answered later.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Chance {
     failures: u32,
@@ -81,13 +81,13 @@ pub(super) struct Chance {
 }
 
 impl Chance {
-    /// Notes the answer to a URL that failed so often before.
+    /// Notes the answer to a URL that failed this often before.
     fn answered(&mut self, failures: u8) {
         self.failures = self.failures.saturating_add(failures.into());
         self.answers = self.answers.saturating_add(1);
     }
 
-    /// How often a URL is to be asked for before a failure counts as its own, by the setting for a site that does not fail by chance.
+    /// The number of requests of a URL before a failure counts as its own, from the setting for a site that does not fail by chance.
     fn attempts_max(self, setting: u8) -> u8 {
         let failures = f64::from(self.failures);
         let share = failures / (failures + f64::from(self.answers) + ANSWERS_BEFORE);
@@ -107,7 +107,7 @@ impl Sweep {
         self.left > 0 || self.put_off > 0
     }
 
-    /// Leaves a URL behind. False where it cannot be remembered.
+    /// Leaves a URL behind. False if it cannot be remembered.
     pub(super) fn leave(&mut self, url: u64) -> bool {
         self.left += 1;
         let has_room = self.remembered.len() < LEFT_BEHIND_REMEMBERED_MAX;
@@ -130,8 +130,8 @@ impl RobotsState {
 }
 
 impl SiteState {
-    /// Notes that the site answered a URL that had failed so often before, at this time. One that has asked meanwhile to be left alone for longer than its delay keeps a failure,
-    /// so that its record tells that it does not wait because of a clock that was set back.
+    /// Notes that the site answered a URL that had failed this often before, at this time. If a `Retry-After` longer than its delay is running, the site keeps a failure,
+    /// so its record shows that it does not wait because of a clock that was set back.
     pub fn reached(&mut self, failures: u8, response_time: Duration, at: Timestamp, politeness: &Politeness) {
         self.sweep.chance.answered(failures);
         self.record.response_time = response_time;
@@ -143,13 +143,13 @@ impl SiteState {
         }
     }
 
-    /// How often a URL of the site is asked for before a failure of its own is final. Where the site fails by chance these are more.
+    /// The number of requests of a URL before a failure of its own is final; more if the site fails by chance.
     #[must_use]
     pub fn attempts_max(&self, politeness: &Politeness) -> u8 {
         self.sweep.chance.attempts_max(politeness.attempts_max)
     }
 
-    /// Heeds how long the server asks to be left alone, if it does.
+    /// Applies the server's `Retry-After`, if there is one.
     fn heed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
         if let Some(asked) = failed.retry_after {
             self.asked_until = failed.at + asked.min(politeness.retry_after_max);
@@ -157,9 +157,9 @@ impl SiteState {
         }
     }
 
-    /// Notes that a URL failed in a way that may pass, which was asked for `attempts` times before. Gives how often it counts as asked for now.
+    /// Notes that a URL failed in a way that may pass, after `attempts` earlier requests. Returns the requests that count for it now.
     ///
-    /// A URL that failed before fails by its own fault where others of its site do not, and only that counts. All else is the site's.
+    /// The failure is the URL's own if it failed before and others of its site did not; only that counts. All other failures are the site's.
     pub fn url_failed(&mut self, attempts: u8, failed: &Failed<'_>, politeness: &Politeness) -> u8 {
         let is_own = match failed.trouble {
             Trouble::Unreached => false,
@@ -191,7 +191,7 @@ impl SiteState {
         attempts.saturating_add(1)
     }
 
-    /// Notes a failure of the site that may pass: it waits, and is put aside or given up if it is one too many.
+    /// Notes a failure of the site that may pass: the site waits, and is put aside or given up at the limit.
     pub fn failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
         let Failed { trouble, failure, retry_after, at } = failed;
         self.heed(failed, politeness);
@@ -228,19 +228,19 @@ impl SiteState {
         self.record.aside = Some(Aside { until, round, reason: failure.clone() });
     }
 
-    /// True where the site is in trouble and its time to be asked again has not come.
+    /// True if the site is in trouble and its wait is not over.
     #[must_use]
     pub fn is_aside(&self, now: Timestamp) -> bool {
         self.record.aside.is_some() && self.aside_until > now
     }
 
-    /// What the site is in trouble for, if it is.
+    /// The reason of the site's trouble, if there is one.
     #[must_use]
     pub fn aside(&self) -> Option<&Aside> {
         self.record.aside.as_ref()
     }
 
-    /// The site's robots.txt is being asked for. Rules that were known go on to count if that fails.
+    /// Notes that the site's robots.txt is being fetched. Earlier rules stay valid if that fails.
     pub fn robots_asked(&mut self) {
         let earlier = match self.take_robots() {
             known @ (RobotsState::Known { .. } | RobotsState::Stored { .. }) => Some(Box::new(known)),
@@ -250,7 +250,7 @@ impl SiteState {
         self.set_robots(RobotsState::InFlight { earlier });
     }
 
-    /// Takes in the site's robots.txt. That ends the site's trouble, since no page is asked for without it.
+    /// Takes the site's robots.txt. That ends the site's trouble, since no page is requested without it.
     pub fn robots_had(&mut self, robots: RobotsState) {
         self.set_robots(robots);
         self.stale_tries = 0;
@@ -258,7 +258,7 @@ impl SiteState {
         self.record.aside = None;
     }
 
-    /// The request for robots.txt failed through no fault of the site: it is repeated as if it had not been sent.
+    /// The request for robots.txt failed, but not because of the site: it is repeated as if it had not been sent.
     pub fn robots_unanswered(&mut self) {
         if let RobotsState::InFlight { earlier } = self.take_robots()
             && let Some(earlier) = earlier
@@ -267,7 +267,7 @@ impl SiteState {
         }
     }
 
-    /// The request for robots.txt failed. An earlier file goes on to count, and is asked for again later. Without one the site is in trouble.
+    /// The request for robots.txt failed. An earlier file stays valid, and is requested again later. Without one, the site is in trouble.
     pub fn robots_failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
         let earlier = match self.take_robots() {
             RobotsState::InFlight { earlier } => earlier,
@@ -280,7 +280,7 @@ impl SiteState {
         self.heed(failed, politeness);
     }
 
-    /// Takes in rules from the store. `None` means that the site's robots.txt must be fetched again.
+    /// Takes rules from the store. `None` means that the site's robots.txt must be fetched again.
     pub fn rules_read(&mut self, rules: Option<RobotsTxt>) {
         if let RobotsState::Stored { expires_at, .. } = self.robots {
             self.set_robots(rules.map_or(RobotsState::Unknown, |rules| RobotsState::Known { rules, expires_at }));
@@ -295,26 +295,26 @@ impl SiteState {
         }
     }
 
-    /// Leaves a URL behind that was taken by [`SiteState::next`] and failed: it is in the store's queue, and has its turn again when all
-    /// others have had theirs.
+    /// Leaves a failed URL behind that [`SiteState::next`] returned. It is in the store's queue, and its turn comes again after all
+    /// others.
     pub fn leave_behind(&mut self, url: u64, attempts: u8) {
         self.taken.remove(&url);
         self.sweep.attempts = self.sweep.attempts.max(attempts);
         self.sweep.leave(url);
     }
 
-    /// What is known of the URLs that failed, for when the site comes back to front.
+    /// The state of the failed URLs, for when the site comes back to the front.
     #[must_use]
     pub fn take_left_behind(&mut self) -> LeftBehind {
         LeftBehind(std::mem::take(&mut self.sweep))
     }
 
-    /// Goes on where the site was when it left the front.
+    /// Continues where the site was when it left the front.
     pub fn go_on_behind(&mut self, LeftBehind(sweep): LeftBehind) {
         self.sweep = sweep;
     }
 
-    /// Goes back to the start of the queue, where all is done but what was put off or left behind. True where that is so.
+    /// Goes back to the start of the queue if only URLs that were put off or left behind remain. True if it did.
     pub fn begin_sweep(&mut self, now: Timestamp, politeness: &Politeness) -> bool {
         let is_through = self.all_loaded && self.queue.is_empty() && self.taken.is_empty() && !self.is_under_way();
         if !is_through || !self.sweep.leaves_something() {

@@ -8,7 +8,7 @@ use model::{Position, Queued};
 const NODE_BYTES: usize = 11 * (size_of::<Position>() + size_of::<Box<Queued>>()) + 2 * size_of::<usize>();
 const NODE_URLS: usize = 7;
 
-/// Bytes of a URL besides its text and its entry: reference counts, and what the allocator rounds up.
+/// Bytes of a URL in addition to its text and its entry: reference counts, and the rounding of the allocator.
 const URL_BYTES: usize = 2 * size_of::<usize>() + 16;
 
 /// The head of a site's queue.
@@ -62,7 +62,7 @@ impl Window {
         Some((position, *waiting))
     }
 
-    /// Drops the last URLs beyond so many.
+    /// Drops the last URLs beyond this number.
     pub(super) fn cut_to(&mut self, urls: usize) {
         while self.urls.len() > urls
             && let Some((_, waiting)) = self.urls.pop_last()
