@@ -24,7 +24,7 @@ use self::arguments::Arguments;
 use self::page_dir::PageDir;
 use self::printed::{failure, is_external};
 use self::saver::Saver;
-use crate::commands::crawl::{resumed_plan, watch};
+use crate::commands::crawl::{Sandbox, resumed_plan, watch};
 use crate::exit;
 use crate::progress::{Show, Watched};
 use crawl::trouble::trouble_of;
@@ -81,6 +81,7 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
     if is_resumed {
         tell_of_resumption(&saver, &page_dir, &dir, store.as_ref())?;
     }
+    let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let save = move |recorded: &crawl::Recorded<'_>| Ok(saver.committed(recorded.batch, recorded.committed)?);
     let unwatched = Watched { show: Show::None, metrics: None };
     let threads = Session::threads(&plan);
