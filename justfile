@@ -12,6 +12,10 @@ t crate:
 tidy:
     cargo xtask tidy
 
+# The documentation as a site, its links checked
+site:
+    cargo xtask site
+
 # Format and lint
 lint:
     cargo fmt --all

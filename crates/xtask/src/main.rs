@@ -1,11 +1,14 @@
-//! Developer tools: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask prose`, `cargo xtask bench`, `cargo xtask profile`.
+//! Developer tools: `cargo xtask` alone lists them.
 
 mod bench;
 mod needs;
+mod pictures;
 mod profile;
 mod prose;
+mod site;
 mod svg;
 mod test;
+mod testweb;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +20,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   tidy          the house rules that the compiler does not know
   prose [FILE]  words per sentence of the documents, with a limit; with files: their sentences that are too long
   bench WHAT    whole crawls, some beside other crawlers, with speed and memory; `bench` alone lists them
+  site          the documentation as a site in target/site/html; fails where a link is broken
+  pictures      the pictures of the README, in docs/pictures
   profile       where the processor's time of a crawl goes, as a flame graph";
 
 fn main() -> ExitCode {
@@ -26,6 +31,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["prose", files @ ..] => prose::run(files),
         ["bench", arguments @ ..] => bench::run(arguments),
+        ["site", arguments @ ..] => site::run(arguments),
+        ["pictures", arguments @ ..] => pictures::run(arguments),
         ["profile", arguments @ ..] => profile::run(arguments),
         _ => {
             eprintln!("{USAGE}");

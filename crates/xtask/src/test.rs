@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 
-use crate::{needs, tidy, workspace};
+use crate::{bench, needs, site, tidy, workspace};
 
 /// Generated cases are the same in every run, so that a change is judged by what it changed.
 /// Without it (`cargo nextest run`), each run tries new ones.
@@ -59,5 +59,6 @@ pub fn run() -> anyhow::Result<()> {
         }
         eprintln!("xtask: {command} took {} s", began.elapsed().as_secs());
     }
-    Ok(())
+    // The tests have built the crawler.
+    site::run(&["--binary", &bench::argiope::target().join("debug/argiope").display().to_string()])
 }
