@@ -1,9 +1,9 @@
-//! How far the archive was committed, in a file of its own beside the segments.
+//! The committed length of the archive, in a file beside the segments.
 //!
-//! The file is one line: the crawl's id, and the serial number and committed length of the last segment. It is written behind
-//! each commit and never synced: after a loss of power it may be older than the state, which is harmless, but never newer. So
-//! where it says more than the state, the state is an older one than the archive had: what the state lacks was committed once,
-//! and is not what a crash leaves.
+//! The file is one line: the crawl's id, and the serial number and committed length of the last segment. It is written after
+//! each commit and never synced. After a loss of power it may be older than the state, which is harmless, but never newer. So
+//! if it has more than the state, the state is an older one: what the state lacks was committed once,
+//! and not left by a crash.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -16,7 +16,7 @@ pub(super) const FILE: &str = "acknowledged";
 /// The longest file that is read, in bytes.
 const BYTES_MAX: u64 = 1_024;
 
-/// The end of what was committed: all of the segments before this one, and this one up to its length.
+/// The committed end of the archive: all segments before this one, and this one up to its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Reach {
     pub(super) serial: u32,
@@ -24,13 +24,13 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// How far these segments reach; `None` where there are none.
+    /// The end of these segments; `None` without segments.
     pub(super) fn of(segments: &[Segment]) -> Option<Self> {
         segments.iter().map(|segment| Reach { serial: segment.serial, length: segment.length }).max()
     }
 }
 
-/// What the file says.
+/// The content of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) crawl_id: String,
@@ -38,7 +38,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Reads the file in the archive's directory; `None` where there is none, or one that says nothing.
+    /// Reads the file in the archive's directory; `None` if it is missing or unreadable.
     pub(super) fn read(dir: &Path) -> io::Result<Option<Self>> {
         let mut line = String::new();
         match fresh::open_to_read(&dir.join(FILE)) {
@@ -59,7 +59,7 @@ impl Said {
         Some(Said { crawl_id: id.to_owned(), reach })
     }
 
-    /// The line, of which all of a crawl are equally long: it is written over the one before.
+    /// The line. All lines of a crawl have the same length: a new one overwrites the last.
     fn line(&self) -> String {
         let id = &self.crawl_id;
         match self.reach {
@@ -80,7 +80,7 @@ pub(super) struct Acknowledged {
 }
 
 impl Acknowledged {
-    /// Makes the file anew, whole or not at all.
+    /// Writes the file again, atomically.
     pub(super) fn begin(dir: &Path, said: Said) -> io::Result<Self> {
         let (path, temporary) = (dir.join(FILE), dir.join("acknowledged.tmp"));
         let mut file = fresh::create(&temporary)?;
@@ -91,7 +91,7 @@ impl Acknowledged {
         Ok(Acknowledged { file, said })
     }
 
-    /// Notes what was committed.
+    /// Notes a commit.
     pub(super) fn note(&mut self, segments: &[Segment]) -> io::Result<()> {
         let reach = Reach::of(segments);
         if reach > self.said.reach {

@@ -1,11 +1,11 @@
-//! What can go wrong in the archive.
+//! An error of the archive.
 
 use std::path::Path;
 
 use store::StoreError;
 use warc::SegmentError;
 
-/// What can go wrong in the archive.
+/// An error of the archive.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
@@ -36,7 +36,7 @@ pub enum ArchiveError {
         /// What happened.
         detail: String,
     },
-    /// There is an archive, and the state knows of nothing.
+    /// There is an archive, and the state is empty.
     #[error(
         "{dir} holds {segments} segments ({bytes} bytes), but the state of the crawl is empty: it was lost or removed; \
          `argiope adopt` takes the archive's pages into it, another directory (-o) begins anew"
@@ -62,7 +62,7 @@ pub enum ArchiveError {
         /// How long they are together.
         bytes: u64,
     },
-    /// A segment that the state points into is missing or shorter than it was.
+    /// A segment that the state refers to is missing or shorter than before.
     #[error("{path} has {found} bytes, but the state points into {expected}")]
     Lost {
         /// The segment.

@@ -24,7 +24,7 @@ pub use recovery::{
 /// Writes the exchanges of a crawl into segments.
 pub struct Archive {
     dir: PathBuf,
-    /// What the warcinfo record says of the crawl: its settings among them.
+    /// The fields of the warcinfo record about the crawl, its settings included.
     info: Vec<(String, String)>,
     segment_bytes_max: u64,
     current: Option<Current>,
@@ -39,20 +39,20 @@ pub struct Archive {
     indexing: Vec<JoinHandle<Result<(), ArchiveError>>>,
 }
 
-/// Gives each new segment a serial number, which no other segment of the crawl has.
+/// Gives each new segment a serial number that is unique in the crawl.
 pub type Serials = Box<dyn FnMut() -> Result<u32, StoreError> + Send>;
 
 struct Current {
     segment: Segment,
     writer: SegmentWriter,
     warcinfo: RecordId,
-    /// Its index, made as it is written; `None` where it was begun by another process, so that it must be read for that.
+    /// Its index, made while it is written; `None` if another process began the segment: then it must be read for its index.
     index: Option<IndexWriter>,
-    /// When its first record was written; long ago, where it was begun by another process.
+    /// When its first record was written; long ago if another process began it.
     begun_at: Timestamp,
 }
 
-/// When a segment is to be sealed although it is not full.
+/// When to seal a segment that is not full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seal {
     /// At once.
@@ -61,18 +61,18 @@ pub enum Seal {
     IfBegunBefore(Timestamp),
 }
 
-/// A segment to which nothing is added any more. Its index is being made.
+/// A sealed segment. Its index is being made.
 #[derive(Clone, Debug)]
 pub struct Sealed {
     /// The segment.
     pub segment: Segment,
     path: PathBuf,
-    /// Ends without a word where the index cannot be made.
+    /// Ends without a message if the index cannot be made.
     is_indexed: Arc<Mutex<Receiver<()>>>,
 }
 
 impl Sealed {
-    /// Waits until the index lies beside the segment.
+    /// Waits until the index is beside the segment.
     ///
     /// # Errors
     /// It cannot be made.
@@ -85,21 +85,21 @@ impl Sealed {
     }
 }
 
-/// What is durable that was not before.
+/// What became durable.
 #[derive(Debug, Default)]
 pub struct Synced {
-    /// The segments that grew, and how far they reach.
+    /// The segments that grew, with their lengths.
     pub grown: Vec<Segment>,
     /// Those among them that are sealed.
     pub sealed: Vec<Sealed>,
 }
 
-/// What an answer says of a payload that the archive holds already.
+/// An answer whose payload the archive holds already.
 #[derive(Clone, Debug)]
 pub struct Earlier {
-    /// The record of that.
+    /// The record with that payload.
     pub original: Original,
-    /// What it says.
+    /// The profile of its record.
     pub says: Says,
 }
 
@@ -108,7 +108,7 @@ pub struct Earlier {
 pub enum Says {
     /// The payload is the same.
     IdenticalPayload,
-    /// The server sends none, since it has not changed.
+    /// The server sent none, since the content has not changed.
     NotModified,
 }
 
@@ -121,7 +121,7 @@ pub struct Original {
     pub at: Timestamp,
 }
 
-/// The digests of an answer, as far as they were made already.
+/// The digests of an answer that were computed already.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Digests {
     /// The payload's.
@@ -130,25 +130,25 @@ pub struct Digests {
     pub block: Option<warc::Digest>,
 }
 
-/// The directory in the archive's for what the state does not know of: segments, and tails of segments.
+/// The directory in the archive's for segments and tails of segments that the state does not know.
 pub const ORPHANED: &str = "orphaned";
-/// The media type of a metadata record with what hooks made of an answer.
+/// The media type of a metadata record with the results of hooks.
 pub const EXTRA_TYPE: &str = "application/json";
-/// The field of a rendering's metadata record that says what spoke for it.
+/// The field of a rendering's metadata record with its reason.
 pub const RENDERING: &str = "rendering";
 /// The field with the links that the page shows without a browser.
 pub const LINKS_BEFORE: &str = "links-before";
 /// The field with the characters of text that the page shows without a browser.
 pub const CHARACTERS_BEFORE: &str = "characters-before";
-/// The field that says why the browser could not show the page.
+/// The field with the failure of the browser.
 pub const FAILURE: &str = "failure";
-/// The field that says where the page went by itself.
+/// The field with the target to which the page navigated by itself.
 pub const REDIRECT: &str = "redirect";
 /// The field for each URL that the page's scripts lead to.
 pub const OUTLINK: &str = "outlink";
 
-/// The id of a record, made from what it is about, so that a revisit can name the record it refers to without looking
-/// it up: what was asked, how, and in which microsecond.
+/// The id of a record, computed from its URL, method and microsecond. So a revisit can name the record it refers to without a
+/// lookup.
 fn record_id(kind: &str, about: &str, at: Timestamp) -> RecordId {
     let hash = blake3::hash(format!("{kind} {about} {}", at.0).as_bytes());
     let mut id = [0; 16];
@@ -161,11 +161,11 @@ fn response_id(method: Method, url: &CanonicalUrl, at: Timestamp) -> RecordId {
 }
 
 impl Archive {
-    /// Opens the archive in `dir`: brings it in line with what the state knows of ([`unknown`]), and goes on behind that. `info` goes
+    /// Opens the archive in `dir`: brings it in line with the state ([`unknown`]), and continues after that. `info` goes
     /// into each segment's warcinfo record, with the crawl's id.
     ///
     /// # Errors
-    /// The directory cannot be used, a segment that the state points into is gone, or the state is empty or of another crawl.
+    /// The directory cannot be used, a segment that the state refers to is missing, or the state is empty or of another crawl.
     pub fn open(
         dir: &Path,
         known: &ArchiveInState,
@@ -203,38 +203,38 @@ impl Archive {
         Ok(archive)
     }
 
-    /// The same with serial numbers from elsewhere; else they follow those of the segments that are there.
+    /// The same with serial numbers from another source. By default they follow those of the existing segments.
     #[must_use]
     pub fn numbered_by(mut self, serials: Serials) -> Self {
         self.serials = serials;
         self
     }
 
-    /// The same with no segment named by an earlier time than this: where old answers are recorded, names stay in the order of the serial
-    /// numbers.
+    /// The same, but no segment is named by an earlier time than this. So names stay in the order of the serial numbers even if old answers
+    /// are recorded.
     #[must_use]
     pub fn named_from(mut self, earliest: Timestamp) -> Self {
         self.named_from = earliest;
         self
     }
 
-    /// What was set aside when it was opened, since the state does not know of it.
+    /// The files that were set aside when it was opened, since the state does not know them.
     #[must_use]
     pub fn set_aside(&self) -> &[Orphan] {
         &self.set_aside
     }
 
-    /// Notes that the state knows of these segments, as far as they reach, from now on.
+    /// Notes that the state now knows these segments with their lengths.
     pub fn acknowledge(&mut self, committed: &[Segment]) {
         // Where it cannot be written it says less than the state, which is harmless.
         let _ = self.acknowledged.note(committed);
     }
 
     /// Appends the exchanges of one fetch. The location is that of the last response, which has these digests. If the archive holds
-    /// its payload already, it is recorded as a revisit of that.
+    /// its payload already, it is recorded as a revisit.
     ///
     /// # Errors
-    /// The segment cannot be written; what was appended before stays whole.
+    /// The segment cannot be written; earlier records stay complete.
     pub fn append(
         &mut self,
         exchanges: &[Exchange],
@@ -316,12 +316,12 @@ impl Archive {
         Ok(ArchiveLocation { segment: serial, offset: place.offset, length: place.length })
     }
 
-    /// Appends what a browser made of an answer that was appended before: in a metadata record why it was shown and where
-    /// its scripts lead, in a conversion record the page as it was seen, in a resource record a picture of it (under
-    /// `urn:view:` and its URL), and what it asked for as it was answered.
+    /// Appends the rendering of an answer that was appended before: a metadata record with the reason and the targets of
+    /// its scripts, a conversion record with the rendered page, a resource record with a picture of it (under
+    /// `urn:view:` and its URL), and the answered requests of the page.
     ///
     /// # Errors
-    /// The segment cannot be written; what was appended before stays whole.
+    /// The segment cannot be written; earlier records stay complete.
     pub fn append_rendering(&mut self, shown: &Exchange, rendering: &Rendering) -> Result<(), ArchiveError> {
         let of = response_id(shown.method, &shown.url, shown.started_at);
         let (url, at) = (shown.url.as_str(), rendering.at.as_millis());
@@ -358,10 +358,10 @@ impl Archive {
         Ok(())
     }
 
-    /// Appends what hooks made of an answer that was appended before, in a metadata record: a JSON object.
+    /// Appends the results of hooks for an answer that was appended before, in a metadata record: a JSON object.
     ///
     /// # Errors
-    /// The segment cannot be written; what was appended before stays whole.
+    /// The segment cannot be written; earlier records stay complete.
     pub fn append_extra(&mut self, answered: &Exchange, extra: &str) -> Result<(), ArchiveError> {
         let (url, at) = (answered.url.as_str(), answered.started_at);
         let of = response_id(answered.method, &answered.url, at);
@@ -370,7 +370,7 @@ impl Archive {
         self.append_record(at, record.refers_to(of))
     }
 
-    /// Appends to the segment that was written to last, however full it is: what belongs together stays together.
+    /// Appends to the last segment even if it is full: related records stay together.
     fn append_record(&mut self, at: Timestamp, record: Record<'_>) -> Result<(), ArchiveError> {
         let mut current = match self.current.take() {
             Some(current) => current,
@@ -409,10 +409,10 @@ impl Archive {
         current.append(&path, &record).map(drop)
     }
 
-    /// Makes everything appended durable, and says how far each segment that grew reaches.
+    /// Makes all appended records durable, and returns the length of each segment that grew.
     ///
     /// # Errors
-    /// The segment cannot be synced: nothing appended since the last sync may be pointed to.
+    /// The segment cannot be synced: the state must not refer to records appended since the last sync.
     pub fn sync(&mut self) -> Result<Synced, ArchiveError> {
         let sealed = std::mem::take(&mut self.sealed);
         let mut grown: Vec<Segment> = sealed.iter().map(|sealed| sealed.segment.clone()).collect();
@@ -426,7 +426,7 @@ impl Archive {
         Ok(Synced { grown, sealed })
     }
 
-    /// Seals the segment that is written to, if there is one and it is time, and says whether it did. The next sync tells of it.
+    /// Seals the current segment, if there is one and it is time, and returns whether it did. The next sync reports it.
     ///
     /// # Errors
     /// The segment cannot be synced, or an index could not be made.
@@ -438,8 +438,8 @@ impl Archive {
         self.current.take_if(is_due).map_or(Ok(false), |current| self.end(current).map(|()| true))
     }
 
-    /// Ends the segment that is written to if it is this one: a segment has one visit of a URL at most, so that the tables made of it
-    /// do.
+    /// Ends the current segment if it is this one: a segment has at most one visit of a URL, and so have the tables made
+    /// of it.
     ///
     /// # Errors
     /// As [`Archive::seal`].
@@ -459,7 +459,7 @@ impl Archive {
         join(ended)
     }
 
-    /// Writes a segment's index beside the writing of the next. Who has the receiver is told when it is done.
+    /// Writes a segment's index while the next segment is written. The receiver reports its end.
     fn start_index(&mut self, segment: PathBuf, index: Option<IndexWriter>) -> Receiver<()> {
         let (done, is_indexed) = sync_channel(1);
         self.indexing.push(std::thread::spawn(move || {
@@ -474,8 +474,8 @@ impl Archive {
         is_indexed
     }
 
-    /// Ends the writing for now, when the indexes that are being made are done. `finished` says that the crawl has ended: then
-    /// the last segment gets its index too. Else the archive can be opened again and goes on in the same segment.
+    /// Ends the writing for now, after the indexes that are being made. `finished` says that the crawl has ended: then
+    /// the last segment gets its index too. Otherwise the archive can be opened again, and continues in the same segment.
     ///
     /// # Errors
     /// The segment cannot be synced or indexed.
@@ -490,7 +490,7 @@ impl Archive {
     }
 }
 
-/// No thread writes to the directory when the archive is gone: who opens it next would meet it there.
+/// No thread writes to the directory after the archive was dropped: it could collide with the next opener.
 impl Drop for Archive {
     fn drop(&mut self) {
         // An index that cannot be made is made when the archive is opened again.
@@ -498,10 +498,10 @@ impl Drop for Archive {
     }
 }
 
-/// How the formats begin that are compressed throughout: gzip, zstd, ZIP, PNG, JPEG, WOFF2.
+/// The first bytes of formats that are compressed throughout: gzip, zstd, ZIP, PNG, JPEG, WOFF2.
 const PACKED: [&[u8]; 6] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"wOF2"];
 
-/// Whether there is nothing to gain from compressing a payload again. Brotli has no mark of its own: its field tells.
+/// Whether compressing a payload again gains nothing. Brotli has no first bytes of its own: its field tells.
 fn is_packed(exchange: &Exchange) -> bool {
     let is_brotli = |line: &[u8]| {
         let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':').unwrap_or(line.len()));
@@ -516,7 +516,7 @@ fn join(indexing: Vec<JoinHandle<Result<(), ArchiveError>>>) -> Result<(), Archi
 }
 
 impl Current {
-    /// Appends a record to the segment, which lies at `path`, and to its index.
+    /// Appends a record to the segment at `path`, and to its index.
     fn append(&mut self, path: &Path, record: &Record<'_>) -> Result<Location, ArchiveError> {
         let location = self.writer.append(record).map_err(|source| failed(path, source))?;
         if let Some(index) = &mut self.index {
@@ -530,7 +530,7 @@ impl Current {
     }
 }
 
-/// Goes on behind what is committed of a segment. Its index is stale from now on.
+/// Continues after the committed part of a segment. Its index is stale from now on.
 fn reopen(path: &Path, segment: &Segment) -> Result<Current, ArchiveError> {
     remove_if_there(&index_path(path))?;
     let writer = SegmentWriter::open_for_append(path, segment.length).map_err(|source| failed(path, source))?;
@@ -546,7 +546,7 @@ pub fn write_index(segment: &Path) -> Result<(), ArchiveError> {
     warc::write_index(segment, index_path(segment)).map_err(|error| not_indexed(segment, &error))
 }
 
-/// Where the index of a segment lies: `NAME.cdxj` beside `NAME.warc.gz`.
+/// The path of the index of a segment: `NAME.cdxj` beside `NAME.warc.gz`.
 #[must_use]
 pub fn index_path(segment: &Path) -> PathBuf {
     let name = segment.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

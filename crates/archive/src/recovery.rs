@@ -1,14 +1,14 @@
-//! What the archive's directory holds beyond what the state knows of, and what becomes of it.
+//! Files in the archive's directory that the state does not know, and what happens to them.
 //!
-//! A crash leaves records that were never committed: they are cut off, and their pages fetched again. The same is found where the
-//! state is not the archive's: it was lost, or restored from an older backup. Then the records are all there is, so they are *set
-//! aside* in `archive/orphaned/`, from where `argiope adopt` takes them in again.
+//! A crash leaves records that were never committed: they are cut off, and their pages are fetched again. A state that does not belong to
+//! the archive, since it was lost or restored from an older backup, looks similar. Then the records exist nowhere else, so they are *set
+//! aside* in `archive/orphaned/`, and `argiope adopt` takes them in again.
 //!
-//! Which of the two it is says [`acknowledged`](super::acknowledged): what it says was committed is never cut. Where it is
+//! [`acknowledged`](super::acknowledged) distinguishes the two: what was committed is never cut. If it is
 //! missing (archives of earlier programs), or there is more than can be in flight, everything is set aside.
 //!
-//! Each step may be the last of a process: a tail is copied and durable before it is cut, a segment changes its place by a
-//! rename, and what was set aside already is not set aside again.
+//! Each step may be the last of a process: a tail is copied and durable before it is cut, a segment moves by a
+//! rename, and nothing is set aside twice.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -23,7 +23,7 @@ use super::{ArchiveError, ORPHANED, index_path, remove_if_there};
 
 /// The field of a warcinfo record that names the crawl.
 pub(super) const CRAWL_ID: &str = "argiope-crawl";
-/// Bytes that a record has beyond its payload, at most: heads, request, header.
+/// The largest size of a record beyond its payload, in bytes: heads, request, header.
 const RECORD_OVERHEAD_BYTES_MAX: u64 = 256 << 10;
 /// Records that wait to be committed, at most (`step::RECORDS_OPEN_MAX`), and those fetched meanwhile.
 const RECORDS_UNCOMMITTED_MAX: u64 = 2_048;
@@ -32,21 +32,21 @@ const WARCINFO_BYTES_MAX: u64 = 1 << 20;
 /// Bytes copied or compared at once.
 const COPY_BYTES: u64 = 1 << 20;
 
-/// What the state knows of the archive.
+/// The archive as the state knows it.
 #[derive(Clone, Debug)]
 pub struct ArchiveInState {
     /// The crawl's id.
     pub crawl_id: String,
-    /// The segments as far as they are committed.
+    /// The segments with their committed lengths.
     pub segments: Vec<Segment>,
-    /// The state knows nothing at all: not one URL.
+    /// The state is empty: it has no URL.
     pub is_empty: bool,
-    /// What can be in flight, in bytes of the archive: a crash leaves no more.
+    /// The largest size that can be in flight, in bytes of the archive: a crash leaves no more.
     pub in_flight_bytes_max: u64,
 }
 
 impl ArchiveInState {
-    /// What a state knows, and a crawl within these limits can have in flight.
+    /// From a state, and from what a crawl within these limits can have in flight.
     ///
     /// # Errors
     /// The state cannot be read.
@@ -63,25 +63,25 @@ impl ArchiveInState {
     }
 }
 
-/// Something in the archive's directory that the state does not know of.
+/// A segment or tail in the archive's directory that the state does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// The segment's name.
     pub name: String,
-    /// From where on it is unknown, in bytes; 0 where the state does not know the segment.
+    /// The offset of the unknown part, in bytes; 0 if the state does not know the segment.
     pub from: u64,
-    /// How much is unknown, in bytes.
+    /// The length of the unknown part, in bytes.
     pub bytes: u64,
-    /// What becomes of it.
+    /// Its fate.
     pub fate: Fate,
 }
 
-/// What becomes of what the state does not know of.
+/// The fate of a segment or tail that the state does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// A crash left it: it is cut off, and its pages are fetched again.
     Cut,
-    /// The state is not the archive's, or an older one: it is set aside.
+    /// The state does not belong to the archive, or is an older one: it is set aside.
     SetAside,
 }
 
@@ -94,7 +94,7 @@ pub struct Orphan {
     pub bytes: u64,
 }
 
-/// Finds what the state does not know of in the archive in `dir`, and says what is to become of it. Nothing is changed.
+/// Finds the segments and tails in `dir` that the state does not know, with their fate. Changes nothing.
 ///
 /// # Errors
 /// The directory or a file cannot be read.
@@ -131,7 +131,7 @@ pub fn unknown(dir: &Path, known: &ArchiveInState) -> Result<Vec<Unknown>, Archi
     Ok(unknown)
 }
 
-/// Brings the archive in `dir` in line with the state. Returns what was set aside.
+/// Brings the archive in `dir` in line with the state. Returns the files set aside.
 ///
 /// # Errors
 /// The state is empty, or of another crawl, beside segments: nothing was changed. Or the directory cannot be changed.
@@ -141,7 +141,7 @@ pub(super) fn recover(dir: &Path, known: &ArchiveInState) -> Result<(Acknowledge
     bring_in_line(dir, known)
 }
 
-/// Makes sure that the archive in `dir` is that of the state, as far as can be seen at once. Nothing is changed.
+/// Checks quickly that the archive in `dir` belongs to the state. Changes nothing.
 ///
 /// # Errors
 /// The state is empty, or of another crawl, beside segments; the error names the way out. Or the directory cannot be read.
@@ -165,7 +165,7 @@ pub fn belongs_together(dir: &Path, known: &ArchiveInState) -> Result<(), Archiv
     Ok(())
 }
 
-/// Sets aside what the state does not know of, also where the state is empty or of another crawl. From now on the archive is that of
+/// Sets aside what the state does not know, even if the state is empty or of another crawl. From now on the archive belongs to
 /// the state's crawl.
 ///
 /// # Errors

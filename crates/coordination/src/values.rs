@@ -1,4 +1,4 @@
-//! What workers and politeness groups are called, and what is told of them.
+//! Identities of workers and politeness groups, and the values about them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -18,11 +18,11 @@ impl fmt::Display for WorkerId {
     }
 }
 
-/// How often a politeness group has changed hands.
+/// The number of owners that a politeness group has had: its fencing token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Epoch(pub i64);
 
-/// A politeness group: what shares a delay, and therefore an owner.
+/// A politeness group: sites that share a delay, and therefore an owner.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupName(pub String);
 
@@ -69,22 +69,22 @@ impl fmt::Display for GroupName {
 pub struct Owned {
     /// The group.
     pub group: GroupName,
-    /// What its commits must bear.
+    /// The epoch that commits to it must carry.
     pub epoch: Epoch,
-    /// How long it must not be asked yet.
+    /// How long it must get no requests yet.
     pub quiet: Duration,
 }
 
-/// Where a site is.
+/// The group and owner of a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// The group it is pinned to.
     pub group: GroupName,
-    /// Who owns that, if anybody.
+    /// The owner of the group, if there is one.
     pub owner: Option<WorkerId>,
 }
 
-/// How far a group is from a worker: the time to reach it and back.
+/// The distance of a group from a worker: the round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bid {
     /// The worker, which is alive.
@@ -98,9 +98,9 @@ pub struct Bid {
 pub struct Bids {
     /// The group.
     pub group: GroupName,
-    /// For how long it has had no owner; zero where it has one.
+    /// For how long it has had no owner; zero if it has one.
     pub ownerless: Duration,
-    /// What workers that are alive have bid.
+    /// The bids of live workers.
     pub bids: Vec<Bid>,
 }
 
@@ -109,20 +109,20 @@ pub struct Bids {
 pub struct Member {
     /// Its identity.
     pub id: WorkerId,
-    /// Where it is reached, `host:port`.
+    /// Its address, `host:port`.
     pub name: String,
-    /// It hands over what it owns, and is given nothing more.
+    /// It hands over its groups, and gets no more.
     pub is_leaving: bool,
     /// How many groups it owns.
     pub groups: u64,
 }
 
-/// What servers have added to a crawl.
+/// Additions of servers to a crawl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct News {
     /// The round of the crawl.
     pub round: u32,
-    /// The seeds that were asked for, each at its depth.
+    /// The added seeds, each at its depth.
     pub seeds: Vec<Candidate>,
     /// The number of the last seed.
     pub last: i64,
@@ -131,9 +131,9 @@ pub struct News {
 /// What a worker learns when it renews its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeaseStatus {
-    /// It goes on.
+    /// It continues.
     Alive,
-    /// Somebody wants it to leave.
+    /// A client asked it to leave.
     Leaving,
 }
 
@@ -141,10 +141,10 @@ pub enum LeaseStatus {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkerError {
-    /// Its lease ran out and others were told: it must forget everything and join anew.
+    /// Its lease ran out and others took over: it must drop all its state and join again.
     #[error("the lease of this worker ran out, and others took over")]
     Lost,
-    /// One of the groups has another owner. Nothing was written; [`crate::Worker::owned`] says what is still there.
+    /// One of the groups has another owner. Nothing was written; [`crate::Worker::owned`] returns the remaining groups.
     #[error("a politeness group now has another owner; nothing was written")]
     Fenced,
     /// The store failed.
@@ -155,11 +155,11 @@ pub enum WorkerError {
 /// A segment as the workers see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenSegment {
-    /// The segment, as far as it is committed.
+    /// The segment with its committed length.
     pub segment: Segment,
-    /// Who wrote it; none, where it was a process that had the store to itself.
+    /// The worker that wrote it; none for a crawl by one process.
     pub worker: Option<WorkerId>,
-    /// It is final, and lies on shared storage.
+    /// It is final, and on shared storage.
     pub is_sealed: bool,
 }
 
@@ -168,6 +168,6 @@ pub struct WrittenSegment {
 pub struct SeedSite {
     /// The site, `scheme://host[:port]`.
     pub site: String,
-    /// User and password as they stand in a URL, if its seed has them: a secret.
+    /// User and password in the form of a URL, if its seed has them: a secret.
     pub user: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What a worker asks of the state that all workers share.
+//! The state that all workers share, as a worker uses it.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{
     Bids, Epoch, GroupName, LeaseStatus, Member, News, Owned, Placed, SeedSite, WorkerError, WorkerId, WrittenSegment,
 };
 
-/// A worker on the shared state: its lease, the groups it owns, and commits that are refused where it owns them no longer.
+/// A worker on the shared state: its lease, its groups, and commits that are refused once it no longer owns them.
 pub trait Worker: Send + Sync {
     /// The state of the whole crawl after the last commit of any worker.
     ///
@@ -36,40 +36,40 @@ pub trait Worker: Send + Sync {
     /// [`WorkerError::Lost`]: it is over.
     fn renew(&self) -> Result<LeaseStatus, WorkerError>;
 
-    /// Is given nothing more from now on. What it owns it hands over, and then goes ([`Worker::gone`]).
+    /// Requests to leave: the worker gets no more groups. It hands over its groups, and then calls [`Worker::gone`].
     ///
     /// # Errors
     /// The store failed.
     fn leave(&self) -> Result<(), WorkerError>;
 
-    /// Ends its lease at once: it asks nothing more, visits in segments that it has not sealed are undone, and what it still owns is
+    /// Ends its lease at once. It sends no more requests, visits in its unsealed segments are undone, and its remaining groups are
     /// free for others.
     ///
     /// # Errors
     /// The store failed.
     fn gone(&self) -> Result<(), WorkerError>;
 
-    /// Calls those dead whose lease ended longer than `grace` ago, undoes the visits in segments that they had not sealed, and frees what
-    /// they owned. Any worker may, at any time, and each call goes on where one before stopped or was cut off. What lies of the
-    /// segments on shared storage is to be removed then ([`Worker::lost_segments`]).
+    /// Declares workers dead whose lease ended longer than `grace` ago, undoes the visits in their unsealed segments, and frees their
+    /// groups. Any worker may call it at any time; each call continues where an earlier one stopped. Files of these
+    /// segments on shared storage must be removed afterwards ([`Worker::lost_segments`]).
     ///
     /// # Errors
     /// The store failed.
     fn reap(&self, grace: Duration) -> Result<Vec<WorkerId>, WorkerError>;
 
-    /// The workers that are alive, those that leave among them.
+    /// The live workers, those that leave included.
     ///
     /// # Errors
     /// The store failed.
     fn members(&self) -> Result<Vec<Member>, WorkerError>;
 
-    /// All that it owns.
+    /// All groups that it owns.
     ///
     /// # Errors
     /// The store failed.
     fn owned(&self) -> Result<Vec<Owned>, WorkerError>;
 
-    /// Groups that nobody owns, with their bids, those that have waited longest first; at most `max`.
+    /// Groups without an owner, with their bids, at most `max`; those that have waited longest come first.
     ///
     /// # Errors
     /// The store failed.
@@ -81,15 +81,15 @@ pub trait Worker: Send + Sync {
     /// The store failed.
     fn offers(&self) -> Result<Vec<Bids>, WorkerError>;
 
-    /// Gives groups that nobody owns to workers that are alive. Who gets one that was owned before asks nothing for `quiet`.
-    /// Says how many were given.
+    /// Gives groups without an owner to live workers. The owner of a group that had an owner before sends no requests for `quiet`.
+    /// Returns how many were given.
     ///
     /// # Errors
     /// The store failed.
     fn assign(&self, groups: &[(GroupName, WorkerId)], quiet: Duration) -> Result<usize, WorkerError>;
 
-    /// Gives a group to another worker. Before, it stops asking it, and commits what it has.
-    /// False if it does not own the group, or the other is not alive.
+    /// Gives a group to another worker. Before that, this worker stops its requests to the group and commits its results.
+    /// False if it does not own the group, or the other worker is not alive.
     ///
     /// # Errors
     /// The store failed.
@@ -101,34 +101,34 @@ pub trait Worker: Send + Sync {
     /// The store failed.
     fn give_up(&self, group: &GroupName) -> Result<bool, WorkerError>;
 
-    /// Says how far away groups are, each of them once.
+    /// Bids for groups with their distances, each group once.
     ///
     /// # Errors
     /// The store failed.
     fn bid(&self, groups: &[(GroupName, Duration)]) -> Result<(), WorkerError>;
 
-    /// Groups that nobody owns, that it has not bid for, and for which fewer than `bidders` have bid; with a site of each, at
+    /// Groups without an owner, without a bid of this worker, and with fewer than `bidders` bids; with a site of each, at
     /// most `max`.
     ///
     /// # Errors
     /// The store failed.
     fn open_for_bids(&self, bidders: usize, max: usize) -> Result<Vec<(GroupName, Site)>, WorkerError>;
 
-    /// Groups that it has not bid for, whoever owns them, in the order of their names from behind `after`; with a site of each,
+    /// Groups without a bid of this worker, with any owner, ordered by name, after `after`; with a site of each,
     /// at most `max`.
     ///
     /// # Errors
     /// The store failed.
     fn not_bid_for(&self, after: Option<&GroupName>, max: usize) -> Result<Vec<(GroupName, Site)>, WorkerError>;
 
-    /// Pins sites to groups, but for those that are pinned. Says where each is.
+    /// Pins sites to groups, unless they are pinned already. Returns the group of each.
     ///
     /// # Errors
     /// The store failed.
     fn place(&self, sites: &[(Site, GroupName)]) -> Result<Vec<Placed>, WorkerError>;
 
-    /// Pins a site of a group that it owns to another, whose owner, if there is one, learns of it. Before, nothing of the site is under
-    /// way any more, and the time at which it may be asked next has come. False if it does not own the group under this epoch.
+    /// Moves a site from a group that it owns to another, and notifies the owner of that group. Before that, nothing of the site is under
+    /// way, and the site is due. False if this worker does not own the group under this epoch.
     ///
     /// # Errors
     /// The store failed.
@@ -141,13 +141,13 @@ pub trait Worker: Send + Sync {
     fn sites(&self, groups: &[GroupName]) -> Result<Vec<(SiteKey, GroupName)>, WorkerError>;
 
     /// Sites with a queue that are not pinned to a group, at most `max`: any worker may place them. `share` is the worker's number
-    /// and how many there are, so that they need not all do the same.
+    /// and the number of workers, so they share the work.
     ///
     /// # Errors
     /// The store failed.
     fn unplaced(&self, share: (usize, usize), max: usize) -> Result<Vec<Site>, WorkerError>;
 
-    /// Takes notice of sites of its own in whose queues others put something, at most `max`. Some may be named twice, or not at all:
+    /// Takes the hints about its own sites to whose queues others added URLs, at most `max`. A site may be named twice, or not at all:
     /// a queue that ran empty is read again before its site counts as done.
     ///
     /// # Errors
@@ -166,14 +166,14 @@ pub trait Worker: Send + Sync {
     /// The store failed.
     fn is_paused(&self) -> Result<bool, WorkerError>;
 
-    /// Commits as [`store::Store::commit`], if it still owns the groups of the sites that the batch has visits of.
+    /// Commits as [`store::Store::commit`], if it still owns the groups of all sites with visits in the batch.
     ///
     /// A duplicate whose original was lost meanwhile stays in the queue, and its site is among the [`Worker::hints`]. `seeds` is the number
-    /// of the last seed ([`Worker::news`]) by which was judged what the batch settles: where there are more by now, that is
-    /// judged again ([`Worker::unjudged`]).
+    /// of the last seed ([`Worker::news`]) that was known when the settled URLs of the batch were judged. If there are more seeds now, these
+    /// URLs are judged again ([`Worker::unjudged`]).
     ///
     /// # Errors
-    /// [`WorkerError::Fenced`]: it does not. [`WorkerError::Lost`]: it is called dead. Nothing was written.
+    /// [`WorkerError::Fenced`]: it does not. [`WorkerError::Lost`]: it was declared dead. Nothing was written.
     fn commit(&self, fence: &[(GroupName, Epoch)], seeds: i64, batch: &Batch) -> Result<Committed, WorkerError>;
 
     /// The queue of a site in order, as [`CrawlView::pending`].
@@ -200,7 +200,7 @@ pub trait Worker: Send + Sync {
     /// The store failed.
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError>;
 
-    /// The same of a site of its own; without what another worker knew of robots.txt and has recorded in a segment that is not sealed, which
+    /// The same for one of its own sites. It omits a robots.txt that another worker recorded in an unsealed segment, which
     /// would be lost with that worker.
     ///
     /// # Errors
@@ -213,36 +213,36 @@ pub trait Worker: Send + Sync {
     /// The store failed.
     fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError>;
 
-    /// The round of the crawl, and the seeds behind the `last` that is known; 0 is before the first. A seed that comes to be at depth 0
+    /// The round of the crawl, and the seeds after `last`; 0 is before the first. A seed whose depth becomes 0
     /// later is among them again.
     ///
     /// # Errors
     /// The store failed.
     fn news(&self, last: i64) -> Result<News, StoreError>;
 
-    /// URLs that were excluded by who did not know all seeds then, at most `max`. Any worker may judge them by those it learns of after
+    /// URLs that a worker excluded without knowing all seeds, at most `max`. Any worker may judge them by the seeds it learns of after
     /// this call.
     ///
     /// # Errors
     /// The store failed.
     fn unjudged(&self, max: usize) -> Result<Vec<CanonicalUrl>, StoreError>;
 
-    /// Says that these URLs were judged again: they stay excluded, but for those that `belong` to the crawl and are put into the queue.
+    /// Reports that these URLs were judged again: they stay excluded, except those that `belong` to the crawl and are queued.
     ///
     /// # Errors
     /// The store failed.
     fn judged(&self, urls: &[UrlKey], belong: &[UrlKey]) -> Result<(), StoreError>;
 
-    /// A serial number for a segment, which nobody else gets.
+    /// A unique serial number for a segment.
     ///
     /// # Errors
     /// The store failed.
     fn next_serial(&self) -> Result<u32, StoreError>;
 
-    /// Says that a segment of its own is final and lies on shared storage: from now on its visits stay whatever becomes of the worker.
+    /// Marks one of its segments as final and on shared storage: from now on its visits stay, even if the worker is lost.
     ///
     /// # Errors
-    /// [`WorkerError::Lost`]: the worker was declared dead, or wrote no such segment. What lies on shared storage is to be removed.
+    /// [`WorkerError::Lost`]: the worker was declared dead, or wrote no such segment. Its files on shared storage must be removed.
     fn seal(&self, serial: u32) -> Result<(), WorkerError>;
 
     /// The segments of all workers, by serial number.
@@ -251,14 +251,14 @@ pub trait Worker: Send + Sync {
     /// The store failed.
     fn segments(&self) -> Result<Vec<WrittenSegment>, StoreError>;
 
-    /// The names of segments whose visits were undone. What lies of them on shared storage is to be removed, then they are to be
-    /// forgotten ([`Worker::forget`]). Until then every worker is told of them.
+    /// The names of segments whose visits were undone. Their files on shared storage must be removed, and then the segments must be
+    /// forgotten ([`Worker::forget`]). Until then every worker sees them.
     ///
     /// # Errors
     /// The store failed.
     fn lost_segments(&self) -> Result<Vec<String>, StoreError>;
 
-    /// Says that nothing is left of a lost segment on shared storage.
+    /// Reports that no file of a lost segment is left on shared storage.
     ///
     /// # Errors
     /// The store failed.
@@ -270,7 +270,7 @@ pub trait Worker: Send + Sync {
     /// The store failed.
     fn secrets(&self) -> Result<Option<String>, StoreError>;
 
-    /// The sites of seeds that were named, or got another password, behind the `last` number that is known; and the number of the last
+    /// The sites of seeds that were named, or got another password, after the number `last`; and the number of the last
     /// one. 0 is before the first.
     ///
     /// # Errors
