@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::message::{Level, message, tell};
+use console::message::{Level, message, one_line, tell};
 use settings::table::with_defaults;
 use settings::{Options, Usage, files};
 
-use crate::{commands, exit, queries};
+use service::queries;
+
+use crate::{commands, exit};
 
 /// A polite, fast, crash-safe web crawler.
 #[derive(Parser, Debug)]
@@ -110,7 +112,7 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn parser() -> clap::Command {
     let crawl = Options::default();
-    let server = commands::server::defaults(&crawl);
+    let server = service::server::setup::defaults(&crawl);
     let below = [("crawl", &crawl), ("pages", &crawl), ("server", &server)];
     below.into_iter().fold(Cli::command(), |command, (name, below)| {
         command.mut_subcommand(name, |command| with_defaults(command, below))
@@ -132,7 +134,7 @@ fn refused(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() || said == text.trim_end_matches('\n') {
         error.exit();
     }
-    crate::message::show(&format!("{said}\n"));
+    console::message::show(&format!("{said}\n"));
     ExitCode::from(exit::USAGE)
 }
 
@@ -171,37 +173,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// An error with its causes on one line. Some errors name their cause themselves: it is not said twice.
-pub(crate) fn one_line(error: &anyhow::Error) -> String {
-    let mut line = String::new();
-    for cause in error.chain() {
-        let text = cause.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-        match line.is_empty() {
-            true => line = text,
-            false if line.contains(&text) => {}
-            false => line = format!("{line}: {text}"),
-        }
-    }
-    line
-}
-
 /// Who reads our output may stop reading at any time, as in `| head`: that is no failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_error_is_one_line_that_says_nothing_twice() {
-        let check = |error: anyhow::Error, expect: &str| assert_eq!(one_line(&error), expect);
-        let full = || std::io::Error::other("no space\n  left");
-        check(anyhow::Error::new(full()).context("cannot write x"), "cannot write x: no space left");
-        check(anyhow::Error::new(full()).context("x: no space left").context("archive"), "archive: x: no space left");
-        check(settings::usage("no seeds"), "no seeds");
-    }
 }

@@ -5,19 +5,10 @@
 
 #![warn(clippy::print_stderr, reason = "it panics where nobody reads it any more: say! and message::show do not")]
 
-pub mod access;
 pub mod adopting;
 pub mod cli;
 pub mod commands;
-pub mod joining;
-pub mod message;
-pub mod metrics;
-pub mod port;
-pub mod progress;
-pub mod queries;
-pub mod server;
 pub mod summary;
-pub mod worker;
 
 pub use dataset::rows;
 

@@ -3,3 +3,8 @@
 //! Nothing in here prints, and nothing changes. Every answer can be serialized.
 
 pub mod changes;
+pub mod links;
+pub mod target;
+
+/// Characters on either side of what was found.
+pub const CONTEXT_CHARS: usize = 60;

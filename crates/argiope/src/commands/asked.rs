@@ -9,8 +9,8 @@ use graph::{Crew, Graph, Vertex, Visits};
 use store::StoreError;
 use weburl::{CanonicalRules, CanonicalUrl, without_user_info};
 
-use super::explain::target::with_scheme;
-use crate::message::tell_all;
+use ask::target::with_scheme;
+use console::message::tell_all;
 use crawl::CrawlDir;
 use crawl::live;
 use crawl::tables::Deriver;
@@ -117,7 +117,7 @@ impl QueriedCrawl {
 /// Says which URL is meant, where it was given in another form.
 fn said(given: &str, url: CanonicalUrl) -> CanonicalUrl {
     if url.as_str() != given {
-        crate::say!("{} is {url} in canonical form", without_user_info(given));
+        console::say!("{} is {url} in canonical form", without_user_info(given));
     }
     url
 }
@@ -131,7 +131,7 @@ fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> 
     let completed = is_complete(dir, layout, plan).and_then(|is| if is { Ok(()) } else { derive(dir, layout, plan) });
     match completed {
         Err(error) if matches!(error.downcast_ref(), Some(StoreError::InUse { .. })) => {
-            crate::say!(
+            console::say!(
                 "{} is in use by another command: the answer is as of when the dataset was last complete",
                 dir.root().display()
             );

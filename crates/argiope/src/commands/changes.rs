@@ -79,7 +79,7 @@ pub fn run(args: ChangesArgs) -> anyhow::Result<ExitCode> {
         let title = format!("Changes in {}", args.dir.display());
         feed.write(&view.crawl_id()?, &title, now, &mut out)?;
         if feed.left_out() > 0 {
-            crate::say!("{} left out of the feed, which has the newest", counted(feed.left_out(), "change"));
+            console::say!("{} left out of the feed, which has the newest", counted(feed.left_out(), "change"));
         }
     } else if args.json {
         changes(view, &question, &mut |changed| write_json_line(&mut out, &changed))?;

@@ -22,7 +22,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Code, Request, Status};
 
-use crate::access::{ClientAccess, Proof};
+use service::access::{ClientAccess, Proof};
 use settings::units::Span;
 use settings::usage;
 use text::Text;
@@ -287,7 +287,7 @@ impl Session {
             match (&message.response, self.json) {
                 (_, true) => write_json_line(&mut self.out, &message)?,
                 (Some(response), false) => response.write_text(&mut self.out)?,
-                (None, false) => crate::say!("{} done, {} waiting", message.done, message.waiting),
+                (None, false) => console::say!("{} done, {} waiting", message.done, message.waiting),
             }
         }
         Ok(())

@@ -26,10 +26,10 @@ use weburl::CanonicalUrl;
 
 use self::seeds::Seeds;
 use crate::exit;
-use crate::message::{Level, listen, log, tell, tell_all};
-use crate::metrics::Metrics;
-use crate::progress::{Printer, Show, Watched};
 use crate::summary::{Run, Summary, TimeSpent};
+use console::message::{Level, listen, log, tell, tell_all};
+use console::progress::{Printer, Show};
+use service::metrics::{Metrics, Watched};
 
 /// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
 const FIXED: [&str; 10] = [
@@ -209,19 +209,19 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
             exit::STOPPED
         }
         End::Limit(name) => {
-            crate::say!("--{name} reached, {} URLs are left in the frontier", summary.frontier);
+            console::say!("--{name} reached, {} URLs are left in the frontier", summary.frontier);
             if summary.frontier > 0 { exit::STOPPED } else { exit::DONE }
         }
         End::Held => {
             let urls = counted(summary.frontier, "URL");
-            crate::say!(
+            console::say!(
                 "{urls} left, of sites on hold: `argiope steer {} release SITE` lets one go on",
                 dir.root().display()
             );
             exit::STOPPED
         }
         End::Stopped => {
-            crate::say!("stopped; the same command goes on where this one ended");
+            console::say!("stopped; the same command goes on where this one ended");
             exit::STOPPED
         }
     };
@@ -291,16 +291,16 @@ fn tell_why_nothing_came(dir: &CrawlDir, options: &Options) -> anyhow::Result<()
     for seed in seeds.iter().take(SEEDS_TOLD_MAX) {
         let Some(visit) = store.get(seed.key())?.and_then(|entry| entry.visit) else {
             if let Some(reason) = store.site(seed.key().site)?.and_then(|record| trouble_of(&record)) {
-                crate::say!("{seed}: {}; it stays open", Printable(&reason));
+                console::say!("{seed}: {}; it stays open", Printable(&reason));
             }
             continue;
         };
         let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
         let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
-        crate::say!("{seed}: {}{status}{}", visit.outcome, Printable(&reason));
+        console::say!("{seed}: {}{status}{}", visit.outcome, Printable(&reason));
     }
     if let Some(more @ 1..) = seeds.len().checked_sub(SEEDS_TOLD_MAX) {
-        crate::say!(
+        console::say!(
             "no page was fetched of {more} more seeds either: see `argiope explain {} URL`",
             dir.root().display()
         );
@@ -312,13 +312,13 @@ fn tell_why_nothing_came(dir: &CrawlDir, options: &Options) -> anyhow::Result<()
 fn tell_of_waiting(waiting: &Waiting, urls: u64) {
     let urls = counted(urls, "URL");
     match waiting.due {
-        Some(due) => crate::say!(
+        Some(due) => console::say!(
             "{urls} left, of {} in trouble: the first is due at {due}; the same command goes on",
             counted(waiting.sites, "site")
         ),
         None => {
             let last = waiting.last_failure.as_deref().map(|failure| format!(" (the last was {failure})"));
-            crate::say!(
+            console::say!(
                 "{urls} left: no site at all can be reached from this machine{}; the same command goes on",
                 Printable(&last.unwrap_or_default())
             );
@@ -430,7 +430,7 @@ pub fn resumed_plan(dir: &CrawlDir, given: &Options) -> anyhow::Result<Plan> {
     let (on_disk, names_browser) = dir.options_and_browser()?;
     let moved = Secrets::of(&on_disk).options();
     if !moved.is_empty() {
-        crate::say!(
+        console::say!(
             "the secrets of {} are in {} from now on, no longer in {}; an archive that earlier versions wrote still has them in its warcinfo and \
              request records",
             moved.join(", "),
@@ -441,7 +441,7 @@ pub fn resumed_plan(dir: &CrawlDir, given: &Options) -> anyhow::Result<Plan> {
     let stored = dir.secrets()?.put_into(on_disk);
     let plan = Plan::new(&given.over(&stored)?)?;
     if names_browser && plan.settings.render.is_some() && given.browser.is_none() {
-        crate::say!(
+        console::say!(
             "{}: the browser that is named there is not used, since the directory may be somebody else's: give it with --browser, or in \
              ARGIOPE_BROWSER",
             dir.settings().display()

@@ -9,7 +9,7 @@ use clap::Args;
 use dataset::Layout;
 
 use super::opened::Opened;
-use crate::message::show;
+use console::message::show;
 use crawl::CrawlDir;
 use crawl::live;
 use crawl::tables::Deriver;

@@ -8,7 +8,6 @@ mod site;
 mod site_text;
 mod standing;
 mod survey;
-pub(crate) mod target;
 mod url;
 mod url_text;
 
@@ -21,9 +20,9 @@ use printable::write_json_line;
 use serde::Serialize;
 
 use super::opened::Opened;
+use ask::target::Target;
 use crawl::Crawl;
 use site::HostStory;
-use target::Target;
 use url::UrlStory;
 
 /// The arguments of `argiope explain`.

@@ -13,7 +13,7 @@ use export::{
 };
 
 use super::opened::Opened;
-use crate::message::show;
+use console::message::show;
 use settings::plan::Plan;
 use settings::usage;
 
@@ -123,7 +123,7 @@ fn tell_of(shortened: crawldb::Shortened) {
         (data_types, "documents have the data type OTHER: their media type has more than 20 characters"),
     ] {
         if count > 0 {
-            crate::say!("crawldb: {count} {what}");
+            console::say!("crawldb: {count} {what}");
         }
     }
 }

@@ -4,11 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use ask::links::{Link, each_link};
 use clap::Args;
-use dataset::schema::Table;
-use dataset::{Column, Layout};
+use dataset::Layout;
 use printable::{Printable, write_json_line};
-use serde::Serialize;
 use weburl::UrlKey;
 
 use super::asked::QueriedCrawl;
@@ -30,16 +29,6 @@ pub struct LinksArgs {
     /// Print one JSON object per line, one for each link
     #[arg(long)]
     json: bool,
-}
-
-/// A link, as JSON.
-#[derive(Serialize)]
-pub(crate) struct Link<'a> {
-    pub(crate) source: &'a str,
-    pub(crate) target: &'a str,
-    pub(crate) text: Option<&'a str>,
-    pub(crate) kind: &'a str,
-    pub(crate) rel: Option<&'a str>,
 }
 
 /// Runs the command.
@@ -71,7 +60,7 @@ fn write_links(
     let mut count = 0;
     each_link(layout, column, key, |link| {
         count += 1;
-        if json { Ok(write_json_line(out, link)?) } else { Ok(link.write_text(is_out, out)?) }
+        if json { Ok(write_json_line(out, link)?) } else { Ok(write_text(link, is_out, out)?) }
     })?;
     if !json {
         writeln!(out, "{} {}", counted(count, "link"), if is_out { "from the page" } else { "to the page" })?;
@@ -79,38 +68,15 @@ fn write_links(
     Ok(())
 }
 
-/// Calls `each` with the links that have a key in a column, in the order in which the pages were fetched, as they stand on them.
-pub(crate) fn each_link(
-    layout: &Layout,
-    column: &'static str,
-    key: UrlKey,
-    mut each: impl FnMut(&Link<'_>) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let columns = [column, "source", "target", "text", "kind", "rel"];
-    for batch in layout.batches(Table::Links, &columns)?.only(column, key) {
-        let batch = batch?;
-        for row in 0..batch.num_rows() {
-            let text = |column| batch.text(column, row);
-            let (Some(source), Some(target), Some(kind)) = (text("source"), text("target"), text("kind")) else {
-                continue;
-            };
-            each(&Link { source, target, text: text("text"), kind, rel: text("rel") })?;
-        }
+fn write_text(link: &Link<'_>, is_out: bool, out: &mut impl Write) -> std::io::Result<()> {
+    let (arrow, end) = if is_out { ("->", link.target) } else { ("<-", link.source) };
+    write!(out, "{arrow} {}", Printable(end))?;
+    if let Some(text) = link.text {
+        write!(out, "  \"{}\"", Printable(text))?;
     }
-    Ok(())
-}
-
-impl Link<'_> {
-    fn write_text(&self, is_out: bool, out: &mut impl Write) -> std::io::Result<()> {
-        let (arrow, end) = if is_out { ("->", self.target) } else { ("<-", self.source) };
-        write!(out, "{arrow} {}", Printable(end))?;
-        if let Some(text) = self.text {
-            write!(out, "  \"{}\"", Printable(text))?;
-        }
-        match (self.kind, self.rel) {
-            ("anchor", None) => writeln!(out),
-            (kind, None) => writeln!(out, "  ({kind})"),
-            (kind, Some(rel)) => writeln!(out, "  ({kind}, {rel})"),
-        }
+    match (link.kind, link.rel) {
+        ("anchor", None) => writeln!(out),
+        (kind, None) => writeln!(out, "  ({kind})"),
+        (kind, Some(rel)) => writeln!(out, "  ({kind}, {rel})"),
     }
 }

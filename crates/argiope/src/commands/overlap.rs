@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::bail;
+use ask::target::domain_name;
 use clap::Args;
 use graph::{Overlap, domain_of, names, overlap};
 use printable::{Printable, write_json_line};
 use serde_json::json;
-use weburl::CanonicalUrl;
 
 use super::asked::{Extent, QueriedCrawl, Threads};
 use printable::counted;
@@ -82,10 +82,4 @@ pub fn run(args: OverlapArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Host and port.
-pub(crate) fn domain_name(url: &CanonicalUrl) -> String {
-    let site = url.site();
-    site.as_str().split_once("://").map_or_else(String::new, |(_, authority)| authority.to_owned())
 }

@@ -26,9 +26,10 @@ use self::printed::{failure, is_external};
 use self::saver::Saver;
 use crate::commands::crawl::{Sandbox, resumed_plan, watch};
 use crate::exit;
-use crate::progress::{Show, Watched};
+use console::progress::Show;
 use crawl::trouble::trouble_of;
 use crawl::{CrawlDir, Session};
+use service::metrics::Watched;
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::units::Span;
@@ -194,10 +195,10 @@ fn refuse_other_seed(dir: &CrawlDir, store: &dyn Store, seed: &CanonicalUrl) -> 
 
 fn tell_of_resumption(saver: &Saver, page_dir: &PageDir, dir: &CrawlDir, store: &dyn Store) -> anyhow::Result<()> {
     if store.totals()?.pending > 0 {
-        crate::say!("going on behind {} in {page_dir}", counted(saver.saved()));
+        console::say!("going on behind {} in {page_dir}", counted(saver.saved()));
     } else {
         let root = dir.root().display();
-        crate::say!("this crawl has already ended: to start over, remove {root} and the pages in {page_dir}");
+        console::say!("this crawl has already ended: to start over, remove {root} and the pages in {page_dir}");
     }
     Ok(())
 }
@@ -246,19 +247,19 @@ fn tell_end(end: &End) -> u8 {
     match end {
         End::Done => exit::DONE,
         End::Limit(name) => {
-            crate::say!("--{name} reached; not all pages are there");
+            console::say!("--{name} reached; not all pages are there");
             exit::STOPPED
         }
         End::Waiting(_) => {
-            crate::say!("sites in trouble are left; the same command goes on");
+            console::say!("sites in trouble are left; the same command goes on");
             exit::STOPPED
         }
         End::Held => {
-            crate::say!("sites on hold are left");
+            console::say!("sites on hold are left");
             exit::STOPPED
         }
         End::Stopped => {
-            crate::say!("stopped; the same command goes on where this one ended");
+            console::say!("stopped; the same command goes on where this one ended");
             exit::STOPPED
         }
     }

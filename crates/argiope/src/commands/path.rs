@@ -59,7 +59,7 @@ pub fn run(args: PathArgs) -> anyhow::Result<ExitCode> {
             writeln!(out, "  \"{}\"", Printable(text.as_deref().unwrap_or_default()))?;
         }
     }
-    crate::say!("{}", counted(texts.len() as u64, "link"));
+    console::say!("{}", counted(texts.len() as u64, "link"));
     Ok(ExitCode::SUCCESS)
 }
 

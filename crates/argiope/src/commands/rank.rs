@@ -131,7 +131,7 @@ fn one(
         Ok((url, vertex)) => (url, Some(graph.key(vertex))),
         Err(error) if error.is::<settings::Usage>() => return Err(error),
         Err(error) => {
-            crate::say!("{error:#}");
+            console::say!("{error:#}");
             (asked.url(given)?, None)
         }
     };

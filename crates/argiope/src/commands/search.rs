@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use ask::CONTEXT_CHARS;
 use clap::Args;
 use graph::{Pattern, Search, SearchResult, search};
 use printable::{Printable, write_json_line};
@@ -12,9 +13,6 @@ use serde_json::json;
 use super::asked::{QueriedCrawl, Threads};
 use printable::counted;
 use settings::usage;
-
-/// Characters on either side of what was found.
-pub(crate) const CONTEXT_CHARS: usize = 60;
 
 /// The arguments of `argiope search`.
 #[derive(Args, Debug)]
@@ -70,6 +68,6 @@ pub fn run(args: SearchArgs) -> anyhow::Result<ExitCode> {
     }
     out.flush()?;
     let shown = if rows.len() as u64 == pages { String::new() } else { format!(", {} of them shown", rows.len()) };
-    crate::say!("{}, {}{shown}", counted(pages, "page"), counted(occurrences, "occurrence"));
+    console::say!("{}, {}{shown}", counted(pages, "page"), counted(occurrences, "occurrence"));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,5 @@
 //! `argiope server`: what clients and workers of a crawl by several workers talk to.
 
-mod setup;
-
-pub(crate) use setup::defaults;
-
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,18 +13,18 @@ use store_postgres::Schema;
 use store_postgres::cluster::Control;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::access::ServerAccess;
 use crate::exit;
-use crate::joining::{Joining, Placement};
-use crate::port::{listen, serve};
-use crate::server::{Service, clients, workers};
+use service::access::ServerAccess;
+use service::joining::{Joining, Placement};
+use service::port::{listen, serve};
+use service::server::{Service, clients, workers};
 use settings::options::Options;
 use settings::plan::excluded_in;
 use settings::store_address::StoreAddress;
 use settings::units::Span;
 use settings::usage;
 
-use setup::{At, Crawl, Given, reset, set_up};
+use service::server::setup::{At, Crawl, Given, reset, set_up};
 
 /// Leases that make sense: a shorter one ends while a worker waits for the database, a longer one keeps sites of a lost worker idle.
 const LEASE_MIN: Duration = Duration::from_secs(1);
@@ -128,7 +124,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn tell((clients, workers): (std::net::SocketAddr, std::net::SocketAddr), json: bool) -> anyhow::Result<()> {
-    crate::say!("clients on {clients}, workers on {workers}");
+    console::say!("clients on {clients}, workers on {workers}");
     if json {
         let mut out = std::io::stdout().lock();
         write_json_line(&mut out, &json!({"clients": clients.to_string(), "workers": workers.to_string()}))?;
@@ -171,7 +167,7 @@ fn place(mut given: Options) -> anyhow::Result<(StoreAddress, Schema, Options)> 
     };
     // A program of this machine is none of theirs.
     if given.browser.take().is_some() {
-        crate::say!("--browser: not used by a server, each worker has its own: give it to `argiope worker`");
+        console::say!("--browser: not used by a server, each worker has its own: give it to `argiope worker`");
     }
     // Workers have no such file.
     if let Some(path) = given.exclude_file.take() {

@@ -25,8 +25,8 @@ use tokio::sync::watch;
 
 use super::crawl::{Sandbox, resumed_plan, stop_signal};
 use crate::exit;
-use crate::message::tell_all;
-use crate::progress::{Printer, Show};
+use console::message::tell_all;
+use console::progress::{Printer, Show};
 
 /// The shortest time between two choices.
 pub(super) const EVERY_MIN: Duration = Duration::from_secs(1);
@@ -123,7 +123,7 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
         left = (left - visited).max(0.0);
         rounds += 1;
         if *stopped.borrow() {
-            crate::say!("stopped; the same command goes on where this one ended");
+            console::say!("stopped; the same command goes on where this one ended");
             return Ok(ExitCode::from(exit::STOPPED));
         }
         if args.rounds.is_some_and(|max| rounds >= max) {
@@ -182,7 +182,7 @@ fn round(
     printer.end();
     tell_all(&ended.notices);
     if let End::Limit(name) = &ended.end {
-        crate::say!("--{name} reached");
+        console::say!("--{name} reached");
     }
     tell_changes(dir, ended.totals.round.number, began_at)?;
     Ok(ended.totals.pages_of_round as f64)

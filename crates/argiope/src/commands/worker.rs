@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 
-use crate::access::ClientAccess;
 use crate::exit;
-use crate::joining;
-use crate::metrics::Metrics;
-use crate::progress::{Show, Watched};
-use crate::worker::{Crew, Scratch, Working};
+use console::progress::Show;
+use service::access::ClientAccess;
+use service::joining;
+use service::metrics::{Metrics, Watched};
+use service::worker::{Crew, Scratch, Working};
 use settings::units::Span;
 use settings::usage;
 

@@ -5,9 +5,9 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use argiope::access::{ClientAccess, Proof};
-use argiope::joining::{Joining, Placement, ask};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use service::access::{ClientAccess, Proof};
+use service::joining::{Joining, Placement, ask};
 use testdb::{GUARDED, Postgres};
 
 use crate::served::{Served, one_line, post};

@@ -8,9 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use argiope::access::Proof;
-use argiope::joining::{Joining, ask};
 use serde_json::Value;
+use service::access::Proof;
+use service::joining::{Joining, ask};
 use tempfile::TempDir;
 use testdb::{Postgres, until};
 use testweb::{Config, LogEntry, NameServer, Named, Server, Synthetic, Web};

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use argiope::access::Proof;
-use argiope::joining::{Joining, ask};
 use coordination::{GroupName, LeaseStatus, News, Owned, Worker};
 use database::Address;
 use frontier::Filter;
 use model::{Candidate, Distance, Outcome, Queued, Timestamp, Via, Visit};
+use service::access::Proof;
+use service::joining::{Joining, ask};
 use settings::options::Options;
 use settings::plan::Plan;
 use store::Batch;

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex};
 use api::{
     LinksRequest, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, SearchRequest, SearchResponse,
 };
-use argiope::access::Guard;
-use argiope::queries::{Coordinator, Endpoint, Fetch, Members, QueryError, Request, fetch_from};
 use dataset::Layout;
 use dataset::schema::Table;
 use serde_json::{Value, json};
+use service::access::Guard;
+use service::queries::{Coordinator, Endpoint, Fetch, Members, QueryError, Request, fetch_from};
 use shared_archive::SharedArchive;
 use testdb::until;
 use testweb::{Pages, Web};

@@ -3,9 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use argiope::access::Proof;
-use argiope::joining::ask;
 use serde_json::json;
+use service::access::Proof;
+use service::joining::ask;
 use testdb::{Postgres, until};
 use testweb::{Heard, Pages, Web};
 

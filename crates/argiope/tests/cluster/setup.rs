@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use argiope::access::Proof;
-use argiope::joining::{Joining, Placement, ask};
+use service::access::Proof;
+use service::joining::{Joining, Placement, ask};
 use tempfile::TempDir;
 use testdb::Postgres;
 

@@ -70,13 +70,13 @@ impl Seeds {
                 Err(error) => {
                     bad += 1;
                     if bad <= BAD_LINES_SHOWN {
-                        crate::say!("{name} line {number}: {}; left out", Printable(&error.to_string()));
+                        console::say!("{name} line {number}: {}; left out", Printable(&error.to_string()));
                     }
                 }
             }
         }
         if bad > BAD_LINES_SHOWN {
-            crate::say!("{name}: {} left out in all", counted(bad as u64, "line"));
+            console::say!("{name}: {} left out in all", counted(bad as u64, "line"));
         }
         Ok(urls)
     }

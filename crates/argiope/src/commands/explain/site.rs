@@ -11,8 +11,8 @@ use weburl::{CanonicalUrl, Site, SiteKey};
 use super::crawl::Crawl;
 use super::standing::SiteNow;
 use super::survey::{NearLimit, Survey};
-use super::target::Host;
 use crate::rows::FRONTIER;
+use ask::target::Host;
 
 /// Site records read at once: each may hold a large robots.txt.
 const SITES_AT_ONCE: usize = 100;

@@ -65,7 +65,7 @@ fn decoded<'r>(payload: impl BufRead + 'r, head: Option<&HttpHead>) -> io::Resul
             "br" => Box::new(BufReader::new(brotli_decompressor::Decompressor::new(payload, BROTLI_BUFFER_BYTES))),
             "zstd" => Box::new(BufReader::new(zstd::stream::read::Decoder::with_buffer(payload)?)),
             unknown => {
-                crate::say!("content coding \"{}\" is not known, not decoded", unknown.escape_default());
+                console::say!("content coding \"{}\" is not known, not decoded", unknown.escape_default());
                 return Ok(payload);
             }
         };

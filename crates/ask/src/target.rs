@@ -4,7 +4,7 @@ use weburl::{CanonicalRules, CanonicalUrl, Rejected, Site};
 
 /// What is asked about.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub enum Target {
     /// A URL, in the crawl's canonical form.
     Url(CanonicalUrl),
     /// All sites of a host.
@@ -15,8 +15,9 @@ pub(super) enum Target {
 
 /// A host, by all schemes and ports or by those given.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Host {
-    pub(super) name: String,
+pub struct Host {
+    /// Its name.
+    pub name: String,
     is_https: Option<bool>,
     port: Option<u16>,
 }
@@ -24,7 +25,8 @@ pub(super) struct Host {
 impl Target {
     /// Reads what was given: a text with a path is a URL, one with nothing but scheme, host and port a site, any other
     /// a host.
-    pub(super) fn parse(text: &str, rules: &CanonicalRules) -> Self {
+    #[must_use]
+    pub fn parse(text: &str, rules: &CanonicalRules) -> Self {
         let text = text.trim();
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme, rest)) => (Some(scheme), rest),
@@ -49,14 +51,16 @@ impl Target {
 
 impl Host {
     /// True where a site is one of those asked about.
-    pub(super) fn includes(&self, site: &Site) -> bool {
+    #[must_use]
+    pub fn includes(&self, site: &Site) -> bool {
         site.host() == self.name
             && self.is_https.is_none_or(|https| site.is_https() == https)
             && self.port.is_none_or(|port| site.port() == port)
     }
 
     /// The sites that a host has by the default ports, or by the port given.
-    pub(super) fn usual_sites(&self) -> Vec<Site> {
+    #[must_use]
+    pub fn usual_sites(&self) -> Vec<Site> {
         let texts = ["http", "https"].map(|scheme| {
             let default = if scheme == "https" { 443 } else { 80 };
             match self.port.filter(|port| *port != default) {
@@ -69,7 +73,8 @@ impl Host {
 }
 
 /// A text with a scheme in front, if it has none.
-pub(crate) fn with_scheme(text: &str) -> String {
+#[must_use]
+pub fn with_scheme(text: &str) -> String {
     match text.contains("://") || has_another_scheme(text) {
         true => text.to_owned(),
         false => format!("http://{text}"),
@@ -84,6 +89,13 @@ fn has_another_scheme(text: &str) -> bool {
 
 fn port_of(authority: &str) -> Option<u16> {
     authority.rsplit_once(':')?.1.parse().ok()
+}
+
+/// Host and port.
+#[must_use]
+pub fn domain_name(url: &CanonicalUrl) -> String {
+    let site = url.site();
+    site.as_str().split_once("://").map_or_else(String::new, |(_, authority)| authority.to_owned())
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use tonic::Status;
 use weburl::{CanonicalUrl, Scope, ScopeKind, UrlKey, UserInfo, registrable_domain};
 
 use super::Service;
-use crate::message::tell_all;
+use console::message::tell_all;
 use crawl::keyring;
 
 /// The database is looked at after this time, and then ever more seldom.

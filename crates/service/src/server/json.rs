@@ -12,8 +12,8 @@ use tokio_stream::StreamExt;
 use tonic::{Request, Response, Status};
 
 use super::Service;
-use crate::message::message;
 use crate::port::{failure, refused};
+use console::message::message;
 
 /// Bytes of a request, at most: the seeds of one.
 pub(super) const REQUEST_BYTES_MAX: usize = 16 << 20;

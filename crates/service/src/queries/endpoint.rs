@@ -35,8 +35,8 @@ use tokio::time::timeout;
 use super::part::{Job, State as CrawlState, elsewhere};
 use super::{ANSWER_BYTES_MAX, QUERY_SECONDS_MAX, QueryError};
 use crate::access::Guard;
-use crate::message::message;
 use crate::port::serve;
+use console::message::message;
 
 /// Queries that a worker takes part in at once.
 const QUERIES_MAX: usize = 4;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use engine::Progress;
 
 use crate::message::{Level, log, show};
-use crate::metrics::Metrics;
 use settings::units::human_bytes;
 
 /// How often a plain line is printed.
@@ -22,14 +21,6 @@ pub enum Show {
     Plain,
     /// Nothing
     None,
-}
-
-/// How a crawl is watched while it runs.
-pub struct Watched {
-    /// How progress is shown.
-    pub show: Show,
-    /// Where it is told to a monitoring system.
-    pub metrics: Option<Metrics>,
 }
 
 /// Prints progress on standard error.

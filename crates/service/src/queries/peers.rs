@@ -203,7 +203,7 @@ impl Unsaid {
 
     fn refuse(self) {
         let from = self.stream.peer_addr().map_or_else(|_| "somebody".to_owned(), |from| from.to_string());
-        crate::say!("a connection from {from} that is none of the query was refused");
+        console::say!("a connection from {from} that is none of the query was refused");
     }
 }
 

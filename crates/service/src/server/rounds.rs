@@ -9,7 +9,7 @@ use settings::plan;
 use tonic::Status;
 
 use super::Service;
-use crate::message::message;
+use console::message::message;
 
 /// Chooses the pages of a round. The database has them in the queues of their sites when this ends, and the owners of the sites know.
 ///

@@ -110,6 +110,21 @@ macro_rules! say {
     };
 }
 
+/// An error with its causes on one line. Some errors name their cause themselves: it is not said twice.
+#[must_use]
+pub fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain() {
+        let text = cause.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        match line.is_empty() {
+            true => line = text,
+            false if line.contains(&text) => {}
+            false => line = format!("{line}: {text}"),
+        }
+    }
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,5 +138,14 @@ mod tests {
         assert!(said.chars().count() < 2 * (BEGIN_CHARS_MAX + END_CHARS_MAX), "{}", said.len());
         let short = "x".repeat(BEGIN_CHARS_MAX + END_CHARS_MAX);
         assert_eq!(message(&short), short);
+    }
+
+    #[test]
+    fn an_error_is_one_line_that_says_nothing_twice() {
+        let check = |error: anyhow::Error, expect: &str| assert_eq!(one_line(&error), expect);
+        let full = || std::io::Error::other("no space\n  left");
+        check(anyhow::Error::new(full()).context("cannot write x"), "cannot write x: no space left");
+        check(anyhow::Error::new(full()).context("x: no space left").context("archive"), "archive: x: no space left");
+        check(settings::usage("no seeds"), "no seeds");
     }
 }

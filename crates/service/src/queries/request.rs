@@ -9,7 +9,7 @@ use query_wire::{Named, Query, QueryError};
 use serde::de::DeserializeOwned;
 use weburl::{CanonicalRules, CanonicalUrl};
 
-use crate::commands::explain::target::with_scheme;
+use ask::target::with_scheme;
 
 /// Ranks told if their number is not given, and at most.
 const TOP: usize = 20;

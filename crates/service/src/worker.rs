@@ -33,7 +33,7 @@ use tokio::sync::watch;
 
 use crate::access::Guard;
 use crate::joining::{self, Joining};
-use crate::progress::Watched;
+use crate::metrics::Watched;
 use crate::queries::{self, Endpoint, fetch_from};
 use settings::options::Options;
 use settings::plan::Plan;
@@ -167,9 +167,9 @@ impl Working {
         loop {
             match self.live(runtime, leaving.clone(), &mut has_joined) {
                 Ok(LifeOutcome::Left) => return Ok(()),
-                Ok(LifeOutcome::Lost(why)) => crate::say!("{why}: joining again"),
+                Ok(LifeOutcome::Lost(why)) => console::say!("{why}: joining again"),
                 Err(error) if !has_joined || error.is::<OtherCrawl>() => return Err(error),
-                Err(error) => crate::say!("{error:#}: joining again"),
+                Err(error) => console::say!("{error:#}: joining again"),
             }
             if *leaving.borrow() {
                 return Ok(());

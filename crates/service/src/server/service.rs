@@ -24,9 +24,9 @@ use weburl::{CanonicalUrl, SiteKey, UserInfo};
 use super::crawling::{Area, Crawling, Seed};
 use super::pulse::{Pulse, SILENCE_MAX};
 use super::rounds;
-use crate::cli::one_line;
-use crate::message::message;
 use crate::queries::{self, Coordinator, Members, QueryError};
+use console::message::message;
+use console::message::one_line;
 use settings::plan::Plan;
 
 /// Calls of `Crawl` that wait for their end, at most.

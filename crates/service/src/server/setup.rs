@@ -29,7 +29,8 @@ const LEASE_DEFAULT: Duration = Duration::from_secs(15);
 const PLACEMENT_DEFAULT: Placement = Placement::Latency;
 
 /// The defaults of a server that differ from those of a crawl by one process, where these options are given.
-pub(crate) fn defaults(given: &Options) -> Options {
+#[must_use]
+pub fn defaults(given: &Options) -> Options {
     Options {
         depth: Some(DEPTH_DEFAULT),
         // A default is not a depth that was given.
@@ -40,17 +41,23 @@ pub(crate) fn defaults(given: &Options) -> Options {
 }
 
 /// What a server was given of what all of them must agree on.
-pub(super) struct Given<'a> {
-    pub(super) options: &'a Options,
-    pub(super) archive: Option<&'a str>,
-    pub(super) lease: Option<Span>,
-    pub(super) placement: Option<Placement>,
+pub struct Given<'a> {
+    /// The settings, secrets in them.
+    pub options: &'a Options,
+    /// The URL of the archive.
+    pub archive: Option<&'a str>,
+    /// How long a lease lasts.
+    pub lease: Option<Span>,
+    /// By what politeness groups are placed.
+    pub placement: Option<Placement>,
 }
 
 /// Where the state is.
-pub(super) struct At<'a> {
-    pub(super) store: &'a StoreAddress,
-    pub(super) schema: &'a Schema,
+pub struct At<'a> {
+    /// The database.
+    pub store: &'a StoreAddress,
+    /// The schema in it.
+    pub schema: &'a Schema,
 }
 
 impl std::fmt::Display for At<'_> {
@@ -60,17 +67,21 @@ impl std::fmt::Display for At<'_> {
 }
 
 /// A crawl that is set up.
-pub(super) struct Crawl {
-    pub(super) plan: Plan,
+pub struct Crawl {
+    /// The checked settings.
+    pub plan: Plan,
     /// As stored, a `crawl.toml`.
-    pub(super) settings: String,
-    pub(super) archive: String,
-    pub(super) lease: Duration,
-    pub(super) placement: Placement,
+    pub settings: String,
+    /// The URL of the archive.
+    pub archive: String,
+    /// How long a lease lasts.
+    pub lease: Duration,
+    /// By what politeness groups are placed.
+    pub placement: Placement,
 }
 
 /// Sets the crawl up, or joins one that was set up before: what is not given is as it was then, and what is given must be.
-pub(super) fn set_up(control: &Control, given: &Given<'_>, at: &At<'_>) -> anyhow::Result<Crawl> {
+pub fn set_up(control: &Control, given: &Given<'_>, at: &At<'_>) -> anyhow::Result<Crawl> {
     let setup = match control.shared()? {
         Some(shared) => given.join(without_secrets(control, shared)?)?,
         None => given.first()?,
@@ -178,7 +189,7 @@ fn without_secrets(control: &Control, shared: Shared) -> anyhow::Result<Shared> 
     control.keep_secrets(&secrets.to_text()?)?;
     control.replace_settings(&settings)?;
     SharedArchive::open(&shared.archive)?.put_text(dir::SETTINGS, &settings)?;
-    crate::say!(
+    console::say!(
         "the secrets of {} are in the table `secret` from now on, no longer in the settings; segments that earlier versions wrote \
          still have them in their warcinfo and request records",
         secrets.options().join(", ")
@@ -216,7 +227,7 @@ fn lay_out(archive: &SharedArchive, plan: &Plan, at: &At<'_>) -> anyhow::Result<
 ///
 /// # Errors
 /// The schema holds another crawl; servers or workers run; the database failed.
-pub(super) fn reset(at: &At<'_>, crawl_id: &str) -> anyhow::Result<()> {
+pub fn reset(at: &At<'_>, crawl_id: &str) -> anyhow::Result<()> {
     let address = at.store.address()?;
     let control = Control::open(&address, at.schema)?;
     let (found, shared) = (control.crawl_id().to_owned(), control.shared()?);
@@ -224,11 +235,11 @@ pub(super) fn reset(at: &At<'_>, crawl_id: &str) -> anyhow::Result<()> {
     if found != crawl_id || !Control::forget(&address, at.schema, crawl_id)? {
         bail!(usage(format!("--reset {crawl_id}: {at} holds the crawl {found}: nothing was deleted")));
     }
-    crate::say!("{at}: the crawl {crawl_id} is forgotten");
+    console::say!("{at}: the crawl {crawl_id} is forgotten");
     if let Some(Shared { archive, .. }) = shared
         && let Err(error) = free(&archive, crawl_id)
     {
-        crate::say!("what that crawl left in its archive stays there: {error:#}");
+        console::say!("what that crawl left in its archive stays there: {error:#}");
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ mod pulse;
 mod rounds;
 mod service;
 mod serving;
+pub mod setup;
 
 pub use service::Service;
 pub use serving::{clients, workers};

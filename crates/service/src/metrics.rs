@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context;
 use axum::http::header;
 use axum::routing::{Router, get};
+use console::progress::Show;
 use engine::Progress;
 use tokio::runtime::Handle;
 
@@ -16,6 +17,14 @@ use settings::usage;
 
 /// The content type of the format.
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// How a crawl is watched while it runs.
+pub struct Watched {
+    /// How progress is shown.
+    pub show: Show,
+    /// Where it is told to a monitoring system.
+    pub metrics: Option<Metrics>,
+}
 
 /// The port at which they are told, and where the crawl stands.
 #[derive(Clone)]
@@ -34,7 +43,7 @@ impl Metrics {
         let address = port::resolve("--metrics", given)?;
         let listener = TcpListener::bind(address).map_err(|error| usage(format!("--metrics {address}: {error}")))?;
         listener.set_nonblocking(true)?;
-        crate::say!("metrics at http://{}/metrics", listener.local_addr()?);
+        console::say!("metrics at http://{}/metrics", listener.local_addr()?);
         Ok(Metrics { listener: Arc::new(listener), guard: Guard::open().called(given), now: Arc::default() })
     }
 

@@ -18,8 +18,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::sealing::Sealer;
 use super::{LifeOutcome, OtherCrawl, Working};
-use crate::message::tell_all;
-use crate::progress::Printer;
+use console::message::tell_all;
+use console::progress::Printer;
 use crawl::live::{Answers, Live};
 use crawl::tables::Writer;
 use settings::plan::Plan;
@@ -63,7 +63,7 @@ impl Working {
             anyhow::bail!("the database has no value for {missing}: start the server with it");
         }
         *has_joined = true;
-        crate::say!("worker {} at {} has joined", life.id(), self.name);
+        console::say!("worker {} at {} has joined", life.id(), self.name);
 
         let (clock, mut notices) = (Clock::start(), Vec::new());
         let config = FetchConfig { gate: life.lease().gate(), ..plan.fetch.clone() };
@@ -155,7 +155,7 @@ impl Working {
         }
         if is_left {
             life.worker().gone()?;
-            crate::say!("worker {} has left", life.id());
+            console::say!("worker {} has left", life.id());
         }
         ended
     }

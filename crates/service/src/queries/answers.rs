@@ -15,9 +15,9 @@ use super::QueryError;
 use super::peers::Peers;
 use super::request::pattern;
 use super::{Named, Query};
-use crate::commands::links::each_link;
-use crate::commands::overlap::domain_name;
-use crate::commands::search::CONTEXT_CHARS;
+use ask::CONTEXT_CHARS;
+use ask::links::each_link;
+use ask::target::domain_name;
 
 /// Links that are named by overlap, each way.
 const EDGES_MAX: usize = 10_000;

@@ -73,7 +73,7 @@ impl Upload {
     fn seal(&self, sealed: Sealed) -> anyhow::Result<()> {
         let segment = sealed.indexed()?;
         while let Err(error) = self.archive.put_segment(&segment.name, self.dir.root()) {
-            crate::say!("{}: {error}: trying again", segment.name);
+            console::say!("{}: {error}: trying again", segment.name);
             std::thread::sleep(RETRY_AFTER);
             if !self.is_alive()? {
                 return Err(WorkerError::Lost.into());
@@ -103,7 +103,7 @@ impl Upload {
         for name in self.worker.lost_segments()? {
             match self.archive.remove_segment(&name) {
                 Ok(()) => self.worker.forget(&name)?,
-                Err(error) => crate::say!("{name}: {error}"),
+                Err(error) => console::say!("{name}: {error}"),
             }
         }
         Ok(())

@@ -1,0 +1,6 @@
+//! What a command says while it runs: messages on standard error and in a log, and the progress of a crawl.
+
+#![warn(clippy::print_stderr, reason = "it panics where nobody reads it any more: say! and message::show do not")]
+
+pub mod message;
+pub mod progress;
