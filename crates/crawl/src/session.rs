@@ -100,7 +100,7 @@ impl Builder {
     }
 
     /// Adds a sink, which receives committed records. Sinks receive them in the order in which they were added, the dataset
-    /// last. The contents of answers ([`Recorded::visited`]) are present if the crawl has a dataset, a hook, or a stream with more fields.
+    /// last. The contents of answers ([`engine::Recorded::visited`]) are present if the crawl has a dataset, a hook, or a stream with more fields.
     #[must_use]
     pub fn sink(mut self, sink: impl Sink + 'static) -> Self {
         self.sinks.push(Box::new(sink));

@@ -14,7 +14,7 @@
 //! of several that are connected. Their answers are the same to the last bit, whatever the number of workers. Of several processes each
 //! knows the pages of its own segments; the vertices are given to their owners first.
 //!
-//! Only [`rounds`] knows the dataflow library.
+//! Only `rounds` knows the dataflow library.
 
 mod cache;
 mod error;
