@@ -1,4 +1,4 @@
-//! Until when a worker may ask anything.
+//! Until when a worker may send requests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use engine::clock::since_boot;
 use fetch::Gate;
 use tokio::sync::watch;
 
-/// A lease: it holds until a time of a clock that goes on while the machine sleeps, unless the crawl is paused.
+/// A lease. It is valid until a time of a clock that advances while the machine sleeps, unless the crawl is paused.
 #[derive(Clone)]
 pub struct Lease {
     terms: Arc<Mutex<Terms>>,
@@ -21,42 +21,42 @@ struct Terms {
     is_paused: bool,
 }
 
-/// A time of the clock by which leases are measured: it goes on while the machine sleeps.
+/// A time of the clock of leases, which advances while the machine sleeps.
 #[must_use]
 pub fn now() -> Duration {
     since_boot()
 }
 
 impl Lease {
-    /// A lease that holds until `until`, a time of [`now`].
+    /// A lease that is valid until `until`, a time of [`now`].
     #[must_use]
     pub fn until(until: Duration) -> Self {
         Lease { terms: Arc::new(Mutex::new(Terms { until, is_paused: false })), changed: watch::channel(()).0 }
     }
 
-    /// Makes it last until `until`, if it does not last longer.
+    /// Extends it to `until`, unless it lasts longer already.
     pub fn extend(&self, until: Duration) {
         self.change(|terms| terms.until = terms.until.max(until));
     }
 
-    /// Ends it for good: what waits for it waits until it is dropped.
+    /// Ends it for good: tasks that wait for it wait until they are dropped.
     pub fn end(&self) {
         self.change(|terms| *terms = Terms { until: Duration::ZERO, is_paused: true });
     }
 
-    /// Nothing is asked while the crawl is paused.
+    /// Sets whether the crawl is paused: during a pause no requests are sent.
     pub fn pause(&self, is_paused: bool) {
         self.change(|terms| terms.is_paused = is_paused);
     }
 
-    /// Whether something may be asked now.
+    /// Whether requests may be sent now.
     #[must_use]
     pub fn holds(&self) -> bool {
         let terms = *self.terms.lock().unwrap_or_else(PoisonError::into_inner);
         !terms.is_paused && now() < terms.until
     }
 
-    /// Waits until something may be asked.
+    /// Waits until requests may be sent.
     pub async fn held(&self) {
         let mut changed = self.changed.subscribe();
         while !self.holds() {
@@ -65,7 +65,7 @@ impl Lease {
         }
     }
 
-    /// What requests pass.
+    /// The gate for requests.
     #[must_use]
     pub fn gate(&self) -> Gate {
         let lease = self.clone();

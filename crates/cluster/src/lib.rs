@@ -1,4 +1,4 @@
-//! One of several workers on a crawl: its lease, what it owns, and who should own what.
+//! One of several workers on a crawl: its lease, its groups, and the placement of groups.
 //!
 //! ```text
 //!  state ─────▶ Life: renew, reap, place sites, bid, assign, hand over ──▶ Control ──▶ engine (SitesChanged, Release)
@@ -7,11 +7,11 @@
 //!               Lease ──▶ Gate of the fetcher             Ownership ──▶ WorkerStore: commits with a fence, own sites only
 //! ```
 //!
-//! [`life::Life`] is the only place that asks the shared state about ownership; [`placement`] decides, without looking at anything but
-//! its arguments. Everything the engine does goes on as in a crawl by one process.
+//! Only [`life::Life`] asks the shared state about ownership. [`placement`] decides, as a pure function of
+//! its arguments. The engine works as in a crawl by one process.
 //!
-//! Invariants: nothing is asked but through the gate of a lease that holds; a group is handed over only when nothing of it is under
-//! way; who has lost its lease forgets everything and joins anew.
+//! Invariants: a worker sends requests only while its lease is valid. A group is handed over only when nothing of it is under
+//! way. A worker that lost its lease drops all its state and joins again.
 
 pub mod lease;
 pub mod life;

@@ -1,4 +1,4 @@
-//! From joining to leaving: the threads that keep a worker's lease, and what it owns in line with the shared state.
+//! A worker from joining to leaving: threads renew its lease, and keep its groups in line with the shared state.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
@@ -19,41 +19,41 @@ use crate::placement::Placement;
 use crate::placing;
 use crate::store::WorkerStore;
 
-/// How often a worker looks for what others did.
+/// How often a worker polls for changes by others.
 const TICK: Duration = Duration::from_millis(200);
 
-/// How many of these it looks less often for what changes rarely: dead workers, groups without an owner, better owners.
+/// Every how many polls it looks for rare changes: dead workers, groups without an owner, better owners.
 const TICKS_RARE: u32 = 5;
 
-/// After how many leases a worker looks at all its queues: a hint may have been lost.
+/// After how many leases a worker reads all its queues: a hint may have been lost.
 const LEASES_TO_LOOK_AGAIN: u32 = 4;
 
 /// Hints read at once.
 const HINTS_MAX: usize = 10_000;
 
-/// Groups without an owner looked at at once.
+/// Groups without an owner read at once.
 const OWNERLESS_MAX: usize = 1_000;
 
 /// Groups being handed over at once, unless the worker leaves.
 const HAND_OVERS_MAX: usize = 16;
 
-/// The times by which workers deal with each other.
+/// The times of the protocol between workers.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     /// How long a lease is.
     pub ttl: Duration,
-    /// How long after its end a worker is called dead.
+    /// How long after the end of its lease a worker is declared dead.
     pub grace: Duration,
-    /// How long a group is not asked after it changed hands.
+    /// How long a group gets no requests after its owner changed.
     pub quiet: Duration,
 }
 
-/// How a life ends.
+/// The end of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LifeEnd {
-    /// Everything it owned is another's, and everything it wrote is sealed.
+    /// Other workers own all its groups, and all its segments are sealed.
     Left,
-    /// It lost its lease, or the database: whatever it has not committed is void.
+    /// It lost its lease, or the database: uncommitted work is void.
     Lost,
 }
 
@@ -64,37 +64,37 @@ pub struct Life {
     owned: Arc<Owned>,
     times: Times,
     placement: Placement,
-    /// Somebody wants it to leave.
+    /// It was asked to leave.
     is_leaving: AtomicBool,
-    /// It leaves, and nothing is its own any more.
+    /// It leaves, and owns nothing any more.
     handed_over: watch::Sender<bool>,
     /// Set at the end; the threads then end too.
     ended: watch::Sender<Option<LifeEnd>>,
     /// Why it was lost.
     why: Mutex<Option<String>>,
-    /// Sites that the engine has let go of since the last look.
+    /// Sites that the engine has released since the last poll.
     released: Mutex<Vec<SiteKey>>,
 }
 
-/// What the engine of a life is told and tells.
+/// The connections between a life and its engine.
 pub struct Engine {
     /// To the engine.
     pub orders: mpsc::Sender<Control>,
-    /// Its store, by which it learns of seeds.
+    /// Its store, from which it learns of seeds.
     pub store: Arc<WorkerStore>,
-    /// What resolves and connects.
+    /// The resolver and connector.
     pub fetcher: Arc<fetch::Fetcher>,
     /// Politeness groups are addresses.
     pub by_address: bool,
-    /// Where names are resolved and distances measured.
+    /// The runtime for lookups and measurements.
     pub runtime: tokio::runtime::Handle,
 }
 
 impl Life {
-    /// Joins the workers: `join` is given how long the lease is to be.
+    /// Joins the workers: `join` receives the length of the lease.
     ///
     /// # Errors
-    /// What `join` fails with.
+    /// The error of `join`.
     pub fn join<W: Worker + 'static>(
         join: impl FnOnce(Duration) -> Result<W, StoreError>,
         times: Times,
@@ -168,8 +168,8 @@ impl Life {
         ])
     }
 
-    /// Is told by the engine of a site that was let go of and, if it was because of that, the address at which it is to be asked from
-    /// now on.
+    /// Called by the engine when it has released a site, with the site's new address if that was the
+    /// reason.
     pub fn released(&self, site: SiteKey, address: Option<IpAddr>) {
         // At once: nothing may begin anew before the database knows.
         if let Some(address) = address {
@@ -178,12 +178,12 @@ impl Life {
         self.released.lock().unwrap_or_else(PoisonError::into_inner).push(site);
     }
 
-    /// Has it hand over what it owns, and leave.
+    /// Makes it hand over its groups, and leave.
     pub fn leave(&self) {
         self.is_leaving.store(true, SeqCst);
     }
 
-    /// Waits until it has handed over everything, as it was asked to ([`Life::leave`]). Its lease is kept until its [`Life::end`].
+    /// Waits until it has handed over everything, after [`Life::leave`]. Its lease is renewed until its [`Life::end`].
     pub async fn handed_over(&self) {
         // The sender lives as long as this.
         let _ = self.handed_over.subscribe().wait_for(|handed_over| *handed_over).await;
@@ -200,7 +200,7 @@ impl Life {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends it: nothing is asked any more.
+    /// Ends it: no more requests are sent.
     pub fn end(&self, how: LifeEnd) {
         self.lease.end();
         self.ended.send_if_modified(|ended| {
@@ -259,16 +259,16 @@ impl Life {
     }
 }
 
-/// What keeps the engine in line with what the database says.
+/// Keeps the engine in line with the shared state.
 struct Rule<'l> {
     life: &'l Life,
     orders: mpsc::Sender<Control>,
     store: Arc<WorkerStore>,
-    /// Groups that are its own and not to be asked yet, with the time from which on they may be.
+    /// Its groups that must not get requests yet, with the time from which they may.
     arriving: HashMap<GroupName, (Duration, Epoch)>,
-    /// Groups that are let go of: who gets them, and the sites of which something is still under way.
+    /// Groups being released: their next owners, and the sites with something under way.
     moving: HashMap<GroupName, (Option<WorkerId>, BTreeSet<SiteKey>)>,
-    /// When all its queues are looked at next, a time of [`lease::now`].
+    /// When all its queues are read next, a time of [`lease::now`].
     look_again_at: Duration,
 }
 
@@ -307,7 +307,7 @@ impl Rule<'_> {
         Ok(())
     }
 
-    /// Takes notice of what others gave to this worker.
+    /// Takes the groups that others gave to this worker.
     fn take_over(&mut self) -> Result<(), WorkerError> {
         let now = lease::now();
         let owned = self.life.worker.owned()?;
@@ -325,7 +325,7 @@ impl Rule<'_> {
         Ok(())
     }
 
-    /// Begins with what was taken over and may be asked by now.
+    /// Begins with groups that were taken over and may get requests now.
     fn begin_with_arrived(&mut self) -> Result<(), WorkerError> {
         let now = lease::now();
         let arrived: HashMap<GroupName, Epoch> =
@@ -354,7 +354,7 @@ impl Rule<'_> {
         Ok(())
     }
 
-    /// Finds queues of which nobody told.
+    /// Finds queues without a hint.
     fn look_again(&mut self) -> Result<(), WorkerError> {
         let waiting = self.life.worker.waiting()?;
         let own = waiting.into_iter().filter(|(site, group)| self.life.owned.add(*site, group));
@@ -365,7 +365,7 @@ impl Rule<'_> {
         Ok(())
     }
 
-    /// Sees to it that every group has the owner it should have.
+    /// Gives every group its right owner.
     fn place(&mut self) -> Result<(), WorkerError> {
         let Life { worker, placement, times, .. } = self.life;
         let members = worker.members()?;
@@ -420,7 +420,7 @@ impl Rule<'_> {
         if waiting.is_empty() { self.hand_over(&group) } else { Ok(()) }
     }
 
-    /// Pins a site of which nothing is under way to another address. Whoever owns that, or gets it, goes on with the site.
+    /// Moves a site with nothing under way to another address. The present or next owner of that address continues with the site.
     fn move_to(&self, site: SiteKey, group: &GroupName, address: IpAddr) -> Result<(), WorkerError> {
         let Life { worker, owned, .. } = self.life;
         let is_moved = match owned.epoch(group) {
@@ -435,7 +435,7 @@ impl Rule<'_> {
         Ok(())
     }
 
-    /// Gives away a group of which nothing is under way.
+    /// Gives away a group with nothing under way.
     fn hand_over(&mut self, group: &GroupName) -> Result<(), WorkerError> {
         let Some((to, _)) = self.moving.remove(group) else { return Ok(()) };
         let Life { worker, owned, times, .. } = self.life;

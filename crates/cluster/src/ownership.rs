@@ -1,4 +1,4 @@
-//! What a worker owns, as it knows it.
+//! The groups of a worker, as it knows them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
@@ -19,13 +19,13 @@ pub struct Owned {
 struct Groups {
     groups: HashMap<GroupName, Group>,
     sites: BTreeMap<SiteKey, GroupName>,
-    /// Sites that are let go of for an address, until they are pinned to it.
+    /// Sites being moved to another address, until they are pinned to it.
     moving: HashMap<SiteKey, IpAddr>,
 }
 
 struct Group {
     epoch: Epoch,
-    /// It is being let go of: what is under way is committed, nothing new begun.
+    /// It is being released: fetches under way are committed, and no new ones begin.
     is_leaving: bool,
     sites: BTreeSet<SiteKey>,
 }
@@ -41,7 +41,7 @@ impl Owned {
         known.groups.insert(group.clone(), Group { epoch, is_leaving: false, sites });
     }
 
-    /// Adds a site to a group. False if it is not its own to crawl.
+    /// Adds a site to a group. False if the worker does not own the group.
     pub fn add(&self, site: SiteKey, group: &GroupName) -> bool {
         let mut known = self.write();
         if known.moving.contains_key(&site) {
@@ -55,7 +55,7 @@ impl Owned {
         true
     }
 
-    /// Begins to let go of a group, or keeps it after all. Gives its sites.
+    /// Begins to release a group, or keeps it after all. Returns its sites.
     pub fn set_leaving(&self, group: &GroupName, is_leaving: bool) -> Vec<SiteKey> {
         let mut known = self.write();
         let Some(held) = known.groups.get_mut(group) else { return Vec::new() };
@@ -63,7 +63,7 @@ impl Owned {
         held.sites.iter().copied().collect()
     }
 
-    /// Begins nothing more on a site of its own: it is to be pinned to an address.
+    /// Begins no more fetches of one of its sites, which moves to another address.
     pub fn set_moving(&self, site: SiteKey, address: IpAddr) {
         let mut known = self.write();
         if known.sites.contains_key(&site) {
@@ -71,7 +71,7 @@ impl Owned {
         }
     }
 
-    /// The address to which a site of its own is to be pinned, if it is.
+    /// The address to which one of its sites moves, if it does.
     #[must_use]
     pub fn moving_to(&self, site: SiteKey) -> Option<IpAddr> {
         self.read().moving.get(&site).copied()
@@ -117,14 +117,14 @@ impl Owned {
         self.read().sites.get(&site).cloned()
     }
 
-    /// True where it may begin something on a site.
+    /// True if it may begin fetches of a site.
     #[must_use]
     pub fn crawls(&self, site: SiteKey) -> bool {
         let known = self.read();
         known.group_of(site).is_some_and(|(_, held)| !held.is_leaving)
     }
 
-    /// Where a site may be asked, if groups are addresses.
+    /// The addresses at which a site may get requests, if groups are addresses.
     #[must_use]
     pub fn pin(&self, site: SiteKey) -> Pin {
         let known = self.read();
@@ -138,13 +138,13 @@ impl Owned {
         }
     }
 
-    /// True where it may ask at an address, if groups are addresses.
+    /// True if it may send requests to an address, if groups are addresses.
     #[must_use]
     pub fn asks_at(&self, address: IpAddr) -> bool {
         self.read().groups.get(&GroupName::of_address(address)).is_some_and(|held| !held.is_leaving)
     }
 
-    /// The sites on which it may begin something, in the order of their keys, from behind `after`, at most `max`.
+    /// The sites of which it may begin fetches, in key order, after `after`, at most `max`.
     #[must_use]
     pub fn sites(&self, after: Option<SiteKey>, max: usize) -> Vec<SiteKey> {
         let known = self.read();
@@ -153,7 +153,7 @@ impl Owned {
         known.sites.range((from, Unbounded)).map(|(site, _)| *site).filter(is_active).take(max).collect()
     }
 
-    /// What a commit about these sites must bear. `None` if one of them is not its own.
+    /// The epochs that a commit about these sites must carry. `None` if it does not own one of them.
     #[must_use]
     pub fn fence(&self, sites: impl Iterator<Item = SiteKey>) -> Option<Vec<(GroupName, Epoch)>> {
         let known = self.read();
@@ -175,7 +175,7 @@ impl Owned {
 }
 
 impl Groups {
-    /// The group of a site that is its own and stays so.
+    /// The group of a site that it owns and keeps.
     fn group_of(&self, site: SiteKey) -> Option<(&GroupName, &Group)> {
         let group = self.sites.get(&site).filter(|_| !self.moving.contains_key(&site))?;
         Some((group, self.groups.get(group)?))

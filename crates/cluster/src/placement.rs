@@ -1,4 +1,4 @@
-//! Who should own what: pure functions of what is known.
+//! Who should own which group: pure functions.
 //!
 //! By [`Placement::Latency`] the nearest worker owns a group. Load decides only among workers that are equally near.
 
@@ -6,33 +6,33 @@ use std::time::Duration;
 
 use coordination::{Bids, GroupName, Member, WorkerId};
 
-/// Workers that bid for a group before it is given away, at most: to reach a server costs it something.
+/// The largest number of bids before a group is given away: each measurement is a cost for the server.
 pub const BIDDERS_MAX: usize = 4;
 
 /// How long a group waits for further bids once there is one.
 pub const BIDS_WAIT: Duration = Duration::from_millis(500);
 
-/// How long a group waits for a first bid before it is given away without: it may not be there to be reached.
+/// How long a group waits for a first bid before it is given away without one: it may be unreachable.
 pub const FIRST_BID_WAIT: Duration = Duration::from_secs(5);
 
-/// Two distances that differ by no more than this are equal: so much does the least of five connection times vary on a busy machine.
+/// Two distances that differ by no more than this are equal: the least of five connection times varies that much on a busy machine.
 const DISTANCE_NOISE: Duration = Duration::from_millis(2);
 
 /// Groups that one worker may have more than another that is as near, before it gives one away.
 const MORE_GROUPS_MAX: u64 = 1;
 
-/// By what groups are given to workers.
+/// The rule that assigns groups to workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// The time it takes to reach the group.
     Latency,
-    /// A hash of the group's name and the worker's identity (rendezvous hashing, Thaler and Ravishankar 1998): no group moves
-    /// but those of a worker that came or went.
+    /// A hash of the group's name and the worker's identity (rendezvous hashing, Thaler and Ravishankar 1998): only the groups
+    /// of a worker that joins or leaves move.
     Hash,
 }
 
 impl Placement {
-    /// Who gets groups that nobody owns. Those of which it is too early to say are left out.
+    /// The next owners of groups without one. Groups that still wait for bids are left out.
     #[must_use]
     pub fn assign(self, groups: &[Bids], members: &[Member]) -> Vec<(GroupName, WorkerId)> {
         let mut staying = staying(members);
@@ -80,7 +80,7 @@ impl Placement {
         }
     }
 
-    /// Who gets a group of a worker that leaves.
+    /// The next owner of a group of a leaving worker.
     fn heir(self, group: &Bids, others: &mut [(WorkerId, u64)]) -> Option<WorkerId> {
         let bidder = group.bids.iter().map(|bid| bid.worker).find(|id| others.iter().any(|(other, _)| other == id));
         let heir = match self {
@@ -92,12 +92,12 @@ impl Placement {
     }
 }
 
-/// The workers that do not leave, with the groups they have.
+/// The workers that stay, with the number of their groups.
 fn staying(members: &[Member]) -> Vec<(WorkerId, u64)> {
     members.iter().filter(|member| !member.is_leaving).map(|member| (member.id, member.groups)).collect()
 }
 
-/// Rendezvous hashing: who has the highest hash with the group.
+/// Rendezvous hashing: the worker with the highest hash for the group.
 fn highest(group: &GroupName, workers: impl Iterator<Item = WorkerId>) -> Option<WorkerId> {
     workers.max_by_key(|id| {
         let mut hasher = blake3::Hasher::new();
@@ -106,7 +106,7 @@ fn highest(group: &GroupName, workers: impl Iterator<Item = WorkerId>) -> Option
     })
 }
 
-/// The owner of a free group, if enough workers have bid for it: the nearest; of several that are equally near the idlest.
+/// The owner of a free group, if enough workers have bid for it: the nearest, or the least loaded of several equally near ones.
 fn nearest(free: &Bids, staying: &[(WorkerId, u64)]) -> Option<WorkerId> {
     let bidders = free.bids.iter().filter(|bid| staying.iter().any(|(id, _)| *id == bid.worker)).count();
     if bidders == 0 {
@@ -132,7 +132,7 @@ fn idlest(workers: &[(WorkerId, u64)]) -> Option<WorkerId> {
     workers.iter().min_by_key(|(id, groups)| (*groups, *id)).map(|(id, _)| *id)
 }
 
-/// The groups of a worker that others are nearer to, and who is to have them.
+/// The groups of a worker to which others are nearer, and their next owners.
 fn to_nearer(me: WorkerId, groups: &[Bids], staying: &mut [(WorkerId, u64)]) -> Vec<(GroupName, WorkerId)> {
     let mut moves = Vec::new();
     // A group that its owner could not measure stays: nobody knows whether another is nearer.

@@ -1,4 +1,4 @@
-//! Where new sites are, and how far away groups are.
+//! Finds the addresses of new sites, and measures the distances of groups.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,19 +20,19 @@ const AT_ONCE_MAX: usize = 256;
 /// Connections by which a distance is measured: the least of their times counts.
 const SAMPLES: u32 = 5;
 
-/// Groups of others that are measured at a look: it costs their servers something.
+/// Groups of others that are measured per poll: each measurement is a cost for their servers.
 const SURVEYED_MAX: usize = 4;
 
-/// How long what cannot be reached is not measured again.
+/// How long an unreachable group is not measured again.
 const UNREACHABLE_FOR: Duration = Duration::from_secs(60);
 
-/// How often a name is asked for before its site is placed without an address, since no name server answers.
+/// How many lookups without an answer a name gets before its site is placed without an address.
 const RESOLVED_TRIES_MAX: u32 = 5;
 
-/// Groups remembered as not to be reached, and names as not to be resolved.
+/// The largest number of remembered unreachable groups, and of names that cannot be resolved.
 const UNREACHABLE_MAX: usize = 10_000;
 
-/// Finds sites their groups, and measures distances.
+/// Finds the groups of sites, and measures distances.
 pub(crate) struct Surveyor {
     worker: Arc<dyn Worker>,
     fetcher: Arc<Fetcher>,
@@ -67,14 +67,14 @@ impl Surveyor {
         }
     }
 
-    /// Does what there is to do. Says whether there was anything.
+    /// Does the pending work. Returns whether there was any.
     pub(crate) fn look(&mut self) -> Result<bool, WorkerError> {
         let placed = self.place()?;
         let measured = self.placement == Placement::Latency && self.bid()?;
         Ok(placed || measured)
     }
 
-    /// Places sites that are in no group yet: those that are this worker's share of all.
+    /// Places this worker's share of the sites without a group.
     fn place(&mut self) -> Result<bool, WorkerError> {
         let members = self.worker.members()?;
         let share = members.iter().position(|member| member.id == self.worker.id()).unwrap_or_default();
@@ -118,7 +118,7 @@ impl Surveyor {
         *tries < RESOLVED_TRIES_MAX
     }
 
-    /// Measures how far groups are that have too few bids, and a few of those that others own.
+    /// Measures the distances of groups with too few bids, and of a few groups of others.
     fn bid(&mut self) -> Result<bool, WorkerError> {
         let mut groups = self.worker.open_for_bids(BIDDERS_MAX, AT_ONCE_MAX)?;
         let others = self.worker.not_bid_for(self.surveyed.as_ref(), SURVEYED_MAX)?;
@@ -160,7 +160,7 @@ impl Surveyor {
     }
 }
 
-/// The least time of some connections; `None` where one cannot be made.
+/// The least time of some connections; `None` if one cannot be made.
 async fn round_trip(fetcher: &Fetcher, group: &GroupName, site: &Site) -> Option<Duration> {
     let mut least = Duration::MAX;
     for _ in 0..SAMPLES {

@@ -1,4 +1,4 @@
-//! The state as one of several workers sees it: its own sites, and commits that are refused once they are another's.
+//! The state as one of several workers sees it: its own sites, and commits that are refused once another worker owns them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::ownership::Owned;
 /// Excluded URLs judged again at once.
 const UNJUDGED_MAX: usize = 1_000;
 
-/// A [`Store`] for the engine of a worker. It answers for the worker's own sites only; totals are nobody's here, and nothing scans.
+/// A [`Store`] for the engine of a worker. It answers for the worker's own sites only. It has no totals and no scans.
 pub struct WorkerStore {
     worker: Arc<dyn Worker>,
     owned: Arc<Owned>,
@@ -23,7 +23,7 @@ pub struct WorkerStore {
 }
 
 impl WorkerStore {
-    /// The state as `worker` sees it. `orders` go to its engine, which is subject to `settings`, and what the sites of seeds may learn
+    /// The state as `worker` sees it. `orders` go to its engine, which has these `settings`. Secrets for the sites of seeds go
     /// to the keyring of its fetcher.
     #[must_use]
     pub fn new(
@@ -37,7 +37,7 @@ impl WorkerStore {
         WorkerStore { seeds: Seeds { worker: worker.clone(), orders, keyring, known }, worker, owned }
     }
 
-    /// Tells the engine of seeds and of a round that it does not know yet, and the fetcher of passwords.
+    /// Sends new seeds and a new round to the engine, and passwords to the fetcher.
     ///
     /// # Errors
     /// The store failed.
@@ -46,7 +46,7 @@ impl WorkerStore {
         self.seeds.look()
     }
 
-    /// Judges URLs again that were excluded by who did not know all seeds then.
+    /// Judges URLs again that a worker excluded without knowing all seeds.
     ///
     /// # Errors
     /// The store failed.
@@ -99,7 +99,7 @@ impl CrawlView for WorkerStore {
         Ok(Vec::new())
     }
 
-    /// None: the engine is told of them while it runs.
+    /// None: the engine receives them while it runs.
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
         Ok(Vec::new())
     }
@@ -201,8 +201,8 @@ impl Seeds {
         Ok(())
     }
 
-    /// The number of the last seed, and the batch as it is by all seeds if it was judged by fewer: what the engine excluded before it
-    /// was told of some.
+    /// The number of the last seed, and the batch judged by all seeds if the engine knew fewer of them when it excluded
+    /// URLs.
     fn judge(&self, batch: &Batch) -> (i64, Option<Batch>) {
         let known = self.known();
         let belongs =
@@ -234,7 +234,7 @@ fn refused(error: WorkerError) -> StoreError {
     }
 }
 
-/// Whether a run ended because what it owned is another's: it is to be begun anew.
+/// Whether a run ended because another worker owns its groups: it must be begun again.
 #[must_use]
 pub fn is_refused(error: &StoreError) -> bool {
     let StoreError::Backend { source, .. } = error else { return false };
