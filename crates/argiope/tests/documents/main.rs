@@ -77,12 +77,13 @@ fn check_with(path: &str, variables: &[(&str, String)]) {
         }
     }
     assert!(compared > 0 || page.blocks.iter().all(Block::is_left_out), "{path}: nothing is shown of what is printed");
+    let unindented = |rust: &str| rust.lines().map(str::trim_start).collect::<Vec<_>>().join("\n");
     let examples: Vec<String> = std::fs::read_dir(repository().join("crates/crawl/examples"))
         .unwrap()
-        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .map(|entry| unindented(&std::fs::read_to_string(entry.unwrap().path()).unwrap()))
         .collect();
     for rust in &page.rust {
-        assert!(examples.iter().any(|example| example.contains(rust.as_str())), "{path}: no example has\n{rust}");
+        assert!(examples.iter().any(|example| example.contains(&unindented(rust))), "{path}: no example has\n{rust}");
     }
 }
 
