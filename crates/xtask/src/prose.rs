@@ -45,12 +45,12 @@ pub fn run(files: &[&str]) -> anyhow::Result<()> {
     if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("\n  ")) }
 }
 
-/// Adds to `problems` each document beyond a limit. The README is being rewritten, and joins when it keeps the limits.
+/// Adds to `problems` each document beyond a limit.
 ///
 /// # Errors
 /// A document that cannot be read.
 pub fn check(problems: &mut Vec<String>) -> anyhow::Result<()> {
-    for document in documents()?.into_iter().filter(|document| !document.ends_with("README.md")) {
+    for document in documents()? {
         let figures = Figures::of(&words_of(&document)?);
         if !figures.is_readable() {
             problems.push(format!(
