@@ -16,6 +16,7 @@ pub mod steer;
 pub mod stream;
 pub mod tables;
 pub mod trouble;
+pub mod watch_lock;
 
 pub use again::Again;
 pub use dir::CrawlDir;

@@ -2,18 +2,20 @@
 //!
 //! A server may be wrong about its content. Three rules keep that from hiding changes:
 //!
-//! - One page in [`PROBED_ONE_IN`], and the first of each site in a run, is requested without validators. If such a page has changed although
+//! - The first page of each site in a run is requested without validators, and each page once in a number of visits ([`PROBED_ONE_IN`]). If such a page has changed although
 //!   its validators have not, or although the server answers 304 to the old validators, the site loses its credit: its pages are always
 //!   requested without validators.
 //! - An entity tag that changed while the content did not is not kept: it would hide the changes that `Last-Modified` shows.
 //! - A `Last-Modified` later than the answer is not kept.
 
+use std::ops::RangeInclusive;
 use std::time::UNIX_EPOCH;
 
 use model::{Change, Headers, Limit, Outcome, Past, Timestamp, Validators, Visit};
 
-/// One in this many unchanged pages is requested without validators.
-pub const PROBED_ONE_IN: u64 = 128;
+/// Each page is requested without validators once in so many visits that find it unchanged: as many as half the pages that its site has
+/// given, between these. So a page of a small site waits less for its turn, and a large site sends no more than one page in 128 for nothing.
+pub const PROBED_ONE_IN: RangeInclusive<u64> = 8..=128;
 
 /// The usable validators of an answer.
 #[must_use]
@@ -30,16 +32,17 @@ pub fn validators_of(headers: &Headers, at: Timestamp) -> Validators {
 }
 
 /// The validators with which to request the content of the last visit again; none for an unconditional request. `is_probe` says
-/// that this request tests the site, or that the site has lost its credit.
+/// that this request tests the site, or that the site has lost its credit. `pages_of_site` is what its site has given so far.
 #[must_use]
-pub fn condition(last: &Visit, is_probe: bool) -> Validators {
+pub fn condition(last: &Visit, is_probe: bool, pages_of_site: u64) -> Validators {
     let is_cut = [Limit::Length, Limit::Decompression, Limit::Time, Limit::Disconnect, Limit::SitemapBytes];
     let has_whole_content = last.digest.is_some()
         && last.outcome.is_fetched()
         && last.duplicate_of.is_none()
         && !is_cut.into_iter().any(|limit| last.limits.contains(limit));
-    let turn = u64::from(last.past.not_modified).wrapping_add(last.key.url) % PROBED_ONE_IN;
-    if !has_whole_content || is_probe || turn == PROBED_ONE_IN - 1 {
+    let turns = (pages_of_site / 2).clamp(*PROBED_ONE_IN.start(), *PROBED_ONE_IN.end());
+    let turn = u64::from(last.past.not_modified).wrapping_add(last.key.url) % turns;
+    if !has_whole_content || is_probe || turn == turns - 1 {
         return Validators::default();
     }
     last.validators.clone()
@@ -147,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_page_is_asked_for_in_any_case_where_its_server_may_be_wrong() {
-        let asked = |last: &Visit| condition(last, false) == last.validators;
+        let asked = |last: &Visit| condition(last, false, 1_000) == last.validators;
         let original = Some(UrlKey { site: SiteKey(1), url: 9 });
         let turn = |not_modified| Past { not_modified, ..Past::default() };
         for (last, is_asked_so) in [
@@ -164,7 +167,12 @@ mod tests {
         ] {
             assert_eq!(asked(&last), is_asked_so, "{last:?}");
         }
-        assert_eq!(condition(&page(1, "a"), true), Validators::default(), "a probe");
+        assert_eq!(condition(&page(1, "a"), true, 1_000), Validators::default(), "a probe");
+        // Of a small site each page has its turn soon.
+        for (pages, turns) in [(0, 8), (16, 8), (30, 15), (256, 128), (1 << 40, 128)] {
+            let is_tested = |n: &u32| condition(&Visit { past: turn(*n), ..page(1, "a") }, false, pages).is_empty();
+            assert_eq!((0..turns).filter(is_tested).collect::<Vec<_>>(), [turns - 1], "{pages}");
+        }
     }
 
     #[test]

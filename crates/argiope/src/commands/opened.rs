@@ -119,6 +119,6 @@ impl Opened {
     }
 }
 
-fn is_in_use(error: &anyhow::Error) -> bool {
+pub(super) fn is_in_use(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(StoreError::InUse { .. }))
 }

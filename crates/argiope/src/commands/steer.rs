@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use crawl::steer::{Affected, steer_stopped};
-use crawl::{Change, CrawlDir, live};
+use crawl::{Change, CrawlDir, live, watch_lock};
 use settings::options::Options;
 use settings::site_name::{SiteDelay, SiteName};
 use settings::units::Span;
@@ -129,7 +129,13 @@ fn made(dir: &CrawlDir, change: &Change) -> anyhow::Result<String> {
     if live::steer(dir.root(), change)? {
         return Ok("in force".to_owned());
     }
+    if matches!(change, Change::Stop) && watch_lock::stop(dir)? {
+        return Ok("the watch ends now, between two rounds".to_owned());
+    }
     steer_stopped(dir, change)?;
+    if watch_lock::is_watched(dir) {
+        return Ok("noted; it counts from the watch's next round".to_owned());
+    }
     Ok(format!("noted; it counts when `argiope crawl -o {}` goes on", dir.root().display()))
 }
 

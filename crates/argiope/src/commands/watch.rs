@@ -12,6 +12,7 @@ use ask::changes::{Counts, Question, changes};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crawl::stream::{StreamTo, Target};
+use crawl::watch_lock::WatchLock;
 use crawl::{CrawlDir, Importance, Schedule, Session};
 use engine::End;
 use engine::clock::Clock;
@@ -24,6 +25,7 @@ use store::CrawlView;
 use tokio::sync::watch;
 
 use super::crawl::{Sandbox, resumed_plan, stop_signal};
+use super::opened::is_in_use;
 use crate::exit;
 use console::message::tell_all;
 use console::progress::{Printer, Show};
@@ -32,6 +34,8 @@ use console::progress::{Printer, Show};
 pub(super) const EVERY_MIN: Duration = Duration::from_secs(1);
 /// Visits of one round, at most: what was chosen long before is not worth most any more.
 pub(super) const VISITS_MAX: f64 = 100_000.0;
+/// How often a watch looks whether it is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The arguments of `argiope watch`.
 #[derive(Args, Debug)]
@@ -104,48 +108,85 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
              `argiope crawl --stream`"
         ));
     }
+    let lock = WatchLock::take(&dir)?;
     let plan = resumed_plan(&dir, &Options::default())?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(Session::threads(&plan)).enable_all().build()?;
     let (stop, mut stopped) = watch::channel(false);
     let interrupted = runtime.block_on(async { stop_signal() })?;
     runtime.spawn(async move {
-        interrupted.await;
+        tokio::select! {
+            () = interrupted => {}
+            () = ordered_to_end(&lock) => {}
+        }
         stop.send_replace(true);
+        // The lock is held as long as the command runs.
+        std::future::pending::<()>().await;
     });
-    let mut left = 0.0;
+    let mut left = None;
     let mut rounds = 0;
     let clock = Clock::start();
     loop {
         let began = clock.now();
-        left = (left + args.budget.in_time(args.every.0)).min(VISITS_MAX);
-        let visited = round(&args, &dir, &runtime, &stopped, left)?;
-        left = (left - visited).max(0.0);
+        let round = round(&args, &dir, &runtime, &stopped, left)?;
+        left = round.left.map(|left| (left + args.budget.in_time(args.every.0)).min(VISITS_MAX));
         rounds += 1;
-        if *stopped.borrow() {
-            console::say!("stopped; the same command goes on where this one ended");
-            return Ok(ExitCode::from(exit::STOPPED));
-        }
-        if args.rounds.is_some_and(|max| rounds >= max) {
+        if !round.is_stopped && args.rounds.is_some_and(|max| rounds >= max) {
             return Ok(ExitCode::from(exit::DONE));
         }
         let rest = args.every.0.saturating_sub(clock.now().since(began));
+        let rest = if round.is_stopped { Duration::ZERO } else { rest };
         // Where the sender is gone, the runtime ends.
         let _ = runtime.block_on(async { tokio::time::timeout(rest, stopped.wait_for(|stopped| *stopped)).await });
+        if round.is_stopped || *stopped.borrow() {
+            console::say!("stopped; the same command goes on where this one ended");
+            return Ok(ExitCode::from(exit::STOPPED));
+        }
     }
 }
 
-/// Chooses pages, visits them, and says what has changed. Gives how many were visited.
+/// What a round came to.
+struct Round {
+    /// Visits that the budget still allows. None while nothing was visited.
+    left: Option<f64>,
+    /// Somebody stopped it.
+    is_stopped: bool,
+}
+
+/// Ends when `argiope steer DIR stop` was given between two rounds.
+async fn ordered_to_end(lock: &WatchLock) {
+    while !lock.is_stopped() {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Chooses pages, visits them, and says what has changed. `left` are the visits that the budget allows. None is visited while another command
+/// uses the directory.
 fn round(
     args: &WatchArgs,
     dir: &CrawlDir,
     runtime: &tokio::runtime::Runtime,
     stopped: &watch::Receiver<bool>,
-    visits: f64,
-) -> anyhow::Result<f64> {
+    left: Option<f64>,
+) -> anyhow::Result<Round> {
     let mut plan = resumed_plan(dir, &Options::default())?;
-    let store = dir.open_store(&plan.options)?;
+    let store = match dir.open_store(&plan.options) {
+        Err(error) if is_in_use(&error) => {
+            console::say!("{error:#}: this round waits for the next turn");
+            return Ok(Round { left, is_stopped: false });
+        }
+        opened => opened?,
+    };
     let began_at = Clock::start().date();
+    // At first for the time since the last round, so that a watch that is begun often keeps to its budget.
+    let first = |last: model::Round| match last.number {
+        1 => args.every.0,
+        _ => began_at.since(last.began_at).min(args.every.0),
+    };
+    let visits = match left {
+        Some(left) => left,
+        None => args.budget.in_time(first(store.totals()?.round)),
+    };
     if store.totals()?.pending == 0 {
         #[expect(
             clippy::cast_possible_truncation,
@@ -156,7 +197,7 @@ fn round(
             Schedule { importance: args.importance, visits: visits as usize, age_min: args.every.0, now: began_at };
         schedule.begin(store.as_ref(), &plan.settings)?;
         if store.totals()?.pending == 0 {
-            return Ok(0.0);
+            return Ok(Round { left: Some(visits), is_stopped: false });
         }
     }
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
@@ -185,7 +226,8 @@ fn round(
         console::say!("--{name} reached");
     }
     tell_changes(dir, ended.totals.round.number, began_at)?;
-    Ok(ended.totals.pages_of_round as f64)
+    let left = (visits - ended.totals.pages_of_round as f64).max(0.0);
+    Ok(Round { left: Some(left), is_stopped: ended.end == End::Stopped })
 }
 
 /// Says in a line what a round found.

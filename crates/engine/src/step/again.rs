@@ -26,7 +26,7 @@ impl State {
         let last = queued.again.as_deref().filter(|_| self.settings.render.is_none()).filter(may_refer)?;
         let front = self.front(site)?;
         let is_probe = !front.is_probed || front.state.misleads();
-        let validators = again::condition(last, is_probe);
+        let validators = again::condition(last, is_probe, front.state.pages_fetched());
         front.is_probed |= !last.validators.is_empty();
         Some(Box::new(validators)).filter(|validators| !validators.is_empty())
     }

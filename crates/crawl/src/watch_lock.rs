@@ -1,0 +1,95 @@
+//! The lock of a watch: one process watches a crawl at a time, and others can end it between two rounds, when nothing of it runs.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::CrawlDir;
+
+/// The locked file in the crawl's directory. What it holds is an order to the watch.
+const LOCK: &str = "watch.lock";
+/// The order to end.
+const STOP: &str = "stop";
+/// Bytes of an order, at most.
+const ORDER_BYTES_MAX: u64 = 64;
+
+/// The lock, held until it is dropped or the process ends.
+#[derive(Debug)]
+pub struct WatchLock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl WatchLock {
+    /// Locks the watch of this crawl.
+    ///
+    /// # Errors
+    /// Another process watches it, or the directory cannot be written to.
+    pub fn take(dir: &CrawlDir) -> anyhow::Result<Self> {
+        let path = path(dir);
+        let file = fresh::open_or_create(&path).with_context(|| path.display().to_string())?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => bail!("{}: another `argiope watch` runs on it", dir.root().display()),
+            Err(TryLockError::Error(error)) => Err(error).with_context(|| path.display().to_string())?,
+            Ok(()) => {}
+        }
+        // An order to the watch before.
+        file.set_len(0).with_context(|| path.display().to_string())?;
+        Ok(WatchLock { path, _file: file })
+    }
+
+    /// Whether somebody has ordered the watch to end.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        let mut order = String::new();
+        let read =
+            fresh::open_to_read(&self.path).and_then(|file| file.take(ORDER_BYTES_MAX).read_to_string(&mut order));
+        read.is_ok() && order == STOP
+    }
+}
+
+/// Whether a process watches this crawl.
+#[must_use]
+pub fn is_watched(dir: &CrawlDir) -> bool {
+    fresh::open_to_read(&path(dir)).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// Orders the watch of this crawl to end. False where there is none.
+///
+/// # Errors
+/// The directory cannot be written to.
+pub fn stop(dir: &CrawlDir) -> anyhow::Result<bool> {
+    if !is_watched(dir) {
+        return Ok(false);
+    }
+    let path = path(dir);
+    let written = fresh::open_to_write(&path).and_then(|mut file| file.write_all(STOP.as_bytes()));
+    written.with_context(|| path.display().to_string())?;
+    Ok(true)
+}
+
+fn path(dir: &CrawlDir) -> PathBuf {
+    Path::new(dir.root()).join(LOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_watches_and_others_can_end_it() {
+        let temporary = tempfile::tempdir().expect("a directory");
+        let dir = CrawlDir::at(temporary.path());
+        assert!(!is_watched(&dir) && !stop(&dir).expect("asked"));
+        let first = WatchLock::take(&dir).expect("nobody watches");
+        assert!(is_watched(&dir) && !first.is_stopped());
+        let refused = WatchLock::take(&dir).expect_err("one watches").to_string();
+        assert!(refused.ends_with("another `argiope watch` runs on it"), "{refused}");
+        assert!(stop(&dir).expect("ordered") && first.is_stopped());
+        drop(first);
+        assert!(!is_watched(&dir));
+        assert!(!WatchLock::take(&dir).expect("nobody watches").is_stopped(), "an order ends one watch");
+    }
+}
