@@ -40,7 +40,7 @@ pub enum Event {
     Loaded {
         /// The site.
         site: SiteKey,
-        /// Its record, if it was asked for and there is one.
+        /// Its record, if it was requested and exists.
         record: Option<Box<SiteRecord>>,
         /// The next entries of its queue.
         queue: Vec<Queued>,

@@ -59,7 +59,7 @@ pub struct Shell {
     /// When segments are to be sealed that are not full. Where somebody may say so, the last one is sealed however the crawl ends,
     /// unless recording failed.
     pub sealing: Option<mpsc::Receiver<Seal>>,
-    /// What is changed while it runs, in order; `None` where nobody may.
+    /// The changes during the run, in order; `None` if the run cannot be changed.
     pub steering: Option<mpsc::Receiver<Steered>>,
 }
 
@@ -80,9 +80,9 @@ pub enum Change {
     Seeds(Vec<CanonicalUrl>),
 }
 
-/// How a worker that crawls with others is told which sites are its own.
+/// The connection through which one of several workers learns which sites it owns.
 pub struct Ownership {
-    /// What it is told, in order.
+    /// The messages to it, in order.
     pub orders: mpsc::Receiver<Control>,
     /// Is told of each site that was let go of and, as [`Command::Released`], where it is to be asked from now on.
     pub released: Box<dyn Fn(SiteKey, Option<IpAddr>) + Send>,
@@ -92,7 +92,7 @@ pub struct Ownership {
     pub asks_at: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
 }
 
-/// What a worker is told from outside.
+/// A message to a worker from outside.
 #[derive(Debug)]
 pub enum Control {
     /// As [`Event::SitesChanged`].
@@ -397,7 +397,7 @@ fn progress(state: &State, elapsed: Duration) -> Progress {
     }
 }
 
-/// The next of what comes from outside; nothing ever where nobody is there.
+/// The next message from outside; pending for ever without a sender.
 async fn next_of<T>(inbox: &mut Option<mpsc::Receiver<T>>) -> Option<T> {
     match inbox {
         Some(inbox) => inbox.recv().await,
@@ -480,7 +480,7 @@ impl Executor {
         self.flights.spawn(job, time_max, fetch(task, self.fetching.clone()));
     }
 
-    /// True where only another worker may ask where a task goes.
+    /// True if another worker owns the address of a task.
     fn is_asked_by_others(&self, task: &FetchTask) -> bool {
         let (Some(others), Some(address)) = (&self.others, task.address) else { return false };
         !(others.asks_at)(address)

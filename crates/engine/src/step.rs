@@ -108,7 +108,7 @@ pub struct State {
     search: SiteSearch,
     /// What it has found: brought to front as there is room.
     sites_found: VecDeque<SiteKey>,
-    /// Some site that got a URL found no room in front: when the search has come to its end it begins anew.
+    /// Some site that got a URL found no room in front: after its end, the search begins again.
     sites_missed: bool,
     /// The round of the crawl.
     round: u32,
@@ -158,7 +158,7 @@ struct Flight {
     group: Group,
     share: Share,
     asked: TaskKind,
-    /// Only a changed content was asked for.
+    /// The request had validators.
     is_conditional: bool,
 }
 

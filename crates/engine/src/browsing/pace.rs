@@ -46,7 +46,7 @@ pub(super) struct Pace {
 
 /// The turns of one target.
 struct Turns {
-    /// When as much has been asked for as the rate allows: it lies behind the present by one interval for each request of a burst.
+    /// The time up to which requests use up the rate: it is in the past by one interval for each unused request of a burst.
     full_at: Timestamp,
     at_once: Arc<Semaphore>,
 }
@@ -86,7 +86,7 @@ impl Pace {
         }
     }
 
-    /// `None` where there is no room.
+    /// `None` without room.
     fn turns(&mut self, target: Target, now: Timestamp) -> Option<&mut Turns> {
         if self.targets.len() >= TARGETS_MAX && !self.targets.contains_key(&target) {
             self.targets.retain(|_, turns| turns.full_at > now || Arc::strong_count(&turns.at_once) > 1);

@@ -75,7 +75,7 @@ impl Resources {
         locked(&self.pace).count(Target::of(task.address, task.url.domain()), self.clock.now());
     }
 
-    /// Takes in the robots.txt of a site that the crawl asked for, so that it is not asked for again.
+    /// Takes the robots.txt of a site that the crawl requested, so it is not requested again.
     pub(super) fn learn(&self, outcome: &FetchOutcome) {
         // What another site's robots.txt leads to says nothing of the site where it lies.
         let leads_elsewhere = !self.settings.robots_once && robots_elsewhere(outcome).is_some();

@@ -71,7 +71,7 @@ async fn look(mut outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetch
     fetch
 }
 
-/// Shows an answer to the hooks, on a thread of its own: nobody knows how long they take.
+/// Shows an answer to the hooks, on a thread of its own, since they may take any time.
 async fn show_hooks(mut fetch: Fetch, shared: &Fetching) -> Fetch {
     let (hooks, settings) = (shared.hooks.clone(), shared.settings.clone());
     // It is never closed.

@@ -1,4 +1,4 @@
-//! What is under way on tasks of its own. A task that breaks off, or comes to no end, is reported as lost: nobody waits for it for ever.
+//! Operations on tasks of their own. A task that panics, or exceeds its time, is reported as lost, so nothing waits for it for ever.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -94,7 +94,7 @@ impl Flights {
         std::mem::take(&mut self.lost)
     }
 
-    /// Drops them all: nobody waits for their events.
+    /// Drops them all: their events are not needed.
     pub(super) fn abandon(&mut self) {
         self.tasks.abort_all();
         self.jobs.clear();

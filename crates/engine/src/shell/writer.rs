@@ -19,7 +19,7 @@ const COMMIT_RECORDS_MAX: usize = 512;
 /// URLs found in one commit, but for those of its last record.
 const COMMIT_FOUND_MAX: usize = 1 << 14;
 
-/// Sites asked for at once.
+/// Sites requested at once.
 const SITES_FOUND_MAX: usize = 4_096;
 
 /// A small batch waits until the last commit was so long ago, unless the crawl waits for it: a record that comes alone is committed
@@ -36,7 +36,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// Who is to be told, if it is an order to say so.
+    /// The receiver of the report, if the order wants one.
     pub(super) fn into_confirm(self) -> Option<oneshot::Sender<()>> {
         match self {
             Order::Confirm(done) => Some(done),

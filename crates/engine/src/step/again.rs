@@ -1,4 +1,4 @@
-//! Visits of known pages: what is asked for, the visit of one that is as it was, and whether its site tells the truth.
+//! Visits of known pages: their requests, the visit of an unchanged page, and whether the site is right about changes.
 
 use frontier::{Group, again};
 use model::{Candidate, Change, FetchOutcome, Fetched, Purpose, Queued, Timestamp, Validators, Visit};

@@ -119,7 +119,7 @@ impl State {
         }
     }
 
-    /// When to go on, where there is nothing to do but to wait for sites in trouble; `None` where patience ends before that.
+    /// When to continue if only sites in trouble are left; `None` if patience ends before that.
     pub(super) fn waits_until(&mut self, now: Timestamp) -> Option<Timestamp> {
         let due = self.asides.next_due()?;
         let since = *self.asides.waiting_since.get_or_insert(now);

@@ -3,7 +3,7 @@
 
 use model::{RobotsRecord, SiteRecord, Timestamp};
 
-/// How far the date is ahead of the time for waiting, in microseconds. It changes when somebody sets the system's clock.
+/// How far the date is ahead of the time for waiting, in microseconds. It changes when the system's clock is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Dates {
     ahead: i64,

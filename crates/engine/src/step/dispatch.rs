@@ -141,7 +141,7 @@ impl State {
         }
     }
 
-    /// True where enough links were judged for one event: the rest waits for the next, and what is begun too.
+    /// True if enough links were judged for one event: the rest, and new fetches, wait for the next.
     fn has_judged_enough(&self) -> bool {
         self.judged >= self.settings.links_at_once || !self.in_parts.is_empty()
     }
@@ -202,7 +202,7 @@ impl State {
         self.commands.push(Command::Finish(end));
     }
 
-    /// How the run ends where nobody ends it; `None` while there is something to do or to wait for.
+    /// The end of a run that is not stopped from outside; `None` while there is work or something to wait for.
     fn end_by_itself(&mut self, now: Timestamp) -> Option<End> {
         if self.start == Start::Shared || self.asked > 0 {
             return None;

@@ -28,7 +28,7 @@ const LOOKS_MAX: u32 = 60;
 const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(2);
 
 impl State {
-    /// A site's robots.txt where it is known without asking the site, or is being asked for already. True where it is.
+    /// Uses a site's robots.txt if it is known without a request to the site, or is being requested already. True if so.
     pub(super) fn has_robots_from_errand(&mut self, now: Timestamp, site: SiteKey, url: &CanonicalUrl) -> bool {
         let walk = Walk { site, redirects: 0 };
         match self.errands.answer(url.key(), now) {
@@ -117,7 +117,7 @@ impl State {
         self.commands.push(Command::ReadRobots { url: url.clone() });
     }
 
-    /// Takes in what the store has of the site of a robots.txt. Whoever asked for it for the site's own sake has it there.
+    /// Takes the stored record of the site of a robots.txt. A request on behalf of the site itself has left it there.
     pub(super) fn robots_read(&mut self, now: Timestamp, key: UrlKey, record: Option<SiteRecord>) {
         if self.sought(key) != Some(true) {
             return;
@@ -240,7 +240,7 @@ impl State {
         self.conclude(now, &url, TargetAnswer::Is(File::failed(failure)), now, Duration::ZERO);
     }
 
-    /// The store or the name servers have answered. Whether that is still wanted; `None` where nobody asked.
+    /// The store or the name servers have answered. Returns whether the answer is still wanted; `None` if it was not requested.
     fn sought(&mut self, key: UrlKey) -> Option<bool> {
         let errand = self.errands.all.get_mut(&key).filter(|errand| errand.is_sought)?;
         errand.is_sought = false;
@@ -384,7 +384,7 @@ impl State {
         }
     }
 
-    /// Ends an errand with what was had: for as long as a robots.txt holds, or until it may be asked for again.
+    /// Ends an errand with a result: for as long as a robots.txt holds, or until it may be requested again.
     fn conclude_with(&mut self, now: Timestamp, url: &CanonicalUrl, file: File, retry_after: Option<Duration>) {
         let is_final = is_final(&file.answer, &self.settings);
         let errand = self.errands.entry(url);
@@ -409,7 +409,7 @@ impl State {
         self.conclude(now, url, TargetAnswer::Is(file), now, holds);
     }
 
-    /// Ends an errand with what was had at this time and holds for so long: all that wait for it go on.
+    /// Ends an errand with a result of this time that holds for this long: all sites that wait for it continue.
     fn conclude(&mut self, now: Timestamp, url: &CanonicalUrl, answer: TargetAnswer, at: Timestamp, holds: Duration) {
         let answered = Answered { answer, at, until: at + holds };
         for walk in self.errands.settle(url, answered.clone()) {

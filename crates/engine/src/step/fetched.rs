@@ -130,7 +130,7 @@ impl State {
         }
     }
 
-    /// Notes that a URL failed in a way that may pass. Gives how often it counts as asked for.
+    /// Notes that a URL failed in a way that may pass. Returns the requests that count for it.
     fn url_failed(&mut self, now: Timestamp, site: SiteKey, attempts: u8, failed: &Failed<'_>) -> u8 {
         let is_network = self.is_fault_of_network(now, site, failed.failure);
         let politeness = &self.settings.site_rules.politeness;
@@ -324,7 +324,7 @@ fn status_of(fetched: &Fetched) -> u16 {
     }
 }
 
-/// When the recorded answer was asked for, so that it equals the date of its record; else when the attempt ended.
+/// The time of the request for the recorded answer, which equals the date of its record; without an answer, the end of the attempt.
 fn fetched_at(fetch: &FetchOutcome) -> Option<Timestamp> {
     let last = fetch.exchanges.iter().rev().find(|exchange| exchange.method == Method::Get).or(fetch.exchanges.last());
     last.map(|exchange| exchange.started_at)

@@ -54,7 +54,7 @@ pub(super) struct Front {
     pub(super) names_sitemaps: bool,
     /// When its name was resolved last.
     pub(super) resolved_at: Timestamp,
-    /// When that must be done anew.
+    /// When that must be done again.
     pub(super) resolve_at: Timestamp,
     /// The address that could not be reached when it was asked last: it is looked for elsewhere when its turn comes. Only where
     /// others crawl too, since each of its addresses may be another's.
@@ -68,9 +68,9 @@ pub(super) struct Front {
     pub(super) weight: Weight,
     /// Visits since it is in front.
     pub(super) turns: u32,
-    /// A known page of it was asked for in any case, to see whether it tells the truth about changes.
+    /// A known page of it was requested without validators, to test whether it is right about changes.
     pub(super) is_probed: bool,
-    /// Whether it was asked for that where it mattered.
+    /// The state of the test whether it is right about a change.
     pub(super) truth: Truth,
     /// It leaves its place to others as soon as its record is committed.
     pub(super) yields: bool,

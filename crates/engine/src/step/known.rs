@@ -8,7 +8,7 @@ use weburl::UrlKey;
 /// The shortest ways of URLs, each in the place that its hash tells, where the last one stays. What many pages link to comes back soon after
 /// it had to give way; and a look-up waits for memory only once.
 pub(super) struct ShortestPaths {
-    /// Site, URL and way; a way of 0 where there is none.
+    /// Site, URL and path; a path of 0 if there is none.
     places: Vec<[u64; 3]>,
 }
 

@@ -1,4 +1,4 @@
-//! The machine's own network: where no site at all can be reached, it is that which is down, and no failure counts.
+//! The machine's own network: if no site at all can be reached, the network is down, and no failure counts.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::State;
 const SITES_ENOUGH: usize = 8;
 const SITES_MIN: usize = 3;
 
-/// For so long no site may have answered.
+/// The time without an answer from any site.
 const SILENT_FOR_MIN: Duration = Duration::from_secs(2);
 
 /// The waits between two attempts to reach something; the last one repeats.
@@ -54,7 +54,7 @@ impl OwnNetwork {
         self.down.map(|down| down.since)
     }
 
-    /// True where some site has answered in this run, in whatever way.
+    /// True if some site has answered in this run, in any way.
     pub(super) fn was_reached(&self) -> bool {
         self.was_reached
     }
@@ -69,7 +69,7 @@ impl OwnNetwork {
         self.down.map(|down| down.probe_at)
     }
 
-    /// True where something may be tried. Where the network is down, that uses up this attempt.
+    /// True if a request may be tried. If the network is down, this uses up the attempt.
     pub(super) fn may_try(&mut self, now: Timestamp) -> bool {
         let Some(down) = &mut self.down else { return true };
         if down.probe_at > now {
@@ -88,7 +88,7 @@ impl OwnNetwork {
         self.down = None;
     }
 
-    /// A site could not be reached, of so many that there are. True where that is the fault of the network, not of the site.
+    /// A site could not be reached, of this many in all. True if the network is the cause, not the site.
     fn is_down(&mut self, now: Timestamp, site: SiteKey, was_reached: bool, sites: usize) -> bool {
         if self.down.is_some() {
             return true;
@@ -107,7 +107,7 @@ impl OwnNetwork {
 }
 
 impl State {
-    /// Notes how a site failed. True where that is the fault of the machine's own network: it does not count then.
+    /// Notes the failure of a site. True if the machine's own network is the cause: then it does not count.
     pub(super) fn is_fault_of_network(&mut self, now: Timestamp, site: SiteKey, failure: &Failure) -> bool {
         match failure.kind {
             kind if kind.is_silence() => {}

@@ -9,7 +9,7 @@ use super::{Leaving, Slot, State};
 use crate::Command;
 
 impl State {
-    /// Takes notice of sites whose queues in the store are others than what is known of them here.
+    /// Takes notice of sites whose queues in the store have changed.
     pub(super) fn sites_changed(&mut self, now: Timestamp, sites: &[SiteKey], taken_over: bool) {
         for site in sites {
             self.released.remove(site);
@@ -35,7 +35,7 @@ impl State {
         }
     }
 
-    /// Reads the queues of sites that were taken for done, since nobody told of what was put there.
+    /// Reads the queues of sites that counted as done: URLs were added there without a hint.
     pub(super) fn sites_waiting_in_store(&mut self, now: Timestamp, sites: &[SiteKey]) {
         let is_missed = |site: &&SiteKey| match self.sites.get(site) {
             Some(Slot::Here(front)) => front.state.is_finished() && !front.loading && front.leaving == Leaving::No,
@@ -68,8 +68,8 @@ impl State {
         }
     }
 
-    /// Lets go of a site that is not to be asked where this run may ask it. Its turn has come, and where addresses are shared a site is
-    /// asked one thing at a time: so whoever has it next may ask it at once.
+    /// Releases a site whose address another worker owns. Its turn has come, and a site on a shared address has one request at a
+    /// time. So its next owner may send requests at once.
     pub(super) fn elsewhere(&mut self, now: Timestamp, site: SiteKey, address: Option<IpAddr>) {
         let Some(front) = self.front(site).filter(|front| front.resolving) else { return };
         front.resolving = false;

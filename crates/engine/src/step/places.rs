@@ -17,7 +17,7 @@ use crate::Record;
 /// Sites that wait outside, some 30 bytes each. More are left to the store, and looked for there.
 const OUTSIDE_MAX: usize = 2_000_000;
 
-/// The part of the front's bytes for sites outside: one in so many.
+/// The part of the front's bytes for sites outside: one in this many.
 const OUTSIDE_PART: usize = 4;
 
 /// Sites of a holder that are looked at for one that can leave at once.
@@ -26,7 +26,7 @@ const LOOKED_AT_MAX: usize = 32;
 /// Sites brought to front in place of others for one event.
 const EXCHANGED_AT_ONCE_MAX: usize = 64;
 
-/// How many sites that nobody knows of wait outside before the store is asked for more.
+/// How many new sites must wait outside, or the store is asked for more.
 const STRANGERS_MIN: usize = 1_000;
 
 /// The places in front, and who waits for one.
@@ -36,11 +36,11 @@ pub(super) struct Places {
     holders: HashMap<SiteKey, [Option<Holder>; 2]>,
     members: HashMap<Holder, BTreeSet<SiteKey>>,
     sizes: BTreeSet<(usize, Holder)>,
-    /// Who waits, by a holder that has many places.
+    /// The waiting sites, by a holder that has many places.
     outside: HashMap<Holder, VecDeque<SiteKey>>,
-    /// The holders of those, who take turns.
+    /// The holders of these sites, which take turns.
     turns: VecDeque<Holder>,
-    /// Who waits and is not known to belong to anybody.
+    /// The waiting sites without a known holder.
     strangers: VecDeque<SiteKey>,
     /// The next place goes to a site whose holder is known.
     is_turn_of_known: bool,
@@ -111,7 +111,7 @@ impl Places {
         }
     }
 
-    /// Who has most places, if that is more than is fair.
+    /// The holder with the most places, if that is more than its fair share.
     fn largest(&self, fair: usize) -> Option<Holder> {
         self.sizes.last().filter(|(size, _)| *size > fair).map(|(_, holder)| *holder)
     }
@@ -223,7 +223,7 @@ impl State {
         OUTSIDE_MAX.min(self.settings.front_bytes_max / OUTSIDE_PART / OUTSIDE_BYTES).min(more)
     }
 
-    /// True where a site that nobody knows of would find a place.
+    /// True if a new site would find a place.
     pub(super) fn has_place_for_strangers(&self) -> bool {
         self.places.strangers.len() < STRANGERS_MIN && self.places.largest(self.fair_part()).is_some()
     }
@@ -278,7 +278,7 @@ impl State {
         !front.is_busy() && front.leaving == Leaving::No && !front.state.is_aside(now) && front.parked.is_none()
     }
 
-    /// True where a site had many turns while others wait for a place: it leaves.
+    /// True if a site had many turns while others wait for a place: it leaves.
     pub(super) fn has_had_its_turns(&mut self, now: Timestamp, site: SiteKey) -> bool {
         let turns = self.front(site).map_or(0, |front| front.turns);
         let is_through = turns >= self.settings.turns_in_front_max && !self.places.nobody_waits();

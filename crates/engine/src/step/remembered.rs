@@ -1,4 +1,4 @@
-//! What was found lately: most links lead to what is known, and finding that again changes nothing.
+//! Recently found URLs: most links lead to known URLs, and finding these again changes nothing.
 
 use foldhash::HashMap;
 use model::{Candidate, Distance, Purpose};
@@ -6,7 +6,7 @@ use weburl::{CanonicalUrl, UrlKey};
 
 use super::known::ShortestPaths;
 
-/// URLs remembered, and given to the store before or with whatever comes later.
+/// Recently found URLs, which the store gets before, or together with, any later record.
 pub(super) struct Remembered {
     /// Those that the filter admits, with the shortest way that was recorded.
     found: ShortestPaths,
@@ -22,7 +22,7 @@ impl Remembered {
         Remembered { found: ShortestPaths::new(max - settled_max), settled: HashMap::default(), settled_max }
     }
 
-    /// Reads what is remembered of all links of a page, before they are looked up one by one.
+    /// Prefetches the entries of all links of a page, before they are looked up one by one.
     pub(super) fn prefetch(&self, links: &[CanonicalUrl]) {
         self.found.prefetch(links.iter().map(CanonicalUrl::key));
     }
@@ -32,7 +32,7 @@ impl Remembered {
         if self.found.covers(key, Purpose::Page, distance) { Some(true) } else { self.settled.get(&key).copied() }
     }
 
-    /// Remembers what is about to be recorded. False where that would change nothing.
+    /// Remembers a URL that is about to be recorded. False if that would change nothing.
     pub(super) fn find(&mut self, candidate: &Candidate) -> bool {
         let key = candidate.url.key();
         let is_new = !self.found.covers(key, candidate.purpose, candidate.distance());
@@ -42,7 +42,7 @@ impl Remembered {
         is_new
     }
 
-    /// Remembers what is about to be settled. False where it is already.
+    /// Remembers a URL that is about to be settled. False if it is settled already.
     pub(super) fn settle(&mut self, key: UrlKey, is_admitted: bool) -> bool {
         if self.settled_max == 0 {
             return true;
@@ -53,7 +53,7 @@ impl Remembered {
         self.settled.insert(key, is_admitted).is_none()
     }
 
-    /// Forgets what was settled, since the rules have changed.
+    /// Forgets the settled URLs, since the rules have changed.
     pub(super) fn forget_settled(&mut self) {
         self.settled.clear();
     }

@@ -23,7 +23,7 @@ pub(super) struct File {
     pub(super) is_cut: bool,
 }
 
-/// A robots.txt that was had, or could not be had.
+/// The result of fetching a robots.txt.
 pub(super) struct FetchedRobots {
     pub(super) file: File,
     pub(super) at: Timestamp,
@@ -85,7 +85,7 @@ impl State {
         self.robots_answered(now, site, had, robots);
     }
 
-    /// The rules hold, or it is asked for again later, or the site cannot be crawled.
+    /// The rules hold, or it is requested again later, or the site cannot be crawled.
     pub(super) fn robots_answered(&mut self, now: Timestamp, site: SiteKey, had: FetchedRobots, robots: RobotsState) {
         let politeness = self.settings.site_rules.politeness.clone();
         let is_had = is_final(&had.file.answer, &self.settings);
@@ -148,7 +148,7 @@ pub(super) fn robots_txt_of(site: &Site) -> Option<CanonicalUrl> {
     CanonicalUrl::from_canonical(&format!("{site}{ROBOTS_PATH}"))
 }
 
-/// What is known of a site's robots.txt by its record: what an earlier run left, and what a crawl goes by now.
+/// The robots.txt of a site by its record, from an earlier run or from this one.
 #[must_use]
 pub fn robots_state(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
     record.map_or(RobotsState::Unknown, |record| robots_of(&record.answer, record.fetched_at, settings))
@@ -201,7 +201,7 @@ pub(super) fn is_final(answer: &RobotsAnswer, settings: &Settings) -> bool {
     settings.robots_once || fetch_of(answer).lifetime() == Lifetime::Final
 }
 
-/// What a site allows after its robots.txt was asked for, in a crawl with these settings.
+/// What a site allows after its robots.txt was requested, in a crawl with these settings.
 pub(crate) fn access(fetch: RobotsFetch<'_>, settings: &Settings) -> Access {
     let is_file = matches!(fetch, RobotsFetch::Status { code: 200..=299, .. });
     if settings.robots_once && !is_file {
@@ -210,12 +210,12 @@ pub(crate) fn access(fetch: RobotsFetch<'_>, settings: &Settings) -> Access {
     robots::access(fetch, &settings.product_token)
 }
 
-/// Until when a robots.txt holds that was had at this time.
+/// Until when a robots.txt of this time holds.
 pub(super) fn expiry(at: Timestamp, settings: &Settings) -> Timestamp {
     if settings.robots_once { Timestamp::MAX } else { at + robots::ROBOTS_CACHE_MAX }
 }
 
-/// Why it could not be had.
+/// Why it could not be fetched.
 fn failure_of(answer: &RobotsAnswer) -> Failure {
     let kind = match answer {
         RobotsAnswer::Failed(failure) => failure.kind,
@@ -224,7 +224,7 @@ fn failure_of(answer: &RobotsAnswer) -> Failure {
     Failure { kind, detail: format!("robots.txt: {answer}") }
 }
 
-/// True where asking again has no use.
+/// True if another request is useless.
 pub(super) fn is_hopeless(answer: &RobotsAnswer) -> bool {
     let RobotsAnswer::Failed(failure) = answer else { return false };
     matches!(failure.kind, FailureKind::Tls | FailureKind::NameNotFound | FailureKind::AddressDenied)

@@ -32,7 +32,7 @@ const URL_BYTES: usize = 300;
 /// The smallest window, when bytes are short. The step reads the next one when all of its URLs are taken.
 const WINDOW_URLS_SHORT: usize = 2;
 
-/// The part of the limit that stays free: one in so many.
+/// The part of the limit that stays free: one in this many.
 const FREE_PART: usize = 6;
 
 /// Sites that leave a front that is too large, at most, for one event.

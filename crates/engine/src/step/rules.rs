@@ -13,7 +13,7 @@ use super::robots_txt::{FetchedRobots, access, expiry, is_final, robots_of, robo
 use super::{Front, Leaving, Slot, State};
 use crate::{Command, Settings};
 
-/// How long a site waits for another turn if so many wait already.
+/// How long a site waits for another turn if the limit of waiting sites is reached.
 const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// The large rules in memory, by last use.
@@ -111,7 +111,7 @@ pub(super) fn stored_robots(record: Option<&RobotsRecord>, settings: &Settings) 
     }
 }
 
-/// The state of a large robots.txt, had at this time, that nobody has read.
+/// The state of a large robots.txt of this time that has not been read.
 pub(super) fn unread(at: Timestamp, settings: &Settings) -> RobotsState {
     RobotsState::Stored { crawl_delay: None, expires_at: expiry(at, settings) }
 }
@@ -259,7 +259,7 @@ impl State {
         }
     }
 
-    /// True where no fetch may begin, whatever ends.
+    /// True if no fetch may begin.
     fn begins_nothing(&self) -> bool {
         self.settings.paused || self.ending.is_some()
     }

@@ -51,7 +51,7 @@ impl Share {
 }
 
 impl State {
-    /// True where a share is used up: the visitor waits until some of it is free.
+    /// True if a share is used up: the visitor waits until some of it is free.
     pub(super) fn must_wait_for_share(&mut self, visitor: Visitor, share: Share) -> bool {
         let used_up = share.holders().find(|holder| {
             let in_flight = self.shares.holders.get(holder).map_or(0, |held| held.in_flight);

@@ -1,4 +1,4 @@
-//! Whose sitemaps are read.
+//! Which sites' sitemaps are read.
 //!
 //! One process reads those of every site that it comes to. Where several workers crawl, a seed may have a depth of its own (`Crawl`):
 //! links are followed so far, and no sitemap is read for it, since its entries are not links. So workers read the sitemaps of the sites
@@ -73,7 +73,7 @@ impl State {
         }
     }
 
-    /// True where a site in front has something to be asked besides its robots.txt.
+    /// True if a site in front has requests other than its robots.txt.
     pub(super) fn has_more_than_robots_waiting(&mut self, site: SiteKey) -> bool {
         self.front(site).is_some_and(|front| front.state.has_more_than_robots_waiting())
     }
@@ -124,7 +124,7 @@ impl State {
     }
 }
 
-/// The sitemaps of a site by its robots.txt, to be fetched; none where that could not be had.
+/// The sitemaps of a site by its robots.txt, to be fetched; none if that could not be fetched.
 #[must_use]
 pub fn sitemaps_of(site: &Site, record: &RobotsRecord, settings: &Settings) -> Vec<Candidate> {
     match robots_state(Some(record), settings) {

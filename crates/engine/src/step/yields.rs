@@ -31,7 +31,7 @@ impl Watch {
         }
     }
 
-    /// True where a site is watched. One of which so many pages were fetched is from now on.
+    /// True if a site is watched. It is from this many fetched pages on.
     fn watches(&mut self, site: SiteKey, pages_fetched: u64, rules: &TrapRules) -> bool {
         if self.sites.contains_key(&site) {
             return true;

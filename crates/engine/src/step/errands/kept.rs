@@ -12,7 +12,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::step::robots_txt::File;
 
-/// Answers kept, at most; the oldest leave first, and are asked for again where they are needed.
+/// The largest number of kept answers; the oldest leave first, and are requested again if they are needed.
 const ANSWERS_MAX: usize = 4_096;
 
 /// Bytes of the answers kept, at most.
@@ -33,7 +33,7 @@ pub(in crate::step) struct Errands {
     pub(super) open: usize,
     /// What the store has of the sites of those that wait for their turn, where these are not in front. Only where nobody else writes it.
     pub(super) records: HashMap<SiteKey, Box<SiteRecord>>,
-    /// The groups at which some are being asked for.
+    /// The groups with a request under way.
     pub(super) under_way: Vec<Group>,
     /// Sites that are let go of when nothing is asked any more where they may be.
     pub(super) releases: Vec<SiteKey>,
@@ -51,7 +51,7 @@ pub(super) struct Errand {
     /// How often in a row only another worker could ask.
     pub(super) looks: u32,
     pub(super) waiting: Vec<Walk>,
-    /// How often in a row it could not be had though its site was found.
+    /// How many requests in a row failed although its site was found.
     pub(super) failed_tries: u32,
     /// How often in a row its site was not found.
     pub(super) failed_lookups: u32,
@@ -64,9 +64,9 @@ pub(super) enum Stage {
     Sought,
     /// It waits for its turn.
     Due,
-    /// It is being asked for.
+    /// It is being requested.
     Asked,
-    /// It was had, or could not be had.
+    /// It was fetched, or failed.
     Answered(Answered),
 }
 
@@ -120,7 +120,7 @@ impl File {
 }
 
 impl Errand {
-    /// True where sites wait for it.
+    /// True if sites wait for it.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.stage, Stage::Sought | Stage::Due | Stage::Asked)
     }
@@ -149,12 +149,12 @@ impl TargetAnswer {
 }
 
 impl Errands {
-    /// True where a site waits for one.
+    /// True if a site waits for one.
     pub(in crate::step) fn is_open(&self) -> bool {
         self.open > 0
     }
 
-    /// True where one is being asked for at the group; at any where it is not known.
+    /// True if one is being requested at the group; at any group if it is unknown.
     pub(in crate::step) fn is_under_way_at(&self, group: Option<Group>) -> bool {
         self.under_way.iter().any(|other| group.is_none_or(|group| group == *other))
     }
