@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use weburl::CanonicalUrl;
+
 use crate::{Outcome, Timestamp, Visit};
 
 /// The validators of a content: with them, a later request asks whether it has changed (RFC 9110 §8.8).
@@ -145,6 +147,8 @@ impl Presence {
     fn of(visit: &Visit) -> Self {
         match (visit.outcome, visit.status) {
             (outcome, _) if outcome.is_fetched() => Presence::There,
+            // A redirect to itself leads nowhere: the server is in trouble.
+            (Outcome::Redirect, _) if leads_to_itself(visit) => Presence::Failed,
             (Outcome::Redirect, _) => Presence::Moved,
             (Outcome::HttpError, 404 | 410) => Presence::Gone,
             _ => Presence::Failed,
@@ -152,16 +156,23 @@ impl Presence {
     }
 }
 
+fn leads_to_itself(visit: &Visit) -> bool {
+    let target = visit.target.as_deref().and_then(CanonicalUrl::from_canonical);
+    target.is_some_and(|target| target.key() == visit.key)
+}
+
 #[cfg(test)]
 mod tests {
-    use weburl::{SiteKey, UrlKey};
-
     use super::*;
     use crate::PayloadDigest;
 
+    fn url(text: &str) -> CanonicalUrl {
+        CanonicalUrl::from_canonical(text).expect("a URL")
+    }
+
     /// A visit with this outcome and status, whose content begins with a letter.
     fn visit(outcome: Outcome, status: u16, content: u8) -> Visit {
-        let key = UrlKey { site: SiteKey(1), url: 1 };
+        let key = url("http://a.test/").key();
         let digest = outcome.is_fetched().then_some(PayloadDigest([content; 20]));
         // What was once there is remembered by whatever comes after it.
         let content_at = (!outcome.is_fetched() && content > 0).then_some(Timestamp(1));
@@ -186,6 +197,9 @@ mod tests {
             (Some(page(1)), visit(Outcome::HttpError, 500, 1), Change::Failed),
             (Some(page(1)), failed(1), Change::Failed),
             (Some(page(1)), moved(1, "/a"), Change::Moved),
+            (Some(page(1)), moved(1, "http://a.test/b"), Change::Moved),
+            (Some(page(1)), moved(1, "http://a.test/"), Change::Failed),
+            (Some(moved(1, "http://a.test/")), page(1), Change::Unchanged),
             (Some(moved(1, "/a")), moved(1, "/b"), Change::Moved),
             (Some(moved(1, "/a")), moved(1, "/a"), Change::Unchanged),
             (Some(gone(1)), gone(1), Change::Unchanged),

@@ -108,8 +108,8 @@ fn recorded(row: &Row) -> Result<(Visit, Option<String>), StoreError> {
     let at = Timestamp(from_plain(columns.next()?));
     let outcome = outcome(columns.next()?).ok_or_else(|| damaged("visit", "unknown outcome"))?;
     let status = columns.narrow::<i32, _>()?;
-    let segment = columns.next::<Option<String>>()?;
-    Ok((Visit { status, ..Visit::without_fetch(key, outcome, String::new(), at) }, segment))
+    let (target, segment) = (columns.next()?, columns.next()?);
+    Ok((Visit { status, target, ..Visit::without_fetch(key, outcome, String::new(), at) }, segment))
 }
 
 fn row_key(row: &Row) -> Result<UrlKey, StoreError> {
