@@ -74,7 +74,7 @@ impl Layout {
         Ok(files)
     }
 
-    /// True where there is at least one file of pages.
+    /// True if there is at least one file of pages.
     #[must_use]
     pub fn exists(&self) -> bool {
         self.files(Table::Pages).is_ok_and(|files| !files.is_empty())

@@ -93,7 +93,7 @@ impl LinkGroup {
         self.sources.size() + self.targets.size() + self.texts.size() + self.kinds.size() + self.rels.size()
     }
 
-    /// True where it has as many rows as one should have.
+    /// True if it is full.
     pub(crate) fn is_long(&self) -> bool {
         self.rows >= GROUP_ROWS_MAX
     }

@@ -1,4 +1,4 @@
-//! Reading the tables: only the columns that are asked for, a batch at a time.
+//! Reads the tables: only the requested columns, one batch at a time.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
@@ -175,7 +175,7 @@ fn metadata(builder: &ParquetRecordBatchReaderBuilder<File>, key: &str) -> Optio
     pairs.iter().find(|pair| pair.key == key)?.value.clone()
 }
 
-/// How far into its segment a file reaches, in bytes; `None` where there is no such file.
+/// How much of its segment a file covers, in bytes; `None` if there is no such file.
 ///
 /// # Errors
 /// The file is not one of ours.

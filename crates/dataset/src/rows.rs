@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use store::{CrawlView, Entry, Segment, StoreError};
 use weburl::{CanonicalUrl, UrlKey};
 
-/// URLs remembered by key while rows are made. What a page links to lies together, so that few are asked for twice.
+/// URLs remembered by key while rows are made. The targets of a page are adjacent, so few are looked up twice.
 const NAMES_MAX: usize = 100_000;
 
 /// What is known of a URL. The fields are the columns, in this order; `None` is null: not known, or not to be had.
@@ -49,7 +49,7 @@ pub struct Row {
     pub domain: String,
     /// How it was found: `seed`, `link`, `redirect`, `sitemap`.
     pub via: &'static str,
-    /// How often it was asked for.
+    /// The number of requests.
     pub attempts: u8,
     /// Where it redirects to.
     pub redirect_to: Option<String>,

@@ -18,7 +18,7 @@ pub struct PageRow {
     pub key: UrlKey,
     /// The columns that every export has.
     pub row: Row,
-    /// What the answer said; `None` where there was none.
+    /// The values of the answer; `None` without one.
     pub content: Option<PageContent>,
 }
 
@@ -136,7 +136,7 @@ pub struct ImageRow {
     pub width: Option<u32>,
     /// The height given, in CSS pixels.
     pub height: Option<u32>,
-    /// True where it comes from a `srcset`.
+    /// True if it comes from a `srcset`.
     pub from_srcset: bool,
     /// The bytes of an image in the page itself.
     pub data: Option<Vec<u8>>,

@@ -181,7 +181,7 @@ impl UnrecordedPages {
         self.file.end(0)?.publish()
     }
 
-    /// True where the file is there, and is one of ours.
+    /// True if the file exists, and is one of ours.
     ///
     /// # Errors
     /// It cannot be read.
@@ -190,7 +190,7 @@ impl UnrecordedPages {
     }
 }
 
-/// How far into its segment a file reaches; `None` where there is none that can be read.
+/// How much of its segment a file covers; `None` if there is none that can be read.
 fn sound(path: &Path) -> Result<Option<u64>, DatasetError> {
     match covered(path) {
         Err(DatasetError::Format { .. } | DatasetError::Version { .. }) => Ok(None),

@@ -76,7 +76,7 @@ impl<'s> Crawl<'s> {
         }
     }
 
-    /// A URL with the visit that says what is there now.
+    /// A URL with the visit that describes its present content.
     ///
     /// # Errors
     /// The state cannot be read.

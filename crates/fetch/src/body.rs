@@ -48,7 +48,7 @@ pub(crate) struct Cut(Truncation, String);
 pub(crate) struct Collected {
     /// As received, without transfer coding.
     pub(crate) payload: Bytes,
-    /// Decoded; the same bytes as the payload where there was no coding.
+    /// Decoded; the same bytes as the payload without coding.
     pub(crate) body: Bytes,
     /// Set if the payload, or what it decodes to, is not all there was. The connection is of no use then.
     pub(crate) truncated: Option<Truncation>,

@@ -56,7 +56,7 @@ struct Stage {
 }
 
 impl Decoder {
-    /// The decoder for the values of Content-Encoding, in their order. `Ok(None)` where there is nothing to undo.
+    /// The decoder for the values of Content-Encoding, in their order. `Ok(None)` if there is nothing to decode.
     ///
     /// # Errors
     /// The first coding that is not known, or the one that is too many: then nothing is decoded.

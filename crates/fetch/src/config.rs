@@ -1,4 +1,4 @@
-//! What a fetcher is told once, and how that can be wrong.
+//! The configuration of a fetcher, and its errors.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use model::{Limits, MediaRange};
 
 use crate::{ConnectTo, DenyPrivate, Gate, Keyring, ProxyUrl, ROBOTS_REDIRECTS_MAX, Resolve};
 
-/// Idle connections in all, if nobody says otherwise.
+/// Default for all idle connections.
 const IDLE_MAX: usize = 2_000;
 
 /// The settings of a [`crate::Fetcher`].

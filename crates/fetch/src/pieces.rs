@@ -1,4 +1,4 @@
-//! Bytes that come bit by bit, kept as they came until somebody wants the whole.
+//! Received pieces of a body, kept as they came until all of it is needed.
 //!
 //! A crawl waits for many bodies at once. In one buffer each they would be moved whenever it is full, or take the room of what is
 //! still to come; in pieces they take little more than what is there.

@@ -183,7 +183,7 @@ impl PrivateRule {
     }
 }
 
-/// Whether a name is that of this machine by RFC 6761 §6.3, whoever resolves it.
+/// Whether a name is that of this machine by RFC 6761 §6.3, with any resolver.
 pub(crate) fn is_localhost(host: &str) -> bool {
     let host = host.trim_end_matches('.');
     host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost")

@@ -49,7 +49,7 @@ impl Requests {
         Ok(Requests { fields, keyring: config.keyring.clone(), proxy_authorization })
     }
 
-    /// The request for what is asked.
+    /// The request of a task.
     pub(crate) fn build(&self, ask: &Ask<'_>, form: Form) -> Result<HeadOnly, Failure> {
         let url: &CanonicalUrl = ask.url;
         let cannot = |what: &str| failure(FailureKind::Protocol, format!("{what} of the URL cannot be sent over HTTP"));

@@ -189,7 +189,7 @@ struct PageRank<G> {
     ranks: Vec<u64>,
     /// What a vertex gives along each of its edges.
     gives: Vec<G>,
-    /// What is given by vertices of others; empty where there are no others.
+    /// The weights from vertices of others; empty without others.
     arrived: Vec<u64>,
     /// What vertices without links have.
     dangling: u64,
@@ -285,7 +285,7 @@ impl<G: EdgeWeight> PageRank<G> {
         }
     }
 
-    /// What each worker is told of the ranks as they are.
+    /// The messages to each worker about the present ranks.
     fn blocks(&self, shard: &Shard, change: u64) -> Vec<Message> {
         let block = |others: &Range<usize>| {
             let slots = shard.len() + others.start..shard.len() + others.end;

@@ -148,7 +148,7 @@ impl Graph {
         self.is_of_visits
     }
 
-    /// Drops the vertices that nobody visited, and the edges to them, as far as all is known of a vertex.
+    /// Drops unvisited vertices, and the edges to them, if all is known of a vertex.
     pub(crate) fn keep_visited(&mut self, is_known: impl Fn(UrlKey) -> bool) {
         const DROPPED: Vertex = Vertex::MAX;
         let mut numbers = vec![DROPPED; self.len()];

@@ -43,7 +43,7 @@ struct Waiting {
     has_ended: bool,
 }
 
-/// The events of a session. Nobody hears them any more when it is dropped.
+/// The events of a session, until it is dropped.
 pub(crate) struct Events {
     session: String,
     inbox: mpsc::Receiver<Value>,
@@ -88,7 +88,7 @@ impl Connection {
         }
     }
 
-    /// Sends a command whose answer nobody waits for.
+    /// Sends a command without waiting for the answer.
     pub(crate) async fn tell(
         &self,
         session: &str,

@@ -17,7 +17,7 @@ pub const PAGE_CLOCK: Duration = Duration::from_secs(5);
 pub enum Wait {
     /// The page's clock has run this far: what appears later is not seen.
     Clock(Duration),
-    /// Half a second has passed on the page's clock in which it asked for nothing; a minute at most.
+    /// Half a second has passed on the page's clock without a request; a minute at most.
     Idle,
     /// [`PAGE_CLOCK`] has passed, and something matches this CSS selector. Where nothing ever does the page is given up.
     Selector(String),
@@ -28,7 +28,7 @@ pub enum Wait {
 pub struct Settings {
     /// The browser.
     pub browser: PathBuf,
-    /// What pages are told that the browser is called.
+    /// The browser's name for pages.
     pub user_agent: String,
     /// Pages rendered at a time.
     pub tabs: usize,

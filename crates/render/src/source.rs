@@ -7,7 +7,7 @@ use model::Headers;
 
 /// Answers the requests of a page.
 pub trait Source: Send + Sync {
-    /// Answers one, or refuses it. It is only asked for what can be fetched by GET over HTTP.
+    /// Answers one, or refuses it. All requests are GET over HTTP.
     fn get(&self, wanted: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>>;
 }
 

@@ -60,9 +60,9 @@ pub struct Rendered {
     pub redirect: Option<String>,
     /// A picture of it as PNG, if there is to be one: the width of a window, and down to [`SCREENSHOT_HEIGHT_MAX`].
     pub screenshot: Option<Bytes>,
-    /// What the page asked for and got.
+    /// The answered requests of the page.
     pub served: u32,
-    /// What it asked for and did not get.
+    /// The refused requests of the page.
     pub refused: u32,
 }
 

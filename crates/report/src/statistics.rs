@@ -20,7 +20,7 @@ pub(crate) const DOCUMENT_KINDS: [&str; 5] =
 pub struct Statistics {
     /// The seeds, and URLs that seeds redirect to; at most [`ROWS_MAX`].
     pub seeds: Vec<String>,
-    /// What cannot be told, and what to do about it; `None` if everything is told.
+    /// What is missing, and what to do about it; `None` if nothing is missing.
     pub missing: Option<String>,
     /// The crawl at a glance.
     pub overview: Overview,
@@ -263,7 +263,7 @@ pub struct SizedDocument {
     pub bytes: u64,
 }
 
-/// What is said where there is no dataset; `{}` stands for the directory.
+/// The message without a dataset; `{}` stands for the directory.
 const MISSING: &str = "images, links and the picture of links are missing: there is no dataset; `argiope derive {}` makes it from \
                        the archive, if there is one";
 

@@ -53,7 +53,7 @@ impl RobotsTxt {
         Self { source: Source::None }
     }
 
-    /// The rules of a site whose robots.txt could not be had (RFC 9309 §2.3.1.4).
+    /// The rules of a site whose robots.txt could not be fetched (RFC 9309 §2.3.1.4).
     #[must_use]
     pub fn disallow_all(reason: Undefined) -> Self {
         Self { source: Source::Undefined(reason) }

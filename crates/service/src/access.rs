@@ -1,4 +1,4 @@
-//! Who may talk to a server, and how it is proven: a token, or certificates on both sides. Without either a server listens to its
+//! Access to a server: a token, or certificates on both sides. Without either a server listens to its
 //! own machine only.
 
 use std::io::Read;
@@ -64,7 +64,7 @@ pub struct Guard {
     token: Option<Arc<str>>,
     /// Encrypts, and asks for a certificate.
     pub tls: Option<Arc<ServerConfig>>,
-    /// Names by which we may be asked where nobody proves who he is.
+    /// Host names that requests without a token or certificate may have.
     names: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! How a worker learns of the crawl it joins: it asks the server, and is told everything but the password of the store.
+//! How a worker learns of the crawl it joins: the server sends everything except the password of the store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,11 +39,11 @@ pub struct Joining {
     pub archive: String,
     /// How long a worker may go on without renewing its lease.
     pub lease_seconds: f64,
-    /// Who gets a politeness group.
+    /// The rule that assigns politeness groups to workers.
     pub placement: Placement,
 }
 
-/// Who gets a politeness group.
+/// The rule that assigns politeness groups to workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Placement {

@@ -22,11 +22,11 @@ const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 pub struct Watched {
     /// How progress is shown.
     pub show: Show,
-    /// Where it is told to a monitoring system.
+    /// The endpoint for a monitoring system.
     pub metrics: Option<Metrics>,
 }
 
-/// The port at which they are told, and where the crawl stands.
+/// The port that serves them, and the progress of the crawl.
 #[derive(Clone)]
 pub struct Metrics {
     listener: Arc<TcpListener>,
@@ -38,7 +38,7 @@ impl Metrics {
     /// Listens at the address that `--metrics` gives, `ADDR:PORT` or `NAME:PORT`, and says on standard error where that is.
     ///
     /// # Errors
-    /// The address cannot be had.
+    /// The address is unavailable.
     pub fn listen(given: &str) -> anyhow::Result<Self> {
         let address = port::resolve("--metrics", given)?;
         let listener = TcpListener::bind(address).map_err(|error| usage(format!("--metrics {address}: {error}")))?;

@@ -60,7 +60,7 @@ const HEAD_TIME_MAX: Duration = Duration::from_secs(10);
 const IDLE_TIME_MAX: Duration = Duration::from_secs(300);
 /// The longest that a client may take none of an answer's bytes.
 const WRITE_TIME_MAX: Duration = Duration::from_secs(60);
-/// The longest that a connection may take to end after it was told to.
+/// The longest that a connection may take to end after the request to end.
 const GOODBYE_TIME_MAX: Duration = Duration::from_secs(1);
 /// How often a silent HTTP/2 connection is asked whether it still stands, and after what silence the system asks any connection.
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(30);
@@ -70,7 +70,7 @@ const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// Listens at an address given by a flag, if those who could ask there may.
 ///
 /// # Errors
-/// The address cannot be had, or is open to everybody.
+/// The address is unavailable, or open to other machines without access control.
 pub async fn listen(flag: &str, given: &str, guard: &Guard) -> anyhow::Result<TcpListener> {
     let address = resolve(flag, given)?;
     guard.check(flag, address)?;

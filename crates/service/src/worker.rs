@@ -43,7 +43,7 @@ pub use scratch::Scratch;
 /// How long after the end of its lease a worker is called dead, as a share of the lease.
 const GRACE_SHARE: u32 = 3;
 
-/// How long a worker that was lost waits before it joins anew, so that a database that comes back is not overrun.
+/// How long a lost worker waits before it joins again, so a database that comes back is not overrun.
 const REJOIN_AFTER: Duration = Duration::from_secs(1);
 
 /// The crawl that workers join.
@@ -152,7 +152,7 @@ impl Working {
         Ok(())
     }
 
-    /// Crawls until `stop` resolves, or somebody else wants this worker to leave.
+    /// Crawls until `stop` resolves, or a client asks this worker to leave.
     ///
     /// # Errors
     /// The first life cannot begin; or the directory or the archive cannot be written to.

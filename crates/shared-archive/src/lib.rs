@@ -131,7 +131,7 @@ impl SharedArchive {
         std::iter::once(warc_of(name)).chain(beside(name)).try_for_each(|name| self.remove(&name))
     }
 
-    /// Copies an object to a local file, which is whole or not there. False where there is no such object.
+    /// Copies an object to a local file atomically. False if there is no such object.
     ///
     /// # Errors
     /// The object cannot be read, or the file cannot be written.
@@ -186,7 +186,7 @@ impl SharedArchive {
         }
     }
 
-    /// The text of a small object, such as a mark; no more than [`TEXT_BYTES_MAX`] of it. `None` where there is no such object.
+    /// The text of a small object, such as a mark; no more than [`TEXT_BYTES_MAX`] of it. `None` if there is no such object.
     ///
     /// # Errors
     /// The archive cannot be read.

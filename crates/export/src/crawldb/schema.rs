@@ -4,7 +4,7 @@ use postgres::Transaction;
 
 use super::{Failed, SCHEMA, codes};
 
-/// The name of the schema until it is complete. Nobody sees it, since the transaction ends after it was renamed.
+/// The name of the schema until it is complete. It is never visible, since the transaction ends after it was renamed.
 const UNFINISHED: &str = "crawldb_argiope_unfinished";
 /// What the comment on a schema begins with that an export wrote.
 const MARK: &str = "Written by argiope";
@@ -27,7 +27,7 @@ pub(super) fn begin(into: &mut Transaction<'_>) -> Result<(), Failed> {
 /// Makes the keys, and gives the schema its name.
 ///
 /// # Errors
-/// Somebody else made a schema of that name meanwhile, or made something that depends on the old tables.
+/// Another user made a schema of that name meanwhile, or something that depends on the old tables.
 pub(super) fn finish(into: &mut Transaction<'_>) -> Result<(), Failed> {
     into.batch_execute(include_str!("keys.sql"))?;
     if replaceable(into)? {

@@ -6,7 +6,7 @@ use sha1::{Digest, Sha1};
 /// What ends a row.
 pub(super) const END: &[u8] = b"\n";
 
-/// Puts the columns of a row behind what is there already.
+/// Appends the columns of a row.
 pub(super) struct RowWriter<'b>(pub(super) &'b mut Vec<u8>);
 
 impl<'b> RowWriter<'b> {

@@ -65,7 +65,7 @@ impl Package {
         Package { zip: ZipWriter::new(file), path: path.to_owned(), resources: Vec::new(), current: None }
     }
 
-    /// Begins a part; nobody knows yet how long it will be.
+    /// Begins a part of unknown length.
     pub(super) fn begin(&mut self, path: &str) -> Result<(), ExportError> {
         let is_gzipped = path.ends_with(".gz");
         let method = if is_gzipped { CompressionMethod::Stored } else { CompressionMethod::Deflated };

@@ -2,7 +2,7 @@
 
 use crate::pieces::Pieces;
 
-/// Bytes of all chunk extensions, and of all trailers: nobody reads them.
+/// Bytes of all chunk extensions, and of all trailers, which are ignored.
 const ASIDE_BYTES_MAX: usize = 16 * 1024;
 
 /// Where in a chunked body we are. Lines may end in LF alone, which leaves no doubt.

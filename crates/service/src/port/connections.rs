@@ -1,4 +1,4 @@
-//! Who may have a connection, and which one goes where there are too many.
+//! Limits of connections, and which one ends if there are too many.
 //!
 //! Where a peer has its share, or the port has all it can have, a new connection takes the place of the oldest one whose request is not
 //! wholly there: it is silent, idle, or slow. So who connects and sends nothing keeps nobody out. Where all are being answered, the new
@@ -19,7 +19,7 @@ use settings::files;
 pub(super) const CONNECTIONS_MAX: usize = 4_096;
 /// Connections to a port at a time that one peer may have, as a share of all: a peer is an IPv4 address or an IPv6 network of 64 bits.
 pub(super) const PER_PEER_MAX: usize = 1_024;
-/// Bits of an IPv6 address that are one peer's: whoever has one address has all behind them.
+/// Bits of an IPv6 address that identify a peer, who controls all addresses with this prefix.
 const PEER_BITS: u32 = 64;
 
 /// The connections to a port.

@@ -1,4 +1,4 @@
-//! May it ask? And what is said where it may not.
+//! The check of requests, and the answers to refused ones.
 
 use std::sync::Arc;
 

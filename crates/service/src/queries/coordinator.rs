@@ -19,7 +19,7 @@ use super::{QUERY_SECONDS_MAX, Query, QueryError, Request, why};
 const TRIES_MAX: u32 = 6;
 /// The pause before the second try; before each further one it is twice as long. It ends early when the list of members changes.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The list of members is looked at so often, while a query runs and while one waits to begin anew.
+/// How often the list of members is read, while a query runs and while one waits to restart.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The longest that a worker may take to begin: it may have to fetch segments before.
 const START_TIME_MAX: Duration = Duration::from_secs(300);
@@ -223,7 +223,7 @@ impl Try<'_> {
     }
 }
 
-/// The name of a query that nobody can guess.
+/// The unguessable name of a query.
 fn random_id() -> anyhow::Result<String> {
     let mut bytes = [0; 16];
     std::fs::File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut bytes)).context("/dev/urandom")?;

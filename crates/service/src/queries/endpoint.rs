@@ -75,11 +75,11 @@ pub struct Endpoint {
     pub listen: IpAddr,
     /// The host by which the processes of other workers reach that address.
     pub host: String,
-    /// Who may ask.
+    /// The access rules.
     pub guard: Guard,
     /// Brings segments of workers that are gone into the directory's `elsewhere/`.
     pub fetch: Arc<Fetch>,
-    /// Where the state of the crawl is, which tells what was visited in vain. Without it that is known by the datasets alone.
+    /// The state of the crawl, which has the URLs visited without success. Without it, only the datasets have them.
     pub state: Option<CrawlState>,
 }
 
@@ -117,7 +117,7 @@ struct Running {
 
 /// A query.
 struct Entry {
-    /// Until somebody waits for its answer.
+    /// Until a client waits for its answer.
     process: Option<Process>,
     is_cancelled: Arc<Notify>,
 }

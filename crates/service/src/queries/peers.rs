@@ -19,7 +19,7 @@ use super::QUERY_SECONDS_MAX;
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
 /// Connections that have not said yet what they are, at most: the oldest is refused then.
 const UNSAID_MAX: usize = 1_024;
-/// How often it is looked whether somebody connects, or says what for.
+/// How often new connections and their hellos are polled.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// The other processes, as one of them is connected to them.

@@ -18,7 +18,7 @@ const TOP_MAX: usize = 10_000;
 const LIMIT: usize = 100;
 const LIMIT_MAX: usize = 10_000;
 
-/// The URL that somebody gave. Without a scheme, http is meant, or https if that is what the crawl knows.
+/// The URL of a client. Without a scheme it is http, or https if the crawl knows that one.
 fn named(given: &str, rules: &CanonicalRules) -> Result<Named, QueryError> {
     let parse = |text: &str| CanonicalUrl::parse(text, rules).map(|url| url.as_str().to_owned());
     let url = parse(&with_scheme(given))

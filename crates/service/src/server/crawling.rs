@@ -242,7 +242,7 @@ fn fetched(outcomes: &Outcomes) -> u64 {
     sum(outcomes, Outcome::is_fetched)
 }
 
-/// What was visited in vain.
+/// URLs visited without success.
 fn failed(outcomes: &Outcomes) -> u64 {
     sum(outcomes, Outcome::is_failure)
 }

@@ -1,4 +1,4 @@
-//! Whether the database answers: a question to one that does not is given up, so that clients are told in time.
+//! Whether the database answers. A question to a silent one is given up, so clients get an error in time.
 //!
 //! A question may take as long as it takes: to count all URLs of a large crawl takes minutes. So not the question has a limit. The database
 //! is asked every second for nothing at all, and where it has not answered that for [`SILENCE_MAX`], all questions are given up.

@@ -31,14 +31,14 @@ pub fn clients(service: Service) -> anyhow::Result<Router> {
 /// What workers may ask.
 ///
 /// # Errors
-/// Never in practice: what they are told has a form in JSON.
+/// Never in practice: all responses have a form in JSON.
 pub fn workers(joining: &Joining) -> anyhow::Result<Router> {
     let answer = serde_json::to_string(joining)?;
     let join = move || async move { ([(header::CONTENT_TYPE, "application/json")], answer) };
     Ok(Router::new().route(joining::PATH, post(join)).layer(from_fn(api_only)))
 }
 
-/// Says what the API is to whoever asks for something else.
+/// Answers requests outside of the API with its description.
 async fn api_only(request: Request<Body>, next: Next) -> Response {
     if is_grpc(&request) || request.uri().path().starts_with("/v1/") {
         return next.run(request).await;

@@ -223,7 +223,7 @@ fn lay_out(archive: &SharedArchive, plan: &Plan, at: &At<'_>) -> anyhow::Result<
     Ok(())
 }
 
-/// Forgets the crawl of this id, so that another can be set up in its place. Nobody may have it open.
+/// Deletes the state of the crawl with this id, so another can be set up in its place. No process may have it open.
 ///
 /// # Errors
 /// The schema holds another crawl; servers or workers run; the database failed.

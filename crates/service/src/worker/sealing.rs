@@ -36,14 +36,14 @@ impl Sealer {
         Ok(Sealer { segments, thread })
     }
 
-    /// What is told of sealed segments.
+    /// The messages about sealed segments.
     pub(super) fn tell(&self) -> impl FnMut(Sealed) + Send + 'static {
         let segments = self.segments.clone();
         // It ends before its time only when the worker is lost: what is sealed then is void.
         move |sealed| drop(segments.send(sealed))
     }
 
-    /// Waits until all that it was told of is final. Nobody tells it anything any more.
+    /// Waits until all reported segments are final. No further ones are reported.
     ///
     /// # Errors
     /// The worker was lost, or an index could not be made.
