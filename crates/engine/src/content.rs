@@ -321,25 +321,25 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
 }
 
 /// Recently resolved references, one set for each document that is parsed at the time.
-static LATELY: Mutex<Vec<ReferenceCache>> = Mutex::new(Vec::new());
+static CACHES: Mutex<Vec<ReferenceCache>> = Mutex::new(Vec::new());
 
 /// How many sets are kept, two megabytes each. If more documents are parsed at once, some begin without.
-const LATELY_MAX: usize = 32;
+const CACHES_MAX: usize = 32;
 
 /// One of them, given back when the document is done.
 struct Lease(ReferenceCache);
 
 impl Lease {
     fn take() -> Self {
-        let kept = LATELY.lock().map_or(None, |mut kept| kept.pop());
+        let kept = CACHES.lock().map_or(None, |mut kept| kept.pop());
         Lease(kept.unwrap_or_default())
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Ok(mut kept) = LATELY.lock()
-            && kept.len() < LATELY_MAX
+        if let Ok(mut kept) = CACHES.lock()
+            && kept.len() < CACHES_MAX
         {
             kept.push(std::mem::take(&mut self.0));
         }
@@ -350,7 +350,7 @@ impl Drop for Lease {
 struct Resolver<'a, 'h> {
     base: CanonicalUrl,
     settings: &'a Settings,
-    lately: Lease,
+    cache: Lease,
     /// The document's encoding if it is not UTF-8: queries of its URLs are encoded with it.
     encoding: Option<&'static encoding_rs::Encoding>,
     /// The URLs found, each once, in the order of the document.
@@ -384,7 +384,7 @@ impl<'a, 'h> Resolver<'a, 'h> {
         Resolver {
             base,
             settings,
-            lately: Lease::take(),
+            cache: Lease::take(),
             encoding,
             urls,
             places,
@@ -397,10 +397,10 @@ impl<'a, 'h> Resolver<'a, 'h> {
     fn join(&mut self, href: &str) -> Result<CanonicalUrl, Rejected> {
         let rules = &self.settings.canonical;
         match self.encoding {
-            None => self.lately.0.join(&self.base, href, rules, None),
+            None => self.cache.0.join(&self.base, href, rules, None),
             Some(encoding) => {
                 let encoder: QueryEncoder<'_> = &|text: &str| Cow::Owned(encoding.encode(text).0.into_owned());
-                self.lately.0.join(&self.base, href, rules, Some(encoder))
+                self.cache.0.join(&self.base, href, rules, Some(encoder))
             }
         }
     }

@@ -85,7 +85,7 @@ pub type QueryEncoder<'a> = &'a dyn Fn(&str) -> Cow<'_, [u8]>;
 /// spelling. Besides: no fragment, no user name or password, no dot at the end of the host.
 #[derive(Clone)]
 pub struct CanonicalUrl {
-    /// Shared: a URL that is found is handed to the crawl, the dataset, and whoever asks for it again.
+    /// Shared between the crawl, the dataset, and the cache of references.
     text: Arc<str>,
     // Offsets into the text, each a function of it.
     host_end: u32,

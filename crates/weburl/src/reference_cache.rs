@@ -1,4 +1,4 @@
-//! URLs found lately: the references of a site's pages mostly lead to the same ones.
+//! Recently resolved references: those of a site's pages mostly lead to the same URLs.
 
 use std::hash::BuildHasher;
 
@@ -9,14 +9,14 @@ use crate::{CanonicalRules, CanonicalUrl, QueryEncoder, Rejected};
 /// Places for URLs: a megabyte, and as much for the texts of the URLs.
 const PLACES: usize = 16_384;
 
-/// Resolves references, and remembers where those lead that are found again and again: such a one costs neither the hash that is its key
+/// Resolves references, and caches the targets of frequent ones. A cached reference costs neither the hash of its key
 /// nor memory of its own.
 #[derive(Default)]
 pub struct ReferenceCache {
-    /// What is told of each place before it is looked into: most references of the web are found once, and then neither the place is read nor
-    /// what it points to. Empty, as the places are, until the first is found.
+    /// Marks of each place, checked before the place is read: most references of the web occur once, and then neither the place nor
+    /// its URL is read. Empty, like the places, until the first reference.
     marks: Vec<Marks>,
-    /// A URL lies in the place that its text tells.
+    /// URLs, each in the place that its hash gives.
     places: Vec<Option<CachedReference>>,
     random: RandomState,
     rules: CanonicalRules,
@@ -25,20 +25,20 @@ pub struct ReferenceCache {
 /// Parts of hashes.
 #[derive(Clone, Copy, Default)]
 struct Marks {
-    /// Of what lies in the place.
+    /// Of the URL in the place.
     found: u32,
-    /// Of what was looked for last, and not there: it comes in when it is looked for again.
+    /// Of the last URL that was looked up and missing: it enters at its second lookup.
     missed: u32,
 }
 
 struct CachedReference {
-    /// The reference as it was written, where it takes the URL parser and stands for itself.
+    /// The reference as written, if it needs the URL parser and does not depend on the base.
     written: Option<Box<str>>,
     url: CanonicalUrl,
 }
 
 impl ReferenceCache {
-    /// What [`CanonicalUrl::join_encoded`] gives.
+    /// The result of [`CanonicalUrl::join_encoded`].
     ///
     /// # Errors
     /// As that.
