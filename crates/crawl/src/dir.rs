@@ -192,7 +192,7 @@ impl CrawlDir {
         self.root.join(STATE)
     }
 
-    /// True where a crawl was begun here.
+    /// True if a crawl was begun here.
     #[must_use]
     pub fn holds_crawl(&self) -> bool {
         self.settings().is_file()

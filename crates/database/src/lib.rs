@@ -50,7 +50,7 @@ pub enum DatabaseError {
         /// How long it was waited for.
         seconds: u64,
     },
-    /// The server wants a password, and only somebody else's words lead to it.
+    /// The server wants a password, but the user did not name the host.
     #[error(
         "{database}: the server wants a password: give it in PGPASSWORD or ~/.pgpass, and name the host yourself, with --store or as \
          PGHOST={host}: only the crawl's directory names it, which may be somebody else's"
@@ -77,7 +77,7 @@ pub struct Address {
     config: Config,
     /// As given, without the password.
     text: String,
-    /// Whether the user said so, who is asked for the password then.
+    /// Whether the user named the host. Only then a password is used.
     is_users: bool,
 }
 
@@ -95,7 +95,7 @@ impl Address {
         Ok(Address { config, text, is_users: true })
     }
 
-    /// The same address where not the user names it, but a crawl's directory, which may be somebody else's. It gets no password but its own,
+    /// The same address named by a crawl's directory, which may be another person's, not by the user. It gets no password except its own,
     /// unless the environment names the host too, as `PGHOST` (and `PGPORT`).
     #[must_use]
     pub fn told_by_directory(self) -> Self {

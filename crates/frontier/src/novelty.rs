@@ -66,7 +66,7 @@ impl Novelty {
         self.last.remove(&site);
     }
 
-    /// Remembers a feature. True where it was not.
+    /// Remembers a feature. True if it is new.
     fn remember(&mut self, site: SiteKey, feature: u64) -> bool {
         if self.marks.is_empty() {
             self.marks = vec![0; REMEMBERED];

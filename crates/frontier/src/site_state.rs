@@ -38,25 +38,25 @@ pub fn window_urls(all: usize, sites: usize) -> usize {
 /// What is known of a site's robots.txt.
 #[derive(Clone, Debug)]
 pub enum RobotsState {
-    /// Nothing that counts: it must be asked for.
+    /// Nothing valid: it must be requested.
     Unknown,
-    /// It is being asked for.
+    /// It is being requested.
     InFlight {
-        /// What was known before, which goes on to count if it cannot be had (RFC 9309 §2.4).
+        /// The earlier rules, which stay valid if it cannot be fetched (RFC 9309 §2.4).
         earlier: Option<Box<RobotsState>>,
     },
     /// The rules hold until the time given, but are in the store. They must be read before the next visit.
     Stored {
         /// How long the site asks to wait between visits, as far as that is known.
         crawl_delay: Option<Duration>,
-        /// From when on they must be asked for again.
+        /// When they must be requested again.
         expires_at: Timestamp,
     },
     /// The rules hold until the time given.
     Known {
         /// The rules.
         rules: RobotsTxt,
-        /// From when on they must be asked for again.
+        /// When they must be requested again.
         expires_at: Timestamp,
     },
 }
@@ -140,7 +140,7 @@ pub struct SiteState {
     taken: HashSet<u64>,
     /// All of the store's queue up to here is in memory or taken.
     loaded_to: Option<Position>,
-    /// There is nothing in the store's queue beyond what is in memory or taken.
+    /// The store's queue has nothing that is not in memory or taken.
     all_loaded: bool,
     /// The window was cut or dropped since a read of the queue began: the read may lie behind a gap.
     cut: bool,
@@ -151,7 +151,7 @@ pub struct SiteState {
     asked_until: Timestamp,
     /// When it is due by the last record of it.
     recorded_due_at: Timestamp,
-    /// How often in a row its robots.txt could not be had again, while an earlier one counts.
+    /// How many requests in a row for a new robots.txt failed, while an earlier one is valid.
     stale_tries: u32,
     shapes: HashMap<u64, Counted>,
     /// Shapes whose count has come to be worth writing.
@@ -313,7 +313,7 @@ impl SiteState {
         self.record.given_up.get_or_insert(failure);
     }
 
-    /// True where the site is given up.
+    /// True if the site is given up.
     #[must_use]
     pub fn is_given_up(&self) -> bool {
         self.record.given_up.is_some()
@@ -330,13 +330,13 @@ impl SiteState {
         self.record.pages_fetched
     }
 
-    /// True where it is not believed about what has changed.
+    /// True if its answers about changes are not trusted.
     #[must_use]
     pub fn misleads(&self) -> bool {
         self.record.misleads
     }
 
-    /// From now on it is not believed about what has changed.
+    /// From now on its answers about changes are not trusted.
     pub fn set_misleads(&mut self) {
         self.record.misleads = true;
     }
@@ -346,7 +346,7 @@ impl SiteState {
         self.record.sitemaps_read = self.record.sitemaps_read.saturating_add(1);
     }
 
-    /// True where a window of its queue should be read from the store: less than half of one is left and there is more.
+    /// True if a window of its queue should be read from the store: less than half of one is left and there is more.
     #[must_use]
     pub fn wants_load(&self, window: usize) -> bool {
         !self.all_loaded && self.queue.len() < window / 2
@@ -364,7 +364,7 @@ impl SiteState {
         self.loaded_to
     }
 
-    /// Takes in what was read of the store's queue from behind [`SiteState::loaded_to`]; `all` says that there is no more.
+    /// Takes the entries read from the store's queue after [`SiteState::loaded_to`]; `all` says that there are no more.
     pub fn loaded(&mut self, entries: Vec<Queued>, all: bool) {
         if std::mem::take(&mut self.cut) {
             // It must be read anew from behind the cut.
@@ -434,43 +434,43 @@ impl SiteState {
         self.taken.remove(&url);
     }
 
-    /// True where there is nothing to do for it, now or in the store, and nothing under way.
+    /// True if there is no work for it, in memory or in the store, and nothing under way.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.all_loaded && self.queue.is_empty() && !self.sweep.leaves_something() && !self.is_under_way()
     }
 
-    /// True where a visit or a record of it is under way.
+    /// True if a visit or a record of it is under way.
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         self.in_flight > 0 || self.uncommitted > 0
     }
 
-    /// True where a URL waits in memory.
+    /// True if a URL waits in memory.
     #[must_use]
     pub fn has_waiting(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// True where something of it waits in memory besides its robots.txt, which waits on behalf of other sites.
+    /// True if a URL of it waits in memory, other than its robots.txt, which waits on behalf of other sites.
     #[must_use]
     pub fn has_more_than_robots_waiting(&self) -> bool {
         self.queue.iter().any(|waiting| waiting.candidate.purpose != Purpose::Robots)
     }
 
-    /// True where it has ever answered with a page.
+    /// True if it has ever answered with a page.
     #[must_use]
     pub fn was_reached(&self) -> bool {
         !self.record.response_time.is_zero()
     }
 
-    /// True where neither a page nor a sitemap of it was fetched with success.
+    /// True if neither a page nor a sitemap of it was fetched successfully.
     #[must_use]
     pub fn has_fetched_nothing(&self) -> bool {
         self.record.pages_fetched == 0 && self.record.sitemaps_read == 0
     }
 
-    /// True where every URL of it that waits can be settled without the network.
+    /// True if every waiting URL of it can be settled without the network.
     #[must_use]
     pub fn needs_no_network(&self) -> bool {
         self.is_given_up()

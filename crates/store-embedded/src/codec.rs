@@ -218,7 +218,7 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
     to.finish()
 }
 
-/// In place of a kind, where there is none and more follows.
+/// In place of a kind, if there is none and more follows.
 const NO_KIND: u8 = 0;
 const HAS_CONTENT_AT: u8 = 1;
 const HAS_ETAG: u8 = 1 << 1;

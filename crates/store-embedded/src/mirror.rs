@@ -29,7 +29,7 @@ pub(crate) struct Mirror {
 }
 
 impl Mirror {
-    /// Mirrors the engine of the store in `dir`, which nobody has open to commit.
+    /// Mirrors the engine of the store in `dir`, which no process has open to commit.
     pub(crate) fn of(dir: &Path) -> Result<Self, StoreError> {
         // Relative links would lead elsewhere.
         let from = dir.canonicalize().map_err(|error| error::system_at(dir, DOING, &error))?.join(ENGINE_DIR);

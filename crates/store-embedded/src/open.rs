@@ -159,7 +159,7 @@ fn remove_unfinished(dir: &Path, engine_dir: &Path, is_begun: bool) -> Result<()
     Ok(())
 }
 
-/// Reads the format version and how far the store is; `None` where nothing was ever written to it.
+/// Reads the format version and how far the store is; `None` if nothing was ever written to it.
 fn read_progress(tables: &Tables) -> Result<Option<(u32, Progress)>, StoreError> {
     let read = |key| tables.meta.get(key).map_err(tables.failed("reading the format version"));
     let Some(version) = read(keys::FORMAT)? else { return Ok(None) };

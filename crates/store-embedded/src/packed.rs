@@ -5,7 +5,7 @@ use std::io::Read;
 
 /// Bytes from which a value is compressed.
 pub(crate) const PACKED_BYTES_MIN: usize = 4 << 10;
-/// Bytes that a value has when it is unpacked, at most. A directory of somebody else may hold any bytes.
+/// The largest size of an unpacked value, in bytes. A foreign directory may hold any bytes.
 const UNPACKED_BYTES_MAX: u64 = 64 << 20;
 /// The fastest level that makes a file of rules three to ten times smaller.
 const LEVEL: i32 = 1;

@@ -85,7 +85,7 @@ impl Queue {
         Ok(Queue { generations, write_buffer_bytes, urls_min: options.generation_urls })
     }
 
-    /// All there are now. Who has taken a snapshot before finds all in them that it shows.
+    /// All current generations. An earlier snapshot finds everything that it shows in them.
     pub(crate) fn generations(&self) -> Generations {
         self.generations.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

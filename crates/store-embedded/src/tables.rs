@@ -40,7 +40,7 @@ pub(crate) struct Tables {
     /// Site key and hash to the counter of a shape. In formats 1 to 4 they were in the records of the sites, which is still so until such a
     /// record is written again.
     pub(crate) shapes: Keyspace,
-    /// Site key to what is known of robots.txt.
+    /// Site key to the record of robots.txt.
     pub(crate) robots: Keyspace,
     /// Content digest to the key of the URL that had it first.
     pub(crate) contents: Keyspace,

@@ -30,7 +30,7 @@ pub(crate) fn begin_round(totals: &mut Totals, round: &Round) {
     totals.round = round.clone();
 }
 
-/// True where the last visit is a page of this round, which is not the first.
+/// True if the last visit is a page of this round, which is not the first.
 fn is_of_round(totals: &Totals, url: Standing) -> bool {
     let Round { number, .. } = totals.round;
     let is_of_round = |visit: &VisitSummary| visit.round == number && visit.outcome.is_fetched();

@@ -93,7 +93,7 @@ pub(super) struct State {
     is_ended: bool,
     /// The session is gone.
     is_aborted: bool,
-    /// Nobody reads any more.
+    /// The reader has left.
     is_gone: bool,
     failed: Option<String>,
 }
@@ -108,7 +108,7 @@ pub(super) enum Next {
     End,
 }
 
-/// Resolves what was about to be committed when a process ended, while the state is as it was left. Does nothing where there is no stream.
+/// Resolves the doubtful lines of a process that was killed, before the state changes. Does nothing without a stream.
 ///
 /// # Errors
 /// The state or the log of the stream cannot be read or written.
@@ -135,7 +135,7 @@ struct Log {
     witness: Option<Witness>,
 }
 
-/// Reads the log; `None` where there is none.
+/// Reads the log; `None` if there is none.
 fn read_log(dir: &Path) -> anyhow::Result<Option<Log>> {
     let path = log_path(dir);
     let named = || path.display().to_string();
@@ -385,7 +385,7 @@ fn open_lines(dir: &Path, position: u64, end: u64) -> anyhow::Result<(File, u64)
     Ok((file, base))
 }
 
-/// The position of a stream that a file has; `None` where there is no such file.
+/// The position of a stream in a file; `None` if there is no such file.
 fn file_position(path: &Path, from: u64) -> Option<u64> {
     std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|metadata| from + metadata.len())
 }
@@ -421,12 +421,12 @@ impl Shared {
         self.change(|state| state.is_ended = true);
     }
 
-    /// The session is gone: nobody waits for anything.
+    /// The session is gone: nothing waits for an answer.
     pub(super) fn abort(&self) {
         self.change(|state| state.is_aborted = true);
     }
 
-    /// What was not sent, in bytes, and whether nobody reads any more.
+    /// The unsent bytes, and whether the reader has left.
     pub(super) fn left(&self) -> anyhow::Result<(u64, bool)> {
         let state = self.lock();
         match &state.failed {
@@ -435,7 +435,7 @@ impl Shared {
         }
     }
 
-    /// Waits while too much waits for the reader, unless the run is to end: what is under way then is little.
+    /// Waits while too many lines wait for the reader, unless the run is about to end: then little is under way.
     fn wait_for_room(&self, bytes: u64, bytes_max: u64) -> anyhow::Result<()> {
         let mut state = self.lock();
         loop {
@@ -477,7 +477,7 @@ impl Shared {
         self.change(|state| (state.sent, state.safe) = (sent, safe));
     }
 
-    /// Nobody reads any more: the run is to end.
+    /// The reader has left: the run must end.
     pub(super) fn gone(&self) {
         self.change(|state| state.is_gone = true);
         self.stopping.send_replace(true);
@@ -491,7 +491,7 @@ impl Shared {
         self.lock().is_aborted
     }
 
-    /// Whether the run has ended or is to end, and nobody waits for a reader that takes nothing.
+    /// Whether the run has ended or must end, so it does not wait for a reader that takes nothing.
     pub(super) fn is_over(&self) -> bool {
         let state = self.lock();
         state.is_aborted || *self.stopping.borrow()

@@ -147,7 +147,7 @@ impl Output {
     }
 }
 
-/// Sends what is committed until all is sent and nothing comes any more, or nobody takes it.
+/// Sends committed lines until the stream ends and all are sent, or the reader has left.
 pub(super) fn send(mut output: Output, shared: &Shared) {
     if let Err(error) = send_all(&mut output, shared) {
         shared.failed(format!("{}: {error}", output.name()));

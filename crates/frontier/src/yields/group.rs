@@ -51,7 +51,7 @@ pub(super) fn ends_of_trees(path: &str) -> [usize; TREES] {
     ends
 }
 
-/// True where a key may be one of a group.
+/// True if a key may be one of a group.
 #[must_use]
 pub const fn is_key_of_group(key: u64) -> bool {
     key >> MARK_SHIFT == MARK >> MARK_SHIFT
@@ -69,7 +69,7 @@ impl Group<'_> {
         mixed(hash) | MARK
     }
 
-    /// True where a URL of the site belongs to it.
+    /// True if a URL of the site belongs to it.
     #[must_use]
     pub fn contains(&self, url: &CanonicalUrl) -> bool {
         match self {

@@ -29,7 +29,7 @@ pub(crate) struct Placed {
 type Place = (Generation, QueueKey);
 
 impl<'b> Plan<'b> {
-    /// Applies a batch to what is known before it.
+    /// Applies a batch to the state before it.
     pub(crate) fn of(batch: &'b Batch, view: &View, known: &KnownTable) -> Result<(Self, Committed), StoreError> {
         let before = Before { view, known };
         let (mut writes, committed) = store::apply(batch, &before)?;
@@ -38,7 +38,7 @@ impl<'b> Plan<'b> {
         Ok((Plan { urls, writes }, committed))
     }
 
-    /// True where a URL, whose record changes, had outlinks.
+    /// True if a URL whose record changes had outlinks.
     pub(crate) fn had_outlinks(&self, key: UrlKey) -> bool {
         let url = self.urls.binary_search_by_key(&key, |url| url.change.key).ok().map(|at| &self.urls[at]);
         url.and_then(|url| url.change.before?.visit).is_some_and(|visit| visit.has_outlinks)

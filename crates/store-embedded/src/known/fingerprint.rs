@@ -1,4 +1,4 @@
-//! The hash by which known URLs are told apart.
+//! The hash that identifies known URLs.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -37,7 +37,7 @@ pub(crate) enum Fingerprints {
 pub(crate) struct Secret([u128; 5]);
 
 impl Fingerprints {
-    /// With a secret that nobody knows.
+    /// With a random secret.
     pub(crate) fn keyed() -> Self {
         // Seeded by the system's random numbers.
         let random = RandomState::new();

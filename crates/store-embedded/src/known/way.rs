@@ -32,7 +32,7 @@ impl Way {
         if fits { Way::Page { distance, is_in_queue: standing.is_in_queue() } } else { Way::InRecord }
     }
 
-    /// True where the URL's record belongs into the queue. The way tells where it stands there.
+    /// True if the URL's record belongs into the queue. The path gives its place there.
     pub(crate) fn is_record_in_queue(self) -> bool {
         matches!(self, Way::Page { is_in_queue: true, .. })
     }
