@@ -75,7 +75,7 @@ pub fn tell(level: Level, text: fmt::Arguments<'_>) {
 }
 
 /// Says it in the log alone, where there is one. A log that cannot be written, since its disk is full, ends no crawl.
-pub fn log(level: Level, text: &str, summary: Option<Value>) {
+pub fn log(level: Level, text: &str, more: Option<(&str, Value)>) {
     let Some((file, clock)) = LISTENERS.get().and_then(|listeners| listeners.log.as_ref()) else { return };
     let level = match level {
         Level::Error => "error",
@@ -83,8 +83,8 @@ pub fn log(level: Level, text: &str, summary: Option<Value>) {
         Level::Detail => "detail",
     };
     let mut line = json!({ "at": clock.date().to_rfc3339(), "level": level, "message": text });
-    if let (Some(summary), Some(line)) = (summary, line.as_object_mut()) {
-        line.insert("summary".to_owned(), summary);
+    if let (Some((key, value)), Some(line)) = (more, line.as_object_mut()) {
+        line.insert(key.to_owned(), value);
     }
     let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = file.write_all(format!("{line}\n").as_bytes());

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
+use crawl::Outlook;
 use engine::Progress;
 
 use crate::message::{Level, log, show};
@@ -34,6 +35,7 @@ pub struct Printer {
     fetches_lost: u64,
     has_told_of_clock: bool,
     has_told_of_network: bool,
+    has_told_of_disk: bool,
 }
 
 impl Printer {
@@ -52,11 +54,12 @@ impl Printer {
             fetches_lost: 0,
             has_told_of_clock: false,
             has_told_of_network: false,
+            has_told_of_disk: false,
         }
     }
 
-    /// Shows where the crawl stands.
-    pub fn show(&mut self, now: Progress) {
+    /// Shows the progress of the crawl, and what is left of it as far as that is known.
+    pub fn show(&mut self, now: Progress, outlook: Option<&Outlook>) {
         self.fetches_lost = now.fetches_lost;
         if let (Some(by), false) = (now.clock_set_back, self.has_told_of_clock) {
             self.has_told_of_clock = true;
@@ -75,16 +78,29 @@ impl Printer {
                 }
             );
         }
+        if let Some(outlook) = outlook.filter(|outlook| outlook.is_disk_short() && !self.has_told_of_disk) {
+            self.has_told_of_disk = true;
+            self.end_line();
+            let (left, more) = (outlook.disk_bytes_left, outlook.disk_bytes_expected.unwrap_or_default());
+            let (left, more) = (human_bytes(left), human_bytes(more));
+            crate::say!(
+                "the disk has {left} left, and the URLs in the queue need about {more}: make room, or stop the crawl in time"
+            );
+        }
         let before = *self.last.get_or_insert(now);
         if now.elapsed >= self.last_logged + PLAIN_EVERY {
             self.last_logged = now.elapsed;
-            log(Level::Info, line(&before, &now).trim_start(), None);
+            log(
+                Level::Info,
+                line(&before, &now, outlook).trim_start(),
+                outlook.and_then(|outlook| Some(("outlook", serde_json::to_value(outlook).ok()?))),
+            );
         }
         let due = self.changing || now.elapsed >= self.last_plain + PLAIN_EVERY;
         if self.silent || !due {
             return;
         }
-        let line = line(&before, &now);
+        let line = line(&before, &now, outlook);
         self.last = Some(now);
         self.last_plain = now.elapsed;
         let mut out = std::io::stderr().lock();
@@ -110,17 +126,46 @@ impl Printer {
     }
 }
 
-fn line(before: &Progress, now: &Progress) -> String {
+fn line(before: &Progress, now: &Progress, outlook: Option<&Outlook>) -> String {
     let (pages, elapsed) = (now.pages - before.pages, now.elapsed.saturating_sub(before.elapsed));
     #[expect(clippy::cast_precision_loss, reason = "a rate is shown")]
     let rate = if elapsed.is_zero() { 0.0 } else { pages as f64 / elapsed.as_secs_f64() };
     let aside = if now.sites_aside == 0 { String::new() } else { format!("  {} in trouble", now.sites_aside) };
     format!(
-        "{:>6}s  {} pages  {rate:.1}/s  {}  {} fetching  {} sites waiting{aside}",
+        "{:>6}s  {} pages  {rate:.1}/s  {}  {} fetching  {} sites waiting{aside}{}",
         now.elapsed.as_secs(),
         now.pages,
         human_bytes(now.bytes),
         now.in_flight,
-        now.sites_waiting
+        now.sites_waiting,
+        outlook.map(left).unwrap_or_default()
     )
+}
+
+/// What is left, behind the progress.
+fn left(outlook: &Outlook) -> String {
+    let Outlook { waiting, failed, kept_out, disk_bytes, .. } = *outlook;
+    let expected = outlook.disk_bytes_expected.filter(|_| waiting > 0);
+    let expected = expected.map(|bytes| format!(" and {} more", human_bytes(bytes))).unwrap_or_default();
+    let ends = outlook.ends_in.filter(|_| waiting > 0).map(|time| Duration::from_secs(time.as_secs()));
+    let ends = ends.map(|time| format!("  at least {} left", humantime::format_duration(time))).unwrap_or_default();
+    let errors = if failed > 0 { format!("  {failed} failed") } else { String::new() };
+    let refused = if kept_out > 0 { format!("  {kept_out} kept out") } else { String::new() };
+    format!("  {waiting} URLs waiting{errors}{refused}  {} on disk{expected}{ends}", human_bytes(disk_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_told_as_far_as_it_is_known() {
+        let outlook = Outlook { waiting: 300, disk_bytes: 1_500_000, ..Outlook::default() };
+        assert_eq!(left(&outlook), "  300 URLs waiting  1.5 MB on disk");
+        let ends_in = Some(Duration::from_millis(150_400));
+        let outlook = Outlook { failed: 2, kept_out: 7, disk_bytes_expected: Some(3_000_000), ends_in, ..outlook };
+        let all = "  300 URLs waiting  2 failed  7 kept out  1.5 MB on disk and 3.0 MB more  at least 2m 30s left";
+        assert_eq!(left(&outlook), all);
+        assert_eq!(left(&Outlook { waiting: 0, ..outlook }), "  0 URLs waiting  2 failed  7 kept out  1.5 MB on disk");
+    }
 }

@@ -19,6 +19,7 @@ use weburl::CanonicalUrl;
 
 use crate::held::Held;
 use crate::live::{Answers, Live};
+use crate::outlook::{Disk, Outlook, visited};
 use crate::retry::Retry;
 use crate::steer::{self, Change, Steering};
 use crate::stream::{Stream, StreamTo};
@@ -65,6 +66,8 @@ pub struct Handle {
     stopping: watch::Sender<bool>,
     progress: watch::Receiver<Progress>,
     steering: Arc<Steering>,
+    /// URLs requested by the runs before.
+    visited_before: u64,
 }
 
 /// How a run ended.
@@ -247,6 +250,7 @@ impl Session {
             stopping: self.stopping.clone(),
             progress: self.progress.subscribe(),
             steering: self.steering.clone(),
+            visited_before: visited(&self.before),
         }
     }
 
@@ -320,6 +324,18 @@ impl Handle {
     #[must_use]
     pub fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.clone()
+    }
+
+    /// What is left of the crawl. It lists the crawl's directory, so it may take a moment. `None` if the session has ended, or if the state
+    /// is in PostgreSQL, where counting all URLs takes long.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn outlook(&self) -> Result<Option<Outlook>, StoreError> {
+        let Some(root) = self.steering.embedded_root() else { return Ok(None) };
+        let Some(view) = self.view()? else { return Ok(None) };
+        let elapsed = self.progress.borrow().elapsed;
+        Ok(Some(Outlook::of(&view.totals()?, self.visited_before, elapsed, Disk::of(root))))
     }
 
     /// A snapshot of the state after the last commit; `None` if the session has ended.

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError, Weak};
 
 use anyhow::{Context, anyhow, bail};
@@ -211,6 +212,12 @@ pub struct Steering {
 }
 
 impl Steering {
+    /// The directory of a crawl that has its state there too.
+    pub(crate) fn embedded_root(&self) -> Option<&Path> {
+        let options = self.options.lock().unwrap_or_else(PoisonError::into_inner);
+        options.store.is_none().then(|| self.dir.root())
+    }
+
     pub(crate) fn new(
         dir: CrawlDir,
         held: Held,

@@ -6,13 +6,14 @@ mod seeds;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
 use crawl::retry::{self, Retry};
 use crawl::stream::{Field, StreamTo, Target};
 use crawl::trouble::trouble_of;
-use crawl::{Again, Builder, CrawlDir, Ended, Recorded, Session, SinkError};
+use crawl::{Again, Builder, CrawlDir, Ended, Handle, Outlook, Recorded, Session, SinkError};
 use engine::{End, Waiting};
 use model::{Outcome, Visit};
 use printable::{Printable, counted};
@@ -22,6 +23,7 @@ use settings::secrets_file::Secrets;
 use settings::units::{Bytes, Span};
 use settings::usage;
 use store::Store;
+use tokio::sync::watch as channel;
 use weburl::CanonicalUrl;
 
 use self::seeds::Seeds;
@@ -47,6 +49,8 @@ const FIXED: [&str; 10] = [
 
 /// Seeds named with their reason when a crawl could fetch nothing.
 const SEEDS_TOLD_MAX: usize = 20;
+/// How often a crawl looks what is left of it.
+const LOOK_AHEAD_EVERY: Duration = Duration::from_secs(10);
 
 /// The arguments of `argiope crawl`.
 #[derive(Args, Debug)]
@@ -186,7 +190,8 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let ended = watch(session, threads, Watched { show, metrics })?;
     let summary = summary_of(&ended, &dir, TimeSpent::since(&stages_before));
     let told = if args.json { summary.to_json()? + "\n" } else { summary.to_text() };
-    log(Level::Info, "the run ended", serde_json::from_str(&summary.to_json()?).ok());
+    let logged = serde_json::from_str(&summary.to_json()?).ok();
+    log(Level::Info, "the run ended", logged.map(|summary| ("summary", summary)));
     // Nobody may be reading any more; how the crawl ended is said by the exit code.
     let _ = match prints_lines {
         _ if args.quiet && !args.json => Ok(()),
@@ -360,6 +365,8 @@ pub fn watch(session: Builder, threads: usize, watched: Watched) -> anyhow::Resu
     let mut printer = Printer::new(show);
     let ended = runtime.block_on(async {
         let interrupted = stop_signal()?;
+        let (outlooks, outlook) = channel::channel(None);
+        tokio::spawn(look_ahead(handle.clone(), outlooks));
         tokio::spawn(async move {
             interrupted.await;
             handle.stop();
@@ -371,7 +378,7 @@ pub fn watch(session: Builder, threads: usize, watched: Watched) -> anyhow::Resu
                 ended = &mut running => break ended,
                 Ok(()) = progress.changed() => {
                     let now = *progress.borrow_and_update();
-                    printer.show(now);
+                    printer.show(now, outlook.borrow().as_ref());
                     metrics.iter().for_each(|metrics| metrics.note(now));
                 }
             }
@@ -379,10 +386,21 @@ pub fn watch(session: Builder, threads: usize, watched: Watched) -> anyhow::Resu
     });
     runtime.shutdown_background();
     let ended = ended?;
-    printer.show(ended.progress);
+    printer.show(ended.progress, None);
     printer.end();
     tell_all(&ended.notices);
     Ok(ended)
+}
+
+/// Looks now and then what is left of a crawl, until it ends. Its directory is listed beside the crawl.
+async fn look_ahead(handle: Handle, outlooks: channel::Sender<Option<Outlook>>) {
+    loop {
+        tokio::time::sleep(LOOK_AHEAD_EVERY).await;
+        let looking = handle.clone();
+        // Where the store cannot be read, the crawl itself says so.
+        let Ok(Ok(Some(outlook))) = tokio::task::spawn_blocking(move || looking.outlook()).await else { return };
+        outlooks.send_replace(Some(outlook));
+    }
 }
 
 /// The summary of a run.

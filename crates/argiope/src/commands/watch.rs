@@ -216,7 +216,7 @@ fn round(
                     is_stopping = true;
                     handle.stop();
                 }
-                Ok(()) = progress.changed() => printer.show(*progress.borrow_and_update()),
+                Ok(()) = progress.changed() => printer.show(*progress.borrow_and_update(), None),
             }
         }
     })?;

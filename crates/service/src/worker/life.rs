@@ -118,7 +118,7 @@ impl Working {
         let (at_work, mut busy) = watch::channel(Progress::default());
         let crawled = runtime.block_on(async {
             let report = |progress| {
-                printer.show(progress);
+                printer.show(progress, None);
                 self.watched.metrics.iter().for_each(|metrics| metrics.note(progress));
                 at_work.send_replace(progress);
             };
