@@ -1,163 +1,259 @@
-//! A batch as the arguments of the function `commit`: columns as arrays, each URL once, in the order of the keys.
+//! A commit as the arguments of the functions `begin_commit` and `end_commit`: columns as arrays with their names, each URL once, in the
+//! order of the keys.
 
-use std::collections::btree_map::Entry::{Occupied, Vacant};
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Candidate, Distance, Outcome, RobotsAnswer, SiteRecord, Visit};
+use model::{Candidate, Outcome, RobotsAnswer, SiteRecord, Visit};
 use postgres::types::ToSql;
-use store::Batch;
+use store::{Batch, Change, Writes};
 use weburl::UrlKey;
 
+use crate::known::Applied;
 use crate::numbers::{key, ordered, plain};
 use crate::rows::{More, failure_word, purpose_word};
 use crate::session::Parameters;
 use crate::text::{joined, stored};
 
-/// The arguments behind those that say who commits, in their order.
-pub(crate) fn of(batch: &Batch) -> Parameters {
-    let mut arguments = Columns::default();
-    arguments.reopened(batch);
-    arguments.round(batch);
+/// Who commits, and the number of the commit.
+#[derive(Default)]
+pub(crate) struct Who {
+    pub(crate) id: i64,
+    /// The opening of the store, a UUID.
+    pub(crate) process: String,
+    pub(crate) number: i64,
+}
+
+/// Named arguments.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    names: Vec<String>,
+    pub(crate) values: Parameters,
+}
+
+/// Those of `begin_commit`: all URLs of the batch.
+pub(crate) fn beginning(who: &Who, fence: &[(String, i64)], batch: &Batch) -> Arguments {
+    let mut arguments = Arguments::default();
+    arguments.value("me", who.id);
+    arguments.value("my_process", who.process.clone());
+    arguments.value("commit_number", who.number);
+    arguments.column("fence_group", fence, |(group, _)| group.clone());
+    arguments.column("fence_epoch", fence, |(_, epoch)| *epoch);
     arguments.found(batch);
-    arguments.touched(batch);
-    arguments.visits(batch);
-    arguments.attempts(batch);
+    arguments.keys("t", &touched(batch), |key| *key);
+    arguments.repeated(batch);
+    arguments.value("has_holders", !batch.holders.is_empty());
+    arguments
+}
+
+/// Those of `end_commit`: what is written.
+pub(crate) fn ending(who: &Who, seeds_known: i64, batch: &Batch, applied: &Applied<'_>) -> Arguments {
+    let mut arguments = Arguments::default();
+    arguments.value("me", who.id);
+    arguments.value("commit_number", who.number);
+    arguments.value("seeds_known", seeds_known);
+    arguments.round(batch);
+    arguments.urls(&applied.writes.urls);
+    arguments.queue(&applied.writes.urls);
+    arguments.visits(&applied.writes);
+    arguments.attempts(applied);
+    arguments.consequences(applied);
     arguments.holders(batch);
     arguments.sites(batch);
     arguments.shapes(batch);
     arguments.robots(batch);
     arguments.seeds(batch);
     arguments.segments(batch);
-    arguments.0
+    arguments
 }
 
-#[derive(Default)]
-struct Columns(Parameters);
+impl Arguments {
+    /// For a call in PostgreSQL's named notation.
+    pub(crate) fn names(&self) -> String {
+        let named: Vec<String> = self.names.iter().zip(1..).map(|(name, n)| format!("{name} => ${n}")).collect();
+        named.join(", ")
+    }
 
-impl Columns {
-    /// Adds the arguments made of a table's rows: one array for each column.
-    fn column<R, T>(&mut self, rows: &[R], value: impl Fn(&R) -> T)
+    fn value<T: ToSql + Sync + Send + 'static>(&mut self, name: &str, value: T) {
+        self.names.push(name.to_owned());
+        self.values.push(Box::new(value));
+    }
+
+    /// Adds the argument made of a column of a table's rows.
+    fn column<R, T>(&mut self, name: &str, rows: &[R], value: impl Fn(&R) -> T)
     where
         Vec<T>: ToSql + Sync + Send + 'static,
     {
-        self.0.push(Box::new(rows.iter().map(value).collect::<Vec<T>>()));
+        self.value(name, rows.iter().map(value).collect::<Vec<T>>());
     }
 
-    fn keys<R>(&mut self, rows: &[R], of: impl Fn(&R) -> UrlKey) {
-        self.column(rows, |row| key(of(row)).0);
-        self.column(rows, |row| key(of(row)).1);
+    /// The key of each row, as two columns.
+    fn keys<R>(&mut self, table: &str, rows: &[R], of: impl Fn(&R) -> UrlKey) {
+        self.column(&format!("{table}_site"), rows, |row| key(of(row)).0);
+        self.column(&format!("{table}_url"), rows, |row| key(of(row)).1);
     }
 
-    fn optional_keys<R>(&mut self, rows: &[R], of: impl Fn(&R) -> Option<UrlKey>) {
-        self.column(rows, |row| of(row).map(|url| key(url).0));
-        self.column(rows, |row| of(row).map(|url| key(url).1));
-    }
-
-    fn reopened(&mut self, batch: &Batch) {
-        let keys: BTreeSet<_> = batch.reopened.iter().copied().collect();
-        let rows: Vec<_> = keys.into_iter().collect();
-        self.keys(&rows, |key| *key);
-    }
-
-    fn round(&mut self, batch: &Batch) {
-        let round = batch.round.as_ref();
-        self.0.push(Box::new(round.map(|round| i32::try_from(round.number).unwrap_or(i32::MAX))));
-        self.0.push(Box::new(round.map(|round| plain(round.began_at.0))));
-        self.0.push(Box::new(round.map(|round| round.is_choosing)));
-        let keys: BTreeSet<_> = batch.again.iter().copied().collect();
-        let rows: Vec<_> = keys.into_iter().collect();
-        self.keys(&rows, |key| *key);
+    fn optional_keys<R>(&mut self, table: &str, rows: &[R], of: impl Fn(&R) -> Option<UrlKey>) {
+        self.column(&format!("{table}_site"), rows, |row| of(row).map(|url| key(url).0));
+        self.column(&format!("{table}_url"), rows, |row| of(row).map(|url| key(url).1));
     }
 
     fn found(&mut self, batch: &Batch) {
         let rows = found(batch);
-        self.keys(&rows, |row| row.key);
-        self.column(&rows, |row| row.kind);
-        self.column(&rows, |row| i64::from(row.candidate.depth));
-        self.column(&rows, |row| i16::from(row.candidate.redirects));
-        self.column(&rows, |row| purpose_word(row.candidate.purpose));
-        self.column(&rows, |row| row.candidate.via.as_str());
-        self.optional_keys(&rows, |row| row.candidate.found_on);
-        self.column(&rows, |row| row.candidate.url.to_string());
+        self.keys("f", &rows, |row| row.key);
+        self.column("f_kind", &rows, |row| row.kind);
+        self.column("f_depth", &rows, |row| i64::from(row.candidate.depth));
+        self.column("f_redirects", &rows, |row| i16::from(row.candidate.redirects));
+        self.column("f_purpose", &rows, |row| purpose_word(row.candidate.purpose));
+        self.column("f_via", &rows, |row| row.candidate.via.as_str());
+        self.optional_keys("f_on", &rows, |row| row.candidate.found_on);
+        self.column("f_text", &rows, |row| row.candidate.url.to_string());
     }
 
-    fn touched(&mut self, batch: &Batch) {
-        let rows: Vec<_> = touched(batch).into_iter().collect();
-        self.keys(&rows, |(key, _)| *key);
-        self.column(&rows, |(_, touched)| touched.links);
-        self.column(&rows, |(_, touched)| distance(touched.shortest));
-        self.column(&rows, |(_, touched)| distance(touched.longest));
+    fn repeated(&mut self, batch: &Batch) {
+        let visits: BTreeMap<_, _> = batch.visits.iter().map(|visit| (visit.key, visit)).collect();
+        let rows: Vec<&Visit> = visits.into_values().collect();
+        self.keys("v", &rows, |visit| visit.key);
+        self.optional_keys("v_duplicate", &rows, |visit| visit.duplicate_of);
+        self.column("v_content_at", &rows, |visit| visit.content_at.map(|at| plain(at.0)));
+        self.column("v_outcome", &rows, |visit| visit.outcome.as_str());
     }
 
-    fn visits(&mut self, batch: &Batch) {
-        // Where there are several of a URL the last counts; of a settled one the first.
-        let visited: BTreeMap<_, _> = batch.visits.iter().map(|visit| (visit.key, visit)).collect();
-        let settled = batch.settled.iter().rev().map(|(_, visit)| (visit.key, visit));
-        let settled: BTreeMap<_, _> = settled.collect();
-        let visited = visited.into_values().map(|visit| (false, visit));
-        let mut rows: Vec<(bool, &Visit)> = visited.chain(settled.into_values().map(|visit| (true, visit))).collect();
-        rows.sort_by_key(|(_, visit)| visit.key);
-        self.keys(&rows, |(_, visit)| visit.key);
-        self.column(&rows, |(is_settled, _)| *is_settled);
-        let rows: Vec<&Visit> = rows.into_iter().map(|(_, visit)| visit).collect();
-        self.column(&rows, |visit| plain(visit.at.0));
-        self.column(&rows, |visit| plain(visit.length));
-        self.column(&rows, |visit| i64::from(visit.judged_at.depth));
-        self.optional_keys(&rows, |visit| visit.duplicate_of);
-        self.column(&rows, |visit| visit.out_degree.map(i64::from));
-        self.column(&rows, |visit| visit.location.map(|location| i64::from(location.segment)));
-        self.column(&rows, |visit| visit.location.map(|location| plain(location.offset)));
-        self.column(&rows, |visit| visit.location.map(|location| plain(location.length)));
-        self.column(&rows, |visit| visit.outcome.as_str());
-        self.column(&rows, |visit| i32::from(visit.status));
-        self.column(&rows, |visit| i16::from(visit.attempts));
-        self.column(&rows, |visit| i16::from(visit.judged_at.redirects));
-        self.column(&rows, |visit| text(visit.content_type.as_deref()));
-        self.column(&rows, |visit| stored(&visit.reason).into_owned());
-        self.column(&rows, |visit| text(visit.title.as_deref()));
-        self.column(&rows, |visit| text(visit.target.as_deref()));
-        self.column(&rows, |visit| visit.digest.map(|digest| digest.0.to_vec()));
-        self.column(&rows, |visit| joined(&visit.outlinks));
-        self.column(&rows, |visit| plain(visit.limits.bits()));
-        self.column(&rows, |visit| visit.duplicate_kind.map(Outcome::as_str));
-        self.column(&rows, |visit| i32::try_from(visit.round).unwrap_or(i32::MAX));
-        self.column(&rows, |visit| visit.content_at.map(|at| plain(at.0)));
-        self.column(&rows, |visit| text(More::of(visit).as_deref()));
+    fn round(&mut self, batch: &Batch) {
+        let round = batch.round.as_ref();
+        self.value("n_round", round.map(|round| i32::try_from(round.number).unwrap_or(i32::MAX)));
+        self.value("n_began_at", round.map(|round| plain(round.began_at.0)));
+        self.value("n_is_choosing", round.map(|round| round.is_choosing));
     }
 
-    fn attempts(&mut self, batch: &Batch) {
-        let last: BTreeMap<_, _> = batch.attempts.iter().copied().collect();
-        let rows: Vec<_> = last.into_iter().collect();
-        self.keys(&rows, |(key, _)| *key);
-        self.column(&rows, |(_, attempts)| i16::from(*attempts));
+    fn urls(&mut self, changes: &[Change]) {
+        let is_changed = |change: &&Change| {
+            change.before.is_some_and(|before| {
+                before.distance != change.now.candidate.distance() || before.again != change.now.again
+            }) || change.is_reopened()
+        };
+        let rows: Vec<&Change> = changes.iter().filter(is_changed).collect();
+        self.keys("u", &rows, |change| change.key);
+        self.column("u_depth", &rows, |change| i64::from(change.now.candidate.depth));
+        self.column("u_redirects", &rows, |change| i16::from(change.now.candidate.redirects));
+        self.column("u_via", &rows, |change| change.now.candidate.via.as_str());
+        self.optional_keys("u_on", &rows, |change| change.now.candidate.found_on);
+        self.column("u_again", &rows, |change| change.now.again);
+        self.column("u_reopened", &rows, |change| change.is_reopened());
+    }
+
+    fn queue(&mut self, changes: &[Change]) {
+        let before = |change: &Change| change.before.filter(|before| before.queued).map(|before| before.position);
+        let now = |change: &Change| change.now.queued.then(|| change.now.candidate.position());
+        let moved = changes.iter().filter(|change| before(change) != now(change));
+        let (mut left, mut entered) = (Vec::new(), Vec::new());
+        for change in moved {
+            left.extend(before(change).map(|position| (change.key, position)));
+            entered.extend(now(change).map(|position| (change.key, position)));
+        }
+        for (table, rows) in [("d", left), ("q", entered)] {
+            self.keys(table, &rows, |(key, _)| *key);
+            self.column(&format!("{table}_rank"), &rows, |(_, position)| i64::from(position.rank));
+        }
+    }
+
+    fn visits(&mut self, writes: &Writes<'_>) {
+        self.keys("e", &writes.earlier, |visit| visit.key);
+        self.column("e_fetched_at", &writes.earlier, |visit| plain(visit.at.0));
+        let rows: Vec<&Visit> = writes.visits.values().copied().collect();
+        self.keys("v", &rows, |visit| visit.key);
+        self.column("v_fetched_at", &rows, |visit| plain(visit.at.0));
+        self.column("v_length", &rows, |visit| plain(visit.length));
+        self.column("v_judged_depth", &rows, |visit| i64::from(visit.judged_at.depth));
+        self.optional_keys("v_duplicate", &rows, |visit| visit.duplicate_of);
+        self.column("v_out_degree", &rows, |visit| visit.out_degree.map(i64::from));
+        self.column("v_segment", &rows, |visit| visit.location.map(|location| i64::from(location.segment)));
+        self.column("v_offset", &rows, |visit| visit.location.map(|location| plain(location.offset)));
+        self.column("v_record_length", &rows, |visit| visit.location.map(|location| plain(location.length)));
+        self.column("v_outcome", &rows, |visit| visit.outcome.as_str());
+        self.column("v_status", &rows, |visit| i32::from(visit.status));
+        self.column("v_attempts", &rows, |visit| i16::from(visit.attempts));
+        self.column("v_judged_redirects", &rows, |visit| i16::from(visit.judged_at.redirects));
+        self.column("v_content_type", &rows, |visit| text(visit.content_type.as_deref()));
+        self.column("v_reason", &rows, |visit| stored(&visit.reason).into_owned());
+        self.column("v_title", &rows, |visit| text(visit.title.as_deref()));
+        self.column("v_target", &rows, |visit| text(visit.target.as_deref()));
+        self.column("v_digest", &rows, |visit| visit.digest.map(|digest| digest.0.to_vec()));
+        self.column("v_outlinks", &rows, |visit| joined(&visit.outlinks));
+        self.column("v_limits", &rows, |visit| plain(visit.limits.bits()));
+        self.column("v_duplicate_kind", &rows, |visit| visit.duplicate_kind.map(Outcome::as_str));
+        self.column("v_round", &rows, |visit| i32::try_from(visit.round).unwrap_or(i32::MAX));
+        self.column("v_content_at", &rows, |visit| visit.content_at.map(|at| plain(at.0)));
+        self.column("v_more", &rows, |visit| text(More::of(visit).as_deref()));
+    }
+
+    fn attempts(&mut self, Applied { writes, before, .. }: &Applied<'_>) {
+        let row = |change: &Change| {
+            let (otherwise, has_row) = before.attempts(change.key, &change.now, &writes.visits);
+            let attempts = Some(change.now.attempts).filter(|attempts| *attempts != otherwise);
+            (attempts.is_some() || has_row).then_some((change.key, attempts))
+        };
+        let rows: Vec<_> = writes.urls.iter().filter_map(row).collect();
+        self.keys("a", &rows, |(key, _)| *key);
+        self.column("a_attempts", &rows, |(_, attempts)| attempts.map(i16::from));
+    }
+
+    fn consequences(&mut self, Applied { writes, committed, before }: &Applied<'_>) {
+        let mut rows: Vec<(UrlKey, &'static str)> = Vec::new();
+        rows.extend(committed.fresh.iter().map(|candidate| (candidate.url.key(), "fresh")));
+        let nearer = committed.relaxed.iter().map(|relaxed| &relaxed.key).chain(&committed.outrun);
+        rows.extend(nearer.map(|key| (*key, "nearer")));
+        for change in &writes.urls {
+            let Some(before) = change.before else {
+                rows.extend(change.now.visit.map(|_| (change.key, "settled")));
+                continue;
+            };
+            if !before.queued && change.now.queued && (change.now.again || change.is_reopened()) {
+                rows.push((change.key, "back"));
+            }
+            if before.distance.depth > 0 && change.now.candidate.depth == 0 {
+                rows.push((change.key, "root"));
+            }
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        self.keys("k", &rows, |(key, _)| *key);
+        self.column("k_kind", &rows, |(_, kind)| *kind);
+        let orphans: Vec<UrlKey> = before.orphans.iter().copied().collect();
+        self.column("o_site", &orphans, |url| key(*url).0);
     }
 
     fn holders(&mut self, batch: &Batch) {
         let first: BTreeMap<_, _> = batch.holders.iter().rev().copied().collect();
         let rows: Vec<_> = first.into_iter().collect();
-        self.column(&rows, |(content, _)| content.as_bytes().to_vec());
-        self.keys(&rows, |(_, holder)| *holder);
+        self.column("h_digest", &rows, |(content, _)| content.as_bytes().to_vec());
+        self.keys("h", &rows, |(_, holder)| *holder);
     }
 
     fn sites(&mut self, batch: &Batch) {
         let last: BTreeMap<_, _> = batch.sites.iter().map(|record| (record.site.key(), record)).collect();
         let rows: Vec<&SiteRecord> = last.into_values().collect();
-        self.column(&rows, |record| ordered(record.site.key().0));
-        self.column(&rows, |record| plain(record.due_at.0));
-        self.column(&rows, |record| i64::from(record.failures_in_a_row));
-        self.column(&rows, |record| plain(record.response_time.as_secs()));
-        self.column(&rows, |record| record.response_time.subsec_nanos().cast_signed());
-        self.column(&rows, |record| plain(record.pages_fetched));
-        self.column(&rows, |record| i64::from(record.sitemaps_read));
-        self.column(&rows, |record| record.address);
-        self.column(&rows, |record| record.given_up.as_ref().map(|failure| failure_word(failure.kind)));
-        self.column(&rows, |record| text(record.given_up.as_ref().map(|failure| failure.detail.as_str())));
-        self.column(&rows, |record| record.site.as_str().to_owned());
-        self.column(&rows, |record| record.aside.as_ref().map(|aside| plain(aside.until.0)));
-        self.column(&rows, |record| record.aside.as_ref().map(|aside| i64::from(aside.round)));
-        self.column(&rows, |record| record.aside.as_ref().map(|aside| failure_word(aside.reason.kind)));
-        self.column(&rows, |record| text(record.aside.as_ref().map(|aside| aside.reason.detail.as_str())));
-        self.column(&rows, |record| record.misleads);
+        self.column("s_site", &rows, |record| ordered(record.site.key().0));
+        self.column("s_due_at", &rows, |record| plain(record.due_at.0));
+        self.column("s_failures", &rows, |record| i64::from(record.failures_in_a_row));
+        self.column("s_response_seconds", &rows, |record| plain(record.response_time.as_secs()));
+        self.column("s_response_nanos", &rows, |record| record.response_time.subsec_nanos().cast_signed());
+        self.column("s_pages", &rows, |record| plain(record.pages_fetched));
+        self.column("s_sitemaps", &rows, |record| i64::from(record.sitemaps_read));
+        self.column("s_address", &rows, |record| record.address);
+        self.column("s_given_up", &rows, |record| record.given_up.as_ref().map(|failure| failure_word(failure.kind)));
+        self.column("s_given_up_detail", &rows, |record| {
+            text(record.given_up.as_ref().map(|failure| failure.detail.as_str()))
+        });
+        self.column("s_text", &rows, |record| record.site.as_str().to_owned());
+        self.column("s_aside_until", &rows, |record| record.aside.as_ref().map(|aside| plain(aside.until.0)));
+        self.column("s_aside_round", &rows, |record| record.aside.as_ref().map(|aside| i64::from(aside.round)));
+        self.column("s_aside_reason", &rows, |record| {
+            record.aside.as_ref().map(|aside| failure_word(aside.reason.kind))
+        });
+        self.column("s_aside_detail", &rows, |record| {
+            text(record.aside.as_ref().map(|aside| aside.reason.detail.as_str()))
+        });
+        self.column("s_misleads", &rows, |record| record.misleads);
     }
 
     fn shapes(&mut self, batch: &Batch) {
@@ -166,18 +262,18 @@ impl Columns {
             of_sites.flat_map(|(site, shapes)| shapes.iter().map(move |(shape, count)| ((site, *shape), *count)));
         let last: BTreeMap<_, _> = counted.collect();
         let rows: Vec<_> = last.into_iter().collect();
-        self.column(&rows, |((site, _), _)| *site);
-        self.column(&rows, |((_, shape), _)| plain(*shape));
-        self.column(&rows, |(_, count)| i64::from(*count));
+        self.column("c_site", &rows, |((site, _), _)| *site);
+        self.column("c_shape", &rows, |((_, shape), _)| plain(*shape));
+        self.column("c_count", &rows, |(_, count)| i64::from(*count));
     }
 
     fn robots(&mut self, batch: &Batch) {
         let records = batch.sites.iter().filter_map(|record| Some((record.site.key(), record.robots.as_ref()?)));
         let last: BTreeMap<_, _> = records.collect();
         let rows: Vec<_> = last.into_iter().collect();
-        self.column(&rows, |(site, _)| ordered(site.0));
-        self.column(&rows, |(_, robots)| plain(robots.fetched_at.0));
-        self.column(&rows, |(_, robots)| i64::from(robots.failed_tries));
+        self.column("r_site", &rows, |(site, _)| ordered(site.0));
+        self.column("r_fetched_at", &rows, |(_, robots)| plain(robots.fetched_at.0));
+        self.column("r_failed_tries", &rows, |(_, robots)| i64::from(robots.failed_tries));
         let answered = |answer: &RobotsAnswer| match answer {
             RobotsAnswer::Status { code, body } => Some((*code, body.to_vec())),
             RobotsAnswer::Failed(_) => None,
@@ -186,37 +282,37 @@ impl Columns {
             RobotsAnswer::Status { .. } => None,
             RobotsAnswer::Failed(failure) => Some((failure_word(failure.kind), stored(&failure.detail).into_owned())),
         };
-        self.column(&rows, |(_, robots)| answered(&robots.answer).map(|(code, _)| i32::from(code)));
-        self.column(&rows, |(_, robots)| failed(&robots.answer).map(|(kind, _)| kind));
-        self.column(&rows, |(_, robots)| failed(&robots.answer).map(|(_, detail)| detail));
-        self.column(&rows, |(_, robots)| answered(&robots.answer).map(|(_, body)| body));
-        self.column(&rows, |(_, robots)| robots.is_cut);
+        self.column("r_status", &rows, |(_, robots)| answered(&robots.answer).map(|(code, _)| i32::from(code)));
+        self.column("r_failure", &rows, |(_, robots)| failed(&robots.answer).map(|(kind, _)| kind));
+        self.column("r_failure_detail", &rows, |(_, robots)| failed(&robots.answer).map(|(_, detail)| detail));
+        self.column("r_body", &rows, |(_, robots)| answered(&robots.answer).map(|(_, body)| body));
+        self.column("r_is_cut", &rows, |(_, robots)| robots.is_cut);
     }
 
     fn seeds(&mut self, batch: &Batch) {
         let mut seen = BTreeSet::new();
         let rows: Vec<_> = batch.seeds.iter().filter(|seed| seen.insert(seed.key())).collect();
-        self.column(&rows, ToString::to_string);
-        self.keys(&rows, |seed| seed.key());
+        self.column("b_text", &rows, ToString::to_string);
+        self.keys("b", &rows, |seed| seed.key());
     }
 
     fn segments(&mut self, batch: &Batch) {
         let last: BTreeMap<_, _> = batch.segments.iter().map(|segment| (segment.serial, segment)).collect();
         let rows: Vec<_> = last.into_values().collect();
-        self.column(&rows, |segment| i64::from(segment.serial));
-        self.column(&rows, |segment| stored(&segment.name).into_owned());
-        self.column(&rows, |segment| plain(segment.length));
+        self.column("g_serial", &rows, |segment| i64::from(segment.serial));
+        self.column("g_name", &rows, |segment| stored(&segment.name).into_owned());
+        self.column("g_length", &rows, |segment| plain(segment.length));
     }
 }
 
-/// A way to a URL.
+/// A path to a URL.
 struct FoundPath<'a> {
     key: UrlKey,
     kind: &'static str,
     candidate: &'a Candidate,
 }
 
-/// The shortest way to each found URL, of each purpose; URLs to be settled, unless they are found too.
+/// The shortest path to each found URL, of each purpose; URLs to be settled, unless they are found too.
 fn found(batch: &Batch) -> Vec<FoundPath<'_>> {
     let mut ways: BTreeMap<UrlKey, Vec<&Candidate>> = BTreeMap::new();
     for candidate in &batch.found {
@@ -243,39 +339,14 @@ fn found(batch: &Batch) -> Vec<FoundPath<'_>> {
     rows
 }
 
-/// What visits and judgements say of a URL in the queue.
-struct Touched {
-    links: Option<bool>,
-    shortest: Distance,
-    longest: Distance,
-}
-
-fn touched(batch: &Batch) -> BTreeMap<UrlKey, Touched> {
-    let visits = batch.visits.iter().map(|visit| (visit.key, Some(!visit.outlinks.is_empty()), visit.judged_at));
-    let judged = batch.judged_again.iter().map(|(key, judged_at)| (*key, None, *judged_at));
-    let mut touched = BTreeMap::new();
-    for (key, links, judged_at) in visits.chain(judged) {
-        match touched.entry(key) {
-            Vacant(entry) => {
-                entry.insert(Touched { links, shortest: judged_at, longest: judged_at });
-            }
-            Occupied(mut entry) => {
-                let touched: &mut Touched = entry.get_mut();
-                touched.links = match (touched.links, links) {
-                    (Some(before), Some(links)) => Some(before && links),
-                    (before, links) => before.or(links),
-                };
-                touched.shortest = touched.shortest.min(judged_at);
-                touched.longest = touched.longest.max(judged_at);
-            }
-        }
-    }
-    touched
-}
-
-/// As the function `distance` in the schema.
-fn distance(distance: Distance) -> i64 {
-    i64::from(distance.depth) * 256 + i64::from(distance.redirects)
+/// The URLs of a batch that are not found by it.
+fn touched(batch: &Batch) -> Vec<UrlKey> {
+    let visits = batch.visits.iter().map(|visit| visit.key);
+    let attempts = batch.attempts.iter().map(|(key, _)| *key);
+    let judged = batch.judged_again.iter().map(|(key, _)| *key);
+    let others = batch.reopened.iter().chain(&batch.again).copied();
+    let keys: BTreeSet<UrlKey> = others.chain(visits).chain(attempts).chain(judged).collect();
+    keys.into_iter().collect()
 }
 
 fn text(text: Option<&str>) -> Option<String> {

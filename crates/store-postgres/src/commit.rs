@@ -1,44 +1,40 @@
-//! Commits: one numbered call of the function `commit`, repeated with the same number until its answer has come.
+//! Commits: a numbered transaction of two calls, repeated with the same number until it is known to be done.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use database::Address;
 use postgres::Row;
-use postgres::types::ToSql;
 use stages::{Stage, time};
 use store::{Batch, Committed, StoreError};
 use weburl::UrlKey;
 
+use crate::arguments::{self, Who};
 use crate::error::{Unusable, backend, damaged, is_fenced};
-use crate::read::with_last_visits;
-use crate::report::{self, UrlStatus};
-use crate::rows::{Columns, Waiting};
+use crate::known::{Applied, Before, keys};
+use crate::rows::Columns;
 use crate::schema::Schema;
 use crate::session::{Role, Session};
-use crate::{arguments, numbers};
 
 /// The single process that commits. Workers have other numbers.
 const SINGLE: i64 = 0;
 
-// Whoever had the store open before, and has lost the lock without knowing, commits no more.
+// An earlier opener of the store that has lost the lock without noticing commits no more.
 const TAKE_OVER: &str = "INSERT INTO writer (writer, process, number) VALUES ($1, gen_random_uuid(), 0)
     ON CONFLICT (writer) DO UPDATE SET process = excluded.process RETURNING process::text, number";
 
-/// How many arguments `commit` has.
-const ARGUMENTS: usize = 94;
+/// How often a transaction is begun again whose end was lost. Each time the connection is made again, with its own patience.
+const TRIES_MAX: u32 = 120;
 
-static COMMIT: LazyLock<String> = LazyLock::new(|| {
-    let arguments: Vec<String> = (1..=ARGUMENTS).map(|n| format!("${n}")).collect();
-    format!(
-        "SELECT fresh_site, fresh_url, has_nearer, late_site, late_url, first_site, first_url FROM commit({})",
-        arguments.join(", ")
-    )
+static BEGIN: LazyLock<String> = LazyLock::new(|| {
+    let nothing = arguments::beginning(&Who::default(), &[], &Batch::default());
+    format!("SELECT * FROM begin_commit({})", nothing.names())
 });
-
-const NEARER: &str = "SELECT url, depth, redirects, purpose::text, via::text, found_on_site, found_on_url,
-        attempts, outcome::text, outlinks, again, queued, site_key, url_key
-    FROM nearer WHERE writer = $1";
+static END: LazyLock<String> = LazyLock::new(|| {
+    let nothing = arguments::ending(&Who::default(), 0, &Batch::default(), &Applied::default());
+    format!("SELECT * FROM end_commit({})", nothing.names())
+});
 
 /// What is found in a schema.
 pub(crate) struct Opened {
@@ -89,7 +85,7 @@ impl Writer {
         if self.failed {
             return Err(backend(doing, Unusable::Failed));
         }
-        let committed = self.try_commit(doing, fence, seeds, batch);
+        let committed = time(Stage::Commit, || self.try_commit(doing, fence, seeds, batch));
         // A commit that was fenced off did nothing, and is known to have done nothing.
         self.failed = committed.as_ref().is_err_and(|error| !is_fenced(error));
         committed
@@ -102,53 +98,45 @@ impl Writer {
         seeds: i64,
         batch: &Batch,
     ) -> Result<Committed, StoreError> {
-        let number = self.number + 1;
-        let mut arguments = arguments::of(batch);
-        let (groups, epochs): (Vec<String>, Vec<i64>) = fence.iter().cloned().unzip();
-        let who: [Box<dyn ToSql + Sync + Send>; 6] = [
-            Box::new(self.id),
-            Box::new(self.process.clone()),
-            Box::new(number),
-            Box::new(groups),
-            Box::new(epochs),
-            Box::new(seeds),
-        ];
-        arguments.splice(0..0, who);
-        let rows = time(Stage::Commit, || self.session.query(doing, &COMMIT, arguments))?;
-        let row = rows.first().ok_or_else(|| damaged("writer", "a commit without an answer"))?;
-        let mut columns = Columns::of("writer", row);
-        let fresh: BTreeSet<UrlKey> = keys(&mut columns)?.into_iter().collect();
-        let has_nearer: bool = columns.next()?;
-        let (late, first) = (keys(&mut columns)?, keys(&mut columns)?);
-        let nearer = if has_nearer { self.nearer(doing)? } else { BTreeMap::new() };
-        self.number = number;
-        let duplicates = late.into_iter().zip(first).collect();
-        Ok(Committed { duplicates, ..report::report(batch, fresh, nearer) })
-    }
-
-    /// The URLs of the last commit that turned out to be nearer. They stay until the next one.
-    fn nearer(&self, doing: &'static str) -> Result<BTreeMap<UrlKey, UrlStatus>, StoreError> {
-        let rows = self.session.query(doing, NEARER, vec![Box::new(self.id)])?;
-        let (urls, standing): (Vec<_>, Vec<_>) =
-            rows.iter().map(standing).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        let urls = with_last_visits(&self.session, urls)?;
-        let standing = urls.into_iter().zip(standing);
-        Ok(standing.map(|(url, (key, is_queued))| (key, UrlStatus { url, is_queued })).collect())
+        let who = Who { id: self.id, process: self.process.clone(), number: self.number + 1 };
+        // What the attempt before found out, of which it is not known whether it was committed.
+        let mut tried = None;
+        for _ in 0..TRIES_MAX {
+            let rows = self.session.begin(doing, &BEGIN, arguments::beginning(&who, fence, batch).values)?;
+            let Some(before) = Before::read(&rows).inspect_err(|_| self.session.roll_back())? else {
+                self.session.roll_back();
+                self.number = who.number;
+                return tried.ok_or_else(|| damaged("writer", "a commit that this process has not made"));
+            };
+            let batch = without_orphans(batch, &before.orphans);
+            let applied = Applied::of(&batch, before).inspect_err(|_| self.session.roll_back())?;
+            let arguments = arguments::ending(&who, seeds, &batch, &applied).values;
+            let Some(rows) = self.session.within(doing, &END, arguments)? else { continue };
+            let committed = with_duplicates(applied.committed, &rows).inspect_err(|_| self.session.roll_back())?;
+            if self.session.end(doing)? {
+                self.number = who.number;
+                return Ok(committed);
+            }
+            tried = Some(committed);
+        }
+        Err(backend(doing, Unusable::Ended))
     }
 }
 
-/// From two arrays, or nulls where there are none.
-fn keys(columns: &mut Columns<'_>) -> Result<Vec<UrlKey>, StoreError> {
-    let (sites, urls): (Option<Vec<i64>>, Option<Vec<i64>>) = (columns.next()?, columns.next()?);
-    let keys = sites.unwrap_or_default().into_iter().zip(urls.unwrap_or_default());
-    Ok(keys.map(|(site, url)| numbers::from_key(site, url)).collect())
+/// The batch without these visits: their URLs stay queued.
+fn without_orphans<'b>(batch: &'b Batch, orphans: &BTreeSet<UrlKey>) -> Cow<'b, Batch> {
+    if orphans.is_empty() {
+        return Cow::Borrowed(batch);
+    }
+    let mut batch = batch.clone();
+    batch.visits.retain(|visit| !orphans.contains(&visit.key));
+    Cow::Owned(batch)
 }
 
-/// A URL as it stands, its key, and whether it is in the queue.
-fn standing(row: &Row) -> Result<(Waiting, (UrlKey, bool)), StoreError> {
-    let mut columns = Columns::of("nearer", row);
-    let url = columns.queued()?;
-    let is_queued = columns.next()?;
-    let key = numbers::from_key(columns.next()?, columns.next()?);
-    Ok((url, (key, is_queued)))
+/// Another worker had the contents of some visits first.
+fn with_duplicates(committed: Committed, rows: &[Row]) -> Result<Committed, StoreError> {
+    let row = rows.first().ok_or_else(|| damaged("writer", "a commit without an answer"))?;
+    let mut columns = Columns::of("visit", row);
+    let (late, first) = (keys(&mut columns)?, keys(&mut columns)?);
+    Ok(Committed { duplicates: late.into_iter().zip(first).collect(), ..committed })
 }

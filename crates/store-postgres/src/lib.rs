@@ -3,14 +3,15 @@
 //! ```text
 //! url       every URL known          insert-only, but for shorter ways     queue    what is to be fetched, in order
 //! visit     outcomes                 attempt  requests without outcome     site, site_shapes, robots, holder, seed, segment
-//! writer    the last commit's number and answer                            meta     format version, the crawl's identity
+//! writer    the last commit's number                                       meta     format version, the crawl's identity
 //! worker, politeness_group, unplaced, bid, hint, crawl              several workers: [`cluster`]
 //! ```
 //!
-//! **A commit is one statement**, a call of the function `commit` that the schema holds (`migrations/functions.sql`): one round trip,
-//! one transaction, durable (`synchronous_commit`) when it returns. It is numbered. Where the connection is lost before the
-//! answer comes, the same call is made again on a new one; if it had been applied it changes nothing and gives the same
-//! answer, so no fresh URL goes unreported. A number that does not follow shows that somebody else wrote, and is refused.
+//! **A commit is one transaction of two calls** of functions that the schema holds (`migrations/commit.sql`). `begin_commit` looks up and
+//! locks what the batch touches, and inserts the URLs that it found. [`store::apply`] works out here what becomes of them. `end_commit` writes
+//! that. A commit is durable (`synchronous_commit`) when it returns. It is numbered. Where the connection is lost, the transaction is begun
+//! again on a new one. If its end was lost and it had been applied, its number shows that, and the process still has the answer. A number that
+//! does not follow shows that another process wrote, and is refused.
 //!
 //! **The queue is a table** beside the URLs. To derive it (URLs without a visit) would save its two writes a page, but a
 //! restart would read past every visit of a site to find its head; and a relaxed URL that was visited has to be in it.
@@ -26,10 +27,10 @@ mod arguments;
 pub mod cluster;
 mod commit;
 mod error;
+mod known;
 mod migrations;
 mod numbers;
 mod read;
-mod report;
 mod rows;
 mod schema;
 mod session;

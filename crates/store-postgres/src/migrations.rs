@@ -8,7 +8,7 @@ use crate::error::{self, Unusable, backend};
 use crate::schema::Schema;
 
 /// What brings the tables from each version to the next. What is here never changes; a new version is one more.
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
@@ -20,10 +20,11 @@ const MIGRATIONS: [&str; 11] = [
     include_str!("migrations/9.sql"),
     include_str!("migrations/10.sql"),
     include_str!("migrations/11.sql"),
+    include_str!("migrations/12.sql"),
 ];
 
 /// The functions, made anew behind the migrations. A change here is a new version too.
-const FUNCTIONS: &str = include_str!("migrations/functions.sql");
+const FUNCTIONS: [&str; 2] = [include_str!("migrations/functions.sql"), include_str!("migrations/commit.sql")];
 
 /// The oldest server that will do, as its first number.
 const SERVER_OLDEST: i32 = 14;
@@ -78,7 +79,9 @@ pub(crate) fn migrate(client: &mut Client, schema: &Schema, place: &str) -> Resu
         transaction.batch_execute(migration).map_err(failed)?;
     }
     if version < MIGRATIONS.len() {
-        transaction.batch_execute(FUNCTIONS).map_err(failed)?;
+        for functions in FUNCTIONS {
+            transaction.batch_execute(functions).map_err(failed)?;
+        }
         let now = i32::try_from(MIGRATIONS.len()).unwrap_or_default();
         transaction.execute("UPDATE meta SET version = $1", &[&now]).map_err(failed)?;
     }

@@ -301,7 +301,7 @@ impl Reader {
 }
 
 /// The entries of a queue, with the last visits of those that are to be visited again.
-pub(crate) fn with_last_visits(session: &Session, waiting: Vec<Waiting>) -> Result<Vec<Queued>, StoreError> {
+fn with_last_visits(session: &Session, waiting: Vec<Waiting>) -> Result<Vec<Queued>, StoreError> {
     let again = waiting.iter().filter(|waiting| waiting.is_again).map(|waiting| waiting.queued.candidate.url.key());
     let (sites, urls): (Vec<i64>, Vec<i64>) = again.map(numbers::key).unzip();
     let mut visits = BTreeMap::new();

@@ -33,6 +33,10 @@ const IS_STANDBY: &str = "SELECT pg_is_in_recovery()";
 /// The statement behind it is the moment of the transaction.
 const BEGIN_VIEW: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1";
 
+const BEGIN: &str = "BEGIN";
+const COMMIT: &str = "COMMIT";
+const ROLL_BACK: &str = "ROLLBACK";
+
 /// A commit that returns is durable, unless somebody asked for less; more (a standby) stays.
 const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') = 'off'";
@@ -45,12 +49,27 @@ const LOCK_TABLES: &str = "SELECT pg_advisory_lock(hashtextextended('argiope tab
 const UNLOCK_TABLES: &str = "SELECT pg_advisory_unlock(hashtextextended('argiope tables ' || $1::text, 0))";
 const LOCK_TIMEOUT: &str = "SET lock_timeout = '2s'";
 const NO_LOCK_TIMEOUT: &str = "SET lock_timeout = 0";
+/// A process that vanishes in the middle of a commit, without its connection being closed, holds its locks no longer. One that was only
+/// stopped so long begins the commit again.
+const IDLE_TIMEOUT: &str = "SET idle_in_transaction_session_timeout = '30s'";
 const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 
 /// What goes into a statement.
 pub(crate) type Parameters = Vec<Box<dyn ToSql + Sync + Send>>;
 
-type QueriedRows = Result<Vec<Row>, StoreError>;
+/// `None`: the connection was lost, and the transaction with it, or it is not known whether it was committed.
+type QueriedRows = Result<Option<Vec<Row>>, StoreError>;
+
+/// What a request does to the transaction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// It is one by itself.
+    Alone,
+    /// It begins one.
+    First,
+    /// It is in the one that was begun.
+    Within,
+}
 
 /// What a session is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,6 +102,7 @@ pub(crate) struct Session {
 
 struct Request {
     doing: &'static str,
+    part: Part,
     statement: &'static str,
     parameters: Parameters,
     answer: mpsc::SyncSender<QueriedRows>,
@@ -109,9 +129,9 @@ impl Session {
             if opened.send(result).is_err() || !is_open {
                 return;
             }
-            for Request { doing, statement, parameters, answer } in inbox {
+            for Request { doing, part, statement, parameters, answer } in inbox {
                 // Who asked may have gone.
-                let _ = answer.send(link.query(doing, statement, &parameters));
+                let _ = answer.send(link.query(doing, part, statement, &parameters));
             }
             link.close();
         };
@@ -122,9 +142,44 @@ impl Session {
     }
 
     /// Runs a statement, and again if the connection is lost meanwhile: it must be one that may be repeated.
-    pub(crate) fn query(&self, doing: &'static str, statement: &'static str, parameters: Parameters) -> QueriedRows {
+    pub(crate) fn query(
+        &self,
+        doing: &'static str,
+        statement: &'static str,
+        parameters: Parameters,
+    ) -> Result<Vec<Row>, StoreError> {
+        self.ask(doing, Part::Alone, statement, parameters).map(Option::unwrap_or_default)
+    }
+
+    /// Begins a transaction with a statement, and again if the connection is lost meanwhile.
+    pub(crate) fn begin(
+        &self,
+        doing: &'static str,
+        statement: &'static str,
+        parameters: Parameters,
+    ) -> Result<Vec<Row>, StoreError> {
+        self.ask(doing, Part::First, statement, parameters).map(Option::unwrap_or_default)
+    }
+
+    /// Runs a statement in the transaction. `None`: the connection is lost, and nothing was written.
+    pub(crate) fn within(&self, doing: &'static str, statement: &'static str, parameters: Parameters) -> QueriedRows {
+        self.ask(doing, Part::Within, statement, parameters)
+    }
+
+    /// Commits the transaction, and says whether it is known to be committed.
+    pub(crate) fn end(&self, doing: &'static str) -> Result<bool, StoreError> {
+        self.ask(doing, Part::Within, COMMIT, Vec::new()).map(|answer| answer.is_some())
+    }
+
+    /// Gives the transaction up.
+    pub(crate) fn roll_back(&self) {
+        // Without a connection there is none.
+        let _ = self.ask("giving a transaction up", Part::Within, ROLL_BACK, Vec::new());
+    }
+
+    fn ask(&self, doing: &'static str, part: Part, statement: &'static str, parameters: Parameters) -> QueriedRows {
         let (answer, result) = mpsc::sync_channel(1);
-        let request = Request { doing, statement, parameters, answer };
+        let request = Request { doing, part, statement, parameters, answer };
         let sent = self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok());
         let result = if sent { result.recv().ok() } else { None };
         result.unwrap_or_else(|| Err(backend(doing, Unusable::Ended)))
@@ -157,7 +212,7 @@ enum Failed {
     Connect(database::DatabaseError),
     Standby,
     Query(postgres::Error),
-    /// The connection of a [`Role::View`] was lost, and its moment with it.
+    /// The connection was lost, and with it the moment of a [`Role::View`], or a transaction.
     Over,
 }
 
@@ -215,6 +270,7 @@ impl Link {
             client.batch_execute(LOCK_TIMEOUT)?;
             client.execute(lock, &[&self.schema.as_str()])?;
             client.batch_execute(NO_LOCK_TIMEOUT)?;
+            client.batch_execute(IDLE_TIMEOUT)?;
             client.execute(DURABLE, &[])?;
         }
         if self.role == Role::View {
@@ -223,11 +279,17 @@ impl Link {
         Ok(())
     }
 
-    fn query(&mut self, doing: &'static str, statement: &'static str, parameters: &Parameters) -> QueriedRows {
+    fn query(
+        &mut self,
+        doing: &'static str,
+        part: Part,
+        statement: &'static str,
+        parameters: &Parameters,
+    ) -> QueriedRows {
         let mut tries = 0;
         loop {
-            let failed = match self.try_query(statement, parameters) {
-                Ok(rows) => return Ok(rows),
+            let failed = match self.try_query(part, statement, parameters) {
+                Ok(rows) => return Ok(Some(rows)),
                 Err(failed) => failed,
             };
             self.client = None;
@@ -235,6 +297,10 @@ impl Link {
                 Failed::Connect(error) if error::is_transient_refusal(&error) => error.into(),
                 Failed::Connect(error) => return Err(backend(doing, error)),
                 Failed::Over => return Err(backend(doing, Unusable::Ended)),
+                Failed::Query(error) if part == Part::Within && error::is_transient(&error) => {
+                    std::thread::sleep(RECONNECT_EVERY);
+                    return Ok(None);
+                }
                 Failed::Standby => self.standby().into(),
                 Failed::Query(error) if error::is_transient(&error) => Unusable::from(error).into(),
                 Failed::Query(error) => return Err(error::query(&self.place, doing, error)),
@@ -248,10 +314,10 @@ impl Link {
         }
     }
 
-    fn try_query(&mut self, statement: &'static str, parameters: &Parameters) -> Result<Vec<Row>, Failed> {
+    fn try_query(&mut self, part: Part, statement: &'static str, parameters: &Parameters) -> Result<Vec<Row>, Failed> {
         let mut client = match self.client.take() {
             Some(client) => client,
-            None if self.role == Role::View => return Err(Failed::Over),
+            None if self.role == Role::View || part == Part::Within => return Err(Failed::Over),
             None => {
                 self.statements.clear();
                 let mut client = self.connect().map_err(Failed::Connect)?;
@@ -272,6 +338,9 @@ impl Link {
                 prepared
             }
         };
+        if part == Part::First {
+            client.batch_execute(BEGIN).map_err(Failed::Query)?;
+        }
         let rows = client.query(&prepared, &parameters).map_err(Failed::Query)?;
         self.client = Some(client);
         Ok(rows)

@@ -87,7 +87,7 @@ pub trait Known {
 }
 
 /// What a store writes for the URLs of a batch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Writes<'b> {
     /// The records that change, in key order. A record that loses its visit loses its outlinks too.
     pub urls: Vec<Change>,
@@ -106,6 +106,14 @@ pub struct Change {
     pub before: Option<Standing>,
     /// Its record from now on.
     pub now: UrlRecord,
+}
+
+impl Change {
+    /// True if the URL loses its visit.
+    #[must_use]
+    pub fn is_reopened(&self) -> bool {
+        self.before.is_some_and(|before| before.visit.is_some()) && self.now.visit.is_none()
+    }
 }
 
 impl VisitSummary {
@@ -177,7 +185,8 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
         }
     }
     for (key, judged_at) in &batch.judged_again {
-        if !state.touch(*key)?.is_some_and(|url| url.now.again) {
+        // One that waits for a visit does so whatever becomes of the links of the visit before.
+        if state.touch(*key)?.is_some_and(|url| url.now.visit.is_some() && !url.now.again) {
             state.leave_queue(*key, *judged_at)?;
         }
     }

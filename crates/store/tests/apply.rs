@@ -168,10 +168,8 @@ visited from 9, links
     links to judge   q5 x2 html+ outrun V E 5>5 judge 1
     waits again      q5 x2 html+ outrun V E 5>5 judge 1
 judged from 5
-    waits            5 x1
     links to judge   5 x1 html+
 judged from 9
-    waits            5 x1 outrun
     links to judge   outrun 5>5 judge 1
 attempts 7
     waits            q5 x7

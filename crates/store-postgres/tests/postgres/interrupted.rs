@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use store::{CrawlView, Store};
+use store::{CrawlView, MemoryStore, Store};
 use store_postgres::PostgresStore;
 use testdb::{Postgres, until};
 
@@ -59,6 +59,37 @@ fn a_commit_that_is_cancelled_is_repeated() {
         committing.join().expect("no panic");
     });
     assert!(content(&store) == expected(2));
+}
+
+#[test]
+fn a_commit_that_is_done_though_its_end_was_lost_is_not_made_twice() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let store = place.open().expect("open");
+    let memory = MemoryStore::new();
+    commit(&store, 1);
+    memory.commit(&numbered(1)).expect("commit");
+    // A commit that waits for a standby is done here already.
+    let wait_for = |standby: &str| {
+        let mut client = server.client();
+        let setting = format!("ALTER SYSTEM SET synchronous_standby_names = '{standby}'");
+        client.batch_execute(&setting).expect("the server answers");
+        client.batch_execute("SELECT pg_reload_conf()").expect("the server answers");
+        until("it is set", || ask::<String>(&server, "SHOW synchronous_standby_names") == standby);
+    };
+    wait_for("nowhere");
+    thread::scope(|scope| {
+        let committing = scope.spawn(|| store.commit(&numbered(2)).expect("commit"));
+        let waiting = "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+        until("it waits", || ask::<i32>(&server, waiting) != 0 || committing.is_finished());
+        let pid: i32 = ask(&server, waiting);
+        assert!(ask::<bool>(&server, &format!("SELECT pg_terminate_backend({pid})")));
+        let committed = committing.join().expect("no panic");
+        assert_eq!(committed, memory.commit(&numbered(2)).expect("commit"));
+    });
+    wait_for("");
+    commit(&store, 3);
+    assert!(content(&store) == expected(3));
 }
 
 #[test]
