@@ -9,7 +9,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use model::{ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation};
+use model::{
+    ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation, Visit,
+};
 use store::{Segment, StoreError};
 use warc::{IndexWriter, Location, Record, RecordId, RefersTo, SegmentWriter};
 use weburl::CanonicalUrl;
@@ -112,13 +114,49 @@ pub enum Says {
     NotModified,
 }
 
-/// A response whose payload the archive holds already.
+/// A response whose payload an archive holds already.
 #[derive(Clone, Debug)]
 pub struct Original {
     /// Its URL.
-    pub url: CanonicalUrl,
+    pub url: String,
     /// The date of its record.
     pub at: Timestamp,
+    /// Where its record is.
+    pub place: Place,
+}
+
+/// Where the record of an original is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In this archive.
+    Here,
+    /// In an earlier archive, with this id if it is known.
+    Elsewhere(Option<String>),
+}
+
+impl Original {
+    /// The response that a visit has recorded, or that its record refers to. `own` is its URL.
+    #[must_use]
+    pub fn of(visit: &Visit, own: &CanonicalUrl) -> Self {
+        let at = visit.content_at.unwrap_or(visit.at);
+        match &visit.content_url {
+            Some(url) => Original { url: url.clone(), at, place: Place::Elsewhere(None) },
+            None => Original { url: own.to_string(), at, place: Place::Here },
+        }
+    }
+
+    /// Its URL where the record is in an earlier archive.
+    #[must_use]
+    pub fn url_elsewhere(&self) -> Option<String> {
+        (self.place != Place::Here).then(|| self.url.clone())
+    }
+
+    fn record_id(&self) -> Option<String> {
+        match &self.place {
+            Place::Here => Some(record_id("response", &self.url, self.at).to_string()),
+            Place::Elsewhere(id) => id.clone(),
+        }
+    }
 }
 
 /// The digests of an answer that were computed already.
@@ -263,9 +301,10 @@ impl Archive {
         let path = self.dir.join(&current.segment.name);
         let url = exchange.url.as_str();
         let payload_digest = digests.payload.map(|digest| warc::Digest::from_bytes(digest.0));
+        let original_id = earlier.and_then(|earlier| earlier.original.record_id());
         let refers_to = earlier.map(|Earlier { original, .. }| RefersTo {
-            id: record_id("response", original.url.as_str(), original.at),
-            target_uri: original.url.as_str(),
+            id: original_id.as_deref(),
+            target_uri: &original.url,
             date_ms: original.at.as_millis(),
         });
         let mut response = match (earlier.zip(refers_to), payload_digest) {

@@ -84,7 +84,9 @@ impl CrawlDir {
     /// Refuses a directory with a symbolic link in place of one of its directories: the crawl would write and cut elsewhere. Links in
     /// place of files are refused when the files are opened ([`fresh`]).
     fn refuse_links(&self) -> anyhow::Result<()> {
-        let ours = [self.archive(), self.archive().join(ORPHANED), self.state(), self.dataset(), self.stream()];
+        let archive = self.archive();
+        let below = [ORPHANED, against::DIR].map(|name| archive.join(name));
+        let ours = [archive, self.state(), self.dataset(), self.stream()].into_iter().chain(below);
         let tables =
             std::fs::read_dir(self.dataset()).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
         for path in ours.into_iter().chain(tables) {

@@ -63,6 +63,24 @@ pub enum Notice {
     },
     /// Nothing is to be visited again.
     RoundOfNothing,
+    /// Earlier archives were taken in.
+    TakenIn {
+        /// Payloads that can be looked up.
+        payloads: u64,
+        /// Files that were read for it.
+        files: u64,
+        /// Payloads that only an index tells of.
+        unverifiable: u64,
+    },
+    /// What came of looking payloads up in earlier archives.
+    Referred {
+        /// Payloads whose earlier record is the same, byte for byte.
+        verified: u64,
+        /// Payloads whose earlier record only an index tells of.
+        unverified: u64,
+        /// Earlier records that could not be read, or have another payload.
+        wrong: u64,
+    },
     /// The crawl is paused.
     Paused(PathBuf),
     /// The browser runs without its sandbox.
@@ -117,6 +135,25 @@ impl fmt::Display for Notice {
                 write!(f, "--again: round {round} goes on, {} left to be visited again", counted(*urls, "URL"))
             }
             Notice::RoundOfNothing => f.write_str("--again: no page matches"),
+            Notice::TakenIn { payloads, files, unverifiable } => {
+                let of = counted(*payloads, "payload");
+                write!(f, "--against: {of} can be looked up, {} read for it", counted(*files, "file"))?;
+                match unverifiable {
+                    0 => Ok(()),
+                    count => write!(f, "; {count} cannot be verified: no WARC file lies beside the index"),
+                }
+            }
+            Notice::Referred { verified, unverified, wrong } => {
+                let of = counted(verified + unverified, "payload");
+                write!(f, "--against: {of} not recorded again, {verified} compared byte for byte")?;
+                if *unverified > 0 {
+                    write!(f, ", {unverified} by the index alone")?;
+                }
+                if *wrong > 0 {
+                    write!(f, "; {} unreadable or with another payload", counted(*wrong, "earlier record"))?;
+                }
+                Ok(())
+            }
             Notice::Paused(root) => {
                 write!(f, "the crawl is paused; `argiope steer {} resume` lets it go on", root.display())
             }

@@ -1,14 +1,17 @@
 //! Parts of a crawl that are made from its plan.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use against::Against;
+use anyhow::{Context, bail};
 use archive::{Archive, ArchiveInState, ORPHANED, Orphan};
 use engine::clock::Clock;
 use engine::{Browsing, RenderMode};
 use fetch::Fetcher;
 use render::Renderer;
 use settings::plan::Plan;
+use settings::usage;
 use store::Store;
 
 use crate::{CrawlDir, Notice};
@@ -63,6 +66,39 @@ pub fn open_archive(
     let archive = Archive::open(&dir.archive(), &known, info, plan.segment_bytes_max)?;
     notices.extend(set_aside(archive.set_aside(), dir.root(), &dir.archive()));
     Ok(Some(archive))
+}
+
+/// Opens what earlier archives hold, and takes in those that are given.
+///
+/// # Errors
+/// An archive cannot be read, is this crawl's own, or the crawl keeps none.
+pub fn open_against(
+    dir: &CrawlDir,
+    plan: &Plan,
+    given: &[PathBuf],
+    notices: &mut Vec<Notice>,
+) -> anyhow::Result<Option<Against>> {
+    let place = dir.archive().join(against::DIR);
+    if !given.is_empty() {
+        if !plan.archive {
+            bail!(usage("--against is about records of the archive, which --no-archive leaves out"));
+        }
+        let own = std::fs::canonicalize(dir.root()).with_context(|| dir.root().display().to_string())?;
+        for path in given {
+            let path =
+                std::fs::canonicalize(path).map_err(|error| usage(format!("--against {}: {error}", path.display())))?;
+            if path.starts_with(&own) || own.starts_with(&path) {
+                bail!(usage(format!("--against {}: this is where the crawl itself writes", path.display())));
+            }
+        }
+        let taken = against::take_in(&place, given).map_err(|error| usage(format!("--against {error}")))?;
+        notices.push(Notice::TakenIn {
+            payloads: taken.payloads,
+            files: taken.files,
+            unverifiable: taken.unverifiable,
+        });
+    }
+    Ok(if plan.archive { Against::open(&place)? } else { None })
 }
 
 /// Reports the files that were just set aside.

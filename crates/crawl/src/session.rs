@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use against::Tally;
 use anyhow::{anyhow, bail};
 use dataset::Layout;
 use engine::clock::Clock;
@@ -43,6 +46,7 @@ pub struct Session {
     clock: Clock,
     before: Totals,
     notices: Vec<Notice>,
+    looked_up: Option<Arc<Tally>>,
     stopping: watch::Sender<bool>,
     progress: watch::Sender<Progress>,
     steering: Arc<Steering>,
@@ -57,6 +61,7 @@ pub struct Builder {
     sinks: Vec<Box<dyn Sink>>,
     hooks: Vec<Arc<dyn Hook>>,
     stream: Option<StreamTo>,
+    against: Vec<PathBuf>,
 }
 
 /// Access to a crawl from outside, for any number of tasks and threads.
@@ -123,13 +128,20 @@ impl Builder {
         Builder { stream: Some(stream), ..self }
     }
 
+    /// Earlier archives: WARC files, WACZ files, CDXJ indexes, and directories of them. A payload that they hold is recorded as a revisit of
+    /// their record. Later sessions of the crawl go on with them.
+    #[must_use]
+    pub fn against(self, against: Vec<PathBuf>) -> Self {
+        Builder { against, ..self }
+    }
+
     /// Assembles the crawl. The directory is made, its store and archive are opened, and its dataset is completed. This may take long and blocks
     /// the thread.
     ///
     /// # Errors
     /// The directory cannot be used, is in use, or has no seeds.
     pub fn open(self) -> anyhow::Result<Session> {
-        let Builder { dir, mut plan, store, seeds, sinks, hooks, stream } = self;
+        let Builder { dir, mut plan, store, seeds, sinks, hooks, stream, against } = self;
         dir.create()?;
         let store = match store {
             Some(store) => store,
@@ -159,6 +171,8 @@ impl Builder {
             Retry { outcomes, only: Some(&known), ..Retry::new(&dir, store.as_ref(), &plan) }.run()?;
         }
         let archive = parts::open_archive(&dir, &plan, store.as_ref(), &mut notices)?;
+        let against = parts::open_against(&dir, &plan, &against, &mut notices)?;
+        let looked_up = against.as_ref().map(against::Against::tally);
         let clock = Clock::start();
         let fetcher = Arc::new(Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.date()))?);
         let browsing = match plan.settings.render {
@@ -187,7 +201,8 @@ impl Builder {
             steer: Some(Box::new(move |change| steers.steer(change))),
         };
         let live = Live::listen(dir.root(), answers);
-        let mut recorder = Recorder::new(store.clone(), archive).guarded_by(Box::new(move || Ok(held.check()?)));
+        let recorder = Recorder::new(store.clone(), archive).against(against);
+        let mut recorder = recorder.guarded_by(Box::new(move || Ok(held.check()?)));
         for sink in sinks.into_iter().chain(stream_sink).chain(tables.as_ref().map(Writer::sink)) {
             recorder = recorder.with_sink(sink);
         }
@@ -214,6 +229,7 @@ impl Builder {
             clock,
             before,
             notices,
+            looked_up,
             stopping,
             progress,
             steering,
@@ -225,7 +241,8 @@ impl Session {
     /// A crawl in this directory by this plan.
     #[must_use]
     pub fn builder(dir: CrawlDir, plan: Plan) -> Builder {
-        Builder { dir, plan, store: None, seeds: Vec::new(), sinks: Vec::new(), hooks: Vec::new(), stream: None }
+        let (seeds, sinks, hooks, against) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Builder { dir, plan, store: None, seeds, sinks, hooks, stream: None, against }
     }
 
     /// How many threads should drive the crawl: one a core, but leaving one core to the threads that record, where there is something to
@@ -269,6 +286,7 @@ impl Session {
             keyring,
             clock,
             before,
+            looked_up,
             stopping,
             progress,
             steering,
@@ -294,6 +312,7 @@ impl Session {
             let end = ended?;
             let mut notices = stream.map_or_else(|| Ok(Vec::new()), Stream::finish)?;
             notices.extend(keyring::redirects(&keyring, store.as_ref())?);
+            notices.extend(looked_up.as_deref().and_then(referred));
             let totals = store.totals()?;
             let is_held = totals.pending > 0 && steering.holds_sites();
             let end = if end == End::Done && is_held { End::Held } else { end };
@@ -345,6 +364,13 @@ impl Handle {
     pub fn view(&self) -> Result<Option<Box<dyn CrawlView>>, StoreError> {
         self.store.upgrade().map(|store| store.view()).transpose()
     }
+}
+
+/// What came of looking payloads up in earlier archives, if any was looked up.
+fn referred(tally: &Tally) -> Option<Notice> {
+    let [verified, unverified, wrong] =
+        [&tally.verified, &tally.unverified, &tally.wrong].map(|count| count.load(Ordering::Relaxed));
+    (verified + unverified + wrong > 0).then_some(Notice::Referred { verified, unverified, wrong })
 }
 
 /// The seeds that the store does not know as such. The redirect target of a seed is none before the user names it.

@@ -107,6 +107,8 @@ pub(crate) static PAGES: &[Declared<PageRow>] = &[
     Page::int("round", |page| page.row.round),
     Page::int("visit", |page| page.row.visit),
     Page::flag("changed", |page| page.row.changed),
+    Page::text("payload_url", |page| page.row.payload_url.as_deref()),
+    Page::new("payload_at", Value::Time(|page| page.row.payload_at)),
     Page::text("extra", |page| of(page)?.extra.as_deref()),
 ];
 

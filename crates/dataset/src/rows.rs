@@ -63,6 +63,11 @@ pub struct Row {
     pub visit: Option<u32>,
     /// Whether it found something else than the visit before; `None` for the first.
     pub changed: Option<bool>,
+    /// Where its record is a revisit: the URL of the record that has the payload.
+    pub payload_url: Option<String>,
+    /// The date of that record, in UTC (RFC 3339).
+    #[serde(serialize_with = "rfc3339")]
+    pub payload_at: Option<Timestamp>,
     /// `page` or `sitemap`; only where sitemaps are wanted too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purpose: Option<&'static str>,
@@ -110,6 +115,14 @@ impl<'s> Rows<'s> {
     /// The store cannot be read.
     pub fn of(&mut self, candidate: &Candidate, attempts: u8, visit: Option<&Visit>) -> Result<Row, StoreError> {
         let location = visit.and_then(|visit| visit.location);
+        let revisit = visit.filter(|visit| visit.location.is_some() && visit.outcome.is_fetched());
+        let payload_at = revisit.and_then(|visit| visit.content_at);
+        let payload_url = match revisit.filter(|_| payload_at.is_some()) {
+            Some(Visit { content_url: Some(url), .. }) => Some(url.clone()),
+            Some(Visit { duplicate_of: Some(original), .. }) => self.named(Some(*original))?,
+            Some(_) => Some(candidate.url.to_string()),
+            None => None,
+        };
         Ok(Row {
             url: candidate.url.to_string(),
             site: candidate.url.site().to_string(),
@@ -136,6 +149,8 @@ impl<'s> Rows<'s> {
             round: visit.map(|visit| visit.round),
             visit: visit.map(|visit| visit.past.visits.saturating_add(1)),
             changed: visit.filter(|visit| visit.past.visits > 0).map(|visit| visit.past.changed_at == visit.at),
+            payload_url,
+            payload_at,
             purpose: self.with_purpose.then_some(purpose_name(candidate.purpose)),
         })
     }

@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 use crate::columns::{self, IMAGES, LINKS, PAGES, Stored};
 
 /// The version of the tables, in the metadata of every file under [`VERSION_KEY`].
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// The metadata key of the version.
 pub const VERSION_KEY: &str = "argiope.version";
 /// The metadata key of how far into its segment a file reaches, in bytes.

@@ -47,7 +47,7 @@ pub fn write_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), 
     Ok(())
 }
 
-/// Whether the lists exist. The first settling after round 1 writes them.
+/// Whether the lists exist. The first settling writes them.
 #[must_use]
 pub fn has_superseded(layout: &Layout) -> bool {
     layout.root().join(DIR).is_dir()

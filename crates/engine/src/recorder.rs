@@ -3,18 +3,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::{Candidate, ContentDigest, Outcome, PayloadDigest, Visit};
+use against::{Against, AgainstError};
+use model::{Candidate, ContentDigest, Exchange, Outcome, PayloadDigest, Visit};
 use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
 use crate::{Details, Record};
-use archive::{Archive, ArchiveError, Digests, Earlier, Original, Says, Seal, Sealed};
+use archive::{Archive, ArchiveError, Digests, Earlier, Original, Place, Says, Seal, Sealed};
 
 /// Commits records in batches.
 pub struct Recorder {
     store: Arc<dyn Store>,
     archive: Option<Archive>,
+    against: Option<Against>,
     sinks: Vec<Box<dyn Sink>>,
     guard: Option<Guard>,
 }
@@ -83,6 +85,9 @@ pub enum RecordError {
     /// The store failed.
     #[error("state: {0}")]
     Store(#[from] StoreError),
+    /// What earlier archives hold cannot be looked up.
+    #[error("--against: {0}")]
+    Against(#[from] AgainstError),
     /// The guard refused, before anything was written.
     #[error(transparent)]
     Refused(SinkError),
@@ -118,7 +123,13 @@ impl Recorder {
     /// A recorder on a store and, unless the crawl keeps none, an archive.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, archive: Option<Archive>) -> Self {
-        Recorder { store, archive, sinks: Vec::new(), guard: None }
+        Recorder { store, archive, against: None, sinks: Vec::new(), guard: None }
+    }
+
+    /// The same with earlier archives: a payload that they hold is not recorded again.
+    #[must_use]
+    pub fn against(self, against: Option<Against>) -> Self {
+        Recorder { against, ..self }
     }
 
     /// The same with one more sink. Sinks are called in the order in which they were added.
@@ -208,8 +219,7 @@ impl Recorder {
         let mut earlier = None;
         if let (Some(visit), Some(exchange)) = (&mut visit, record.exchanges.last()) {
             if visit.outcome == Outcome::NotModified {
-                let at = visit.content_at.unwrap_or(visit.at);
-                let original = Original { url: exchange.url.clone(), at };
+                let original = Original::of(visit, &exchange.url);
                 earlier = Some(Earlier { original, says: Says::NotModified });
             }
             if let Some(content) = record.content.filter(|_| !is_rendered && visit.outcome.has_content()) {
@@ -221,14 +231,18 @@ impl Recorder {
                         has_payload.then_some(holder.original)
                     }
                     None => {
-                        let original = Original { url: exchange.url.clone(), at: exchange.started_at };
+                        let elsewhere = self.elsewhere(visit, exchange)?;
+                        let here =
+                            || Original { url: exchange.url.to_string(), at: exchange.started_at, place: Place::Here };
+                        let original = elsewhere.clone().unwrap_or_else(here);
                         let holder = Holder { key: visit.key, original, label: visit.digest, length: visit.length };
                         batch.holders.push((content, visit.key));
                         holders.insert(content, holder);
-                        None
+                        elsewhere
                     }
                 };
                 visit.content_at = original.as_ref().map(|original| original.at);
+                visit.content_url = original.as_ref().and_then(Original::url_elsewhere);
                 earlier = original.map(|original| Earlier { original, says: Says::IdenticalPayload });
             }
         }
@@ -265,6 +279,15 @@ impl Recorder {
         Ok(visited)
     }
 
+    /// The record of an earlier archive with the payload of a visit, if there is one.
+    fn elsewhere(&self, visit: &Visit, exchange: &Exchange) -> Result<Option<Original>, AgainstError> {
+        let (Some(_), Some(against), Some(digest)) = (&self.archive, &self.against, visit.digest) else {
+            return Ok(None);
+        };
+        let held = time(Stage::Archive, || against.find(digest, &exchange.payload))?;
+        Ok(held.map(|held| Original { url: held.url, at: held.at, place: Place::Elsewhere(held.id) }))
+    }
+
     /// The URL that had this content first, if it has it still: the visited one itself only with the very payload of its last visit.
     fn holder(&self, content: ContentDigest, visit: &Visit, holders: &Holders) -> Result<Option<Holder>, StoreError> {
         if let Some(holder) = holders.get(&content) {
@@ -278,7 +301,7 @@ impl Recorder {
         };
         let holder = Holder {
             key: last.key,
-            original: Original { url: entry.candidate.url, at: last.content_at.unwrap_or(last.at) },
+            original: Original::of(&last, &entry.candidate.url),
             label: last.digest,
             length: last.length,
         };

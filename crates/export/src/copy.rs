@@ -1,7 +1,7 @@
 //! A copy of the archive that stands alone: the records of what the filter admits, and nothing that points elsewhere.
 //!
-//! Records are copied byte for byte. A `revisit` whose original is left out becomes a full response, with an id of its own
-//! and a request made again, since that names the record it belongs to.
+//! Records are copied byte for byte. A `revisit` whose original is left out, or in an earlier archive, becomes a full response, with an id of its
+//! own and a request made again, since that names the record it belongs to.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
@@ -163,15 +163,20 @@ impl Source<'_, '_> {
     }
 
     fn fate(&mut self, header: &Header) -> Result<Fate, ExportError> {
-        if self.is_whole {
-            return Ok(Fate::Copy);
+        let url = header.target_uri();
+        if !self.is_whole {
+            let Some(url) = url else { return Ok(Fate::Skip) };
+            if !self.admission.of(url)?.is_admitted {
+                return Ok(Fate::Skip);
+            }
         }
-        let Some(url) = header.target_uri() else { return Ok(Fate::Skip) };
-        if !self.admission.of(url)?.is_admitted {
-            return Ok(Fate::Skip);
+        let is_revisit = header.record_type() == Some(RecordType::Revisit);
+        let error = |source| ExportError::Replay { url: url.unwrap_or_default().to_owned(), source };
+        if is_revisit && self.replay.is_elsewhere(header).map_err(error)? {
+            return Ok(Fate::Full);
         }
         Ok(match header.record_type() {
-            Some(RecordType::Revisit) if self.is_original_left_out(header)? => Fate::Full,
+            Some(RecordType::Revisit) if !self.is_whole && self.is_original_left_out(header)? => Fate::Full,
             Some(RecordType::Request) => match &self.remade {
                 Some((of, response)) if header.get("WARC-Concurrent-To") == Some(of) => Fate::Request(*response),
                 _ => Fate::Copy,

@@ -76,6 +76,7 @@ pub fn follow(visit: &mut Visit, last: &Visit, was_asked_in_any_case: bool) -> b
     let had_content = last.outcome.is_fetched();
     if !visit.outcome.is_fetched() {
         visit.content_at = if had_content { Some(last.content_at.unwrap_or(last.at)) } else { last.content_at };
+        visit.content_url = last.content_url.clone();
     }
     let is_first = last.past.visits == 0;
     let has_changed = !matches!(change, Change::Unchanged | Change::Failed);

@@ -62,6 +62,8 @@ pub struct Visit {
     /// If this visit recorded no payload: when the URL's content was recorded, by an earlier visit of this URL or of its original.
     /// Without a content now: when the last one was recorded.
     pub content_at: Option<Timestamp>,
+    /// The URL under which that payload was recorded, where it is in an earlier archive (`--against`) and not in this crawl's.
+    pub content_url: Option<String>,
     /// The validators of the content.
     pub validators: Validators,
     /// A summary of the earlier visits.
@@ -93,6 +95,7 @@ impl Visit {
             outlinks: Vec::new(),
             round: 1,
             content_at: None,
+            content_url: None,
             validators: Validators::default(),
             past: Past::default(),
         }

@@ -9,9 +9,10 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use model::{ArchiveLocation, Visit};
+use against::{Against, AgainstError};
+use model::{ArchiveLocation, PayloadDigest, Visit};
 use store::{CrawlView, Entry, Segment, StoreError};
-use warc::{Header, LoadedRecord, ReadError, Reader, RecordType};
+use warc::{Digest, Header, LoadedRecord, ReadError, Reader, RecordType};
 use weburl::CanonicalUrl;
 
 pub use answer::RecordedAnswer;
@@ -25,6 +26,7 @@ pub struct Replay<'s> {
     dir: PathBuf,
     segments: HashMap<u32, String>,
     payload_bytes_max: u64,
+    against: Option<Option<Against>>,
 }
 
 /// Why an answer cannot be read back.
@@ -45,6 +47,19 @@ pub enum ReplayError {
     /// The answer equals that of a URL of which there is no record.
     #[error("the original of this duplicate has no record")]
     Original,
+    /// The answer has its payload from an earlier archive, which cannot be read.
+    #[error(
+        "its payload is in an earlier archive (--against), as the record of {url} of {date}, and cannot be read there"
+    )]
+    Elsewhere {
+        /// The URL of the record.
+        url: String,
+        /// Its date.
+        date: String,
+    },
+    /// What earlier archives hold cannot be looked up.
+    #[error("--against: {0}")]
+    Against(#[from] AgainstError),
     /// The state cannot be read.
     #[error("state: {0}")]
     Store(#[from] StoreError),
@@ -54,7 +69,7 @@ impl<'s> Replay<'s> {
     /// Reads from the archive in `dir` what `store` points to; payloads of at most `payload_bytes_max` bytes.
     #[must_use]
     pub fn new(store: &'s dyn CrawlView, dir: &Path, payload_bytes_max: u64) -> Self {
-        Replay { store, dir: dir.to_owned(), segments: HashMap::new(), payload_bytes_max }
+        Replay { store, dir: dir.to_owned(), segments: HashMap::new(), payload_bytes_max, against: None }
     }
 
     /// The answer recorded of a visit; `None` where there is no record.
@@ -76,8 +91,10 @@ impl<'s> Replay<'s> {
         if record.header.record_type() != Some(RecordType::Revisit) {
             return Ok(RecordedAnswer::new(record, None));
         }
-        let place = self.original_of(&record.header)?.ok_or(ReplayError::Original)?;
-        let original = self.record(place)?;
+        let original = match self.original_of(&record.header)? {
+            Some(place) => self.record(place)?,
+            None => self.elsewhere(&record.header)?.ok_or_else(|| self.missing(&record.header))?,
+        };
         Ok(if record.http_parts().0.is_empty() {
             RecordedAnswer::new(original, None)
         } else {
@@ -96,6 +113,40 @@ impl<'s> Replay<'s> {
             return Ok(last.location);
         }
         Ok(self.store.earlier(url.key())?.iter().find(|visit| is_meant(visit)).and_then(|visit| visit.location))
+    }
+
+    /// Whether a revisit has its payload from an earlier archive, which can be read.
+    ///
+    /// # Errors
+    /// The state cannot be read, or what earlier archives hold cannot be looked up.
+    pub fn is_elsewhere(&mut self, revisit: &Header) -> Result<bool, ReplayError> {
+        Ok(self.against()?.is_some() && self.original_of(revisit)?.is_none() && self.elsewhere(revisit)?.is_some())
+    }
+
+    /// Why the payload of a revisit cannot be read.
+    fn missing(&self, revisit: &Header) -> ReplayError {
+        let named = |name| revisit.get(name).unwrap_or_default().to_owned();
+        match self.against {
+            Some(Some(_)) => {
+                ReplayError::Elsewhere { url: named("WARC-Refers-To-Target-URI"), date: named("WARC-Refers-To-Date") }
+            }
+            _ => ReplayError::Original,
+        }
+    }
+
+    fn against(&mut self) -> Result<Option<&Against>, AgainstError> {
+        let against = match &mut self.against {
+            Some(against) => against,
+            unopened => unopened.insert(Against::open(&self.dir.join(against::DIR))?),
+        };
+        Ok(against.as_ref())
+    }
+
+    /// The record of an earlier archive with the payload of a revisit.
+    fn elsewhere(&mut self, revisit: &Header) -> Result<Option<LoadedRecord>, AgainstError> {
+        let Some(digest) = revisit.get("WARC-Payload-Digest").and_then(Digest::parse) else { return Ok(None) };
+        let (digest, bytes_max) = (PayloadDigest(*digest.as_bytes()), self.payload_bytes_max);
+        self.against()?.map_or(Ok(None), |against| against.payload(digest, bytes_max))
     }
 
     /// A page as a browser showed it, in UTF-8, if the crawl rendered it: the record of that lies behind those of the answer.

@@ -193,12 +193,13 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
     if !visit.limits.is_empty() {
         to.varint(visit.limits.bits());
     }
-    let Visit { round, content_at, validators, past, .. } = visit;
+    let Visit { round, content_at, content_url, validators, past, .. } = visit;
     let is_later = *round > 1 || *past != Past::default();
     let more = flag(content_at.is_some(), HAS_CONTENT_AT)
         | flag(validators.etag.is_some(), HAS_ETAG)
         | flag(validators.last_modified.is_some(), HAS_LAST_MODIFIED)
-        | flag(is_later, IS_LATER);
+        | flag(is_later, IS_LATER)
+        | flag(content_url.is_some(), HAS_CONTENT_URL);
     if visit.duplicate_kind.is_some() || more > 0 {
         to.byte(visit.duplicate_kind.map_or(NO_KIND, Outcome::code));
     }
@@ -214,6 +215,9 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
             to.varint(u64::from(*round)).varint(u64::from(past.visits)).varint(u64::from(past.changes));
             to.varint(past.first_at.0).varint(past.changed_at.0).varint(u64::from(past.not_modified));
         }
+        if let Some(content_url) = content_url {
+            to.text(content_url);
+        }
     }
     to.finish()
 }
@@ -224,6 +228,7 @@ const HAS_CONTENT_AT: u8 = 1;
 const HAS_ETAG: u8 = 1 << 1;
 const HAS_LAST_MODIFIED: u8 = 1 << 2;
 const IS_LATER: u8 = 1 << 3;
+const HAS_CONTENT_URL: u8 = 1 << 4;
 
 /// The visit of the URL `key`, its outlinks left empty.
 pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreError> {
@@ -261,6 +266,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         Ok((round, Past { visits, changes, first_at, changed_at, not_modified }))
     })?;
     let (round, past) = later.unwrap_or((1, Past::default()));
+    let content_url = optional(more, HAS_CONTENT_URL, || Ok(from.text()?.to_owned()))?;
     from.finish()?;
     Ok(Visit {
         key,
@@ -283,6 +289,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         outlinks: Vec::new(),
         round,
         content_at,
+        content_url,
         validators,
         past,
     })

@@ -30,24 +30,26 @@ pub(crate) struct Waiting {
 pub(crate) struct More {
     validators: Validators,
     past: Past,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    content_url: Option<String>,
 }
 
 impl More {
     /// As the column has it; `None` where there is nothing of it.
     pub(crate) fn of(visit: &Visit) -> Option<String> {
-        let Visit { validators, past, .. } = visit;
-        if validators.is_empty() && *past == Past::default() {
+        let Visit { validators, past, content_url, .. } = visit;
+        if validators.is_empty() && *past == Past::default() && content_url.is_none() {
             return None;
         }
-        let more = More { validators: validators.clone(), past: past.clone() };
+        let more = More { validators: validators.clone(), past: past.clone(), content_url: content_url.clone() };
         // Texts, numbers and flags can always be written.
         serde_json::to_string(&more).ok()
     }
 
     /// The visit with what the column has.
     fn read(text: &str, visit: Visit) -> Result<Visit, serde_json::Error> {
-        let More { validators, past } = serde_json::from_str(text)?;
-        Ok(Visit { validators, past, ..visit })
+        let More { validators, past, content_url } = serde_json::from_str(text)?;
+        Ok(Visit { validators, past, content_url, ..visit })
     }
 }
 
@@ -180,6 +182,7 @@ impl<'r> Columns<'r> {
             duplicate_kind: self.optional_word(outcome)?,
             round: self.narrow::<i32, _>()?,
             content_at: self.next::<Option<i64>>()?.map(|at| Timestamp(from_plain(at))),
+            content_url: None,
             validators: Validators::default(),
             past: Past::default(),
         };

@@ -365,6 +365,7 @@ fn records_round_trip(fixture: &dyn Fixture) {
         outlinks: vec!["http://z.test/".to_owned(); 3],
         round: 2,
         content_at: Some(Timestamp(9)),
+        content_url: Some("http://elsewhere.test/?é".to_owned()),
         validators: Validators { etag: Some("\"é\"".to_owned()), last_modified: Some("long ago".to_owned()) },
         past: Past { visits: 3, changes: 2, first_at: Timestamp(1), changed_at: Timestamp(2), not_modified: 4 },
     };

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -27,12 +27,22 @@ impl Drop for Pywb {
 impl Pywb {
     /// Adds the WACZ file, with the index in it, to a collection `it`, and serves that.
     pub fn serve(home: &Path, wacz: &Path) -> Pywb {
+        Pywb::of(home, &[wacz.to_owned()], &["--unpack-wacz"])
+    }
+
+    /// Adds WARC files to a collection `it`, which pywb indexes, and serves that.
+    pub fn of_warcs(home: &Path, warcs: &[PathBuf]) -> Pywb {
+        Pywb::of(home, warcs, &[])
+    }
+
+    fn of(home: &Path, files: &[PathBuf], options: &[&str]) -> Pywb {
         let manager = "import sys; from pywb.manager.manager import main; main(sys.argv[1:])";
         let manage = |arguments: &[&str]| {
             runs(python(&["pywb"]).args(["-c", manager]).args(arguments).current_dir(home));
         };
         manage(&["init", "it"]);
-        manage(&["add", "it", wacz.to_str().expect("UTF-8"), "--unpack-wacz"]);
+        let files: Vec<&str> = files.iter().map(|file| file.to_str().expect("UTF-8")).collect();
+        manage(&[&["add", "it"], &files[..], options].concat());
         let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
         let serve = "import sys; from pywb.apps.cli import wayback; wayback(sys.argv[1:])";
         let mut command: Command = python(&["pywb"]);

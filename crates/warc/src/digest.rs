@@ -45,6 +45,12 @@ impl Digest {
         Digest(bytes)
     }
 
+    /// Reads a SHA-1 digest with its label, in base16 or base32. Nothing when the text is something else.
+    pub fn parse(text: &str) -> Option<Digest> {
+        let LabelledDigest { algorithm: Algorithm::Sha1, value } = LabelledDigest::parse(text)? else { return None };
+        value.try_into().ok().map(Digest)
+    }
+
     /// The 20 bytes.
     pub fn as_bytes(&self) -> &[u8; 20] {
         &self.0
@@ -169,6 +175,16 @@ mod tests {
         fn digests_of_any_response(head: Vec<u8>, payload in prop::collection::vec(any::<u8>(), 0..3_000)) {
             let apart = (Digest::of(&payload), Digest::of_parts(&[&archived_head(&head), &payload]));
             prop_assert_eq!(Digest::of_response(&head, &payload), apart);
+        }
+    }
+
+    #[test]
+    fn a_sha1_digest_is_read_as_it_is_written() {
+        let digest = Digest::of(b"abc");
+        assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
+        assert_eq!(Digest::parse(&format!("sha1:{ABC_SHA1}")), Some(digest));
+        for other in [format!("sha256:{ABC_SHA256}"), "sha1:abc".to_owned(), String::new()] {
+            assert_eq!(Digest::parse(&other), None, "{other}");
         }
     }
 

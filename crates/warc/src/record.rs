@@ -39,8 +39,8 @@ pub struct Record<'a> {
 /// The record that a revisit record stands for (WARC 1.1 §5.11, §5.14, §5.15).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RefersTo<'a> {
-    /// Its id (WARC-Refers-To).
-    pub id: RecordId,
+    /// Its id (WARC-Refers-To), if it is known.
+    pub id: Option<&'a str>,
     /// Its target (WARC-Refers-To-Target-URI).
     pub target_uri: &'a str,
     /// Its date (WARC-Refers-To-Date).
@@ -104,7 +104,11 @@ impl<'a> Record<'a> {
     }
 
     fn of_earlier(self, refers_to: &RefersTo<'_>, profile: &str) -> Record<'a> {
-        self.field("WARC-Refers-To", refers_to.id.to_string())
+        let record = match refers_to.id {
+            Some(id) => self.field("WARC-Refers-To", id.to_owned()),
+            None => self,
+        };
+        record
             .field("WARC-Refers-To-Target-URI", escaped_uri(refers_to.target_uri).into_owned())
             .field("WARC-Refers-To-Date", warc_date(refers_to.date_ms))
             .field("WARC-Profile", profile.to_owned())

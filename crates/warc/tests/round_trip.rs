@@ -40,7 +40,8 @@ impl Sample {
     fn record(&self) -> Record<'_> {
         let Sample { id, date_ms, uri, head, payload, .. } = self;
         let id = RecordId::new(*id);
-        let refers_to = RefersTo { id, target_uri: uri, date_ms: *date_ms };
+        let named = id.to_string();
+        let refers_to = RefersTo { id: Some(&named), target_uri: uri, date_ms: *date_ms };
         let digest = Digest::of(payload);
         match self.kind {
             RecordType::Warcinfo => Record::warcinfo(id, *date_ms, "name", &[("software", "x")]),

@@ -38,6 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("deflate", &[]),
     ("warc", &["deflate", "fresh", "sort"]),
     ("store", &["model", "weburl"]),
+    ("against", &["fresh", "model", "sort", "warc"]),
     ("store-embedded", &["fresh", "model", "stages", "store", "weburl"]),
     ("coordination", &["model", "store", "weburl"]),
     ("database", &[]),
@@ -49,10 +50,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("archive", &["fresh", "model", "store", "warc", "weburl"]),
     (
         "engine",
-        &["archive", "extract", "fetch", "frontier", "model", "render", "robots", "stages", "store", "warc", "weburl"],
+        &[
+            "against", "archive", "extract", "fetch", "frontier", "model", "render", "robots", "stages", "store",
+            "warc", "weburl",
+        ],
     ),
     ("cluster", &["coordination", "engine", "fetch", "model", "store", "weburl"]),
-    ("replay", &["fetch", "model", "store", "warc", "weburl"]),
+    ("replay", &["against", "fetch", "model", "store", "warc", "weburl"]),
     ("dataset", &["fresh", "model", "store", "weburl"]),
     ("shared-archive", &["dataset", "fresh"]),
     (
@@ -88,6 +92,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "crawl",
         &[
+            "against",
             "archive",
             "dataset",
             "engine",
@@ -146,6 +151,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "argiope",
         &[
+            "against",
             "api",
             "archive",
             "ask",

@@ -84,6 +84,10 @@ pub struct CrawlArgs {
     /// With --again: only URLs that match this wildcard pattern; may be repeated
     #[arg(long, value_name = "PATTERN", requires = "again")]
     pub only: Vec<String>,
+    /// An earlier archive: a directory, a WARC or WACZ file, or a CDXJ index; may be repeated. A payload that it holds is recorded as a
+    /// revisit of its record (docs/against.md). The crawl's later runs go on with it
+    #[arg(long, value_name = "PATH")]
+    pub against: Vec<PathBuf>,
     /// How to show progress
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub progress: Show,
@@ -172,7 +176,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let (threads, stages_before) = (Session::threads(&plan), stages::snapshot());
     let prints_lines = stream.as_ref().is_some_and(|stream| stream.target == Target::Stdout);
-    let mut session = Session::builder(dir.clone(), plan).store(store.clone()).seeds(seeds);
+    let mut session = Session::builder(dir.clone(), plan).store(store.clone()).seeds(seeds).against(args.against);
     if args.verbose {
         session = session.sink(move |recorded: &Recorded<'_>| tell_visits(store.as_ref(), recorded));
     } else {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
+mod against;
 mod archive;
 mod filters;
 mod killed;

@@ -8,7 +8,7 @@ use testweb::Web;
 use testkit::crawled::{Crawled, HOSTILE_TITLE};
 use testkit::ran::argiope;
 
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 27] = [
     "url",
     "site",
     "depth",
@@ -34,6 +34,8 @@ const COLUMNS: [&str; 25] = [
     "round",
     "visit",
     "changed",
+    "payload_url",
+    "payload_at",
 ];
 
 type Row = Map<String, Value>;

@@ -244,8 +244,8 @@ impl Deriver<'_> {
         }
         let answer = match replay.answer_of(record) {
             Ok(answer) => answer,
-            // A repair found the original lost: what is left to say of the duplicate is in the state.
-            Err(ReplayError::Original | ReplayError::Archive { .. }) => {
+            // A repair found the original lost, or an earlier archive is gone: what is left to say of the visit is in the state.
+            Err(ReplayError::Original | ReplayError::Elsewhere { .. } | ReplayError::Archive { .. }) => {
                 return Ok(Visited { candidate, visit, details: None });
             }
             Err(error) => return Err(error.into()),

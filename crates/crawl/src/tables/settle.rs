@@ -185,13 +185,14 @@ fn supersede_some(
     Ok(add_superseded(layout, &superseded)?)
 }
 
-/// Writes down which rows say no more what is at their URL, since it was visited again.
+/// Writes down which rows say no more what is at their URL, since it was visited again. In round 1 these are none; the lists of nothing
+/// spare round 2 a look at the whole state.
 ///
 /// # Errors
 /// The state cannot be read, or the lists cannot be written.
 pub(super) fn supersede(layout: &Layout, store: &dyn CrawlView) -> anyhow::Result<()> {
     if store.totals()?.round.number == 1 {
-        return Ok(());
+        return Ok(write_superseded(layout, &Superseded::new())?);
     }
     let names: BTreeMap<u32, String> =
         store.segments()?.into_iter().map(|segment| (segment.serial, segment.name)).collect();

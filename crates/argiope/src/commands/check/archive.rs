@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use against::{Against, AgainstError, Standing};
 use archive::{ArchiveError, ArchiveInState, Orphan, Unknown};
+use model::PayloadDigest;
 use store::Segment;
 
 use crate::commands::opened::Opened;
@@ -15,6 +17,9 @@ pub(super) struct Archive {
     dir: PathBuf,
     segments: BTreeMap<u32, Segment>,
     pub(super) known: ArchiveInState,
+    /// What earlier archives hold, where the crawl was given some.
+    against: Option<Against>,
+    payload_bytes_max: u64,
     /// False for a crawl with `--no-archive`.
     pub(super) is_kept: bool,
     /// The crawl goes on, and then writes the indexes that are missing.
@@ -29,11 +34,14 @@ impl Archive {
     pub(super) fn of(opened: &Opened) -> anyhow::Result<Self> {
         let segments = opened.view().segments()?;
         let options = Options { ca_cert: Vec::new(), ..opened.options()? };
-        let known = ArchiveInState::of(opened.view(), &Plan::new(&options)?.settings.limits)?;
+        let limits = Plan::new(&options)?.settings.limits;
+        let known = ArchiveInState::of(opened.view(), &limits)?;
         Ok(Archive {
             dir: opened.dir.archive(),
             segments: segments.into_iter().map(|segment| (segment.serial, segment)).collect(),
             known,
+            against: Against::open(&opened.dir.archive().join(against::DIR))?,
+            payload_bytes_max: limits.body_bytes_max,
             is_kept: options.no_archive != Some(true),
             is_pending: opened.view().totals()?.pending > 0,
         })
@@ -67,6 +75,16 @@ impl Archive {
     /// What the directory has beyond what the state knows.
     pub(super) fn unknown(&self) -> Result<Vec<Unknown>, ArchiveError> {
         archive::unknown(&self.dir, &self.known)
+    }
+
+    /// What is wrong with the record of an earlier archive that has the payload with this digest.
+    pub(super) fn problem_elsewhere(&self, digest: PayloadDigest) -> Result<Option<&'static str>, AgainstError> {
+        let standing = match &self.against {
+            Some(against) => against.standing(digest, self.payload_bytes_max)?,
+            None => Standing::Missing,
+        };
+        // What only an index tells of cannot be looked at.
+        Ok((standing == Standing::Missing).then_some("whose record cannot be read in the earlier archive"))
     }
 
     /// What was set aside.

@@ -1,0 +1,201 @@
+//! Payloads that earlier archives hold, looked up by their digests: what `--against` reads.
+//!
+//! [`take_in`] makes one sorted file of all that the given archives hold: WARC files, WACZ files and CDXJ indexes. [`Against`] looks
+//! payloads up in that file. Memory does not grow with the archives: the file is sorted on the disk and searched on the disk.
+//!
+//! A record is trusted only after it was read: its payload must be the same, byte for byte. Only a CDXJ whose WARC files are not there is
+//! believed unread, and that is counted.
+
+mod cdxj;
+mod entries;
+mod sources;
+mod taking;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::{PayloadDigest, Timestamp};
+use warc::{Digest, LoadedRecord};
+
+use entries::{Entries, Entry};
+use sources::Kind;
+pub use taking::{Taken, take_in};
+
+/// The directory in that of an archive where the file of what was taken in lies.
+pub const DIR: &str = "against";
+
+/// The greatest HTTP head that a record may have besides its payload, in bytes.
+const HEAD_BYTES_MAX: u64 = 16 << 20;
+
+/// Records with one digest that are tried, at most.
+const TRIED_MAX: usize = 4;
+
+/// An archive cannot be taken in, or the file of what was taken in cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgainstError {
+    /// A file or directory cannot be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+    /// A WARC file is damaged.
+    #[error("{path}: {source}; `argiope inspect warc --repair` makes it valid again")]
+    Warc {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        source: warc::ReadError,
+    },
+    /// A file is none of the kinds that can be read, or is broken.
+    #[error("{path}: {detail}")]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        detail: String,
+    },
+}
+
+impl AgainstError {
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        |source| AgainstError::Io { path: path.to_owned(), source }
+    }
+}
+
+/// What came of looking payloads up. It is shared with the process that wants to tell of it.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Payloads whose earlier record was read and is the same, byte for byte.
+    pub verified: AtomicU64,
+    /// Payloads that a CDXJ lists whose WARC file is not there.
+    pub unverified: AtomicU64,
+    /// Records that an index lists and that could not be read, or have another payload.
+    pub wrong: AtomicU64,
+}
+
+/// How an earlier archive stands to a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It has a record with the payload.
+    There,
+    /// An index says so, and the WARC file is not there.
+    Listed,
+    /// It has none, or none that can be read.
+    Missing,
+}
+
+/// A record of an earlier archive with the payload that was looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Its target, as it stands there.
+    pub url: String,
+    /// Its date.
+    pub at: Timestamp,
+    /// Its id; `None` where only an index tells of it.
+    pub id: Option<String>,
+}
+
+/// Looks payloads up.
+pub struct Against {
+    entries: Entries,
+    tally: Arc<Tally>,
+}
+
+impl Against {
+    /// Opens what was taken in at `dir`; `None` where nothing was.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not one of ours.
+    pub fn open(dir: &Path) -> Result<Option<Self>, AgainstError> {
+        let entries = Entries::open(&entries::path_in(dir))?;
+        Ok(entries.map(|entries| Against { entries, tally: Arc::default() }))
+    }
+
+    /// The counts, which go on.
+    #[must_use]
+    pub fn tally(&self) -> Arc<Tally> {
+        self.tally.clone()
+    }
+
+    /// The earlier record that has this payload, which has this digest.
+    ///
+    /// # Errors
+    /// What was taken in cannot be read. An archive that cannot be read is no error: its record counts as wrong.
+    pub fn find(&self, digest: PayloadDigest, payload: &[u8]) -> Result<Option<Held>, AgainstError> {
+        let count = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
+        let mut listed = None;
+        for entry in self.entries.of(digest, TRIED_MAX)? {
+            if self.kind_of(&entry) == Some(Kind::Lines) {
+                listed = listed.or_else(|| self.listed(&entry));
+                continue;
+            }
+            match self.record(&entry, payload.len() as u64) {
+                Some(record) if record.http_parts().1 == payload => {
+                    if let Some(held) = held_by(&record) {
+                        count(&self.tally.verified);
+                        return Ok(Some(held));
+                    }
+                }
+                Some(_) | None => {}
+            }
+            count(&self.tally.wrong);
+        }
+        if listed.is_some() {
+            count(&self.tally.unverified);
+        }
+        Ok(listed)
+    }
+
+    /// A record that has the payload with this digest, of at most so many bytes.
+    ///
+    /// # Errors
+    /// What was taken in cannot be read.
+    pub fn payload(&self, digest: PayloadDigest, bytes_max: u64) -> Result<Option<LoadedRecord>, AgainstError> {
+        let entries = self.entries.of(digest, TRIED_MAX)?;
+        let records = entries.iter().filter_map(|entry| self.record(entry, bytes_max));
+        let has_it = |record: &LoadedRecord| Digest::of(record.http_parts().1).as_bytes() == &digest.0;
+        Ok(records.into_iter().find(has_it))
+    }
+
+    /// Whether a payload with this digest, of at most so many bytes, can be had.
+    ///
+    /// # Errors
+    /// What was taken in cannot be read.
+    pub fn standing(&self, digest: PayloadDigest, bytes_max: u64) -> Result<Standing, AgainstError> {
+        if self.payload(digest, bytes_max)?.is_some() {
+            return Ok(Standing::There);
+        }
+        let entries = self.entries.of(digest, TRIED_MAX)?;
+        let is_listed = entries.iter().any(|entry| self.kind_of(entry) == Some(Kind::Lines));
+        Ok(if is_listed { Standing::Listed } else { Standing::Missing })
+    }
+
+    fn kind_of(&self, entry: &Entry) -> Option<Kind> {
+        self.entries.source(entry).map(|source| source.kind)
+    }
+
+    /// The record of an entry, if it can be read.
+    fn record(&self, entry: &Entry, payload_bytes_max: u64) -> Option<LoadedRecord> {
+        let source = self.entries.source(entry).filter(|source| source.kind == Kind::Warc)?;
+        let offset = source.base.checked_add(entry.offset)?;
+        warc::read_at(&source.path, offset, payload_bytes_max.saturating_add(HEAD_BYTES_MAX)).ok()
+    }
+
+    /// What a line of an index says.
+    fn listed(&self, entry: &Entry) -> Option<Held> {
+        let line = cdxj::line_at(&self.entries.source(entry)?.path, entry.offset)?;
+        Some(Held { at: line.at()?, url: line.url, id: None })
+    }
+}
+
+fn held_by(record: &LoadedRecord) -> Option<Held> {
+    let header = &record.header;
+    let at = Timestamp::from_rfc3339(header.date()?)?;
+    Some(Held { url: header.target_uri()?.to_owned(), at, id: header.record_id().map(str::to_owned) })
+}

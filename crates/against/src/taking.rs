@@ -1,0 +1,210 @@
+//! Taking archives in.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+use model::PayloadDigest;
+use sha1::{Digest, Sha1};
+use sort::Sorter;
+use warc::{Reader, RecordType};
+use zip::{CompressionMethod, ZipArchive};
+
+use crate::cdxj::{self, Line, digest_of};
+use crate::entries::{self, Entries, Entry, Listing};
+use crate::sources::{self, Form, Kind, Seen, Source};
+use crate::{Against, AgainstError};
+
+/// What was taken in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Payloads that can be looked up now, those of earlier calls included.
+    pub payloads: u64,
+    /// Files read just now; files that were taken in before and have not changed are not read again.
+    pub files: u64,
+    /// Payloads of them that cannot be verified, since the index that lists them has no WARC file beside it.
+    pub unverifiable: u64,
+}
+
+/// Takes in what the archives at these paths hold: WARC files, WACZ files, CDXJ indexes, and directories of them. It is added to what was
+/// taken in at `dir` before.
+///
+/// # Errors
+/// An archive cannot be read, or the file cannot be written. What was taken in before stays.
+pub fn take_in(dir: &Path, given: &[PathBuf]) -> Result<Taken, AgainstError> {
+    let target = entries::path_in(dir);
+    let before = Entries::open(&target)?;
+    let mut listing = before.as_ref().map(|entries| entries.listing.clone()).unwrap_or_default();
+    let mut files: Vec<(Form, Seen)> = Vec::new();
+    for path in given {
+        for (form, seen) in sources::files_of(path)? {
+            if !listing.seen.contains(&seen) && !files.iter().any(|(_, other)| *other == seen) {
+                files.push((form, seen));
+            }
+        }
+    }
+    listing.seen.retain(|old| !files.iter().any(|(_, new)| new.path == old.path));
+    fresh::directory(dir).map_err(AgainstError::io(dir))?;
+    let mut taking = Taking { sorter: Sorter::beside(&target), by_path: HashMap::new(), listing, unverifiable: 0 };
+    if let Some(mut before) = before {
+        before.for_each(|entry| taking.push_bytes(entry))?;
+    }
+    let count = files.len() as u64;
+    for (form, seen) in files {
+        match form {
+            Form::Warc => taking.warc(&seen.path)?,
+            Form::Wacz => taking.wacz(&seen.path)?,
+            Form::Cdxj => taking.cdxj(&seen.path)?,
+        }
+        taking.listing.seen.push(seen);
+    }
+    let Taking { sorter, listing, unverifiable, .. } = taking;
+    let sorted = sorter.sorted().map_err(|error| AgainstError::io(&target)(error.into()))?;
+    let payloads = entries::write(&target, sorted, &listing)?;
+    Ok(Taken { payloads, files: count, unverifiable })
+}
+
+impl Against {
+    /// The files that were taken in.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.entries.listing.seen.iter().map(|seen| seen.path.as_path())
+    }
+}
+
+/// Says, for a line and its place in the index, which source has the payload and where.
+type PlaceOf<'p> = &'p mut dyn FnMut(&mut Taking, u64, &Line) -> Option<(u32, u64)>;
+
+/// Archives being taken in.
+struct Taking {
+    sorter: Sorter,
+    listing: Listing,
+    /// The numbers of sources that indexes name.
+    by_path: HashMap<(PathBuf, String), u32>,
+    unverifiable: u64,
+}
+
+impl Taking {
+    fn push_bytes(&mut self, entry: &[u8; entries::ENTRY_BYTES]) -> Result<(), AgainstError> {
+        self.sorter.push(&[entry]).map_err(|error| AgainstError::io(Path::new("payloads"))(error.into()))
+    }
+
+    fn push(&mut self, digest: PayloadDigest, source: u32, offset: u64) -> Result<(), AgainstError> {
+        self.push_bytes(&Entry { digest, source, offset }.to_bytes())
+    }
+
+    fn source(&mut self, path: &Path, kind: Kind, base: u64) -> u32 {
+        self.listing.sources.push(Source { path: path.to_owned(), kind, base });
+        u32::try_from(self.listing.sources.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    fn warc(&mut self, path: &Path) -> Result<(), AgainstError> {
+        let source = self.source(path, Kind::Warc, 0);
+        let file = File::open(path).map_err(AgainstError::io(path))?;
+        self.records(path, source, BufReader::new(file))
+    }
+
+    /// The responses of a WARC file.
+    fn records(&mut self, path: &Path, source: u32, input: impl BufRead) -> Result<(), AgainstError> {
+        let failed = |source| AgainstError::Warc { path: path.to_owned(), source };
+        let mut reader = Reader::new(input, 0);
+        while let Some(mut record) = reader.next_record().map_err(failed)? {
+            let header = record.header();
+            if header.record_type() != Some(RecordType::Response) || !header.holds_http() {
+                continue;
+            }
+            let offset = record.offset();
+            let said = header.get("WARC-Payload-Digest").map(str::to_owned);
+            let digest = match said.as_deref().map(digest_of) {
+                Some(digest) => digest,
+                None => {
+                    record.read_http_head().map_err(failed)?;
+                    Some(hashed(&mut record).map_err(AgainstError::io(path))?)
+                }
+            };
+            if let Some(digest) = digest {
+                self.push(digest, source, offset)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cdxj(&mut self, path: &Path) -> Result<(), AgainstError> {
+        let file = File::open(path).map_err(AgainstError::io(path))?;
+        let mut lines = None;
+        self.lines(path, &mut BufReader::new(file), &mut |taking, place, line| {
+            let warc = sources::beside(path, &line.filename);
+            let Some(warc) = warc else {
+                let source = *lines.get_or_insert_with(|| taking.source(path, Kind::Lines, 0));
+                taking.unverifiable += 1;
+                return Some((source, place));
+            };
+            let key = (warc, String::new());
+            let known = taking.by_path.get(&key).copied();
+            let source = known.unwrap_or_else(|| taking.source(&key.0, Kind::Warc, 0));
+            taking.by_path.insert(key, source);
+            Some((source, line.offset))
+        })
+    }
+
+    /// The lines of an index, each with the source and the offset that `place_of` gives.
+    fn lines(&mut self, path: &Path, input: &mut dyn BufRead, place_of: PlaceOf<'_>) -> Result<(), AgainstError> {
+        let mut failed = None;
+        cdxj::for_each_line::<io::Error>(input, |place, line| {
+            if let Some((source, offset)) = place_of(self, place, &line)
+                && failed.is_none()
+            {
+                failed = self.push(line.digest, source, offset).err();
+            }
+            Ok(())
+        })
+        .map_err(AgainstError::io(path))?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// A WACZ file: by its indexes, or record by record where it has none.
+    fn wacz(&mut self, path: &Path) -> Result<(), AgainstError> {
+        let broken = |detail: String| AgainstError::Form { path: path.to_owned(), detail };
+        let wrong = |error: zip::result::ZipError| broken(format!("is no valid WACZ file: {error}"));
+        let file = File::open(path).map_err(AgainstError::io(path))?;
+        let mut zip = ZipArchive::new(BufReader::new(file)).map_err(wrong)?;
+        let (mut indexes, mut warcs) = (Vec::new(), HashMap::new());
+        for number in 0..zip.len() {
+            let part = zip.by_index_raw(number).map_err(wrong)?;
+            let name = part.name().map_err(wrong)?.into_owned();
+            if let Some(name) = name.strip_prefix("archive/") {
+                let base = part.data_start().filter(|_| part.compression() == CompressionMethod::Stored);
+                let base = base.ok_or_else(|| broken(format!("archive/{name} is compressed in the WACZ file")))?;
+                warcs.insert(name.to_owned(), (number, self.source(path, Kind::Warc, base)));
+            } else if name.starts_with("indexes/") && [".cdxj", ".cdx", ".gz"].iter().any(|end| name.ends_with(end)) {
+                indexes.push((number, name.ends_with(".gz")));
+            }
+        }
+        for (number, is_gzipped) in &indexes {
+            let part = BufReader::new(zip.by_index(*number).map_err(wrong)?);
+            let mut place_of = |_: &mut Self, _, line: &Line| {
+                let name = line.filename.strip_prefix("archive/").unwrap_or(&line.filename);
+                warcs.get(name).map(|(_, source)| (*source, line.offset))
+            };
+            if *is_gzipped {
+                self.lines(path, &mut BufReader::new(MultiGzDecoder::new(part)), &mut place_of)?;
+            } else {
+                self.lines(path, &mut { part }, &mut place_of)?;
+            }
+        }
+        if indexes.is_empty() {
+            for (number, source) in warcs.into_values() {
+                let part = zip.by_index(number).map_err(wrong)?;
+                self.records(path, source, BufReader::new(part))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn hashed(payload: &mut impl Read) -> io::Result<PayloadDigest> {
+    let mut sha1 = Sha1::new();
+    io::copy(payload, &mut sha1)?;
+    Ok(PayloadDigest(sha1.finalize().into()))
+}

@@ -1,0 +1,156 @@
+//! What earlier archives hold is found by its digest, verified by its bytes, and stays found.
+
+#![expect(clippy::expect_used, reason = "a test may panic")]
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use against::{Against, AgainstError, Held, Standing, Taken, take_in};
+use model::{PayloadDigest, Timestamp};
+use warc::{Digest, Record, RecordId, RefersTo, SegmentWriter, write_index};
+
+const AT: u64 = 1_700_000_000_000;
+const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\n\r\n";
+
+fn url(n: u64) -> String {
+    format!("http://a.test/{n}")
+}
+
+fn payload(n: u64) -> Vec<u8> {
+    format!("payload {n}").into_bytes()
+}
+
+fn digest(payload: &[u8]) -> PayloadDigest {
+    PayloadDigest(*Digest::of(payload).as_bytes())
+}
+
+/// A WARC file with these payloads, and a revisit that has none.
+fn warc(path: &Path, numbers: std::ops::Range<u64>) {
+    let id = |n: u64| RecordId::new([n as u8; 16]);
+    let mut file = SegmentWriter::create(path).expect("a file");
+    for n in numbers {
+        file.append(&Record::response(id(n), AT, &url(n), HEAD, &payload(n))).expect("written");
+    }
+    let refers_to = RefersTo { id: None, target_uri: "http://b.test/", date_ms: AT };
+    file.append(&Record::revisit(id(255), AT, "http://c.test/", HEAD, Digest::of(b"elsewhere"), &refers_to))
+        .expect("written");
+    file.sync().expect("written");
+}
+
+fn found(against: &Against, n: u64) -> Option<Held> {
+    against.find(digest(&payload(n)), &payload(n)).expect("looked up")
+}
+
+/// How many were verified, believed unread, and wrong.
+fn tally(against: &Against) -> [u64; 3] {
+    let tally = against.tally();
+    [&tally.verified, &tally.unverified, &tally.wrong].map(|count| count.load(Ordering::Relaxed))
+}
+
+struct Place {
+    root: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Place { root: tempfile::tempdir().expect("a directory") }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn take_in(&self, names: &[&str]) -> Taken {
+        let paths: Vec<PathBuf> = names.iter().map(|name| self.path(name)).collect();
+        take_in(&self.path("against"), &paths).expect("taken in")
+    }
+
+    fn open(&self) -> Against {
+        Against::open(&self.path("against")).expect("readable").expect("something")
+    }
+}
+
+#[test]
+fn a_payload_is_found_with_the_record_that_has_it() {
+    let place = Place::new();
+    assert!(Against::open(&place.path("against")).expect("readable").is_none());
+    warc(&place.path("one.warc.gz"), 0..1_000);
+    assert_eq!(place.take_in(&["one.warc.gz"]), Taken { payloads: 1_000, files: 1, unverifiable: 0 });
+    let against = place.open();
+    for n in 0..1_000 {
+        let held = found(&against, n).expect("held");
+        assert_eq!((held.url, held.at), (url(n), Timestamp(AT * 1_000)));
+        assert!(held.id.expect("an id").starts_with("<urn:uuid:"));
+    }
+    assert_eq!(found(&against, 1_000), None);
+    assert_eq!(against.find(digest(b"elsewhere"), b"elsewhere").expect("looked up"), None, "a revisit has no payload");
+    // The same digest is not enough.
+    assert_eq!(against.find(digest(&payload(1)), b"another").expect("looked up"), None);
+    assert_eq!(tally(&against), [1_000, 0, 1]);
+}
+
+#[test]
+fn what_was_taken_in_before_stays_and_is_not_read_again() {
+    let place = Place::new();
+    warc(&place.path("one.warc.gz"), 0..10);
+    warc(&place.path("two.warc.gz"), 5..20);
+    place.take_in(&["one.warc.gz"]);
+    assert_eq!(place.take_in(&["one.warc.gz", "two.warc.gz"]), Taken { payloads: 25, files: 1, unverifiable: 0 });
+    assert_eq!(place.take_in(&["."]).files, 0, "nothing has changed");
+    let against = place.open();
+    assert!((0..20).all(|n| found(&against, n).is_some()));
+    // A file that is gone is made up for by another with the same payload.
+    std::fs::remove_file(place.path("one.warc.gz")).expect("removed");
+    let against = place.open();
+    assert!(found(&against, 0).is_none() && found(&against, 7).is_some());
+    assert_eq!(against.standing(digest(&payload(0)), 100).expect("looked up"), Standing::Missing);
+    assert_eq!(against.standing(digest(&payload(7)), 100).expect("looked up"), Standing::There);
+    let record = against.payload(digest(&payload(7)), 100).expect("looked up").expect("a record");
+    assert_eq!(record.http_parts().1, payload(7));
+}
+
+#[test]
+fn an_index_stands_for_its_warc_file_and_alone_is_believed_unread() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("with")).expect("a directory");
+    std::fs::create_dir_all(place.path("without")).expect("a directory");
+    warc(&place.path("with/a.warc.gz"), 0..10);
+    write_index(place.path("with/a.warc.gz"), place.path("with/a.cdxj")).expect("an index");
+    std::fs::copy(place.path("with/a.cdxj"), place.path("without/a.cdxj")).expect("copied");
+    assert_eq!(place.take_in(&["with"]), Taken { payloads: 10, files: 1, unverifiable: 0 });
+    let against = place.open();
+    assert!(found(&against, 3).is_some_and(|held| held.id.is_some()));
+    assert_eq!(tally(&against), [1, 0, 0]);
+
+    let alone = Place::new();
+    let paths = [place.path("without/a.cdxj")];
+    let taken = take_in(&alone.path("against"), &paths).expect("taken in");
+    assert_eq!(taken, Taken { payloads: 10, files: 1, unverifiable: 10 });
+    let against = alone.open();
+    let held = found(&against, 3).expect("held");
+    assert_eq!((held.url, held.at, held.id), (url(3), Timestamp(AT * 1_000), None));
+    assert_eq!(tally(&against), [0, 1, 0]);
+    assert_eq!(against.standing(digest(&payload(3)), 100).expect("looked up"), Standing::Listed);
+}
+
+#[test]
+fn what_is_damaged_is_refused_and_leaves_what_there_was() {
+    let place = Place::new();
+    warc(&place.path("good.warc.gz"), 0..10);
+    place.take_in(&["good.warc.gz"]);
+    let mut bytes = std::fs::read(place.path("good.warc.gz")).expect("a file");
+    let half = bytes.len() / 2;
+    bytes.truncate(half);
+    std::fs::write(place.path("bad.warc.gz"), bytes).expect("a file");
+    let error = take_in(&place.path("against"), &[place.path("bad.warc.gz")]).expect_err("damaged");
+    assert!(matches!(error, AgainstError::Warc { .. }), "{error}");
+    assert!(found(&place.open(), 9).is_some());
+    // A file of ours that is none is refused too.
+    let ours = place.path("against/payloads");
+    for length in [0, 10, 600_000] {
+        let bytes = std::fs::read(&ours).expect("a file");
+        std::fs::write(&ours, &bytes[..length.min(bytes.len() - 1)]).expect("a file");
+        assert!(matches!(Against::open(&place.path("against")), Err(AgainstError::Form { .. })), "{length}");
+        std::fs::write(&ours, bytes).expect("a file");
+    }
+}

@@ -1,0 +1,215 @@
+//! `crawl --against`: payloads that earlier archives hold are not recorded again, and replay together with those.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use testweb::{Pages, Reply, Web};
+
+use testkit::crawled::Crawled;
+use testkit::python::script;
+use testkit::pywb::{Pywb, get};
+use testkit::ran::argiope;
+
+/// A site of pages and a document, of which one page is given.
+fn site(changing: &str) -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let links = ["/a", "/b", "/copy", "/doc.bin"].map(|path| format!("<a href={path}>{path}</a>")).concat();
+    let noise: Vec<u8> = (0..200_000_u64).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
+    vec![
+        ("/", "text/html", links.into_bytes()),
+        ("/a", "text/html", changing.as_bytes().to_vec()),
+        ("/b", "text/html", b"<title>B</title><p>It stays as it is.".to_vec()),
+        ("/copy", "text/html", b"<title>B</title><p>It stays as it is.".to_vec()),
+        ("/doc.bin", "application/octet-stream", noise),
+    ]
+}
+
+fn crawl(changing: &str, arguments: &[&str]) -> Crawled {
+    let pages = site(changing).into_iter().fold(Pages::new(), |pages, (path, media, body)| {
+        let tag = format!("\"{}\"", body.len());
+        pages.reply(path, Reply::new(200).header("Content-Type", media).header("ETag", tag).body(body))
+    });
+    Crawled::of(Web::new().site("small.test", pages), "http://small.test/", &[&["--no-sitemaps"], arguments].concat())
+}
+
+/// Type, target, and what a revisit refers to, of each answer to one of the pages; warcio verifies the digests.
+fn records(crawled: &Crawled) -> Vec<[String; 5]> {
+    let list = "import sys\n\
+        from warcio.archiveiterator import ArchiveIterator\n\
+        for path in sys.argv[1:]:\n\
+        \x20   with open(path, 'rb') as file:\n\
+        \x20       for record in ArchiveIterator(file, check_digests='raise'):\n\
+        \x20           h = record.rec_headers\n\
+        \x20           names = ['WARC-Target-URI', 'WARC-Profile', 'WARC-Refers-To-Target-URI', 'WARC-Refers-To-Date']\n\
+        \x20           if record.rec_type in ('response', 'revisit') and not h['WARC-Target-URI'].endswith('robots.txt'):\n\
+        \x20               print(record.rec_type, *[h.get_header(name) or '-' for name in names])\n";
+    let paths: Vec<String> = crawled.segments().iter().map(|path| path.display().to_string()).collect();
+    let listed = script(&["warcio"], list, &paths.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut records: Vec<[String; 5]> = listed
+        .lines()
+        .map(|line| {
+            let mut words = line.split(' ').map(str::to_owned);
+            std::array::from_fn(|_| words.next().expect("five words"))
+        })
+        .collect();
+    records.sort();
+    records
+}
+
+/// The rows of an export by path.
+fn rows(crawled: &Crawled) -> Vec<Value> {
+    let lines = crawled.run("export", &["jsonl"]).stdout;
+    lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn row<'r>(rows: &'r [Value], path: &str) -> &'r Value {
+    let url = format!("http://small.test{path}");
+    rows.iter().find(|row| row["url"] == url.as_str()).expect(path)
+}
+
+/// A collection of these WARC files in pywb.
+fn collection(home: &Path, archives: &[&Crawled]) -> Pywb {
+    let files: Vec<PathBuf> = archives.iter().flat_map(|crawled| crawled.segments()).collect();
+    Pywb::of_warcs(home, &files)
+}
+
+#[test]
+fn both_archives_together_replay_every_page() {
+    let first = crawl("<p>As it was.", &[]);
+    let second = crawl("<p>As it is.", &["--against", first.dir()]);
+    let records = records(&second);
+    let kinds: Vec<(&str, &str)> = records.iter().map(|record| (&*record[0], &*record[1])).collect();
+    let url = |path: &str| format!("http://small.test{path}");
+    let expect =
+        [("response", "/a"), ("revisit", "/"), ("revisit", "/b"), ("revisit", "/copy"), ("revisit", "/doc.bin")];
+    let expect = expect.map(|(kind, path)| (kind, url(path)));
+    assert_eq!(kinds, expect.each_ref().map(|(kind, url)| (*kind, url.as_str())));
+    let earlier = rows(&first);
+    for [kind, target, profile, refers_to, date] in records.iter().filter(|record| record[0] == "revisit") {
+        assert!(profile.ends_with("/revisit/identical-payload-digest"), "{kind} {profile}");
+        // A page that two URLs had there: the record with the payload is meant.
+        let meant = earlier.iter().find(|row| row["url"] == refers_to.as_str()).expect("an earlier URL");
+        assert_eq!(
+            (&meant["fetched_at"], &meant["payload_url"]),
+            (&Value::from(date.as_str()), &Value::Null),
+            "{target}"
+        );
+    }
+    // The rows say it, written by the crawl or derived.
+    let told = rows(&second);
+    assert_eq!(
+        (&row(&told, "/doc.bin")["payload_url"], &row(&told, "/a")["payload_url"]),
+        (&url("/doc.bin").into(), &Value::Null)
+    );
+    assert_eq!(row(&told, "/doc.bin")["payload_at"], row(&earlier, "/doc.bin")["fetched_at"]);
+    assert_eq!(row(&told, "/doc.bin")["outcome"], "binary", "it is no duplicate of anything in this crawl");
+    let texts = |crawled: &Crawled| crawled.run("search", &["stays", "--json"]).stdout;
+    let before = texts(&second);
+    std::fs::remove_dir_all(Path::new(second.dir()).join("dataset")).expect("a dataset");
+    assert_eq!(second.run("derive", &[]).code, 0);
+    assert_eq!((texts(&second), rows(&second)), (before, told));
+    let checked = second.run("check", &[]);
+    assert_eq!((checked.code, checked.stderr.as_str()), (0, ""), "{checked:?}");
+
+    let home = tempfile::tempdir().expect("a directory");
+    let pywb = collection(home.path(), &[&first, &second]);
+    let at = |row: &Value| row["fetched_at"].as_str().expect("a time").replace(['-', ':', 'T'], "")[..14].to_owned();
+    for (path, media, body) in site("<p>As it is.") {
+        let (status, head, replayed) =
+            get(pywb.port, &format!("/it/{}id_/{}", at(row(&rows(&second), path)), url(path)));
+        assert_eq!(status, "200", "{path}: {head}");
+        assert!(head.contains(&format!("content-type: {media}")), "{path}: {head}");
+        assert!(replayed == body || path == "/a", "{path}: {} bytes of {}", replayed.len(), body.len());
+    }
+
+    // A WACZ file of the second crawl stands alone.
+    let wacz = home.path().join("second.wacz");
+    assert_eq!(second.run("export", &["wacz", "-o", wacz.to_str().expect("UTF-8")]).code, 0);
+    let alone = tempfile::tempdir().expect("a directory");
+    let pywb = Pywb::serve(alone.path(), &wacz);
+    for (path, _, body) in site("<p>As it is.") {
+        let (status, head, replayed) = get(pywb.port, &format!("/it/2030id_/{}", url(path)));
+        assert_eq!((status.as_str(), replayed == body), ("200", true), "{path}: {head}");
+    }
+}
+
+#[test]
+fn a_later_run_and_a_later_round_refer_to_the_earlier_archive_too() {
+    let first = crawl("<p>As it was.", &[]);
+    let second = crawl("<p>As it was.", &["--against", first.dir(), "--max-pages", "2"]);
+    // Without the option: the directory knows it.
+    let ended = second.crawl(&["--max-pages", "1000"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("not recorded again"), "{ended:?}");
+    assert_eq!(second.crawl(&["--again"]).code, 0);
+    let records = records(&second);
+    assert!(records.len() >= 10 && records.iter().all(|record| record[0] == "revisit"), "{records:?}");
+    let earlier: Vec<Value> = rows(&first).iter().map(|row| row["fetched_at"].clone()).collect();
+    for record in &records {
+        assert!(earlier.contains(&Value::from(record[4].as_str())), "{record:?}");
+    }
+    assert_eq!(second.run("check", &[]).code, 0);
+    assert_eq!(second.run("changes", &["--json"]).stdout, "");
+}
+
+#[test]
+fn wacz_files_warc_files_and_indexes_are_read() {
+    let first = crawl("<p>As it was.", &[]);
+    let home = tempfile::tempdir().expect("a directory");
+    let wacz = home.path().join("first.wacz");
+    assert_eq!(first.run("export", &["wacz", "-o", wacz.to_str().expect("UTF-8")]).code, 0);
+    let segment = first.segments().remove(0);
+    let index = segment.with_extension("").with_extension("cdxj");
+    let lonely = home.path().join("lonely.cdxj");
+    std::fs::copy(&index, &lonely).expect("an index");
+    for (path, verified) in [(&wacz, true), (&segment, true), (&index, true), (&lonely, false)] {
+        let second = crawl("<p>As it was.", &["--against", path.to_str().expect("UTF-8")]);
+        let records = records(&second);
+        assert!(records.iter().all(|record| record[0] == "revisit"), "{}: {records:?}", path.display());
+        let checked = second.run("check", &[]);
+        assert_eq!(checked.code, 0, "{checked:?}");
+        // What only an index tells of is copied as the revisit that it is.
+        let copies = tempfile::tempdir().expect("a directory");
+        let copy = copies.path().join("copy.wacz");
+        let exported = second.run("export", &["wacz", "-o", copy.to_str().expect("UTF-8")]);
+        assert_eq!(exported.code, 0, "{exported:?}");
+        let replays = Pywb::serve(copies.path(), &copy);
+        let (status, ..) = get(replays.port, "/it/2030id_/http://small.test/b");
+        assert_eq!(status == "200", verified, "{}", path.display());
+    }
+}
+
+#[test]
+fn what_an_index_promises_is_verified() {
+    let first = crawl("<p>As it was.", &[]);
+    let index = first.segments()[0].with_extension("").with_extension("cdxj");
+    assert_eq!(crawl("<p>As it was.", &["--against", index.to_str().expect("UTF-8")]).segments().len(), 1);
+    // The index points to other records than it says.
+    let text = std::fs::read_to_string(&index).expect("an index");
+    let shifted = text.replace("\"offset\": \"", "\"offset\": \"1");
+    std::fs::write(&index, shifted).expect("an index");
+    let second = crawl("<p>As it was.", &["--against", index.to_str().expect("UTF-8")]);
+    let records = records(&second);
+    let of_elsewhere = records.iter().filter(|record| record[0] == "revisit").count();
+    assert!(of_elsewhere <= 1, "only the duplicate of the crawl's own: {records:?}");
+    assert_eq!(second.run("check", &[]).code, 0);
+}
+
+#[test]
+fn what_cannot_be_read_against_is_refused() {
+    let home = tempfile::tempdir().expect("a directory");
+    let (dir, text) = (home.path().join("new"), home.path().join("text.txt"));
+    std::fs::write(&text, "no archive").expect("a file");
+    let empty = home.path().join("empty");
+    std::fs::create_dir(&empty).expect("a directory");
+    let dir = dir.to_str().expect("UTF-8");
+    for (path, expect) in [
+        (text.as_path(), "is no WARC file, WACZ file or CDXJ index"),
+        (empty.as_path(), "there is no WARC file, WACZ file or CDXJ index"),
+        (Path::new("/nowhere/at/all"), "No such file"),
+        (home.path(), "where the crawl itself writes"),
+    ] {
+        let ran = argiope(&["crawl", "-o", dir, "http://a.test/", "--against", path.to_str().expect("UTF-8")]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains(expect), "{ran:?}");
+    }
+}
