@@ -148,7 +148,8 @@ fn a_round_asks_for_each_page_once_and_finds_what_has_changed() {
     // A site of which a page has changed that was asked for in any case is asked whether it says so.
     assert!(more_than_once.count() <= HOSTS.len(), "{third:?}");
     let unchanged = third.values().filter(|statuses| statuses[..] == [304]).count();
-    assert!(unchanged >= ALL - 5 - 2 * HOSTS.len(), "{unchanged} pages were not sent again: {third:?}");
+    // Of a small site each page is tested once in ten visits.
+    assert!(unchanged >= ALL - 5 - 5 * HOSTS.len(), "{unchanged} pages were not sent again: {third:?}");
 
     let stats = lab.served.asked(&["stats"]);
     assert_eq!((&stats["round"], &stats["left_of_round"]), (&json!(3), &json!(0)));
