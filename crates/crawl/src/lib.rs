@@ -12,6 +12,7 @@ pub mod outlook;
 mod parts;
 pub mod retry;
 pub mod schedule;
+mod seeds;
 mod session;
 pub mod steer;
 pub mod stream;

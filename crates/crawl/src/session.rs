@@ -13,7 +13,7 @@ use dataset::Layout;
 use engine::clock::Clock;
 use engine::{End, Hook, Hooks, Progress, Recorder, Shell, Sink};
 use fetch::{Fetcher, Keyring};
-use model::{Outcome, Via};
+use model::Outcome;
 use settings::plan::Plan;
 use settings::usage;
 use store::{CrawlView, Store, StoreError, Totals};
@@ -24,6 +24,7 @@ use crate::held::Held;
 use crate::live::{Answers, Live};
 use crate::outlook::{Disk, Outlook, visited};
 use crate::retry::Retry;
+use crate::seeds::fresh_seeds;
 use crate::steer::{self, Change, Steering};
 use crate::stream::{Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
@@ -147,7 +148,7 @@ impl Builder {
             Some(store) => store,
             None => dir.open_store(&plan.options)?,
         };
-        let stream = stream.map_or_else(|| StreamTo::last_of(&dir), |stream| Ok(Some(stream)))?;
+        let stream = stream.map_or_else(|| StreamTo::last_of(&dir.stream()), |stream| Ok(Some(stream)))?;
         plan.settings.details |= !hooks.is_empty() || stream.as_ref().is_some_and(|stream| !stream.fields.is_empty());
         let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
         if seeds.is_empty() && known.is_empty() {
@@ -371,24 +372,6 @@ fn referred(tally: &Tally) -> Option<Notice> {
     let [verified, unverified, wrong] =
         [&tally.verified, &tally.unverified, &tally.wrong].map(|count| count.load(Ordering::Relaxed));
     (verified + unverified + wrong > 0).then_some(Notice::Referred { verified, unverified, wrong })
-}
-
-/// The seeds that the store does not know as such. The redirect target of a seed is none before the user names it.
-pub(crate) fn fresh_seeds(
-    seeds: Vec<CanonicalUrl>,
-    known: &HashSet<CanonicalUrl>,
-    store: &dyn Store,
-) -> Result<Vec<CanonicalUrl>, StoreError> {
-    let is_fresh = |seed: &CanonicalUrl| {
-        Ok(!known.contains(seed) || store.get(seed.key())?.is_some_and(|entry| entry.candidate.via == Via::Redirect))
-    };
-    let mut fresh = Vec::new();
-    for seed in seeds {
-        if is_fresh(&seed)? {
-            fresh.push(seed);
-        }
-    }
-    Ok(fresh)
 }
 
 /// Opens the dataset, and completes it to the end of the archive.

@@ -23,7 +23,7 @@ use store::{CrawlView, Entry, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::held::Held;
-use crate::session::fresh_seeds;
+use crate::seeds::fresh_seeds;
 use crate::{CrawlDir, Notice};
 
 /// Only the changes in this many last bytes of their file are read.

@@ -24,7 +24,7 @@ use settings::usage;
 use store::{Batch, CrawlView, Store};
 use tokio::sync::watch;
 
-use crate::{CrawlDir, Notice};
+use crate::Notice;
 use lines::Lines;
 use outbox::{Outbox, Shared};
 use sender::{Output, To};
@@ -121,22 +121,22 @@ impl StreamTo {
         StreamTo { target, fields: BTreeSet::new(), buffer_bytes_max: BUFFER_BYTES_MAX }
     }
 
-    /// The stream that a crawl had in its last run, if it had one.
+    /// The stream that a crawl had in its last run, if it had one; `dir` is [`CrawlDir::stream`](crate::CrawlDir::stream).
     ///
     /// # Errors
     /// Its record in the directory cannot be read.
-    pub fn last_of(dir: &CrawlDir) -> anyhow::Result<Option<Self>> {
-        let Some((target, fields)) = outbox::last(&dir.stream())? else { return Ok(None) };
+    pub fn last_of(dir: &Path) -> anyhow::Result<Option<Self>> {
+        let Some((target, fields)) = outbox::last(dir)? else { return Ok(None) };
         let fields = fields.iter().map(|field| field.parse()).collect::<anyhow::Result<_>>()?;
         Ok(Some(StreamTo { fields, ..StreamTo::new(target.parse()?) }))
     }
 
-    /// Ends the stream of a crawl. Unread lines are lost.
+    /// Ends the stream of a crawl; `dir` is [`CrawlDir::stream`](crate::CrawlDir::stream). Unread lines are lost.
     ///
     /// # Errors
     /// Its remains cannot be removed.
-    pub fn forget(dir: &CrawlDir) -> std::io::Result<()> {
-        match std::fs::remove_dir_all(dir.stream()) {
+    pub fn forget(dir: &Path) -> std::io::Result<()> {
+        match std::fs::remove_dir_all(dir) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             removed => removed,
         }

@@ -4,8 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::DatasetError;
 use crate::schema::Table;
-use crate::{DatasetError, superseded};
+
+/// The directory of the lists.
+pub(crate) const SUPERSEDED_DIR: &str = "superseded";
+/// The extension of a list.
+pub(crate) const SUPERSEDED_EXTENSION: &str = "keys";
 
 /// The name, in place of a segment's, of the file of pages that have no record in the archive.
 pub const UNRECORDED: &str = "unrecorded";
@@ -47,7 +52,7 @@ impl Layout {
     /// The list of the rows of a segment that later visits have superseded; there may be none.
     #[must_use]
     pub fn superseded(&self, segment: &str) -> PathBuf {
-        superseded::list(&self.root, stem_of(segment))
+        superseded_list(&self.root, stem_of(segment))
     }
 
     /// The finished files of a table in the order of their names, which is the order of the segments.
@@ -84,6 +89,11 @@ impl Layout {
 /// The name of a segment's files, without their extension.
 fn stem_of(segment: &str) -> &str {
     segment.trim_end_matches(".warc.gz")
+}
+
+/// The list of the segment with this name, without its extension.
+pub(crate) fn superseded_list(root: &Path, stem: &str) -> PathBuf {
+    root.join(SUPERSEDED_DIR).join(format!("{stem}.{SUPERSEDED_EXTENSION}"))
 }
 
 #[cfg(test)]

@@ -4,16 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use weburl::UrlKey;
 
+use crate::layout::{SUPERSEDED_DIR, superseded_list};
 use crate::{DatasetError, Layout};
 
-/// The directory of the lists.
-const DIR: &str = "superseded";
-/// The extension of a list.
-const EXTENSION: &str = "keys";
 /// The file that is locked while the lists are replaced: several processes may answer queries from one dataset.
 const LOCK: &str = "lock";
 /// Bytes of a key in a list.
@@ -27,7 +24,7 @@ pub type Superseded = BTreeMap<String, BTreeSet<UrlKey>>;
 /// # Errors
 /// A list cannot be written or removed.
 pub fn write_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), DatasetError> {
-    let dir = layout.root().join(DIR);
+    let dir = layout.root().join(SUPERSEDED_DIR);
     fresh::directory(&dir).map_err(|error| DatasetError::io(&dir, error))?;
     let lock = dir.join(LOCK);
     let locked = fresh::open_or_create(&lock).and_then(|file| file.lock().map(|()| file));
@@ -50,7 +47,7 @@ pub fn write_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), 
 /// Whether the lists exist. The first settling writes them.
 #[must_use]
 pub fn has_superseded(layout: &Layout) -> bool {
-    layout.root().join(DIR).is_dir()
+    layout.root().join(SUPERSEDED_DIR).is_dir()
 }
 
 /// Adds to the lists.
@@ -79,7 +76,7 @@ pub(crate) fn of_file(table: &Path) -> Result<BTreeSet<UrlKey>, DatasetError> {
     let (Some(root), Some(stem)) = (table.parent().and_then(Path::parent), table.file_stem()) else {
         return Ok(BTreeSet::new());
     };
-    read(&list(root, &stem.to_string_lossy()))
+    read(&superseded_list(root, &stem.to_string_lossy()))
 }
 
 fn read(path: &Path) -> Result<BTreeSet<UrlKey>, DatasetError> {
@@ -94,9 +91,4 @@ fn read(path: &Path) -> Result<BTreeSet<UrlKey>, DatasetError> {
         return Err(DatasetError::format(path, "a list of keys ends within a key"));
     }
     Ok(keys.iter().map(|key| UrlKey::from_bytes(*key)).collect())
-}
-
-/// The list of the segment with this name, without its extension.
-pub(crate) fn list(root: &Path, stem: &str) -> PathBuf {
-    root.join(DIR).join(format!("{stem}.{EXTENSION}"))
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use weburl::{CanonicalUrl, UrlKey};
 
-use crate::{Outcome, Visit};
+use crate::{Distance, Outcome, Visit};
 
 /// How a URL came to be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -77,15 +77,6 @@ impl Candidate {
     pub fn position(&self) -> Position {
         Position::of(self.purpose, self.depth, self.url.key().url)
     }
-}
-
-/// The distance of a URL from the nearest seed; nearer ones are smaller.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Distance {
-    /// Links.
-    pub depth: u32,
-    /// Redirects in a row that led here.
-    pub redirects: u8,
 }
 
 /// The place of a URL in the queue of its site: sitemaps first, then breadth-first by depth, then by key, so that the

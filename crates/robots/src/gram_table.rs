@@ -6,7 +6,7 @@
 
 use crate::packed_rule::RuleId;
 use crate::pattern;
-use crate::rule_list::Rules;
+use crate::rules::Rules;
 use crate::steps::{Steps, StepsExceeded};
 
 /// The longest gram, in octets.

@@ -30,6 +30,7 @@ mod robots_txt;
 
 mod decision;
 mod rule_list;
+mod rules;
 
 mod crawl_delay;
 mod group_reader;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::packed_rule::RuleId;
 use crate::pattern::{self, octets_in_common, plain};
-use crate::rule_list::Rules;
+use crate::rules::Rules;
 use crate::steps::{Steps, StepsExceeded};
 
 /// What of a pattern the path has to begin with: its key.

@@ -1,16 +1,14 @@
 //! The Allow and Disallow rules of one group, each once, the one that wins first.
 
-use std::cmp::Reverse;
-
-use foldhash::{HashSet, HashSetExt};
-
 use crate::decision::{DecidingLine, Matching};
 use crate::gram_table::{GramTable, RuleSet};
 use crate::line_frames::{FrameCollector, LineFrames};
 use crate::normal_form::NormalPath;
-use crate::packed_rule::{PackedRule, RuleId};
+use crate::packed_rule::RuleId;
 use crate::pattern::{self, Shape};
 use crate::prefix_table::{Key, PrefixTable};
+use crate::rules::Rules;
+pub(crate) use crate::rules::WrittenRule;
 use crate::steps::{Steps, StepsExceeded};
 
 #[cfg(test)]
@@ -19,15 +17,6 @@ mod tests;
 /// So many rules are considered one by one, which needs no tables.
 const RULES_WITHOUT_INDEX_MAX: usize = 16;
 
-/// A rule as it stands in the file.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct WrittenRule<'b> {
-    pub(crate) allow: bool,
-    pub(crate) pattern: &'b [u8],
-    pub(crate) line: &'b [u8],
-    pub(crate) line_number: u32,
-}
-
 /// The rules of a group, ready to decide.
 #[derive(Debug, Default)]
 pub(crate) struct RuleList {
@@ -35,14 +24,6 @@ pub(crate) struct RuleList {
     frames: LineFrames,
     index: Option<Box<Index>>,
     lines: u32,
-}
-
-/// Rules in the order in which they win by longest match: most octets of the pattern, then Allow, then the order of the file
-/// (RFC 9309 §2.2.2). Only those that can match, and the first of several that are the same.
-#[derive(Debug, Default)]
-pub(crate) struct Rules {
-    rules: Box<[PackedRule]>,
-    patterns: Box<[u8]>,
 }
 
 /// What finds the rules that may match, where there are too many to try them all.
@@ -75,8 +56,7 @@ impl RuleList {
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        let rules = size_of_val(&*self.rules.rules) + self.rules.patterns.len();
-        rules + self.frames.heap_bytes() + self.index.as_ref().map_or(0, |index| index.heap_bytes())
+        self.rules.heap_bytes() + self.frames.heap_bytes() + self.index.as_ref().map_or(0, |index| index.heap_bytes())
     }
 
     /// The rule that decides about `path`: whether it allows, and its line.
@@ -97,79 +77,6 @@ impl RuleList {
             let text = self.frames.line(rule.frame(), self.rules.pattern(id));
             (rule.allows(), DecidingLine { line_number: rule.line_number(), text })
         }))
-    }
-}
-
-impl Rules {
-    fn new<'b>(written: &[WrittenRule<'b>], frames: &mut FrameCollector<'b>) -> Self {
-        let mut text = Vec::new();
-        let mut compiled = Vec::with_capacity(written.len());
-        for rule in written {
-            let start = text.len();
-            pattern::compile(rule.pattern, &mut text);
-            if pattern::shape(&text[start..]) == Shape::Never {
-                text.truncate(start);
-            } else {
-                compiled.push((start..text.len(), rule));
-            }
-        }
-        let mut known = HashSet::with_capacity(compiled.len());
-        compiled.retain(|(range, rule)| known.insert((&text[range.clone()], rule.allow)));
-        compiled.sort_unstable_by_key(|(range, rule)| (Reverse(range.len()), !rule.allow, rule.line_number));
-
-        let mut patterns = Vec::with_capacity(compiled.iter().map(|(range, _)| range.len()).sum());
-        let rules = compiled.into_iter().map(|(range, rule)| {
-            let pattern = &text[range];
-            let start = patterns.len();
-            patterns.extend_from_slice(pattern);
-            let frame = frames.frame(rule.line, rule.pattern, pattern);
-            PackedRule::new(start, rule.line_number, frame, rule.allow)
-        });
-        Self { rules: rules.collect(), patterns: patterns.into() }
-    }
-
-    fn len(&self) -> usize {
-        self.rules.len()
-    }
-
-    fn ids(&self) -> impl Iterator<Item = RuleId> + use<> {
-        0..self.rules.len() as RuleId
-    }
-
-    fn rule(&self, id: RuleId) -> PackedRule {
-        self.rules[usize::from(id)]
-    }
-
-    pub(crate) fn pattern(&self, id: RuleId) -> &[u8] {
-        let start = self.rule(id).pattern_start();
-        let end = self.rules.get(usize::from(id) + 1).map_or(self.patterns.len(), |next| next.pattern_start());
-        &self.patterns[start..end]
-    }
-
-    fn shape(&self, id: RuleId) -> Shape {
-        pattern::shape(self.pattern(id))
-    }
-
-    /// The first of `ids`, which are in ascending order, that matches.
-    fn longest_match(
-        &self,
-        ids: impl Iterator<Item = RuleId>,
-        path: &NormalPath<'_>,
-        steps: &mut Steps,
-    ) -> Result<Option<RuleId>, StepsExceeded> {
-        for id in ids {
-            for spelling in path.spellings() {
-                if pattern::matches(self.pattern(id), spelling, steps)? {
-                    return Ok(Some(id));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    fn first_match(&self, path: &NormalPath<'_>) -> Option<RuleId> {
-        let matches = |id: &RuleId| path.spellings().any(|path| pattern::is_prefix(self.pattern(*id), path));
-        self.ids().filter(matches).min_by_key(|id| self.rule(*id).line_number())
     }
 }
 

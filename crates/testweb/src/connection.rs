@@ -1,42 +1,19 @@
 //! One TCP connection from accept to close: plain or TLS is told by its first byte, HTTP/1.1 or HTTP/2 by ALPN.
 
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_rustls::TlsAcceptor;
 
 use crate::http1::LoopEnd;
-use crate::log::{Exchange, Log, Peer};
-use crate::{Reply, Request, Scheme, Web, http1, http2};
+use crate::session::Session;
+use crate::{Scheme, http1, http2};
 
 /// The first byte of a TLS handshake (RFC 8446 section 5.1: content type 22).
 const TLS_HANDSHAKE: u8 = 22;
 /// How long a client may take to say its first byte or to finish the TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(60);
-
-/// What a connection needs to answer requests.
-#[derive(Clone)]
-pub(crate) struct Session {
-    pub web: Arc<Web>,
-    pub log: Arc<Log>,
-    pub tls: TlsAcceptor,
-    pub peer: Peer,
-}
-
-impl Session {
-    /// Notes that a request has arrived.
-    pub fn begin(&self, protocol: &'static str, request: &Request) -> Exchange {
-        self.log.begin(self.peer, protocol, request)
-    }
-
-    /// The reply of the site that is asked.
-    pub fn reply(&self, request: &Request) -> Reply {
-        self.web.reply(request)
-    }
-}
 
 /// Serves a connection until it is closed. What goes wrong is the client's business; nobody is told.
 pub(crate) async fn serve(mut stream: TcpStream, session: Session) -> io::Result<()> {

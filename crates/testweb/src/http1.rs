@@ -11,9 +11,9 @@ use http::StatusCode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::connection::Session;
 use crate::head::{self, Head};
 use crate::log::Exchange;
+use crate::session::Session;
 use crate::wire::{self, Wire};
 use crate::{Content, Reply, Request, Scheme};
 

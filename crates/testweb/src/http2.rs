@@ -12,11 +12,11 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use crate::connection::Session;
 use crate::head::split_authority;
 use crate::http1::{HEAD_BYTES_MAX, PIECE_BYTES};
 use crate::log::Exchange;
 use crate::reply::Pieces;
+use crate::session::Session;
 use crate::{Content, Reply, Request, Scheme};
 
 /// Requests under way at once on a connection (RFC 9113 section 5.1.2).

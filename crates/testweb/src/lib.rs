@@ -36,6 +36,8 @@ mod request;
 pub use request::{Request, Scheme};
 mod reply;
 pub use reply::{Content, Pieces, Reply, Step, Steps};
+mod sandboxes;
+mod session;
 mod site;
 pub use site::{Site, Web, from_fn};
 pub mod pages;

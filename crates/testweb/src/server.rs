@@ -13,8 +13,9 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::Web;
 use crate::authority::Authority;
-use crate::connection::{self, Session};
+use crate::connection;
 use crate::log::{Log, LogEntry, Peer};
+use crate::session::Session;
 
 /// Entries of the log kept in memory by default.
 pub const LOG_ENTRIES_MAX: usize = 100_000;

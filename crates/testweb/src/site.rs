@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::{Reply, Request, advanced, honest, hostile, scripted, simple};
+use crate::{Reply, Request};
 
 /// One site, or many under one rule: requests in, replies out. It does no input or output of its own on the
 /// network; what it remembers (how often a path was requested) it guards itself.
@@ -32,17 +32,6 @@ impl Web {
     /// A web without sites.
     pub fn new() -> Self {
         Web::default()
-    }
-
-    /// The sandboxes: [`simple`], [`scripted`], [`advanced`], [`honest`] and [`hostile`], each under its own host names.
-    pub fn sandboxes() -> Self {
-        let web = Web::new()
-            .site(simple::HOST, simple::site())
-            .site(scripted::HOST, scripted::site())
-            .site(honest::HOST, honest::site())
-            .site(advanced::HOST, advanced::site(advanced::CRAWL_DELAY_S))
-            .site(advanced::OTHER_HOST, advanced::other_site());
-        hostile::sites(web)
     }
 
     /// The same with one more site. The host is a name (`simple.test`), a suffix (`*.synthetic.test`)

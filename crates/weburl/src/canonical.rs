@@ -430,3 +430,12 @@ impl<'de> serde::Deserialize<'de> for CanonicalUrl {
         CanonicalUrl::from_canonical(&text).ok_or_else(|| serde::de::Error::custom("no canonical URL"))
     }
 }
+
+impl Site {
+    /// Reads back what [`Site::as_str`] gave. `None` if the text is not that of a site.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        let site = CanonicalUrl::from_canonical(&format!("{text}/"))?.site();
+        (site.as_str() == text).then_some(site)
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{CanonicalUrl, SiteKey};
+use crate::SiteKey;
 
 /// Scheme, host and port. Its text is `scheme://host`, with `:port` only where it is not the scheme's default.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,13 +19,6 @@ impl Site {
         let https = text.starts_with("https:");
         let port = text[host_end as usize..].strip_prefix(':').and_then(|port| port.parse().ok());
         Site { text: text.into(), https, host_end, port: port.unwrap_or(if https { 443 } else { 80 }) }
-    }
-
-    /// Reads back what [`Site::as_str`] gave. `None` if the text is not that of a site.
-    #[must_use]
-    pub fn from_text(text: &str) -> Option<Self> {
-        let site = CanonicalUrl::from_canonical(&format!("{text}/"))?.site();
-        (site.as_str() == text).then_some(site)
     }
 
     /// `http` or `https`.

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::bail;
 
-use crate::workspace;
+use crate::workspace::workspace;
 
 /// Debian packages with the file by which each is known to be there.
 const PACKAGES: [(&str, &str); 8] = [

@@ -10,7 +10,8 @@ use tempfile::TempDir;
 
 use crate::svg::escaped;
 use crate::testweb::TestWeb;
-use crate::{needs, site, workspace};
+use crate::workspace::workspace;
+use crate::{needs, site};
 
 /// A synthetic web: its seed, sites, pages, and links on a page.
 const WEB: &str = "7,12,400,6";

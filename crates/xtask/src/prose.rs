@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::tidy::tracked_files;
-use crate::workspace;
+use crate::workspace::tracked_files;
+use crate::workspace::workspace;
 use sentences::{Sentence, sentences};
 
 /// Words of a sentence, on average over a file.

@@ -14,7 +14,8 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::{needs, workspace};
+use crate::needs;
+use crate::workspace::workspace;
 
 /// Where the site is made, below cargo's target directory.
 const SITE: &str = "site";

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 
-use crate::{bench, needs, site, tidy, workspace};
+use crate::workspace::workspace;
+use crate::{bench, needs, site, tidy};
 
 /// Generated cases are the same in every run, so that a change is judged by what it changed.
 /// Without it (`cargo nextest run`), each run tries new ones.

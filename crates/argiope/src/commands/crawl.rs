@@ -163,7 +163,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     dir.create()?;
     let store = dir.open_store(&plan.options)?;
     if args.no_stream {
-        StreamTo::forget(&dir)?;
+        StreamTo::forget(&dir.stream())?;
     }
     if !args.retry.is_empty() {
         retried(&dir, store.as_ref(), &plan, &seeds, args.retry)?;
@@ -258,7 +258,7 @@ fn stream(args: &CrawlArgs, dir: &CrawlDir) -> anyhow::Result<Option<StreamTo>> 
     if args.no_stream {
         return Ok(None);
     }
-    let last = if dir.holds_crawl() { StreamTo::last_of(dir)? } else { None };
+    let last = if dir.holds_crawl() { StreamTo::last_of(&dir.stream())? } else { None };
     let Some(mut stream) = args.stream.clone().map(StreamTo::new).or_else(|| last.clone()) else {
         if !args.stream_fields.is_empty() || args.stream_buffer.is_some() {
             bail!(usage("--stream-fields and --stream-buffer are about a stream: give --stream"));

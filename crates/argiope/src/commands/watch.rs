@@ -102,7 +102,7 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     if args.every.0 < EVERY_MIN {
         bail!(usage(format!("--every must be at least {}", Span(EVERY_MIN))));
     }
-    if StreamTo::last_of(&dir)?.is_some_and(|stream| stream.target == Target::Stdout) {
+    if StreamTo::last_of(&dir.stream())?.is_some_and(|stream| stream.target == Target::Stdout) {
         bail!(usage(
             "the stream of this crawl goes to standard output, where this command says what has changed: give it another target with \
              `argiope crawl --stream`"

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-use crate::workspace;
+use crate::workspace::workspace;
 
 /// Connections to a site where there is only one; to each of many there is one.
 pub const CONNECTIONS_OF_ONE: &str = "8";

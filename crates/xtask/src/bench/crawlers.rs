@@ -9,7 +9,8 @@ use anyhow::{Context, bail};
 use super::argiope::{self, Summary};
 use super::measured::Measured;
 use super::run_file::said;
-use crate::{needs, workspace};
+use crate::needs;
+use crate::workspace::workspace;
 
 /// The version of Scrapy that is installed.
 const SCRAPY: &str = "scrapy==2.19.0";

@@ -14,7 +14,7 @@ use super::measured::{self, Measured, median};
 use super::run_file::{RunFile, said};
 use super::synthetic::Web;
 use crate::svg::Svg;
-use crate::workspace;
+use crate::workspace::workspace;
 
 /// How many URLs are known at the end, about.
 const KNOWN: [u64; 3] = [100_000, 1_000_000, 10_000_000];

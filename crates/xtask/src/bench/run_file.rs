@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::workspace;
+use crate::workspace::workspace;
 
 /// What is written; every line is shown at once as well.
 pub struct RunFile {

@@ -225,6 +225,9 @@ impl<'ast> Visit<'ast> for Paths {
         self.0.extend(leaves.into_iter().map(|(_, path)| path));
     }
 
+    /// `pub(in a::b)` says who may use it, and uses nothing.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
     fn visit_path(&mut self, path: &'ast syn::Path) {
         if path.leading_colon.is_none() {
             self.0.push(path.segments.iter().map(|segment| segment.ident.to_string()).collect());

@@ -3,40 +3,28 @@
 use clap::Args;
 use weburl::{CanonicalRules, CanonicalUrl};
 
-use super::request::Request;
-
 /// Which optional rules hold.
 #[derive(Debug, Default, Clone, Args)]
 #[command(next_help_heading = "Rules of the canonical form")]
 pub(super) struct CanonicalFlags {
     /// Sort the parameters of the query
     #[arg(long)]
-    sort_query: bool,
+    pub(super) sort_query: bool,
     /// Remove session ids
     #[arg(long)]
-    strip_session_ids: bool,
+    pub(super) strip_session_ids: bool,
     /// Remove tracking parameters such as utm_source
     #[arg(long)]
-    strip_tracking: bool,
+    pub(super) strip_tracking: bool,
     /// Collapse // in the path to /
     #[arg(long)]
-    collapse_slashes: bool,
+    pub(super) collapse_slashes: bool,
     /// Remove a leading www. of the host
     #[arg(long)]
-    strip_www: bool,
+    pub(super) strip_www: bool,
 }
 
 impl CanonicalFlags {
-    pub(super) fn take(request: &mut Request) -> anyhow::Result<Self> {
-        Ok(CanonicalFlags {
-            sort_query: request.flag("sort_query")?,
-            strip_session_ids: request.flag("strip_session_ids")?,
-            strip_tracking: request.flag("strip_tracking")?,
-            collapse_slashes: request.flag("collapse_slashes")?,
-            strip_www: request.flag("strip_www")?,
-        })
-    }
-
     pub(super) fn rules(&self) -> CanonicalRules {
         CanonicalRules {
             sort_query: self.sort_query,

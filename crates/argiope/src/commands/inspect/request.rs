@@ -8,7 +8,7 @@ use data_encoding::BASE64;
 use serde_json::{Map, Value};
 use weburl::CanonicalUrl;
 
-use super::canonical_flags::page_url;
+use super::canonical_flags::{CanonicalFlags, page_url};
 use super::input::Input;
 
 /// The keys not asked for yet.
@@ -96,5 +96,18 @@ impl Request {
             None => Ok(()),
             Some(key) => bail!("unknown key \"{key}\""),
         }
+    }
+}
+
+impl CanonicalFlags {
+    /// The flags of a request.
+    pub(super) fn take(request: &mut Request) -> anyhow::Result<Self> {
+        Ok(CanonicalFlags {
+            sort_query: request.flag("sort_query")?,
+            strip_session_ids: request.flag("strip_session_ids")?,
+            strip_tracking: request.flag("strip_tracking")?,
+            collapse_slashes: request.flag("collapse_slashes")?,
+            strip_www: request.flag("strip_www")?,
+        })
     }
 }

@@ -1,0 +1,40 @@
+//! What is remembered of the visits before the last.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+
+/// The validators of a content: with them, a later request asks whether it has changed (RFC 9110 §8.8).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validators {
+    /// The field `ETag`, as received.
+    pub etag: Option<String>,
+    /// The field `Last-Modified`, as received.
+    pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// The largest validator that is kept, in bytes; each later request carries it.
+    pub const BYTES_MAX: usize = 512;
+
+    /// True without any validator.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+}
+
+/// A summary of a URL's earlier visits; empty at its first visit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Past {
+    /// The number of visits before this one.
+    pub visits: u32,
+    /// How many of all visits found a change: another content than the visit before, or none in place of one.
+    pub changes: u32,
+    /// When it was first visited.
+    pub first_at: Timestamp,
+    /// The time of the visit that first found the present content.
+    pub changed_at: Timestamp,
+    /// How many times in a row, to this visit, the server answered that nothing has changed.
+    pub not_modified: u32,
+}
