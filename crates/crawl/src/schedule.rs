@@ -6,7 +6,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use engine::Settings;
-use frontier::revisit::{Belief, INFORMATION_MIN, LEARN_ONE_IN, Prior, Seen};
+use frontier::budget::{Budget, Sampled, SiteSample, TEST_ONE_IN};
+use frontier::revisit::{Belief, INFORMATION_MIN, Prior, Seen};
 use model::{Change, Purpose, Timestamp, Visit};
 use store::{CrawlView, Entry, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
@@ -16,16 +17,16 @@ use crate::again::{Beginning, going_on};
 
 /// Entries read from the state at once.
 const ENTRIES_AT_ONCE: usize = 2_048;
-/// Pages of a site from which its rates are learned, and of all sites together.
-const SAMPLE_MAX: usize = 2_048;
+/// Pages of a site from which its rates are learned.
+const SITE_SAMPLE_MAX: usize = 64;
+/// Pages of all sites together. Sites whose pages come later in the state count as those of which nothing is known.
+const SAMPLE_MAX: usize = 32_768;
 /// Visits of a page that count, the last ones.
 const VISITS_MAX: usize = 64;
 /// The first wait for a missing page; it doubles with each visit that does not find it.
 const GONE_WAIT: Duration = Duration::from_secs(60 * 60);
 /// The longest.
 const GONE_WAIT_MAX: Duration = Duration::from_secs(30 * 86_400);
-/// One in this many visits goes to the page that has waited longest, whatever its value.
-const LONGEST_ONE_IN: usize = 20;
 
 /// The importance of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,16 +69,26 @@ pub struct Schedule {
     pub importance: Importance,
     /// The largest number of visits.
     pub visits: usize,
-    /// No page is visited again sooner.
-    pub age_min: Duration,
+    /// The time for which they are the budget. No page is visited again sooner. Zero: as soon as may be.
+    pub every: Duration,
+    /// The time from one visit of a site to the next.
+    pub delay: Duration,
     /// The date.
     pub now: Timestamp,
 }
 
-/// The prior for the pages of each site.
-struct Priors {
-    of_sites: BTreeMap<SiteKey, Prior>,
+/// What is believed of the pages of each site, and how often they are to be visited.
+struct Learned {
+    of_sites: BTreeMap<SiteKey, (Prior, f64)>,
     of_others: Prior,
+    budget: Budget,
+}
+
+/// Pages of a site.
+#[derive(Default)]
+struct Sample {
+    pages: usize,
+    seen: Vec<(Seen, f64)>,
 }
 
 /// A page and what speaks for it.
@@ -126,54 +137,99 @@ impl Schedule {
     /// # Errors
     /// The state cannot be read.
     pub fn choose(&self, view: &dyn CrawlView) -> Result<Vec<UrlKey>, StoreError> {
-        let priors = self.learn(view)?;
-        let (oldest_max, telling_max) = (self.visits / LONGEST_ONE_IN, self.visits / LEARN_ONE_IN);
-        let (mut worth, mut oldest, mut telling) = (BinaryHeap::new(), BinaryHeap::new(), BinaryHeap::new());
+        if self.visits == 0 {
+            return Ok(Vec::new());
+        }
+        let learned = self.learn(view)?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number of tests")]
+        let tests_max = (self.visits as f64 / TEST_ONE_IN) as usize;
+        let (mut due, mut tests) = (BinaryHeap::new(), BinaryHeap::new());
         each_page(view, &mut |entry, visits| {
             let Some(last) = visits.last().filter(|last| self.may_be_asked_for(visits, last)) else { return };
             let age = self.now.since(last.at).as_secs_f64();
-            let belief = Belief::new(priors.of(last.key.site), &seen(visits));
-            let importance = self.importance_of(entry);
-            let information = belief.information(age);
-            keep(&mut oldest, Candidate(age, last.key), oldest_max);
-            keep(&mut worth, Candidate(importance * belief.value(age), last.key), self.visits);
-            if information >= INFORMATION_MIN {
-                keep(&mut telling, Candidate(importance * information, last.key), telling_max);
+            let (prior, factor) = learned.of(last.key.site);
+            let belief = Belief::new(prior, &seen(visits));
+            let importance = self.importance_of(entry) / factor;
+            // Whose time came first comes first.
+            let wait = learned.budget.wait(&belief, importance);
+            keep(&mut due, Candidate(age - wait, last.key), self.visits);
+            let tests_at = learned.budget.worth / importance;
+            let nats = belief.information(tests_at);
+            if (tests_at..wait).contains(&age) && nats > INFORMATION_MIN {
+                keep(&mut tests, Candidate(importance * nats, last.key), tests_max);
             }
         })?;
-        let first = oldest.into_iter().chain(telling);
-        let first: BTreeSet<UrlKey> = first.map(|Reverse(Candidate(_, key))| key).collect();
         // The greatest first: `Reverse` has the least come last.
-        let worth = worth.into_sorted_vec().into_iter().map(|Reverse(Candidate(_, key))| key);
-        let others = worth.filter(|key| !first.contains(key)).take(self.visits - first.len());
-        Ok(first.iter().copied().chain(others).collect())
+        let of = |heap: BinaryHeap<Reverse<Candidate>>| {
+            heap.into_sorted_vec().into_iter().map(|Reverse(Candidate(_, key))| key).collect::<Vec<UrlKey>>()
+        };
+        // More of a site would keep the round from its end for longer than it may take.
+        let of_site_max = match self.every.as_micros() {
+            0 => u128::MAX,
+            every => every.div_ceil(self.delay.as_micros().max(1)),
+        };
+        let mut of_sites: BTreeMap<SiteKey, u128> = BTreeMap::new();
+        let mut chosen = BTreeSet::new();
+        for key in of(tests).into_iter().chain(of(due)) {
+            let of_site = of_sites.entry(key.site).or_default();
+            if chosen.len() < self.visits && *of_site < of_site_max && chosen.insert(key) {
+                *of_site += 1;
+            }
+        }
+        Ok(chosen.into_iter().collect())
     }
 
-    /// Learns how fast the pages of each site change, and of all sites together for sites without data.
-    fn learn(&self, view: &dyn CrawlView) -> Result<Priors, StoreError> {
-        let (mut samples, mut of_all): (BTreeMap<SiteKey, Vec<Seen>>, Vec<Seen>) = (BTreeMap::new(), Vec::new());
+    /// Learns how fast the pages of each site change, and what a visit must be worth.
+    fn learn(&self, view: &dyn CrawlView) -> Result<Learned, StoreError> {
+        let (mut samples, mut of_all): (BTreeMap<SiteKey, Sample>, usize) = (BTreeMap::new(), 0);
+        let mut others = 0;
         each_page(view, &mut |entry, visits| {
-            if visits.len() < 2 {
+            let site = entry.candidate.url.key().site;
+            if of_all >= SAMPLE_MAX && !samples.contains_key(&site) {
+                others += 1;
                 return;
             }
-            let sample = samples.entry(entry.candidate.url.key().site).or_default();
-            if sample.len() < SAMPLE_MAX {
-                sample.push(seen(visits));
-            }
-            if of_all.len() < SAMPLE_MAX {
-                of_all.push(seen(visits));
+            let sample = samples.entry(site).or_default();
+            sample.pages += 1;
+            if sample.seen.len() < SITE_SAMPLE_MAX && of_all < SAMPLE_MAX {
+                of_all += 1;
+                sample.seen.push((seen(visits), self.importance_of(entry)));
             }
         })?;
-        let of_others = Prior::learn(&Prior::default(), &of_all);
-        let of_sites = samples.into_iter().map(|(site, sample)| (site, Prior::learn(&of_others, &sample))).collect();
-        Ok(Priors { of_sites, of_others })
+        let all: Vec<Seen> = samples.values().flat_map(|sample| &sample.seen).map(|(seen, _)| seen.clone()).collect();
+        let of_others = Prior::learn(&Prior::default(), &all);
+        let rate_max = 1.0 / self.delay.as_secs_f64().max(1e-6);
+        let mut sites = vec![SiteSample {
+            pages: vec![Sampled {
+                belief: Belief::new(&of_others, &Seen::default()),
+                importance: 1.0,
+                stands_for: f64::from(others),
+            }],
+            rate_max: f64::INFINITY,
+        }];
+        let mut priors = Vec::new();
+        for (site, Sample { pages, seen }) in samples {
+            let of_site: Vec<Seen> = seen.iter().map(|(seen, _)| seen.clone()).collect();
+            let prior = Prior::learn(&of_others, &of_site);
+            let stands_for = pages as f64 / seen.len().max(1) as f64;
+            let sampled = seen.into_iter().map(|(seen, importance)| {
+                let belief = Belief::new(&prior, &seen);
+                Sampled { belief, importance, stands_for }
+            });
+            sites.push(SiteSample { pages: sampled.collect(), rate_max });
+            priors.push((site, prior));
+        }
+        let (budget, factors) = Budget::solve(&sites, self.visits as f64 / self.every.as_secs_f64().max(1e-6));
+        let of_sites = priors.into_iter().zip(factors.into_iter().skip(1));
+        let of_sites = of_sites.map(|((site, prior), factor)| (site, (prior, factor))).collect();
+        Ok(Learned { of_sites, of_others, budget })
     }
 
     fn may_be_asked_for(&self, visits: &[Visit], last: &Visit) -> bool {
         let missed = visits.iter().rev().take_while(|visit| !visit.outcome.is_fetched()).count();
         let wait = match u32::try_from(missed).unwrap_or(u32::MAX) {
-            0 => self.age_min,
-            missed => GONE_WAIT.saturating_mul(1 << (missed - 1).min(20)).min(GONE_WAIT_MAX).max(self.age_min),
+            0 => self.every,
+            missed => GONE_WAIT.saturating_mul(1 << (missed - 1).min(20)).min(GONE_WAIT_MAX).max(self.every),
         };
         self.now.since(last.at) >= wait
     }
@@ -186,9 +242,10 @@ impl Schedule {
     }
 }
 
-impl Priors {
-    fn of(&self, site: SiteKey) -> &Prior {
-        self.of_sites.get(&site).unwrap_or(&self.of_others)
+impl Learned {
+    /// What is known of the pages of a site, and by how much more a visit must be worth there.
+    fn of(&self, site: SiteKey) -> (&Prior, f64) {
+        self.of_sites.get(&site).map_or((&self.of_others, 1.0), |(prior, factor)| (prior, *factor))
     }
 }
 
@@ -274,8 +331,11 @@ mod tests {
     }
 
     fn chosen(store: &MemoryStore, visits: usize, hours: u64) -> Vec<String> {
-        let (age_min, now) = (Duration::from_secs(60), Timestamp(hours * HOUR));
-        let schedule = Schedule { importance: Importance::Equal, visits, age_min, now };
+        choose(store, visits, Timestamp(hours * HOUR), Duration::ZERO)
+    }
+
+    fn choose(store: &MemoryStore, visits: usize, now: Timestamp, delay: Duration) -> Vec<String> {
+        let schedule = Schedule { importance: Importance::Equal, visits, every: Duration::from_secs(60), delay, now };
         let mut chosen: Vec<String> = schedule
             .choose(store)
             .expect("a state")
@@ -317,5 +377,16 @@ mod tests {
         let pages: Vec<(&str, &[u8])> = pages.iter().map(|(path, contents)| (path.as_str(), *contents)).collect();
         let store = store(&pages);
         assert!(chosen(&store, 40, 60).contains(&"/hopeless".to_owned()), "it was visited an hour before the others");
+    }
+
+    #[test]
+    fn a_site_has_no_more_visits_in_a_round_than_its_delay_allows() {
+        let pages: Vec<(String, &[u8])> = (0..20).map(|n| (n.to_string(), &[1, 2][..])).collect();
+        let pages: Vec<(&str, &[u8])> = pages.iter().map(|(path, contents)| (path.as_str(), *contents)).collect();
+        let store = store(&pages);
+        for (seconds, visits) in [(60, 1), (20, 3), (7, 9), (1, 20)] {
+            let chosen = choose(&store, 100, Timestamp(10 * HOUR), Duration::from_secs(seconds));
+            assert_eq!(chosen.len(), visits, "{seconds}");
+        }
     }
 }

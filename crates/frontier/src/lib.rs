@@ -7,6 +7,8 @@
 //! - [`politeness`]: how long to wait, after what.
 //! - [`verdict`]: what does an outcome mean: final, or try again?
 //! - [`revisit`]: which known page is worth the next visit.
+//! - [`budget`]: what must a visit be worth to be made?
+//! - [`calendar`]: known pages in the order in which they are due.
 //! - [`site_state`]: one site in front: its queue's head, its robots rules, its counters.
 //! - [`yields`]: does a group of URLs bring only more of itself?
 //! - [`workbench`]: all sites in front by the time they are due, under their addresses.
@@ -14,6 +16,8 @@
 //! Invariants: nothing here fetches, reads a clock, or knows a store. Time comes in as a value; a decision goes out as one.
 
 pub mod again;
+pub mod budget;
+pub mod calendar;
 pub mod filter;
 pub mod novelty;
 pub mod politeness;

@@ -11,27 +11,46 @@
 
 use std::sync::LazyLock;
 
-/// Of so many visits one is made for what it tells of a rate, where one does. A page that changes faster than it is visited shows a change
-/// each time, whatever its rate: only a visit soon after another tells it from the others.
-pub const LEARN_ONE_IN: usize = 10;
 /// A visit that would tell less is not made for that, in nats.
-pub const INFORMATION_MIN: f64 = 0.02;
+pub const INFORMATION_MIN: f64 = 0.05;
 /// Rates of the grid.
-pub const RATES: usize = 32;
+pub const RATES: usize = 40;
 /// The fastest: a change in so many seconds.
-const FASTEST_SECONDS: f64 = 120.0;
+const FASTEST_SECONDS: f64 = 1.0;
 /// The slowest: ten years.
 const SLOWEST_SECONDS: f64 = 10.0 * 365.25 * 86_400.0;
-/// How often weights of pages and of their site are fitted to each other.
-const FITTINGS: usize = 12;
+/// Times after a visit for which the value of the next one is worked out beforehand. Between them it is interpolated.
+const WAITS: usize = 160;
+/// The shortest of them, in seconds.
+const WAIT_MIN: f64 = 1.0;
+/// The longest: thirty years.
+const WAIT_MAX: f64 = 30.0 * 365.25 * 86_400.0;
+/// How often the weights of pages and of their site are fitted to each other.
+const FITTINGS: usize = 30;
 /// The part of a prior that stays what it was before anything was seen: no rate is ever impossible.
 const UNSEEN_PART: f64 = 0.02;
+/// The least variance of the bell that a prior has in it, in steps of the grid.
+const BELL_VARIANCE_MIN: f64 = 0.5;
+/// What the visits of a page have shown counts by so much less with each later visit: rates change, too.
+const MEMORY: f64 = 0.985;
 
 /// The rates, in changes a second, the fastest first.
 static GRID: LazyLock<[f64; RATES]> = LazyLock::new(|| {
     let step = (SLOWEST_SECONDS / FASTEST_SECONDS).ln() / (RATES - 1) as f64;
     std::array::from_fn(|n| 1.0 / (FASTEST_SECONDS * (step * n as f64).exp()))
 });
+
+/// The times after a visit, and what the next one is worth then by each rate.
+static VALUES: LazyLock<Vec<(f64, [f64; RATES])>> = LazyLock::new(|| {
+    let step = (WAIT_MAX / WAIT_MIN).ln() / (WAITS - 1) as f64;
+    let wait = |n: usize| WAIT_MIN * (step * n as f64).exp();
+    (0..WAITS).map(|n| (wait(n), std::array::from_fn(|rate| value(GRID[rate], wait(n))))).collect()
+});
+
+/// How unsure it is what happens with a probability, in nats.
+fn entropy(p: f64) -> f64 {
+    if p <= 0.0 || p >= 1.0 { 0.0 } else { -(p * p.ln() + (1.0 - p) * (1.0 - p).ln()) }
+}
 
 /// How likely each rate is, for the pages of a site.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,8 +90,25 @@ impl Prior {
             for ((weight, sum), before) in prior.0.iter_mut().zip(sum).zip(before.0) {
                 *weight = (1.0 - UNSEEN_PART) * (sum + before) / total + UNSEEN_PART / RATES as f64;
             }
+            prior.smooth();
         }
         prior
+    }
+
+    /// Half of it becomes a bell around its middle (a lognormal distribution of rates). Visits do not tell pages that change fast from
+    /// those that change faster: of these, all that is known is how many there are of the others.
+    fn smooth(&mut self) {
+        let known = self.0.map(|weight| (weight - UNSEEN_PART / RATES as f64) / (1.0 - UNSEEN_PART));
+        let moment =
+            |of: &dyn Fn(f64) -> f64| (0..RATES).zip(known).map(|(n, weight)| weight * of(n as f64)).sum::<f64>();
+        let mean = moment(&|n| n);
+        let variance = moment(&|n| (n - mean).powi(2)) + BELL_VARIANCE_MIN;
+        let bell: [f64; RATES] = std::array::from_fn(|n| (-(n as f64 - mean).powi(2) / 2.0 / variance).exp());
+        let whole: f64 = bell.iter().sum();
+        for (weight, bell) in self.0.iter_mut().zip(bell) {
+            let bell = UNSEEN_PART / RATES as f64 + (1.0 - UNSEEN_PART) * bell / whole;
+            *weight = f64::midpoint(*weight, bell);
+        }
     }
 }
 
@@ -89,7 +125,7 @@ impl Seen {
         let mut greatest = f64::MIN_POSITIVE;
         for (likelihood, rate) in self.0.iter_mut().zip(GRID.iter()) {
             let unchanged = (-rate * seconds.max(0.0)).exp();
-            *likelihood *= if has_changed { 1.0 - unchanged } else { unchanged };
+            *likelihood = likelihood.powf(MEMORY) * if has_changed { 1.0 - unchanged } else { unchanged };
             greatest = greatest.max(*likelihood);
         }
         // Only their ratios matter; and what was seen may be wrong once.
@@ -107,6 +143,16 @@ impl Belief {
         Belief(weights)
     }
 
+    /// What is believed of a page whose rate is known, in changes a second.
+    #[must_use]
+    pub fn of_rate(rate: f64) -> Belief {
+        let mut weights = [0.0; RATES];
+        let faster = GRID.partition_point(|of_grid| *of_grid > rate).clamp(1, RATES - 1);
+        let part = (GRID[faster - 1].ln() - rate.ln()) / (GRID[faster - 1].ln() - GRID[faster].ln());
+        (weights[faster - 1], weights[faster]) = (1.0 - part.clamp(0.0, 1.0), part.clamp(0.0, 1.0));
+        Belief(weights)
+    }
+
     /// What a visit is worth, so many seconds after the last one: the seconds for which the copy of a page of importance 1 is expected to be
     /// right that it would not be otherwise, weighed as the module says.
     #[must_use]
@@ -120,15 +166,33 @@ impl Belief {
         self.0.iter().zip(GRID.iter()).map(|(weight, rate)| weight * (-rate * seconds).exp()).sum()
     }
 
+    /// How many seconds after a visit the next one is worth so much; `None` where it never is.
+    #[must_use]
+    pub fn wait(&self, worth: f64) -> Option<f64> {
+        let value_at = |n: usize| self.0.iter().zip(&VALUES[n].1).map(|(weight, value)| weight * value).sum::<f64>();
+        let (mut low, mut high) = (0, WAITS - 1);
+        let (mut below, mut above) = (value_at(low), value_at(high));
+        if worth <= below {
+            // The first times are so short that it grows with their square.
+            return Some(WAIT_MIN * (worth / below.max(f64::MIN_POSITIVE)).sqrt());
+        }
+        if worth > above {
+            return None;
+        }
+        while high - low > 1 {
+            let middle = usize::midpoint(low, high);
+            let value = value_at(middle);
+            if value < worth { (low, below) = (middle, value) } else { (high, above) = (middle, value) }
+        }
+        let part = (worth - below) / (above - below).max(f64::MIN_POSITIVE);
+        Some(VALUES[low].0 + part * (VALUES[high].0 - VALUES[low].0))
+    }
+
     /// How much a visit would tell of the rate, so many seconds after the last one, in nats: nothing where it is sure what it would find.
     #[must_use]
     pub fn information(&self, seconds: f64) -> f64 {
-        let entropy = |p: f64| match p {
-            p if p <= 0.0 || p >= 1.0 => 0.0,
-            p => -(p * p.ln() + (1.0 - p) * (1.0 - p).ln()),
-        };
-        let unchanged = |rate: &f64| (-rate * seconds).exp();
-        let by_rate: f64 = self.0.iter().zip(GRID.iter()).map(|(weight, rate)| weight * entropy(unchanged(rate))).sum();
+        let by_rate: f64 =
+            self.0.iter().zip(GRID.iter()).map(|(weight, rate)| weight * entropy((-rate * seconds).exp())).sum();
         (entropy(self.freshness(seconds)) - by_rate).max(0.0)
     }
 
@@ -204,6 +268,19 @@ mod tests {
     }
 
     #[test]
+    fn a_page_waits_until_its_visit_is_worth_so_much() {
+        for every in [60.0, DAY, 200.0 * DAY] {
+            let belief = Belief::of_rate(1.0 / every);
+            for part in [1e-6, 0.01, 0.3, 0.9] {
+                let worth = part * every;
+                let wait = belief.wait(worth).expect("less than it may come to");
+                assert!((belief.value(wait) / worth - 1.0).abs() < 0.05, "{every} {part}: {wait}");
+            }
+            assert_eq!(belief.wait(2.0 * every), None);
+        }
+    }
+
+    #[test]
     fn a_site_tells_of_pages_that_were_seen_once() {
         let page = |every: f64| {
             let mut seen = Seen::default();
@@ -213,11 +290,12 @@ mod tests {
         };
         let fast: Vec<Seen> = (0..50).map(|_| page(3_600.0)).collect();
         let slow: Vec<Seen> = (0..50).map(|_| page(100.0 * DAY)).collect();
-        let believed = |pages: &[Seen]| Belief::new(&Prior::learn(&Prior::default(), pages), &Seen::default()).rate();
-        assert!(believed(&fast) > 30.0 * believed(&slow), "{} {}", believed(&fast), believed(&slow));
+        let believed =
+            |pages: &[Seen]| Belief::new(&Prior::learn(&Prior::default(), pages), &Seen::default()).freshness(DAY);
+        assert!(believed(&fast) < 0.1 && believed(&slow) > 0.8, "{} {}", believed(&fast), believed(&slow));
         assert_eq!(Prior::learn(&Prior::default(), &[]), Prior::default());
         // One page says less than fifty.
         let one = believed(&slow[..1]);
-        assert!(one > believed(&slow), "{one}");
+        assert!(one < believed(&slow), "{one}");
     }
 }

@@ -28,6 +28,8 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   known              10^5 to 10^7 known URLs, 10 to 10^5 hosts: what a page costs, and how much memory; draws docs/known.svg
   hot                99 small hosts beside one with 10^6 queued URLs: whether they wait for it, and what a visit costs
   rules              1,000 robots.txt files of 525 kB: memory; a site beside one with 35,641 rules with wildcards: its pages
+  freshness [PAGES] [VISITS] [WEB...]
+                     a simulated web that changes: how fresh copies are by our rule, by others and at best; what choosing costs
   synthetic [PAGES]  webs that are computed, of that many pages (default 100000 and 1000000), with and without the dataset
 
   --rounds N         how often each crawls, in turn (default 5)
@@ -97,7 +99,17 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "known" => known::run(&options),
         "hot" => hot::run(&options),
         "rules" => rules::run(&options),
+        "freshness" => freshness(arguments),
         "synthetic" => synthetic::run(&options),
         _ => bail!("no benchmark {what}\n{USAGE}"),
     }
+}
+
+/// Runs the simulation of a web that changes.
+fn freshness(arguments: &[&str]) -> anyhow::Result<()> {
+    let mut command = std::process::Command::new(env!("CARGO"));
+    command.args(["run", "--release", "--quiet", "-p", "frontier", "--example", "freshness", "--"]);
+    let status = command.args(arguments).status().context("cargo cannot be run")?;
+    anyhow::ensure!(status.success(), "the simulation fails: {status}");
+    Ok(())
 }

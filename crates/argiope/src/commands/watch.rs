@@ -193,8 +193,13 @@ fn round(
             clippy::cast_sign_loss,
             reason = "at most VISITS_MAX, and not less than 0"
         )]
-        let schedule =
-            Schedule { importance: args.importance, visits: visits as usize, age_min: args.every.0, now: began_at };
+        let schedule = Schedule {
+            importance: args.importance,
+            visits: visits as usize,
+            every: args.every.0,
+            delay: plan.settings.site_rules.politeness.delay,
+            now: began_at,
+        };
         schedule.begin(store.as_ref(), &plan.settings)?;
         if store.totals()?.pending == 0 {
             return Ok(Round { left: Some(visits), is_stopped: false });

@@ -34,7 +34,8 @@ pub(super) async fn begin(service: &Service, request: AgainRequest) -> Result<Ag
         .ask(move |control| match usize::try_from(visits).unwrap_or(usize::MAX) {
             0 => Again { older_than: Some(age), only }.begin(control, &settings.settings),
             visits => {
-                let schedule = Schedule { importance, visits, age_min: age, now: Clock::start().date() };
+                let delay = settings.settings.site_rules.politeness.delay;
+                let schedule = Schedule { importance, visits, every: age, delay, now: Clock::start().date() };
                 schedule.begin(control, &settings.settings)
             }
         })

@@ -1,0 +1,155 @@
+//! How fresh the copies of a changing web are by several rules, beside the analytic optimum.
+//!
+//! `cargo xtask bench freshness [PAGES] [VISITS] [WEB...]`
+//!
+//! Rates are lognormal, and no rule knows them but the last. Every rule has the same visits in each round, and no site has more than a few
+//! in a hundred of them, as its delay would have it. In the second half of the time the share of copies that are right is averaged, weighed
+//! by importance. Nutch's rule is that of AdaptiveFetchSchedule (interval × 1.4 or × 0.8, by nutch-default.xml), StormCrawler's that of
+//! AdaptiveScheduler (× 1.5 or × 0.5); both are scaled to the budget by visiting first what is due first. The optimum is that of pages
+//! that change by themselves with these rates (Poisson), also where they do not.
+
+#![expect(clippy::print_stdout, reason = "its output is a table")]
+#![expect(clippy::disallowed_methods, reason = "it measures time")]
+
+mod rules;
+mod web;
+
+use std::collections::VecDeque;
+
+use frontier::budget::{Budget, Tests};
+use frontier::calendar::Calendar;
+use frontier::revisit::Belief;
+use rules::{Intervals, Ours, Rule};
+use web::{Kind, Manner, Random, Web};
+
+/// Pages, unless told otherwise.
+const PAGES: usize = 100_000;
+/// Visits of each on average, unless told otherwise. The second half is measured.
+const VISITS: f64 = 60.0;
+/// Pages among which is chosen to see what that costs.
+const CHOSEN_OF: u32 = 10_000_000;
+/// Rounds in which a page is visited once on average.
+const ROUNDS_PER_VISIT: f64 = 50.0;
+
+/// The freshness that a rule comes to.
+fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
+    let pages = web.rates.len();
+    let mut random = Random(11);
+    let mut visited_at = vec![0.0_f64; pages];
+    let mut changes_at: Vec<f64> = (0..pages).map(|page| web.next_change(page, 0.0, &mut random)).collect();
+    let begin = seconds / 2.0;
+    let fresh_in = |page: usize, from: f64, to: f64| (to - from.max(begin)).max(0.0) * web.importances[page];
+    let mut fresh = 0.0;
+    let round = pages as f64 / per_second / ROUNDS_PER_VISIT;
+    let (mut now, mut allowed) = (0.0, 0.0);
+    // What a site may have in this round, and its pages that could not be visited in the last one.
+    let mut sites: Vec<(f64, VecDeque<usize>)> = vec![Default::default(); web.site_count()];
+    let mut parked = Vec::new();
+    while now < seconds {
+        now += round;
+        allowed += round * per_second;
+        for (site, (left, waiting)) in sites.iter_mut().enumerate() {
+            *left = left.min(1.0) + web.site_part * round * per_second;
+            (0..waiting.len().min(*left as usize)).for_each(|_| parked.push(site));
+        }
+        while allowed >= 1.0 {
+            let page = match parked.pop() {
+                Some(site) => sites[site].1.pop_front(),
+                None => rule.take(),
+            };
+            let Some(page) = page else { break };
+            let (left, waiting) = &mut sites[web.sites[page] as usize];
+            if *left < 1.0 {
+                waiting.push_back(page);
+                continue;
+            }
+            *left -= 1.0;
+            allowed -= 1.0;
+            fresh += fresh_in(page, visited_at[page], now.min(changes_at[page]));
+            rule.visited(page, now, now - visited_at[page], changes_at[page] <= now);
+            visited_at[page] = now;
+            changes_at[page] = web.next_change(page, now, &mut random);
+            if rule.begins_again() {
+                parked.clear();
+                sites.iter_mut().for_each(|(_, waiting)| waiting.clear());
+            }
+        }
+        parked.clear();
+    }
+    for page in 0..pages {
+        fresh += fresh_in(page, visited_at[page], now.min(changes_at[page]));
+    }
+    fresh / (now - begin) / web.importances.iter().sum::<f64>()
+}
+
+/// The webs: in the manner of each, with the median days between changes and the deviation of its logarithm.
+const WEBS: [(&str, Manner, f64, f64); 5] = [
+    ("lognormal", Manner::Poisson, 30.0, 2.0),
+    ("wide", Manner::Poisson, 30.0, 4.0),
+    ("bursts", Manner::Bursts, 30.0, 2.0),
+    ("daily", Manner::Daily, 30.0, 2.0),
+    ("together", Manner::Together, 30.0, 2.0),
+];
+/// Days from one visit of a page to the next, on average: the budgets.
+const BUDGETS: [f64; 4] = [28.0, 14.0, 7.0, 3.5];
+const DAY: f64 = 86_400.0;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let pages = arguments.next().and_then(|pages| pages.parse().ok()).unwrap_or(PAGES);
+    let visits = arguments.next().and_then(|visits| visits.parse().ok()).unwrap_or(VISITS);
+    let only: Vec<String> = arguments.collect();
+    println!("{pages} pages, {visits} visits of each on average; freshness, and its part of the optimum\n");
+    println!("| web | importance | days | optimum | uniform | Nutch | StormCrawler | argiope | rates known |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (name, manner, median_days, deviation) in WEBS {
+        if !only.is_empty() && !only.iter().any(|only| only == name) {
+            continue;
+        }
+        for is_pareto in [false, true] {
+            for days in BUDGETS {
+                let interval = days * DAY;
+                let per_second = pages as f64 / interval;
+                let seconds = visits * interval;
+                let web = Web::new(Kind { manner, is_pareto, median_days, deviation }, pages, seconds);
+                let optimum = web.optimum(per_second);
+                let importance = if is_pareto { "Pareto" } else { "flat" };
+                print!("| {name} | {importance} | {days} | {optimum:.3} |");
+                let intervals = |shrinks, grows, bounds| Intervals::new(pages, interval, shrinks, grows, bounds);
+                let mut rules: [Box<dyn Rule>; 5] = [
+                    Box::new(intervals(1.0, 1.0, (0.0, f64::INFINITY))),
+                    Box::new(intervals(0.8, 1.4, (60.0, 365.0 * DAY))),
+                    Box::new(intervals(0.5, 1.5, (DAY / 24.0, 14.0 * DAY))),
+                    Box::new(Ours::new(&web, per_second, false)),
+                    Box::new(Ours::new(&web, per_second, true)),
+                ];
+                for rule in &mut rules {
+                    let fresh = run(&web, per_second, seconds, rule.as_mut());
+                    print!(" {fresh:.3} ({:.3}) |", fresh / optimum);
+                }
+                println!();
+            }
+        }
+    }
+    choosing(CHOSEN_OF);
+}
+
+/// What choosing costs with so many pages.
+fn choosing(pages: u32) {
+    let (budget, mut tests) = (Budget { worth: 10.0 * DAY, wait_max: 1e9 }, Tests::default());
+    let belief = |page: u64| Belief::of_rate(1.0 / (60.0 * (1.0 + (page % 1_000_003) as f64)));
+    let mut calendar = Calendar::default();
+    for page in 0..u64::from(pages) {
+        calendar.put(page, 0, (page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 39) as u32);
+    }
+    let beliefs: Vec<Belief> = (0..1_024).map(|page| belief(page * 977)).collect();
+    let began = std::time::Instant::now();
+    for _ in 0..pages {
+        let Some(due) = calendar.take() else { break };
+        let wait = tests.wait(&budget, &beliefs[due.url as usize % beliefs.len()], 1.0);
+        calendar.put(due.url, due.site, wait as u32);
+    }
+    let micros = began.elapsed().as_secs_f64() * 1e6 / f64::from(pages);
+    let bytes = calendar.bytes() as f64 / f64::from(pages);
+    println!("\nchoosing among {pages} pages: {micros:.2} µs a visit, {bytes:.1} bytes a page in memory, none on disk");
+}

@@ -1,0 +1,183 @@
+//! A web that changes: sites, pages, how fast and in which manner they change, and how fresh copies could be at best.
+
+use frontier::revisit::value;
+
+/// Random numbers (splitmix64), the same in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn part(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        let (radius, angle) = ((-2.0 * self.part().max(1e-300).ln()).sqrt(), std::f64::consts::TAU * self.part());
+        radius * angle.cos()
+    }
+
+    /// The time until something happens that happens so often.
+    pub fn wait(&mut self, rate: f64) -> f64 {
+        -self.part().max(1e-300).ln() / rate
+    }
+}
+
+/// In which manner pages change.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Manner {
+    /// By themselves, at any time.
+    Poisson,
+    /// Five times in a tenth of the time, then not for long.
+    Bursts,
+    /// In eight hours of each day.
+    Daily,
+    /// Half of all changes come to all pages of a site at once.
+    Together,
+}
+
+/// What a web is like.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    pub manner: Manner,
+    pub is_pareto: bool,
+    /// The median time between changes, in days.
+    pub median_days: f64,
+    /// The deviation of its logarithm.
+    pub deviation: f64,
+}
+
+/// The web.
+pub struct Web {
+    pub kind: Kind,
+    pub rates: Vec<f64>,
+    pub importances: Vec<f64>,
+    pub sites: Vec<u32>,
+    /// The part of all visits that a site may have.
+    pub site_part: f64,
+    /// When all pages of a site change, in order.
+    events: Vec<Vec<f64>>,
+}
+
+/// Pages of a site, on average.
+const SITE_PAGES: usize = 100;
+/// The part of all visits that one site may have: the greatest ones want more.
+const SITE_PART: f64 = 0.03;
+
+impl Web {
+    pub fn new(kind: Kind, pages: usize, seconds: f64) -> Self {
+        let mut random = Random(7);
+        let (mean, deviation) = ((kind.median_days * 86_400.0).ln(), kind.deviation);
+        let rates: Vec<f64> = (0..pages).map(|_| 1.0 / (mean + deviation * random.normal()).exp()).collect();
+        let importance =
+            |random: &mut Random| if kind.is_pareto { random.part().max(1e-6).powf(-1.0 / 1.5) } else { 1.0 };
+        let importances = (0..pages).map(|_| importance(&mut random)).collect();
+        // Sizes by Zipf: site `n` is `1/n` of the greatest.
+        let count = (pages / SITE_PAGES).max(2);
+        let harmonic: f64 = (1..=count).map(|n| 1.0 / n as f64).sum();
+        let mut ends: Vec<f64> = Vec::new();
+        (1..=count).for_each(|n| ends.push(ends.last().unwrap_or(&0.0) + 1.0 / (n as f64 * harmonic)));
+        let site = |random: &mut Random| {
+            let place = random.part();
+            ends.partition_point(|end| *end < place).min(count - 1) as u32
+        };
+        let sites = (0..pages).map(|_| site(&mut random)).collect();
+        let events = match kind.manner {
+            Manner::Together => (0..count)
+                .map(|_| {
+                    let rate = 0.5 / mean.exp();
+                    let mut at = 0.0;
+                    std::iter::from_fn(|| {
+                        at += random.wait(rate);
+                        (at < 2.0 * seconds).then_some(at)
+                    })
+                    .collect()
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        Web { kind, rates, importances, sites, site_part: SITE_PART.max(3.0 / count as f64), events }
+    }
+
+    pub fn site_count(&self) -> usize {
+        self.sites.iter().max().map_or(0, |most| *most as usize + 1)
+    }
+
+    /// When a page changes next.
+    pub fn next_change(&self, page: usize, from: f64, random: &mut Random) -> f64 {
+        let rate = self.rates[page];
+        match self.kind.manner {
+            Manner::Poisson => from + random.wait(rate),
+            Manner::Bursts => in_windows(from, 5.0 / rate, 0.1, page as f64 * 0.618_034, random.wait(rate)),
+            Manner::Daily => {
+                in_windows(from, 86_400.0, 1.0 / 3.0, f64::from(self.sites[page]) * 0.618_034, random.wait(rate))
+            }
+            Manner::Together => {
+                let events = &self.events[self.sites[page] as usize];
+                let next = events.get(events.partition_point(|at| *at <= from)).copied().unwrap_or(f64::INFINITY);
+                next.min(from + random.wait(rate / 2.0))
+            }
+        }
+    }
+
+    /// The freshness of the best schedule that knows all rates, for so many visits a second: each page is visited when a visit is worth
+    /// `Λ`, which the budget sets, and greater for sites that may not be asked so often.
+    pub fn optimum(&self, visits_per_second: f64) -> f64 {
+        let rate_of = |page: usize, worth: f64| {
+            let part = worth * self.rates[page] / self.importances[page];
+            if part >= 1.0 { 0.0 } else { self.rates[page] / expected(part) }
+        };
+        let cap = self.site_part * visits_per_second;
+        let mut of_sites = vec![Vec::new(); self.site_count()];
+        self.sites.iter().enumerate().for_each(|(page, site)| of_sites[*site as usize].push(page));
+        let demand = |site: &Vec<usize>, worth: f64| -> f64 { site.iter().map(|page| rate_of(*page, worth)).sum() };
+        let halve = |most: f64, demand: &dyn Fn(f64) -> f64| {
+            let (mut low, mut high) = (1e-6_f64, 1e14_f64);
+            for _ in 0..70 {
+                let middle = (low * high).sqrt();
+                if demand(middle) > most { low = middle } else { high = middle }
+            }
+            high
+        };
+        let worth = halve(visits_per_second, &|worth| of_sites.iter().map(|site| demand(site, worth).min(cap)).sum());
+        let fresh = |site: &Vec<usize>| -> f64 {
+            let worth = if demand(site, worth) > cap { halve(cap, &|worth| demand(site, worth)) } else { worth };
+            let fresh = |page: &usize| {
+                let visits = rate_of(*page, worth);
+                let ratio = self.rates[*page] / visits;
+                if visits > 0.0 { self.importances[*page] * (1.0 - (-ratio).exp()) / ratio } else { 0.0 }
+            };
+            site.iter().map(fresh).sum()
+        };
+        of_sites.iter().map(fresh).sum::<f64>() / self.importances.iter().sum::<f64>()
+    }
+}
+
+/// The end of so much waiting, where time counts in a part of each period alone, and there so much more.
+fn in_windows(from: f64, period: f64, part: f64, phase: f64, wait: f64) -> f64 {
+    let position = (from / period + phase).rem_euclid(1.0) * period;
+    let active = part * period;
+    // Time that counts, since the period began.
+    let mut left = wait * part + position.min(active);
+    let whole = (left / active).floor();
+    left -= whole * active;
+    from - position + whole * period + left
+}
+
+/// The changes expected between two visits, where `value(1, x)` is to be so much.
+fn expected(part: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    while value(1.0, high) < part {
+        high *= 2.0;
+        if high > 1e3 {
+            return high;
+        }
+    }
+    for _ in 0..40 {
+        let middle = f64::midpoint(low, high);
+        if value(1.0, middle) < part { low = middle } else { high = middle }
+    }
+    high
+}
