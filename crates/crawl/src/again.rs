@@ -66,7 +66,10 @@ impl Again {
 }
 
 /// The current round: it has URLs left, and no more are being chosen.
-pub(crate) fn going_on(store: &dyn Store) -> Result<Option<Notice>, StoreError> {
+///
+/// # Errors
+/// The state cannot be read.
+pub fn going_on(store: &dyn Store) -> Result<Option<Notice>, StoreError> {
     let Totals { round, again, .. } = store.totals()?;
     let goes_on = again > 0 && !round.is_choosing;
     Ok(goes_on.then_some(Notice::RoundGoesOn { round: round.number, urls: again }))

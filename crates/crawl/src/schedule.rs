@@ -8,12 +8,12 @@ use std::time::Duration;
 use engine::Settings;
 use frontier::budget::{Budget, Sampled, SiteSample, TEST_ONE_IN};
 use frontier::revisit::{Belief, INFORMATION_MIN, Prior, Seen};
-use model::{Change, Purpose, Timestamp, Visit};
+use model::{Change, Purpose, SiteRecord, Timestamp, Visit};
 use store::{CrawlView, Entry, Store, StoreError};
-use weburl::{SiteKey, UrlKey};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::Notice;
-use crate::again::{Beginning, going_on};
+use crate::again::Beginning;
 
 /// Entries read from the state at once.
 const ENTRIES_AT_ONCE: usize = 2_048;
@@ -116,27 +116,50 @@ impl Ord for Candidate {
 }
 
 impl Schedule {
-    /// Begins a round with the pages whose visits are worth most, or finds the current one. It reads the state twice: once to
-    /// learn how fast the pages of each site change, once to choose.
+    /// Begins a round with the pages whose visits are worth most. It reads the state twice: once to learn how fast the pages of each site
+    /// change, once to choose. Pages that cannot be requested now are not chosen: those of sites on hold or in trouble, and those that a
+    /// rule has come to exclude. URLs that are left of the last round stay in the queue beside the new ones.
     ///
     /// # Errors
     /// The state cannot be read or written.
     pub fn begin(&self, store: &dyn Store, settings: &Settings) -> Result<Notice, StoreError> {
-        if let Some(going_on) = going_on(store)? {
-            return Ok(going_on);
+        let closed = self.closed_sites(store, settings)?;
+        let mut filter = settings.filter.clone();
+        for seed in store.seeds()? {
+            filter.scope.add_seed(&seed);
         }
+        let is_open = |url: &CanonicalUrl| !closed.contains(&url.key().site) && filter.judge(url).is_ok();
         let mut beginning = Beginning::new(store, settings)?;
-        for urls in self.choose(store)?.chunks(ENTRIES_AT_ONCE) {
+        for urls in self.choose(store, &is_open)?.chunks(ENTRIES_AT_ONCE) {
             beginning.choose(urls.to_vec())?;
         }
         beginning.end()
     }
 
-    /// The URLs, in no order.
+    /// Sites that get no request now.
+    fn closed_sites(&self, store: &dyn Store, settings: &Settings) -> Result<BTreeSet<SiteKey>, StoreError> {
+        let mut closed: BTreeSet<SiteKey> = settings.held_sites.iter().copied().collect();
+        let mut after = None;
+        loop {
+            let sites = store.sites(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = sites.last() else { return Ok(closed) };
+            after = Some(last.site.key());
+            let is_closed = |site: &&SiteRecord| {
+                site.aside.as_ref().is_some_and(|_| site.due_at > self.now) || site.given_up.is_some()
+            };
+            closed.extend(sites.iter().filter(is_closed).map(|site| site.site.key()));
+        }
+    }
+
+    /// The URLs among those that `is_open` admits, in no order.
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn choose(&self, view: &dyn CrawlView) -> Result<Vec<UrlKey>, StoreError> {
+    pub fn choose(
+        &self,
+        view: &dyn CrawlView,
+        is_open: &dyn Fn(&CanonicalUrl) -> bool,
+    ) -> Result<Vec<UrlKey>, StoreError> {
         if self.visits == 0 {
             return Ok(Vec::new());
         }
@@ -146,6 +169,9 @@ impl Schedule {
         let (mut due, mut tests) = (BinaryHeap::new(), BinaryHeap::new());
         each_page(view, &mut |entry, visits| {
             let Some(last) = visits.last().filter(|last| self.may_be_asked_for(visits, last)) else { return };
+            if !is_open(&entry.candidate.url) {
+                return;
+            }
             let age = self.now.since(last.at).as_secs_f64();
             let (prior, factor) = learned.of(last.key.site);
             let belief = Belief::new(prior, &seen(visits));
@@ -337,7 +363,7 @@ mod tests {
     fn choose(store: &MemoryStore, visits: usize, now: Timestamp, delay: Duration) -> Vec<String> {
         let schedule = Schedule { importance: Importance::Equal, visits, every: Duration::from_secs(60), delay, now };
         let mut chosen: Vec<String> = schedule
-            .choose(store)
+            .choose(store, &|_| true)
             .expect("a state")
             .into_iter()
             .map(|key| store.get(key).expect("a state").expect("known").candidate.url.path().to_owned())

@@ -123,13 +123,14 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
         // The lock is held as long as the command runs.
         std::future::pending::<()>().await;
     });
-    let mut left = None;
+    let mut last = Round::default();
     let mut rounds = 0;
     let clock = Clock::start();
     loop {
         let began = clock.now();
-        let round = round(&args, &dir, &runtime, &stopped, left)?;
-        left = round.left.map(|left| (left + args.budget.in_time(args.every.0)).min(VISITS_MAX));
+        let round = round(&args, &dir, &runtime, &stopped, last)?;
+        let left = round.left.map(|left| (left + args.budget.in_time(args.every.0)).min(VISITS_MAX));
+        last = Round { left, ..round };
         rounds += 1;
         if !round.is_stopped && args.rounds.is_some_and(|max| rounds >= max) {
             return Ok(ExitCode::from(exit::DONE));
@@ -146,9 +147,12 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// What a round came to.
+#[derive(Clone, Copy, Default)]
 struct Round {
     /// Visits that the budget still allows. None while nothing was visited.
     left: Option<f64>,
+    /// What is left of it is of sites on hold or in trouble.
+    leaves_closed_sites: bool,
     /// Somebody stopped it.
     is_stopped: bool,
 }
@@ -160,20 +164,23 @@ async fn ordered_to_end(lock: &WatchLock) {
     }
 }
 
-/// Chooses pages, visits them, and says what has changed. `left` are the visits that the budget allows. None is visited while another command
+/// Chooses pages, visits them, and says what has changed. `before` is the round before, with the budget. None is visited while another command
 /// uses the directory.
 fn round(
     args: &WatchArgs,
     dir: &CrawlDir,
     runtime: &tokio::runtime::Runtime,
     stopped: &watch::Receiver<bool>,
-    left: Option<f64>,
+    before: Round,
 ) -> anyhow::Result<Round> {
+    let left = before.left;
     let mut plan = resumed_plan(dir, &Options::default())?;
+    // A site in trouble has its turn in a later round. Others do not wait for it.
+    plan.settings.patience = Duration::ZERO;
     let store = match dir.open_store(&plan.options) {
         Err(error) if is_in_use(&error) => {
             console::say!("{error:#}: this round waits for the next turn");
-            return Ok(Round { left, is_stopped: false });
+            return Ok(Round { left, ..before });
         }
         opened => opened?,
     };
@@ -187,7 +194,7 @@ fn round(
         Some(left) => left,
         None => args.budget.in_time(first(store.totals()?.round)),
     };
-    if store.totals()?.pending == 0 {
+    if store.totals()?.pending == 0 || before.leaves_closed_sites {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -202,7 +209,7 @@ fn round(
         };
         schedule.begin(store.as_ref(), &plan.settings)?;
         if store.totals()?.pending == 0 {
-            return Ok(Round { left: Some(visits), is_stopped: false });
+            return Ok(Round { left: Some(visits), ..before });
         }
     }
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
@@ -232,7 +239,8 @@ fn round(
     }
     tell_changes(dir, ended.totals.round.number, began_at)?;
     let left = (visits - ended.totals.pages_of_round as f64).max(0.0);
-    Ok(Round { left: Some(left), is_stopped: ended.end == End::Stopped })
+    let leaves_closed_sites = matches!(ended.end, End::Held | End::Waiting(_));
+    Ok(Round { left: Some(left), leaves_closed_sites, is_stopped: ended.end == End::Stopped })
 }
 
 /// Says in a line what a round found.

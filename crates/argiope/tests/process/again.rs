@@ -456,6 +456,33 @@ fn a_watch_is_alone_waits_for_other_commands_and_is_stopped_between_rounds() {
 }
 
 #[test]
+fn a_site_on_hold_and_an_excluded_part_keep_no_other_page_from_being_watched() {
+    let (open, held) = (Site::new(Says::Tag, 4), Site::new(Says::Tag, 4));
+    let (of_open, of_held) = (open.clone(), held.clone());
+    let web = Web::new().site("one.test", testweb::from_fn(move |request: &Request| of_open.reply(request)));
+    let served = Served::start(web.site("two.test", testweb::from_fn(move |request: &Request| of_held.reply(request))));
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/", "http://two.test/"])).expect_code(0);
+    let steer = |arguments: &[&str]| run(Command::new(BINARY).arg("steer").arg(&dir).args(arguments)).expect_code(0);
+    // A round begins with the site, which is put on hold before its turn.
+    run(&mut crawl(&served, &dir, &["--again", "--hold", "two.test"])).expect_code(3);
+    steer(&["exclude", "*/3"]);
+    drop((open.asked(), held.asked()));
+    std::thread::sleep(Duration::from_millis(1_100));
+    let mut watch = Command::new(BINARY);
+    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "4/s", "--rounds", "4"]);
+    run(&mut watch).expect_code(0);
+    let asked = open.asked();
+    assert!(asked.len() >= 8, "{asked:?}");
+    assert!(asked.iter().all(|(path, ..)| path != "/3"), "{asked:?}");
+    assert!(held.asked().is_empty());
+    steer(&["release", "two.test"]);
+    run(&mut crawl(&served, &dir, &[])).expect_code(0);
+    assert_eq!(held.asked().len(), 4, "what was left of the round, but for what is excluded");
+}
+
+#[test]
 fn rounds_that_are_killed_lose_nothing_and_visit_nothing_twice() {
     let site = Site::new(Says::Tag, PAGES);
     let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
