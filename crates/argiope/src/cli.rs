@@ -13,9 +13,17 @@ use service::queries;
 
 use crate::{commands, exit};
 
+/// The version with the commit and the profile it was built from (`build.rs`), on one line.
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("ARGIOPE_COMMIT"), " ", env!("ARGIOPE_PROFILE"), ")");
+
+/// The same, a line each.
+const LONG_VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\ncommit: ", env!("ARGIOPE_COMMIT"), "\nprofile: ", env!("ARGIOPE_PROFILE"));
+
 /// A polite, fast, crash-safe web crawler.
 #[derive(Parser, Debug)]
-#[command(name = "argiope", version, max_term_width = 120)]
+#[command(name = "argiope", version = VERSION, long_version = LONG_VERSION, max_term_width = 120)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -87,6 +95,8 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages
+    Man(commands::man::ManArgs),
 }
 
 /// Reads the command line, runs the command, and says how it went.
@@ -170,6 +180,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             std::io::stdout().write_all(&script)?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Man(args) => commands::man::run(&args, parser()),
     }
 }
 
@@ -178,4 +189,34 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_names_commit_and_profile() {
+        let command = parser();
+        let commit = env!("ARGIOPE_COMMIT");
+        assert!(commit == "unknown" || commit.len() >= 40, "{commit}");
+        let said = command.render_long_version();
+        assert_eq!(
+            said,
+            format!("argiope {}\ncommit: {commit}\nprofile: {}\n", env!("CARGO_PKG_VERSION"), env!("ARGIOPE_PROFILE"))
+        );
+        assert!(command.render_version().contains(commit));
+    }
+
+    #[test]
+    fn each_command_has_a_manual_page() -> anyhow::Result<()> {
+        let dir = tempfile::tempdir()?;
+        commands::man::run(&commands::man::ManArgs { dir: dir.path().to_owned() }, parser())?;
+        for name in ["argiope.1", "argiope-crawl.1", "argiope-inspect-warc.1", "argiope-man.1"] {
+            let page = std::fs::read_to_string(dir.path().join(name))?;
+            assert!(page.contains(".SH SYNOPSIS"), "{name}");
+        }
+        assert!(!dir.path().join("argiope-query-part.1").exists(), "hidden");
+        Ok(())
+    }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use testweb::{Pages, Reply, Web};
 
 use testkit::crawled::Crawled;
+use testkit::ran::argiope;
 use testkit::tables::pages;
 
 fn example(name: &str) -> String {
@@ -46,6 +47,20 @@ fn cis5550_obeys_the_first_rule_under_its_own_name() {
         ["html", "html", "html", "disallowed", "excluded", "binary"]
     );
     assert_eq!(pages["http://course.test/data"]["length"], "0", "HEAD was enough");
+}
+
+/// With the delays and waits of the course. A crawl that the time ended would have URLs left.
+#[test]
+fn cis5550_ends_on_the_advanced_sandbox_within_two_minutes() {
+    let unhurried =
+        ["--delay", "1s", "--ip-delay", "0s", "--backoff", "1s", "--max-crawl-delay", "5m", "--patience", "10m"];
+    let settings = example("cis5550.toml");
+    let settings = ["--config", &settings, "--max-time", "2m"];
+    let arguments = [&settings[..], &unhurried].concat();
+    let crawled = Crawled::of(Web::sandboxes(), "http://advanced.test/", &arguments);
+    let status = argiope(&["status", crawled.dir()]);
+    assert!(status.stdout.starts_with("finished: every URL found has its outcome\n"), "{status:?}");
+    assert_eq!(pages(crawled.dir())["http://advanced.test/errors/503-twice.html"]["outcome"], "html");
 }
 
 #[test]
