@@ -24,7 +24,7 @@ fn the_directory_of_the_crawl_is_refused() {
         for target in ["x", "archive/x.warc.gz", "."] {
             let ran = export(&crawled, format, &Path::new(crawled.dir()).join(target));
             assert_eq!(ran.code, 2, "{format} {target} {ran:?}");
-            assert!(ran.stderr.contains("lies in the directory of the crawl"), "{ran:?}");
+            assert!(ran.stderr.contains("is inside the directory of the crawl"), "{ran:?}");
             assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
         }
     }

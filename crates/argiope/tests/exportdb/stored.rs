@@ -11,7 +11,7 @@ use testweb::{Reply, Web, from_fn};
 use crate::crawled::{ADVANCED, Crawled, TRAP_LIMITS, argiope, command, is_in_trap};
 
 /// Columns that are of the moment, or of the order in which answers came.
-const OF_THE_MOMENT: [&str; 4] = ["fetched_at", "warc_file", "warc_offset", "warc_length"];
+const OF_THE_MOMENT: [&str; 5] = ["fetched_at", "payload_at", "warc_file", "warc_offset", "warc_length"];
 
 /// Rows, as far as every crawl has them the same. How far a trap is followed depends on the order of answers.
 fn rows(crawled: &Crawled) -> BTreeMap<String, Value> {
