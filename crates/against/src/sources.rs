@@ -11,7 +11,7 @@ use crate::{AgainstError, cdxj};
 
 /// How deep directories are searched.
 const DEPTH_MAX: usize = 4;
-/// Bytes of a file by which its kind is told.
+/// The first bytes of a file that show its kind.
 const BEGIN_BYTES: u64 = 4_096;
 
 /// A file, or a part of one, to which entries point.

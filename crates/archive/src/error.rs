@@ -39,7 +39,7 @@ pub enum ArchiveError {
     /// There is an archive, and the state is empty.
     #[error(
         "{dir} holds {segments} segments ({bytes} bytes), but the state of the crawl is empty: it was lost or removed; \
-         `argiope adopt` takes the archive's pages into it, another directory (-o) begins anew"
+         `argiope adopt` takes the archive's pages into it; -o with another directory starts a new crawl"
     )]
     StateLost {
         /// The archive's directory.
@@ -52,7 +52,7 @@ pub enum ArchiveError {
     /// The archive and the state are of different crawls.
     #[error(
         "{dir} holds {segments} segments ({bytes} bytes) of another crawl than the state: put back what belongs together; \
-         `argiope adopt` takes the archive's pages into this state, another directory (-o) begins anew"
+         `argiope adopt` takes the archive's pages into this state; -o with another directory starts a new crawl"
     )]
     OfAnotherCrawl {
         /// The archive's directory.

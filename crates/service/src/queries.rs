@@ -7,7 +7,7 @@
 //!                                                          argiope query-part of others ◀───┘ the dataflow's
 //! ```
 //!
-//! A query has a fixed list of members. If one of them fails, it is over for all, and the [`Coordinator`] begins anew among those that
+//! A query has a fixed list of members. If one of them fails, it is over for all, and the [`Coordinator`] starts again among those that
 //! are alive then. The computing is done by child processes ([`part`]), since a dataflow that lost a member ends its process.
 
 mod answers;
