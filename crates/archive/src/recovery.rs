@@ -8,7 +8,8 @@
 //! missing (archives of earlier programs), or there is more than can be in flight, everything is set aside.
 //!
 //! Each step may be the last of a process: a tail is copied and durable before it is cut, a segment moves by a
-//! rename, and nothing is set aside twice.
+//! rename, and nothing is set aside twice. Temporary files that a killed process left are removed: their names are
+//! those of segments that may never come back.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -175,7 +176,7 @@ pub fn set_aside(dir: &Path, known: &ArchiveInState) -> Result<Vec<Orphan>, Arch
     Ok(bring_in_line(dir, known)?.1)
 }
 
-/// Sets aside the tails that would be ([`unknown`]), without cutting them off: for whoever cuts each segment to its length himself.
+/// Sets aside the tails that would be ([`unknown`]), without cutting them off: the caller cuts each segment to its length.
 ///
 /// # Errors
 /// The directory cannot be changed.
@@ -217,6 +218,7 @@ fn bring_in_line(dir: &Path, known: &ArchiveInState) -> Result<(Acknowledged, Ve
             return Err(ArchiveError::Lost { path: shown(&path), expected: segment.length, found });
         }
     }
+    remove_temporary(dir)?;
     let mut orphaned = Vec::new();
     for Unknown { name, from, fate, .. } in unknown(dir, known)? {
         let path = dir.join(&name);
@@ -234,6 +236,16 @@ fn bring_in_line(dir: &Path, known: &ArchiveInState) -> Result<(Acknowledged, Ve
     let said = Said { crawl_id: known.crawl_id.clone(), reach: Reach::of(&known.segments) };
     let acknowledged = Acknowledged::begin(dir, said).map_err(|source| directory(dir, source))?;
     Ok((acknowledged, orphaned))
+}
+
+/// Removes the unfinished indexes and repairs of segments. No other process writes here: the crawl's lock is held.
+fn remove_temporary(dir: &Path) -> Result<(), ArchiveError> {
+    for name in names_in(dir)? {
+        if name.starts_with(BEGINNING) && name.ends_with(".tmp") {
+            remove_if_there(&dir.join(name))?;
+        }
+    }
+    Ok(())
 }
 
 fn cut(path: &Path, length: u64) -> io::Result<()> {
@@ -321,6 +333,9 @@ fn free_name(dir: &Path, stem: &str) -> PathBuf {
     path
 }
 
+/// The beginning of the names of segments.
+const BEGINNING: &str = "argiope-";
+/// The ending of the names of segments.
 const ENDING: &str = ".warc.gz";
 
 fn stem_of(name: &str) -> &str {
@@ -330,16 +345,23 @@ fn stem_of(name: &str) -> &str {
 /// The segments in a directory, by name.
 fn segments_in(dir: &Path) -> Result<Vec<Orphan>, ArchiveError> {
     let mut segments = Vec::new();
-    for entry in fs::read_dir(dir).map_err(|source| directory(dir, source))? {
-        let entry = entry.map_err(|source| directory(dir, source))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with("argiope-") && name.ends_with(ENDING) {
-            let bytes = entry.metadata().map_err(|source| directory(&entry.path(), source))?.len();
+    for name in names_in(dir)? {
+        if name.starts_with(BEGINNING) && name.ends_with(ENDING) {
+            let path = dir.join(&name);
+            let bytes = fs::symlink_metadata(&path).map_err(|source| directory(&path, source))?.len();
             segments.push(Orphan { name, bytes });
         }
     }
     segments.sort();
     Ok(segments)
+}
+
+/// The names of the files in a directory.
+fn names_in(dir: &Path) -> Result<Vec<String>, ArchiveError> {
+    let names = fs::read_dir(dir).and_then(|entries| {
+        entries.map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned())).collect()
+    });
+    names.map_err(|source| directory(dir, source))
 }
 
 /// The serial number in the name of a segment.

@@ -136,6 +136,20 @@ fn each_step_may_be_the_last_of_a_process() {
 }
 
 #[test]
+fn temporary_files_that_a_killed_process_left_are_removed() {
+    let crawled = Crawled::new();
+    let left = ["argiope-20260101000000-00099.cdxj.tmp", "argiope-20260101000000-00000.warc.gz.repair.tmp"];
+    let foreign = ["notes.tmp", "argiope-notes.txt"];
+    for name in left.iter().chain(&foreign) {
+        fs::write(crawled.dir().join(name), "half").expect("written");
+    }
+    drop(open(&crawled.dir(), &known(ID, &crawled.all)).expect("opened"));
+    let there = |name: &&str| crawled.dir().join(name).exists();
+    assert_eq!(left.iter().filter(|name| there(name)).count(), 0, "removed");
+    assert!(foreign.iter().all(|name| there(&name)), "kept");
+}
+
+#[test]
 fn an_archive_of_an_earlier_program_loses_nothing() {
     let crawled = Crawled::new();
     fs::remove_file(crawled.dir().join(super::super::acknowledged::FILE)).expect("removed");
