@@ -277,48 +277,33 @@ impl Session {
     /// # Errors
     /// Recording or the dataset fails, for example since the disk is full.
     pub async fn run(self) -> anyhow::Result<Ended> {
-        let Session {
-            shell,
-            store,
-            seeds,
-            tables,
-            stream,
-            live,
-            keyring,
-            clock,
-            before,
-            looked_up,
-            stopping,
-            progress,
-            steering,
-            ..
-        } = self;
+        let (shell, clock, progress) = (self.shell, self.clock, self.progress);
         let began = clock.now();
-        let mut is_stopped = stopping.subscribe();
+        let mut is_stopped = self.stopping.subscribe();
         let stop = async move {
             // The sender lives as long as this future.
             let _ = is_stopped.wait_for(|is_stopped| *is_stopped).await;
         };
         let ended = shell
-            .run(seeds, stop, |now| {
+            .run(self.seeds, stop, |now| {
                 progress.send_replace(now);
             })
             .await;
         let took = clock.now().since(began);
         let at_end = *progress.borrow();
         let close = move || {
-            drop(live);
+            drop(self.live);
             // If it is the dataset that failed, its own error says more than that of the crawl.
-            tables.map_or(Ok(()), Writer::finish)?;
+            self.tables.map_or(Ok(()), Writer::finish)?;
             let end = ended?;
-            let mut notices = stream.map_or_else(|| Ok(Vec::new()), Stream::finish)?;
-            notices.extend(keyring::redirects(&keyring, store.as_ref())?);
-            notices.extend(looked_up.as_deref().and_then(referred));
-            let totals = store.totals()?;
-            let is_held = totals.pending > 0 && steering.holds_sites();
+            let mut notices = self.stream.map_or_else(|| Ok(Vec::new()), Stream::finish)?;
+            notices.extend(keyring::redirects(&self.keyring, self.store.as_ref())?);
+            notices.extend(self.looked_up.as_deref().and_then(referred));
+            let totals = self.store.totals()?;
+            let is_held = totals.pending > 0 && self.steering.holds_sites();
             let end = if end == End::Done && is_held { End::Held } else { end };
-            let in_trouble = if totals.pending > 0 { InTrouble::of(store.as_ref())? } else { None };
-            Ok(Ended { end, before, totals, in_trouble, progress: at_end, took, notices })
+            let in_trouble = if totals.pending > 0 { InTrouble::of(self.store.as_ref())? } else { None };
+            Ok(Ended { end, before: self.before, totals, in_trouble, progress: at_end, took, notices })
         };
         tokio::task::spawn_blocking(close).await.map_err(|error| anyhow!("internal error: closing: {error}"))?
     }

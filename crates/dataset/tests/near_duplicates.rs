@@ -7,32 +7,17 @@ use std::path::{Path, PathBuf};
 use dataset::near::{RESEMBLANCE_MIN, candidates};
 use extract::Sketch;
 use extract::simhash::of_text;
+use testkit::documents::html_files;
 
 /// Every so many documents one is taken, so that the test of an unoptimised build takes seconds.
 const EVERY: usize = 5;
 /// Shorter texts are no documents but lists of links.
 const WORDS_MIN: usize = 100;
 
-fn walk(dir: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir)
-        .unwrap_or_else(|error| panic!("{}: {error}: install it, or run `cargo xtask test`", dir.display()))
-    {
-        let path = entry.expect("an entry").path();
-        match path.extension() {
-            _ if path.is_dir() => walk(&path, files),
-            Some(extension) if extension == "html" => files.push(path),
-            _ => {}
-        }
-    }
-}
-
 /// The texts of real documents, as words.
 fn documents() -> Vec<Vec<String>> {
-    let mut files = Vec::new();
-    for package in ["python3-doc", "postgresql-doc-15"] {
-        walk(&Path::new("/usr/share/doc").join(package).join("html"), &mut files);
-    }
-    files.sort();
+    let packages = ["/usr/share/doc/postgresql-doc-15/html", "/usr/share/doc/python3-doc/html"];
+    let files: Vec<PathBuf> = packages.iter().flat_map(|dir| html_files(Path::new(dir))).collect();
     let texts = files.iter().step_by(EVERY).map(|file| {
         let page = extract::html::extract(&std::fs::read(file).expect("a file"), None, &extract::Limits::default());
         page.text.split_whitespace().map(str::to_owned).collect::<Vec<String>>()
@@ -141,9 +126,7 @@ fn unchanged(a: &str, b: &str) -> f64 {
 /// Short pages of one template have fingerprints as near as edited copies have. Java's API has thousands of them.
 #[test]
 fn pages_of_one_template_are_no_near_duplicates() {
-    let mut files = Vec::new();
-    walk(Path::new("/usr/share/doc/openjdk-17-doc/api/java.desktop"), &mut files);
-    files.sort();
+    let files = html_files(Path::new("/usr/share/doc/openjdk-17-doc/api/java.desktop"));
     let mut texts: Vec<String> = files
         .iter()
         .step_by(4)

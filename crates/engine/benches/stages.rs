@@ -14,10 +14,11 @@ use dataset::{Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written}
 use extract::html::extract;
 use extract::{HtmlPage, Limits, simhash};
 use frontier::{Group, Workbench};
-use model::{Candidate, ContentDigest, Outcome, PayloadDigest, SiteRecord, Timestamp, Via, Visit};
+use model::{Candidate, ContentDigest, SiteRecord, Timestamp};
 use store::{Batch, Store};
 use store_embedded::{EmbeddedStore, Options};
 use tempfile::TempDir;
+use testkit::numbered_pages::{candidate, digest, visit};
 use warc::{Digest, Record, RecordId, SegmentFile, SegmentWriter};
 use weburl::{CanonicalRules, CanonicalUrl, SiteKey};
 
@@ -260,29 +261,6 @@ fn visits(new: u64, random: &mut Random) -> Batch {
         sites: visited.iter().map(|(candidate, _)| SiteRecord::new(candidate.url.site())).collect(),
         ..Batch::default()
     }
-}
-
-fn candidate(n: u64) -> Candidate {
-    let url = url(&format!("https://www.site-{}.example/section/{}/page-{n}.html", n % 20_000, n % 97));
-    Candidate { depth: 3, via: Via::Link, found_on: Some(url.key()), ..Candidate::seed(url) }
-}
-
-fn visit(candidate: &Candidate, n: u64) -> Visit {
-    Visit {
-        status: 200,
-        length: 20_000,
-        content_type: Some("text/html".to_owned()),
-        title: Some(format!("The page with the number {n}")),
-        digest: Some(digest(n)),
-        location: Some(model::ArchiveLocation { segment: 1, offset: n * 5_000, length: 5_000 }),
-        ..Visit::without_fetch(candidate.url.key(), Outcome::Html, String::new(), Timestamp::from_millis(n))
-    }
-}
-
-fn digest(n: u64) -> PayloadDigest {
-    let mut digest = [0; 20];
-    digest[..8].copy_from_slice(&n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes());
-    PayloadDigest(digest)
 }
 
 /// The site that is next, of very many that are due: it is picked, its visit ended, and it is offered again.

@@ -3,9 +3,10 @@
 #![expect(clippy::expect_used, reason = "a test may fail loudly")]
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use extract::Limits;
+use testkit::documents::html_files;
 
 /// Every so many pages one is taken, so that the test of an unoptimised build takes seconds.
 const EVERY: usize = 60;
@@ -16,19 +17,6 @@ const PACKAGES: [(&str, &str, &str); 3] = [
     ("/usr/share/doc/postgresql-doc-15/html", "</table><hr />", "class=\"navfooter\""),
     ("/usr/share/doc/openjdk-17-doc/api", "<main role=\"main\">", "</main>"),
 ];
-
-fn walk(dir: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir)
-        .unwrap_or_else(|error| panic!("{}: {error}: install it, or run `cargo xtask test`", dir.display()))
-    {
-        let path = entry.expect("an entry").path();
-        match path.extension() {
-            _ if path.is_dir() => walk(&path, files),
-            Some(extension) if extension == "html" => files.push(path),
-            _ => {}
-        }
-    }
-}
 
 fn words(text: &str) -> HashMap<String, usize> {
     let mut words = HashMap::new();
@@ -62,10 +50,7 @@ fn first_heading(html: &str) -> Option<String> {
 fn documentation_keeps_its_headings_and_its_words() {
     let (mut pages, mut lost_headings, mut lost_words) = (0, Vec::new(), Vec::new());
     for (dir, begin, end) in PACKAGES {
-        let mut files = Vec::new();
-        walk(Path::new(dir), &mut files);
-        files.sort();
-        for file in files.into_iter().step_by(EVERY) {
+        for file in html_files(Path::new(dir)).into_iter().step_by(EVERY) {
             let bytes = std::fs::read(&file).expect("a file");
             let html = String::from_utf8_lossy(&bytes);
             let Some((_, content)) = html.split_once(begin) else { continue };

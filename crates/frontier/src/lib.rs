@@ -19,6 +19,7 @@ pub mod again;
 pub mod budget;
 pub mod calendar;
 pub mod filter;
+mod hashing;
 pub mod novelty;
 pub mod politeness;
 pub mod revisit;

@@ -6,6 +6,8 @@
 use foldhash::HashMap;
 use weburl::SiteKey;
 
+use crate::hashing::mixed;
+
 /// What a page may bring.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Features {
@@ -76,13 +78,6 @@ impl Novelty {
         let mark = (hash >> 32) as u32 | 1;
         std::mem::replace(&mut self.marks[hash as usize % REMEMBERED], mark) != mark
     }
-}
-
-/// Spreads every bit over all (SplitMix64).
-fn mixed(hash: u64) -> u64 {
-    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ (hash >> 31)
 }
 
 #[cfg(test)]

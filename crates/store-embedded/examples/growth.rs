@@ -9,12 +9,11 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use model::{Candidate, ContentDigest, Outcome, PayloadDigest, SiteRecord, Timestamp, Via, Visit};
+use model::{Candidate, ContentDigest, SiteRecord};
 use store::{Batch, CrawlView, Store};
 use store_embedded::{EmbeddedStore, Options};
-use weburl::{CanonicalRules, CanonicalUrl};
+use testkit::numbered_pages::{candidate, digest, visit};
 
-const SITES: u64 = 20_000;
 const NEW: u64 = 400;
 const KNOWN: u64 = 1_600;
 const VISITS: u64 = 100;
@@ -77,31 +76,6 @@ fn batch(next: u64, visited: u64, random: &mut Random) -> Batch {
     } else {
         Batch { found, visits, sites, holders, ..Batch::default() }
     }
-}
-
-fn candidate(n: u64) -> Candidate {
-    let site = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) % SITES;
-    let text = format!("https://www.site-{site}.example/section/{}/page-{n}.html", n % 97);
-    let url = CanonicalUrl::parse(&text, &CanonicalRules::default()).expect("a URL");
-    Candidate { depth: 3, via: Via::Link, found_on: Some(url.key()), ..Candidate::seed(url) }
-}
-
-fn visit(candidate: &Candidate, n: u64) -> Visit {
-    Visit {
-        status: 200,
-        length: 20_000,
-        content_type: Some("text/html".to_owned()),
-        title: Some(format!("The page with the number {n}")),
-        digest: Some(digest(n)),
-        location: Some(model::ArchiveLocation { segment: 1, offset: n * 5_000, length: 5_000 }),
-        ..Visit::without_fetch(candidate.url.key(), Outcome::Html, String::new(), Timestamp::from_millis(n))
-    }
-}
-
-fn digest(n: u64) -> PayloadDigest {
-    let mut digest = [0; 20];
-    digest[..8].copy_from_slice(&n.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
-    PayloadDigest(digest)
 }
 
 fn read_back(store: &EmbeddedStore) {

@@ -13,7 +13,9 @@
 pub mod any_batches;
 pub mod batches;
 pub mod crawled;
+pub mod documents;
 pub mod judge;
+pub mod numbered_pages;
 pub mod python;
 pub mod pywb;
 pub mod ran;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use weburl::CanonicalUrl;
 
+use crate::hashing::mixed;
+
 /// Directories from the root whose whole trees are groups.
 pub(super) const TREES: usize = 4;
 
@@ -116,13 +118,6 @@ fn names(query: &str) -> u64 {
 fn hash(kind: u8, text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(step(0xcbf2_9ce4_8422_2325, kind), step)
-}
-
-/// Spreads every bit over all (SplitMix64).
-fn mixed(hash: u64) -> u64 {
-    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ (hash >> 31)
 }
 
 #[cfg(test)]

@@ -24,10 +24,8 @@ fn full_url() -> UrlRecord {
 }
 
 fn full_visit() -> Visit {
+    let key = UrlKey { site: SiteKey(1), url: 2 };
     Visit {
-        key: UrlKey { site: SiteKey(1), url: 2 },
-        outcome: Outcome::Duplicate,
-        reason: "why".to_owned(),
         status: 404,
         content_type: Some("text/html".to_owned()),
         length: 1,
@@ -37,17 +35,10 @@ fn full_visit() -> Visit {
         target: Some("http://b.test/".to_owned()),
         title: Some(String::new()),
         out_degree: Some(300),
-        limits: LimitSet::EMPTY,
-        at: Timestamp(5),
         attempts: 6,
         location: Some(ArchiveLocation { segment: 7, offset: 200, length: 9 }),
         judged_at: Distance { depth: 10, redirects: 11 },
-        outlinks: Vec::new(),
-        round: 1,
-        content_at: None,
-        content_url: None,
-        validators: Validators::default(),
-        past: Past::default(),
+        ..Visit::without_fetch(key, Outcome::Duplicate, "why".to_owned(), Timestamp(5))
     }
 }
 

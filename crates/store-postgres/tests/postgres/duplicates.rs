@@ -10,7 +10,7 @@ use weburl::{CanonicalUrl, UrlKey};
 
 use crate::cluster::{LONG, join};
 use crate::place::{ALL_SEEDS, Place};
-use crate::sealed::{begin, close, content, digest, duplicate, own, queue, recorded, visits};
+use crate::sealed::{Two, begin, close, content, digest, duplicate, own, queue, recorded, two, visits};
 
 /// What became of a visit: its outcome, and the original if it is a duplicate.
 fn became(store: &dyn Store, url: &CanonicalUrl) -> (Outcome, Option<UrlKey>) {
@@ -21,12 +21,7 @@ fn became(store: &dyn Store, url: &CanonicalUrl) -> (Outcome, Option<UrlKey>) {
 #[test]
 fn who_did_not_know_of_an_original_learns_of_it_by_the_commit() {
     let server = Postgres::start();
-    let place = Place::on(&server);
-    let (one, other) = (join(&place, LONG), join(&place, LONG));
-    let mine = begin(&one, 0, 2);
-    let fence = own(&one);
-    let theirs = begin(&other, 1, 4);
-    let other_fence = own(&other);
+    let Two { place, one, other, mine, theirs, fence, other_fence } = two(&server, 2, 4);
     let committed =
         one.commit(&fence, ALL_SEEDS, &visits(vec![recorded(&mine[0], 0, 1)])).expect("the first with this payload");
     assert_eq!(committed.duplicates, []);
@@ -60,12 +55,7 @@ fn who_did_not_know_of_an_original_learns_of_it_by_the_commit() {
 #[test]
 fn who_had_the_same_content_first_in_another_coding_changes_no_record() {
     let server = Postgres::start();
-    let place = Place::on(&server);
-    let (one, other) = (join(&place, LONG), join(&place, LONG));
-    let mine = begin(&one, 0, 1);
-    let fence = own(&one);
-    let theirs = begin(&other, 1, 2);
-    let other_fence = own(&other);
+    let Two { place, one, other, mine, theirs, fence, other_fence } = two(&server, 1, 2);
     one.commit(&fence, ALL_SEEDS, &visits(vec![recorded(&mine[0], 0, 1)])).expect("the first with this content");
     // Another label: the payload was another, and the record of the second refers to that of the first.
     let batch = visits(vec![recorded(&theirs[0], 1, 2), duplicate(&theirs[1], 1, 2, &theirs[0])]);
@@ -127,12 +117,7 @@ fn of_payloads_that_two_commit_at_once_each_has_one_original() {
 #[test]
 fn what_was_recognised_late_is_visited_again_when_its_original_is_lost() {
     let server = Postgres::start();
-    let place = Place::on(&server);
-    let (one, other) = (join(&place, LONG), join(&place, LONG));
-    let mine = begin(&one, 0, 1);
-    let fence = own(&one);
-    let theirs = begin(&other, 1, 1);
-    let other_fence = own(&other);
+    let Two { place, one, other, mine, theirs, fence, other_fence } = two(&server, 1, 1);
     let lost = one.next_serial().expect("serial");
     let open = other.next_serial().expect("serial");
     one.commit(&fence, ALL_SEEDS, &visits(vec![recorded(&mine[0], lost, 1)])).expect("the first");

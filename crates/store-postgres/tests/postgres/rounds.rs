@@ -10,7 +10,7 @@ use weburl::{CanonicalUrl, UrlKey};
 
 use crate::cluster::{LONG, QUIET, group, join};
 use crate::place::{ALL_SEEDS, Place};
-use crate::sealed::{begin, close, digest, duplicate, hinted, own, queue, recorded, visits};
+use crate::sealed::{Two, begin, close, digest, duplicate, hinted, own, queue, recorded, two, visits};
 
 const FIRST: Timestamp = Timestamp(1_000_000);
 const SECOND: Timestamp = Timestamp(2_000_000);
@@ -149,12 +149,7 @@ fn when_a_visit_before_the_last_is_lost_so_is_what_has_its_content() {
 #[test]
 fn a_duplicate_of_a_visit_that_was_undone_meanwhile_is_left_out_though_the_one_before_is_there() {
     let server = Postgres::start();
-    let place = Place::on(&server);
-    let (one, other) = (join(&place, LONG), join(&place, LONG));
-    let mine = begin(&one, 0, 1);
-    let fence = own(&one);
-    let theirs = begin(&other, 1, 2);
-    let other_fence = own(&other);
+    let Two { place, one, other, mine, theirs, fence, other_fence } = two(&server, 1, 2);
     let (sealed, lost) = (one.next_serial().expect("serial"), one.next_serial().expect("serial"));
     let open = other.next_serial().expect("serial");
     commit(&one, &fence, &visits(vec![first(&mine[0], sealed, 1)]));

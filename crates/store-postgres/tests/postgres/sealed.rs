@@ -72,6 +72,28 @@ pub fn begin(worker: &PostgresWorker, site: u64, pages: u64) -> Vec<CanonicalUrl
     pages
 }
 
+/// Two workers of one crawl. Each has found pages of a site, and owns that site's group.
+pub struct Two {
+    pub place: Place,
+    pub one: PostgresWorker,
+    pub other: PostgresWorker,
+    pub mine: Vec<CanonicalUrl>,
+    pub theirs: Vec<CanonicalUrl>,
+    pub fence: Vec<(GroupName, Epoch)>,
+    pub other_fence: Vec<(GroupName, Epoch)>,
+}
+
+/// Two workers, and how many pages each has found.
+pub fn two(server: &Postgres, mine: u64, theirs: u64) -> Two {
+    let place = Place::on(server);
+    let (one, other) = (join(&place, LONG), join(&place, LONG));
+    let mine = begin(&one, 0, mine);
+    let fence = own(&one);
+    let theirs = begin(&other, 1, theirs);
+    let other_fence = own(&other);
+    Two { place, one, other, mine, theirs, fence, other_fence }
+}
+
 /// Takes all that nobody owns, and says under which epochs it is owned.
 pub fn own(worker: &PostgresWorker) -> Vec<(GroupName, Epoch)> {
     take(worker, 9).expect("take");
@@ -208,12 +230,7 @@ fn what_is_known_of_a_robots_txt_goes_with_the_segment_of_its_record() {
 #[test]
 fn a_duplicate_of_what_was_undone_meanwhile_is_not_visited() {
     let server = Postgres::start();
-    let place = Place::on(&server);
-    let (one, other) = (join(&place, LONG), join(&place, LONG));
-    let mine = begin(&one, 0, 2);
-    let fence = own(&one);
-    let theirs = begin(&other, 1, 3);
-    let other_fence = own(&other);
+    let Two { place, one, other, mine, theirs, fence, other_fence } = two(&server, 2, 3);
     let (lost, open) = (one.next_serial().expect("serial"), other.next_serial().expect("serial"));
     one.commit(&fence, ALL_SEEDS, &visits(vec![recorded(&mine[0], lost, 1)])).expect("commit");
     assert_eq!(other.holder(content(1), digest(1)).expect("holder"), Some(mine[0].key()), "looked up before");
