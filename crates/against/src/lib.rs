@@ -26,7 +26,7 @@ pub use taking::{Taken, take_in};
 /// The directory in that of an archive where the file of what was taken in lies.
 pub const DIR: &str = "against";
 
-/// The greatest HTTP head that a record may have besides its payload, in bytes.
+/// The largest HTTP head, and the lines of chunks, that a record may have besides its payload, in bytes.
 const HEAD_BYTES_MAX: u64 = 16 << 20;
 
 /// Records with one digest that are tried, at most.
@@ -184,7 +184,8 @@ impl Against {
     fn record(&self, entry: &Entry, payload_bytes_max: u64) -> Option<LoadedRecord> {
         let source = self.entries.source(entry).filter(|source| source.kind == Kind::Warc)?;
         let offset = source.base.checked_add(entry.offset)?;
-        warc::read_at(&source.path, offset, payload_bytes_max.saturating_add(HEAD_BYTES_MAX)).ok()
+        let record = warc::read_at(&source.path, offset, payload_bytes_max.saturating_add(HEAD_BYTES_MAX)).ok()?;
+        Some(record.without_chunks())
     }
 
     /// What a line of an index says.

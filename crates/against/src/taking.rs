@@ -9,7 +9,7 @@ use flate2::bufread::MultiGzDecoder;
 use model::PayloadDigest;
 use sha1::{Digest, Sha1};
 use sort::Sorter;
-use warc::{Reader, RecordType};
+use warc::{Chunked, Reader, RecordType, StoredRecord, is_chunked};
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::cdxj::{self, Line, digest_of};
@@ -116,12 +116,14 @@ impl Taking {
             }
             let offset = record.offset();
             let said = header.get("WARC-Payload-Digest").map(str::to_owned);
-            let digest = match said.as_deref().map(digest_of) {
-                Some(digest) => digest,
-                None => {
-                    record.read_http_head().map_err(failed)?;
-                    Some(hashed(&mut record).map_err(AgainstError::io(path))?)
-                }
+            let head = record.read_http_head().map_err(failed)?;
+            let io = || AgainstError::io(path);
+            let digest = if is_chunked(&head, record.fill_buf().map_err(io())?) {
+                hashed_without_chunks(&mut record).map_err(io())?
+            } else if let Some(said) = said {
+                digest_of(&said)
+            } else {
+                Some(hashed(&mut record).map_err(io())?)
             };
             if let Some(digest) = digest {
                 self.push(digest, source, offset)?;
@@ -200,6 +202,14 @@ impl Taking {
             }
         }
         Ok(())
+    }
+}
+
+/// The digest of what the chunks hold: tools that record chunks give the digest of the chunks. `None` if the chunks are broken.
+fn hashed_without_chunks(record: &mut StoredRecord<'_, impl BufRead>) -> io::Result<Option<PayloadDigest>> {
+    match hashed(&mut Chunked::new(record)) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) => Ok(None),
+        digest => digest.map(Some),
     }
 }
 

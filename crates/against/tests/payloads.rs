@@ -134,6 +134,29 @@ fn an_index_stands_for_its_warc_file_and_alone_is_believed_unread() {
 }
 
 #[test]
+fn bodies_in_chunks_are_found_by_what_the_chunks_hold() {
+    let place = Place::new();
+    // The second is broken off, and the third only says that it is in chunks.
+    let bodies = ["7\r\npayload\r\n2\r\n 0\r\n0\r\n\r\n", "9\r\npayl", "payload 2"];
+    let records = (0..).zip(bodies).map(|(n, body)| {
+        let http = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
+        format!(
+            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:{n}>\r\nWARC-Date: 2026-11-21T08:30:00Z\r\n\
+             WARC-Target-URI: {}\r\nContent-Type: application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n{http}\r\n\r\n",
+            url(n),
+            http.len()
+        )
+    });
+    std::fs::write(place.path("chunks.warc"), records.collect::<String>()).expect("a file");
+    assert_eq!(place.take_in(&["chunks.warc"]), Taken { payloads: 2, files: 1, unverifiable: 0 });
+    let against = place.open();
+    assert_eq!([0, 1, 2].map(|n| found(&against, n).is_some()), [true, false, true]);
+    let record = against.payload(digest(&payload(0)), 100).expect("looked up").expect("a record");
+    assert_eq!(record.http_parts().1, payload(0));
+    assert_eq!(tally(&against), [2, 0, 0]);
+}
+
+#[test]
 fn what_is_damaged_is_refused_and_leaves_what_there_was() {
     let place = Place::new();
     warc(&place.path("good.warc.gz"), 0..10);

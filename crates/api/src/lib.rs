@@ -1,7 +1,7 @@
 //! What clients ask of a crawl by several workers, as `proto/argiope/v1/argiope.proto` says it: the messages, what a server
 //! implements ([`crawler_server::Crawler`]), and a client ([`crawler_client::CrawlerClient`]).
 //!
-//! The messages are the JSON API as they stand. Nothing but messages is here, so that whoever asks needs no crawler.
+//! The messages are the JSON API as they stand. Nothing but messages is here, so that a client needs no crawler.
 
 mod generated {
     #![expect(

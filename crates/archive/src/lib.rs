@@ -48,10 +48,19 @@ struct Current {
     segment: Segment,
     writer: SegmentWriter,
     warcinfo: RecordId,
-    /// Its index, made while it is written; `None` if another process began the segment: then it must be read for its index.
-    index: Option<IndexWriter>,
+    index: Index,
     /// When its first record was written; long ago if another process began it.
     begun_at: Timestamp,
+}
+
+/// The index of the segment that is written.
+enum Index {
+    /// Made while the segment is written.
+    Growing(IndexWriter),
+    /// Another process began the segment: it must be read for its index. The index that lies there lists it up to this process.
+    OfBefore,
+    /// The same, and this process has written to the segment.
+    Removed,
 }
 
 /// When to seal a segment that is not full.
@@ -235,7 +244,7 @@ impl Archive {
             if segment.serial + 1 == next_serial && segment.length < segment_bytes_max {
                 archive.current = Some(reopen(&path, segment)?);
             } else if !index_path(&path).exists() {
-                archive.start_index(path, None);
+                archive.start_index(path, Index::OfBefore);
             }
         }
         Ok(archive)
@@ -435,7 +444,7 @@ impl Archive {
         let path = self.dir.join(&segment.name);
         let writer = SegmentWriter::create(&path).map_err(|source| failed(&path, source))?;
         let warcinfo = record_id("warcinfo", &segment.name, now);
-        let index = Some(IndexWriter::new(&index_path(&path), &segment.name));
+        let index = Index::Growing(IndexWriter::new(&index_path(&path), &segment.name));
         let mut current = Current { segment, writer, warcinfo, index, begun_at: now };
         self.write_warcinfo(&mut current, now)?;
         Ok(current)
@@ -499,12 +508,13 @@ impl Archive {
     }
 
     /// Writes a segment's index while the next segment is written. The receiver reports its end.
-    fn start_index(&mut self, segment: PathBuf, index: Option<IndexWriter>) -> Receiver<()> {
+    fn start_index(&mut self, segment: PathBuf, index: Index) -> Receiver<()> {
         let (done, is_indexed) = sync_channel(1);
         self.indexing.push(std::thread::spawn(move || {
             match index {
-                Some(index) => index.finish().map_err(|error| not_indexed(&segment, &error))?,
-                None => write_index(&segment)?,
+                Index::Growing(index) => index.finish().map_err(|error| not_indexed(&segment, &error))?,
+                Index::OfBefore if index_path(&segment).exists() => {}
+                Index::OfBefore | Index::Removed => write_index(&segment)?,
             }
             // Nobody may wait for it.
             let _ = done.send(());
@@ -557,8 +567,12 @@ fn join(indexing: Vec<JoinHandle<Result<(), ArchiveError>>>) -> Result<(), Archi
 impl Current {
     /// Appends a record to the segment at `path`, and to its index.
     fn append(&mut self, path: &Path, record: &Record<'_>) -> Result<Location, ArchiveError> {
+        if let Index::OfBefore = self.index {
+            remove_if_there(&index_path(path))?;
+            self.index = Index::Removed;
+        }
         let location = self.writer.append(record).map_err(|source| failed(path, source))?;
-        if let Some(index) = &mut self.index {
+        if let Index::Growing(index) = &mut self.index {
             index.push(record, location).map_err(|error| not_indexed(path, &error))?;
         }
         Ok(location)
@@ -569,12 +583,11 @@ impl Current {
     }
 }
 
-/// Continues after the committed part of a segment. Its index is stale from now on.
+/// Continues after the committed part of a segment.
 fn reopen(path: &Path, segment: &Segment) -> Result<Current, ArchiveError> {
-    remove_if_there(&index_path(path))?;
     let writer = SegmentWriter::open_for_append(path, segment.length).map_err(|source| failed(path, source))?;
     let warcinfo = warcinfo_of(path).unwrap_or_else(|| record_id("warcinfo", &segment.name, Timestamp::default()));
-    Ok(Current { segment: segment.clone(), writer, warcinfo, index: None, begun_at: Timestamp::default() })
+    Ok(Current { segment: segment.clone(), writer, warcinfo, index: Index::OfBefore, begun_at: Timestamp::default() })
 }
 
 /// Writes the CDXJ index of a segment beside it.

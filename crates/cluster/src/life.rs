@@ -171,7 +171,7 @@ impl Life {
     /// Called by the engine when it has released a site, with the site's new address if that was the
     /// reason.
     pub fn released(&self, site: SiteKey, address: Option<IpAddr>) {
-        // At once: nothing may begin anew before the database knows.
+        // At once: nothing may begin again before the database knows.
         if let Some(address) = address {
             self.owned.set_moving(site, address);
         }

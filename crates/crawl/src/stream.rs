@@ -166,7 +166,7 @@ impl Stream {
         stopping: watch::Sender<bool>,
     ) -> anyhow::Result<(Box<dyn Sink>, Self)> {
         let view: &dyn CrawlView = store.as_ref();
-        // First, so that nothing is remembered of a target that cannot be had.
+        // First, so that nothing is remembered of a target that cannot be opened.
         let target = To::open(&to.target)?;
         let outbox = Outbox::open(dir, view, &to, stopping)?;
         let output = Output::new(target, &outbox)?;

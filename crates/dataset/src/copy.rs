@@ -12,7 +12,7 @@ use crate::write::TableFile;
 use crate::{Batches, DatasetError, Layout};
 
 /// Copies the rows of a table that `admits` lets through into `to`, file by file; each file is there whole or not at all. A
-/// page is asked for by its key, a link or an image by that of the page that has it. `progress` is told how many rows were
+/// page is asked for by its key, a link or an image by that of the page that has it. `progress` receives how many rows were
 /// read of the table.
 ///
 /// # Errors

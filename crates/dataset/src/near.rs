@@ -20,16 +20,16 @@ const BLOCKS: [u64; 5] = [0x1fff, 0x1fff << 13, 0x1fff << 26, 0x1fff << 39, 0xff
 /// it. Only pages made for it come so close to each other in such numbers.
 const COMPARED_MAX: usize = 256;
 
-/// Pages with the same fingerprint that are told as pairs, at most: of more, each with as many that follow it.
+/// Pages with the same fingerprint that are listed as pairs, at most: of more, each with as many that follow it.
 const SAME_COMPARED_MAX: usize = 64;
 
-/// Pages of each of two near fingerprints that are told as pairs, at most. With more, the pairs of one fingerprint join the rest.
+/// Pages of each of two near fingerprints that are listed as pairs, at most. With more, the pairs of one fingerprint join the rest.
 const NEAR_COMPARED_MAX: usize = 8;
 
 /// Calls `each` with the indices of pages that may be near duplicates, the smaller first; with some pairs more than once. Pages without text
 /// have the fingerprint 0 and are in none.
 ///
-/// What is told depends on the pages and their order alone: in an order of their own, such as that of keys, not on how they were recorded.
+/// The list depends on the pages and their order alone: in an order of their own, such as that of keys, not on how they were recorded.
 pub fn candidates(fingerprints: &[u64], mut each: impl FnMut(usize, usize)) {
     candidates_counted(fingerprints, &mut each);
 }

@@ -9,7 +9,7 @@ use weburl::{CanonicalUrl, UrlKey};
 /// URLs remembered by key while rows are made. The targets of a page are adjacent, so few are looked up twice.
 const NAMES_MAX: usize = 100_000;
 
-/// What is known of a URL. The fields are the columns, in this order; `None` is null: not known, or not to be had.
+/// What is known of a URL. The fields are the columns, in this order; `None` is null: not known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// The canonical URL.

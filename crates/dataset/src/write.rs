@@ -199,7 +199,7 @@ fn sound(path: &Path) -> Result<Option<u64>, DatasetError> {
 }
 
 /// How far into its segment all three files of it reach, in bytes. `None` where one is missing, or where they do not agree:
-/// then they are to be made anew.
+/// then they must be derived again.
 ///
 /// # Errors
 /// A file cannot be read.

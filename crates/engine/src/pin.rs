@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(
             judged(Pin::At(address(1)), Some(address(2))),
             Some(Ok(found(&[1]))),
-            "it was pinned anew meanwhile"
+            "it was pinned again meanwhile"
         );
         assert_eq!(judged(Pin::At(address(1)), Some(address(1))), None);
         assert_eq!(judged(Pin::Gone, None), Some(Err(None)));

@@ -382,11 +382,11 @@ mod tests {
         recorder.seal(Seal::IfBegunBefore(BEGUN)).expect("not yet");
         assert!(sealed.try_recv().is_err());
         recorder.seal(Seal::IfBegunBefore(Timestamp(BEGUN.0 + 1))).expect("sealed");
-        let first = sealed.try_recv().expect("it is told of").indexed().expect("an index");
+        let first = sealed.try_recv().expect("it is reported").indexed().expect("an index");
         recorder.seal(Seal::Now).expect("nothing to seal");
         recorder.commit(vec![exchange()]).expect("a commit");
         recorder.seal(Seal::Now).expect("sealed");
-        let second = sealed.try_recv().expect("it is told of").indexed().expect("an index");
+        let second = sealed.try_recv().expect("it is reported").indexed().expect("an index");
         assert!(sealed.try_recv().is_err(), "once each");
         assert_eq!([first.serial, second.serial], [0, 1]);
         let segments: Vec<Segment> = store.segments().expect("segments");

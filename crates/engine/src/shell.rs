@@ -67,7 +67,7 @@ pub struct Shell {
 pub struct Steered {
     /// What changes.
     pub change: Change,
-    /// Is told as soon as the change is in force and committed; dropped where the crawl ends before.
+    /// Completes as soon as the change is in force and committed; dropped if the crawl ends before.
     pub done: oneshot::Sender<()>,
 }
 
@@ -84,7 +84,7 @@ pub enum Change {
 pub struct Ownership {
     /// The messages to it, in order.
     pub orders: mpsc::Receiver<Control>,
-    /// Is told of each site that was let go of and, as [`Command::Released`], where it is to be asked from now on.
+    /// Receives each released site and, as [`Command::Released`], where it is to be asked from now on.
     pub released: Box<dyn Fn(SiteKey, Option<IpAddr>) + Send>,
     /// The addresses at which a site may be requested.
     pub pin: Box<dyn Fn(SiteKey) -> Pin + Send>,

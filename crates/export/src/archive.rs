@@ -78,7 +78,7 @@ impl Crawl<'_> {
         if segments.is_empty() {
             let archive = self.archive.display();
             return Err(ExportError::Other(format!(
-                "{archive}: there is no archive: the crawl was told to keep none (--no-archive), or has fetched nothing"
+                "{archive}: there is no archive: the crawl keeps none (--no-archive), or has fetched nothing"
             )));
         }
         Ok(segments)

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use model::{ArchiveLocation, Timestamp};
-use replay::Replay;
+use replay::{PayloadPlace, Replay};
 use sha1::{Digest as _, Sha1};
 use store::{Entry, Segment};
 use warc::{
@@ -33,6 +33,13 @@ pub struct CopySettings {
     pub segment_bytes_max: u64,
 }
 
+/// What a copy lacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// Revisits whose payload is in no archive that can be read. The copy has them without it.
+    pub without_payload: u64,
+}
+
 /// What is written to.
 pub(crate) trait Target {
     /// Begins a segment, and gives its file name.
@@ -49,7 +56,7 @@ pub(crate) trait Target {
     fn wants_answers(&self) -> bool {
         false
     }
-    /// Is told of the answer that a URL ended with, and the date of its record.
+    /// Receives the final answer of a URL, and the date of its record.
     fn answered(&mut self, _entry: &Entry, _date: &str) -> Result<(), ExportError> {
         Ok(())
     }
@@ -62,7 +69,7 @@ pub(crate) fn copy(
     settings: CopySettings,
     target: &mut dyn Target,
     progress: Progress<'_>,
-) -> Result<(), ExportError> {
+) -> Result<Copied, ExportError> {
     let segments = crawl.segments()?;
     let about = about(&segments, filter);
     let mut copier = Copier { settings, about, target, begun: 0, current: None };
@@ -73,6 +80,7 @@ pub(crate) fn copy(
         is_whole: filter.is_everything(),
         warcinfo: None,
         remade: None,
+        copied: Copied::default(),
     };
     let mut done = 0;
     for segment in segments {
@@ -85,7 +93,8 @@ pub(crate) fn copy(
             }
         }
     }
-    copier.end()
+    copier.end()?;
+    Ok(source.copied)
 }
 
 /// What the copy is, for its warcinfo records.
@@ -110,6 +119,7 @@ struct Source<'a, 's> {
     warcinfo: Option<Location>,
     /// The response that was made in place of a revisit: the id of the one and of the other.
     remade: Option<(String, RecordId)>,
+    copied: Copied,
 }
 
 /// What becomes of a record.
@@ -170,13 +180,16 @@ impl Source<'_, '_> {
                 return Ok(Fate::Skip);
             }
         }
-        let is_revisit = header.record_type() == Some(RecordType::Revisit);
         let error = |source| ExportError::Replay { url: url.unwrap_or_default().to_owned(), source };
-        if is_revisit && self.replay.is_elsewhere(header).map_err(error)? {
-            return Ok(Fate::Full);
-        }
         Ok(match header.record_type() {
-            Some(RecordType::Revisit) if !self.is_whole && self.is_original_left_out(header)? => Fate::Full,
+            Some(RecordType::Revisit) => match self.replay.payload_of(header).map_err(error)? {
+                PayloadPlace::Here if self.is_whole || !self.is_original_left_out(header)? => Fate::Copy,
+                PayloadPlace::Here | PayloadPlace::Earlier => Fate::Full,
+                PayloadPlace::Lost => {
+                    self.copied.without_payload += 1;
+                    Fate::Copy
+                }
+            },
             Some(RecordType::Request) => match &self.remade {
                 Some((of, response)) if header.get("WARC-Concurrent-To") == Some(of) => Fate::Request(*response),
                 _ => Fate::Copy,

@@ -37,7 +37,7 @@ pub struct Selected {
     pub row: Row,
 }
 
-/// Is told, now and then, how many rows are done.
+/// Receives, now and then, how many rows are done.
 pub type Progress<'p> = &'p mut dyn FnMut(u64);
 
 impl<'s> Crawl<'s> {

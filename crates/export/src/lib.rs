@@ -28,7 +28,7 @@ mod tables;
 pub mod wacz;
 pub mod warc_copy;
 
-pub use copy::CopySettings;
+pub use copy::{Copied, CopySettings};
 pub use crawl::{Crawl, Progress, Selected};
 pub use error::ExportError;
 pub use filter::{Filter, FilterError};

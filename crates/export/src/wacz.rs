@@ -23,7 +23,7 @@ use sort::Sorter;
 use store::Entry;
 use warc::CdxLine;
 
-use crate::copy::{CopySettings, Target, copy};
+use crate::copy::{Copied, CopySettings, Target, copy};
 use crate::pending::unnamed_file;
 use crate::{Crawl, ExportError, Filter, PendingFile, Progress};
 use package::Package;
@@ -39,7 +39,7 @@ pub fn write(
     settings: CopySettings,
     target: &Path,
     progress: Progress<'_>,
-) -> Result<(), ExportError> {
+) -> Result<Copied, ExportError> {
     crawl.segments()?;
     let failed = |error| ExportError::io(target, error);
     let mut parts = Parts {
@@ -47,7 +47,7 @@ pub fn write(
         lines: Sorter::beside(target),
         pages: Pages::new(crawl, target)?,
     };
-    copy(crawl, filter, settings, &mut parts, progress)?;
+    let copied = copy(crawl, filter, settings, &mut parts, progress)?;
     let Parts { mut package, lines, pages } = parts;
 
     let mut idx = BufWriter::new(unnamed_file(target)?);
@@ -60,7 +60,8 @@ pub fn write(
 
     let (mut lines, about) = pages.finish()?;
     package.add("pages/pages.jsonl", &mut lines)?;
-    package.finish(&about, settings.now)
+    package.finish(&about, settings.now)?;
+    Ok(copied)
 }
 
 /// What the copy is taken apart into.

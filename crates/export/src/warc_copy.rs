@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::copy::{CopySettings, Target, copy};
+use crate::copy::{Copied, CopySettings, Target, copy};
 use crate::{Crawl, ExportError, Filter, PendingDir, PendingFile, Progress};
 
 /// What the name of a segment ends with.
@@ -20,19 +20,21 @@ pub fn write(
     settings: CopySettings,
     target: &Path,
     progress: Progress<'_>,
-) -> Result<(), ExportError> {
+) -> Result<Copied, ExportError> {
     crawl.segments()?;
     if target.to_string_lossy().ends_with(ENDING) {
         let settings = CopySettings { segment_bytes_max: u64::MAX, ..settings };
         let mut one = OneFile { file: PendingFile::create(target)?, path: target };
-        copy(crawl, filter, settings, &mut one, progress)?;
-        return one.file.finish();
+        let copied = copy(crawl, filter, settings, &mut one, progress)?;
+        one.file.finish()?;
+        return Ok(copied);
     }
     let dir = PendingDir::create(target)?;
     let stem = target.file_name().unwrap_or("crawl".as_ref()).to_string_lossy().into_owned();
     let mut files = Files { dir: &dir, stem, current: None };
-    copy(crawl, filter, settings, &mut files, progress)?;
-    dir.finish()
+    let copied = copy(crawl, filter, settings, &mut files, progress)?;
+    dir.finish()?;
+    Ok(copied)
 }
 
 struct OneFile<'p> {

@@ -7,7 +7,7 @@
 
 mod content;
 
-/// The kinds that are told apart.
+/// The kinds that are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// HTML.

@@ -2,7 +2,7 @@
 //! with Full-Word Instructions", CACM 1975).
 //!
 //! Markup is short: names, most values and most texts are. A loop over their bytes costs a branch that nobody can foresee
-//! for each of them, a call of a vector search more than what it finds. What is found is told by bit 7 of each byte.
+//! for each of them, a call of a vector search more than what it finds. Bit 7 of each byte marks what was found.
 
 /// One byte eight times.
 pub(crate) const fn eight(byte: u8) -> u64 {

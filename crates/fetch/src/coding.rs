@@ -1,6 +1,6 @@
 //! Content coding undone in a stream, in bounded steps (RFC 9110 §8.4).
 //!
-//! Whoever decodes gives bytes as they come and asks for output into a buffer of its own size, so that a few bytes from
+//! The caller gives bytes as they come and asks for output into a buffer of its own size, so that a few bytes from
 //! the web never become many in memory before anyone looks. A gzip payload that is there as a whole says how many they are, and
 //! is decoded at once where that is little enough ([`Member`]).
 

@@ -1,7 +1,7 @@
 //! HTTP/1.1, one request at a time (RFC 9112).
 //!
 //! The archive wants heads byte for byte, and the many connections of a crawl are to hold no buffer while they wait: what comes is
-//! read into room on the stack, and payload goes on from there to whoever wants it. httparse reads the heads.
+//! read into room on the stack, and payload goes on from there to the caller. httparse reads the heads.
 
 mod answer;
 mod chunks;

@@ -367,7 +367,7 @@ impl SiteState {
     /// Takes the entries read from the store's queue after [`SiteState::loaded_to`]; `all` says that there are no more.
     pub fn loaded(&mut self, entries: Vec<Queued>, all: bool) {
         if std::mem::take(&mut self.cut) {
-            // It must be read anew from behind the cut.
+            // It must be read again from behind the cut.
             return;
         }
         self.all_loaded = all;

@@ -44,7 +44,7 @@ pub(crate) fn parts(layout: &Layout) -> Result<Vec<Part>, GraphError> {
 }
 
 fn part(layout: &Layout, cache: &Cache, segment: &str) -> Result<Part, GraphError> {
-    // The URLs without a record are written anew each time, and have no links.
+    // The URLs without a record are written again each time, and have no links.
     let covered = if segment == UNRECORDED { None } else { covered_bytes(layout, segment)? };
     let stamp = covered.and_then(|covered| {
         let superseded = fs::metadata(layout.superseded(segment)).map_or(0, |list| list.len());
@@ -59,7 +59,7 @@ fn part(layout: &Layout, cache: &Cache, segment: &str) -> Result<Part, GraphErro
     Ok(part)
 }
 
-/// By what a table of pages is told from others of its segment: how far into the segment it reaches, and since its rows may be
+/// Distinguishes a table of pages from others of its segment: how far into the segment it reaches, and since its rows may be
 /// corrected, when it was written. Besides it matters how many of them are superseded, which become ever more or are counted again.
 /// `None` if the system does not say.
 fn stamp(pages: &Path, covered: u64, superseded: u64) -> Option<u64> {

@@ -68,14 +68,14 @@ struct LocalGraph {
 }
 
 impl LocalGraph {
-    /// For each worker what it is told: the vertices that it owns, with their edges. A thread tells of those that belong to the
+    /// What each worker receives: the vertices that it owns, with their edges. A thread tells of those that belong to the
     /// thread of its number, in whichever process.
     fn parts(&self) -> Vec<Vec<u8>> {
         let (graph, Hashed { processes, threads }) = (&self.graph, self.owners);
         let mut sources: Vec<Vec<Vertex>> = vec![Vec::new(); processes * threads];
         for vertex in graph.vertices() {
             let owner = self.owners.owner(graph.key(vertex));
-            // What is only linked to is told of by the edges to it.
+            // The edges name the targets that have no page of their own.
             let is_told = graph.kind(vertex) != PageKind::Linked || !graph.targets(vertex).is_empty();
             if is_told && owner % threads == self.own % threads {
                 sources[owner].push(vertex);

@@ -1,5 +1,5 @@
 //! What workers say to each other when they answer a query: messages in JSON ([`messages`]), and the connections between the processes that
-//! compute it ([`frames`]). Whoever reaches a worker's port may send such a thing, so nothing here trusts what it reads.
+//! compute it ([`frames`]). Anybody who reaches a worker's port may send such a message, so nothing here trusts its input.
 
 mod frames;
 mod messages;

@@ -58,7 +58,7 @@ pub enum Query {
         ignore_case: bool,
         /// It is a regular expression.
         is_regex: bool,
-        /// How many pages are told.
+        /// How many pages are returned.
         limit: usize,
     },
     /// The links from a page and those to it.

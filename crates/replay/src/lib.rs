@@ -65,6 +65,17 @@ pub enum ReplayError {
     Store(#[from] StoreError),
 }
 
+/// Where the payload of a revisit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PayloadPlace {
+    /// In this archive.
+    Here,
+    /// In an earlier archive (`--against`), where it can be read.
+    Earlier,
+    /// Nowhere that can be read.
+    Lost,
+}
+
 impl<'s> Replay<'s> {
     /// Reads from the archive in `dir` what `store` points to; payloads of at most `payload_bytes_max` bytes.
     #[must_use]
@@ -115,12 +126,16 @@ impl<'s> Replay<'s> {
         Ok(self.store.earlier(url.key())?.iter().find(|visit| is_meant(visit)).and_then(|visit| visit.location))
     }
 
-    /// Whether a revisit has its payload from an earlier archive, which can be read.
+    /// Where the payload of a revisit is.
     ///
     /// # Errors
     /// The state cannot be read, or what earlier archives hold cannot be looked up.
-    pub fn is_elsewhere(&mut self, revisit: &Header) -> Result<bool, ReplayError> {
-        Ok(self.against()?.is_some() && self.original_of(revisit)?.is_none() && self.elsewhere(revisit)?.is_some())
+    pub fn payload_of(&mut self, revisit: &Header) -> Result<PayloadPlace, ReplayError> {
+        Ok(match self.original_of(revisit)? {
+            Some(_) => PayloadPlace::Here,
+            None if self.elsewhere(revisit)?.is_some() => PayloadPlace::Earlier,
+            None => PayloadPlace::Lost,
+        })
     }
 
     /// Why the payload of a revisit cannot be read.

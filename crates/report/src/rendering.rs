@@ -6,7 +6,7 @@ use dataset::Column;
 use model::Outcome;
 use serde::Serialize;
 
-/// Different evidence that is told apart: there are six kinds.
+/// Kinds of evidence that are counted separately: there are six.
 const EVIDENCE_MAX: usize = 16;
 
 /// The pages that were shown in a browser for one reason.

@@ -120,7 +120,7 @@ async fn exchange(
         Ok::<_, anyhow::Error>((head.status, body))
     };
     tokio::pin!(answered, connection);
-    // The connection makes progress only while it is polled; that it ends is told by the answer too.
+    // The connection makes progress only while it is polled; the answer shows its end too.
     tokio::select! {
         answer = &mut answered => answer,
         ended = &mut connection => { ended?; answered.await }

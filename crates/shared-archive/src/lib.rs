@@ -8,7 +8,7 @@
 //! reads this one. Of a segment the WARC file is put last and removed first: where it lies, all of the segment does.
 //!
 //! Invariants: memory is bounded, whatever the size of a file; every request is tried again for a bounded time; nothing here knows the
-//! state, so what is on the storage and what counts are brought in line by whoever does.
+//! state, so what is on the storage and what counts are brought in line by the worker that commits.
 //!
 //! Calls wait for the network. They are for threads, not for within an async runtime.
 

@@ -1,7 +1,7 @@
 //! The judge of a simulation: it sees what the servers see and what the store keeps, and knows the rules by itself.
 //!
 //! Invariant: no rule here is decided by code of the crawler. What the wishes say is taken as numbers; what follows from
-//! them is worked out anew, in the plainest way.
+//! them is computed again, in the plainest way.
 
 mod archive;
 mod closure;
@@ -86,7 +86,7 @@ pub enum Check {
     /// front. There are no more places than there are bytes for. Filling a place takes a look-up of its name and some reads and commits,
     /// each as slow as the store may be.
     ///
-    /// Judged are sites that always answer: their names are found at once, their robots.txt can be had, and no URL of them failed that is
+    /// Judged are sites that always answer: their names are found at once, their robots.txt can be fetched, and no URL of them failed that is
     /// still to be asked for again. Nobody is judged from the first outage on, where there is a budget, where sites are handed over to
     /// others, or where the clock is set, by which a site may seem to wait for longer.
     Fair,

@@ -84,7 +84,7 @@ pub(crate) struct Process<'w> {
     last_answer: TrueTime,
     /// The addresses to which sites are pinned.
     pins: BTreeMap<SiteKey, IpAddr>,
-    /// There is nothing left to do, and the crawler was told so.
+    /// There is nothing left to do, and the crawler knows it.
     is_done: bool,
     end: Option<End>,
 }
@@ -136,7 +136,7 @@ impl<'w> Process<'w> {
         process
     }
 
-    /// Plans what other workers do. One that begins anew owns nothing before it was quiet for a while.
+    /// Plans what other workers do. One that begins again owns nothing before it was quiet for a while.
     fn share(&mut self, resumed: bool) {
         let sites: Vec<SiteKey> = self
             .world

@@ -154,7 +154,7 @@ pub enum Sabotage {
     AskTwice,
     /// A byte of the archive is changed.
     DamageArchive,
-    /// The network follows redirects of robots.txt at once, whoever's turn it is.
+    /// The network follows redirects of robots.txt at once, and ignores turns.
     FollowRobots,
     /// The crawler waits by the clock that people set.
     OneClock,

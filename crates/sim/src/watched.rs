@@ -16,7 +16,7 @@ pub enum Failing {
     InTheArchive,
     /// The archive is on disk, the state as before.
     BeforeApplying,
-    /// All is applied, but nobody is told.
+    /// All is applied, but nobody is notified.
     AfterApplying,
 }
 

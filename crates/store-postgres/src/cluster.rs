@@ -1,4 +1,4 @@
-//! Several workers on one state: who may ask which sites, and commits that are refused from whoever may not.
+//! Several workers on one state: which worker may ask which sites, and the refusal of commits from others.
 //!
 //! What is owned is a *politeness group*: an address with all sites on it, or a site by itself where addresses do not count.
 //! So one process alone decides when an address is asked and when each of its sites is. Each change of the owner raises
@@ -8,7 +8,7 @@
 //!
 //! The servers asked are protected by time. A worker has a *lease*: it may ask them until `ttl` after the moment *before* it
 //! sent the renewal that succeeded, by its own clock, and looks at the clock last thing before each request. The others wait for
-//! `grace` after the lease's end before they call it dead, and whoever takes over asks nothing for `quiet` more. `grace` must
+//! `grace` after the lease's end before they call it dead, and the worker that takes over sends no request for `quiet` more. `grace` must
 //! exceed what clocks may differ over a `ttl`, and `quiet` the delay of the sites.
 //!
 //! A worker's identity is made when it joins. A process that was started again, or lost its lease, is another worker.

@@ -23,7 +23,7 @@ const MIGRATIONS: [&str; 12] = [
     include_str!("migrations/12.sql"),
 ];
 
-/// The functions, made anew behind the migrations. A change here is a new version too.
+/// The functions, created again behind the migrations. A change here is a new version too.
 const FUNCTIONS: [&str; 2] = [include_str!("migrations/functions.sql"), include_str!("migrations/commit.sql")];
 
 /// The oldest server that will do, as its first number.

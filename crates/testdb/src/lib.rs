@@ -15,7 +15,7 @@ const ACCOUNT: &str = "postgres";
 const TRIES: u32 = 600;
 const TRY_EVERY: Duration = Duration::from_millis(100);
 
-/// What a server of one's own is told, but for the sizes of this machine: for benchmarks.
+/// The settings of a server for benchmarks, without the sizes of this machine.
 pub const TUNED: [&str; 6] = [
     "shared_buffers=2GB",
     "max_wal_size=16GB",

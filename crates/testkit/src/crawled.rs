@@ -113,7 +113,7 @@ pub const HOSTILE_TITLE: &str = "\u{1b}[31mred\u{202e} title";
 /// A page whose bytes two URLs share.
 const TWICE: &str = "<title>Twice</title><a href=/copy>copy</a>";
 
-/// A page or a document of each outcome that can be had without breaking anything.
+/// A page or a document of each outcome that a site without faults has.
 pub fn small_site() -> Pages {
     let links = ["/a", "/b", "/gone", "/private/x", "/file.bin", "http://other.test/", "/x/x/x/x/x"];
     let links: String = links.iter().map(|link| format!("<a href=\"{link}\">{link}</a>\n")).collect();

@@ -1,4 +1,4 @@
-//! One TCP connection from accept to close: plain or TLS is told by its first byte, HTTP/1.1 or HTTP/2 by ALPN.
+//! One TCP connection from accept to close: its first byte shows plain or TLS, and ALPN HTTP/1.1 or HTTP/2.
 
 use std::io;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const TLS_HANDSHAKE: u8 = 22;
 /// How long a client may take to say its first byte or to finish the TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(60);
 
-/// Serves a connection until it is closed. What goes wrong is the client's business; nobody is told.
+/// Serves a connection until it is closed. Errors are the client's business and are not reported.
 pub(crate) async fn serve(mut stream: TcpStream, session: Session) -> io::Result<()> {
     stream.set_nodelay(true)?;
     loop {

@@ -33,6 +33,7 @@
 
 mod cdxj;
 mod check;
+mod chunked;
 mod date;
 mod digest;
 mod error;
@@ -57,6 +58,7 @@ mod walk;
 
 pub use cdxj::{CdxLine, IndexWriter, Indexer, index, write_index, write_sorted};
 pub use check::check;
+pub use chunked::{Chunked, is_chunked};
 pub use date::{timestamp14, warc_date};
 pub use digest::Digest;
 pub use error::{Damage, ReadError};

@@ -2,8 +2,9 @@
 
 use crate::error::ReadError;
 use crate::header::Header;
-use crate::http::split_http;
+use crate::http::{HttpHead, archived_head, split_http};
 use crate::reader::{Location, Reader};
+use crate::{Chunked, is_chunked};
 use std::io::Read;
 use std::path::Path;
 
@@ -22,6 +23,20 @@ impl LoadedRecord {
     /// The HTTP head and the payload of the block; no head when the block is no HTTP message.
     pub fn http_parts(&self) -> (&[u8], &[u8]) {
         if self.header.holds_http() { split_http(&self.block) } else { self.block.split_at(0) }
+    }
+
+    /// The record with its HTTP body taken out of its chunks, and the head as [`archived_head`] makes it. A body whose chunks are
+    /// broken stays as it is.
+    #[must_use]
+    pub fn without_chunks(mut self) -> Self {
+        let (head, body) = self.http_parts();
+        if is_chunked(&HttpHead::parse(head.to_vec()), body) {
+            let mut block = archived_head(head).into_owned();
+            if Chunked::new(body).read_to_end(&mut block).is_ok() {
+                self.block = block;
+            }
+        }
+        self
     }
 }
 

@@ -181,7 +181,7 @@ impl<F: SegmentFile> SegmentWriter<F> {
         Ok(location)
     }
 
-    /// Writes what waits in memory. Whoever reads the file then sees all records.
+    /// Writes what waits in memory. A reader of the file then sees all records.
     pub fn flush(&mut self) -> Result<(), SegmentError> {
         self.cut_partial_record().map_err(SegmentError::Write)?;
         self.pending.flush(&mut self.file).map_err(|write| self.give_up(write))

@@ -227,7 +227,7 @@ fn an_error_of_the_disk_is_not_taken_for_damage() {
     assert!(matches!(&error, ReadError::Io(e) if e.kind() == io::ErrorKind::ConnectionReset), "{error}");
 }
 
-/// Found by fuzzing: who met the damage in the block was told something else by `finish`, and again by `next_record`.
+/// Found by fuzzing: after damage in the block, `finish` and then `next_record` each reported another error.
 #[test]
 fn damage_in_a_block_is_told_the_same_by_each_call_and_ends_the_file() {
     let mut bytes = gzip(b"WARC/1.1\r\nContent-Length: 100\r\n\r\nshort");

@@ -128,5 +128,5 @@ fn we_read_what_warcio_writes() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report = warc::check(&copy).unwrap();
     assert_eq!((report.findings, report.records), (vec![], records.len() as u64));
-    assert_ne!(fs::read(&copy).unwrap(), fs::read(&path).unwrap(), "it was written anew");
+    assert_ne!(fs::read(&copy).unwrap(), fs::read(&path).unwrap(), "it was written again");
 }

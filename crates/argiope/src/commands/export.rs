@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use dataset::Layout;
 use engine::clock::Clock;
 use export::{
-    CopySettings, Crawl, Filter, PendingFile, cdxj, crawldb, jsonl, kvs, markdown, page_files, parquet_copy, wacz,
-    warc_copy,
+    Copied, CopySettings, Crawl, Filter, PendingFile, cdxj, crawldb, jsonl, kvs, markdown, page_files, parquet_copy,
+    wacz, warc_copy,
 };
 
 use super::opened::Opened;
@@ -96,8 +96,8 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         Format::Cdxj => {
             text(args.output.as_deref(), |target, out| cdxj::write(&crawl, &filter, target, out, &mut progress))?;
         }
-        Format::Warc => warc_copy::write(&crawl, &filter, copying, path(&args)?, &mut progress)?,
-        Format::Wacz => wacz::write(&crawl, &filter, copying, path(&args)?, &mut progress)?,
+        Format::Warc => lacks(warc_copy::write(&crawl, &filter, copying, path(&args)?, &mut progress)?),
+        Format::Wacz => lacks(wacz::write(&crawl, &filter, copying, path(&args)?, &mut progress)?),
         Format::Parquet => parquet_copy::write(&crawl, &filter, path(&args)?, &mut progress)?,
         Format::Pages => page_files::write(&crawl, &filter, path(&args)?, &mut progress)?,
         Format::Markdown => markdown::write(&crawl, &filter, path(&args)?, &mut progress)?,
@@ -112,6 +112,17 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     }
     told.end();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reports what a copy of the archive lacks.
+fn lacks(Copied { without_payload }: Copied) {
+    if without_payload > 0 {
+        console::say!(
+            "{} copied without content: the payload was lost, or is in an earlier archive (--against) that cannot be read; \
+             `argiope check` names the records",
+            printable::counted(without_payload, "revisit record")
+        );
+    }
 }
 
 /// Says what the course's columns did not take.

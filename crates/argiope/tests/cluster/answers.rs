@@ -1,4 +1,4 @@
-//! What real workers answer together: as one crawl of the same web by one process, whoever comes and goes meanwhile.
+//! What real workers answer together: the same as one process that crawled the same web, while workers come and go.
 
 use std::collections::BTreeSet;
 use std::thread;

@@ -1,4 +1,4 @@
-//! A database that is gone, or silent: clients are told in time, and answered when it is back.
+//! A database that is gone, or silent: clients get an error in time, and an answer when it is back.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use testdb::{Postgres, until};
 
 use crate::served::Served;
 
-/// A client is told within 15 seconds; what is more is for a machine that is busy. It took a minute or two before.
+/// A client gets its error within 15 seconds; the rest is for a busy machine. It took a minute or two before.
 const TOLD_WITHIN: Duration = Duration::from_secs(30);
 
 /// Asks everything at the same time. Each has to be told that the database does not answer.

@@ -125,7 +125,7 @@ impl Apart {
         let sum = |of: &str| workers.iter().map(|worker| worker[of].as_u64().unwrap_or(0)).sum::<u64>();
         assert_eq!((sum("groups"), sum("sites")), (2, SITES as u64), "everything has one owner: {workers:?}");
 
-        // In the order in which a group moves, that of the addresses: what moves meanwhile is told twice rather than not at all.
+        // In the order in which a group moves, that of the addresses: what moves meanwhile is reported twice rather than not at all.
         let mut sites = BTreeSet::new();
         let names: BTreeSet<&str> = workers.iter().map(|worker| worker["name"].as_str().expect("a name")).collect();
         for name in names {
@@ -134,7 +134,7 @@ impl Apart {
                 sites.insert(domain["site"].as_str().expect("a site").to_owned());
             }
         }
-        assert_eq!(sites.len(), SITES, "every site is told of: {sites:?}");
+        assert_eq!(sites.len(), SITES, "every site is reported: {sites:?}");
 
         let answer = self.asked(&["search", "e", "--limit", "1000"]);
         let urls = answer["found"].as_array().expect("pages").iter();

@@ -238,7 +238,7 @@ fn who_asks_when_its_lease_is_over_is_noticed_and_writes_nothing() {
     let (_, by_others) = watch.by_owners_and_others(lab, &log, &unrest.names);
     assert!(by_others.iter().any(|entry| lab.web.door_of(entry) == lost_door), "it did not own what it asked");
     until("it notices", || lost.said().contains("joining again"));
-    // The statistics begin anew with the server, and nothing else is refused.
+    // The statistics begin again with the server, and nothing else is refused.
     let refused = "SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()";
     until("its commit is refused", || lab.number(refused) > 0);
     assert_eq!(lab.number(&commits), commits_in_time, "it has written since");

@@ -44,7 +44,7 @@ impl Laid {
         Laid::behind(1, sites, pages, addresses)
     }
 
-    /// Serves it behind so many doors: ports of each address. Who is told of one of them only is known by it.
+    /// Serves it behind so many doors: ports of each address. A client that knows only one of them is recognised by it.
     pub fn behind(doors: usize, sites: u64, pages: u64, addresses: impl IntoIterator<Item = Ipv4Addr>) -> Self {
         let runtime = runtime();
         let all_doors = |address| std::iter::repeat_n(SocketAddr::from((address, 0)), doors);
@@ -104,7 +104,7 @@ impl Laid {
         Laid { web, doors: 1, connect_to, delay: in_words(DELAY), runtime }
     }
 
-    /// What a crawl of it is told.
+    /// The flags of a crawl of it.
     pub fn arguments(&self) -> Vec<&str> {
         let fixed = ["--scope", "domain", "--delay", &self.delay, "--ip-delay", &self.delay, "--backoff", "100ms"];
         let led = self.connect_to.iter().flat_map(|rule| ["--connect-to", rule.as_str()]);

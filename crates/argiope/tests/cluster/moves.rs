@@ -1,4 +1,4 @@
-//! Sites whose address is found late, or dies: they go to whoever has the address at which they are, and that is asked no sooner.
+//! Sites whose address is found late, or dies: they go to the owner of their new address, which is asked no sooner.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};

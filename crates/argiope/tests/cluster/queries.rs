@@ -108,7 +108,7 @@ fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
 }
 
-/// The workers that are alive, as whoever asks sees them.
+/// The workers that are alive, as a client sees them.
 #[derive(Clone, Default)]
 struct Alive(Arc<Mutex<Members>>);
 
@@ -160,7 +160,7 @@ fn compare(asking: &Runtime, alive: &Alive, whole: &Crawled) {
                 let mut expect = expect;
                 let fields = expect.as_object_mut().expect("an object");
                 fields.remove("of");
-                // What nobody visited has none, which is 0 where a number is told.
+                // A URL without a visit has none; numbers are 0 then.
                 fields.entry("place").and_modify(|place| *place = json!(place.as_u64().unwrap_or(0)));
                 expect
             });

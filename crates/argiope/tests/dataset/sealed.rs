@@ -1,4 +1,4 @@
-//! Segments that are sealed while a crawl runs: each is told of once, with its index and its files complete.
+//! Segments that are sealed while a crawl runs: each is reported once, with its index and its files complete.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,7 +24,7 @@ use testkit::tables::pages;
 
 const FIRST_SERIAL: u32 = 100;
 
-/// A crawl of an endless site, and the segments that it is told are sealed. It is stopped when `sealed_max` are.
+/// A crawl of an endless site, and the segments that were reported as sealed. It is stopped when `sealed_max` are.
 fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) -> (Arc<MemoryStore>, Vec<Segment>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
     let page = |request: &testweb::Request| {
@@ -55,7 +55,7 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
     let (mut count, mut stop, files) = (0, Some(stop), layout.clone());
     let on_sealed = move |sealed: Sealed| {
         let covered = covered_bytes(&files, &sealed.segment.name).expect("the files");
-        assert_eq!(covered, Some(sealed.segment.length), "they are complete when it is told of");
+        assert_eq!(covered, Some(sealed.segment.length), "they are complete when it is reported");
         told.lock().expect("no panic").push(sealed);
         count += 1;
         if count == sealed_max {
@@ -93,14 +93,14 @@ fn crawl(root: &Path, segment_bytes_max: u64, seals: bool, sealed_max: usize) ->
     (store, sealed.into_iter().map(indexed).collect())
 }
 
-/// Every segment is told of once, in order, and every page lies in one.
+/// Every segment is reported once, in order, and every page lies in one.
 fn check(segment_bytes_max: u64, seals: bool) {
     let root = TempDir::new().expect("a directory");
     let (store, sealed) = crawl(root.path(), segment_bytes_max, seals, 3);
     assert!(sealed.len() >= 3);
     let serials: Vec<u32> = sealed.iter().map(|segment| segment.serial).collect();
     let expected: Vec<u32> = (1..).map(|n| FIRST_SERIAL + 2 * n).take(serials.len()).collect();
-    assert_eq!(serials, expected, "numbered as it was told, and none left out");
+    assert_eq!(serials, expected, "numbered as they were reported, and none left out");
     assert_eq!(store.segments().expect("segments"), sealed, "none is open at the end");
     let pages = pages(root.path().to_str().expect("text"));
     let is_page = |entry: &Entry| entry.visit.is_some() && entry.candidate.purpose == Purpose::Page;

@@ -195,6 +195,36 @@ fn what_an_index_promises_is_verified() {
 }
 
 #[test]
+fn an_earlier_archive_that_is_gone_is_reported() {
+    let first = crawl("<p>As it was.", &[]);
+    let second = crawl("<p>As it is.", &["--against", first.dir()]);
+    let home = tempfile::tempdir().expect("a directory");
+    std::fs::rename(first.dir(), home.path().join("away")).expect("moved");
+    for name in ["copy.wacz", "copy.warc.gz"] {
+        let copy = home.path().join(name);
+        let format = copy.extension().filter(|ending| *ending == "wacz").map_or("warc", |_| "wacz");
+        let exported = second.run("export", &[format, "-o", copy.to_str().expect("UTF-8")]);
+        assert_eq!(exported.code, 0, "{exported:?}");
+        assert!(exported.stderr.contains("4 revisit records copied without content"), "{exported:?}");
+    }
+}
+
+#[test]
+fn a_refused_run_changes_no_file() {
+    let crawled = crawl("<p>As it was.", &[]);
+    let files = || {
+        let entries = Path::new(crawled.dir()).join("archive").read_dir().expect("an archive");
+        let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    assert_eq!(crawled.crawl(&["--against", "/nowhere/at/all"]).code, 2);
+    assert_eq!(files(), before);
+    assert_eq!(crawled.run("check", &[]).code, 0);
+}
+
+#[test]
 fn what_cannot_be_read_against_is_refused() {
     let home = tempfile::tempdir().expect("a directory");
     let (dir, text) = (home.path().join("new"), home.path().join("text.txt"));

@@ -61,7 +61,7 @@ fn what_is_kept_may_be_damaged_lost_or_impossible() {
     for at in [3, 20, bytes.len() / 2, bytes.len() - 1] {
         testkit::crawled::flip(&part, at as u64);
         assert_eq!(ranks(&crawled), whole, "byte {at}");
-        assert!(std::fs::read(&part).expect("a file") == bytes, "made anew");
+        assert!(std::fs::read(&part).expect("a file") == bytes, "made again");
     }
     std::fs::remove_dir_all(graph_dir(&crawled)).expect("a directory");
     assert_eq!(ranks(&crawled), whole);

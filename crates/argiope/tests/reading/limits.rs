@@ -1,4 +1,4 @@
-//! Limits and traps that a crawl reached are told wherever people look.
+//! Every report shows the limits and traps that a crawl reached.
 
 use std::collections::BTreeMap;
 

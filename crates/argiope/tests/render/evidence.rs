@@ -1,4 +1,4 @@
-//! What speaks for rendering a page, what it brought, and how both are told; pictures; what a page may not have.
+//! What speaks for rendering a page, what it brought, and how both are reported; pictures; what a page may not get.
 
 use std::fs;
 use std::net::TcpListener;

@@ -88,7 +88,7 @@ async fn a_fetch_that_panics_is_an_attempt_that_failed() {
 async fn a_fetch_that_panics_each_time_ends_its_url_with_the_reason() {
     let server = site().await;
     let store = Arc::new(MemoryStore::new());
-    // robots.txt is had.
+    // robots.txt is fetched.
     let (end, _) = crawl(&server, |reading| reading > 3, store.clone()).await;
     assert_eq!(end.expect("no error"), End::Done);
     let expect = ("connection_error", "internal error: panicked: a bug (after 4 attempts)", 4);

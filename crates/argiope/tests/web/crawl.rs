@@ -32,7 +32,7 @@ impl Crawl {
         Crawl::routed(seeds).with(&["--connect-to", &server.connect_to()])
     }
 
-    /// A crawl that is told elsewhere where its connections go.
+    /// A crawl whose caller adds the flags that lead its connections.
     pub fn routed(seeds: &[&str]) -> Self {
         let home = Arc::new(tempfile::tempdir().expect("a directory"));
         let output = home.path().join("crawl").display().to_string();

@@ -1,5 +1,5 @@
 //! Servers that do their worst: every attack ends in bounded time and memory, with an outcome and a reason that says what
-//! happened, and what can be had of the page is had.
+//! happened, and the crawl keeps what it can get of the page.
 
 mod protocol;
 mod sitemaps;

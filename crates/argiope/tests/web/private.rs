@@ -7,7 +7,7 @@ use testweb::{Pages, Reply, Server, Web};
 
 use crate::crawl::{Crawl, serve};
 
-/// Where nobody may come by himself. Whoever connects waits in its queue.
+/// An address that no crawl may reach by itself. A connection waits in its queue.
 struct Private(TcpListener);
 
 impl Private {

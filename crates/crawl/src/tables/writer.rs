@@ -60,7 +60,7 @@ impl Writer {
     }
 
     /// Begins to write the dataset of a worker's own segments. It calls `on_sealed` for each sealed segment once its files are complete, on a
-    /// thread that others wait for. What can only be said of the whole crawl is left to whoever has all of it.
+    /// thread that others wait for. What needs the whole crawl is computed at its end.
     ///
     /// # Errors
     /// No thread can be started.

@@ -1,7 +1,7 @@
 //! The ZIP file, and the list of its parts. Parts that are gzipped already are stored as they are, so that a reader can seek in them; the
 //! others are deflated.
 
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
@@ -16,10 +16,48 @@ use crate::{ExportError, PendingFile};
 
 /// A WACZ file that is being written.
 pub(super) struct Package {
-    zip: ZipWriter<PendingFile>,
+    zip: ZipWriter<File>,
     path: PathBuf,
     resources: Vec<Resource>,
     current: Option<Current>,
+}
+
+/// The file below the ZIP writer. After a failure it accepts everything: the writer, when it is dropped, would write on and print
+/// a message of its own.
+struct File {
+    file: PendingFile,
+    has_failed: bool,
+}
+
+impl File {
+    fn unless_failed<T>(
+        &mut self,
+        then: T,
+        operation: impl FnOnce(&mut PendingFile) -> io::Result<T>,
+    ) -> io::Result<T> {
+        if self.has_failed {
+            return Ok(then);
+        }
+        let result = operation(&mut self.file);
+        self.has_failed = result.is_err();
+        result
+    }
+}
+
+impl Write for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.unless_failed(bytes.len(), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.unless_failed((), Write::flush)
+    }
+}
+
+impl Seek for File {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.unless_failed(0, |file| file.seek(to))
+    }
 }
 
 /// The part that is being written.
@@ -62,7 +100,12 @@ struct PackageDigest {
 
 impl Package {
     pub(super) fn new(file: PendingFile, path: &Path) -> Self {
-        Package { zip: ZipWriter::new(file), path: path.to_owned(), resources: Vec::new(), current: None }
+        Package {
+            zip: ZipWriter::new(File { file, has_failed: false }),
+            path: path.to_owned(),
+            resources: Vec::new(),
+            current: None,
+        }
     }
 
     /// Begins a part of unknown length.
@@ -127,7 +170,7 @@ impl Package {
         let digest = json(&digest, &self.path)?;
         self.add("datapackage.json", &mut &package[..])?;
         self.add("datapackage-digest.json", &mut &digest[..])?;
-        self.zip.finish().map_err(|error| failed(&self.path, error.into()))?.finish()
+        self.zip.finish().map_err(|error| failed(&self.path, error.into()))?.file.finish()
     }
 }
 

@@ -24,7 +24,7 @@ struct Open<'d> {
     name: Name<'d>,
 }
 
-/// How deep elements are told apart inside SVG and MathML: what is deeper counts as closed already.
+/// How deep elements are distinguished inside SVG and MathML: what is deeper counts as closed already.
 /// Browsers stop at 512 (Chromium's `kMaximumHTMLParserDOMTreeDepth`); an end tag costs a look at each.
 const OPEN_MAX: usize = 256;
 

@@ -2,7 +2,7 @@
 //!
 //! It goes from `<` to `<`, and looks at short texts, names and values as one number each. The states of the standard that only tell errors
 //! apart, or comments and doctypes, of which nothing is kept, come down to where each construct ends. Names are as written,
-//! in any case; of text and values only the place is told, until someone asks what they mean ([`Text::pieces`], [`Part::meaning`]).
+//! in any case; of text and values only the place is returned, until someone asks what they mean ([`Text::pieces`], [`Part::meaning`]).
 
 use super::names::Name;
 use super::references::{self, References};

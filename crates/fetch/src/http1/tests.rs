@@ -26,7 +26,7 @@ fn served(bytes: Vec<u8>, step_bytes: usize) -> DuplexStream {
             request.push(there.read_u8().await.expect("a request"));
         }
         for piece in bytes.chunks(step_bytes) {
-            // Whoever has read enough may close.
+            // A client that has read enough may close.
             let _ = there.write_all(piece).await;
             tokio::task::yield_now().await;
         }

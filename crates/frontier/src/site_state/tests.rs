@@ -18,7 +18,7 @@ fn rules_in_the_store_are_read_before_anything_is_asked_for_and_their_delay_hold
     site.store_rules();
     assert_eq!((site.crawl_delay(), site.next(&rules(), S(2))), (Some(Duration::from_secs(7)), Next::ReadRules));
     assert_eq!(site.next(&rules(), S(100)), Next::Robots, "expired");
-    // They go on to count where new ones cannot be had.
+    // They stay valid while new ones cannot be fetched.
     site.robots_asked();
     site.robots_failed(&failed(Trouble::Unreached, None, 100), &Politeness::default());
     assert_eq!((site.crawl_delay(), site.next(&rules(), S(101))), (Some(Duration::from_secs(7)), Next::ReadRules));

@@ -55,7 +55,7 @@ fn answers(process: Option<usize>, mut crew: impl FnMut() -> Crew) -> Vec<String
     lines
 }
 
-/// What each process reached is told apart: the sum is that of one process.
+/// Each process reports what it reached: the sum is that of one process.
 fn joined(lines: impl IntoIterator<Item = String>) -> Vec<String> {
     let (reachable, mut lines): (Vec<String>, Vec<String>) =
         lines.into_iter().partition(|line| line.starts_with("reachable"));

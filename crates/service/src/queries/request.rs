@@ -91,7 +91,7 @@ fn bounded(name: &str, given: u32, default: usize, max: usize) -> Result<usize, 
     match given as usize {
         0 => Ok(default),
         given if given <= max => Ok(given),
-        given => Err(QueryError::Refused(format!("{name} {given}: at most {max} are told"))),
+        given => Err(QueryError::Refused(format!("{name} {given}: at most {max} are returned"))),
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(rank("HTTP://A.test", 0), expect(&["http://a.test/"], 20));
         assert_eq!(rank("a.test/x", 10_000), expect(&["http://a.test/x", "https://a.test/x"], 10_000));
         let refused = |text: &str| Err(QueryError::Refused(text.to_owned()));
-        assert_eq!(rank("a.test", 10_001), refused("top 10001: at most 10000 are told"));
+        assert_eq!(rank("a.test", 10_001), refused("top 10001: at most 10000 are returned"));
         assert!(matches!(rank("mailto:a@b.test", 0), Err(QueryError::Refused(_))));
         let search = SearchRequest { text: " ".to_owned(), ..SearchRequest::default() };
         assert_eq!(search.query(&rules), refused("there is nothing to search for"));

@@ -202,7 +202,7 @@ impl Crawler for Service {
 
     async fn crawl_progress(&self, request: Request<CrawlRequest>) -> Result<Response<Progress>, Status> {
         let request = request.into_inner();
-        // What is wrong with the request is told at once, not in the stream.
+        // Errors of the request are returned at once, not in the stream.
         self.begin(&request)?;
         let (sender, receiver) = mpsc::channel(PROGRESS_MAX);
         let service = self.clone();

@@ -56,7 +56,7 @@ impl Working {
             return Err(OtherCrawl { place: format!("schema {} of {}", crew.schema, crew.address.name()) }.into());
         }
         let life = Arc::new(life);
-        // The server tells no secret; they are read anew in each life.
+        // The server tells no secret; they are read again in each life.
         let secrets = life.worker().secrets()?.as_deref().map(Secrets::from_text).transpose()?.unwrap_or_default();
         let plan = Plan::new(&secrets.put_into(crew.options.clone()))?;
         if let Some(missing) = plan.options.missing_secrets().first() {

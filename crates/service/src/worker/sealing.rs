@@ -81,7 +81,7 @@ impl Upload {
         }
         if let Err(error) = self.worker.seal(segment.serial) {
             if matches!(error, WorkerError::Lost) {
-                // Whoever called this worker dead may have looked before it was there.
+                // The worker that called this one dead may have looked before it was there.
                 self.archive.remove_segment(&segment.name)?;
             }
             return Err(error).with_context(|| format!("sealing {}", segment.name));

@@ -20,7 +20,7 @@ pub(super) struct Expected {
     pub(super) outcome: Outcome,
     /// It is one of the pages of a calendar, of which only some are fetched.
     pub(super) is_calendar: bool,
-    /// It is settled when it is found: its depth is that of whoever found it first.
+    /// It is settled when it is found: its depth comes from the page that was first to link to it.
     pub(super) is_settled: bool,
 }
 
@@ -140,7 +140,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whoever asks a site for robots.txt learns of its sitemaps.
+    /// A request for a site's robots.txt finds its sitemaps.
     fn find_sitemaps(&mut self, site_text: &str) {
         let web = &self.scenario.web;
         let Some(site) = web.sites.get(site_text).filter(|_| self.scenario.wishes.sitemaps) else { return };

@@ -13,7 +13,7 @@ use crate::server::body_of;
 use crate::time::TrueTime;
 use crate::web::{AlwaysFails, Reply, site_text};
 
-/// A page of a trap that was fetched is counted from this count on across restarts; below, it begins anew.
+/// A page of a trap that was fetched is counted from this count on across restarts; below, counting begins again.
 const COUNTS_LOST_MAX: u32 = 8;
 
 /// URLs of a site that an outage may cost, where they are all that is left of it.

@@ -19,7 +19,7 @@ fn open(dir: &Path) -> EmbeddedStore {
     EmbeddedStore::open(dir, options).expect("open")
 }
 
-/// Commits until there is no space, and checks that it is said, also to whoever goes on. Returns the last batch that was
+/// Commits until there is no space, and checks that this commit and the next report it. Returns the last batch that was
 /// acknowledged.
 fn commit_until_full(store: &EmbeddedStore) -> u64 {
     for number in last_number(store) + 1..BATCHES {

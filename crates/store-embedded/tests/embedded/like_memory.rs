@@ -8,7 +8,7 @@ use store_embedded::{EmbeddedStore, Options};
 use testkit::any_batches::batch;
 use testkit::batches::content;
 
-/// All URLs, three at a time, so that reading begins anew in the middle of a site.
+/// All URLs, three at a time, so that reading begins again in the middle of a site.
 fn by_steps(store: &dyn Store) -> Vec<Vec<Entry>> {
     let next = |read: &Vec<Entry>| store.scan(read.last().map(|entry| entry.candidate.url.key()), 3).expect("scan");
     let steps = std::iter::successors(Some(next(&Vec::new())), |read| Some(next(read)));

@@ -12,7 +12,7 @@ use crate::rows::Columns;
 /// Visits undone in one transaction, at most; as many duplicates of them again.
 const UNDO_VISITS_MAX: usize = 1_000;
 
-/// Transactions of one call: whoever calls is back soon, and goes on next time.
+/// Transactions of one call: it returns soon, and the next call continues.
 const UNDO_STEPS_MAX: usize = 20;
 
 impl PostgresWorker {

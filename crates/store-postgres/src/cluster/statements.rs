@@ -48,7 +48,7 @@ pub(super) const OFFERS: &str = "SELECT g.name, 0::float8, b.worker, b.rtt_us
     LEFT JOIN (bid b JOIN worker w ON w.worker = b.worker AND w.state = 'alive' AND w.lease_until > clock_timestamp())
         ON b.politeness_group = g.name
     WHERE g.owner = $1 ORDER BY g.name, b.rtt_us, b.worker";
-// Workers first: whoever calls one of them dead waits, and then frees what it was given.
+// Workers first: a process that calls one of them dead waits, and then frees what it was given.
 pub(super) const ASSIGN: &str = "WITH alive AS MATERIALIZED (
         SELECT worker FROM worker WHERE worker = ANY ($2) AND state = 'alive' AND lease_until > clock_timestamp()
             ORDER BY worker FOR SHARE),
@@ -109,7 +109,7 @@ pub(super) const JUDGED: &str = "WITH judged AS (
             WHERE n.site_key = k.site AND n.url_key = k.url)
     SELECT admit($3, $4)";
 pub(super) const NEXT_SERIAL: &str = "SELECT nextval('segment_serial')";
-// The worker first: whoever calls it dead waits, and then finds the segment sealed.
+// The worker first: a process that calls it dead waits, and then finds the segment sealed.
 pub(super) const SEAL: &str = "WITH alive AS MATERIALIZED (
         SELECT worker FROM worker WHERE worker = $1 AND state <> 'dead' FOR SHARE)
     UPDATE segment s SET is_sealed = true FROM alive WHERE s.worker = alive.worker AND s.serial = $2 RETURNING s.serial";

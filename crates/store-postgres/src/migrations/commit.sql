@@ -1,4 +1,4 @@
--- The functions of a commit, made anew whenever the tables are brought up to date.
+-- The functions of a commit, created again whenever the tables are brought up to date.
 --
 -- A commit is two calls in one transaction. `begin_commit` looks up and locks what a batch touches, and inserts the URLs that it found.
 -- The client works out what becomes of them (`store::apply`). `end_commit` writes that. Every step of both is a statement, and so sees what
@@ -59,7 +59,7 @@ BEGIN
         RAISE EXCEPTION 'another process has opened the store meanwhile' USING ERRCODE = 'AR001';
     END IF;
     IF cardinality(fence_group) > 0 THEN
-        -- Whoever takes one of them over waits for this commit, or this commit for him, and then finds another epoch.
+        -- A worker that takes one of them over waits for this commit, or this commit for it, and then finds another epoch.
         PERFORM FROM politeness_group g JOIN unnest(fence_group, fence_epoch) AS f(name, epoch)
             ON g.name = f.name AND g.epoch = f.epoch AND g.owner = me
             ORDER BY g.name FOR SHARE OF g;
@@ -290,8 +290,8 @@ BEGIN
                 failed_tries = excluded.failed_tries, status = excluded.status, failure = excluded.failure, failure_detail = excluded.failure_detail,
                 body = excluded.body, is_cut = excluded.is_cut, segment = excluded.segment;
     END IF;
-    -- Seeds widen the scope. Whoever adds one and then looks for what was excluded (admit) has waited for who excludes something at the
-    -- moment; and whoever excludes something behind him learns here of the seed.
+    -- Seeds widen the scope. A writer that adds one and then looks for what was excluded (admit) has waited for a writer that excludes at the
+    -- moment; and a writer that excludes something after that learns here of the seed.
     IF cardinality(b_site) > 0 THEN
         -- Their order is that in which they were given, not that of keys: one worker at a time.
         LOCK TABLE seed IN SHARE ROW EXCLUSIVE MODE;

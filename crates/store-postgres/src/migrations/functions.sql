@@ -1,4 +1,4 @@
--- The functions of the schema, made anew whenever its tables are brought up to date.
+-- The functions of the schema, created again whenever its tables are brought up to date.
 
 DROP FUNCTION IF EXISTS place;
 DROP FUNCTION IF EXISTS move;
@@ -46,7 +46,7 @@ BEGIN
     SELECT s.politeness_group INTO pinned FROM site s WHERE s.site_key = my_site;
     INSERT INTO politeness_group (name) VALUES (pinned) ON CONFLICT DO NOTHING;
     DELETE FROM unplaced u WHERE u.site_key = my_site;
-    -- Whoever has the group learns of its new site.
+    -- The owner of the group learns of its new site.
     INSERT INTO hint (owner, site_key) SELECT g.owner, my_site FROM politeness_group g WHERE g.name = pinned AND g.owner IS NOT NULL;
     RETURN QUERY SELECT g.name, g.owner FROM politeness_group g WHERE g.name = pinned;
 END $$;
@@ -84,7 +84,7 @@ END $$;
 --      segment is sealed, which locks the row of `worker`.
 --   3. Only then its segments are looked at here; nobody adds to them any more. The row of the segment is locked, so one undoes it at a time.
 --   4. Only when none of its segments is left to undo its politeness groups are free: who takes them over finds the queues complete.
--- Whoever is killed on the way leaves a worker that is dead, and rows that say how far this came: any worker goes on, at any step.
+-- A process that is killed on the way leaves a worker that is dead, and rows that say how far this came: any worker goes on, at any step.
 --
 -- Sites that the worker had handed over before have other owners, who commit meanwhile: both lock the rows of the URLs in their
 -- order. A duplicate may be committed of a visit that is being undone: it holds the lock `originals` shared, this alone. So its
@@ -271,7 +271,7 @@ BEGIN
     END IF;
 END $$;
 
--- Forgets the crawl and gives the schema the id of another. False if the crawl is not the one meant. Whoever calls it has the schema to
+-- Forgets the crawl and gives the schema the id of another. False if the crawl is not the one meant. The caller has the schema to
 -- itself. Tables stay, so that the rights of others on them do.
 CREATE FUNCTION forget(my_crawl text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE tables text;

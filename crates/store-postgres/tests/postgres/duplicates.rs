@@ -1,4 +1,4 @@
-//! Payloads that several workers have at once: whoever commits first has the original, all others a duplicate of it.
+//! Payloads that several workers have at once: the first commit has the original, all others a duplicate of it.
 
 use std::thread;
 

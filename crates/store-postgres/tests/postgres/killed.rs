@@ -1,4 +1,4 @@
-//! A server that is killed loses no acknowledged commit, and whoever commits goes on when it is back.
+//! A server that is killed loses no acknowledged commit, and the process that commits continues when it is back.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Our own crawler in a benchmark: its binary of the profile `dist`, how it is told to be fast, and what it says of a crawl.
+//! Our own crawler in a benchmark: its binary of the profile `dist`, its flags, and what it reports of a crawl.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

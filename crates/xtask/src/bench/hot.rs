@@ -92,7 +92,7 @@ fn crawl(binary: &Path, small: &Web, hot: Option<&Hot>) -> anyhow::Result<Took> 
     let host = synthetic::host();
     let command = |delay: &str, site_0: Option<&Web>, options: &[&str]| {
         let mut command = argiope::crawl_at(binary, &out, delay);
-        // A resumed crawl would make the dataset of its last segment anew, within its time.
+        // A resumed crawl would derive the dataset of its last segment again, within its time.
         command.args(["--scope", "any", "--no-dataset", "--no-sitemaps", "--max-simple-queries-per-path", "0"]);
         command.args(options);
         if let Some(web) = site_0 {

@@ -22,7 +22,7 @@ impl RunFile {
     pub fn begin(name: &'static str, what: &str, programs: &[String]) -> anyhow::Result<Self> {
         let mut file = Self { name, text: String::new() };
         let mut command: Vec<String> = std::env::args().skip(1).collect();
-        // Where the binary lay says nothing to whoever repeats this.
+        // The path of the binary means nothing on another machine.
         if let Some(at) = command.iter().position(|argument| argument == "--binary") {
             command.drain(at..(at + 2).min(command.len()));
         }

@@ -1,6 +1,5 @@
 //! `argiope inspect warc`: the records of a WARC file, or one of them in full.
 
-mod chunked;
 mod payload;
 mod place;
 mod record;

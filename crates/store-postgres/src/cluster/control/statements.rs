@@ -40,7 +40,7 @@ pub(super) const PLACED: &str = "SELECT s.politeness_group, g.owner FROM site s
 pub(super) const COUNTS: &str = "SELECT (SELECT count(*) FROM politeness_group WHERE owner IS NULL),
     (SELECT count(*) FROM unplaced),
     (SELECT count(*) FROM segment WHERE is_sealed), (SELECT count(*) FROM segment WHERE NOT is_sealed)";
-// One statement, and so of one moment: a worker that goes is told by its name or by its segments.
+// One statement, and so of one moment: the name or the segments of a worker that goes are still there.
 pub(super) const ANSWERING: &str = "WITH alive AS MATERIALIZED (
         SELECT worker, name FROM worker WHERE state <> 'dead' AND lease_until > statement_timestamp())
     SELECT true, name FROM alive

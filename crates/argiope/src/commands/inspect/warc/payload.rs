@@ -2,11 +2,10 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
-use ::warc::{HttpHead, Reader};
+use ::warc::{Chunked, HttpHead, Reader, is_chunked};
 use anyhow::anyhow;
 
 use super::super::output::Output;
-use super::chunked::{Chunked, begins_chunk};
 use super::place::{Place, failed};
 use super::record::{http_head, no_record};
 
@@ -53,7 +52,8 @@ fn copy(payload: &mut dyn Read, place: &Place, output: &mut Output<impl Write>) 
 fn decoded<'r>(payload: impl BufRead + 'r, head: Option<&HttpHead>) -> io::Result<Box<dyn BufRead + 'r>> {
     let names = |field| head.and_then(|head: &HttpHead| head.get(field)).unwrap_or_default().to_ascii_lowercase();
     let mut payload: Box<dyn BufRead + 'r> = Box::new(payload);
-    if names("Transfer-Encoding").contains("chunked") && begins_chunk(payload.fill_buf()?) {
+    let begin = payload.fill_buf()?;
+    if head.is_some_and(|head| is_chunked(head, begin)) {
         payload = Box::new(BufReader::new(Chunked::new(payload)));
     }
     // They are named in the order in which they were applied.

@@ -1,33 +1,44 @@
-//! The chunked transfer coding (RFC 9112 §7.1) that some archives keep, undone.
+//! The chunked transfer coding (RFC 9112 §7.1) in records. A payload has none (WARC 1.1 §2), but wget and warcio keep it.
 
 use std::io::{self, BufRead, Read};
+
+use crate::HttpHead;
 
 /// The longest line of a chunk's size with its extensions, in bytes.
 const SIZE_LINE_BYTES_MAX: u64 = 4 << 10;
 
 /// Reads what the chunks hold.
-pub(super) struct Chunked<R> {
+#[derive(Debug)]
+pub struct Chunked<R> {
     source: R,
     /// Bytes left of the chunk.
     left: u64,
     state: State,
 }
 
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 enum State {
     First,
     Within,
     Ended,
 }
 
-/// Whether these bytes begin a chunk. Some archives remove the coding but keep the field that names it.
-pub(super) fn begins_chunk(bytes: &[u8]) -> bool {
+/// Whether a body with this head and this beginning is in chunks. Some tools remove the coding but keep the field that names it.
+#[must_use]
+pub fn is_chunked(head: &HttpHead, body: &[u8]) -> bool {
+    let names_it =
+        head.get("Transfer-Encoding").is_some_and(|codings| codings.to_ascii_lowercase().contains("chunked"));
+    names_it && begins_chunk(body)
+}
+
+fn begins_chunk(bytes: &[u8]) -> bool {
     let line = bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
     line.ends_with(b"\n") && size(line).is_some()
 }
 
 impl<R: BufRead> Chunked<R> {
-    pub(super) fn new(source: R) -> Self {
+    /// Reads a body from the beginning of its first chunk.
+    pub fn new(source: R) -> Self {
         Chunked { source, left: 0, state: State::First }
     }
 
