@@ -40,6 +40,8 @@ pub enum Notice {
     },
     /// Rows of the dataset were derived from the archive.
     Derived(u64),
+    /// Rows of the dataset lack content that is in an earlier archive.
+    Lacking(u64),
     /// URLs are in the frontier again.
     Reopened {
         /// How many.
@@ -125,6 +127,12 @@ impl fmt::Display for Notice {
                 root.display()
             ),
             Notice::Derived(rows) => write!(f, "{} of the dataset derived from the archive", counted(*rows, "row")),
+            Notice::Lacking(rows) => write!(
+                f,
+                "{} of the dataset without text, links and images: the payloads are in an earlier archive (--against) that cannot be \
+                 read; put it back, or name its new place with --against, and run `argiope derive`",
+                counted(*rows, "row")
+            ),
             Notice::Reopened { urls, sites } => {
                 write!(f, "--retry: {} of {} in the frontier again", counted(*urls, "URL"), counted(*sites, "site"))
             }

@@ -371,6 +371,6 @@ fn open_tables(
     let (archive, settings) = (dir.archive(), &plan.settings);
     let deriver = Deriver { layout: &layout, store: store.as_ref(), archive: &archive, settings };
     let derived = deriver.derive_segments()?;
-    notices.extend(derived.notice());
+    notices.extend(derived.notices());
     Writer::start(layout, store, held, derived)
 }

@@ -10,6 +10,7 @@
 //! Both ways meet in [`engine::look_into`] and [`written`], so they give the same rows.
 
 mod derive;
+mod lacking;
 mod settle;
 mod writer;
 mod written;

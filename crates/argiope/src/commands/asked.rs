@@ -155,7 +155,7 @@ fn derive(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<()> {
         Deriver { layout, store: store.as_ref(), archive: &dir.archive(), settings: &plan.settings }.derive(&|_| ())
     });
     let derived = derived.map_err(|error| if is_forbidden(&error) { error.context(not_complete(dir)) } else { error });
-    tell_all(derived?.notice().as_slice());
+    tell_all(&derived?.notices());
     Ok(())
 }
 

@@ -10,9 +10,9 @@ use dataset::Layout;
 
 use super::opened::Opened;
 use console::message::show;
-use crawl::CrawlDir;
 use crawl::live;
 use crawl::tables::Deriver;
+use crawl::{CrawlDir, Notice};
 use printable::counted;
 use settings::plan::Plan;
 
@@ -71,5 +71,8 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
         }
     };
     writeln!(io::stdout(), "{}: {made}", root.display())?;
+    if derived.lacking > 0 {
+        console::say!("{}", Notice::Lacking(derived.lacking));
+    }
     Ok(ExitCode::SUCCESS)
 }

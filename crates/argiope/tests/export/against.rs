@@ -207,6 +207,20 @@ fn an_earlier_archive_that_is_gone_is_reported() {
         assert_eq!(exported.code, 0, "{exported:?}");
         assert!(exported.stderr.contains("4 revisit records copied without content"), "{exported:?}");
     }
+    // Rows that are derived meanwhile lack content, and are completed when the archive is back.
+    let found = || second.run("search", &["stays", "--json"]).stdout;
+    let before = found();
+    std::fs::remove_dir_all(Path::new(second.dir()).join("dataset")).expect("a dataset");
+    for derived in [second.run("derive", &[]), second.run("derive", &[])] {
+        assert_eq!(derived.code, 0, "{derived:?}");
+        assert!(derived.stderr.contains("4 rows of the dataset without text, links and images"), "{derived:?}");
+    }
+    assert!(before.contains("small.test/b") && !found().contains("small.test/b"), "{before}");
+    std::fs::rename(home.path().join("away"), first.dir()).expect("moved");
+    let derived = second.run("derive", &[]);
+    assert_eq!((derived.code, derived.stderr.as_str()), (0, ""), "{derived:?}");
+    assert_eq!(found(), before);
+    assert!(second.run("derive", &[]).stdout.contains("nothing is missing"));
 }
 
 #[test]

@@ -19,6 +19,7 @@ use store::{CrawlView, Entry, Segment};
 use warc::{LoadedRecord, Reader, RecordType};
 use weburl::CanonicalUrl;
 
+use super::lacking::Lacking;
 use super::settle::Unsettled;
 use super::written;
 use crate::Notice;
@@ -30,13 +31,17 @@ pub struct Derived {
     pub segments: usize,
     /// Page rows derived.
     pub pages: u64,
+    /// Rows of the dataset without content: their payloads are in an earlier archive that cannot be read.
+    pub lacking: u64,
 }
 
 impl Derived {
-    /// The notice that rows were derived, if any were.
+    /// The notices that rows were derived, and that rows lack content, if so.
     #[must_use]
-    pub fn notice(self) -> Option<Notice> {
-        (self.pages > 0).then_some(Notice::Derived(self.pages))
+    pub fn notices(self) -> Vec<Notice> {
+        let derived = (self.pages > 0).then_some(Notice::Derived(self.pages));
+        let lacking = (self.lacking > 0).then_some(Notice::Lacking(self.lacking));
+        derived.into_iter().chain(lacking).collect()
     }
 }
 
@@ -60,7 +65,7 @@ impl Deriver<'_> {
     /// The archive is damaged, or the dataset cannot be written.
     pub fn derive(&self, progress: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Derived> {
         if self.is_complete()? {
-            return Ok(Derived::default());
+            return Ok(Derived { lacking: self.lacking()?, ..Derived::default() });
         }
         self.remove_stale()?;
         let unsettled = Unsettled::begin(self.layout)?;
@@ -124,16 +129,27 @@ impl Deriver<'_> {
     fn missing(&self) -> anyhow::Result<Vec<Segment>> {
         let mut missing = Vec::new();
         for segment in self.store.segments()? {
-            if covered_bytes(self.layout, &segment.name)? != Some(segment.length) {
+            if covered_bytes(self.layout, &segment.name)? != Some(segment.length) || self.is_completable(&segment)? {
                 missing.push(segment);
             }
         }
         Ok(missing)
     }
 
+    /// Whether the rows of a segment lack content that can be read now.
+    fn is_completable(&self, segment: &Segment) -> anyhow::Result<bool> {
+        Lacking::of(self.layout, &segment.name)?.is_readable(self.archive, self.settings.limits.body_bytes_max)
+    }
+
+    /// The rows without content.
+    fn lacking(&self) -> anyhow::Result<u64> {
+        let segments = self.store.segments()?;
+        segments.iter().map(|segment| Ok(Lacking::of(self.layout, &segment.name)?.rows)).sum()
+    }
+
     /// Derives the rows of segments, on all cores.
     fn rows_of(&self, missing: Vec<Segment>, progress: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Derived> {
-        let derived = Derived { segments: missing.len(), pages: 0 };
+        let derived = Derived { segments: missing.len(), ..Derived::default() };
         let (pages, queue) = (AtomicU64::new(0), Mutex::new(missing.into_iter()));
         let count = || progress(pages.fetch_add(1, Ordering::Relaxed) + 1);
         let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(derived.segments);
@@ -151,7 +167,7 @@ impl Deriver<'_> {
             });
             joined.collect::<anyhow::Result<Vec<()>>>()
         })?;
-        Ok(Derived { pages: pages.into_inner(), ..derived })
+        Ok(Derived { pages: pages.into_inner(), lacking: self.lacking()?, ..derived })
     }
 
     /// Continues after the part that the files of a segment cover already.
@@ -160,7 +176,9 @@ impl Deriver<'_> {
         let body_bytes_max = self.settings.limits.body_bytes_max;
         let mut replay = Replay::new(self.store, self.archive, body_bytes_max);
         let mut rows = Rows::new(self.store, false)?;
-        let from = covered_bytes(self.layout, &segment.name)?.filter(|bytes| *bytes < segment.length).unwrap_or(0);
+        let covered = covered_bytes(self.layout, &segment.name)?.filter(|bytes| *bytes < segment.length);
+        let from = if self.is_completable(segment)? { 0 } else { covered.unwrap_or(0) };
+        let mut lacking = if from > 0 { Lacking::of(self.layout, &segment.name)? } else { Lacking::default() };
         let mut tables = if from > 0 {
             SegmentTables::begin(self.layout, &segment.name)?
         } else {
@@ -192,24 +210,25 @@ impl Deriver<'_> {
             record.read_to_end(&mut block)?;
             let record = LoadedRecord { location: record.finish()?, header, block };
             let ready = waiting.replace(Waiting { entry, record, seen: None, html: None, extra: None });
-            self.push(ready, &mut rows, &mut replay, &mut tables, count)?;
+            self.push(ready, &mut rows, &mut replay, &mut tables, &mut lacking)?.then(count);
         }
-        self.push(waiting, &mut rows, &mut replay, &mut tables, count)?;
-        Ok(tables.finish(segment.length)?)
+        self.push(waiting, &mut rows, &mut replay, &mut tables, &mut lacking)?.then(count);
+        tables.finish(segment.length)?;
+        lacking.mark(self.layout, &segment.name)
     }
 
+    /// Writes the rows of a visit, and says whether there was one.
     fn push(
         &self,
         ready: Option<Waiting>,
         rows: &mut Rows<'_>,
         replay: &mut Replay<'_>,
         tables: &mut SegmentTables,
-        count: &dyn Fn(),
-    ) -> anyhow::Result<()> {
-        let Some(ready) = ready else { return Ok(()) };
-        tables.push(written(rows, self.visited(ready, replay)?)?)?;
-        count();
-        Ok(())
+        lacking: &mut Lacking,
+    ) -> anyhow::Result<bool> {
+        let Some(ready) = ready else { return Ok(false) };
+        tables.push(written(rows, self.visited(ready, replay, lacking)?)?)?;
+        Ok(true)
     }
 
     /// The URL whose visit points to the record at `offset`.
@@ -233,7 +252,7 @@ impl Deriver<'_> {
     }
 
     /// The visit with the values of its answer, as the crawl had them.
-    fn visited(&self, ready: Waiting, replay: &mut Replay<'_>) -> anyhow::Result<Visited> {
+    fn visited(&self, ready: Waiting, replay: &mut Replay<'_>, lacking: &mut Lacking) -> anyhow::Result<Visited> {
         let Waiting { entry, record, seen, html, extra } = ready;
         let Entry { candidate, visit, .. } = entry;
         let visit = visit.ok_or_else(|| anyhow!("internal error: a record without a visit"))?;
@@ -242,10 +261,15 @@ impl Deriver<'_> {
         if visit.status == 0 || visit.outcome == Outcome::NotModified {
             return Ok(Visited { candidate, visit, details: None });
         }
+        let digest = record.header.get("WARC-Payload-Digest").map(str::to_owned);
         let answer = match replay.answer_of(record) {
             Ok(answer) => answer,
-            // A repair found the original lost, or an earlier archive is gone: what is left to say of the visit is in the state.
-            Err(ReplayError::Original | ReplayError::Elsewhere { .. } | ReplayError::Archive { .. }) => {
+            // A repair found the original lost, or an earlier archive is gone: the rest of the visit is in the state.
+            Err(ReplayError::Original | ReplayError::Archive { .. }) => {
+                return Ok(Visited { candidate, visit, details: None });
+            }
+            Err(ReplayError::Elsewhere { .. }) => {
+                lacking.count(digest);
                 return Ok(Visited { candidate, visit, details: None });
             }
             Err(error) => return Err(error.into()),
