@@ -4,7 +4,7 @@
 //! calendar's months are alike; articles, topics and photos differ, whatever their URLs look like.
 
 use foldhash::HashMap;
-use weburl::SiteKey;
+use weburl::{CanonicalUrl, SiteKey};
 
 use crate::hashing::mixed;
 
@@ -61,6 +61,13 @@ impl Novelty {
         self.last.insert(site, passages);
         let is_new_text = new >= NEW_SAMPLED_MIN && of_text >= NEW_PASSAGES_MIN && new * 100 >= own * NEW_PERCENT;
         is_new_text || has_new_media
+    }
+
+    /// Takes in the parameters of a URL, and tells whether one of them has a value that no earlier URL of the path had.
+    pub fn has_new_value(&mut self, url: &CanonicalUrl) -> bool {
+        let parameters = url.query().unwrap_or_default().split('&');
+        let value = |parameter: &str| 1 << 63 | SiteKey::of(&format!("{}?{parameter}", url.path())).0;
+        parameters.fold(false, |is_new, parameter| self.remember(url.key().site, value(parameter)) | is_new)
     }
 
     /// Forgets the last page of a site.

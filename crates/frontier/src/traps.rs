@@ -2,7 +2,8 @@
 //!
 //! There are three kinds of rules. By its form alone, a URL can be too deep or repeat itself. Many URLs share a *shape*: a calendar's pages,
 //! the facets of a shop, the same page under ever new session ids. The number of pages of a shape that bring nothing new is limited
-//! ([`crate::novelty`]). The third rule needs no pattern: it judges where the pages lead ([`crate::yields`]).
+//! ([`crate::novelty`]). Facets combine a few values in many ways. So a URL with a value that its path has not had yet counts as one with few
+//! parameters: an article by its id. The third rule needs no pattern: it judges where the pages lead ([`crate::yields`]).
 
 use model::Limit;
 use weburl::CanonicalUrl;
@@ -16,9 +17,9 @@ pub struct TrapRules {
     pub path_depth_max: usize,
     /// How often a run of segments may repeat, as in `/a/b/a/b/a/b`.
     pub repeated_segments_max: usize,
-    /// URLs fetched of a path with three or more parameters (facets, filters, sort orders) that bring nothing new.
+    /// URLs fetched of a path with three or more parameters (facets, filters, sort orders) that bring nothing new, not even a value.
     pub queries_per_path_max: u32,
-    /// The same of a path with one or two parameters.
+    /// The same of a path with one or two parameters, or with a new value of one.
     pub simple_queries_per_path_max: u32,
     /// URLs fetched that differ only in their dates and bring nothing new.
     pub calendar_pages_max: u32,
@@ -68,6 +69,11 @@ impl ShapeRule {
             ShapeRule::Queries => Limit::Queries,
             ShapeRule::SimpleQueries => Limit::SimpleQueries,
         }
+    }
+
+    /// The hash of a shape.
+    fn shape_of(self, text: &str) -> u64 {
+        weburl::SiteKey::of(&format!("{self:?} {text}")).0
     }
 }
 
@@ -119,12 +125,25 @@ impl TrapRules {
                 _ => ShapeRule::Queries,
             }
         };
-        let text = match rule {
+        let shape = match rule {
             // Facets: whatever the parameters, it is the same page of lists.
-            ShapeRule::Queries | ShapeRule::SimpleQueries => format!("{rule:?} {}", url.path()),
-            ShapeRule::Calendar | ShapeRule::Session => format!("{rule:?} {}", shape.text),
+            ShapeRule::Queries | ShapeRule::SimpleQueries => rule.shape_of(url.path()),
+            ShapeRule::Calendar | ShapeRule::Session => rule.shape_of(&shape.text),
         };
-        Some((weburl::SiteKey::of(&text).0, rule))
+        Some((shape, rule))
+    }
+
+    /// The shapes whose counts may refuse a URL, with their rules: its own first.
+    pub fn shapes(&self, url: &CanonicalUrl) -> impl Iterator<Item = (u64, ShapeRule)> {
+        let own = self.shape(url);
+        let has_simple = own.is_some_and(|(_, rule)| rule == ShapeRule::Queries);
+        own.into_iter().chain(has_simple.then(|| (self.simple_shape(url), ShapeRule::SimpleQueries)))
+    }
+
+    /// The shape that a URL of many parameters would have with one or two.
+    #[must_use]
+    pub fn simple_shape(&self, url: &CanonicalUrl) -> u64 {
+        ShapeRule::SimpleQueries.shape_of(url.path())
     }
 
     /// The largest number of URLs of one shape that bring nothing new; `None` if the rule is switched off.

@@ -345,7 +345,7 @@ pub struct Options {
     /// How often segments of a path may repeat in a row; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Traps")]
     pub max_repeated_segments: Option<usize>,
-    /// URLs of a path with three or more parameters that bring nothing new; 0 switches the rule off
+    /// URLs of a path with three or more parameters that bring nothing new, not even a value; 0 switches the rule off
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Traps")]
     pub max_queries_per_path: Option<u32>,
     /// URLs of a path with one or two parameters that bring nothing new; 0 switches the rule off

@@ -26,13 +26,21 @@ pub const SECTIONS: &[Section] = &[
         ARTICLES + ARTICLES / A_LIST,
         "articles by three parameters, as a shop's facets",
     ),
+    section(
+        "/shop?view=list&category=0&start=0",
+        "/shop?",
+        GOODS + GOODS / A_LIST,
+        "goods that differ in number and price alone, by three parameters",
+    ),
     section("/news/", "/news/", 1 + DAYS, "a newspaper with a page for each day, as a calendar"),
     section("/documents/", "/documents/", 1 + DOCUMENTS, "documents by ids that look like those of sessions"),
     section("/comic/0", "/comic/", COMICS, "images one after the other without any text, as an endless chain"),
 ];
 
 const ARTICLES: usize = 1_500;
-/// Articles in a list.
+/// Goods of the shop.
+const GOODS: usize = 2_000;
+/// Articles or goods in a list.
 const A_LIST: usize = 50;
 /// Days of the newspaper: five years of twelve months with 28 days.
 const DAYS: usize = 5 * 12 * 28;
@@ -65,6 +73,7 @@ fn reply(request: &Request) -> Reply {
         "/" => Some(list(SECTIONS.iter().map(|section| section.entry.replace('&', "&amp;")))),
         "/robots.txt" => return Reply::text("User-agent: *\nDisallow:\n"),
         "/cms" => cms(request),
+        "/shop" => shop(request),
         "/news/" => Some(list((0..DAYS).step_by(28).map(day_of))),
         "/documents/" => Some(list((0..DOCUMENTS).map(|n| format!("/documents/show?key={:016x}", mixed(n as u64))))),
         "/documents/show" => Some(text(&request.target, &[])),
@@ -86,6 +95,18 @@ fn cms(request: &Request) -> Option<String> {
     let link = |view: &str, id: usize, start: usize| format!("/cms?view={view}&amp;id={id}&amp;start={start}");
     let next = (start + A_LIST < ARTICLES).then(|| link("list", 0, start + A_LIST));
     Some(list((start..start + A_LIST).map(|id| link("article", id, 0)).chain(next)))
+}
+
+/// Lists of goods, each with the next, and the goods.
+fn shop(request: &Request) -> Option<String> {
+    let number = |name| request.parameter(name)?.parse::<usize>().ok();
+    if let Some(id) = number("id") {
+        return Some(format!("<!doctype html><title>Shop</title>{FRAME}<p>Number {id}<p>Price {}.90\n", id * 7 % 500));
+    }
+    let start = number("start")?;
+    let goods = (start..start + A_LIST).map(|id| format!("/shop?view=goods&amp;category={}&amp;id={id}", id % 7));
+    let next = start + A_LIST;
+    Some(list(goods.chain((next < GOODS).then(|| format!("/shop?view=list&amp;category=0&amp;start={next}")))))
 }
 
 /// The page of a day, with the day after.

@@ -27,6 +27,12 @@ async fn articles_by_three_parameters() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn goods_that_differ_in_number_and_price() {
+    loses_nothing("/shop?", &[]).await;
+    loses_nothing("/shop?", &["--no-dataset"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_newspaper_by_days() {
     loses_nothing("/news/", &[]).await;
 }

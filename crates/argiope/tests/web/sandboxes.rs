@@ -23,11 +23,11 @@ const TRAP_LIMITS: [&str; 10] = [
     "100",
 ];
 
-/// The same for the log: the most requests that may begin with each prefix. The first of the facets brings something new.
+/// The same for the log: the most requests that may begin with each prefix. Some of the facets have a value that is new.
 const TRAP_REQUESTS: [(&str, usize); 6] = [
     ("/traps/calendar", 9),
     ("/traps/session", 8),
-    ("/traps/facets", 16),
+    ("/traps/facets", 26),
     ("/traps/random/", 600),
     ("/traps/nest/", 800),
     ("/traps/diary/", 600),

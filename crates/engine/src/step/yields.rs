@@ -68,10 +68,8 @@ impl State {
         if !is_watched && shape.is_none() {
             return None;
         }
-        let shows_new = features.map(|features| self.novelty.brings(site, *features));
-        if let Some(shape) = shape.filter(|_| shows_new == Some(true)) {
-            front.state.brought_something(shape);
-        }
+        let features = features.map(|features| *features);
+        let shows_new = front.state.judge_novelty(&page.url, shape, features, &mut self.novelty, rules);
         is_watched.then(|| Brought::nothing(&page.url, shows_new == Some(false)))
     }
 

@@ -4,7 +4,8 @@ use model::{Outcome, Queued};
 use weburl::CanonicalUrl;
 
 use super::{Settled, SiteState};
-use crate::TrapRules;
+use crate::traps::ShapeRule;
+use crate::{Features, Novelty, TrapRules};
 
 /// Shapes counted a site.
 pub(super) const SHAPES_MAX: usize = 10_000;
@@ -56,31 +57,65 @@ impl SiteState {
         to_write.collect()
     }
 
-    /// The shape of a URL, if it is counted.
+    /// The shape of a URL and the rule that counts it, if it is counted.
     #[must_use]
-    pub fn counted_shape(&self, url: &CanonicalUrl, traps: &TrapRules) -> Option<u64> {
+    pub fn counted_shape(&self, url: &CanonicalUrl, traps: &TrapRules) -> Option<(u64, ShapeRule)> {
         let shapes = Some(&self.shapes).filter(|shapes| !shapes.is_empty())?;
-        traps.shape(url).map(|(shape, _)| shape).filter(|shape| shapes.contains_key(shape))
+        traps.shape(url).filter(|(shape, _)| shapes.contains_key(shape))
     }
 
-    /// Notes that a page of a shape brought something new.
-    pub fn brought_something(&mut self, shape: u64) {
+    /// Does a page bring something new? Corrects the count of its shape if so. `None`: there are no features to judge by.
+    pub fn judge_novelty(
+        &mut self,
+        url: &CanonicalUrl,
+        shape: Option<(u64, ShapeRule)>,
+        features: Option<Features>,
+        novelty: &mut Novelty,
+        traps: &TrapRules,
+    ) -> Option<bool> {
+        let shows_new = features.map(|features| novelty.brings(url.key().site, features));
+        let Some((shape, rule)) = shape else { return shows_new };
+        let has_new_value = rule == ShapeRule::Queries && novelty.has_new_value(url);
+        if shows_new == Some(true) {
+            self.take_off(shape, TAKEN_OFF_BY_NEW);
+        } else if has_new_value {
+            self.take_off(shape, 1);
+            self.count(traps.simple_shape(url), ShapeRule::SimpleQueries, traps);
+        }
+        shows_new
+    }
+
+    fn take_off(&mut self, shape: u64, by: u32) {
         if let Some(counted) = self.shapes.get_mut(&shape) {
-            counted.count = counted.count.saturating_sub(TAKEN_OFF_BY_NEW);
+            counted.count = counted.count.saturating_sub(by);
         }
     }
 
     /// Counts the URL's shape, or reports that it has reached its limit. A further attempt does not count again.
     pub(super) fn judge_shape(&mut self, waiting: &Queued, traps: &TrapRules) -> Option<Settled> {
-        let (shape, rule) = traps.shape(&waiting.candidate.url)?;
-        let max = traps.fetched_max(rule)?;
-        if waiting.attempts > 0 || (self.shapes.len() >= SHAPES_MAX && !self.shapes.contains_key(&shape)) {
+        let url = &waiting.candidate.url;
+        let (shape, rule) = traps.shape(url)?;
+        if waiting.attempts > 0 {
             return None;
         }
-        let counted = self.shapes.entry(shape).or_default();
-        if counted.count >= max {
+        let is_reached = |(shape, rule): &(u64, ShapeRule)| {
+            let count = self.shapes.get(shape).map_or(0, |counted| counted.count);
+            traps.fetched_max(*rule).is_some_and(|max| count >= max)
+        };
+        if let Some((_, rule)) = traps.shapes(url).find(is_reached) {
             return Some(Settled::by(rule.limit(), Outcome::Trap, traps.reason(rule)));
         }
+        self.count(shape, rule, traps);
+        None
+    }
+
+    /// Counts a shape, unless its rule is switched off.
+    fn count(&mut self, shape: u64, rule: ShapeRule, traps: &TrapRules) {
+        let has_room = self.shapes.len() < SHAPES_MAX || self.shapes.contains_key(&shape);
+        if traps.fetched_max(rule).is_none() || !has_room {
+            return;
+        }
+        let counted = self.shapes.entry(shape).or_default();
         counted.count += 1;
         if counted.count >= SHAPE_COUNT_KEPT_MIN {
             if counted.count.is_power_of_two() {
@@ -90,6 +125,5 @@ impl SiteState {
                 self.shapes_changed.push(shape);
             }
         }
-        None
     }
 }

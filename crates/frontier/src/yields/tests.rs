@@ -110,10 +110,9 @@ impl Crawl<'_> {
         let (links, text) = (self.page)(path);
         let is_watched = self.crawled.fetched.len() > self.rules.traps.low_yield_window as usize / 2;
         let shape = self.site.counted_shape(&candidate.url, &self.rules.traps);
-        let is_new = (is_watched || shape.is_some()) && self.novelty.brings(candidate.url.key().site, features(text));
-        if let Some(shape) = shape.filter(|_| is_new) {
-            self.site.brought_something(shape);
-        }
+        let features = (is_watched || shape.is_some()).then(|| features(text));
+        let (novelty, traps) = (&mut self.novelty, &self.rules.traps);
+        let is_new = self.site.judge_novelty(&candidate.url, shape, features, novelty, traps) == Some(true);
         let mut brought = Brought::nothing(&candidate.url, is_watched && !is_new);
         let mut seen = HashSet::default();
         for link in links.iter().map(|link| url(link)).filter(|link| seen.insert(link.key())) {
@@ -293,8 +292,22 @@ fn a_generator_with_leaves_ends_too() {
 
 /// The goods of a shop, in ever new orders and selections.
 fn facets(path: &str) -> Page {
-    let links = (0..4).map(|n| format!("/shop?color={}&size={}&page={}", n, below(9, path, n), drawn(path, n)));
-    (links.collect(), below(50, path, 7) as u64)
+    let value = |name: &str, max, n| format!("{name}={}", below(max, &format!("{name}{path}"), n));
+    let link = |n| format!("/shop?{}&{}&{}", value("color", 9, n), value("size", 30, n), value("page", 60, n));
+    ((0..4).map(link).collect(), below(50, path, 7) as u64)
+}
+
+const GOODS: usize = 2_000;
+const GOODS_A_LIST: usize = 40;
+
+/// A shop whose goods differ in nothing but number and price, which are no text.
+fn shop(path: &str) -> Page {
+    let list = |n: usize| format!("/shop?view=list&category=0&start={n}");
+    let Some(start) = number(path, "/shop?view=list&category=0&start=") else {
+        return (if path == "/" { vec![list(0)] } else { Vec::new() }, 1);
+    };
+    let goods = (start..start + GOODS_A_LIST).map(|n| format!("/shop?view=goods&category={}&id={n}", n % 7));
+    (goods.chain((start + GOODS_A_LIST < GOODS).then(|| list(start + GOODS_A_LIST))).collect(), 2)
 }
 
 #[test]
@@ -303,6 +316,22 @@ fn what_a_pattern_bounds_are_the_pages_that_bring_nothing_new() {
     let fetched = crawled.fetched.len();
     assert!(!crawled.is_cut && (1_000..1_400).contains(&fetched), "{fetched}");
     assert_eq!(crawled.reason, "more than 1000 queries of three or more parameters on one path that bring nothing new");
+}
+
+#[test]
+fn goods_with_numbers_of_their_own_are_no_selections() {
+    let crawled = crawl(&TrapRules::default(), 20_000, &shop);
+    assert_eq!(
+        (crawled.fetched.len(), crawled.trapped.len()),
+        (1 + GOODS + GOODS / GOODS_A_LIST, 0),
+        "{}",
+        crawled.reason
+    );
+    // They are bounded too, as pages with one parameter are.
+    let few = TrapRules { simple_queries_per_path_max: 500, ..TrapRules::default() };
+    let crawled = crawl(&few, 20_000, &shop);
+    assert_eq!(crawled.reason, "more than 500 queries on one path that bring nothing new");
+    assert!((500..600).contains(&crawled.fetched.len()), "{}", crawled.fetched.len());
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub const TRAPS: &[Trap] = &[
     trap("/traps/calendar", 1_000, "a page for each month, back and forth without end"),
     trap("/traps/maze/", 25, "directories a and b that contain each other"),
     trap("/traps/session", 50, "the same page, whose link has another session id each time"),
-    trap("/traps/facets", 1_001, "filters of a shop, and pages of results without end"),
+    trap("/traps/facets", 1_080, "filters of a shop, and pages of results without end"),
     trap("/traps/append/", 25, "a relative link that makes the path longer each time"),
     trap("/traps/random/", 8_000, "links to ever new pages, each with its own text: nothing in their URLs tells"),
     trap("/traps/nest/", 10_000, "directories in directories without end, each with its own text"),

@@ -54,9 +54,12 @@ fn trap(url: &CanonicalUrl, standing: &SiteNow<'_>, settings: &Settings) -> Rule
     let Some((shape, rule)) = traps.shape(url) else {
         return verdict(true, "not of a kind that is counted".to_owned());
     };
+    let is_reached = |(shape, rule): &(u64, _)| traps.fetched_max(*rule).is_some_and(|max| count(*shape) >= max);
+    if let Some((_, rule)) = traps.shapes(url).find(is_reached) {
+        return verdict(false, traps.reason(rule));
+    }
     let Some(max) = traps.fetched_max(rule) else { return verdict(true, "the rule is switched off".to_owned()) };
     match count(shape) {
-        count if count >= max => verdict(false, traps.reason(rule)),
         0 => verdict(true, format!("few URLs like it brought nothing new; {max} may")),
         count => verdict(true, format!("{count} URLs like it brought nothing new; {max} may")),
     }
