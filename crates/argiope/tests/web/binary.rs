@@ -34,8 +34,19 @@ pub struct Ended {
 impl Running {
     /// Begins a run; both outputs go to the file.
     pub fn begin(arguments: &[String], output: &Path) -> Self {
+        Running::begin_by(Command::new(env!("CARGO_BIN_EXE_argiope")), arguments, output)
+    }
+
+    /// The same on a machine without a network, not even with itself. Needs root, and `unshare` of util-linux.
+    pub fn begin_without_network(arguments: &[String], output: &Path) -> Self {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--net", env!("CARGO_BIN_EXE_argiope")]);
+        Running::begin_by(unshare, arguments, output)
+    }
+
+    fn begin_by(mut program: Command, arguments: &[String], output: &Path) -> Self {
         let output = File::options().create(true).append(true).open(output).expect("a file for the output");
-        let child = Command::new(env!("CARGO_BIN_EXE_argiope"))
+        let child = program
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(output.try_clone().expect("a second handle"))

@@ -73,6 +73,11 @@ impl Crawl {
         Running::begin(&self.arguments, &self.output())
     }
 
+    /// The same on a machine without a network.
+    pub fn begin_without_network(&self) -> Running {
+        Running::begin_without_network(&self.arguments, &self.output())
+    }
+
     /// Runs it to its end, whose exit code must be what its summary says.
     pub async fn run(&self) -> Ended {
         let ended = self.begin().end().await;

@@ -1,12 +1,13 @@
 //! Trouble passes: this run or the next fetches what failed for a while, and nothing is final before.
 
 use std::collections::BTreeMap;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::time::Duration;
 
 use model::Limit;
-use testweb::{Config, Reply, Request, Server, Site, Step, Web, from_fn};
+use testweb::{Config, NameServer, Named, Reply, Request, Server, Site, Step, Web, from_fn};
 
 use crate::crawl::{Crawl, serve};
 
@@ -164,6 +165,43 @@ async fn a_name_that_is_unknown_is_told_and_the_same_command_goes_on_when_it_is_
     assert!(crawl.said().contains("http://nobody.invalid/: "), "{}", crawl.said());
     let server = serve(Web::new().site("nobody.invalid", from_fn(page))).await;
     let again = crawl.again(&["--connect-to", &server.connect_to()]);
+    assert_eq!(again.begin().end().await.code, Some(0), "{}", crawl.said());
+    assert_eq!(count(&crawl.found().outcomes()), [("html", 61)].into());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_whose_name_server_fails_for_a_while_stay_open_and_are_fetched_when_it_is_well() {
+    const HOSTS: usize = 20;
+    let hosts: Vec<String> = (0..HOSTS).map(|n| format!("h{n}.test")).collect();
+    let site = |host: String| from_fn(move |_| Reply::html(format!("<p>{host}")));
+    let web = hosts.iter().fold(Web::new(), |web, host| web.site(host, site(host.clone())));
+    let server = serve(web).await;
+    let is_well = Arc::new(AtomicU32::new(0));
+    let named = {
+        let is_well = is_well.clone();
+        move |_: &str| if is_well.load(SeqCst) == 0 { Named::Fails } else { Named::At(Ipv4Addr::LOCALHOST) }
+    };
+    let names = NameServer::start(named).await.expect("a free port");
+    let seeds: Vec<String> = hosts.iter().map(|host| format!("http://{host}:{}/", server.address().port())).collect();
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let options = ["--dns-servers", &names.address().to_string(), "--deny-private=never", "--no-sitemaps"];
+    let crawl = Crawl::routed(&seeds).at_once().with(&options);
+    assert_eq!(crawl.begin().end().await.code, Some(1), "{}", crawl.said());
+    assert_eq!(count(&crawl.found().outcomes()), [("frontier", HOSTS)].into(), "{}", crawl.said());
+    is_well.store(1, SeqCst);
+    assert_eq!(crawl.again(&[]).begin().end().await.code, Some(0), "{}", crawl.said());
+    assert_eq!(count(&crawl.found().outcomes()), [("html", HOSTS)].into(), "{}", crawl.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_without_network_is_told_within_a_minute_and_the_same_command_goes_on_with_one() {
+    let crawl = Crawl::routed(&["http://somebody.test/"]).with(&["--no-sitemaps"]);
+    let ended = crawl.begin_without_network().end().await;
+    assert_eq!(ended.code, Some(1), "{}", crawl.said());
+    assert!(ended.took < Duration::from_secs(75), "{:?}: {}", ended.took, crawl.said());
+    assert!(crawl.said().contains("http://somebody.test/: "), "{}", crawl.said());
+    let server = serve(Web::new().site("somebody.test", from_fn(page))).await;
+    let again = crawl.again(&["--connect-to", &server.connect_to()]).at_once();
     assert_eq!(again.begin().end().await.code, Some(0), "{}", crawl.said());
     assert_eq!(count(&crawl.found().outcomes()), [("html", 61)].into());
 }

@@ -1,6 +1,7 @@
 //! What the simulator cannot see from outside.
 
 mod again;
+mod budgets;
 mod driven;
 mod errands;
 mod fairness;

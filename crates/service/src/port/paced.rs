@@ -71,3 +71,33 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
         self.pace(cx, ended)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_takes_nothing_for_a_time_loses_the_connection_and_who_is_slow_keeps_it() {
+        const TIME_MAX: Duration = Duration::from_secs(60);
+        let (near, mut far) = duplex(4);
+        let mut paced = Paced::new(near, TIME_MAX);
+        let slow = tokio::spawn(async move {
+            for _ in 0..3 {
+                sleep(TIME_MAX - Duration::from_secs(1)).await;
+                far.read_exact(&mut [0; 4]).await.expect("four bytes");
+            }
+            // It stays, and takes nothing more.
+            far
+        });
+        let began = Instant::now();
+        paced.write_all(&[0; 16]).await.expect("all is written in time");
+        assert!(began.elapsed() > TIME_MAX, "{:?}", began.elapsed());
+        let began = Instant::now();
+        let ended = paced.write_all(&[0; 4]).await.expect_err("an end");
+        assert_eq!((ended.kind(), began.elapsed()), (io::ErrorKind::TimedOut, TIME_MAX));
+        drop(slow);
+    }
+}

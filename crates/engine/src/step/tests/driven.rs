@@ -36,6 +36,8 @@ pub struct Driven {
     pub recorded: Vec<Record>,
     /// The sites whose rules were read beside the step.
     pub rules_read: Vec<SiteKey>,
+    /// The sites whose queues were read.
+    pub loads: Vec<SiteKey>,
     /// How the run ended.
     pub end: Option<End>,
     /// Reading rules breaks.
@@ -60,6 +62,7 @@ impl Driven {
             alarm: None,
             recorded: Vec::new(),
             rules_read: Vec::new(),
+            loads: Vec::new(),
             end: None,
             breaks_rules: false,
             holds_rules: false,
@@ -103,6 +106,7 @@ impl Driven {
                 return Some(Event::Committed { records: vec![(record.site, record.ends)], committed });
             }
             Command::Load { site, with_record, .. } => {
+                self.loads.push(site);
                 let queue = self.queues.get(&site).cloned().unwrap_or_default();
                 let record = self.records.get(&site).filter(|_| with_record).cloned().map(Box::new);
                 return Some(Event::Loaded { site, record, queue, all: true });
