@@ -12,6 +12,7 @@ esac
 # libdeflate, in C, has a table twice; that is no error of ours.
 export ASAN_OPTIONS=detect_odr_violation=0
 mkdir -p "fuzz/corpus/$1"
+dictionary=fuzz/dictionaries/$dictionary.dict
 exec cargo +nightly fuzz run -s "$sanitizer" "$1" "fuzz/corpus/$1" "fuzz/seeds/$1" -- \
-    -dict="fuzz/dictionaries/$dictionary.dict" -max_len="$bytes_max" -max_total_time="$2" \
+    $([ -e "$dictionary" ] && echo "-dict=$dictionary") -max_len="$bytes_max" -max_total_time="$2" \
     -timeout=10 -report_slow_units=2 -rss_limit_mb=2048 -print_final_stats=1

@@ -9,7 +9,12 @@ mod bytes;
 #[path = "../../crates/store-embedded/src/codec.rs"]
 mod codec;
 mod memory;
+#[path = "../../crates/store-embedded/src/packed.rs"]
+mod packed;
 #[path = "../properties/store.rs"]
 mod properties;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| memory::bounded(input, properties::hold, 64, 64 << 10));
+/// Room for a packed value, unpacked and packed again: some times the largest, however short it is packed.
+const UNPACKED_BYTES: usize = 8 << 20;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| memory::bounded(input, properties::hold, 64, UNPACKED_BYTES));

@@ -120,6 +120,11 @@ struct UrlHead {
     visit: Option<VisitSummary>,
 }
 
+/// Rounds are counted from 1.
+fn decode_round(from: &mut Decoder<'_>) -> Result<u32, StoreError> {
+    from.narrow().and_then(|round| if round > 0 { Ok(round) } else { Err(from.damaged("a round without number")) })
+}
+
 fn url_head(from: &mut Decoder<'_>) -> Result<UrlHead, StoreError> {
     let flags = from.byte()?;
     let purpose = PURPOSES.get(usize::from(flags >> PURPOSE_SHIFT)).copied();
@@ -131,7 +136,7 @@ fn url_head(from: &mut Decoder<'_>) -> Result<UrlHead, StoreError> {
         let (code, length) = (from.byte()?, from.varint()?);
         let limits = if code & REACHED_LIMITS != 0 { LimitSet::from_bits(from.varint()?) } else { LimitSet::EMPTY };
         let round = if code & HAS_ROUND != 0 {
-            let round = from.narrow()?;
+            let round = decode_round(from)?;
             again = from.byte()? != 0;
             round
         } else {
@@ -259,7 +264,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         last_modified: optional(more, HAS_LAST_MODIFIED, || Ok(from.text()?.to_owned()))?,
     };
     let later = optional(more, IS_LATER, || {
-        let round = from.narrow()?;
+        let round = decode_round(&mut from)?;
         let (visits, changes) = (from.narrow()?, from.narrow()?);
         let (first_at, changed_at) = (Timestamp(from.varint()?), Timestamp(from.varint()?));
         let not_modified = from.narrow()?;
@@ -484,7 +489,7 @@ pub(crate) fn encode_progress(progress: &Progress) -> Vec<u8> {
         to.byte(outcome.code()).varint(*count);
     }
     // States from before limits were counted end here.
-    let has_rounds = totals.round != Round::default() || totals.again > 0;
+    let has_rounds = totals.round != Round::default() || totals.again > 0 || totals.pages_of_round > 0;
     if !totals.limits.is_empty() || has_rounds {
         to.varint(totals.limits.len() as u64);
         for (limit, count) in &totals.limits {
@@ -516,7 +521,11 @@ pub(crate) fn decode_progress(bytes: &[u8]) -> Result<Progress, StoreError> {
     }
     let (mut round, mut again, mut pages_of_round) = (Round::default(), 0, 0);
     if !from.is_at_end() {
-        round = Round { number: from.narrow()?, began_at: Timestamp(from.varint()?), is_choosing: from.byte()? != 0 };
+        round = Round {
+            number: decode_round(&mut from)?,
+            began_at: Timestamp(from.varint()?),
+            is_choosing: from.byte()? != 0,
+        };
         (again, pages_of_round) = (from.varint()?, from.varint()?);
     }
     from.finish()?;

@@ -43,7 +43,9 @@ pub fn run() -> anyhow::Result<()> {
         &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
         &tests,
         &["test", "--workspace", "--doc", "--quiet"],
-    ] as [&[&str]; 4]
+        // A workspace of its own, whose targets have files of the crates: they go along with every change.
+        &["check", "--manifest-path", "fuzz/Cargo.toml", "--locked", "--quiet"],
+    ] as [&[&str]; 5]
     {
         let command = format!("cargo {}", arguments.join(" "));
         eprintln!("xtask: {command}");
