@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::SystemTime;
 
 use model::{
     ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation, Visit,
@@ -205,6 +206,12 @@ fn record_id(kind: &str, about: &str, at: Timestamp) -> RecordId {
 
 fn response_id(method: Method, url: &CanonicalUrl, at: Timestamp) -> RecordId {
     record_id(if method == Method::Head { "response to HEAD" } else { "response" }, url.as_str(), at)
+}
+
+/// When something was committed to the archive in this directory the last time; `None` if nothing was.
+#[must_use]
+pub fn committed_at(dir: &Path) -> Option<SystemTime> {
+    std::fs::symlink_metadata(dir.join(acknowledged::FILE)).and_then(|file| file.modified()).ok()
 }
 
 impl Archive {

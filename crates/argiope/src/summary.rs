@@ -32,7 +32,7 @@ pub struct Summary {
     pub in_trouble: Option<InTrouble>,
     /// URLs known.
     pub urls: u64,
-    /// URLs in the frontier.
+    /// URLs in the frontier that were never visited. Those to be visited again are in [`RoundSoFar::left`].
     pub frontier: u64,
     /// The round under way, or the last, where it is not the first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,7 +185,7 @@ impl Summary {
             in_trouble: None,
             limit: None,
             urls: totals.urls,
-            frontier: totals.pending,
+            frontier: totals.pending.saturating_sub(totals.again),
             round: RoundSoFar::of(totals),
             fetched: totals.fetched(),
             outcomes: outcomes.map(|outcome| (outcome.to_string(), totals.count(*outcome).into())).collect(),
@@ -198,6 +198,12 @@ impl Summary {
             set_aside: archive::orphans(&directory.join("archive")).map_or(0, |orphans| orphans.len()),
             directory: directory.display().to_string(),
         }
+    }
+
+    /// URLs in the queue: those that were never visited, and those to be visited again.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        self.frontier + self.round.as_ref().map_or(0, |round| round.left)
     }
 
     /// The summary as one line of JSON.

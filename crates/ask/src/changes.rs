@@ -2,20 +2,25 @@
 
 mod difference;
 mod feed;
+mod html;
+mod moves;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::{Change, Purpose, Timestamp, Visit};
+use model::{Change, Purpose, Round, Timestamp, Visit};
+use printable::counted;
 use replay::Replay;
 use serde::{Serialize, Serializer};
-use store::{CrawlView, Entry, StoreError, current_visit};
+use store::{CrawlView, Entry, StoreError, Totals, current_visit};
 use weburl::{CanonicalRules, SiteKey, UrlKey};
 
 pub use difference::{Block, Difference};
 pub use feed::{FEED_ENTRIES_MAX, Feed};
+pub use html::HtmlPage;
+use moves::Moves;
 
 /// Entries read from the state at once.
 const ENTRIES_AT_ONCE: usize = 1_000;
@@ -23,12 +28,23 @@ const ENTRIES_AT_ONCE: usize = 1_000;
 /// Which changes are asked for.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// What there was before this time is compared with what there is now.
-    pub since: Timestamp,
+    /// What there was before is compared with what there is now.
+    pub since: Since,
+    /// What there is "now" is as of the end of this round; later visits are left out.
+    pub through: Option<u32>,
     /// Only of these sites; of all where none is given.
     pub sites: Vec<SiteKey>,
     /// Where to read pages for their differences; `None` leaves them out.
     pub pages: Option<Pages>,
+}
+
+/// From where on visits count as later ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// From this round on.
+    Round(u32),
+    /// From this time on. A visit before one of an earlier date was made before that date too, whatever the clock said then.
+    Time(Timestamp),
 }
 
 /// Where the pages of a crawl are read.
@@ -45,6 +61,8 @@ pub struct Pages {
 /// A page that is not as it was.
 #[derive(Clone, Debug, Serialize)]
 pub struct Changed {
+    /// Names the visit among all of the crawl: the same change has the same id each time.
+    pub id: String,
     /// How.
     pub change: Change,
     /// The URL.
@@ -59,6 +77,8 @@ pub struct Changed {
     pub status: Option<u16>,
     /// Where it has moved to.
     pub target: Option<String>,
+    /// No redirect leads there: a new page has the content of this one, which is gone.
+    pub probable: bool,
     /// The title of the page.
     pub title: Option<String>,
     /// The title before, where it was another.
@@ -69,6 +89,19 @@ pub struct Changed {
 
 /// The number of pages by kind of change, unchanged and failed ones included.
 pub type Counts = BTreeMap<Change, u64>;
+
+/// The counts in words: `1 changed, 5 unchanged`; empty if nothing was visited.
+#[must_use]
+pub fn words(counts: &Counts) -> String {
+    counts.iter().map(|(change, count)| format!("{count} {change}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The counts as a sentence: `6 URLs visited: 1 changed, 5 unchanged`.
+#[must_use]
+pub fn sentence(counts: &Counts) -> String {
+    let (visited, words) = (counted(counts.values().sum(), "URL"), words(counts));
+    if words.is_empty() { format!("{visited} visited") } else { format!("{visited} visited: {words}") }
+}
 
 /// Why a question cannot be answered.
 #[derive(Debug, thiserror::Error)]
@@ -82,17 +115,23 @@ pub enum ChangesError {
     Told(#[from] std::io::Error),
 }
 
-/// Since when changes are meant unless told otherwise: since the last round began. `None` where there is only the first.
+/// The last round of a crawl; `None` where there is only the first.
 ///
 /// # Errors
 /// The state cannot be read.
-pub fn last_round(view: &dyn CrawlView) -> Result<Option<Timestamp>, StoreError> {
-    let round = view.totals()?.round;
-    Ok((round.number > 1).then_some(round.began_at))
+pub fn last_round(view: &dyn CrawlView) -> Result<Option<Round>, StoreError> {
+    Ok(Some(view.totals()?.round).filter(|round| round.number > 1))
+}
+
+/// The last round that has ended: none of its URLs is left in the queue, or a later one has begun. 0 if the first goes on.
+#[must_use]
+pub fn last_ended_round(totals: &Totals) -> u32 {
+    let has_ended = totals.pending == 0 && !totals.round.is_choosing;
+    if has_ended { totals.round.number } else { totals.round.number - 1 }
 }
 
 /// Calls `each` for every page that has changed, in the order of the keys: the pages of a site lie together. A page whose server cannot
-/// be reached is only counted: that says nothing of what is there.
+/// be reached is only counted: that says nothing of what is there. A page to which another has moved is not counted: the move is the change.
 ///
 /// # Errors
 /// The state cannot be read, or `each` fails. A page that cannot be read from the archive is no error: its difference is left out.
@@ -102,30 +141,50 @@ pub fn changes(
     each: &mut dyn FnMut(Changed) -> std::io::Result<()>,
 ) -> Result<Counts, ChangesError> {
     let mut replay = question.pages.as_ref().map(|pages| Replay::new(view, &pages.archive, pages.body_bytes_max));
+    let moves = Moves::find(view, question)?;
     let mut counts = Counts::new();
+    each_page(view, &mut |entry| {
+        let key = entry.candidate.url.key();
+        if !question.is_about(&entry) {
+            return Ok(());
+        }
+        let Some((change, before, now)) = compare(view, &entry, question)? else { return Ok(()) };
+        if change == Change::New && moves.is_place(key) {
+            return Ok(());
+        }
+        let place = moves.place_of(key).filter(|_| change == Change::Gone).map(|place| view.get(place)).transpose()?;
+        let place = place.flatten().map(|place| place.candidate.url.to_string());
+        let change = if place.is_some() { Change::Moved } else { change };
+        *counts.entry(change).or_default() += 1;
+        if matches!(change, Change::Unchanged | Change::Failed) {
+            return Ok(());
+        }
+        let mut changed = Changed::new(&entry, change, before.as_ref(), &now);
+        if place.is_some() {
+            (changed.target, changed.probable) = (place, true);
+        }
+        if let (Change::Changed, Some(before), Some(pages), Some(replay)) =
+            (change, before, &question.pages, &mut replay)
+        {
+            let [before, now] = [before, now].map(|visit| Entry { visit: Some(visit), ..entry.clone() });
+            changed.difference = difference::between(&before, &now, pages, replay);
+        }
+        Ok(each(changed)?)
+    })?;
+    Ok(counts)
+}
+
+/// Calls `each` for every page of a crawl, in the order of the keys.
+fn each_page(
+    view: &dyn CrawlView,
+    each: &mut dyn FnMut(Entry) -> Result<(), ChangesError>,
+) -> Result<(), ChangesError> {
     let mut after: Option<UrlKey> = None;
     loop {
         let entries = view.scan(after, ENTRIES_AT_ONCE)?;
-        let Some(last) = entries.last() else { return Ok(counts) };
+        let Some(last) = entries.last() else { return Ok(()) };
         after = Some(last.candidate.url.key());
-        for entry in entries {
-            if entry.candidate.purpose != Purpose::Page || !question.is_about(&entry) {
-                continue;
-            }
-            let Some((change, before, now)) = compare(view, &entry, question.since)? else { continue };
-            *counts.entry(change).or_default() += 1;
-            if matches!(change, Change::Unchanged | Change::Failed) {
-                continue;
-            }
-            let mut changed = Changed::new(&entry, change, before.as_ref(), &now);
-            if let (Change::Changed, Some(before), Some(pages), Some(replay)) =
-                (change, before, &question.pages, &mut replay)
-            {
-                let [before, now] = [before, now].map(|visit| Entry { visit: Some(visit), ..entry.clone() });
-                changed.difference = difference::between(&before, &now, pages, replay);
-            }
-            each(changed)?;
-        }
+        entries.into_iter().filter(|entry| entry.candidate.purpose == Purpose::Page).try_for_each(&mut *each)?;
     }
 }
 
@@ -135,20 +194,37 @@ impl Question {
     }
 }
 
+impl Since {
+    /// How many of a URL's visits, in their order, were made before.
+    fn before(self, visits: &[Visit]) -> usize {
+        visits.iter().rposition(|visit| self.is_after(visit)).map_or(0, |last| last + 1)
+    }
+
+    fn is_after(self, visit: &Visit) -> bool {
+        match self {
+            Since::Round(number) => visit.round < number,
+            Since::Time(time) => visit.at < time,
+        }
+    }
+}
+
 /// How a URL has changed, with the visits that say so; `None` where it was not asked for since then.
 fn compare(
     view: &dyn CrawlView,
     entry: &Entry,
-    since: Timestamp,
+    question: &Question,
 ) -> Result<Option<(Change, Option<Visit>, Visit)>, StoreError> {
-    let Some(last) = entry.visit.as_ref().filter(|last| last.at >= since) else { return Ok(None) };
-    if last.attempts == 0 && last.content_at.is_none() {
+    let Some(last) = entry.visit.as_ref().filter(|last| !question.since.is_after(last)) else { return Ok(None) };
+    let mut visits = if last.past.visits > 0 { view.earlier(last.key)? } else { Vec::new() };
+    visits.push(last.clone());
+    visits.retain(|visit| question.through.is_none_or(|round| visit.round <= round));
+    let (before, later) = visits.split_at(question.since.before(&visits));
+    let Some((last, later)) = later.split_last().filter(|(last, _)| last.attempts > 0 || last.content_at.is_some())
+    else {
         return Ok(None);
-    }
-    let earlier = if last.past.visits > 0 { view.earlier(last.key)? } else { Vec::new() };
-    let (before, since) = earlier.split_at(earlier.partition_point(|visit| visit.at < since));
+    };
     let before = before.split_last().map(|(last, earlier)| current_visit(last, earlier));
-    let now = current_visit(last, since);
+    let now = current_visit(last, later);
     Ok(Some((Change::between(before, now), before.cloned(), now.clone())))
 }
 
@@ -156,12 +232,14 @@ impl Changed {
     fn new(entry: &Entry, change: Change, before: Option<&Visit>, now: &Visit) -> Self {
         let title_before = before.and_then(|before| before.title.clone());
         Changed {
+            id: format!("{:016x}{:016x}-{}", now.key.site.0, now.key.url, now.past.visits + 1),
             change,
             url: entry.candidate.url.to_string(),
             at: now.at,
             before_at: before.map(|before| before.at),
             status: Some(now.status).filter(|status| *status > 0),
             target: now.target.clone().filter(|_| change == Change::Moved),
+            probable: false,
             title: now.title.clone(),
             title_before: title_before.filter(|title| Some(title) != now.title.as_ref()),
             difference: None,

@@ -3,7 +3,9 @@
 //! Nothing in here prints, and nothing changes. Every answer can be serialized.
 
 pub mod changes;
+pub mod freshness;
 pub mod links;
+pub mod sites;
 pub mod target;
 
 /// Characters on either side of what was found.

@@ -17,7 +17,7 @@ const ENTRIES_AT_ONCE: usize = 2_048;
 /// Which pages are visited again.
 #[derive(Clone, Debug, Default)]
 pub struct Again {
-    /// Only those whose last visit is at least this long ago.
+    /// Only those whose last visit is at least this long ago. A date in the future counts as one in the past: the clock was set back.
     pub older_than: Option<Duration>,
     /// Only those that match one of these patterns; all without patterns.
     pub only: Vec<Pattern>,
@@ -56,7 +56,7 @@ impl Again {
     fn chooses(&self, entry: &Entry, round: &Round) -> bool {
         let Some(visit) = &entry.visit else { return false };
         let was_asked_for = visit.attempts > 0 || visit.content_at.is_some();
-        let is_old = self.older_than.is_none_or(|age| visit.at + age <= round.began_at);
+        let is_old = self.older_than.is_none_or(|age| round.began_at.apart(visit.at) >= age);
         was_asked_for
             && entry.candidate.purpose != Purpose::Robots
             && visit.round < round.number

@@ -18,6 +18,7 @@ pub mod steer;
 pub mod stream;
 pub mod tables;
 pub mod trouble;
+mod waits;
 pub mod watch_lock;
 
 pub use again::Again;
@@ -32,4 +33,5 @@ pub use session::{Builder, Ended, Handle, Session};
 pub use settings::{Options, Plan};
 pub use steer::{Affected, Change, Changed, Steering};
 pub use stream::StreamTo;
+pub use waits::Waits;
 pub use weburl::CanonicalUrl;

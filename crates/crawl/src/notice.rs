@@ -7,6 +7,8 @@ use printable::counted;
 use settings::units::human_bytes;
 use weburl::{CanonicalUrl, Site};
 
+use crate::Waits;
+
 /// A notice for the user. Nothing has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -65,6 +67,8 @@ pub enum Notice {
     },
     /// Nothing is to be visited again.
     RoundOfNothing,
+    /// A schedule visits no page now.
+    NothingDue(Waits),
     /// Earlier archives were taken in.
     TakenIn {
         /// Payloads that can be looked up.
@@ -143,6 +147,7 @@ impl fmt::Display for Notice {
                 write!(f, "--again: round {round} goes on, {} left to be visited again", counted(*urls, "URL"))
             }
             Notice::RoundOfNothing => f.write_str("--again: no page matches"),
+            Notice::NothingDue(waits) => waits.fmt(f),
             Notice::TakenIn { payloads, files, unverifiable } => {
                 let of = counted(*payloads, "payload");
                 write!(f, "--against: {of} can be looked up, {} read for it", counted(*files, "file"))?;

@@ -8,12 +8,12 @@ use std::time::Duration;
 use engine::Settings;
 use frontier::budget::{Budget, Sampled, SiteSample, TEST_ONE_IN};
 use frontier::revisit::{Belief, INFORMATION_MIN, Prior, Seen};
-use model::{Change, Purpose, SiteRecord, Timestamp, Visit};
+use model::{Purpose, SiteRecord, Timestamp, Visit};
 use store::{CrawlView, Entry, Store, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::Notice;
 use crate::again::Beginning;
+use crate::{Notice, Waits};
 
 /// Entries read from the state at once.
 const ENTRIES_AT_ONCE: usize = 2_048;
@@ -130,10 +130,14 @@ impl Schedule {
         }
         let is_open = |url: &CanonicalUrl| !closed.contains(&url.key().site) && filter.judge(url).is_ok();
         let mut beginning = Beginning::new(store, settings)?;
-        for urls in self.choose(store, &is_open)?.chunks(ENTRIES_AT_ONCE) {
+        let (chosen, waits) = self.choose(store, &is_open)?;
+        for urls in chosen.chunks(ENTRIES_AT_ONCE) {
             beginning.choose(urls.to_vec())?;
         }
-        beginning.end()
+        Ok(match beginning.end()? {
+            Notice::RoundOfNothing => Notice::NothingDue(waits),
+            notice => notice,
+        })
     }
 
     /// Sites that get no request now.
@@ -151,7 +155,7 @@ impl Schedule {
         }
     }
 
-    /// The URLs among those that `is_open` admits, in no order.
+    /// The URLs among those that `is_open` admits, in no order, and those that wait.
     ///
     /// # Errors
     /// The state cannot be read.
@@ -159,22 +163,29 @@ impl Schedule {
         &self,
         view: &dyn CrawlView,
         is_open: &dyn Fn(&CanonicalUrl) -> bool,
-    ) -> Result<Vec<UrlKey>, StoreError> {
+    ) -> Result<(Vec<UrlKey>, Waits), StoreError> {
+        let mut waits = Waits::default();
         if self.visits == 0 {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), waits));
         }
         let learned = self.learn(view)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number of tests")]
         let tests_max = (self.visits as f64 / TEST_ONE_IN) as usize;
         let (mut due, mut tests) = (BinaryHeap::new(), BinaryHeap::new());
         each_page(view, &mut |entry, visits| {
-            let Some(last) = visits.last().filter(|last| self.may_be_asked_for(visits, last)) else { return };
+            let Some(last) = visits.last() else { return };
+            // A date in the future says by how much the clock was set back. It counts as one in the past, so that the page does not wait for it.
+            let (age, rest) = (self.now.apart(last.at), self.rest(visits));
+            if age < rest {
+                return waits.rest(last.at + rest);
+            }
             if !is_open(&entry.candidate.url) {
+                waits.closed += 1;
                 return;
             }
-            let age = self.now.since(last.at).as_secs_f64();
+            let age = age.as_secs_f64();
             let (prior, factor) = learned.of(last.key.site);
-            let belief = Belief::new(prior, &seen(visits));
+            let belief = Belief::new(prior, &Seen::of(visits));
             let importance = self.importance_of(entry) / factor;
             // Whose time came first comes first.
             let wait = learned.budget.wait(&belief, importance);
@@ -202,7 +213,7 @@ impl Schedule {
                 *of_site += 1;
             }
         }
-        Ok(chosen.into_iter().collect())
+        Ok((chosen.into_iter().collect(), waits))
     }
 
     /// Learns how fast the pages of each site change, and what a visit must be worth.
@@ -219,7 +230,7 @@ impl Schedule {
             sample.pages += 1;
             if sample.seen.len() < SITE_SAMPLE_MAX && of_all < SAMPLE_MAX {
                 of_all += 1;
-                sample.seen.push((seen(visits), self.importance_of(entry)));
+                sample.seen.push((Seen::of(visits), self.importance_of(entry)));
             }
         })?;
         let all: Vec<Seen> = samples.values().flat_map(|sample| &sample.seen).map(|(seen, _)| seen.clone()).collect();
@@ -251,13 +262,13 @@ impl Schedule {
         Ok(Learned { of_sites, of_others, budget })
     }
 
-    fn may_be_asked_for(&self, visits: &[Visit], last: &Visit) -> bool {
+    /// How long a page is left alone after its last visit.
+    fn rest(&self, visits: &[Visit]) -> Duration {
         let missed = visits.iter().rev().take_while(|visit| !visit.outcome.is_fetched()).count();
-        let wait = match u32::try_from(missed).unwrap_or(u32::MAX) {
+        match u32::try_from(missed).unwrap_or(u32::MAX) {
             0 => self.every,
             missed => GONE_WAIT.saturating_mul(1 << (missed - 1).min(20)).min(GONE_WAIT_MAX).max(self.every),
-        };
-        self.now.since(last.at) >= wait
+        }
     }
 
     fn importance_of(&self, entry: &Entry) -> f64 {
@@ -302,22 +313,6 @@ fn each_page(view: &dyn CrawlView, each: &mut dyn FnMut(&Entry, &[Visit])) -> Re
             each(entry, &visits);
         }
     }
-}
-
-/// The evidence of visits about how fast a page changes. A failed one gives none: the next one covers the time since the one before it.
-fn seen(visits: &[Visit]) -> Seen {
-    let mut seen = Seen::default();
-    let mut before: Option<&Visit> = None;
-    for visit in visits {
-        let change = before.map(|before| (Change::between(Some(before), visit), visit.at.since(before.at)));
-        match change {
-            Some((Change::Failed, _)) => continue,
-            Some((change, time)) => seen.visit(time.as_secs_f64(), change != Change::Unchanged),
-            None => {}
-        }
-        before = Some(visit);
-    }
-    seen
 }
 
 #[cfg(test)]
@@ -365,6 +360,7 @@ mod tests {
         let mut chosen: Vec<String> = schedule
             .choose(store, &|_| true)
             .expect("a state")
+            .0
             .into_iter()
             .map(|key| store.get(key).expect("a state").expect("known").candidate.url.path().to_owned())
             .collect();
@@ -392,6 +388,27 @@ mod tests {
         // Visited last after three hours; three times in vain, so it waits four.
         assert_eq!(chosen(&store, 10, 6), ["/there"]);
         assert_eq!(chosen(&store, 10, 7), ["/gone", "/there"]);
+    }
+
+    #[test]
+    fn pages_of_a_clock_that_was_ahead_do_not_wait_for_their_dates() {
+        let store = store(&[("a", &[1, 1]), ("b", &[1, 2])]);
+        // Visited last after one hour, by a clock that has been set back since: to long before, or to a little before.
+        assert_eq!(chosen(&store, 1, 0).len(), 1);
+        let moment_before = Timestamp(HOUR - 1_000_000);
+        let schedule = Schedule {
+            importance: Importance::Equal,
+            visits: 1,
+            every: Duration::from_secs(60),
+            delay: Duration::ZERO,
+            now: moment_before,
+        };
+        let (chosen, waits) = schedule.choose(&store, &|_| true).expect("a state");
+        assert_eq!(chosen, []);
+        assert_eq!(waits, Waits { resting: 2, until: Some(Timestamp(HOUR + 60_000_000)), closed: 0 });
+        let (chosen, waits) =
+            Schedule { now: Timestamp(9 * HOUR), ..schedule }.choose(&store, &|_| false).expect("a state");
+        assert_eq!((chosen, waits), (Vec::new(), Waits { resting: 0, until: None, closed: 2 }));
     }
 
     #[test]

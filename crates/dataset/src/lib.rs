@@ -36,6 +36,6 @@ pub use layout::{Layout, UNRECORDED};
 pub use places::{Place, ReplaceError, replace_places};
 pub use read::{Batches, Column};
 pub use rows::{Row, Rows};
-pub use superseded::{Superseded, add_superseded, has_superseded, write_superseded};
+pub use superseded::{Superseded, add_superseded, copy_superseded, has_superseded, write_superseded};
 pub use tables::{ImageRow, LinkRow, Links, PageContent, PageRow, Written};
 pub use write::{SegmentTables, UnrecordedPages, covered_bytes};

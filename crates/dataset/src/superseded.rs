@@ -9,6 +9,7 @@ use std::path::Path;
 use weburl::UrlKey;
 
 use crate::layout::{SUPERSEDED_DIR, superseded_list};
+use crate::schema::Table;
 use crate::{DatasetError, Layout};
 
 /// The file that is locked while the lists are replaced: several processes may answer queries from one dataset.
@@ -62,6 +63,36 @@ pub fn add_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), Da
         write(&path, &all)?;
     }
     Ok(())
+}
+
+/// Copies the lists of the keys that `admits` lets through. A dataset without lists is copied without.
+///
+/// # Errors
+/// A list cannot be read or written, or `admits` fails.
+pub fn copy_superseded<E: From<DatasetError>>(
+    from: &Layout,
+    to: &Layout,
+    admits: &mut dyn FnMut(UrlKey) -> Result<bool, E>,
+) -> Result<(), E> {
+    if !has_superseded(from) {
+        return Ok(());
+    }
+    let mut copied = Superseded::new();
+    let mut stems = BTreeSet::new();
+    for table in Table::ALL {
+        let files = from.files(table)?;
+        stems.extend(files.iter().filter_map(|file| Some(file.file_stem()?.to_string_lossy().into_owned())));
+    }
+    for stem in stems {
+        let mut admitted = BTreeSet::new();
+        for key in read(&from.superseded(&stem))? {
+            if admits(key)? {
+                admitted.insert(key);
+            }
+        }
+        copied.insert(stem, admitted);
+    }
+    Ok(write_superseded(to, &copied)?)
 }
 
 fn write(path: &Path, keys: &BTreeSet<UrlKey>) -> Result<(), DatasetError> {

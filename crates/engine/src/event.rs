@@ -297,6 +297,8 @@ pub struct Record {
     pub settled: Vec<(Candidate, Visit)>,
     /// A URL to request again, and the number of requests so far.
     pub attempts: Option<(UrlKey, u8)>,
+    /// A URL that is not visited again after all.
+    pub kept: Option<UrlKey>,
     /// A URL whose links were judged again.
     pub judged_again: Option<(UrlKey, Distance)>,
     /// The site's record.
@@ -322,6 +324,7 @@ impl Record {
             found: Vec::new(),
             settled: Vec::new(),
             attempts: None,
+            kept: None,
             judged_again: None,
             site_record: None,
             seeds: Vec::new(),

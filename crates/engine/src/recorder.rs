@@ -273,6 +273,7 @@ impl Recorder {
         batch.found.extend(record.found);
         batch.settled.extend(record.settled);
         batch.attempts.extend(record.attempts);
+        batch.kept.extend(record.kept);
         batch.judged_again.extend(record.judged_again);
         batch.sites.extend(record.site_record);
         batch.seeds.extend(record.seeds);

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use dataset::schema::Table;
-use dataset::{Layout, Rows, copy_table, covered_bytes};
+use dataset::{Layout, Rows, copy_superseded, copy_table, covered_bytes};
 use model::Purpose;
 use weburl::UrlKey;
 
 use crate::{Crawl, ExportError, Filter, PendingDir, Progress};
 
-/// Fills the directory `target` with the tables: `pages/`, `links/` and `images/`, laid out as in the crawl's own dataset.
+/// Fills the directory `target` with the tables (`pages/`, `links/`, `images/`) and the lists of superseded rows, laid out as in the crawl's
+/// own dataset.
 /// Links and images are those of admitted pages.
 ///
 /// # Errors
@@ -40,6 +41,7 @@ pub fn write(crawl: &Crawl<'_>, filter: &Filter, target: &Path, progress: Progre
     for table in Table::ALL {
         copy_table(&crawl.dataset, &copy, table, &mut admits, progress)?;
     }
+    copy_superseded(&crawl.dataset, &copy, &mut admits)?;
     dir.finish()
 }
 

@@ -10,6 +10,9 @@
 //! enough.
 
 use std::sync::LazyLock;
+use std::time::Duration;
+
+use model::{Change, Visit};
 
 /// A visit that would tell less is not made for that, in nats.
 pub const INFORMATION_MIN: f64 = 0.05;
@@ -120,6 +123,25 @@ impl Default for Seen {
 }
 
 impl Seen {
+    /// The evidence of a page's visits, in their order. A failed one gives none: the next one covers the time since the one before it.
+    #[must_use]
+    pub fn of(visits: &[Visit]) -> Seen {
+        let mut seen = Seen::default();
+        let mut before: Option<&Visit> = None;
+        for visit in visits {
+            let change = before.map(|before| (Change::between(Some(before), visit), visit.at.since(before.at)));
+            match change {
+                Some((Change::Failed, _)) => continue,
+                // The clock was set back in between: how much time passed is unknown.
+                Some((_, Duration::ZERO)) => {}
+                Some((change, time)) => seen.visit(time.as_secs_f64(), change != Change::Unchanged),
+                None => {}
+            }
+            before = Some(visit);
+        }
+        seen
+    }
+
     /// Takes in a visit, so many seconds after the one before: whether it found a change.
     pub fn visit(&mut self, seconds: f64, has_changed: bool) {
         let mut greatest = f64::MIN_POSITIVE;
@@ -194,6 +216,19 @@ impl Belief {
         let by_rate: f64 =
             self.0.iter().zip(GRID.iter()).map(|(weight, rate)| weight * entropy((-rate * seconds).exp())).sum();
         (entropy(self.freshness(seconds)) - by_rate).max(0.0)
+    }
+
+    /// For how many seconds the page is expected to have been different from a copy that is so many seconds old.
+    #[must_use]
+    pub fn age(&self, seconds: f64) -> f64 {
+        let since = |rate: f64| seconds - (1.0 - (-rate * seconds).exp()) / rate;
+        self.0.iter().zip(GRID.iter()).map(|(weight, rate)| weight * since(*rate)).sum()
+    }
+
+    /// The typical time between two changes, in seconds: the geometric mean.
+    #[must_use]
+    pub fn interval(&self) -> f64 {
+        self.0.iter().zip(GRID.iter()).map(|(weight, rate)| -weight * rate.ln()).sum::<f64>().exp()
     }
 
     /// The expected changes a second.

@@ -31,6 +31,12 @@ impl Timestamp {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
+    /// How far the two times are apart.
+    #[must_use]
+    pub const fn apart(self, other: Timestamp) -> Duration {
+        Duration::from_micros(self.0.abs_diff(other.0))
+    }
+
     /// RFC 3339 with milliseconds, in UTC: `2026-11-21T00:00:00.123Z`.
     #[must_use]
     pub fn to_rfc3339(self) -> String {

@@ -101,6 +101,12 @@ impl Visit {
         }
     }
 
+    /// Orders the visits of a URL: by their number. Their dates do not, since the system clock may be set back between two visits.
+    #[must_use]
+    pub fn order(&self) -> (u32, Timestamp) {
+        (self.past.visits, self.at)
+    }
+
     /// Marks a page or document as a duplicate of the URL that had its content first. Its kind stays known.
     pub fn repeat(&mut self, original: UrlKey) {
         self.duplicate_kind = self.kind();

@@ -1,5 +1,6 @@
 //! The statistics of a crawl as one value. Its JSON is what `argiope report --json` prints; `docs/report.md` defines each number.
 
+use ask::freshness::Freshness;
 use dataset::Layout;
 use extract::media_type::Kind;
 use serde::Serialize;
@@ -56,6 +57,8 @@ pub struct Statistics {
     pub slowest_sites: Ranked<SlowSite>,
     /// The largest documents.
     pub largest: Ranked<SizedDocument>,
+    /// How fresh the pages are, by estimate; `None` before a page was visited again, and where nobody has asked for it.
+    pub freshness: Option<Freshness>,
     /// Crawl speed over time.
     pub speed: Speed,
     /// The links between the most linked pages; `None` without a dataset.
@@ -308,6 +311,7 @@ impl Statistics {
             status_codes: lists.status_codes,
             content_types: lists.content_types,
             depths: lists.depths,
+            freshness: None,
             slowest_sites,
             largest: lists.largest,
             speed: lists.speed,

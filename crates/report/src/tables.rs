@@ -1,5 +1,6 @@
 //! The statistics as tables, which text and page show alike.
 
+use ask::freshness::{Freshness, Rate};
 use model::Limit;
 use printable::Printable;
 use serde::Serialize;
@@ -80,6 +81,7 @@ pub(crate) fn tables(statistics: &Statistics) -> Vec<Table> {
         )),
         Some(depths(statistics)),
         Some(slowest_sites(statistics)),
+        statistics.freshness.as_ref().map(freshness),
         Some(largest(statistics)),
     ];
     all.into_iter().flatten().filter(|table| !table.rows.is_empty()).collect()
@@ -115,6 +117,39 @@ fn limits(statistics: &Statistics) -> Table {
         vec![json!(name), json!(meaning(name)), json!(count.seed_sites), json!(count.all_sites)]
     });
     Table { id: "limits", title: "Limits reached", note: "", columns, rows: rows.collect(), total: list.total }
+}
+
+/// The whole crawl, then its sites, then parts of them.
+fn freshness(freshness: &Freshness) -> Table {
+    let columns = columns([
+        ("pages of", Text),
+        ("pages", Number),
+        ("as on the web", Share),
+        ("days between changes", Number),
+        ("visits again", Number),
+        ("with a change", Share),
+    ]);
+    let share = |changes: u64, visits: u64| (visits > 0).then(|| changes as f64 / visits as f64);
+    let rates = freshness.sites.iter().chain(&freshness.paths).map(|rate| {
+        let Rate { of, pages, days_between_changes, fresh, visits_again, changes } = rate;
+        let of = shown(of);
+        let with_change = share(*changes, *visits_again);
+        vec![
+            json!(of),
+            json!(pages),
+            json!(fresh),
+            json!(days_between_changes),
+            json!(visits_again),
+            json!(with_change),
+        ]
+    });
+    let Freshness { pages, fresh, visits_again, .. } = freshness;
+    let with_change = freshness.visit_yield();
+    let whole =
+        vec![json!("the crawl"), json!(pages), json!(fresh), Value::Null, json!(visits_again), json!(with_change)];
+    let rows: Vec<Vec<Value>> = std::iter::once(whole).chain(rates).collect();
+    let note = "estimated from the visits so far";
+    Table { id: "freshness", title: "Freshness and change rates", note, columns, total: rows.len() as u64, rows }
 }
 
 /// A text from the web without anything that a terminal would obey or that reads backwards.

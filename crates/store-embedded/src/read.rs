@@ -271,7 +271,10 @@ impl View {
     pub(crate) fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
         let (first, last) = (keys::earlier(key, Timestamp(0)), keys::earlier(key, Timestamp(u64::MAX)));
         let visits = self.range(&self.tables.earlier, Included(first), Included(last));
-        visits.map(|visit| codec::decode_visit(key, &self.pair(visit)?.1)).collect()
+        let visits = visits.map(|visit| codec::decode_visit(key, &self.pair(visit)?.1));
+        let mut visits = visits.collect::<Result<Vec<_>, _>>()?;
+        visits.sort_by_key(Visit::order);
+        Ok(visits)
     }
 
     /// The last visit of a URL.

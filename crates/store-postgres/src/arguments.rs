@@ -344,7 +344,7 @@ fn touched(batch: &Batch) -> Vec<UrlKey> {
     let visits = batch.visits.iter().map(|visit| visit.key);
     let attempts = batch.attempts.iter().map(|(key, _)| *key);
     let judged = batch.judged_again.iter().map(|(key, _)| *key);
-    let others = batch.reopened.iter().chain(&batch.again).copied();
+    let others = batch.reopened.iter().chain(&batch.again).chain(&batch.kept).copied();
     let keys: BTreeSet<UrlKey> = others.chain(visits).chain(attempts).chain(judged).collect();
     keys.into_iter().collect()
 }

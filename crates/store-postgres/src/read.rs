@@ -177,7 +177,7 @@ impl Reader {
         let rows = self.session.query("reading earlier visits", EARLIER, parameters)?;
         let mut visits =
             rows.iter().map(|row| Columns::of("earlier_visit", row).visit(key)).collect::<Result<Vec<_>, _>>()?;
-        visits.sort_by_key(|visit| visit.at);
+        visits.sort_by_key(Visit::order);
         Ok(visits)
     }
 

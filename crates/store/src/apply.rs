@@ -161,7 +161,7 @@ pub fn is_nearer(candidate: &Candidate, purpose: Purpose, distance: Distance) ->
 }
 
 /// What a batch does to URLs that stand as `known` says: what is to be written, and what the commit found out. [`Store::commit`](crate::Store::commit)
-/// states the rule. The parts of a batch are applied in this order: reopened, again, visits, attempts, judged again, found, settled.
+/// states the rule. The parts of a batch are applied in this order: reopened, again, visits, attempts, kept, judged again, found, settled.
 ///
 /// # Errors
 /// What is known cannot be read.
@@ -183,6 +183,9 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
             url.now.attempts = *attempts;
             url.changed = true;
         }
+    }
+    for key in &batch.kept {
+        state.keep(*key)?;
     }
     for (key, judged_at) in &batch.judged_again {
         // One that waits for a visit does so whatever becomes of the links of the visit before.
@@ -251,6 +254,14 @@ impl<'b, K: Known> State<'_, 'b, K> {
             (url.now.attempts, url.now.queued, url.now.again, url.changed) = (0, true, true, true);
         }
         Ok(())
+    }
+
+    fn keep(&mut self, key: UrlKey) -> Result<(), StoreError> {
+        let Some(url) = self.touch(key)?.filter(|url| url.now.again) else { return Ok(()) };
+        (url.now.again, url.changed) = (false, true);
+        let Some(last) = url.now.visit else { return Ok(()) };
+        let judged_at = self.known.visit(key, last)?.judged_at;
+        self.leave_queue(key, judged_at)
     }
 
     fn visit(&mut self, visit: &'b Visit) -> Result<(), StoreError> {

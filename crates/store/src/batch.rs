@@ -17,6 +17,8 @@ pub struct Batch {
     pub round: Option<Round>,
     /// URLs to be visited again. They keep their visit until then. URLs without a visit, and those in the queue, stay as they are.
     pub again: Vec<UrlKey>,
+    /// URLs that are not visited again after all, since a rule forbids it now. They leave the queue, and keep their last visit.
+    pub kept: Vec<UrlKey>,
     /// URLs found and admitted.
     pub found: Vec<Candidate>,
     /// URLs found and settled at once, without a fetch (excluded, trap).

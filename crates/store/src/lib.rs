@@ -41,7 +41,7 @@ pub trait CrawlView: Send + Sync {
     /// The store cannot be read.
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError>;
 
-    /// The visits of a URL before its last, the oldest first, without outlinks.
+    /// The visits of a URL before its last, in their [order](Visit::order), without outlinks.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -104,6 +104,7 @@ pub trait Store: CrawlView {
     ///
     /// - A reopened URL loses its visit and is back at its place in the queue, as if it had never been requested.
     /// - A URL to be visited again goes back into the queue, with its visit. The next visit moves that one to the earlier ones.
+    /// - A kept URL leaves the queue, if it is there to be visited again.
     /// - A found URL that is unknown is queued, and reported as fresh. If it is known and the new path is shorter (fewer
     ///   links, then fewer redirects), it is relaxed: it takes the new depth. If it was visited and has outlinks, it goes
     ///   back into the queue marked [`Queued::visited`], so its links are judged again even after a crash.

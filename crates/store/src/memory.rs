@@ -24,7 +24,7 @@ struct State {
     queue: BTreeSet<(SiteKey, Position)>,
     /// The last of each URL that has one.
     visits: BTreeMap<UrlKey, Visit>,
-    earlier: BTreeMap<UrlKey, BTreeMap<Timestamp, Visit>>,
+    earlier: BTreeMap<UrlKey, BTreeMap<(u32, Timestamp), Visit>>,
     round: Round,
     holders: BTreeMap<ContentDigest, UrlKey>,
     sites: BTreeMap<SiteKey, SiteRecord>,
@@ -199,7 +199,7 @@ impl State {
             self.urls.insert(key, now);
         }
         for visit in writes.earlier {
-            self.earlier.entry(visit.key).or_default().insert(visit.at, visit);
+            self.earlier.entry(visit.key).or_default().insert(visit.order(), visit);
         }
         let visits = writes.visits.into_iter().map(|(key, visit)| (key, visit.clone()));
         self.visits.extend(visits);

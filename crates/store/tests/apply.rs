@@ -82,6 +82,7 @@ fn events() -> Vec<(&'static str, Batch)> {
         ("attempts 7", Batch { attempts: vec![(key, 7)], ..Batch::default() }),
         ("reopened", Batch { reopened: vec![key], ..Batch::default() }),
         ("again", Batch { again: vec![key], ..Batch::default() }),
+        ("kept", Batch { kept: vec![key], ..Batch::default() }),
     ]
 }
 
@@ -186,7 +187,9 @@ again
     visited, links   qa5 x0 html+
     visited          qa5 x0 html
     failed           qa5 x0 timeout
-    failed, round 2  qa5 x0 timeout";
+    failed, round 2  qa5 x0 timeout
+kept
+    waits again      5 x1 html";
 
 #[test]
 fn each_event_does_to_each_url_what_the_table_says() {
@@ -224,6 +227,8 @@ fn sensible(batch: Batch, store: &MemoryStore) -> Batch {
         *judged_at = queued.as_ref().map_or(*judged_at, |queued| (*judged_at).max(queued.candidate.distance()));
         queued.is_some()
     });
+    let mut kept = batch.kept;
+    kept.retain(|key| waiting.remove(key).is_some_and(|queued| queued.again.is_some()));
     let mut attempts = batch.attempts;
     attempts.retain(|(key, _)| waiting.remove(key).is_some());
     let visited: BTreeSet<_> = visits.iter().map(|visit| visit.key).collect();
@@ -231,7 +236,7 @@ fn sensible(batch: Batch, store: &MemoryStore) -> Batch {
     let is_left = |key: &UrlKey| known.contains(key) && !visited.contains(key) && !judged.contains(key);
     let reopened = batch.reopened.into_iter().filter(is_left).collect();
     let again = batch.again.into_iter().filter(is_left).collect();
-    Batch { visits, judged_again, attempts, reopened, again, ..batch }
+    Batch { visits, judged_again, kept, attempts, reopened, again, ..batch }
 }
 
 /// The shortest way to each URL of a batch, as a link.

@@ -60,13 +60,15 @@ pub fn batch() -> impl Strategy<Value = Batch> {
     let rounds = (
         prop::option::weighted(0.2, (prop_oneof![Just(1), Just(3)], any::<bool>())),
         prop::collection::vec(0..URLS, 0..3),
+        prop::collection::vec(0..URLS, 0..3),
     );
-    (urls, rounds, others).prop_map(|(urls, (round, again), (holders, sites, seeds, segments))| {
+    (urls, rounds, others).prop_map(|(urls, (round, again, kept), (holders, sites, seeds, segments))| {
         let (found, settled, visits, judged, attempts, reopened) = urls;
         let began_at = Timestamp(5);
         Batch {
             round: round.map(|(number, is_choosing)| Round { number, began_at, is_choosing }),
             again: again.into_iter().map(|n| url(n).key()).collect(),
+            kept: kept.into_iter().map(|n| url(n).key()).collect(),
             reopened: reopened.into_iter().map(|n| url(n).key()).collect(),
             found,
             settled,

@@ -79,6 +79,7 @@ pub fn numbered(number: u64) -> Batch {
         reopened: vec![page(number.saturating_sub(2), FOUND, 5).url.key()],
         round: Some(Round { number: u32::try_from(number).expect("few batches") / 4 + 1, ..Round::default() }),
         again: vec![page(number.saturating_sub(3), 1, 0).url.key()],
+        kept: vec![page(number.saturating_sub(4), 1, 0).url.key()],
         found,
         settled: vec![(excluded, verdict)],
         visits,

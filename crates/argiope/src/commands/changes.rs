@@ -1,24 +1,31 @@
 //! `argiope changes`: what has changed on the web between visits.
 
+mod follow;
+mod posted;
+mod text;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use ask::changes::{Block, Changed, Counts, Difference, Feed, Pages, Question, changes, last_round};
+use ask::changes::{Counts, Feed, HtmlPage, Pages, Question, Since, changes, last_round, sentence, words};
+use ask::sites::unknown;
 use clap::Args;
 use engine::clock::Clock;
-use model::{Change, Timestamp};
-use printable::{Printable, counted, write_json_line};
+use model::Timestamp;
+use printable::{counted, write_json_line};
 use settings::plan::Plan;
 use settings::site_name::SiteName;
 use settings::units::Span;
 use settings::usage;
+use store::CrawlView;
+use weburl::SiteKey;
 
 use super::opened::Opened;
-
-/// Characters of a block that are shown as text.
-const BLOCK_CHARS_MAX: usize = 300;
+use follow::{Receiver, Round, follow};
+use posted::{Poster, WebhookArgs};
+use text::write_text;
 
 /// The arguments of `argiope changes`.
 #[derive(Args, Debug)]
@@ -35,11 +42,32 @@ pub struct ChangesArgs {
     #[arg(long)]
     pub brief: bool,
     /// Print one JSON object per line, one for each change (docs/again.md)
-    #[arg(long, conflicts_with = "feed")]
+    #[arg(long, conflicts_with_all = ["feed", "html"])]
     pub json: bool,
     /// Print an Atom feed of the newest thousand changes
-    #[arg(long)]
+    #[arg(long, conflicts_with = "html")]
     pub feed: bool,
+    /// Print a web page of the changes, with nothing outside of it
+    #[arg(long)]
+    pub html: bool,
+    /// Keep running, and print or post the changes of each round when it has ended
+    #[arg(long, conflicts_with_all = ["since", "feed", "html"])]
+    pub follow: bool,
+    /// Where to post them.
+    #[command(flatten)]
+    pub webhook: WebhookArgs,
+}
+
+impl ChangesArgs {
+    /// The sites that are asked about.
+    fn sites(&self, view: &dyn CrawlView) -> anyhow::Result<Vec<SiteKey>> {
+        for site in &self.site {
+            if let Some(unknown) = unknown(view, &site.to_string(), site.keys())? {
+                bail!(usage(format!("--site: {unknown}")));
+            }
+        }
+        Ok(self.site.iter().flat_map(SiteName::keys).collect())
+    }
 }
 
 /// Runs the command.
@@ -47,47 +75,92 @@ pub struct ChangesArgs {
 /// # Errors
 /// The directory holds no crawl, a time cannot be read, or there is only one round.
 pub fn run(args: ChangesArgs) -> anyhow::Result<ExitCode> {
+    if let Some(url) = &args.webhook.webhook {
+        follow(&args, &mut Poster::open(&args.webhook, url, &args.dir, args.follow)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.follow {
+        follow(&args, &mut Printer { is_json: args.json, next: None })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let now = Clock::start().date();
     let since = args.since.as_deref().map(|text| time(text, now)).transpose()?;
     let opened = Opened::new(&args.dir)?;
     let view = opened.view();
-    let since = match since {
-        Some(since) => since,
+    let sites = args.sites(view)?;
+    let (since, time) = match since {
+        Some(time) => (Since::Time(time), time),
         None => match last_round(view)? {
-            Some(since) => since,
+            Some(round) => (Since::Round(round.number), round.began_at),
             None => bail!(usage(format!(
                 "{0} was crawled once so far: `argiope crawl -o {0} --again` visits its pages again, --since compares with any time",
                 args.dir.display()
             ))),
         },
     };
-    let settings = Plan::new(&opened.options()?)?.settings;
-    let pages = Pages {
-        archive: opened.dir.archive(),
-        body_bytes_max: settings.limits.body_bytes_max,
-        canonical: settings.canonical,
-    };
-    let sites = args.site.iter().flat_map(SiteName::keys).collect();
-    let question = Question { since, sites, pages: (!args.brief).then_some(pages) };
+    let pages = if args.brief { None } else { Some(pages_of(&opened)?) };
+    let question = Question { since, through: None, sites, pages };
     let mut out = std::io::stdout().lock();
+    let title = format!("Changes in {}", args.dir.display());
     if args.feed {
         let mut feed = Feed::default();
         changes(view, &question, &mut |changed| {
             feed.add(changed);
             Ok(())
         })?;
-        let title = format!("Changes in {}", args.dir.display());
         feed.write(&view.crawl_id()?, &title, now, &mut out)?;
         if feed.left_out() > 0 {
             console::say!("{} left out of the feed, which has the newest", counted(feed.left_out(), "change"));
         }
+    } else if args.html {
+        let mut page = HtmlPage::begin(&mut out, &title)?;
+        let counts = changes(view, &question, &mut |changed| page.add(&changed))?;
+        page.end(&counts)?;
     } else if args.json {
         changes(view, &question, &mut |changed| write_json_line(&mut out, &changed))?;
     } else {
         let counts = changes(view, &question, &mut |changed| write_text(&mut out, &changed))?;
-        writeln!(out, "{}", summary(&counts, since))?;
+        writeln!(out, "{}", summary(&counts, time))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where the pages of a crawl are read for their differences.
+fn pages_of(opened: &Opened) -> anyhow::Result<Pages> {
+    let settings = Plan::new(&opened.options()?)?.settings;
+    Ok(Pages {
+        archive: opened.dir.archive(),
+        body_bytes_max: settings.limits.body_bytes_max,
+        canonical: settings.canonical,
+    })
+}
+
+/// Prints the changes of each round.
+struct Printer {
+    is_json: bool,
+    next: Option<u32>,
+}
+
+impl Receiver for Printer {
+    fn next(&self) -> Option<u32> {
+        self.next
+    }
+
+    fn take(&mut self, round: &Round<'_>) -> anyhow::Result<()> {
+        let mut out = std::io::stdout().lock();
+        if self.is_json {
+            round.changes(&mut |changed| write_json_line(&mut out, &changed))?;
+        } else {
+            let counts = round.changes(&mut |changed| write_text(&mut out, &changed))?;
+            writeln!(out, "round {}: {}", round.number, sentence(&counts))?;
+        }
+        self.next = Some(round.number + 1);
+        Ok(out.flush()?)
+    }
+
+    fn deliver(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
 }
 
 /// A time as it is given.
@@ -103,42 +176,10 @@ fn time(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
     }
 }
 
-fn write_text(out: &mut impl Write, changed: &Changed) -> std::io::Result<()> {
-    write!(out, "{:<8} {}", changed.change.as_str(), changed.url)?;
-    match (&changed.target, changed.status) {
-        (Some(target), _) => writeln!(out, " to {}", Printable(target))?,
-        (None, Some(status)) if changed.change == Change::Gone => writeln!(out, " ({status})")?,
-        _ => writeln!(out)?,
-    }
-    match (&changed.title_before, &changed.title) {
-        (Some(before), Some(now)) => writeln!(out, "  title: {} -> {}", Printable(before), Printable(now))?,
-        (Some(before), None) => writeln!(out, "  title before: {}", Printable(before))?,
-        (None, _) => {}
-    }
-    let Some(Difference { text, links_added, links_removed }) = &changed.difference else { return Ok(()) };
-    for block in text {
-        let (sign, block) = match block {
-            Block::Removed(block) => ('-', block),
-            Block::Added(block) => ('+', block),
-        };
-        let shown: String = block.chars().take(BLOCK_CHARS_MAX).collect();
-        let more = if shown.len() < block.len() { "…" } else { "" };
-        writeln!(out, "  {sign} {}{more}", Printable(&shown.replace('\n', " ")))?;
-    }
-    links_removed.iter().try_for_each(|link| writeln!(out, "  - link {}", Printable(link)))?;
-    links_added.iter().try_for_each(|link| writeln!(out, "  + link {}", Printable(link)))
-}
-
 fn summary(counts: &Counts, since: Timestamp) -> String {
-    let count = |change: &Change| counts.get(change).copied().unwrap_or(0);
-    let asked: u64 = counts.values().sum();
-    let told: Vec<String> = Change::ALL
-        .iter()
-        .filter(|change| count(change) > 0)
-        .map(|change| format!("{} {change}", count(change)))
-        .collect();
-    let told = if told.is_empty() { "nothing".to_owned() } else { told.join(", ") };
-    format!("{} visited since {}: {told}", counted(asked, "URL"), since.to_rfc3339())
+    let visited = counted(counts.values().sum(), "URL");
+    let told = if counts.is_empty() { "nothing".to_owned() } else { words(counts) };
+    format!("{visited} visited since {}: {told}", since.to_rfc3339())
 }
 
 #[cfg(test)]

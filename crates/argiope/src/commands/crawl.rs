@@ -8,12 +8,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
+use ask::freshness::Freshness;
 use clap::Args;
 use crawl::retry::{self, Retry};
 use crawl::stream::{Field, StreamTo, Target};
 use crawl::trouble::trouble_of;
 use crawl::{Again, Builder, CrawlDir, Ended, Handle, Outlook, Recorded, Session, SinkError};
+use engine::clock::Clock;
 use engine::{End, Waiting};
 use model::{Outcome, Visit};
 use printable::{Printable, counted};
@@ -142,11 +144,9 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         }
         None => args.options.clone(),
     };
-    if !args.retry.is_empty() && !dir.holds_crawl() {
-        bail!(usage(format!("--retry: {} holds no crawl yet, so nothing has failed in it", dir.root().display())));
-    }
-    if args.again && !dir.holds_crawl() {
-        bail!(usage(format!("--again: {} holds no crawl yet, so nothing can be visited again", dir.root().display())));
+    let visits_again = args.again.then_some("--again").or((!args.retry.is_empty()).then_some("--retry"));
+    if let Some(option) = visits_again {
+        CrawlDir::existing(dir.root()).context(option)?;
     }
     let mut plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
     let seeds = given_seeds.urls(&mut plan, args.strict)?;
@@ -210,19 +210,19 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         End::Done => exit::DONE,
         End::Waiting(waiting) if summary.fetched == 0 => {
             tell_why_nothing_came(&dir, &options)?;
-            tell_of_waiting(&waiting, summary.frontier);
+            tell_of_waiting(&waiting, summary.waiting());
             exit::FAILED
         }
         End::Waiting(waiting) => {
-            tell_of_waiting(&waiting, summary.frontier);
+            tell_of_waiting(&waiting, summary.waiting());
             exit::STOPPED
         }
         End::Limit(name) => {
-            console::say!("--{name} reached, {} URLs are left in the frontier", summary.frontier);
-            if summary.frontier > 0 { exit::STOPPED } else { exit::DONE }
+            console::say!("--{name} reached, {} URLs are left in the frontier", summary.waiting());
+            if summary.waiting() > 0 { exit::STOPPED } else { exit::DONE }
         }
         End::Held => {
-            let urls = counted(summary.frontier, "URL");
+            let urls = counted(summary.waiting(), "URL");
             console::say!(
                 "{urls} left, of sites on hold: `argiope steer {} release SITE` lets one go on",
                 dir.root().display()
@@ -364,6 +364,9 @@ pub fn watch(session: Builder, threads: usize, watched: Watched) -> anyhow::Resu
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     if let Some(metrics) = &metrics {
         metrics.serve(runtime.handle())?;
+        if let Some(view) = session.handle().view()? {
+            metrics.note_freshness(Freshness::of(&*view, Clock::start().date())?);
+        }
     }
     let (handle, mut progress) = (session.handle(), session.handle().progress());
     let mut printer = Printer::new(show);

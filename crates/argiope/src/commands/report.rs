@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use ask::freshness::Freshness;
 use clap::Args;
 use dataset::Layout;
+use engine::clock::Clock;
 use export::PendingFile;
 use printable::write_json_line;
 use report::Statistics;
@@ -33,7 +35,8 @@ pub struct ReportArgs {
 pub fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
     let opened = Opened::with_dataset(&args.dir)?;
     let dataset = Layout::at(opened.dir.dataset());
-    let statistics = Statistics::of(opened.view(), &dataset, &args.dir.display().to_string())?;
+    let mut statistics = Statistics::of(opened.view(), &dataset, &args.dir.display().to_string())?;
+    statistics.freshness = Freshness::of(opened.view(), Clock::start().date())?;
     if let Some(path) = &args.html {
         write_page(path, &statistics)?;
     }

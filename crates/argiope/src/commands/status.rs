@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use archive::Orphan;
+use ask::freshness::Freshness;
 use clap::Args;
+use engine::clock::Clock;
 use printable::{Printable, write_json_line};
 use serde::Serialize;
 use store::Segment;
@@ -18,6 +20,8 @@ use crawl::trouble::InTrouble;
 use printable::counted;
 use settings::units::human_bytes;
 
+/// Sites whose change rates are named in the text; the JSON has more.
+const RATES_SHOWN: usize = 5;
 /// Seeds named in the text; all of them are in the JSON.
 const SEEDS_SHOWN: usize = 5;
 
@@ -39,6 +43,8 @@ const CHANGES_SHOWN: usize = 5;
 struct Status {
     #[serde(flatten)]
     summary: Summary,
+    /// How fresh the pages are, by estimate; `None` before a page was visited again.
+    freshness: Option<Freshness>,
     seeds: Vec<String>,
     segments: Vec<SegmentStatus>,
     archive_bytes: u64,
@@ -83,6 +89,8 @@ impl Status {
             _ => "pending",
         };
         let in_trouble = if totals.pending > 0 { InTrouble::of(opened.view())? } else { None };
+        let is_first = totals.round.number == 1;
+        let freshness = if is_first { None } else { Freshness::of(opened.view(), Clock::start().date())? };
         let segments = opened.view().segments()?;
         let orphaned = archive::orphans(&opened.dir.archive())?;
         let options = opened.options()?;
@@ -92,6 +100,7 @@ impl Status {
             paused: options.paused == Some(true),
             hold: options.hold.iter().map(ToString::to_string).collect(),
             changes,
+            freshness,
             orphaned: orphaned.into_iter().map(|Orphan { name, bytes }| SegmentStatus { name, bytes }).collect(),
             summary: Summary { in_trouble, ..Summary::new(end, &totals, opened.dir.root()) },
             seeds: opened.view().seeds()?.iter().map(ToString::to_string).collect(),
@@ -118,6 +127,9 @@ impl Status {
             let _ = writeln!(out, "on hold: {}", self.hold.join(" "));
         }
         out.push_str(&self.summary.to_text());
+        if let Some(freshness) = &self.freshness {
+            write_freshness(&mut out, freshness);
+        }
         let shown = self.seeds.iter().take(SEEDS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
         let more = if self.seeds.len() > SEEDS_SHOWN { " …" } else { "" };
         let _ = writeln!(out, "{}: {shown}{more}", counted(self.seeds.len() as u64, "seed"));
@@ -127,5 +139,21 @@ impl Status {
             let _ = writeln!(out, "steered: {at} {}", Printable(&change.to_string()));
         }
         out
+    }
+}
+
+fn write_freshness(out: &mut String, freshness: &Freshness) {
+    let Freshness { pages, fresh, visited_days_ago, age_days, visits_again, changes, sites, .. } = freshness;
+    let _ = writeln!(
+        out,
+        "freshness: an estimated {:.1} % of {} are as on the web (visited {visited_days_ago:.1} days ago, outdated for {age_days:.1} days, on \
+         average)",
+        fresh * 100.0,
+        counted(*pages, "page")
+    );
+    let _ = writeln!(out, "  {changes} of {} after the first found a change", counted(*visits_again, "visit"));
+    for rate in sites.iter().take(RATES_SHOWN) {
+        let days = rate.days_between_changes;
+        let _ = writeln!(out, "  {}: a page changes about every {days:.1} days", Printable(&rate.of));
     }
 }

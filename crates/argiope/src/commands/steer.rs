@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
+use ask::sites;
 use clap::{Args, Subcommand};
 use crawl::steer::{Affected, steer_stopped};
 use crawl::{Change, CrawlDir, live, watch_lock};
@@ -87,6 +88,14 @@ pub enum What {
 }
 
 impl What {
+    /// The sites that a change names.
+    fn sites(&self) -> Vec<SiteName> {
+        match self {
+            What::Hold { sites } | What::Release { sites } | What::Delay { sites, .. } => sites.clone(),
+            _ => Vec::new(),
+        }
+    }
+
     fn change(self) -> anyhow::Result<Change> {
         Ok(match self {
             What::Pause => Change::Pause,
@@ -117,7 +126,16 @@ impl What {
 /// The directory holds no crawl, the change cannot be used, or the disk fails.
 pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
     let dir = CrawlDir::existing(&args.dir)?;
+    let sites = args.what.sites();
     let change = args.what.change()?;
+    if !sites.is_empty() {
+        let opened = Opened::new(&args.dir)?;
+        for site in &sites {
+            if let Some(unknown) = sites::unknown(opened.view(), &site.to_string(), site.keys())? {
+                console::say!("{unknown}: it counts once the crawl finds the site");
+            }
+        }
+    }
     let told = if args.dry_run { dry_run(&args.dir, &change)? } else { made(&dir, &change)? };
     // The reader may have closed its end; the exit code tells the result.
     let _ = writeln!(std::io::stdout(), "{change}: {told}");

@@ -8,16 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
-use ask::changes::{Counts, Question, changes};
+use ask::changes::{Question, Since, changes, sentence};
+use ask::freshness::Freshness;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crawl::stream::{StreamTo, Target};
 use crawl::watch_lock::WatchLock;
-use crawl::{CrawlDir, Importance, Schedule, Session};
+use crawl::{CrawlDir, Importance, Notice, Schedule, Session, Waits};
 use engine::End;
 use engine::clock::Clock;
-use model::{Change, Timestamp};
-use printable::counted;
+use model::Timestamp;
+use service::metrics::Metrics;
 use settings::options::Options;
 use settings::units::Span;
 use settings::usage;
@@ -54,6 +55,9 @@ pub struct WatchArgs {
     /// End after this many rounds
     #[arg(long, value_name = "N")]
     pub rounds: Option<u64>,
+    /// Serve Prometheus metrics at this address (GET /metrics); port 0 takes a free port
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub metrics: Option<String>,
     /// How to show progress
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub progress: Show,
@@ -91,6 +95,12 @@ impl Budget {
     pub(super) fn in_time(self, time: Duration) -> f64 {
         self.visits * time.as_secs_f64() / self.time.as_secs_f64()
     }
+
+    /// The time in which it allows so many visits.
+    fn time_of(self, visits: f64) -> Duration {
+        let seconds = self.time.as_secs_f64() * visits / self.visits;
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
 }
 
 /// Runs the command.
@@ -112,6 +122,8 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     let plan = resumed_plan(&dir, &Options::default())?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(Session::threads(&plan)).enable_all().build()?;
+    let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
+    metrics.iter().try_for_each(|metrics| metrics.serve(runtime.handle()))?;
     let (stop, mut stopped) = watch::channel(false);
     let interrupted = runtime.block_on(async { stop_signal() })?;
     runtime.spawn(async move {
@@ -128,7 +140,7 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     let clock = Clock::start();
     loop {
         let began = clock.now();
-        let round = round(&args, &dir, &runtime, &stopped, last)?;
+        let round = round(&args, (&dir, metrics.as_ref()), &runtime, &stopped, last)?;
         let left = round.left.map(|left| (left + args.budget.in_time(args.every.0)).min(VISITS_MAX));
         last = Round { left, ..round };
         rounds += 1;
@@ -155,6 +167,30 @@ struct Round {
     leaves_closed_sites: bool,
     /// Somebody stopped it.
     is_stopped: bool,
+    /// Why nothing was visited, if nothing was.
+    waits: Option<Wait>,
+}
+
+/// Why a round visits no page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// The budget allows less than one visit so far.
+    ForBudget,
+    /// No page is due.
+    ForPages(Waits),
+}
+
+impl Wait {
+    /// The reason in words. The budget allows so many `visits` at this time.
+    fn told(self, budget: Budget, visits: f64, now: Timestamp) -> String {
+        match self {
+            Wait::ForPages(waits) => waits.to_string(),
+            Wait::ForBudget => {
+                let until = now + budget.time_of((1.0 - visits).max(0.0));
+                format!("the budget allows the next visit at {}", until.to_rfc3339())
+            }
+        }
+    }
 }
 
 /// Ends when `argiope steer DIR stop` was given between two rounds.
@@ -168,7 +204,7 @@ async fn ordered_to_end(lock: &WatchLock) {
 /// uses the directory.
 fn round(
     args: &WatchArgs,
-    dir: &CrawlDir,
+    (dir, metrics): (&CrawlDir, Option<&Metrics>),
     runtime: &tokio::runtime::Runtime,
     stopped: &watch::Receiver<bool>,
     before: Round,
@@ -188,7 +224,7 @@ fn round(
     // At first for the time since the last round, so that a watch that is begun often keeps to its budget.
     let first = |last: model::Round| match last.number {
         1 => args.every.0,
-        _ => began_at.since(last.began_at).min(args.every.0),
+        _ => began_at.apart(last.began_at).min(args.every.0),
     };
     let visits = match left {
         Some(left) => left,
@@ -207,9 +243,16 @@ fn round(
             delay: plan.settings.site_rules.politeness.delay,
             now: began_at,
         };
-        schedule.begin(store.as_ref(), &plan.settings)?;
+        let waits = match schedule.begin(store.as_ref(), &plan.settings)? {
+            _ if visits < 1.0 => Some(Wait::ForBudget),
+            Notice::NothingDue(waits) => Some(Wait::ForPages(waits)),
+            _ => None,
+        };
         if store.totals()?.pending == 0 {
-            return Ok(Round { left: Some(visits), ..before });
+            if let Some(wait) = waits.filter(|_| waits != before.waits) {
+                console::say!("{}", wait.told(args.budget, visits, began_at));
+            }
+            return Ok(Round { left: Some(visits), waits, ..before });
         }
     }
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
@@ -228,7 +271,11 @@ fn round(
                     is_stopping = true;
                     handle.stop();
                 }
-                Ok(()) = progress.changed() => printer.show(*progress.borrow_and_update(), None),
+                Ok(()) = progress.changed() => {
+                    let now = *progress.borrow_and_update();
+                    printer.show(now, None);
+                    metrics.iter().for_each(|metrics| metrics.note(now));
+                }
             }
         }
     })?;
@@ -237,27 +284,24 @@ fn round(
     if let End::Limit(name) = &ended.end {
         console::say!("--{name} reached");
     }
-    tell_changes(dir, ended.totals.round.number, began_at)?;
+    let view: Arc<dyn CrawlView> = dir.open_to_read(&dir.options()?)?;
+    tell_changes(view.as_ref(), ended.totals.round.number, began_at)?;
+    if let Some(metrics) = metrics {
+        metrics.note_freshness(Freshness::of(view.as_ref(), Clock::start().date())?);
+    }
+    drop(view);
     let left = (visits - ended.totals.pages_of_round as f64).max(0.0);
     let leaves_closed_sites = matches!(ended.end, End::Held | End::Waiting(_));
-    Ok(Round { left: Some(left), leaves_closed_sites, is_stopped: ended.end == End::Stopped })
+    Ok(Round { left: Some(left), leaves_closed_sites, is_stopped: ended.end == End::Stopped, waits: None })
 }
 
 /// Says in a line what a round found.
-fn tell_changes(dir: &CrawlDir, round: u32, since: Timestamp) -> anyhow::Result<()> {
-    let view: Arc<dyn CrawlView> = dir.open_to_read(&dir.options()?)?;
-    let question = Question { since, sites: Vec::new(), pages: None };
-    let counts = changes(view.as_ref(), &question, &mut |_| Ok(()))?;
+fn tell_changes(view: &dyn CrawlView, round: u32, began_at: Timestamp) -> anyhow::Result<()> {
+    let question = Question { since: Since::Round(round), through: None, sites: Vec::new(), pages: None };
+    let counts = changes(view, &question, &mut |_| Ok(()))?;
     // Nobody may be reading any more.
-    let _ = writeln!(std::io::stdout(), "{} round {round}: {}", since.to_rfc3339(), told(&counts));
+    let _ = writeln!(std::io::stdout(), "{} round {round}: {}", began_at.to_rfc3339(), sentence(&counts));
     Ok(())
-}
-
-fn told(counts: &Counts) -> String {
-    let visited: u64 = counts.values().sum();
-    let some = Change::ALL.iter().filter_map(|change| Some((counts.get(change)?, change)));
-    let some: Vec<String> = some.map(|(count, change)| format!("{count} {change}")).collect();
-    format!("{} visited{}{}", counted(visited, "URL"), if some.is_empty() { "" } else { ": " }, some.join(", "))
 }
 
 #[cfg(test)]
@@ -277,6 +321,7 @@ mod tests {
         ] {
             let budget: Budget = text.parse().expect("a budget");
             assert!((budget.in_time(hour) - in_an_hour).abs() < 1e-9, "{text}: {}", budget.in_time(hour));
+            assert!(budget.time_of(in_an_hour).abs_diff(hour) < Duration::from_millis(1), "{text}");
         }
         for text in ["", "5", "5/", "/day", "0/day", "-1/h", "x/day", "5/fortnight", "inf/day", "1/0s"] {
             let error = text.parse::<Budget>().expect_err("no budget");

@@ -10,8 +10,9 @@ use std::time::Duration;
 use crawl::CrawlDir;
 use dataset::schema::Table;
 use dataset::{Column, Layout};
-use model::{Outcome, Visit};
+use model::{Outcome, Past, Round, Visit};
 use serde_json::Value;
+use store::Batch;
 use testweb::{Reply, Request, Web};
 
 use crate::binary::{BINARY, Ended, Running};
@@ -183,7 +184,10 @@ fn visits(dir: &Path) -> BTreeMap<String, Vec<Visit>> {
 
 /// The URLs and outcomes of the dataset's rows, those that are current or all, in order.
 fn rows(dir: &Path, is_current: bool) -> Vec<(String, String, i64)> {
-    let layout = Layout::at(CrawlDir::at(dir).dataset());
+    rows_of(&Layout::at(CrawlDir::at(dir).dataset()), is_current)
+}
+
+fn rows_of(layout: &Layout, is_current: bool) -> Vec<(String, String, i64)> {
     let files = layout.files(Table::Pages).unwrap();
     let columns = ["url_key", "url", "outcome", "visit"];
     let batches: Vec<_> = match is_current {
@@ -227,18 +231,24 @@ fn a_round_fetches_what_has_changed_and_says_what_it_was() {
     site.put("/3", Says::Tag, None);
     site.put("/4", Says::Tag, Some(Err("/moved")));
     site.set("/moved", Says::Tag, "<title>4</title><p>Page 4.");
-    site.set("/new", Says::Tag, "<p>New.");
+    site.set("/new", Says::Tag, "<p>New. <a href=/renamed>6</a>");
+    // One is renamed without a redirect.
+    site.put("/6", Says::Tag, None);
+    site.set("/renamed", Says::Tag, "<title>6</title><p>Page 6.");
     run(&mut crawl(&served, &dir, &["--again"])).expect_code(0);
     let told = changes(&dir, &[]);
-    // What has moved has the content that the page before had: nothing else has that now, so it is new.
+    // The new place of a page is no new page.
     let expect =
-        [("/1", "changed"), ("/2", "changed"), ("/3", "gone"), ("/4", "moved"), ("/moved", "new"), ("/new", "new")];
+        [("/1", "changed"), ("/2", "changed"), ("/3", "gone"), ("/4", "moved"), ("/6", "moved"), ("/new", "new")];
     assert_eq!(kinds(&told), expect);
+    for (path, target, is_probable) in [("/4", "http://one.test/moved", false), ("/6", "http://one.test/renamed", true)]
+    {
+        assert_eq!((&told[path]["target"], &told[path]["probable"]), (&target.into(), &is_probable.into()));
+    }
     assert_eq!((&told["/1"]["title"], &told["/1"]["title_before"]), (&Value::from("One"), &Value::from("1")));
     let difference = &told["/1"]["difference"];
     assert_eq!(difference["links_added"], serde_json::json!(["http://one.test/new"]));
     assert!(difference["text"].to_string().contains("And more."), "{difference}");
-    assert_eq!(told["/4"]["target"], Value::from("http://one.test/moved"));
     let text = ask("changes", &dir, &[]);
     assert!(text.contains("gone     http://one.test/3 (404)") && text.contains("+ link http://one.test/new"), "{text}");
     assert!(ask("changes", &dir, &["--feed"]).contains("<title>changed: One</title>"));
@@ -247,7 +257,7 @@ fn a_round_fetches_what_has_changed_and_says_what_it_was() {
     // Each URL has one row that counts, derived or written by the crawl.
     let (current, all) = (rows(&dir, true), rows(&dir, false));
     let urls: BTreeSet<&String> = current.iter().map(|(url, ..)| url).collect();
-    assert_eq!((urls.len(), current.len()), (PAGES + 3, PAGES + 3), "{current:?}");
+    assert_eq!((urls.len(), current.len()), (PAGES + 4, PAGES + 4), "{current:?}");
     let outcome = |path: &str| {
         current.iter().find(|(url, ..)| url.ends_with(path)).map(|(_, outcome, visit)| (&**outcome, *visit))
     };
@@ -256,7 +266,15 @@ fn a_round_fetches_what_has_changed_and_says_what_it_was() {
     assert_eq!(all.iter().filter(|(url, ..)| url == "http://one.test/5").count(), 3);
     std::fs::remove_dir_all(dir.join("dataset")).unwrap();
     ask("derive", &dir, &[]);
-    assert_eq!((rows(&dir, true), rows(&dir, false)), (current, all));
+    assert_eq!((rows(&dir, true), rows(&dir, false)), (current.clone(), all.clone()));
+    let exported = dirs.path().join("parquet");
+    ask("export", &dir, &["parquet", "-o", exported.to_str().unwrap()]);
+    let exported = Layout::at(&exported);
+    assert_eq!(
+        (rows_of(&exported, true), rows_of(&exported, false)),
+        (current, all),
+        "a copy knows what is superseded"
+    );
     let exported = dirs.path().join("markdown");
     ask("export", &dir, &["markdown", "-o", exported.to_str().unwrap()]);
     let all: String = walk(&exported).iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
@@ -281,7 +299,7 @@ fn a_round_fetches_what_has_changed_and_says_what_it_was() {
     // Every visit is in the state, and each is of its round.
     for (url, visits) in visits(&dir) {
         let rounds: Vec<u32> = visits.iter().map(|visit| visit.round).collect();
-        let first = if url.ends_with("/moved") || url.ends_with("/new") { 3 } else { 1 };
+        let first = if ["/moved", "/new", "/renamed"].iter().any(|path| url.ends_with(path)) { 3 } else { 1 };
         assert_eq!(rounds, (first..=4).collect::<Vec<_>>(), "{url}");
     }
 }
@@ -349,8 +367,8 @@ fn what_is_visited_again_can_be_chosen() {
     let site = Site::new(Says::Tag, 10);
     let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
     let dir = dirs.path().join("crawl");
-    let refused = run(&mut crawl(&served, &dir, &["--again"])).expect_code(2);
-    assert!(refused.stderr.contains("holds no crawl yet"), "{}", refused.stderr);
+    let refused = run(&mut crawl(&served, &dir, &["--again"])).expect_code(1);
+    assert!(refused.stderr.contains("--again: ") && refused.stderr.contains("no such directory"), "{}", refused.stderr);
     run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
     site.asked();
     let ended = run(&mut crawl(&served, &dir, &["--again", "--older-than", "1h"]));
@@ -455,6 +473,55 @@ fn a_watch_is_alone_waits_for_other_commands_and_is_stopped_between_rounds() {
     assert!(!ended.stdout.contains(" 0 URLs visited"), "{}", ended.stdout);
 }
 
+/// Dates the next visit of every page a year ahead, as by a clock that was wrong for a round.
+fn visit_in_a_year(dir: &Path) {
+    let dir = CrawlDir::at(dir);
+    let store = dir.open_store(&dir.options().unwrap()).unwrap();
+    let last = store.scan(None, usize::MAX).unwrap().into_iter().filter_map(|entry| entry.visit);
+    let visits: Vec<Visit> = last
+        .map(|last| {
+            let past = Past { visits: last.past.visits + 1, ..last.past.clone() };
+            let at = last.at + Duration::from_secs(365 * 86_400);
+            let (outcome, content_at, location) = (Outcome::NotModified, Some(last.at), None);
+            Visit { at, outcome, content_at, location, past, round: 2, duplicate_kind: last.kind(), ..last }
+        })
+        .collect();
+    let round = Round { number: 2, began_at: visits[0].at, is_choosing: false };
+    let again = visits.iter().map(|visit| visit.key).collect();
+    store.commit(&Batch { again, round: Some(round), ..Batch::default() }).unwrap();
+    store.commit(&Batch { visits, ..Batch::default() }).unwrap();
+}
+
+#[test]
+fn a_clock_that_was_set_back_makes_no_page_new_and_keeps_none_from_being_watched() {
+    let site = Site::new(Says::Tag, 5);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    visit_in_a_year(&dir);
+    site.set("/2", Says::Tag, "<title>Two</title>");
+    let mut watch = Command::new(BINARY);
+    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "6/s", "--rounds", "1"]);
+    let ended = run(&mut watch).expect_code(0);
+    assert!(ended.stdout.contains("round 3: 6 URLs visited: 1 changed, 5 unchanged"), "{}", ended.stdout);
+    assert_eq!(kinds(&changes(&dir, &[])), [("/2", "changed")]);
+    run(&mut crawl(&served, &dir, &["--again", "--older-than", "0s"])).expect_code(0);
+    assert_eq!(kinds(&changes(&dir, &[])), [], "another round");
+
+    // Nothing is due, and the watch says so, once.
+    let mut watch = Command::new(BINARY);
+    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "1/day", "--rounds", "3"]);
+    let ended = run(&mut watch).expect_code(0);
+    assert_eq!(ended.stderr.matches("the budget allows the next visit at 20").count(), 1, "{}", ended.stderr);
+    run(Command::new(BINARY).arg("steer").arg(&dir).args(["hold", "one.test"])).expect_code(0);
+    std::thread::sleep(Duration::from_millis(1_100));
+    let mut watch = Command::new(BINARY);
+    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "6/s", "--rounds", "2"]);
+    let ended = run(&mut watch).expect_code(0);
+    let why = "no page is due: 6 pages excluded, or of sites on hold or in trouble";
+    assert_eq!(ended.stderr.matches(why).count(), 1, "{}", ended.stderr);
+}
+
 #[test]
 fn a_site_on_hold_and_an_excluded_part_keep_no_other_page_from_being_watched() {
     let (open, held) = (Site::new(Says::Tag, 4), Site::new(Says::Tag, 4));
@@ -467,6 +534,12 @@ fn a_site_on_hold_and_an_excluded_part_keep_no_other_page_from_being_watched() {
     let steer = |arguments: &[&str]| run(Command::new(BINARY).arg("steer").arg(&dir).args(arguments)).expect_code(0);
     // A round begins with the site, which is put on hold before its turn.
     run(&mut crawl(&served, &dir, &["--again", "--hold", "two.test"])).expect_code(3);
+    let told: Value = serde_json::from_str(&ask("status", &dir, &["--json"])).unwrap();
+    assert_eq!(
+        (&told["urls"], &told["frontier"], &told["round"]["left"]),
+        (&10.into(), &0.into(), &5.into()),
+        "{told}"
+    );
     steer(&["exclude", "*/3"]);
     drop((open.asked(), held.asked()));
     std::thread::sleep(Duration::from_millis(1_100));
@@ -480,6 +553,17 @@ fn a_site_on_hold_and_an_excluded_part_keep_no_other_page_from_being_watched() {
     steer(&["release", "two.test"]);
     run(&mut crawl(&served, &dir, &[])).expect_code(0);
     assert_eq!(held.asked().len(), 4, "what was left of the round, but for what is excluded");
+    // What a rule has come to exclude keeps its visit, in the status and in exports.
+    let told: Value = serde_json::from_str(&ask("status", &dir, &["--json"])).unwrap();
+    assert_eq!(told["outcomes"].get("excluded"), None, "{told}");
+    assert_eq!(ask("export", &dir, &["jsonl", "--outcome", "html", "--outcome", "duplicate"]).lines().count(), 10);
+
+    // Unknown sites are named.
+    let refused = run(Command::new(BINARY).arg("changes").arg(&dir).args(["--site", "tow.test"])).expect_code(2);
+    assert!(refused.stderr.contains("--site: no such site in the crawl: tow.test; nearest: two.test"), "{refused:?}");
+    let told = steer(&["hold", "tow.test"]);
+    assert!(told.stderr.contains("no such site in the crawl: tow.test; nearest: two.test"), "{told:?}");
+    assert_eq!(steer(&["hold", "two.test"]).stderr, "");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod crash;
 mod defaults;
 mod disk_full;
 mod files;
+mod followed;
 mod interrupt;
 mod live;
 mod real_documents;

@@ -120,8 +120,8 @@ fn what_cannot_be_retried_is_named() {
         );
     }
     let dirs = tempfile::tempdir().unwrap();
-    let expect = "--retry: DIR/new holds no crawl yet, so nothing has failed in it";
-    check(dirs.path(), "http://a.test/ -o DIR/new --retry timeout", USAGE, expect);
+    let expect = "--retry: DIR/new: no such directory";
+    check(dirs.path(), "http://a.test/ -o DIR/new --retry timeout", FAILED, expect);
 }
 
 #[test]

@@ -87,6 +87,7 @@ fn text(xml: &mut Writer<&mut dyn Write>, name: &str, value: &str) -> std::io::R
 /// What is different, in words.
 fn said(changed: &Changed) -> String {
     let mut said = match (&changed.change, &changed.target) {
+        (Change::Moved, Some(target)) if changed.probable => format!("gone; {target} has its content\n"),
         (Change::Moved, Some(target)) => format!("moved to {target}\n"),
         _ => String::new(),
     };

@@ -1,6 +1,6 @@
 //! Changes of a state in memory, and their texts.
 
-use model::{Candidate, Outcome, Round};
+use model::{Candidate, Outcome};
 use store::{Batch, MemoryStore, Store};
 use weburl::CanonicalUrl;
 
@@ -11,16 +11,37 @@ fn url(path: &str) -> CanonicalUrl {
     CanonicalUrl::from_canonical(&format!("http://a.test/{path}")).expect("a URL")
 }
 
+/// A change of a page.
+pub(super) fn change_of(change: Change, url: &str, at: Timestamp) -> Changed {
+    Changed {
+        id: format!("{url}-1"),
+        change,
+        url: url.to_owned(),
+        at,
+        before_at: None,
+        status: Some(200),
+        target: None,
+        probable: false,
+        title: None,
+        title_before: None,
+        difference: None,
+    }
+}
+
 /// What a visit found: outcome, status, and what its content begins with.
 type Said = (Outcome, u16, u8);
 
 /// A visit of a round, which begins at its number in seconds.
 fn visit(path: &str, round: u32, (outcome, status, content): Said) -> Visit {
-    let digest = outcome.is_fetched().then_some(model::PayloadDigest([content; 20]));
+    let (digest, length) = match outcome.is_fetched() {
+        true => (Some(model::PayloadDigest([content; 20])), 7),
+        false => (None, 0),
+    };
     let at = Timestamp(u64::from(round) * 1_000_000 + 1);
     let mut visit = Visit {
         status,
         digest,
+        length,
         round,
         attempts: 1,
         ..Visit::without_fetch(url(path).key(), outcome, String::new(), at)
@@ -56,7 +77,7 @@ fn pages_are_compared_with_what_was_there_before() {
     let moved = (Outcome::Redirect, 301, 1);
     let never = (Outcome::HttpError, 404, 0);
     let pages: &[(&str, &[Said])] = &[
-        ("new", &[page(1)]),
+        ("new", &[page(9)]),
         ("never", &[never]),
         ("same", &[page(1), same, same]),
         ("changed", &[page(1), same, page(2)]),
@@ -72,7 +93,7 @@ fn pages_are_compared_with_what_was_there_before() {
     ];
     let store = store(pages);
     let ask = |since| {
-        let question = Question { since, sites: Vec::new(), pages: None };
+        let question = Question { since, through: None, sites: Vec::new(), pages: None };
         let mut told = BTreeMap::new();
         let counts = changes(&store, &question, &mut |changed: Changed| {
             let path = changed.url.rsplit('/').next().expect("a path").to_owned();
@@ -81,8 +102,8 @@ fn pages_are_compared_with_what_was_there_before() {
         });
         (told.into_iter().collect::<Vec<_>>(), counts.expect("an answer"))
     };
-    let since = last_round(&store).expect("a round").expect("a later round");
-    let (told, counts) = ask(since);
+    let round = last_round(&store).expect("a round").expect("a later round");
+    let (told, counts) = ask(Since::Round(round.number));
     let expect = [
         ("back", "back"),
         ("changed", "changed"),
@@ -94,11 +115,117 @@ fn pages_are_compared_with_what_was_there_before() {
     ];
     assert_eq!(told, expect.map(|(path, change)| (path.to_owned(), change)));
     assert_eq!((counts[&Change::Failed], counts[&Change::Unchanged]), (1, 5));
+    assert_eq!(ask(Since::Time(round.began_at)), (told, counts), "dates say the same");
     // Since the beginning all that is there is new.
-    let (told, _) = ask(Timestamp(0));
+    let (told, _) = ask(Since::Time(Timestamp(0)));
     assert_eq!(told.iter().filter(|(_, change)| *change == "new").count(), 9);
-    let elsewhere = Question { since, sites: vec![SiteKey(7)], pages: None };
+    let elsewhere = Question { since: Since::Round(3), through: None, sites: vec![SiteKey(7)], pages: None };
     assert!(changes(&store, &elsewhere, &mut |_| panic!("of another site")).expect("an answer").is_empty());
+}
+
+#[test]
+fn each_round_is_told_by_itself() {
+    let page = |content| (Outcome::Html, 200, content);
+    let store = store(&[("a", &[page(1), page(2), page(2)]), ("b", &[page(1), page(1), page(2)]), ("c", &[page(1)])]);
+    for (round, expect) in [
+        (2, Counts::from([(Change::Changed, 1), (Change::Unchanged, 1)])),
+        (3, Counts::from([(Change::New, 1), (Change::Changed, 1), (Change::Unchanged, 1)])),
+    ] {
+        let question = Question { since: Since::Round(round), through: Some(round), sites: Vec::new(), pages: None };
+        let mut ids = Vec::new();
+        let counts = changes(&store, &question, &mut |changed| {
+            ids.push(changed.id);
+            Ok(())
+        });
+        let counts = counts.expect("an answer");
+        assert_eq!(counts, expect, "{round}");
+        assert!(ids.iter().all(|id| id.ends_with(&format!("-{round}")) || id.ends_with("-1")), "{ids:?}");
+    }
+    assert_eq!(sentence(&Counts::from([(Change::Gone, 1), (Change::New, 2)])), "3 URLs visited: 2 new, 1 gone");
+    assert_eq!(sentence(&Counts::new()), "0 URLs visited");
+    let totals = |number, pending, is_choosing| Totals {
+        pending,
+        round: Round { number, began_at: Timestamp(1), is_choosing },
+        ..Totals::default()
+    };
+    for (totals, ended) in [
+        (totals(1, 5, false), 0),
+        (totals(1, 0, false), 1),
+        (totals(3, 0, false), 3),
+        (totals(3, 2, false), 2),
+        (totals(3, 0, true), 2),
+    ] {
+        assert_eq!(last_ended_round(&totals), ended, "{totals:?}");
+    }
+}
+
+#[test]
+fn a_clock_that_was_set_back_makes_no_page_new() {
+    let store = store(&[]);
+    store.commit(&Batch { found: vec![Candidate::seed(url("page"))], ..Batch::default() }).expect("a commit");
+    // A year ahead in the first round, right since then.
+    let page = (Outcome::Html, 200, 1);
+    let dates = [(page, 9_000_000), ((Outcome::NotModified, 304, 1), 2_000_001), ((Outcome::Html, 200, 2), 3_000_001)];
+    for (number, (said, at)) in (0..).zip(dates) {
+        let mut visit = Visit { at: Timestamp(at), ..visit("page", number + 1, said) };
+        visit.past.visits = number;
+        store.commit(&Batch { again: vec![visit.key], ..Batch::default() }).expect("a commit");
+        store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
+    }
+    let ask = |since| {
+        let question = Question { since, through: None, sites: Vec::new(), pages: None };
+        let counts = changes(&store, &question, &mut |_| Ok(())).expect("an answer");
+        counts.into_keys().collect::<Vec<_>>()
+    };
+    for (since, expect) in [
+        (Since::Round(3), vec![Change::Changed]),
+        (Since::Round(2), vec![Change::Changed]),
+        (Since::Round(4), vec![]),
+        // The first visit was made before the second, so before the second's date.
+        (Since::Time(Timestamp(3_000_000)), vec![Change::Changed]),
+        (Since::Time(Timestamp(2_500_000)), vec![Change::Changed]),
+        (Since::Time(Timestamp(5_000_000)), vec![]),
+        (Since::Time(Timestamp(1_000_000)), vec![Change::New]),
+    ] {
+        assert_eq!(ask(since), expect, "{since:?}");
+    }
+}
+
+#[test]
+fn a_new_page_with_the_content_of_one_that_is_gone_is_its_new_place() {
+    let page = |content| (Outcome::Html, 200, content);
+    let gone = (Outcome::HttpError, 404, 1);
+    let copy = |content| (Outcome::Duplicate, 200, content);
+    let store = store(&[
+        ("renamed", &[page(1), gone]),
+        ("renamed-to", &[copy(1)]),
+        ("renamed-to-as-well", &[page(1)]),
+        ("rewritten-and-gone", &[page(2), page(3), gone]),
+        ("has-its-first-content", &[copy(2)]),
+        ("there", &[page(4), page(4)]),
+        ("copy-of-there", &[copy(4)]),
+        ("moved", &[page(5), (Outcome::Redirect, 301, 5)]),
+        ("target", &[page(5)]),
+    ]);
+    let last = store.get(url("moved").key()).expect("a state").and_then(|entry| entry.visit).expect("a visit");
+    let visit = Visit { target: Some(url("target").to_string()), ..last };
+    store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
+    let mut told = BTreeMap::new();
+    let question = Question { since: Since::Round(3), through: None, sites: Vec::new(), pages: None };
+    let counts = changes(&store, &question, &mut |changed| {
+        let Changed { change, url, target, probable, .. } = changed;
+        told.insert(url, (change, target, probable));
+        Ok(())
+    });
+    let counts = counts.expect("an answer");
+    assert_eq!(counts, Counts::from([(Change::New, 3), (Change::Gone, 1), (Change::Moved, 2), (Change::Unchanged, 1)]));
+    let (_, place, is_probable) = told.remove(url("renamed").as_str()).expect("a move");
+    let place = place.expect("a place");
+    // Two pages have its content: one of them is its new place, the other is new.
+    assert!(is_probable && place.starts_with(url("renamed-to").as_str()), "{place}");
+    assert!(!told.contains_key(&place) && told.len() == 5, "{told:?}");
+    let moved = (Change::Moved, Some(url("target").to_string()), false);
+    assert_eq!(told.get(url("moved").as_str()), Some(&moved));
 }
 
 #[test]
@@ -117,12 +244,6 @@ fn what_is_different_is_told_by_blocks() {
 fn a_feed_has_the_newest_changes_first_and_no_character_that_xml_forbids() {
     let store = store(&[]);
     let changed = |n: u64| Changed {
-        change: Change::Changed,
-        url: format!("http://a.test/{n}?a&b"),
-        at: Timestamp(n * 1_000_000),
-        before_at: None,
-        status: Some(200),
-        target: None,
         title: Some(format!("<{n}>\u{0}")),
         title_before: Some("old".to_owned()),
         difference: Some(Difference {
@@ -130,6 +251,7 @@ fn a_feed_has_the_newest_changes_first_and_no_character_that_xml_forbids() {
             links_added: vec!["http://b.test/".to_owned()],
             links_removed: Vec::new(),
         }),
+        ..change_of(Change::Changed, &format!("http://a.test/{n}?a&b"), Timestamp(n * 1_000_000))
     };
     let mut feed = Feed::default();
     (0..FEED_ENTRIES_MAX as u64 + 2).for_each(|n| feed.add(changed(n)));

@@ -311,18 +311,24 @@ impl State {
 
     fn settle(&mut self, now: Timestamp, site: SiteKey, queued: &Queued, settled: Settled) {
         let Settled { outcome, reason, limits } = settled;
+        let key = queued.candidate.url.key();
+        let mut record = Record::of(site);
+        record.ends = Some(key.url);
+        // What a rule forbids now says nothing of what is there.
+        if Outcome::REFUSED.contains(&outcome) && queued.again.is_some() {
+            record.kept = Some(key);
+            return self.record(record);
+        }
         let visit = Visit {
             attempts: queued.attempts,
             limits,
-            ..Visit::without_fetch(queued.candidate.url.key(), outcome, reason, self.dates.of(now))
+            ..Visit::without_fetch(key, outcome, reason, self.dates.of(now))
         };
         if matches!(outcome, Outcome::Disallowed | Outcome::Excluded) {
             // Such a page brings nothing.
             let nothing = self.brings_no_url_yet(&queued.candidate, None);
             self.brought(&queued.candidate, nothing.as_ref());
         }
-        let mut record = Record::of(site);
-        record.ends = Some(visit.key.url);
         record.visit = Some(visit);
         if let Some(last) = queued.again.clone() {
             self.follow(&queued.candidate, last, false, &mut record);

@@ -11,12 +11,17 @@ DROP FUNCTION IF EXISTS set_up;
 DROP FUNCTION IF EXISTS forget;
 DROP FUNCTION IF EXISTS rank_of;
 DROP FUNCTION IF EXISTS distance;
+DROP FUNCTION IF EXISTS visit_number;
 
 -- The order of nearness as one number, and the place in the queue.
 CREATE FUNCTION distance(depth bigint, redirects smallint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN depth * 256 + redirects;
 CREATE FUNCTION rank_of(purpose purpose, depth bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN purpose = 'sitemap' THEN 0 ELSE least(depth + 1, 4294967295) END;
+
+-- How many visits of its URL come before a visit, by its column `more`.
+CREATE FUNCTION visit_number(more text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN coalesce((more::json #>> '{past,visits}')::bigint, 0);
 
 -- The lock under which duplicates and the undoing of their originals keep out of each other's way.
 CREATE FUNCTION originals() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
@@ -172,7 +177,7 @@ BEGIN
             WHERE e.site_key = k.site AND e.url_key = k.url
                 AND NOT EXISTS (SELECT FROM visit v WHERE v.site_key = k.site AND v.url_key = k.url)
                 AND NOT EXISTS (SELECT FROM earlier_visit l
-                    WHERE l.site_key = k.site AND l.url_key = k.url AND l.fetched_at > e.fetched_at)
+                    WHERE l.site_key = k.site AND l.url_key = k.url AND (visit_number(l.more), l.fetched_at) > (visit_number(e.more), e.fetched_at))
             RETURNING e.*),
     waiting AS (
         UPDATE url u SET again = true FROM last l WHERE u.site_key = l.site_key AND u.url_key = l.url_key),

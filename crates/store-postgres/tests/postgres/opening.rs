@@ -195,9 +195,9 @@ fn what_cannot_be_used_is_named() {
 
     let newer = Place::on(&server);
     drop(newer.open().expect("open"));
-    newer.execute("UPDATE meta SET version = 13");
+    newer.execute("UPDATE meta SET version = 14");
     let error = newer.open().err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 13, expected: 12, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 14, expected: 13, .. }), "{error}");
 
     let foreign = Place::on(&server);
     foreign.execute(&format!("CREATE SCHEMA {0}; CREATE TABLE {0}.url (x int)", foreign.schema));

@@ -1,6 +1,6 @@
 //! Visits after the first.
 
-use model::{Distance, Outcome, Purpose, Queued, Round, Timestamp, Visit};
+use model::{Distance, Outcome, Past, Purpose, Queued, Round, Timestamp, Visit};
 use weburl::UrlKey;
 
 use super::{Fixture, end, find, page, queue, reopen, url, visit};
@@ -80,6 +80,42 @@ pub(super) fn visited_again(fixture: &dyn Fixture) {
     assert_eq!((totals.pending, totals.again, totals.urls), (before.pending, 0, before.urls));
     assert_eq!(totals.outcomes.into_iter().collect::<Vec<_>>(), [(Outcome::HttpError, 1)], "the last counts");
     assert_eq!(store.view().expect("a view").earlier(first.key).expect("earlier").len(), 2);
+}
+
+pub(super) fn kept(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page(PAGE, 1), page("http://a.test/2", 1)]);
+    let first = of_round(PAGE, Outcome::Html, 1);
+    end(&*store, std::slice::from_ref(&first));
+    again(&*store, &[PAGE]);
+    for _ in 0..2 {
+        // One that waits for its first visit stays where it is.
+        let kept = keys(&[PAGE, "http://a.test/2", "http://a.test/unknown"]);
+        assert_eq!(store.commit(&Batch { kept, ..Batch::default() }).expect("commit"), Committed::default());
+    }
+    drop(store);
+    let store = fixture.open();
+    assert_eq!(queue(&*store, PAGE), ["http://a.test/2"]);
+    assert_eq!((last(&*store, PAGE), store.earlier(first.key).expect("earlier")), (Some(first), vec![]));
+    let totals = store.totals().expect("totals");
+    assert_eq!((totals.pending, totals.again, totals.count(Outcome::Html)), (1, 0, 1));
+    // It is visited in a later round.
+    again(&*store, &[PAGE]);
+    end(&*store, &[of_round(PAGE, Outcome::Binary, 3)]);
+    assert_eq!(store.totals().expect("totals").count(Outcome::Binary), 1);
+}
+
+pub(super) fn visited_after_the_clock_was_set_back(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page(PAGE, 1)]);
+    // The dates of the visits, in their order.
+    for (number, at) in (0..).zip([7, 9, 2, 3]) {
+        let past = Past { visits: number, ..Past::default() };
+        again(&*store, &[PAGE]);
+        end(&*store, &[Visit { at: Timestamp(at), past, ..of_round(PAGE, Outcome::Html, number + 1) }]);
+    }
+    let earlier = store.earlier(url(PAGE).key()).expect("earlier");
+    assert_eq!(earlier.iter().map(|visit| visit.at.0).collect::<Vec<_>>(), [7, 9, 2]);
 }
 
 pub(super) fn relaxed_again(fixture: &dyn Fixture) {

@@ -1,0 +1,66 @@
+//! Pages that have moved, and where they are now.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Change, PayloadDigest, Visit};
+use store::CrawlView;
+use weburl::{CanonicalUrl, UrlKey};
+
+use super::{ChangesError, Question, compare, each_page};
+
+/// A content, by digest and length.
+type Content = (PayloadDigest, u64);
+
+/// The new places of pages. They are not new themselves.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    /// Of pages that are gone without a redirect: the new page with the same content.
+    by_content: BTreeMap<UrlKey, UrlKey>,
+    /// All new places.
+    places: BTreeSet<UrlKey>,
+}
+
+impl Moves {
+    /// Finds the pages of a crawl that have moved in the time of a question. If pages are gone, the state is read a second time, for new pages
+    /// with their contents.
+    pub(super) fn find(view: &dyn CrawlView, question: &Question) -> Result<Self, ChangesError> {
+        let mut moves = Moves::default();
+        let mut gone: BTreeMap<Content, UrlKey> = BTreeMap::new();
+        each_page(view, &mut |entry| {
+            let Some((change, before, now)) = compare(view, &entry, question)? else { return Ok(()) };
+            if change == Change::Moved {
+                let target = now.target.as_deref().and_then(CanonicalUrl::from_canonical);
+                moves.places.extend(target.map(|target| target.key()));
+            } else if let Some(content) = before.as_ref().and_then(content_of).filter(|_| change == Change::Gone) {
+                gone.entry(content).or_insert(now.key);
+            }
+            Ok(())
+        })?;
+        if !gone.is_empty() {
+            each_page(view, &mut |entry| {
+                let Some((Change::New, _, now)) = compare(view, &entry, question)? else { return Ok(()) };
+                if let Some(gone) = content_of(&now).and_then(|content| gone.remove(&content)) {
+                    moves.by_content.insert(gone, now.key);
+                    moves.places.insert(now.key);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(moves)
+    }
+
+    /// Where a page that is gone has moved to, by its content.
+    pub(super) fn place_of(&self, gone: UrlKey) -> Option<UrlKey> {
+        self.by_content.get(&gone).copied()
+    }
+
+    /// Whether a page has moved here.
+    pub(super) fn is_place(&self, key: UrlKey) -> bool {
+        self.places.contains(&key)
+    }
+}
+
+/// The content that a visit found; an empty one says nothing.
+fn content_of(visit: &Visit) -> Option<Content> {
+    visit.digest.map(|digest| (digest, visit.length)).filter(|(_, length)| *length > 0)
+}

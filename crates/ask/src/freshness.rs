@@ -1,0 +1,276 @@
+//! How fresh the pages of a crawl are, how fast they change, and what visits have brought: estimates from the visits so far.
+//!
+//! Each page has a belief about its rate of change, learned from its visits and those of its site ([`frontier::revisit`]). A crawl with many
+//! URLs is sampled.
+
+use std::collections::BTreeMap;
+
+use frontier::revisit::{Belief, Prior, Seen};
+use model::{Purpose, Timestamp, Visit};
+use serde::Serialize;
+use store::{CrawlView, Entry, StoreError, current_visit};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
+
+/// Entries read from the state at once.
+const ENTRIES_AT_ONCE: usize = 1_000;
+/// Places in the order of the sites at which a crawl is read that has more URLs than are read from all these places.
+const PLACES: u64 = 200;
+/// Pages that the estimate is made from, at most.
+const PAGES_MAX: usize = 32_768;
+/// Pages of one site among them, at most.
+const SITE_PAGES_MAX: usize = 256;
+/// Sites and paths that are named, at most: those with most pages.
+const NAMED_MAX: usize = 100;
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// An estimate of the pages and documents that were there at their last visits.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Freshness {
+    /// Pages read for the estimate.
+    pub pages: u64,
+    /// The estimated share of pages that are identical to the live web.
+    pub fresh: f64,
+    /// The mean time since the last visit that told what was there, in days.
+    pub visited_days_ago: f64,
+    /// The mean of the estimated times since a page became different from its copy, in days; zero for fresh pages (Cho and Garcia-Molina,
+    /// *Synchronizing a database to improve freshness*, SIGMOD 2000).
+    pub age_days: f64,
+    /// Visits of these pages after the first.
+    pub visits_again: u64,
+    /// Of those, the visits that found a change.
+    pub changes: u64,
+    /// Change rates by site.
+    pub sites: Vec<Rate>,
+    /// Change rates by site and first part of the path.
+    pub paths: Vec<Rate>,
+}
+
+/// How fast the pages of a group change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    /// The site, or the beginning of the URLs.
+    pub of: String,
+    /// Pages read.
+    pub pages: u64,
+    /// The estimated typical time between two changes of a page, in days (geometric mean).
+    pub days_between_changes: f64,
+    /// The estimated share of pages that are identical to the live web.
+    pub fresh: f64,
+    /// Visits of these pages after the first.
+    pub visits_again: u64,
+    /// Of those, the visits that found a change.
+    pub changes: u64,
+}
+
+impl Freshness {
+    /// The estimate at a time; `None` if no page was visited a second time, since one visit tells nothing of changes.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn of(view: &dyn CrawlView, now: Timestamp) -> Result<Option<Self>, StoreError> {
+        let mut sites: BTreeMap<SiteKey, Vec<Page>> = BTreeMap::new();
+        let mut pages = 0;
+        let is_whole = view.totals()?.urls <= PLACES * ENTRIES_AT_ONCE as u64;
+        let mut after = None;
+        let mut place = 0;
+        while pages < PAGES_MAX {
+            let entries = view.scan(after, ENTRIES_AT_ONCE)?;
+            for entry in &entries {
+                let of_site = sites.entry(entry.candidate.url.key().site).or_default();
+                if pages < PAGES_MAX && of_site.len() < SITE_PAGES_MAX {
+                    let page = Page::read(view, entry, now)?;
+                    pages += usize::from(page.is_some());
+                    of_site.extend(page);
+                }
+            }
+            place += 1;
+            after = match entries.last() {
+                Some(last) if is_whole => Some(last.candidate.url.key()),
+                Some(_) if place < PLACES => Some(UrlKey { site: SiteKey(u64::MAX / PLACES * place), url: 0 }),
+                _ => break,
+            };
+        }
+        Ok(estimate(sites))
+    }
+
+    /// The share of later visits that found a change; `None` without a later visit.
+    #[must_use]
+    pub fn visit_yield(&self) -> Option<f64> {
+        (self.visits_again > 0).then(|| self.changes as f64 / self.visits_again as f64)
+    }
+}
+
+/// A page, as far as the estimate needs it.
+struct Page {
+    url: CanonicalUrl,
+    seen: Seen,
+    /// Seconds since the last visit that told what was there.
+    age: f64,
+    visits_again: u64,
+    changes: u64,
+}
+
+impl Page {
+    /// `None` if the URL is not a page that was there.
+    fn read(view: &dyn CrawlView, entry: &Entry, now: Timestamp) -> Result<Option<Self>, StoreError> {
+        let is_page = entry.candidate.purpose == Purpose::Page;
+        let Some(last) =
+            entry.visit.as_ref().filter(|last| is_page && (last.attempts > 0 || last.content_at.is_some()))
+        else {
+            return Ok(None);
+        };
+        let mut visits = if last.past.visits > 0 { view.earlier(last.key)? } else { Vec::new() };
+        let is_there = current_visit(last, &visits).outcome.is_fetched();
+        visits.push(last.clone());
+        let told = |visit: &&Visit| visit.outcome.is_fetched();
+        let Some(told) = visits.iter().rev().find(told).filter(|_| is_there) else { return Ok(None) };
+        Ok(Some(Page {
+            url: entry.candidate.url.clone(),
+            seen: Seen::of(&visits),
+            age: now.apart(told.at).as_secs_f64(),
+            visits_again: last.past.visits.into(),
+            changes: last.past.changes.into(),
+        }))
+    }
+}
+
+/// A group of pages, while they are added up.
+#[derive(Default)]
+struct Sum {
+    pages: u64,
+    fresh: f64,
+    ln_interval: f64,
+    visits_again: u64,
+    changes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, page: &Page, belief: &Belief) {
+        self.pages += 1;
+        self.fresh += belief.freshness(page.age);
+        self.ln_interval += belief.interval().ln();
+        self.visits_again += page.visits_again;
+        self.changes += page.changes;
+    }
+
+    fn rate(self, of: String) -> Rate {
+        let Sum { pages, fresh, ln_interval, visits_again, changes } = self;
+        let count = pages.max(1) as f64;
+        let days_between_changes = (ln_interval / count).exp() / DAY;
+        Rate { of, pages, days_between_changes, fresh: fresh / count, visits_again, changes }
+    }
+}
+
+fn estimate(sites: BTreeMap<SiteKey, Vec<Page>>) -> Option<Freshness> {
+    let all: Vec<Seen> = sites.values().flatten().map(|page| page.seen.clone()).collect();
+    let of_all = Prior::learn(&Prior::default(), &all);
+    let (mut whole, mut ages, mut visited) = (Sum::default(), 0.0, 0.0);
+    let (mut of_sites, mut of_paths) = (Vec::new(), Vec::new());
+    for pages in sites.into_values().filter(|pages| !pages.is_empty()) {
+        let seen: Vec<Seen> = pages.iter().map(|page| page.seen.clone()).collect();
+        let prior = Prior::learn(&of_all, &seen);
+        let (mut of_site, mut by_path) = (Sum::default(), BTreeMap::<String, Sum>::new());
+        for page in &pages {
+            let belief = Belief::new(&prior, &page.seen);
+            ages += belief.age(page.age);
+            visited += page.age;
+            [&mut whole, &mut of_site, by_path.entry(path_of(&page.url)).or_default()]
+                .into_iter()
+                .for_each(|sum| sum.add(page, &belief));
+        }
+        of_sites.push(of_site.rate(pages[0].url.site().to_string()));
+        of_paths.extend(by_path.into_iter().map(|(path, sum)| sum.rate(path)));
+    }
+    if whole.visits_again == 0 {
+        return None;
+    }
+    for rates in [&mut of_sites, &mut of_paths] {
+        rates.sort_by_key(|rate| std::cmp::Reverse(rate.pages));
+        rates.truncate(NAMED_MAX);
+    }
+    let count = whole.pages as f64;
+    Some(Freshness {
+        pages: whole.pages,
+        fresh: whole.fresh / count,
+        visited_days_ago: visited / count / DAY,
+        age_days: ages / count / DAY,
+        visits_again: whole.visits_again,
+        changes: whole.changes,
+        sites: of_sites,
+        paths: of_paths,
+    })
+}
+
+/// The site and the first part of the path: `https://example.org/news/`.
+fn path_of(url: &CanonicalUrl) -> String {
+    let path = url.path();
+    let end = path.char_indices().skip(1).find(|(_, c)| *c == '/').map_or(1, |(at, _)| at + 1);
+    format!("{}{}", url.site(), &path[..end.min(path.len())])
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Candidate, Outcome, PayloadDigest};
+    use store::{Batch, MemoryStore, Store};
+
+    use super::*;
+
+    const DAY_US: u64 = 86_400_000_000;
+
+    /// A store with pages and the contents that visits found, one a day; 0 where the page was gone.
+    fn store(pages: &[(&str, &[u8])]) -> MemoryStore {
+        let store = MemoryStore::new();
+        for (path, contents) in pages {
+            let url = CanonicalUrl::from_canonical(&format!("http://a.test{path}")).expect("a URL");
+            let key = url.key();
+            store.commit(&Batch { found: vec![Candidate::seed(url)], ..Batch::default() }).expect("a commit");
+            let (mut changes, mut before) = (0, None);
+            for (day, content) in (0u32..).zip(*contents) {
+                let (outcome, status) = if *content == 0 { (Outcome::HttpError, 404) } else { (Outcome::Html, 200) };
+                let at = Timestamp(u64::from(day) * DAY_US);
+                let digest = (*content > 0).then_some(PayloadDigest([*content; 20]));
+                changes += u32::from(before.is_some_and(|before| before != *content));
+                before = Some(*content);
+                let visit = Visit::without_fetch(key, outcome, String::new(), at);
+                let mut visit = Visit { status, digest, attempts: 1, round: day + 1, ..visit };
+                (visit.past.visits, visit.past.changes) = (day, changes);
+                visit.content_at = (*content == 0).then_some(Timestamp(0));
+                store.commit(&Batch { again: vec![key], ..Batch::default() }).expect("a commit");
+                store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
+            }
+        }
+        store
+    }
+
+    #[test]
+    fn pages_that_change_are_less_fresh_than_those_that_do_not() {
+        let (fast, slow): (Vec<u8>, Vec<u8>) = ((1..=20).collect(), vec![1; 20]);
+        let mut pages: Vec<(String, &[u8])> = (0..10).map(|n| (format!("/news/{n}"), &fast[..])).collect();
+        pages.extend((0..10).map(|n| (format!("/docs/{n}"), &slow[..])));
+        pages.push(("/gone".to_owned(), &[1, 0]));
+        let pages: Vec<(&str, &[u8])> = pages.iter().map(|(path, contents)| (path.as_str(), *contents)).collect();
+        let store = store(&pages);
+        let freshness = Freshness::of(&store, Timestamp(20 * DAY_US)).expect("a state").expect("an estimate");
+        // The page that is gone is no copy.
+        assert_eq!((freshness.pages, freshness.visits_again, freshness.changes), (20, 20 * 19, 10 * 19));
+        assert_eq!(freshness.visit_yield(), Some(0.5));
+        assert!((freshness.visited_days_ago - 1.0).abs() < 1e-9, "{freshness:?}");
+        assert!((0.4..0.7).contains(&freshness.fresh) && (0.0..1.0).contains(&freshness.age_days), "{freshness:?}");
+        let paths: Vec<(&str, u64)> = freshness.paths.iter().map(|rate| (rate.of.as_str(), rate.pages)).collect();
+        assert_eq!(paths, [("http://a.test/docs/", 10), ("http://a.test/news/", 10)]);
+        let [docs, news] = [&freshness.paths[0], &freshness.paths[1]];
+        assert!(docs.fresh > 0.9 && news.fresh < 0.4, "{freshness:?}");
+        assert!(docs.days_between_changes > 20.0 && news.days_between_changes < 1.0, "{freshness:?}");
+        assert_eq!((freshness.sites[0].of.as_str(), freshness.sites.len()), ("http://a.test", 1));
+        // Later, less is fresh.
+        let later = Freshness::of(&store, Timestamp(40 * DAY_US)).expect("a state").expect("an estimate");
+        assert!(later.fresh < freshness.fresh && later.age_days > freshness.age_days, "{later:?}");
+    }
+
+    #[test]
+    fn one_visit_tells_nothing_of_changes() {
+        assert_eq!(Freshness::of(&store(&[("/", &[1])]), Timestamp(DAY_US)).expect("a state"), None);
+        assert_eq!(Freshness::of(&store(&[]), Timestamp(DAY_US)).expect("a state"), None);
+    }
+}

@@ -1,0 +1,1 @@
+-- Format 13. The functions order the visits of a URL by their number (`visit_number`), since a clock may be set back between two visits.
