@@ -33,6 +33,10 @@ bench *arguments:
 profile:
     cargo xtask profile
 
+# The packages of a release (docs/releasing.md)
+dist:
+    cargo xtask dist
+
 # Fuzz one target for ten minutes (docs/fuzzing.md)
 fuzz target:
     fuzz/run.sh {{target}} 600

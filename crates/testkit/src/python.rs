@@ -19,7 +19,7 @@ pub fn python(modules: &[&str]) -> Command {
 
 /// Runs a program that must end well, and gives what it printed.
 pub fn runs(command: &mut Command) -> String {
-    let Output { status, stdout, stderr } = command.output().expect("python3 starts");
+    let Output { status, stdout, stderr } = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let (stdout, stderr) = (String::from_utf8_lossy(&stdout).into_owned(), String::from_utf8_lossy(&stderr));
     assert!(status.success(), "{command:?}\n{stdout}\n{stderr}");
     stdout

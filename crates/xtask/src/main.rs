@@ -1,6 +1,7 @@
 //! Developer tools: `cargo xtask` alone lists them.
 
 mod bench;
+mod dist;
 mod needs;
 mod pictures;
 mod profile;
@@ -22,7 +23,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   bench WHAT    whole crawls, some beside other crawlers, with speed and memory; `bench` alone lists them
   site          the documentation as a site in target/site/html; fails where a link is broken
   pictures      the pictures of the README, in docs/pictures
-  profile       where the processor's time of a crawl goes, as a flame graph";
+  profile       where the processor's time of a crawl goes, as a flame graph
+  dist          the packages of a release; `dist --help` lists its options";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         ["site", arguments @ ..] => site::run(arguments),
         ["pictures", arguments @ ..] => pictures::run(arguments),
         ["profile", arguments @ ..] => profile::run(arguments),
+        ["dist", arguments @ ..] => dist::run(arguments),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -7,8 +7,11 @@ use anyhow::bail;
 
 use crate::workspace::workspace;
 
+/// What reads the headers of a binary, and strips it.
+pub const BINUTILS: (&str, &str) = ("binutils", "/usr/bin/objdump");
+
 /// Debian packages with the file by which each is known to be there.
-const PACKAGES: [(&str, &str); 8] = [
+const PACKAGES: [(&str, &str); 10] = [
     ("python3", "/usr/bin/python3"),
     ("python3-doc", "/usr/share/doc/python3-doc/html/index.html"),
     ("postgresql-doc-15", "/usr/share/doc/postgresql-doc-15/html/index.html"),
@@ -17,6 +20,8 @@ const PACKAGES: [(&str, &str); 8] = [
     ("chromium", "/usr/bin/chromium"),
     ("iproute2", "/usr/bin/ip"),
     ("curl", "/usr/bin/curl"),
+    BINUTILS,
+    ("npm", "/usr/bin/npm"),
 ];
 
 /// Packages for Python, with the module by which each is known to be there: the readers of what we write that are not ours.
