@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: whole crawls by the binary of the profile `dist`, some beside other crawlers. `docs/performance.md` tells what they showed.
 
 pub mod argiope;
+mod clone;
 mod compare;
 mod crawlers;
 pub mod documentation;
@@ -31,10 +32,11 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   freshness [PAGES] [VISITS] [WEB...]
                      a simulated web that changes: how fresh copies are by our rule, by others and at best; what choosing costs
   synthetic [PAGES]  webs that are computed, of that many pages (default 100000 and 1000000), with and without the dataset
+  clone              the README's commands in a fresh clone, from an empty target directory: how long a newcomer waits
 
   --rounds N         how often each crawls, in turn (default 5)
   --binary FILE      the binary of argiope; without it one is built (profile dist)
-  --only A,B         these crawlers only: argiope, argiope-state-only, spider, wget2, scrapy
+  --only A,B         these crawlers only: argiope, argiope-state-only, spider, wget2, scrapy; of clone: crawl, test
 
 Results are kept in bench/runs. What one needs is installed where that is possible, or named.";
 
@@ -101,6 +103,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "rules" => rules::run(&options),
         "freshness" => freshness(arguments),
         "synthetic" => synthetic::run(&options),
+        "clone" => clone::run(&options),
         _ => bail!("no benchmark {what}\n{USAGE}"),
     }
 }
