@@ -1,6 +1,8 @@
 //! What clients ask of a crawl by several workers, as `proto/argiope/v1/argiope.proto` says it: the messages, what a server
 //! implements ([`crawler_server::Crawler`]), and a client ([`crawler_client::CrawlerClient`]).
 //!
+//! The code in `generated` is made from the contract by a test (`tests/contract.rs`), so that a build needs no generator.
+//!
 //! The messages are the JSON API as they stand. Nothing but messages is here, so that a client needs no crawler.
 
 mod generated {
@@ -8,16 +10,16 @@ mod generated {
         missing_docs,
         clippy::allow_attributes,
         clippy::allow_attributes_without_reason,
-        reason = "made by the build from the contract, which says what each is"
+        reason = "made from the contract, which says what each is"
     )]
 
-    tonic::include_proto!("argiope.v1");
+    include!("../generated/argiope.v1.rs");
 }
 
 pub use generated::*;
 
 /// The contract in the form that reflection tells clients.
-pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+pub const DESCRIPTORS: &[u8] = include_bytes!("../generated/descriptors.bin");
 
 #[cfg(test)]
 mod tests {

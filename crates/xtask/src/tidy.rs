@@ -23,6 +23,9 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 /// Where builds and benchmarks put what they make.
 const BUILD_DIRECTORY: &str = "target";
 
+/// Code that a test makes and compares.
+const GENERATED_DIRECTORY: &str = "generated";
+
 /// Names that say nothing about what is in a module.
 const FORBIDDEN_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
@@ -273,7 +276,8 @@ fn check_file(file: &Path, problems: &mut Vec<String>) -> anyhow::Result<()> {
         problems.push(format!("{}: {} bytes, more than {FILE_BYTES_MAX}", file.display(), metadata.len()));
     }
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    if file.extension().is_none_or(|extension| extension != "rs") {
+    let is_generated = file.components().any(|part| part.as_os_str() == GENERATED_DIRECTORY);
+    if is_generated || file.extension().is_none_or(|extension| extension != "rs") {
         return Ok(());
     }
     if FORBIDDEN_NAMES.contains(&&*stem) {
