@@ -80,8 +80,8 @@ type PlaceOf<'p> = &'p mut dyn FnMut(&mut Taking, u64, &Line) -> Option<(u32, u6
 struct Taking {
     sorter: Sorter,
     listing: Listing,
-    /// The numbers of sources that indexes name.
-    by_path: HashMap<(PathBuf, String), u32>,
+    /// The sources that indexes name, each with its number and its committed length in bytes.
+    by_path: HashMap<PathBuf, (u32, u64)>,
     unverifiable: u64,
 }
 
@@ -102,7 +102,8 @@ impl Taking {
     fn warc(&mut self, path: &Path) -> Result<(), AgainstError> {
         let source = self.source(path, Kind::Warc, 0);
         let file = File::open(path).map_err(AgainstError::io(path))?;
-        self.records(path, source, BufReader::new(file))
+        let committed = archive::committed_bytes(path).map_err(AgainstError::io(path))?;
+        self.records(path, source, BufReader::new(file.take(committed.unwrap_or(u64::MAX))))
     }
 
     /// The responses of a WARC file.
@@ -142,11 +143,14 @@ impl Taking {
                 taking.unverifiable += 1;
                 return Some((source, place));
             };
-            let key = (warc, String::new());
-            let known = taking.by_path.get(&key).copied();
-            let source = known.unwrap_or_else(|| taking.source(&key.0, Kind::Warc, 0));
-            taking.by_path.insert(key, source);
-            Some((source, line.offset))
+            let known = taking.by_path.get(&warc).copied();
+            let (source, committed) = known.unwrap_or_else(|| {
+                // An index whose crawl cannot say what it has committed is believed: each record is read before it is referred to.
+                let committed = archive::committed_bytes(&warc).ok().flatten().unwrap_or(u64::MAX);
+                (taking.source(&warc, Kind::Warc, 0), committed)
+            });
+            taking.by_path.insert(warc, (source, committed));
+            (line.offset < committed).then_some((source, line.offset))
         })
     }
 

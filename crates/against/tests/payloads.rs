@@ -134,6 +134,32 @@ fn an_index_stands_for_its_warc_file_and_alone_is_believed_unread() {
 }
 
 #[test]
+fn what_a_crawl_has_not_committed_is_left_out() {
+    let place = Place::new();
+    let segment = place.path("argiope-20261121083000-00000.warc.gz");
+    warc(&segment, 0..10);
+    let half = {
+        let first = place.take_in(&["argiope-20261121083000-00000.warc.gz"]);
+        assert_eq!(first.payloads, 10);
+        let mut reader = warc::Reader::open(&segment, 0).expect("a file");
+        let mut offset = 0;
+        for _ in 0..=5 {
+            let record = reader.next_record().expect("valid").expect("a record");
+            offset = record.offset();
+            record.finish().expect("valid");
+        }
+        offset
+    };
+    write_index(&segment, place.path("argiope-20261121083000-00000.cdxj")).expect("an index");
+    std::fs::write(place.path("acknowledged"), format!("0a1b {:>10} {half:>20}\n", 0)).expect("written");
+    for given in ["argiope-20261121083000-00000.warc.gz", "argiope-20261121083000-00000.cdxj"] {
+        let earlier = Place::new();
+        let taken = take_in(&earlier.path("against"), &[place.path(given)]).expect("taken in");
+        assert_eq!(taken.payloads, 5, "{given}");
+    }
+}
+
+#[test]
 fn bodies_in_chunks_are_found_by_what_the_chunks_hold() {
     let place = Place::new();
     // The second is broken off, and the third only says that it is in chunks.

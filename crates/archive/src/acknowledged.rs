@@ -11,6 +11,8 @@ use std::path::Path;
 
 use store::Segment;
 
+use crate::names::serial_of;
+
 /// The file's name in the archive's directory.
 pub(super) const FILE: &str = "acknowledged";
 /// The longest file that is read, in bytes.
@@ -69,6 +71,21 @@ impl Said {
     }
 }
 
+/// How much of a segment its crawl has committed, in bytes, by the file beside it; `None` if nothing says less than all of it. The rest may
+/// be cut off when the crawl goes on.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn committed_bytes(segment: &Path) -> io::Result<Option<u64>> {
+    let Some(serial) = segment.file_name().and_then(|name| serial_of(&name.to_string_lossy())) else { return Ok(None) };
+    let Some(said) = Said::read(segment.parent().unwrap_or(Path::new("")))? else { return Ok(None) };
+    Ok(match said.reach {
+        Some(last) if serial < last.serial => None,
+        Some(last) if serial == last.serial => Some(last.length),
+        Some(_) | None => Some(0),
+    })
+}
+
 fn ignore_garbage(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::InvalidData { Ok(()) } else { Err(error) }
 }
@@ -123,6 +140,23 @@ mod tests {
         assert_eq!(Said::read(dir.path()).expect("readable"), said(reach));
         file.note(&[segment(0, 99)]).expect("noted");
         assert_eq!(Said::read(dir.path()).expect("readable"), said(reach), "it says less");
+    }
+
+    #[test]
+    fn what_is_committed_of_a_segment_is_known() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let committed = |name: &str| committed_bytes(&dir.path().join(name)).expect("readable");
+        assert_eq!(committed("argiope-20260101000000-00001.warc.gz"), None, "nothing says so");
+        let reach = Some(Reach { serial: 1, length: 70 });
+        Acknowledged::begin(dir.path(), Said { crawl_id: "0a1b".to_owned(), reach }).expect("made");
+        for (name, expect) in [
+            ("argiope-20260101000000-00000.warc.gz", None),
+            ("argiope-20260101000000-00001.warc.gz", Some(70)),
+            ("argiope-20260101000000-00002.warc.gz", Some(0)),
+            ("foreign.warc.gz", None),
+        ] {
+            assert_eq!(committed(name), expect, "{name}");
+        }
     }
 
     #[test]

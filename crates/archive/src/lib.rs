@@ -2,6 +2,7 @@
 
 mod acknowledged;
 mod error;
+mod names;
 mod recovery;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use warc::{IndexWriter, Location, Record, RecordId, RefersTo, SegmentWriter};
 use weburl::CanonicalUrl;
 
 use acknowledged::Acknowledged;
+pub use acknowledged::committed_bytes;
 pub use error::ArchiveError;
 use error::{failed, not_indexed};
 pub use recovery::{
@@ -609,7 +611,7 @@ pub fn write_index(segment: &Path) -> Result<(), ArchiveError> {
 #[must_use]
 pub fn index_path(segment: &Path) -> PathBuf {
     let name = segment.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    segment.with_file_name(format!("{}.cdxj", name.trim_end_matches(".warc.gz")))
+    segment.with_file_name(format!("{}.cdxj", names::stem_of(&name)))
 }
 
 /// The id of the warcinfo record that a segment begins with.

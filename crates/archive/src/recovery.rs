@@ -20,6 +20,7 @@ use store::{CrawlView, Segment, StoreError};
 
 use super::acknowledged::{Acknowledged, Reach, Said};
 use super::error::directory;
+use super::names::{BEGINNING, ENDING, serial_of, stem_of};
 use super::{ArchiveError, ORPHANED, index_path, remove_if_there};
 
 /// The field of a warcinfo record that names the crawl.
@@ -333,15 +334,6 @@ fn free_name(dir: &Path, stem: &str) -> PathBuf {
     path
 }
 
-/// The beginning of the names of segments.
-const BEGINNING: &str = "argiope-";
-/// The ending of the names of segments.
-const ENDING: &str = ".warc.gz";
-
-fn stem_of(name: &str) -> &str {
-    name.trim_end_matches(ENDING)
-}
-
 /// The segments in a directory, by name.
 fn segments_in(dir: &Path) -> Result<Vec<Orphan>, ArchiveError> {
     let mut segments = Vec::new();
@@ -362,11 +354,6 @@ fn names_in(dir: &Path) -> Result<Vec<String>, ArchiveError> {
         entries.map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned())).collect()
     });
     names.map_err(|source| directory(dir, source))
-}
-
-/// The serial number in the name of a segment.
-fn serial_of(name: &str) -> Option<u32> {
-    stem_of(name).rsplit('-').next()?.parse().ok()
 }
 
 /// Whether a segment is of this crawl, or was cut off before it said of which it is.

@@ -12,6 +12,9 @@ pub(crate) const SUPERSEDED_DIR: &str = "superseded";
 /// The extension of a list.
 pub(crate) const SUPERSEDED_EXTENSION: &str = "keys";
 
+/// The extension of a file that is being written.
+const UNFINISHED: &str = "unfinished";
+
 /// The name, in place of a segment's, of the file of pages that have no record in the archive.
 pub const UNRECORDED: &str = "unrecorded";
 
@@ -60,6 +63,18 @@ impl Layout {
     /// # Errors
     /// The directory cannot be read. One that is not there has no files.
     pub fn files(&self, table: Table) -> Result<Vec<PathBuf>, DatasetError> {
+        self.files_with(table, "parquet")
+    }
+
+    /// The files of a table that are being written, or that a killed process left.
+    ///
+    /// # Errors
+    /// As [`Layout::files`].
+    pub fn unfinished_files(&self, table: Table) -> Result<Vec<PathBuf>, DatasetError> {
+        self.files_with(table, UNFINISHED)
+    }
+
+    fn files_with(&self, table: Table, ending: &str) -> Result<Vec<PathBuf>, DatasetError> {
         let dir = self.root.join(table.as_str());
         let entries = match std::fs::read_dir(&dir) {
             Ok(entries) => entries,
@@ -71,7 +86,7 @@ impl Layout {
             let path = entry.map_err(|error| DatasetError::io(&dir, error))?.path();
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let is_read = self.only.as_ref().is_none_or(|only| only.contains(stem));
-            if is_read && path.extension().is_some_and(|extension| extension == "parquet") {
+            if is_read && path.extension().is_some_and(|extension| extension == ending) {
                 files.push(path);
             }
         }
@@ -89,6 +104,13 @@ impl Layout {
 /// The name of a segment's files, without their extension.
 fn stem_of(segment: &str) -> &str {
     segment.trim_end_matches(".warc.gz")
+}
+
+/// The file of a table while it is written. Tools that read a directory of Parquet files (Arrow, pandas, Spark) leave out names that begin
+/// with `_`.
+pub(crate) fn unfinished(path: &Path) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("_{stem}.{UNFINISHED}"))
 }
 
 /// The list of the segment with this name, without its extension.

@@ -16,6 +16,7 @@ use parquet::schema::types::ColumnPath;
 
 use crate::columns::{Stored, TEXT_COLUMN};
 use crate::encode::{Texts, Zstd};
+use crate::layout::unfinished;
 use crate::links::LinkGroup;
 use crate::read::covered;
 use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
@@ -32,9 +33,6 @@ const ROW_GROUP_BYTES: usize = 8 << 20;
 const DICTIONARY_BYTES: usize = 4 << 20;
 /// The size of a data page, in bytes.
 const PAGE_BYTES: usize = 128 << 10;
-/// The extension of a file that is being written.
-const UNFINISHED: &str = "unfinished";
-
 /// The three files of one segment while they are written. What is dropped unfinished leaves no file that a reader takes
 /// for one.
 pub struct SegmentTables {
@@ -220,7 +218,7 @@ pub(crate) struct TableFile {
 
 impl TableFile {
     pub(crate) fn begin(table: Table, path: PathBuf) -> Result<Self, DatasetError> {
-        let target = Target { unfinished: path.with_extension(UNFINISHED), path };
+        let target = Target { unfinished: unfinished(&path), path };
         let dir = target.path.parent().unwrap_or(Path::new(""));
         if let Some(root) = dir.parent() {
             std::fs::create_dir_all(root).map_err(|error| DatasetError::io(root, error))?;

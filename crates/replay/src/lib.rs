@@ -157,8 +157,11 @@ impl<'s> Replay<'s> {
         Ok(against.as_ref())
     }
 
-    /// The record of an earlier archive with the payload of a revisit.
-    fn elsewhere(&mut self, revisit: &Header) -> Result<Option<LoadedRecord>, AgainstError> {
+    /// The record of an earlier archive (`--against`) with the payload of a revisit.
+    ///
+    /// # Errors
+    /// What earlier archives hold cannot be looked up.
+    pub fn elsewhere(&mut self, revisit: &Header) -> Result<Option<LoadedRecord>, AgainstError> {
         let Some(digest) = revisit.get("WARC-Payload-Digest").and_then(Digest::parse) else { return Ok(None) };
         let (digest, bytes_max) = (PayloadDigest(*digest.as_bytes()), self.payload_bytes_max);
         self.against()?.map_or(Ok(None), |against| against.payload(digest, bytes_max))

@@ -42,7 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("deflate", &[]),
     ("warc", &["deflate", "fresh", "sort"]),
     ("store", &["model", "weburl"]),
-    ("against", &["fresh", "model", "sort", "warc"]),
+    ("against", &["archive", "fresh", "model", "sort", "warc"]),
     ("store-embedded", &["fresh", "model", "stages", "store", "weburl"]),
     ("coordination", &["model", "store", "weburl"]),
     ("database", &[]),

@@ -141,7 +141,7 @@ impl Answers {
         self.damaged_files.insert(name);
     }
 
-    /// Forgets revisits of what is not there, and reads the originals that are in the crawl's own archive.
+    /// Forgets revisits of what is not there, and reads the originals that are in the crawl's own archive or in an earlier one.
     fn drop_unusable(&mut self, replay: &mut Replay<'_>, store: &dyn Store) -> anyhow::Result<()> {
         let revisits: Vec<SetAside> = self.found.values().filter(|found| found.is_revisit).cloned().collect();
         for SetAside { url, place, .. } in revisits {
@@ -154,7 +154,8 @@ impl Answers {
             let entry = target.map(|target| store.get(target.key())).transpose()?.flatten();
             let location = entry.and_then(|entry| entry.visit?.location);
             let original = location.and_then(|location| replay.record(location).ok());
-            match original.filter(|original| original.header.record_id() == refers_to.as_deref()) {
+            let original = original.filter(|original| original.header.record_id() == refers_to.as_deref());
+            match original.map_or_else(|| replay.elsewhere(&record.header), |original| Ok(Some(original)))? {
                 Some(original) => drop(self.originals.insert(url.key(), original)),
                 None => {
                     self.found.remove(&url.key());

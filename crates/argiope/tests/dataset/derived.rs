@@ -8,6 +8,7 @@ use testweb::Web;
 
 use crate::webs::crawl_every_outcome;
 use testkit::crawled::Crawled;
+use testkit::python::script;
 use testkit::tables::{Row, rows};
 
 fn all_rows(dir: &str) -> [Vec<Row>; 3] {
@@ -35,6 +36,20 @@ fn a_dataset_that_was_deleted_is_derived_the_same() {
     assert_eq!(all_rows(crawled.dir()), before);
     assert_eq!(files(crawled.dir()), files_before);
     assert!(crawled.run("derive", &[]).stdout.contains("nothing is missing"));
+}
+
+#[test]
+fn unfinished_files_disturb_no_reader_and_go_with_the_next_run() {
+    let crawled = crawl_every_outcome(&[]);
+    let table = PathBuf::from(crawled.dir()).join("dataset/pages");
+    let unfinished = ["_argiope-20260101000000-00009.unfinished", "argiope-20260101000000-00009.unfinished"];
+    std::fs::write(table.join(unfinished[0]), "half").expect("written");
+    let count = "import sys, pandas\nprint(len(pandas.read_parquet(sys.argv[1], columns=['url'])))";
+    let read = script(&["pandas", "pyarrow"], count, &[table.to_str().expect("UTF-8")]);
+    assert_eq!(read.trim(), rows(crawled.dir(), Table::Pages).len().to_string());
+    std::fs::write(table.join(unfinished[1]), "as an earlier version left it").expect("written");
+    assert_eq!(crawled.crawl(&[]).code, 0);
+    assert_eq!(unfinished.map(|name| table.join(name).exists()), [false, false]);
 }
 
 #[test]

@@ -224,6 +224,19 @@ fn an_earlier_archive_that_is_gone_is_reported() {
 }
 
 #[test]
+fn pages_whose_payload_is_in_an_earlier_archive_are_adopted() {
+    let first = crawl("<p>As it was.", &[]);
+    let second = crawl("<p>As it is.", &["--against", first.dir()]);
+    let outcomes = |crawled: &Crawled| rows(crawled).iter().map(|row| row["outcome"].clone()).collect::<Vec<_>>();
+    let before = outcomes(&second);
+    std::fs::remove_dir_all(Path::new(second.dir()).join("state")).expect("a state");
+    let adopted = second.run("adopt", &["http://small.test/"]);
+    assert_eq!(adopted.code, 0, "{adopted:?}");
+    assert!(adopted.stdout.contains("5 pages adopted"), "{adopted:?}");
+    assert_eq!(outcomes(&second), before);
+}
+
+#[test]
 fn a_refused_run_changes_no_file() {
     let crawled = crawl("<p>As it was.", &[]);
     let files = || {

@@ -131,7 +131,7 @@ fn no_file_elsewhere_is_changed_through_a_link() {
         "dataset/unsettled".to_owned(),
         "dataset/graph/lock".to_owned(),
         format!("dataset/graph/{segment}.unfinished"),
-        format!("dataset/pages/{segment}.unfinished"),
+        format!("dataset/pages/_{}.unfinished", segment.trim_end_matches(".warc.gz")),
         "live.socket".to_owned(),
     ];
     let link = || {

@@ -94,12 +94,17 @@ impl Deriver<'_> {
         self.rows_of(self.missing()?, &|_| ())
     }
 
-    /// Removes the files of segments that the state does not know: they were set aside, and are derived again when they are adopted.
+    /// Removes the files of segments that the state does not know: they were set aside, and are derived again when they are adopted. Removes
+    /// files that a killed process left unfinished, too.
     ///
     /// # Errors
     /// The state or the dataset cannot be read, or a file cannot be removed.
     pub fn remove_stale(&self) -> anyhow::Result<()> {
-        for path in self.stale()? {
+        let mut left = self.stale()?;
+        for table in Table::ALL {
+            left.extend(self.layout.unfinished_files(table)?);
+        }
+        for path in left {
             std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
         }
         Ok(())
