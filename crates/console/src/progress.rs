@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use crawl::Outlook;
+use crawl::outlook::waits_in_words;
 use engine::Progress;
 
 use crate::message::{Level, log, show};
@@ -145,13 +146,14 @@ fn line(before: &Progress, now: &Progress, outlook: Option<&Outlook>) -> String 
 /// What is left, behind the progress.
 fn left(outlook: &Outlook) -> String {
     let Outlook { waiting, failed, kept_out, disk_bytes, .. } = *outlook;
+    let waits = waits_in_words(&outlook.waits).map(|waits| format!("  waits for {waits}")).unwrap_or_default();
     let expected = outlook.disk_bytes_expected.filter(|_| waiting > 0);
     let expected = expected.map(|bytes| format!(" and {} more", human_bytes(bytes))).unwrap_or_default();
     let ends = outlook.ends_in.filter(|_| waiting > 0).map(|time| Duration::from_secs(time.as_secs()));
     let ends = ends.map(|time| format!("  at least {} left", humantime::format_duration(time))).unwrap_or_default();
     let errors = if failed > 0 { format!("  {failed} failed") } else { String::new() };
     let refused = if kept_out > 0 { format!("  {kept_out} kept out") } else { String::new() };
-    format!("  {waiting} URLs waiting{errors}{refused}  {} on disk{expected}{ends}", human_bytes(disk_bytes))
+    format!("  {waiting} URLs waiting{errors}{refused}  {} on disk{expected}{ends}{waits}", human_bytes(disk_bytes))
 }
 
 #[cfg(test)]
@@ -166,6 +168,9 @@ mod tests {
         let outlook = Outlook { failed: 2, kept_out: 7, disk_bytes_expected: Some(3_000_000), ends_in, ..outlook };
         let all = "  300 URLs waiting  2 failed  7 kept out  1.5 MB on disk and 3.0 MB more  at least 2m 30s left";
         assert_eq!(left(&outlook), all);
-        assert_eq!(left(&Outlook { waiting: 0, ..outlook }), "  0 URLs waiting  2 failed  7 kept out  1.5 MB on disk");
+        assert_eq!(
+            left(&Outlook { waiting: 0, ..outlook.clone() }),
+            "  0 URLs waiting  2 failed  7 kept out  1.5 MB on disk"
+        );
     }
 }

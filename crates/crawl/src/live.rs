@@ -14,10 +14,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use engine::{Prospect, Waits};
+use serde::de::DeserializeOwned;
 use settings::{Usage, usage};
 use store::{CrawlView, StoreError};
 use view_wire::{RemoteView, WireError};
+use weburl::SiteKey;
 
+use crate::Scheduler;
 use crate::held::Identity;
 use crate::steer::Change;
 
@@ -35,6 +39,10 @@ const STEER: &str = "steer ";
 const STEERED: &str = "steered\n";
 /// Begins the reply to a change that cannot be used; why follows.
 const REFUSED: &str = "refused: ";
+/// Begins a question for what is next for a site; its key follows, in decimal.
+const PROSPECT: &str = "prospect ";
+/// Asks what holds the sites of the crawl up.
+const WAITS: &str = "waits\n";
 /// The longest request, in bytes: a change may have many seeds.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
 /// Processes that are answered at once. Each keeps a snapshot of the state. Others wait for their turn.
@@ -52,8 +60,8 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 const THINKS_MAX: Duration = Duration::from_secs(3_600);
 /// The longest that a crawl may take to complete its files.
 const PUBLISH_TIME_MAX: Duration = Duration::from_secs(300);
-/// The longest reply to a publish request, in bytes.
-const ANSWER_BYTES_MAX: u64 = 4_096;
+/// The longest reply to a request other than for a view, in bytes. It may name a URL, with the reason of its end.
+const ANSWER_BYTES_MAX: u64 = 65_536;
 
 /// The answers of a running crawl.
 pub struct Answers {
@@ -63,6 +71,8 @@ pub struct Answers {
     pub publish: Option<Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>>,
     /// Changes the crawl; `None` if it is changed elsewhere.
     pub steer: Option<Steer>,
+    /// Asks the scheduler; `None` if it cannot be asked.
+    pub scheduler: Option<Scheduler>,
 }
 
 /// Changes a crawl.
@@ -171,12 +181,9 @@ impl Asking {
                 let _ = stream.set_read_timeout(Some(THINKS_MAX));
                 let _ = view_wire::serve(stream, &*view);
             }
-            _ => {
-                let Some(change) = request.strip_prefix(STEER).filter(|change| change.ends_with('\n')) else { return };
-                let said = match answers.steer(change) {
-                    Ok(()) => STEERED.to_owned(),
-                    Err(error) if error.is::<Usage>() => format!("{REFUSED}{error:#}\n"),
-                    Err(error) => format!("{error:#}\n"),
+            (request, _) => {
+                let Some(said) = request.strip_suffix('\n').and_then(|request| answers.of_scheduler(request)) else {
+                    return;
                 };
                 let _ = stream.write_all(said.as_bytes());
             }
@@ -185,6 +192,23 @@ impl Asking {
 }
 
 impl Answers {
+    /// The answer to a request that concerns the scheduler: a change, or a question.
+    fn of_scheduler(&self, request: &str) -> Option<String> {
+        if let Some(change) = request.strip_prefix(STEER) {
+            return Some(match self.steer(change) {
+                Ok(()) => STEERED.to_owned(),
+                Err(error) if error.is::<Usage>() => format!("{REFUSED}{error:#}\n"),
+                Err(error) => format!("{error:#}\n"),
+            });
+        }
+        let scheduler = self.scheduler.as_ref()?;
+        if request == WAITS.trim_end() {
+            return serde_json::to_string(&scheduler.waits_on_thread()?).ok();
+        }
+        let site = SiteKey(request.strip_prefix(PROSPECT)?.parse().ok()?);
+        serde_json::to_string(&scheduler.prospect_on_thread(site)?).ok()
+    }
+
     fn steer(&self, change: &str) -> anyhow::Result<()> {
         let Some(steer) = &self.steer else {
             bail!("this process is one of several workers: steer them by `argiope client`")
@@ -277,6 +301,27 @@ pub fn steer(root: &Path, change: &Change) -> anyhow::Result<bool> {
     }
 }
 
+/// What is next for a site of the crawl that runs in a directory. `None` if none runs, or none that answers.
+///
+/// # Errors
+/// Another version of this program runs the crawl.
+pub fn prospect(root: &Path, site: SiteKey) -> anyhow::Result<Option<Prospect>> {
+    question(root, &format!("{PROSPECT}{}\n", site.0))
+}
+
+/// What holds up the sites of the crawl that runs in a directory. `None` if none runs, or none that answers.
+///
+/// # Errors
+/// Another version of this program runs the crawl.
+pub fn waits(root: &Path) -> anyhow::Result<Option<Waits>> {
+    question(root, WAITS)
+}
+
+fn question<T: DeserializeOwned>(root: &Path, request: &str) -> anyhow::Result<Option<T>> {
+    let Some(said) = answer_to(root, request)? else { return Ok(None) };
+    serde_json::from_str(&said).map(Some).context("another version of this program runs the crawl")
+}
+
 /// The answer of a running crawl to a request; `None` if none runs, it ended just now, or it cannot answer this.
 fn answer_to(root: &Path, request: &str) -> anyhow::Result<Option<String>> {
     let Some(mut live) = connect(root, request) else { return Ok(None) };
@@ -314,7 +359,12 @@ mod tests {
     use super::*;
 
     fn publishing(publish: impl Fn() -> anyhow::Result<()> + Send + Sync + 'static) -> Answers {
-        Answers { view: Box::new(|| MemoryStore::new().view()), publish: Some(Box::new(publish)), steer: None }
+        Answers {
+            view: Box::new(|| MemoryStore::new().view()),
+            publish: Some(Box::new(publish)),
+            steer: None,
+            scheduler: None,
+        }
     }
 
     #[test]
@@ -345,8 +395,10 @@ mod tests {
         assert!(view(root.path()).expect("nobody").is_none(), "nobody listens");
         let store = Arc::new(MemoryStore::new());
         let viewed = store.clone();
-        let live =
-            Live::listen(root.path(), Answers { view: Box::new(move || viewed.view()), publish: None, steer: None });
+        let live = Live::listen(
+            root.path(),
+            Answers { view: Box::new(move || viewed.view()), publish: None, ..publishing(|| Ok(())) },
+        );
         let mut views: Vec<_> =
             (0..ASKING_MAX).map(|_| view(root.path()).expect("an answer").expect("a view")).collect();
         // One more waits until another has gone.
@@ -357,7 +409,6 @@ mod tests {
             drop(views.pop());
             assert!(waiting.join().expect("no panic"));
         });
-        assert!(!publish(root.path()).expect("an answer"), "there is no dataset");
         drop(live);
         let error = views.iter().map(|view| view.totals().expect_err("an error").to_string()).next();
         assert!(error.is_some_and(|error| error.contains("asking the running crawl")));

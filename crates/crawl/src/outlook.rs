@@ -4,12 +4,18 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use model::Outcome;
+use engine::{Wait, Waits};
+use frontier::Reason;
+use model::{Outcome, Timestamp};
+use printable::counted;
 use serde::Serialize;
 use store::Totals;
 
+/// Where the hours and minutes are in a date by RFC 3339.
+const TIME_OF_DAY: std::ops::Range<usize> = 11..16;
+
 /// What is left of a crawl, as of its last commit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Outlook {
     /// URLs in the queue.
     pub waiting: u64,
@@ -26,6 +32,8 @@ pub struct Outlook {
     pub disk_bytes_expected: Option<u64>,
     /// How long the queue takes at the rate of this run, at least. None before the first visit of the run.
     pub ends_in: Option<Duration>,
+    /// What holds its sites up.
+    pub waits: Waits,
 }
 
 /// The disk of a crawl's directory.
@@ -55,6 +63,7 @@ impl Outlook {
             disk_bytes_expected: times(disk.used, waiting, visited),
             ends_in: times(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX), waiting, of_run)
                 .map(Duration::from_millis),
+            waits: Waits::default(),
         }
     }
 
@@ -63,6 +72,45 @@ impl Outlook {
     pub fn is_disk_short(&self) -> bool {
         self.disk_bytes_expected.is_some_and(|expected| expected > self.disk_bytes_left)
     }
+}
+
+/// What holds the sites of a crawl up, in words; `None` if nothing does.
+#[must_use]
+pub fn waits_in_words(waits: &Waits) -> Option<String> {
+    let words: Vec<String> = waits.0.iter().filter_map(|(reason, wait)| wait_in_words(*reason, *wait)).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+fn wait_in_words(reason: Reason, Wait { sites, until }: Wait) -> Option<String> {
+    let what = match reason {
+        Reason::Nothing | Reason::UnderWay | Reason::End => return None,
+        Reason::Paused => return Some("the end of the pause".to_owned()),
+        Reason::CrawlBudget => return Some("a larger budget of the crawl".to_owned()),
+        Reason::Network => return Some("this machine's network".to_owned()),
+        Reason::Hold => "on hold",
+        Reason::Elsewhere => "of other workers",
+        Reason::SiteBudget => "whose budget is spent",
+        Reason::Place => "without a place in memory",
+        Reason::Aside => "in trouble",
+        Reason::BackOff => "that failed",
+        Reason::Delay => "for their delay",
+        Reason::AddressDelay => "for the delay of their address",
+        Reason::Address => "for others on their address",
+        Reason::Name => "for their name",
+        Reason::Robots => "for robots.txt",
+        Reason::Share => "for requests to their domain or address",
+        Reason::Busy => "for a free request",
+    };
+    // Other waits are short.
+    let until = until.filter(|_| matches!(reason, Reason::Aside | Reason::BackOff));
+    let until = until.map_or_else(String::new, |until| format!(" until {}", time_of_day(until)));
+    Some(format!("{} {what}{until}", counted(sites, "site")))
+}
+
+/// Hours and minutes, UTC. No wait is longer than a day.
+fn time_of_day(at: Timestamp) -> String {
+    let date = at.to_rfc3339();
+    date.get(TIME_OF_DAY).unwrap_or(&date).to_owned()
 }
 
 /// URLs that were requested.
@@ -130,6 +178,25 @@ mod tests {
         assert_eq!(Outlook::of(&done, 0, Duration::from_secs(1), disk).disk_bytes_expected, Some(0));
         let nothing = Outlook::of(&totals(5, &[]), 0, Duration::ZERO, Disk::default());
         assert_eq!((nothing.disk_bytes_expected, nothing.is_disk_short()), (None, false));
+    }
+
+    #[test]
+    fn each_reason_has_its_words() {
+        let until = Some(Timestamp::from_millis(1_793_536_800_000));
+        for (reason, sites, until, expect) in [
+            (Reason::Aside, 3, until, "3 sites in trouble until 12:40"),
+            (Reason::Delay, 120, until, "120 sites for their delay"),
+            (Reason::AddressDelay, 1, until, "1 site for the delay of their address"),
+            (Reason::Hold, 2, None, "2 sites on hold"),
+            (Reason::Paused, 7, None, "the end of the pause"),
+        ] {
+            let waits = Waits(BTreeMap::from([(reason, Wait { sites, until })]));
+            assert_eq!(waits_in_words(&waits).as_deref(), Some(expect), "{reason:?}");
+        }
+        let waits = [(Reason::Aside, Wait { sites: 3, until }), (Reason::Delay, Wait { sites: 120, until: None })];
+        let both = waits_in_words(&Waits(BTreeMap::from(waits)));
+        assert_eq!(both.as_deref(), Some("3 sites in trouble until 12:40, 120 sites for their delay"));
+        assert_eq!(waits_in_words(&Waits::default()), None);
     }
 
     #[test]

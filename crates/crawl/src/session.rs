@@ -11,14 +11,14 @@ use against::Tally;
 use anyhow::{anyhow, bail};
 use dataset::Layout;
 use engine::clock::Clock;
-use engine::{End, Hook, Hooks, Progress, Recorder, Shell, Sink};
+use engine::{End, Hook, Hooks, Progress, Prospect, Recorder, Shell, Sink};
 use fetch::{Fetcher, Keyring};
 use model::Outcome;
 use settings::plan::Plan;
 use settings::usage;
 use store::{CrawlView, Store, StoreError, Totals};
 use tokio::sync::watch;
-use weburl::CanonicalUrl;
+use weburl::{CanonicalUrl, SiteKey};
 
 use crate::held::Held;
 use crate::live::{Answers, Live};
@@ -29,7 +29,7 @@ use crate::steer::{self, Change, Steering};
 use crate::stream::{Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
 use crate::trouble::InTrouble;
-use crate::{CrawlDir, Notice, keyring, parts};
+use crate::{CrawlDir, Notice, Scheduler, keyring, parts};
 
 /// The outcomes of a seed whose site could not be reached.
 const UNREACHED: [Outcome; 5] =
@@ -51,6 +51,7 @@ pub struct Session {
     stopping: watch::Sender<bool>,
     progress: watch::Sender<Progress>,
     steering: Arc<Steering>,
+    scheduler: Scheduler,
 }
 
 /// What a session is made of.
@@ -72,6 +73,7 @@ pub struct Handle {
     stopping: watch::Sender<bool>,
     progress: watch::Receiver<Progress>,
     steering: Arc<Steering>,
+    scheduler: Scheduler,
     /// URLs requested by the runs before.
     visited_before: u64,
 }
@@ -196,10 +198,12 @@ impl Builder {
             Steering::new(dir.clone(), held_by_steering, Arc::downgrade(&store), options, stopping.clone(), clock);
         let steering = Arc::new(steering);
         let (viewed, steers) = (store.clone(), steering.clone());
+        let (scheduler, questions) = Scheduler::new();
         let answers = Answers {
             view: Box::new(move || viewed.view()),
             publish: tables.as_ref().map(Writer::publisher),
             steer: Some(Box::new(move |change| steers.steer(change))),
+            scheduler: Some(scheduler.clone()),
         };
         let live = Live::listen(dir.root(), answers);
         let recorder = Recorder::new(store.clone(), archive).against(against);
@@ -218,6 +222,7 @@ impl Builder {
             ownership: None,
             sealing: None,
             steering: Some(steered),
+            questions: Some(questions),
         };
         Ok(Session {
             shell,
@@ -234,6 +239,7 @@ impl Builder {
             stopping,
             progress,
             steering,
+            scheduler,
         })
     }
 }
@@ -268,6 +274,7 @@ impl Session {
             stopping: self.stopping.clone(),
             progress: self.progress.subscribe(),
             steering: self.steering.clone(),
+            scheduler: self.scheduler.clone(),
             visited_before: visited(&self.before),
         }
     }
@@ -331,16 +338,31 @@ impl Handle {
         self.progress.clone()
     }
 
-    /// What is left of the crawl. It lists the crawl's directory, so it may take a moment. `None` if the session has ended, or if the state
-    /// is in PostgreSQL, where counting all URLs takes long.
+    /// What is left of the crawl, and what holds it up. It lists the crawl's directory, so it may take a moment. `None` if the session has
+    /// ended, or if the state is in PostgreSQL, where counting all URLs takes long.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn outlook(&self) -> Result<Option<Outlook>, StoreError> {
+    pub async fn outlook(&self) -> anyhow::Result<Option<Outlook>> {
+        let looking = self.clone();
+        let left = tokio::task::spawn_blocking(move || looking.left()).await;
+        let Some(left) = left.map_err(|error| anyhow!("internal error: looking ahead: {error}"))?? else {
+            return Ok(None);
+        };
+        Ok(self.scheduler.waits().await.map(|waits| Outlook { waits, ..left }))
+    }
+
+    /// What is left of the crawl.
+    fn left(&self) -> Result<Option<Outlook>, StoreError> {
         let Some(root) = self.steering.embedded_root() else { return Ok(None) };
         let Some(view) = self.view()? else { return Ok(None) };
         let elapsed = self.progress.borrow().elapsed;
         Ok(Some(Outlook::of(&view.totals()?, self.visited_before, elapsed, Disk::of(root))))
+    }
+
+    /// What is next for a site, and what holds it up. `None` if the session has ended. The answer comes when the crawl runs.
+    pub async fn prospect(&self, site: SiteKey) -> Option<Prospect> {
+        self.scheduler.prospect(site).await
     }
 
     /// A snapshot of the state after the last commit; `None` if the session has ended.

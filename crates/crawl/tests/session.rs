@@ -170,10 +170,12 @@ async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
     let error = handle.steer(Change::Set("depth = 3".to_owned())).await.unwrap_err().to_string();
     assert!(error.contains("depth cannot change"), "{error}");
     // Nothing is fetched during the pause.
-    let (outlook, totals) = (handle.outlook().unwrap().unwrap(), handle.view().unwrap().unwrap().totals().unwrap());
+    let (outlook, totals) =
+        (handle.outlook().await.unwrap().unwrap(), handle.view().unwrap().unwrap().totals().unwrap());
     assert_eq!((outlook.waiting, outlook.failed, outlook.kept_out), (totals.pending, 0, 0));
     assert!(outlook.waiting > 0 && outlook.ends_in.is_none(), "{outlook:?}");
     assert!(outlook.disk_bytes > 0 && outlook.disk_bytes_left > 0, "{outlook:?}");
+    assert_eq!(outlook::waits_in_words(&outlook.waits).as_deref(), Some("the end of the pause"));
     handle.steer(Change::Resume).await.unwrap();
     let Ended { end, totals, .. } = timeout(LONG, running).await.unwrap().unwrap().unwrap();
     assert_eq!(end, End::Done);
@@ -184,7 +186,7 @@ async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
     assert_eq!(lines.lines().count() as u64, totals.outcomes.values().sum::<u64>());
     assert!(lines.contains("\"extra\":{\"fields\":{\"number\":5}}"), "{lines}");
     assert!(lines.contains("\"reason\":\"hook: not 7\""), "{lines}");
-    assert!(handle.view().unwrap().is_none() && handle.outlook().unwrap().is_none(), "the session has ended");
+    assert!(handle.view().unwrap().is_none() && handle.outlook().await.unwrap().is_none(), "the session has ended");
     assert_eq!(left_behind(dirs.path()).0, 0);
 }
 

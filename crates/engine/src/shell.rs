@@ -2,6 +2,7 @@
 
 mod fetching;
 mod flights;
+mod questions;
 mod writer;
 
 use std::collections::VecDeque;
@@ -26,6 +27,7 @@ use crate::named::NamedSites;
 use crate::{Browsing, Command, End, Event, Hooks, Pin, RecordError, Recorder, Settings, Start, State};
 use fetching::{Fetching, fetch, on_its_own_thread};
 use flights::{Flights, Job};
+pub use questions::Question;
 use writer::{Awaited, Order, Read, WriterEnd, write};
 
 /// Events waiting for the step.
@@ -61,6 +63,8 @@ pub struct Shell {
     pub sealing: Option<mpsc::Receiver<Seal>>,
     /// The changes during the run, in order; `None` if the run cannot be changed.
     pub steering: Option<mpsc::Receiver<Steered>>,
+    /// Questions about the run; `None` if nobody asks.
+    pub questions: Option<mpsc::Receiver<Question>>,
 }
 
 /// A change from outside.
@@ -182,6 +186,7 @@ impl Shell {
             ownership: None,
             sealing: None,
             steering: None,
+            questions: None,
         }
     }
 
@@ -227,7 +232,8 @@ impl Shell {
         stop: oneshot::Receiver<()>,
         reports: watch::Sender<Progress>,
     ) -> Result<End, CrawlError> {
-        let Shell { settings, fetcher, browsing, hooks, recorder, clock, ownership, mut sealing, mut steering } = self;
+        let Shell { settings, fetcher, browsing, hooks, recorder, clock, ownership, .. } = self;
+        let Shell { mut sealing, mut steering, mut questions, .. } = self;
         let store = recorder.store().clone();
         let totals = store.totals()?;
         let began = clock.now();
@@ -343,6 +349,13 @@ impl Shell {
                     hands.carry_out(state.step(clock.now(), clock.date(), event));
                     // Behind all that the step has just had recorded.
                     hands.waiting_orders.push_back(Order::Confirm(done));
+                    continue;
+                }
+                question = next_of(&mut questions) => {
+                    match question {
+                        Some(question) => question.answer(&state, clock.now(), clock.date()),
+                        None => questions = None,
+                    }
                     continue;
                 }
                 event = inbox.recv() => match event {

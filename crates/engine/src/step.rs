@@ -16,6 +16,7 @@ mod links;
 mod network;
 mod ownership;
 mod places;
+mod prospect;
 mod remembered;
 mod robots_txt;
 mod room;
@@ -25,6 +26,7 @@ mod sitemaps;
 mod steered;
 mod yields;
 
+pub use prospect::{Prospect, Turn, Wait, Waits};
 pub use robots_txt::robots_state;
 pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access};
 pub use rules::read_rules;

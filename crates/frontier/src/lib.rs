@@ -3,6 +3,7 @@
 //! - [`again`]: how to request a known page, and what does its answer say?
 //! - [`filter`]: does a URL belong to the crawl, and which rule says so?
 //! - [`traps`]: is the web leading us around in circles?
+//! - [`held`]: why is nothing requested of a site now?
 //! - [`novelty`]: does a page bring something new?
 //! - [`politeness`]: how long to wait, after what.
 //! - [`verdict`]: what does an outcome mean: final, or try again?
@@ -20,6 +21,7 @@ pub mod budget;
 pub mod calendar;
 pub mod filter;
 mod hashing;
+pub mod held;
 pub mod novelty;
 pub mod politeness;
 pub mod revisit;
@@ -30,10 +32,11 @@ pub mod workbench;
 pub mod yields;
 
 pub use filter::{Excluded, Filter};
+pub use held::{Held, Reason};
 pub use novelty::{Features, Novelty};
 pub use politeness::{ASIDE_WAITS, Politeness, Trouble};
-pub use site_state::{Failed, LeftBehind, Next, RobotsState, Settled, SiteRules, SiteState, window_urls};
+pub use site_state::{Counts, Failed, LeftBehind, Next, RobotsState, Settled, SiteRules, SiteState, window_urls};
 pub use traps::{ShapeRule, TrapRules};
 pub use verdict::Verdict;
-pub use workbench::{Group, Visitor, Workbench};
+pub use workbench::{Group, Visitor, Waiting, Workbench};
 pub use yields::{Brought, Yield, Yields};

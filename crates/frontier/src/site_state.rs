@@ -4,6 +4,7 @@ mod low_yield;
 mod memory;
 mod shapes;
 mod trouble;
+mod turn;
 mod window;
 
 use std::net::IpAddr;
@@ -11,15 +12,16 @@ use std::time::Duration;
 
 use foldhash::{HashMap, HashSet};
 use model::{Failure, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRecord, Timestamp};
-use robots::{Matching, Reason, RobotsTxt};
+use robots::{Matching, RobotsTxt};
 use weburl::SiteKey;
 
+pub use self::low_yield::Counts;
 use self::low_yield::LowGroups;
 use self::shapes::Counted;
 use self::trouble::Sweep;
 pub use self::trouble::{Failed, LeftBehind};
 use self::window::Window;
-use crate::{Politeness, TrapRules, verdict};
+use crate::{Politeness, Reason, TrapRules};
 
 /// The window of a site: URLs of its queue read from the store at a time. Up to twice as many are in memory while it grows.
 const WINDOW_URLS_MIN: usize = 16;
@@ -74,10 +76,8 @@ pub enum Next {
     Settle(Queued, Settled),
     /// Judge the links of this URL again.
     JudgeAgain(Queued),
-    /// Nothing, until something is found, loaded or ends.
-    Nothing,
-    /// Nothing, since the site's budget is spent.
-    Held,
+    /// Nothing, for this reason.
+    Held(Reason),
 }
 
 /// The end of a URL that is not fetched.
@@ -145,6 +145,8 @@ pub struct SiteState {
     /// The window was cut or dropped since a read of the queue began: the read may lie behind a gap.
     cut: bool,
     sweep: Sweep,
+    /// What it waits for until it is due.
+    waits_for: Reason,
     /// Where it is in trouble: when its wait is over.
     aside_until: Timestamp,
     /// Until when it asked to be left alone.
@@ -182,6 +184,7 @@ impl SiteState {
             all_loaded: false,
             cut: false,
             sweep: Sweep::default(),
+            waits_for: if record.failures_in_a_row > 0 { Reason::BackOff } else { Reason::Delay },
             aside_until: record.due_at,
             asked_until: Timestamp::default(),
             recorded_due_at: record.due_at,
@@ -219,7 +222,7 @@ impl SiteState {
     #[must_use]
     pub fn record_at_leaving(&mut self, again_at: Timestamp) -> Option<SiteRecord> {
         if self.sweep.left > 0 {
-            self.wait_until(again_at);
+            self.wait_until(again_at, Reason::BackOff);
         }
         let waits_longer = self.record.due_at > self.recorded_due_at;
         if waits_longer {
@@ -259,8 +262,21 @@ impl SiteState {
     }
 
     /// Moves the next visit to `due` if that is later.
-    pub fn wait_until(&mut self, due: Timestamp) {
-        self.record.due_at = self.record.due_at.max(due);
+    pub fn wait_until(&mut self, due: Timestamp, reason: Reason) {
+        if due > self.record.due_at {
+            self.record.due_at = due;
+            self.waits_for = reason;
+        }
+    }
+
+    /// What it waits for until it is due.
+    #[must_use]
+    pub fn waits_for(&self) -> Reason {
+        if self.record.aside.is_some() && self.aside_until >= self.record.due_at {
+            Reason::Aside
+        } else {
+            self.waits_for
+        }
     }
 
     /// Sets the time of the next visit, also to an earlier one: for a record from before a clock was set back.
@@ -474,93 +490,6 @@ impl SiteState {
     #[must_use]
     pub fn needs_no_network(&self) -> bool {
         self.is_given_up()
-    }
-
-    /// What is to be done next. A URL given out counts as taken until its end is committed or it is put back.
-    pub fn next(&mut self, rules: &SiteRules, now: Timestamp) -> Next {
-        let Some(head) = self.queue.first() else { return Next::Nothing };
-        if head.visited.is_none() && !self.is_given_up() {
-            match &self.robots {
-                RobotsState::InFlight { .. } => return Next::Nothing,
-                RobotsState::Unknown if rules.matching.is_some() => return Next::Robots,
-                RobotsState::Known { expires_at, .. } | RobotsState::Stored { expires_at, .. }
-                    if *expires_at <= now =>
-                {
-                    return Next::Robots;
-                }
-                RobotsState::Stored { .. } if rules.matching.is_some() => return Next::ReadRules,
-                RobotsState::Unknown | RobotsState::Stored { .. } | RobotsState::Known { .. } => {}
-            }
-            if head.again.is_none() && self.is_budget_spent(rules) {
-                return Next::Held;
-            }
-        }
-        let Some((position, waiting)) = self.pop_first(&rules.traps) else { return Next::Nothing };
-        self.taken.insert(position.url);
-        if waiting.visited.is_some() {
-            return Next::JudgeAgain(waiting);
-        }
-        match self.judge(&waiting, rules) {
-            Some(settled) => Next::Settle(waiting, settled),
-            None => Next::Fetch(waiting),
-        }
-    }
-
-    /// Takes the first URL of the queue that is not put off.
-    fn pop_first(&mut self, traps: &TrapRules) -> Option<(Position, Queued)> {
-        loop {
-            let (position, waiting) = self.queue.pop_first()?;
-            if !self.is_put_off(&waiting, traps) {
-                return Some((position, waiting));
-            }
-            self.sweep.put_off += 1;
-        }
-    }
-
-    fn is_budget_spent(&self, rules: &SiteRules) -> bool {
-        rules.pages_per_site_max.is_some_and(|max| self.record.pages_fetched + self.in_flight as u64 >= max)
-    }
-
-    /// The end of a URL that is not to be fetched.
-    fn judge(&mut self, waiting: &Queued, rules: &SiteRules) -> Option<Settled> {
-        if let Some(failure) = &self.record.given_up {
-            return Some(Settled::new(given_up_outcome(failure), failure.detail.clone()));
-        }
-        if waiting.candidate.purpose == Purpose::Robots {
-            // It is in the queue so that the site's robots.txt is asked for, which has been done.
-            let reason = "the robots.txt of its site, asked for before anything else".to_owned();
-            return Some(Settled::new(Outcome::Excluded, reason));
-        }
-        if let (Some(matching), RobotsState::Known { rules: robots, .. }) = (rules.matching, &self.robots) {
-            let decision = robots.decide(waiting.candidate.url.path_and_query(), matching);
-            if !decision.allowed {
-                let line = decision.rule.map(|rule| format!("robots.txt {rule}"));
-                let reason = line.unwrap_or_else(|| decision.reason.to_string());
-                return Some(match decision.reason {
-                    Reason::TooManySteps => Settled::by(Limit::RobotsSteps, Outcome::Disallowed, reason),
-                    _ => Settled::new(Outcome::Disallowed, reason),
-                });
-            }
-        }
-        if waiting.again.is_some() {
-            // The rules about too many and traps have let it in before.
-            return None;
-        }
-        if waiting.candidate.purpose == Purpose::Sitemap {
-            let max = rules.sitemaps_per_site_max;
-            let reason = || format!("more than {max} sitemaps");
-            let is_spent = self.record.sitemaps_read >= max;
-            return is_spent.then(|| Settled::by(Limit::Sitemaps, Outcome::GivenUp, reason()));
-        }
-        self.judge_yield(waiting, &rules.traps).or_else(|| self.judge_shape(waiting, &rules.traps))
-    }
-}
-
-/// A name that does not resolve says so for each of its URLs; other failures say that the site was given up.
-fn given_up_outcome(failure: &Failure) -> Outcome {
-    match verdict::outcome_of(failure.kind) {
-        outcome @ (Outcome::DomainError | Outcome::Excluded | Outcome::TlsError) => outcome,
-        _ => Outcome::GivenUp,
     }
 }
 

@@ -58,6 +58,21 @@ pub struct Workbench {
     waiting: HashMap<Visitor, (Group, Timestamp)>,
 }
 
+/// The place of a site that wants a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Its group.
+    pub group: Group,
+    /// When the site is due.
+    pub due: Timestamp,
+    /// When its group is due.
+    pub group_due: Timestamp,
+    /// The group has as many visits under way as it may.
+    pub is_taken: bool,
+    /// The next visit of the group is its own.
+    pub is_first: bool,
+}
+
 #[derive(Debug, Default)]
 struct Entry {
     due: Timestamp,
@@ -155,12 +170,32 @@ impl Workbench {
         self.waiting.is_empty()
     }
 
-    /// Changes an entry and puts it where it belongs afterwards.
-    fn change(&mut self, group: Group, change: impl FnOnce(&mut Entry)) {
-        let visits_max = match group {
+    /// The place of a site; `None` if it wants no visit.
+    #[must_use]
+    pub fn waiting(&self, site: impl Into<Visitor>) -> Option<Waiting> {
+        let site = site.into();
+        let (group, due) = *self.waiting.get(&site)?;
+        let entry = self.groups.get(&group)?;
+        Some(Waiting {
+            group,
+            due,
+            group_due: entry.due,
+            is_taken: entry.in_flight >= self.visits_max(group),
+            is_first: entry.visitors.first() == Some(&(due, site)),
+        })
+    }
+
+    /// The number of visits at once within a group.
+    fn visits_max(&self, group: Group) -> usize {
+        match group {
             Group::Address(_) => 1,
             Group::Site(_) => self.connections_per_site,
-        };
+        }
+    }
+
+    /// Changes an entry and puts it where it belongs afterwards.
+    fn change(&mut self, group: Group, change: impl FnOnce(&mut Entry)) {
+        let visits_max = self.visits_max(group);
         let entry = self.groups.entry(group).or_default();
         if let Some(due) = entry.ready_at(visits_max) {
             self.ready.remove(&(due, group));

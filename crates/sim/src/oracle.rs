@@ -92,11 +92,13 @@ pub enum Check {
     Fair,
     /// The sites in memory take no more bytes than they may, but for one alone; and the sum that is kept of them is right.
     Front,
+    /// What the crawler says of its sites is what it does next.
+    Explained,
 }
 
 impl Check {
     /// All checks.
-    pub const ALL: [Check; 26] = [
+    pub const ALL: [Check; 27] = [
         Check::Delay,
         Check::AddressDelay,
         Check::ComeLater,
@@ -123,6 +125,7 @@ impl Check {
         Check::Attempts,
         Check::Fair,
         Check::Front,
+        Check::Explained,
     ];
 }
 

@@ -1,5 +1,6 @@
 //! One run of the crawler's program: another shell around `engine::State::step`, in virtual time.
 
+mod explained;
 mod steered;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use model::{FailureKind, FetchOutcome, FetchTask, Purpose, TaskId, Timestamp};
 use store::Store;
 use weburl::{Site, SiteKey};
 
+use self::explained::Said;
 use self::steered::Steer;
 use crate::oracle::{Check, Request, RequestEnd};
 use crate::scenario::Sabotage;
@@ -84,6 +86,8 @@ pub(crate) struct Process<'w> {
     last_answer: TrueTime,
     /// The addresses to which sites are pinned.
     pins: BTreeMap<SiteKey, IpAddr>,
+    /// What the crawler said of its sites.
+    said: Said,
     /// There is nothing left to do, and the crawler knows it.
     is_done: bool,
     end: Option<End>,
@@ -115,9 +119,11 @@ impl<'w> Process<'w> {
             alarm: 0,
             last_answer,
             pins: BTreeMap::new(),
+            said: Said::default(),
             is_done: false,
             end: None,
         };
+        process.ask_before_run(resumed);
         if process.world.scenario.troubles.stops > 0 {
             process.world.scenario.troubles.stops -= 1;
             let after = Duration::from_millis(process.world.misfortune.below(60_000));
@@ -300,7 +306,9 @@ impl<'w> Process<'w> {
     fn step(&mut self, event: Event) -> Result<(), Exit> {
         self.world.note(format_args!("{}", brief(&event)));
         let (now, date) = self.clocks();
+        let said = self.ask_before_step(&event);
         let commands = self.state.step(now, date, event);
+        self.check_what_was_said(said, &commands);
         self.check_bounds();
         for command in commands {
             self.maybe_crash()?;

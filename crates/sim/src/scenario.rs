@@ -52,6 +52,8 @@ pub struct Scenario {
     pub storage: StorageKind,
     /// An archive is written.
     pub has_archive: bool,
+    /// The crawler is asked what it does next.
+    pub explains: bool,
     /// The rule that is broken on purpose.
     pub sabotage: Option<Sabotage>,
 }
@@ -186,6 +188,8 @@ pub enum Sabotage {
     KeepPlaces,
     /// The network blames a URL where its site cannot be reached.
     BlameUrls,
+    /// What is said of a site leaves out that its address may not be asked.
+    ForgetAddresses,
 }
 
 impl Scenario {
@@ -223,13 +227,29 @@ impl Scenario {
             // Not drawn either.
             troubles.steers = 3;
         }
-        Scenario { seed, web, wishes, troubles, outages, storage: StorageKind::Memory, has_archive, sabotage: None }
+        Scenario {
+            seed,
+            web,
+            wishes,
+            troubles,
+            outages,
+            storage: StorageKind::Memory,
+            has_archive,
+            explains: false,
+            sabotage: None,
+        }
     }
 
     /// The same on another store.
     #[must_use]
     pub fn on(self, storage: StorageKind) -> Self {
         Scenario { storage, ..self }
+    }
+
+    /// The same, and the crawler is asked what it does next.
+    #[must_use]
+    pub fn explained(self) -> Self {
+        Scenario { explains: true, ..self }
     }
 
     /// The same with a broken rule.

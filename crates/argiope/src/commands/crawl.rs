@@ -403,9 +403,8 @@ pub fn watch(session: Builder, threads: usize, watched: Watched) -> anyhow::Resu
 async fn look_ahead(handle: Handle, outlooks: channel::Sender<Option<Outlook>>) {
     loop {
         tokio::time::sleep(LOOK_AHEAD_EVERY).await;
-        let looking = handle.clone();
         // Where the store cannot be read, the crawl itself says so.
-        let Ok(Ok(Some(outlook))) = tokio::task::spawn_blocking(move || looking.outlook()).await else { return };
+        let Ok(Some(outlook)) = handle.outlook().await else { return };
         outlooks.send_replace(Some(outlook));
     }
 }

@@ -15,8 +15,9 @@ use store::Segment;
 
 use super::opened::Opened;
 use crate::summary::Summary;
-use crawl::Changed;
+use crawl::outlook::waits_in_words;
 use crawl::trouble::InTrouble;
+use crawl::{Changed, Waits, live};
 use printable::counted;
 use settings::units::human_bytes;
 
@@ -56,6 +57,8 @@ struct Status {
     hold: Vec<String>,
     /// The last changes from outside.
     changes: Vec<Changed>,
+    /// What holds the sites of a running crawl up.
+    waits: Option<Waits>,
 }
 
 #[derive(Debug, Serialize)]
@@ -96,7 +99,9 @@ impl Status {
         let options = opened.options()?;
         let mut changes = Changed::all_of(&opened.dir)?;
         changes.drain(..changes.len().saturating_sub(CHANGES_SHOWN));
+        let waits = if opened.is_running() { live::waits(opened.dir.root())? } else { None };
         Ok(Status {
+            waits,
             paused: options.paused == Some(true),
             hold: options.hold.iter().map(ToString::to_string).collect(),
             changes,
@@ -125,6 +130,9 @@ impl Status {
         }
         if !self.hold.is_empty() {
             let _ = writeln!(out, "on hold: {}", self.hold.join(" "));
+        }
+        if let Some(waits) = self.waits.as_ref().and_then(waits_in_words) {
+            let _ = writeln!(out, "the crawl waits for: {waits}");
         }
         out.push_str(&self.summary.to_text());
         if let Some(freshness) = &self.freshness {

@@ -1,6 +1,6 @@
 //! Visits of known pages: their requests, the visit of an unchanged page, and whether the site is right about changes.
 
-use frontier::{Group, again};
+use frontier::{Group, Reason, again};
 use model::{Candidate, Change, FetchOutcome, Fetched, Purpose, Queued, Timestamp, Validators, Visit};
 use weburl::{CanonicalUrl, SiteKey};
 
@@ -70,7 +70,7 @@ impl State {
         let politeness = self.settings.site_rules.politeness.clone();
         let is_lie = matches!(&outcome.fetched, Fetched::Response(response) if response.status == 304);
         if let Some(front) = self.front(site) {
-            front.state.wait_until(outcome.finished_at + front.state.delay(&politeness));
+            front.state.wait_until(outcome.finished_at + front.state.delay(&politeness), Reason::Delay);
             if is_lie {
                 front.state.set_misleads();
                 self.record_site(site);

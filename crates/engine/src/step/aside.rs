@@ -52,6 +52,11 @@ impl Asides {
         Some(left_behind)
     }
 
+    /// When a site is due, if it is remembered.
+    pub(super) fn due_of(&self, site: SiteKey) -> Option<Timestamp> {
+        self.sites.get(&site).map(|site| site.due)
+    }
+
     pub(super) fn contains(&self, site: SiteKey) -> bool {
         self.sites.contains_key(&site)
     }
@@ -94,7 +99,7 @@ impl State {
             Some(Slot::Here(front)) => front.state.is_aside(now).then(|| front.state.due_at()),
             Some(Slot::Loading(_)) | None => {
                 let in_store = record.aside.as_ref().map(|_| record.due_at);
-                self.asides.sites.get(&site).map(|site| site.due).or(in_store)
+                self.asides.due_of(site).or(in_store)
             }
         };
         until.filter(|until| *until > now)

@@ -1,6 +1,6 @@
 //! What is begun now: visits that are due, reads from the store, and the end.
 
-use frontier::{Excluded, Group, Next, RobotsState, Settled, SiteState, Visitor};
+use frontier::{Excluded, Group, Next, Reason, RobotsState, Settled, SiteState, Visitor};
 use model::{Candidate, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Validators, Via, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
@@ -15,7 +15,7 @@ use crate::{Command, End, Record, Waiting};
 const SETTLED_AT_ONCE_MAX: usize = 64;
 
 /// The limit that does not wait for the fetches under way.
-const TIME_LIMIT: &str = "max-time";
+pub(super) const TIME_LIMIT: &str = "max-time";
 
 impl State {
     /// Sees to it that a site has what it needs: its queue read on, its place on the workbench, or its rest.
@@ -157,7 +157,7 @@ impl State {
             && self.settings.pages_max.is_none_or(|max| self.pages + (self.in_flight.len() as u64) < max)
     }
 
-    fn check_limits(&mut self, now: Timestamp) {
+    pub(super) fn check_limits(&mut self, now: Timestamp) {
         let settings = &self.settings;
         let reached = [
             (settings.pages_max.is_some_and(|max| self.pages >= max), "max-pages"),
@@ -240,8 +240,7 @@ impl State {
         // The site is prepared again when its rules are there.
         let front = self.front(site).filter(|front| !front.reading.is_under_way());
         let Some(front) = front else { return self.bench.end(group, now) };
-        let is_stale = now >= front.resolve_at || front.unreachable.is_some();
-        if !front.state.needs_no_network() && (front.state.addresses.is_none() || is_stale) {
+        if front.wants_name(now) {
             front.resolving = true;
             let (site, unreachable) = (front.state.site().clone(), front.unreachable.take());
             self.asked += 1;
@@ -279,10 +278,9 @@ impl State {
                     }
                     None => return self.fetch(now, site, group, queued),
                 },
-                Next::Nothing => break,
-                Next::Held => {
+                Next::Held(reason) => {
                     if let Some(front) = self.front(site) {
-                        front.held = true;
+                        front.held |= reason == Reason::SiteBudget;
                     }
                     break;
                 }
@@ -295,13 +293,13 @@ impl State {
     fn next_of(&mut self, site: SiteKey, now: Timestamp) -> Next {
         match self.sites.get_mut(&site) {
             Some(Slot::Here(front)) => front.state.next(&self.settings.site_rules, now),
-            _ => Next::Nothing,
+            _ => Next::Held(Reason::Nothing),
         }
     }
 
     /// The pattern by which a URL does not belong to the crawl any more, though it did when it was found. Images are not subject to
     /// include patterns, and in the queue they look like pages.
-    fn excluded_since(&self, waiting: &Candidate) -> Option<Excluded> {
+    pub(super) fn excluded_since(&self, waiting: &Candidate) -> Option<Excluded> {
         if waiting.purpose != Purpose::Page {
             return None;
         }
@@ -370,7 +368,7 @@ impl State {
         if politeness.connections_per_site > 1 {
             let politeness = politeness.clone();
             if let Some(front) = self.front(site) {
-                front.state.wait_until(now + front.state.delay(&politeness));
+                front.state.wait_until(now + front.state.delay(&politeness), Reason::Delay);
             }
         }
         let (url, purpose) = (queued.candidate.url.clone(), queued.candidate.purpose);

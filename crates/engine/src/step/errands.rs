@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use fetch::ROBOTS_REDIRECTS_MAX;
-use frontier::{ASIDE_WAITS, Group, RobotsState, Trouble, Verdict, Visitor, verdict};
+use frontier::{ASIDE_WAITS, Group, Reason, RobotsState, Trouble, Verdict, Visitor, verdict};
 use model::{
     Candidate, Failure, FailureKind, FetchOutcome, FetchTask, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, TaskId,
     Timestamp, Via,
@@ -343,7 +343,7 @@ impl State {
         let mut stored = self.errands.records.remove(&site);
         if let Some(front) = self.front(site) {
             let wait = front.state.delay(&politeness).max(asked.unwrap_or_default());
-            front.state.wait_until(outcome.finished_at + wait);
+            front.state.wait_until(outcome.finished_at + wait, Reason::Delay);
             // A record that is built is written.
             stored = asked.is_some().then(|| Box::new(front.state.record()));
         } else if let (Some(record), Some(asked)) = (&mut stored, asked) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use foldhash::HashSet;
-use frontier::{Failed, Group, Verdict, again, verdict};
+use frontier::{Failed, Group, Reason, Verdict, again, verdict};
 use model::{
     Exchange, Failure, FailureKind, FetchOutcome, Fetched, Limit, Method, Outcome, Purpose, Queued, TaskId, Timestamp,
     Truncation, Validators, Visit,
@@ -119,7 +119,7 @@ impl State {
             }
         };
         if let Some(front) = self.front(site) {
-            front.state.wait_until(outcome.finished_at + wait);
+            front.state.wait_until(outcome.finished_at + wait, Reason::Delay);
         }
         match ending {
             Some((ended, reason)) => {
@@ -136,7 +136,7 @@ impl State {
         let politeness = &self.settings.site_rules.politeness;
         match self.sites.get_mut(&site) {
             Some(Slot::Here(front)) if is_network => {
-                front.state.wait_until(failed.at + politeness.backoff);
+                front.state.wait_until(failed.at + politeness.backoff, Reason::BackOff);
                 attempts
             }
             Some(Slot::Here(front)) => front.state.url_failed(attempts, failed, politeness),

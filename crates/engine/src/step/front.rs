@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use frontier::{LeftBehind, Politeness, SiteState};
+use frontier::{LeftBehind, Politeness, Reason, SiteState};
 use model::{FailureKind, Queued, SiteRecord, Timestamp};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
@@ -104,6 +104,12 @@ impl Front {
     /// True while a visit, a load, a lookup or a read is under way.
     pub(super) fn is_busy(&self) -> bool {
         self.state.is_under_way() || self.loading || self.resolving || self.reading.is_under_way()
+    }
+
+    /// True if its name must be resolved before anything else.
+    pub(super) fn wants_name(&self, now: Timestamp) -> bool {
+        let is_stale = now >= self.resolve_at || self.unreachable.is_some();
+        !self.state.needs_no_network() && (self.state.addresses.is_none() || is_stale)
     }
 }
 
@@ -287,7 +293,7 @@ impl State {
         };
         if let Some(before) = visited_before {
             // Such a visit may have ended unrecorded.
-            state.wait_until(before + state.delay(politeness));
+            state.wait_until(before + state.delay(politeness), Reason::Delay);
         }
         if too_late >= CLOCK_SET_BACK_MIN {
             self.clock_set_back = self.clock_set_back.max(Some(too_late));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use frontier::{Failed, RobotsState, Trouble, Verdict, verdict};
+use frontier::{Failed, Reason, RobotsState, Trouble, Verdict, verdict};
 use model::{Exchange, Failure, FailureKind, FetchOutcome, Fetched, RobotsAnswer, RobotsRecord, Timestamp, Truncation};
 use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
 use weburl::{CanonicalUrl, Site, SiteKey};
@@ -100,12 +100,12 @@ impl State {
         let mut is_kept = true;
         if is_network {
             front.state.robots_unanswered();
-            front.state.wait_until(at + politeness.backoff);
+            front.state.wait_until(at + politeness.backoff, Reason::BackOff);
             is_kept = false;
         } else if is_had {
             front.state.robots_had(robots);
             let asked = retry_after.unwrap_or_default().min(politeness.retry_after_max);
-            front.state.wait_until(at + asked);
+            front.state.wait_until(at + asked, Reason::BackOff);
         } else if is_hopeless(&record.answer) {
             front.state.robots_unanswered();
             front.state.give_up(failure);
@@ -124,7 +124,7 @@ impl State {
         }
         if let Some(before) = front.visited_before {
             // The Crawl-delay is known only now.
-            front.state.wait_until(before + front.state.delay(&politeness));
+            front.state.wait_until(before + front.state.delay(&politeness), Reason::Delay);
         }
         let mut site_record = front.state.record();
         site_record.robots = is_kept.then_some(record);

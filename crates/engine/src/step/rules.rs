@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use foldhash::HashMap;
-use frontier::{Failed, Group, RobotsState, Trouble};
+use frontier::{Failed, Group, Reason, RobotsState, Trouble};
 use model::{Failure, FailureKind, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
 use robots::{RobotsFetch, RobotsTxt};
 use weburl::SiteKey;
@@ -96,6 +96,11 @@ impl Reading {
         !matches!(self, Reading::Nothing)
     }
 
+    /// True if the rules are there, and only room is waited for.
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self, Reading::Done)
+    }
+
     fn is_awaited(&self) -> bool {
         matches!(self, Reading::Stored(_) | Reading::Fresh(_))
     }
@@ -159,7 +164,7 @@ impl State {
             return self.prepare(now, site);
         }
         if let Some(front) = self.front(site) {
-            front.state.wait_until(now + READ_AGAIN_AFTER);
+            front.state.wait_until(now + READ_AGAIN_AFTER, Reason::Robots);
         }
         self.prepare(now, site);
         self.bench.end(group, now);
@@ -234,7 +239,7 @@ impl State {
             front.state.rules_read(rules);
             if let Some(before) = front.visited_before {
                 // The Crawl-delay is known only now.
-                front.state.wait_until(before + front.state.delay(&politeness));
+                front.state.wait_until(before + front.state.delay(&politeness), Reason::Delay);
             }
         }
         if self.front(site).is_some_and(|front| front.names_sitemaps) {

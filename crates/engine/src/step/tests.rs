@@ -8,6 +8,7 @@ mod fairness;
 mod in_parts;
 mod names;
 mod network;
+mod prospects;
 mod room;
 mod rules;
 mod steered;

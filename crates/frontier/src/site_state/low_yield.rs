@@ -5,11 +5,20 @@ use std::collections::BTreeMap;
 use model::{Limit, Outcome, Purpose, Queued, Via};
 
 use super::{Settled, SiteState};
-use crate::TrapRules;
+use crate::{ShapeRule, TrapRules};
 use crate::yields::{Group, Share, Yield, groups_of, is_key_of_group, keeps_its_place};
 
 /// How often the count of a group is written to the store: each time that so many more of its URLs were fetched.
 const COUNT_KEPT_EVERY: u32 = 16;
+
+/// What a fetch counts for, besides the site.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// A low group, with its share after the fetch.
+    pub group: Option<(u64, Share)>,
+    /// The shape of its URL, and the rule that counts it.
+    pub shape: Option<(u64, ShapeRule)>,
+}
 
 /// The low groups of a site, by their keys. How many URLs of each were fetched is among the counters of shapes.
 #[derive(Debug, Default)]
@@ -61,6 +70,12 @@ impl SiteState {
         self.set_share(group, Share { fetched: share.fetched.max(1), is_endless });
     }
 
+    /// True if a group, named by its key, seems to bring only more of itself.
+    #[must_use]
+    pub fn is_low_group(&self, group: u64) -> bool {
+        self.low_groups.0.contains_key(&group)
+    }
+
     fn share(&self, group: u64) -> Share {
         Share::of(self.shapes.get(&group).map_or(0, |counted| counted.count))
     }
@@ -96,28 +111,31 @@ impl SiteState {
         })
     }
 
-    /// Counts a URL of a low group, or says that the group has had its share. A further attempt does not count again.
-    pub(super) fn judge_yield(&mut self, waiting: &Queued, traps: &TrapRules) -> Option<Settled> {
-        let (group, _, share) = self.low_group(waiting, traps)?;
+    /// The low group for which a fetch of a URL counts, with the count after it; or the end of the URL if the group has had its share. A further
+    /// attempt does not count again.
+    pub(super) fn judge_yield(&self, waiting: &Queued, traps: &TrapRules) -> Result<Option<(u64, Share)>, Settled> {
+        let Some((group, _, share)) = self.low_group(waiting, traps).filter(|_| waiting.attempts == 0) else {
+            return Ok(None);
+        };
         let max = traps.low_yield_pages_max;
-        if waiting.attempts > 0 {
-            return None;
-        }
         if share.fetched >= max {
-            return Some(Settled::by(Limit::LowYield, Outcome::Trap, traps.reason_of_low_yield(&group)));
+            return Err(Settled::by(Limit::LowYield, Outcome::Trap, traps.reason_of_low_yield(&group)));
         }
-        let key = group.key();
-        self.low_groups.0.entry(key).and_modify(|low| low.taken += 1);
         // A group that is not endless goes on.
         let fetched = (share.fetched + 1).min(if share.is_endless { max } else { max - 1 }).max(1);
-        if fetched.is_multiple_of(COUNT_KEPT_EVERY) || fetched == max {
-            self.shapes_due.push(key);
+        Ok(Some((group.key(), Share { fetched, ..share })))
+    }
+
+    /// Counts a fetch for a low group.
+    pub(super) fn count_yield(&mut self, group: u64, share: Share, traps: &TrapRules) {
+        self.low_groups.0.entry(group).and_modify(|low| low.taken += 1);
+        if share.fetched.is_multiple_of(COUNT_KEPT_EVERY) || share.fetched == traps.low_yield_pages_max {
+            self.shapes_due.push(group);
         }
-        let counted = self.shapes.entry(key).or_default();
-        if counted.count == counted.written && fetched > share.fetched {
-            self.shapes_changed.push(key);
+        let counted = self.shapes.entry(group).or_default();
+        if counted.count == counted.written && share.count() != counted.count {
+            self.shapes_changed.push(group);
         }
-        counted.count = Share { fetched, ..share }.count();
-        None
+        counted.count = share.count();
     }
 }

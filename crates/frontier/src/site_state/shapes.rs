@@ -57,6 +57,12 @@ impl SiteState {
         to_write.collect()
     }
 
+    /// How often URLs of a shape were fetched without bringing anything new.
+    #[must_use]
+    pub fn shape_count(&self, shape: u64) -> u32 {
+        self.shapes.get(&shape).map_or(0, |counted| counted.count)
+    }
+
     /// The shape of a URL and the rule that counts it, if it is counted.
     #[must_use]
     pub fn counted_shape(&self, url: &CanonicalUrl, traps: &TrapRules) -> Option<(u64, ShapeRule)> {
@@ -80,7 +86,7 @@ impl SiteState {
             self.take_off(shape, TAKEN_OFF_BY_NEW);
         } else if has_new_value {
             self.take_off(shape, 1);
-            self.count(traps.simple_shape(url), ShapeRule::SimpleQueries, traps);
+            self.count_shape(traps.simple_shape(url), ShapeRule::SimpleQueries, traps);
         }
         shows_new
     }
@@ -91,26 +97,26 @@ impl SiteState {
         }
     }
 
-    /// Counts the URL's shape, or reports that it has reached its limit. A further attempt does not count again.
-    pub(super) fn judge_shape(&mut self, waiting: &Queued, traps: &TrapRules) -> Option<Settled> {
+    /// The shape for which a fetch of a URL counts, with its rule; or the end of the URL if a shape of it has reached its limit. A further attempt
+    /// does not count again.
+    pub(super) fn judge_shape(
+        &self,
+        waiting: &Queued,
+        traps: &TrapRules,
+    ) -> Result<Option<(u64, ShapeRule)>, Settled> {
         let url = &waiting.candidate.url;
-        let (shape, rule) = traps.shape(url)?;
-        if waiting.attempts > 0 {
-            return None;
-        }
+        let Some(own) = traps.shape(url).filter(|_| waiting.attempts == 0) else { return Ok(None) };
         let is_reached = |(shape, rule): &(u64, ShapeRule)| {
-            let count = self.shapes.get(shape).map_or(0, |counted| counted.count);
-            traps.fetched_max(*rule).is_some_and(|max| count >= max)
+            traps.fetched_max(*rule).is_some_and(|max| self.shape_count(*shape) >= max)
         };
-        if let Some((_, rule)) = traps.shapes(url).find(is_reached) {
-            return Some(Settled::by(rule.limit(), Outcome::Trap, traps.reason(rule)));
+        match traps.shapes(url).find(is_reached) {
+            Some((_, rule)) => Err(Settled::by(rule.limit(), Outcome::Trap, traps.reason(rule))),
+            None => Ok(Some(own)),
         }
-        self.count(shape, rule, traps);
-        None
     }
 
     /// Counts a shape, unless its rule is switched off.
-    fn count(&mut self, shape: u64, rule: ShapeRule, traps: &TrapRules) {
+    pub(super) fn count_shape(&mut self, shape: u64, rule: ShapeRule, traps: &TrapRules) {
         let has_room = self.shapes.len() < SHAPES_MAX || self.shapes.contains_key(&shape);
         if traps.fetched_max(rule).is_none() || !has_room {
             return;

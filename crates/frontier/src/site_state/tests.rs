@@ -59,7 +59,7 @@ fn robots_txt_comes_before_everything_and_expires() {
     site.loaded(vec![waiting("/", 0)], true);
     assert_eq!(site.next(&rules(), Timestamp(0)), Next::Robots);
     site.robots_asked();
-    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing);
+    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Held(Reason::Robots));
     site.set_robots(RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10) });
     assert_eq!(site.next(&rules(), Timestamp(10)), Next::Robots);
     site.set_robots(RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(10) });
@@ -103,10 +103,10 @@ fn the_budget_counts_what_is_in_flight() {
     let rules = SiteRules { pages_per_site_max: Some(1), ..rules() };
     assert!(matches!(site.next(&rules, Timestamp(0)), Next::Fetch(_)));
     site.in_flight = 1;
-    assert_eq!(site.next(&rules, Timestamp(0)), Next::Held);
+    assert_eq!(site.next(&rules, Timestamp(0)), Next::Held(Reason::SiteBudget));
     site.in_flight = 0;
     site.count_page();
-    assert_eq!(site.next(&rules, Timestamp(0)), Next::Held);
+    assert_eq!(site.next(&rules, Timestamp(0)), Next::Held(Reason::SiteBudget));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_url_taken_is_not_taken_again_until_its_end_is_committed() {
     site.loaded(vec![waiting("/1", 1)], true);
     let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
     site.insert(waiting("/1", 0), WINDOW);
-    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing, "relaxed while in flight");
+    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Held(Reason::Nothing), "relaxed while in flight");
     site.committed(taken.candidate.position().url);
     site.insert(
         Queued { visited: Some(model::Visited { outcome: Outcome::Html, outlinks: vec![] }), ..waiting("/1", 0) },
@@ -306,9 +306,9 @@ fn what_was_left_behind_is_not_read_again_until_the_next_sweep() {
     site.leave_behind(taken.candidate.position().url, 1);
     site.reload(false);
     site.loaded(vec![waiting("/1", 1)], true);
-    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing);
+    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Held(Reason::Nothing));
     site.insert(waiting("/1", 0), WINDOW);
-    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Nothing, "though a shorter way to it was found");
+    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Held(Reason::Nothing), "though a shorter way to it was found");
 }
 
 #[test]

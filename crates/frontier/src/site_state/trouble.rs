@@ -7,8 +7,8 @@ use model::{Aside, Failure, Timestamp};
 use robots::RobotsTxt;
 
 use super::{RobotsState, SiteState};
-use crate::Politeness;
 use crate::politeness::{ASIDE_WAITS, Trouble};
+use crate::{Politeness, Reason};
 
 /// Seconds a day has.
 const SECONDS_A_DAY: u64 = 24 * 3600;
@@ -153,7 +153,7 @@ impl SiteState {
     fn heed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
         if let Some(asked) = failed.retry_after {
             self.asked_until = failed.at + asked.min(politeness.retry_after_max);
-            self.wait_until(self.asked_until);
+            self.wait_until(self.asked_until, Reason::BackOff);
         }
     }
 
@@ -180,7 +180,7 @@ impl SiteState {
         self.heed(failed, politeness);
         let first = u32::from(failed.trouble == Trouble::TooFast);
         let wait = politeness.backoff_after(failed.trouble, first, failed.retry_after);
-        self.wait_until(failed.at + wait);
+        self.wait_until(failed.at + wait, Reason::BackOff);
         if failed.retry_after.is_some() {
             // The record must tell that it does not wait because of a clock that was set back.
             self.record.failures_in_a_row = 1;
@@ -202,7 +202,7 @@ impl SiteState {
         self.record.failures_in_a_row = self.record.failures_in_a_row.saturating_add(1);
         let failures = self.record.failures_in_a_row;
         let wait = politeness.backoff_after(*trouble, failures, *retry_after);
-        self.wait_until(*at + wait);
+        self.wait_until(*at + wait, Reason::BackOff);
         let is_asked_to_wait = retry_after.is_some() && wait >= ASIDE_WAITS[0];
         let is_again = self.record.aside.is_some() && *trouble == Trouble::Unreached;
         if is_asked_to_wait || is_again || politeness.is_in_trouble(*trouble, failures) {
@@ -221,7 +221,7 @@ impl SiteState {
             return self.give_up(Failure { detail, ..failure.clone() });
         }
         let until = at + Politeness::aside_wait(round);
-        self.wait_until(until);
+        self.wait_until(until, Reason::BackOff);
         self.aside_until = self.record.due_at;
         // The next run does not know how long the site asked to be left alone.
         let until = if self.asked_until > at { Timestamp::default() } else { until };
@@ -337,9 +337,11 @@ impl SiteState {
             Some(failure) if politeness.is_in_trouble(Trouble::Unreached, failures) && !self.is_aside(now) => {
                 self.put_aside(&failure, now, politeness);
             }
-            Some(_) => self.wait_until(now + politeness.backoff_after(Trouble::Unreached, failures, None)),
+            Some(_) => {
+                self.wait_until(now + politeness.backoff_after(Trouble::Unreached, failures, None), Reason::BackOff);
+            }
             None if attempts == 0 => {}
-            None => self.wait_until(now + politeness.wait_before_sweep(fruitless + 1)),
+            None => self.wait_until(now + politeness.wait_before_sweep(fruitless + 1), Reason::BackOff),
         }
         self.sweep.is_repeated = true;
         self.sweep.succeeded_before = succeeded;

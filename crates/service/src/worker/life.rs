@@ -90,7 +90,12 @@ impl Working {
         let (layout, tables_held) = (Layout::at(dir.dataset()), held.clone());
         let tables = Writer::start_shared(layout, store.clone(), tables_held, sealer.tell())?;
         let viewed = store.clone();
-        let answers = Answers { view: Box::new(move || viewed.view()), publish: Some(tables.publisher()), steer: None };
+        let answers = Answers {
+            view: Box::new(move || viewed.view()),
+            publish: Some(tables.publisher()),
+            steer: None,
+            scheduler: None,
+        };
         let live = Live::listen(dir.root(), answers);
         let recorder = Recorder::new(store.clone(), archive).with_sink(tables.sink());
         let recorder = recorder.guarded_by(Box::new(move || Ok(held.check()?)));

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "tests: what fails is to stop them")]
 
+mod explained;
 mod sabotage;
 mod same_again;
 mod seeds;

@@ -8,7 +8,9 @@ const SEEDS_MAX: u64 = 1_000;
 /// What came of a crawl with a broken rule.
 fn broken(sabotage: Sabotage, seed: u64) -> Report {
     let scenario = Scenario::from_seed(seed).broken_by(sabotage);
-    let scenario = Scenario { has_archive: sabotage == Sabotage::DamageArchive, ..scenario };
+    let has_archive = sabotage == Sabotage::DamageArchive;
+    let explains = sabotage == Sabotage::ForgetAddresses;
+    let scenario = Scenario { has_archive, explains, ..scenario };
     simulate(scenario, false).expect("a simulation")
 }
 
@@ -64,11 +66,12 @@ broken_rules! {
     a_url_blamed_for_its_site_is_noticed: BlameUrls => Attempts;
     places_that_are_kept_are_noticed: KeepPlaces => Fair;
     a_front_without_end_is_noticed: EndlessFront => Front;
+    an_explanation_without_addresses_is_noticed: ForgetAddresses => Explained;
 }
 
 #[test]
 fn every_check_notices_something() {
-    assert_eq!(Check::ALL.len(), Check::Front as usize + 1, "the last check is the last of all");
+    assert_eq!(Check::ALL.len(), Check::Explained as usize + 1, "the last check is the last of all");
     let missing: Vec<&Check> = Check::ALL.iter().filter(|check| !CHECKED.contains(check)).collect();
     assert!(missing.is_empty(), "no broken rule is there for {missing:?}");
 }

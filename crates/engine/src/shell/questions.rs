@@ -1,0 +1,27 @@
+//! Questions about a run, answered between two steps.
+
+use model::Timestamp;
+use tokio::sync::oneshot;
+use weburl::SiteKey;
+
+use crate::{Prospect, State, Waits};
+
+/// A question about a run. The answer has dates; it is dropped where the run ends before.
+#[derive(Debug)]
+pub enum Question {
+    /// What is next for a site.
+    Site(SiteKey, oneshot::Sender<Prospect>),
+    /// What holds the sites of the crawl up.
+    Waits(oneshot::Sender<Waits>),
+}
+
+impl Question {
+    /// Answers it, by the time of the run and the date now.
+    pub(super) fn answer(self, state: &State, now: Timestamp, date: Timestamp) {
+        // Who has gone needs no answer.
+        match self {
+            Question::Site(site, answer) => drop(answer.send(state.prospect(now, site).dated(now, date))),
+            Question::Waits(answer) => drop(answer.send(state.waits(now).dated(now, date))),
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! What is next for a site, and what holds it up. These answers read the state by which the step decides, and change nothing.
+
+use std::collections::BTreeMap;
+
+use frontier::{Group, Held, Next, Reason, Settled};
+use model::{Outcome, Timestamp};
+use serde::{Deserialize, Serialize};
+use store::{CrawlView, StoreError};
+use weburl::{CanonicalUrl, SiteKey};
+
+use super::again::Truth;
+use super::{Front, Leaving, SiteSearch, Slot, Start, State};
+use crate::{Command, End, Settings};
+
+/// What is next for a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prospect {
+    /// What holds the site up; `None` if its turn comes with the next step.
+    pub held: Option<Held>,
+    /// Its turn begins with a look-up of its name.
+    pub wants_name: bool,
+    /// What its turn brings. `None` if the site is not in memory.
+    pub turn: Option<Turn>,
+}
+
+/// What the turn of a site brings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Turn {
+    /// No URL of it can be taken.
+    Nothing,
+    /// A request for robots.txt.
+    Robots,
+    /// Its stored robots.txt is read.
+    ReadRules,
+    /// A request for a page that has changed, to test whether the site tells the truth about changes.
+    Truth(CanonicalUrl),
+    /// A request for this URL.
+    Fetch(CanonicalUrl),
+    /// The end of this URL without a request.
+    Settle {
+        /// The URL.
+        url: CanonicalUrl,
+        /// Its outcome.
+        outcome: Outcome,
+        /// Why.
+        reason: String,
+    },
+    /// The links of this URL are judged again.
+    JudgeAgain(CanonicalUrl),
+}
+
+/// What holds the sites of a crawl up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Waits(pub BTreeMap<Reason, Wait>);
+
+/// The sites that are held up for one reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// How many.
+    pub sites: u64,
+    /// When the wait of the first of them ends. `None` if it ends with an event, not at a time.
+    pub until: Option<Timestamp>,
+}
+
+impl Prospect {
+    /// The same with dates in place of times of the run, given the time of the run and the date now.
+    #[must_use]
+    pub fn dated(self, now: Timestamp, date: Timestamp) -> Self {
+        let held = self.held.map(|held| Held { until: dated(held.until, now, date), ..held });
+        Prospect { held, ..self }
+    }
+}
+
+impl Waits {
+    /// The same with dates in place of times of the run.
+    #[must_use]
+    pub fn dated(mut self, now: Timestamp, date: Timestamp) -> Self {
+        self.0.values_mut().for_each(|wait| wait.until = dated(wait.until, now, date));
+        self
+    }
+
+    fn add(&mut self, held: Held, sites: usize) {
+        if sites > 0 {
+            let wait = self.0.entry(held.reason).or_default();
+            wait.sites += sites as u64;
+            wait.until = [wait.until, held.until].into_iter().flatten().min();
+        }
+    }
+}
+
+fn dated(until: Option<Timestamp>, now: Timestamp, date: Timestamp) -> Option<Timestamp> {
+    until.map(|until| date + until.since(now))
+}
+
+impl State {
+    /// A run that goes on now with this site alone: to ask what holds the site up in a crawl that does not run.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn resumed(
+        settings: Settings,
+        view: &dyn CrawlView,
+        site: SiteKey,
+        now: Timestamp,
+    ) -> Result<State, StoreError> {
+        let totals = view.totals()?;
+        let counts = (totals.round.number, totals.pages_in_round(), totals.bytes_in_round());
+        let mut state = State::new(settings, now, Start::Resumed);
+        state.begin(now, Vec::new(), view.seeds()?, counts);
+        state.search = SiteSearch::Exhausted;
+        state.bring_to_front(site);
+        while let Some(command) = state.commands.pop() {
+            if let Command::Load { site, with_record, after, max } = command {
+                let record = if with_record { view.site(site)?.map(Box::new) } else { None };
+                let queue = view.pending(site, after, max)?;
+                let all = queue.len() < max;
+                state.loaded(now, site, record, queue, all);
+            }
+        }
+        state.check_limits(now);
+        Ok(state)
+    }
+
+    /// What is next for a site.
+    #[must_use]
+    pub fn prospect(&self, now: Timestamp, site: SiteKey) -> Prospect {
+        let front = match self.sites.get(&site) {
+            Some(Slot::Here(front)) => Some(front),
+            Some(Slot::Loading(_)) | None => None,
+        };
+        let held = self.held(now, site);
+        // Its name and its robots.txt may expire until then.
+        let then = held.and_then(|held| held.until).map_or(now, |until| until.max(now));
+        Prospect {
+            held,
+            wants_name: front.is_some_and(|front| front.wants_name(then)),
+            turn: front.map(|front| self.turn(then, front)),
+        }
+    }
+
+    /// What holds the sites of the crawl up. It looks at every site in front.
+    #[must_use]
+    pub fn waits(&self, now: Timestamp) -> Waits {
+        let mut waits = Waits::default();
+        for held in self.sites.keys().filter_map(|site| self.held(now, *site)) {
+            let is_wait = !matches!(held.reason, Reason::Nothing | Reason::UnderWay | Reason::Hold);
+            waits.add(held, usize::from(is_wait));
+        }
+        waits.add(Reason::Hold.into(), self.settings.held_sites.len());
+        waits.add(Reason::Place.into(), self.places.len_outside());
+        waits.add(Held { reason: Reason::Aside, until: self.asides.next_due() }, self.asides.len());
+        waits
+    }
+
+    /// What holds a site up. What lasts until somebody changes it comes before what passes.
+    fn held(&self, now: Timestamp, site: SiteKey) -> Option<Held> {
+        if self.settings.held_sites.contains(&site) {
+            return Some(Reason::Hold.into());
+        }
+        let held = match self.sites.get(&site) {
+            Some(Slot::Here(front)) => self.held_in_front(now, front),
+            Some(Slot::Loading(_)) => Some(Reason::Place.into()),
+            None => Some(self.held_outside(now, site)),
+        };
+        let lasts = |held: &Held| matches!(held.reason, Reason::Nothing | Reason::Elsewhere | Reason::SiteBudget);
+        held.filter(lasts).or_else(|| self.held_with_all()).or(held)
+    }
+
+    /// What holds all sites up.
+    fn held_with_all(&self) -> Option<Held> {
+        let begun = self.pages + self.in_flight.len() as u64;
+        let reason = match &self.ending {
+            Some(End::Limit(limit)) if *limit != super::dispatch::TIME_LIMIT => Reason::CrawlBudget,
+            Some(_) => Reason::End,
+            None if self.settings.paused => Reason::Paused,
+            None if self.settings.pages_max.is_some_and(|max| begun >= max) => Reason::CrawlBudget,
+            None => return None,
+        };
+        Some(reason.into())
+    }
+
+    fn held_outside(&self, now: Timestamp, site: SiteKey) -> Held {
+        if self.released.contains(&site) {
+            return Reason::Elsewhere.into();
+        }
+        if self.spent.contains(&site) {
+            return Reason::SiteBudget.into();
+        }
+        if let Some(until) = self.asides.due_of(site).filter(|until| *until > now) {
+            return Held::until(Reason::Aside, until);
+        }
+        let is_done = self.search == SiteSearch::Exhausted && !self.sites_missed && self.sites_found.is_empty();
+        let is_known = self.places.is_waiting(site) || self.asides.contains(site);
+        if is_done && !is_known { Reason::Nothing.into() } else { Reason::Place.into() }
+    }
+
+    fn held_in_front(&self, now: Timestamp, front: &Front) -> Option<Held> {
+        let state = &front.state;
+        let reason = match state.peek(&self.settings.site_rules, now) {
+            _ if front.leaving != Leaving::No => Reason::Elsewhere,
+            _ if state.is_aside(now) => return Some(Held::until(Reason::Aside, state.due_at())),
+            _ if front.yields => Reason::Place,
+            _ if front.held => Reason::SiteBudget,
+            _ if front.resolving => Reason::Name,
+            _ if front.reading.is_done() => Reason::Busy,
+            _ if front.reading.is_under_way() => Reason::Robots,
+            _ if front.waits_for_share => Reason::Share,
+            Next::Held(Reason::Nothing) if front.is_busy() || state.has_waiting() => Reason::UnderWay,
+            Next::Held(reason) => reason,
+            _ => return self.held_on_bench(now, front),
+        };
+        Some(reason.into())
+    }
+
+    fn held_on_bench(&self, now: Timestamp, front: &Front) -> Option<Held> {
+        let Some(waiting) = self.bench.waiting(front.state.key) else { return Some(Reason::UnderWay.into()) };
+        if waiting.is_taken {
+            let is_own = front.state.in_flight > 0 || matches!(waiting.group, Group::Site(_));
+            return Some(if is_own { Reason::UnderWay } else { Reason::Address }.into());
+        }
+        let waits = [
+            (Reason::Network, self.network.quiet_until()),
+            (Reason::AddressDelay, Some(waiting.group_due)),
+            (front.state.waits_for(), Some(waiting.due)),
+        ];
+        let waits = waits.into_iter().filter_map(|(reason, until)| Some((reason, until?)));
+        match waits.max_by_key(|(_, until)| *until) {
+            Some((reason, until)) if until > now => Some(Held::until(reason, until)),
+            _ if !waiting.is_first => Some(Reason::Address.into()),
+            _ if !self.has_room() => Some(Reason::Busy.into()),
+            _ => None,
+        }
+    }
+
+    fn turn(&self, now: Timestamp, front: &Front) -> Turn {
+        if let Truth::Wanted(url, _) = &front.truth {
+            return Turn::Truth(url.clone());
+        }
+        match front.state.peek(&self.settings.site_rules, now) {
+            Next::Held(_) => Turn::Nothing,
+            Next::Robots => Turn::Robots,
+            Next::ReadRules => Turn::ReadRules,
+            Next::JudgeAgain(queued) => Turn::JudgeAgain(queued.candidate.url),
+            Next::Settle(queued, Settled { outcome, reason, .. }) => {
+                Turn::Settle { url: queued.candidate.url, outcome, reason }
+            }
+            Next::Fetch(queued) => match self.excluded_since(&queued.candidate) {
+                Some(rule) => {
+                    Turn::Settle { url: queued.candidate.url, outcome: Outcome::Excluded, reason: rule.to_string() }
+                }
+                None => Turn::Fetch(queued.candidate.url),
+            },
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Why nothing is requested of a site now, and until when.
+
+use model::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Why nothing is requested of a site now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// No URL of it waits.
+    Nothing,
+    /// The site is on hold.
+    Hold,
+    /// Another worker owns it.
+    Elsewhere,
+    /// Its budget is spent (`--max-pages-per-site`).
+    SiteBudget,
+    /// The crawl ends.
+    End,
+    /// The crawl is paused.
+    Paused,
+    /// The budget of the crawl is spent (`--max-pages`, `--max-bytes`).
+    CrawlBudget,
+    /// It has no place in memory: other sites have their turns first.
+    Place,
+    /// It is in trouble and put aside.
+    Aside,
+    /// It failed, or asked to be left alone (`Retry-After`).
+    BackOff,
+    /// Its delay.
+    Delay,
+    /// The delay of its address (`--ip-delay`).
+    AddressDelay,
+    /// Another site on its address is visited, or comes first.
+    Address,
+    /// The machine's own network is down.
+    Network,
+    /// Its name is being resolved.
+    Name,
+    /// Its robots.txt is being requested or read.
+    Robots,
+    /// Its domain or its address has as many requests under way as it may.
+    Share,
+    /// Its own visits are under way, or their results are being stored.
+    UnderWay,
+    /// The crawl has as many requests under way, or as much to store, as it may.
+    Busy,
+}
+
+/// What holds a site up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// Why.
+    pub reason: Reason,
+    /// No request before this time. `None` if the wait ends with an event, not at a time.
+    pub until: Option<Timestamp>,
+}
+
+impl Held {
+    /// Held up until a time.
+    #[must_use]
+    pub fn until(reason: Reason, until: Timestamp) -> Self {
+        Held { reason, until: Some(until) }
+    }
+}
+
+impl From<Reason> for Held {
+    fn from(reason: Reason) -> Self {
+        Held { reason, until: None }
+    }
+}
