@@ -3,6 +3,7 @@
 //! Nothing in here prints, and nothing changes. Every answer can be serialized.
 
 pub mod changes;
+pub mod explain;
 pub mod freshness;
 pub mod links;
 pub mod sites;

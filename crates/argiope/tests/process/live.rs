@@ -17,8 +17,12 @@ const HOSTS: u64 = 20;
 
 /// One page of each host is visited at once; the next would be due in an hour.
 fn crawl(served: &Served, dir: &Path, more: &[&str]) -> Command {
+    crawl_with(served, dir, &[&["--delay", "1h", "--ip-delay", "0"], more].concat())
+}
+
+fn crawl_with(served: &Served, dir: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(BINARY);
-    command.args(["crawl", "--delay", "1h", "--ip-delay", "0", "--no-sitemaps", "--progress", "none"]);
+    command.args(["crawl", "--no-sitemaps", "--progress", "none"]);
     command.args((0..HOSTS).map(|n| format!("http://h{n}.live.test/")));
     command.args(served.flags()).args(more).arg("-o").arg(dir);
     command
@@ -115,6 +119,42 @@ fn check(more: &[&str]) {
     }
     assert_eq!(status(&dir)["end"], json!("pending"));
     assert!(!dir.join("live.socket").exists());
+}
+
+/// The reasons for which a site waits.
+fn held_by(dir: &Path, host: &str) -> Vec<Value> {
+    let story: Value = serde_json::from_str(&ask("explain", dir, &[host, "--json"]).expect_code(0).stdout).unwrap();
+    let why = story["sites"][0]["why"].as_array().cloned().unwrap_or_default();
+    why.into_iter().filter(|why| why["kind"] == "held").map(|why| why["reason"].clone()).collect()
+}
+
+#[test]
+fn explain_and_status_say_what_holds_a_crawl_up_while_it_runs_and_afterwards() {
+    let cases: [(&[&str], &str); 5] = [
+        (&["--delay", "1h", "--ip-delay", "0"], "delay"),
+        (&["--delay", "0", "--ip-delay", "1h"], "address_delay"),
+        (&["--paused"], "paused"),
+        (&["--delay", "1h", "--hold", "h3.live.test"], "hold"),
+        (&["--delay", "1h", "--ip-delay", "0", "--max-pages-per-site", "1"], "site_budget"),
+    ];
+    for (flags, reason) in cases {
+        let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+        let dir = dirs.path().join("crawl");
+        let running = Running::start(&mut crawl_with(&served, &dir, flags));
+        if reason != "site_budget" {
+            while !dir.join("live.socket").exists() || held_by(&dir, "h3.live.test") != [reason] {
+                assert!(running.age() < Duration::from_secs(120), "{flags:?}: {:?}", held_by(&dir, "h3.live.test"));
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            assert!(status(&dir)["waits"][reason]["sites"].as_u64() >= Some(1), "{flags:?}");
+            let told = ask("status", &dir, &[]).expect_code(0).stdout;
+            assert!(told.contains("the crawl waits for: "), "{told}");
+            running.signal("INT");
+        }
+        running.end();
+        assert_eq!(held_by(&dir, "h3.live.test"), [reason], "{flags:?}, after its end");
+        assert_eq!(status(&dir)["waits"], Value::Null);
+    }
 }
 
 #[test]

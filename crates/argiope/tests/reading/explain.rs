@@ -104,16 +104,26 @@ fn redirects_and_refusals_name_what_decided() {
 fn an_unknown_url_is_told_what_would_become_of_it() {
     let crawled = Crawled::with(&["--depth", "3", "--exclude", "*.pdf"]);
     let never = crawled.explain("/never");
-    let unknown = "no page, redirect or sitemap that was read leads to it";
-    let depth = "links of pages at depth 3 are not followed (--depth 3)";
     assert_eq!(never["known"], false);
-    assert_eq!(never["why"], json!([unknown, depth, "if it were found, it would be fetched"]));
+    let why = [
+        json!({"kind": "unfound"}),
+        json!({"kind": "depth_limit", "max": 3}),
+        json!({"kind": "if_found", "refused_by": []}),
+    ];
+    assert_eq!(never["why"], json!(why));
+    let told = text(&crawled, "http://small.test/never");
+    let words = [
+        "no page, redirect or sitemap that was read leads to it",
+        "links of pages at depth 3 are not followed (--depth 3)",
+        "if it were found, it would be fetched",
+    ];
+    assert_eq!(values(&told, "because"), words);
     let refused = crawled.explain("/private/never.pdf");
-    assert_eq!(refused["why"][2], "if it were found, it would not be fetched, because of: scope, robots");
+    assert_eq!(refused["why"][2], json!({"kind": "if_found", "refused_by": ["scope", "robots"]}));
     assert_eq!(rule(&refused, "scope").1, "exclude *.pdf");
     assert_eq!(
         crawled.run("explain", &["https://www.small.test/a/", "--json"]).json()["why"][1],
-        "known is http://small.test/a"
+        json!({"kind": "similar", "url": "http://small.test/a"})
     );
     let mail = text(&crawled, "mailto:me@small.test");
     assert_eq!(values(&mail, "not crawled"), ["the scheme is mailto, not http or https"]);
@@ -124,15 +134,16 @@ fn a_url_in_the_frontier_says_what_it_waits_for() {
     let crawled = Crawled::with(&["--max-pages", "1", "--no-sitemaps"]);
     let story = crawled.explain("/a");
     assert_eq!(story["row"]["outcome"], "frontier");
-    let why: Vec<&str> = story["why"].as_array().expect("reasons").iter().filter_map(Value::as_str).collect();
-    assert!(why[0].ends_with("before it") || why[0] == "it is the next of its site", "{why:?}");
-    assert_eq!(
-        *why.last().expect("a reason"),
-        format!("no crawl is running now: `argiope crawl -o {}` goes on", crawled.dir())
-    );
+    let why = story["why"].as_array().expect("reasons");
+    assert!(why[0]["kind"] == "queued" || why[0]["kind"] == "next", "{why:?}");
+    assert!(why.contains(&json!({"kind": "held", "reason": "crawl_budget", "until": null, "wait_s": null})), "{why:?}");
+    assert_eq!(why.last(), Some(&json!({"kind": "not_running"})));
+    let told = text(&crawled, "http://small.test/a");
+    let goes_on = format!("no crawl is running now: `argiope crawl -o {}` goes on", crawled.dir());
+    assert_eq!(values(&told, "waits").last(), Some(&&*goes_on));
     let next = crawled.run("explain", &["small.test", "--json"]).json()["sites"][0]["next"][0].clone();
     let next = crawled.run("explain", &[next.as_str().expect("a URL"), "--json"]).json();
-    assert_eq!(next["why"][0], "it is the next of its site");
+    assert_eq!(next["why"][0], json!({"kind": "next"}));
 }
 
 #[test]
@@ -162,23 +173,23 @@ fn a_host_is_told_site_by_site() {
 
     let other = crawled.run("explain", &["other.test", "--json"]).json();
     assert_eq!(other["sites"][0]["outcomes"], json!({"excluded": 1}));
-    assert_eq!(other["sites"][0]["robots"]["answer"], "not requested yet");
+    assert_eq!(other["sites"][0]["robots"]["answer"], Value::Null);
     let nowhere = crawled.run("explain", &["https://nowhere.test", "--json"]).json();
     assert_eq!(nowhere["sites"], json!([]));
-    let why = ["no URL of this host was found so far", "https://nowhere.test/ would be excluded: out of scope host"];
-    assert_eq!(nowhere["why"], json!(why));
+    let root = json!({"kind": "root", "url": "https://nowhere.test/", "excluded_by": "out of scope host"});
+    assert_eq!(nowhere["why"], json!([{"kind": "unknown_host"}, root]));
 }
 
 #[test]
 fn a_crawl_delay_and_a_spent_budget_hold_a_site_up() {
     let crawled = Crawled::with(&["--max-pages-per-site", "2", "--max-crawl-delay", "20ms"]);
     let site = crawled.run("explain", &["http://small.test", "--json"]).json()["sites"][0].clone();
-    assert_eq!(
-        site["why"],
-        json!(["its budget is spent: 2 pages fetched; a larger --max-pages-per-site than 2 lets it go on"])
-    );
+    let spent = json!({"kind": "held", "reason": "site_budget", "until": null, "wait_s": null});
+    assert_eq!(site["why"], json!([spent]));
     assert_eq!(site["delay_s"], 0.02);
-    assert_eq!(site["delay_why"], "Crawl-delay 7s in robots.txt, cut to --max-crawl-delay");
+    assert_eq!(site["delay_rule"], json!({"rule": "crawl_delay_max", "asked_s": 7.0}));
+    let told = text(&crawled, "http://small.test");
+    assert_eq!(values(&told, "delay")[0], "20ms (Crawl-delay 7s in robots.txt, cut to --max-crawl-delay)");
     assert_eq!((&site["pages_fetched"], &site["pages_max"]), (&json!(2), &json!(2)));
 }
 
@@ -238,8 +249,8 @@ fn a_part_of_a_site_that_brings_only_more_of_itself_says_so_before_and_after_it_
     let so_far = by.strip_prefix("/endless/ seems to bring only more of itself: ").expect(&by);
     let fetched: u32 = so_far.strip_suffix(" of at most 100 pages so far").expect(&by).parse().expect("a number");
     assert!(allows == json!(true) && (16..=90).contains(&fetched), "{by}");
-    let waits = "/endless/ seems to bring only more of itself: most of its URLs wait behind all others of the site";
-    assert!(story["why"].as_array().expect("reasons").contains(&json!(waits)), "{story}");
+    let waits = json!({"kind": "low_yield", "group": "/endless/"});
+    assert!(story["why"].as_array().expect("reasons").contains(&waits), "{story}");
 
     // It goes on, and fetches what is left of the share, not another one.
     assert_eq!(crawled.crawl(&["--max-pages", "100000"]).code, 0);

@@ -1,107 +1,104 @@
 //! The story of a host for people.
 
-use std::time::Duration;
+use std::path::Path;
 
-use printable::Printable;
+use ask::explain::{HostStory, NearLimit, RobotsMeaning, RobotsStory, SiteStory};
+use printable::{Printable, counted};
 
-use super::site::{HostStory, RobotsStory, SiteStory};
-use super::standing::shown;
-use super::survey::NearLimit;
 use super::url_text::line;
-use printable::counted;
+use super::why_text::{delay, seconds, words};
 
-impl HostStory {
-    /// The story, a label and a value a line, the sites one after the other.
-    pub(super) fn to_text(&self) -> String {
-        let mut out = String::new();
-        if self.sites.is_empty() {
-            line(&mut out, "host", Printable(&self.host));
-            self.why.iter().for_each(|why| line(&mut out, "", Printable(why)));
+/// The story of a host of a crawl in this directory, a label and a value a line, the sites one after the other.
+pub(super) fn of(host: &HostStory, dir: &Path) -> String {
+    let mut out = String::new();
+    if host.sites.is_empty() {
+        line(&mut out, "host", Printable(&host.host));
+        host.why.iter().for_each(|why| line(&mut out, "", Printable(&words(why, dir))));
+    }
+    for (at, site) in host.sites.iter().enumerate() {
+        if at > 0 {
+            out.push('\n');
         }
-        for (at, site) in self.sites.iter().enumerate() {
-            if at > 0 {
-                out.push('\n');
-            }
-            site.tell(&mut out);
+        tell(site, dir, &mut out);
+    }
+    out
+}
+
+fn tell(site: &SiteStory, dir: &Path, out: &mut String) {
+    line(out, "site", Printable(&site.site));
+    for (at, why) in site.why.iter().enumerate() {
+        line(out, if at == 0 { "now" } else { "" }, Printable(&words(why, dir)));
+    }
+    for (at, change) in site.changes.iter().enumerate() {
+        line(out, if at == 0 { "steered" } else { "" }, Printable(change));
+    }
+    line(out, "address", site.address.as_deref().unwrap_or("not looked up yet"));
+    tell_robots(&site.robots, out);
+    line(out, "delay", format_args!("{} ({})", seconds(site.delay_s), delay(site.delay_rule)));
+    if site.ip_delay_s > 0.0 {
+        line(out, "", format_args!("{} between visits to the address (--ip-delay)", seconds(site.ip_delay_s)));
+    }
+    if site.response_time_s > 0.0 {
+        line(out, "last answer", format_args!("took {}", seconds(site.response_time_s)));
+    }
+    if site.failures_in_a_row > 0 {
+        line(out, "failures", format_args!("{} in a row", site.failures_in_a_row));
+    }
+    if let Some(given_up) = &site.given_up {
+        line(out, "given up", Printable(given_up));
+    }
+    match site.pages_max {
+        Some(max) => {
+            line(out, "fetched", format_args!("{} of {max} pages (--max-pages-per-site)", site.pages_fetched));
         }
-        out
+        None => line(out, "fetched", counted(site.pages_fetched, "page")),
+    }
+    if site.sitemaps_read > 0 {
+        line(out, "", counted(site.sitemaps_read.into(), "sitemap"));
+    }
+    tell_urls(site, out);
+}
+
+fn tell_urls(site: &SiteStory, out: &mut String) {
+    let outcomes: Vec<String> = site.outcomes.iter().map(|(outcome, count)| format!("{outcome} {count}")).collect();
+    let more = if site.counted_in_part { ", and more that were not counted" } else { "" };
+    line(out, "URLs", format_args!("{}{more}", outcomes.join(", ")));
+    for (at, url) in site.next.iter().enumerate() {
+        line(out, if at == 0 { "next" } else { "" }, Printable(url));
+    }
+    for (at, NearLimit { example, fetched, max, .. }) in site.near_limits.iter().enumerate() {
+        let label = if at == 0 { "trap rules" } else { "" };
+        line(out, label, format_args!("{fetched} of {max} pages like {} brought nothing new", Printable(example)));
     }
 }
 
-impl SiteStory {
-    fn tell(&self, out: &mut String) {
-        line(out, "site", Printable(&self.site));
-        for (at, why) in self.why.iter().enumerate() {
-            line(out, if at == 0 { "now" } else { "" }, Printable(why));
-        }
-        for (at, change) in self.changes.iter().enumerate() {
-            line(out, if at == 0 { "steered" } else { "" }, Printable(change));
-        }
-        line(out, "address", self.address.as_deref().unwrap_or("not looked up yet"));
-        self.robots.tell(out);
-        line(out, "delay", format_args!("{} ({})", seconds(self.delay_s), self.delay_why));
-        if self.ip_delay_s > 0.0 {
-            line(out, "", format_args!("{} between visits to the address (--ip-delay)", seconds(self.ip_delay_s)));
-        }
-        if self.response_time_s > 0.0 {
-            line(out, "last answer", format_args!("took {}", seconds(self.response_time_s)));
-        }
-        if self.failures_in_a_row > 0 {
-            line(out, "failures", format_args!("{} in a row", self.failures_in_a_row));
-        }
-        if let Some(given_up) = &self.given_up {
-            line(out, "given up", Printable(given_up));
-        }
-        match self.pages_max {
-            Some(max) => {
-                line(out, "fetched", format_args!("{} of {max} pages (--max-pages-per-site)", self.pages_fetched));
-            }
-            None => line(out, "fetched", counted(self.pages_fetched, "page")),
-        }
-        if self.sitemaps_read > 0 {
-            line(out, "", counted(self.sitemaps_read.into(), "sitemap"));
-        }
-        self.tell_urls(out);
+fn tell_robots(robots: &RobotsStory, out: &mut String) {
+    if robots.ignored {
+        return line(out, "robots.txt", "ignored (--robots ignore)");
     }
-
-    fn tell_urls(&self, out: &mut String) {
-        let outcomes: Vec<String> = self.outcomes.iter().map(|(outcome, count)| format!("{outcome} {count}")).collect();
-        let more = if self.counted_in_part { ", and more that were not counted" } else { "" };
-        line(out, "URLs", format_args!("{}{more}", outcomes.join(", ")));
-        for (at, url) in self.next.iter().enumerate() {
-            line(out, if at == 0 { "next" } else { "" }, Printable(url));
-        }
-        for (at, NearLimit { example, fetched, max, .. }) in self.near_limits.iter().enumerate() {
-            let label = if at == 0 { "trap rules" } else { "" };
-            line(out, label, format_args!("{fetched} of {max} pages like {} brought nothing new", Printable(example)));
-        }
+    let tries = match robots.failed_tries {
+        0 => String::new(),
+        tries => format!(", {} in a row failed", counted(tries.into(), "request")),
+    };
+    let at = robots.asked_at.as_ref().map_or_else(String::new, |at| format!(", {at}"));
+    line(
+        out,
+        "robots.txt",
+        format_args!("{}{at}{tries}", Printable(robots.answer.as_deref().unwrap_or("not requested yet"))),
+    );
+    let meaning = robots.meaning.map(|meaning| match meaning {
+        RobotsMeaning::AllAllowed => "there is none: all is allowed".to_owned(),
+        RobotsMeaning::AllDisallowed => "all is disallowed meanwhile".to_owned(),
+        RobotsMeaning::Rules => format!("{} for us", counted(robots.rules.unwrap_or_default() as u64, "rule")),
+    });
+    let mut words: Vec<String> = meaning.into_iter().collect();
+    words.extend(robots.crawl_delay_s.map(|delay| format!("Crawl-delay {}", seconds(delay))));
+    words.extend(robots.is_cut.then(|| "longer than the part that is read".to_owned()));
+    words.extend((robots.sitemaps > 0).then(|| counted(robots.sitemaps as u64, "sitemap")));
+    if !words.is_empty() {
+        line(out, "", words.join(", "));
     }
-}
-
-impl RobotsStory {
-    fn tell(&self, out: &mut String) {
-        if self.ignored {
-            return line(out, "robots.txt", "ignored (--robots ignore)");
-        }
-        let tries = match self.failed_tries {
-            0 => String::new(),
-            tries => format!(", {} in a row failed", counted(tries.into(), "request")),
-        };
-        let at = self.asked_at.as_ref().map_or_else(String::new, |at| format!(", {at}"));
-        line(out, "robots.txt", format_args!("{}{at}{tries}", Printable(&self.answer)));
-        let mut words: Vec<String> = self.meaning.iter().cloned().collect();
-        words.extend(self.crawl_delay_s.map(|delay| format!("Crawl-delay {}", seconds(delay))));
-        words.extend(self.is_cut.then(|| "longer than the part that is read".to_owned()));
-        words.extend((self.sitemaps > 0).then(|| counted(self.sitemaps as u64, "sitemap")));
-        if !words.is_empty() {
-            line(out, "", words.join(", "));
-        }
-        if let Some(expires_at) = &self.expires_at {
-            line(out, "", format_args!("requested again after {expires_at}"));
-        }
+    if let Some(expires_at) = &robots.expires_at {
+        line(out, "", format_args!("requested again after {expires_at}"));
     }
-}
-
-fn seconds(seconds: f64) -> String {
-    shown(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }

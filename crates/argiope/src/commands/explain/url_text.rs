@@ -1,16 +1,14 @@
 //! The story of a URL for people.
 
 use std::fmt::{self, Write as _};
+use std::path::Path;
 
-use model::Limit;
-use printable::Printable;
+use ask::explain::{LinkText, LinkedAs, Past, Rule, Step, UrlStory};
+use dataset::rows::{FRONTIER, Row};
+use model::{Limit, Outcome};
+use printable::{Printable, counted};
 
-use super::found::Step;
-use super::linked::{LinkText, LinkedAs};
-use super::rules::Rule;
-use super::url::{Past, UrlStory, is_redirect};
-use crate::rows::{FRONTIER, Row};
-use printable::counted;
+use super::why_text::words;
 
 /// The width of the labels, in characters.
 const LABEL_WIDTH: usize = 13;
@@ -24,20 +22,31 @@ const VISITS_SHOWN: usize = 10;
 /// Texts of links shown; the rest is counted.
 const TEXTS_SHOWN: usize = 20;
 
-impl UrlStory {
-    /// The story, a label and a value a line. Writing to a string cannot fail.
-    pub(super) fn to_text(&self) -> String {
+/// The story of a URL of a crawl in this directory, a label and a value a line. Writing to a string cannot fail.
+pub(super) fn of(story: &UrlStory, dir: &Path) -> String {
+    Told { story, dir }.to_text()
+}
+
+/// What is told.
+struct Told<'a> {
+    story: &'a UrlStory,
+    dir: &'a Path,
+}
+
+impl Told<'_> {
+    fn to_text(&self) -> String {
         let mut out = String::new();
-        let Some(url) = &self.url else {
-            line(&mut out, "url", Printable(&self.given));
-            line(&mut out, "not crawled", Printable(self.not_crawlable.as_deref().unwrap_or_default()));
+        let Told { story, .. } = self;
+        let Some(url) = &story.url else {
+            line(&mut out, "url", Printable(&story.given));
+            line(&mut out, "not crawled", Printable(story.not_crawlable.as_deref().unwrap_or_default()));
             return out;
         };
         line(&mut out, "url", Printable(url));
-        if *url != self.given {
-            line(&mut out, "given as", Printable(&self.given));
+        if *url != story.given {
+            line(&mut out, "given as", Printable(&story.given));
         }
-        match &self.row {
+        match &story.row {
             Some(row) => self.tell(&mut out, row),
             None => {
                 line(&mut out, "outcome", "unknown: not found so far");
@@ -46,7 +55,7 @@ impl UrlStory {
         }
         self.tell_links(&mut out);
         out.push_str("\nRules now\n");
-        for Rule { rule, allows, by } in &self.rules {
+        for Rule { rule, allows, by } in &story.rules {
             let word = match allows {
                 Some(true) => "allows",
                 Some(false) => "refuses",
@@ -58,10 +67,11 @@ impl UrlStory {
     }
 
     fn tell(&self, out: &mut String, row: &Row) {
+        let story = self.story;
         line(out, "outcome", row.outcome);
         self.tell_why(out, "waits");
         optional(out, "reason", row.reason.as_deref());
-        let reached = Limit::ALL.iter().filter(|limit| self.limits.contains(&limit.as_str()));
+        let reached = Limit::ALL.iter().filter(|limit| story.limits.contains(&limit.as_str()));
         for (at, limit) in reached.enumerate() {
             let label = if at == 0 { "left out" } else { "" };
             line(out, label, format_args!("by the limit {limit}: {}", limit.meaning()));
@@ -69,8 +79,8 @@ impl UrlStory {
         if row.purpose == Some("sitemap") {
             line(out, "purpose", "a sitemap, read for its URLs");
         }
-        if let Some(target) = &self.target {
-            let label = if is_redirect(row) { "redirects to" } else { "canonical" };
+        if let Some(target) = &story.target {
+            let label = if row.outcome == Outcome::Redirect.as_str() { "redirects to" } else { "canonical" };
             let outcome = target.outcome.unwrap_or("not in the crawl");
             line(out, label, format_args!("{} ({outcome})", Printable(&target.url)));
         }
@@ -84,16 +94,16 @@ impl UrlStory {
         }
         optional(out, "digest", row.digest.as_deref());
         optional(out, "title", row.title.as_deref());
-        if let Some(at) = &self.at {
-            let label = match (self.attempts, row.status) {
+        if let Some(at) = &story.at {
+            let label = match (story.attempts, row.status) {
                 (0, _) => "judged",
                 (_, None) => "last tried",
                 (_, Some(_)) => "fetched",
             };
             line(out, label, at);
         }
-        let left_out = self.visits.len().saturating_sub(VISITS_SHOWN);
-        for (at, Past { at: when, round, outcome, status, change }) in self.visits.iter().skip(left_out).enumerate() {
+        let left_out = story.visits.len().saturating_sub(VISITS_SHOWN);
+        for (at, Past { at: when, round, outcome, status, change }) in story.visits.iter().skip(left_out).enumerate() {
             let status = status.map(|status| format!(" {status}")).unwrap_or_default();
             line(
                 out,
@@ -104,14 +114,14 @@ impl UrlStory {
         if left_out > 0 {
             line(out, "", format_args!("and {} before", counted(left_out as u64, "visit")));
         }
-        if self.attempts > 1 || (self.attempts > 0 && row.outcome == FRONTIER) {
-            line(out, "requests", self.attempts);
+        if story.attempts > 1 || (story.attempts > 0 && row.outcome == FRONTIER) {
+            line(out, "requests", story.attempts);
         }
-        if let Some(record) = &self.record {
+        if let Some(record) = &story.record {
             let path = record.path.display();
             line(out, "stored", format_args!("{path} at {}, {}", record.offset, counted(record.length, "byte")));
             line(out, "", format_args!("argiope inspect warc {path}:{}", record.offset));
-        } else if self.record_is_missing {
+        } else if story.record_is_missing {
             line(out, "stored", "no: the archive has lost it");
         }
         self.tell_way(out);
@@ -119,7 +129,8 @@ impl UrlStory {
 
     /// Why it waits, and what was changed; the label for the first line, none for the others.
     fn tell_why(&self, out: &mut String, label: &str) {
-        for (label, lines) in [(label, &self.why), ("steered", &self.changes)] {
+        let why: Vec<String> = self.story.why.iter().map(|why| words(why, self.dir)).collect();
+        for (label, lines) in [(label, &why), ("steered", &self.story.changes)] {
             for (at, text) in lines.iter().enumerate() {
                 line(out, if at == 0 { label } else { "" }, Printable(text));
             }
@@ -127,7 +138,7 @@ impl UrlStory {
     }
 
     fn tell_links(&self, out: &mut String) {
-        let LinkedAs { count, texts } = &self.linked_as;
+        let LinkedAs { count, texts } = &self.story.linked_as;
         if texts.is_empty() {
             return;
         }
@@ -143,8 +154,8 @@ impl UrlStory {
 
     fn tell_way(&self, out: &mut String) {
         out.push_str("\nFound\n");
-        let hidden = self.found.len().saturating_sub(2 * STEPS_SHOWN);
-        for (at, Step { url, via, depth }) in self.found.iter().enumerate() {
+        let hidden = self.story.found.len().saturating_sub(2 * STEPS_SHOWN);
+        for (at, Step { url, via, depth }) in self.story.found.iter().enumerate() {
             if hidden > 0 && at == STEPS_SHOWN {
                 let _ = writeln!(out, "  … {hidden} more");
             }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use dataset::Layout;
-use model::{Change, Limit, Outcome, Purpose, Visit};
+use dataset::rows::{FRONTIER, Row, Rows};
+use model::{Change, Limit, Purpose, Visit};
 use serde::Serialize;
 use store::{CrawlView, Entry};
 use weburl::{CanonicalUrl, Rejected, SiteKey, UrlKey, without_user_info};
@@ -12,8 +13,7 @@ use super::crawl::Crawl;
 use super::found::{Step, way_to};
 use super::linked::LinkedAs;
 use super::rules::{self, Rule};
-use super::standing::SiteNow;
-use crate::rows::{Row, Rows};
+use super::waiting::{SiteNow, Why};
 
 /// How far into a site's queue a URL's place is looked for.
 const QUEUE_LOOKED_AT_MAX: usize = 100_000;
@@ -23,67 +23,76 @@ const QUEUED_AT_ONCE: usize = 1_000;
 
 /// Everything there is to say of a URL.
 #[derive(Debug, Serialize)]
-pub(super) struct UrlStory {
+pub struct UrlStory {
     /// As it was asked for.
-    pub(super) given: String,
+    pub given: String,
     /// The canonical form; `null` if it is no URL for a crawler.
-    pub(super) url: Option<String>,
+    pub url: Option<String>,
     /// Why there is none.
-    pub(super) not_crawlable: Option<String>,
+    pub not_crawlable: Option<String>,
     /// The crawl found it.
-    pub(super) known: bool,
-    pub(super) row: Option<Row>,
+    pub known: bool,
+    /// What is known of it.
+    pub row: Option<Row>,
     /// From a seed to it.
-    pub(super) found: Vec<Step>,
+    pub found: Vec<Step>,
     /// What other pages call it.
-    pub(super) linked_as: LinkedAs,
+    pub linked_as: LinkedAs,
     /// The limits and trap rules that kept something of it out of the crawl.
-    pub(super) limits: Vec<&'static str>,
+    pub limits: Vec<&'static str>,
     /// Requests made for it.
-    pub(super) attempts: u8,
+    pub attempts: u8,
     /// All of its visits, the oldest first, where there are several.
-    pub(super) visits: Vec<Past>,
+    pub visits: Vec<Past>,
     /// When it was fetched, or judged without a fetch.
-    pub(super) at: Option<String>,
+    pub at: Option<String>,
     /// Where a redirect leads, or the URL that the page names as canonical.
-    pub(super) target: Option<Target>,
+    pub target: Option<Target>,
     /// Where the response lies.
-    pub(super) record: Option<RecordPlace>,
+    pub record: Option<RecordPlace>,
     /// It was fetched, but the archive does not have its response.
-    pub(super) record_is_missing: bool,
+    pub record_is_missing: bool,
     /// What the rules say now.
-    pub(super) rules: Vec<Rule>,
+    pub rules: Vec<Rule>,
     /// What it waits for, or what would become of it.
-    pub(super) why: Vec<String>,
+    pub why: Vec<Why>,
     /// What was changed from outside, with its date.
-    pub(super) changes: Vec<String>,
+    pub changes: Vec<String>,
 }
 
 /// A visit of the URL.
 #[derive(Debug, Serialize)]
-pub(super) struct Past {
-    pub(super) at: String,
-    pub(super) round: u32,
-    pub(super) outcome: &'static str,
-    pub(super) status: Option<u16>,
+pub struct Past {
+    /// When, as a date.
+    pub at: String,
+    /// The round of the crawl.
+    pub round: u32,
+    /// The outcome.
+    pub outcome: &'static str,
+    /// The status of the answer.
+    pub status: Option<u16>,
     /// How it differs from the visit before.
-    pub(super) change: &'static str,
+    pub change: &'static str,
 }
 
 /// A URL that a page leads to in the name of itself.
 #[derive(Debug, Serialize)]
-pub(super) struct Target {
-    pub(super) url: String,
+pub struct Target {
+    /// The URL.
+    pub url: String,
     /// What became of it; `null` if the crawl does not know it.
-    pub(super) outcome: Option<&'static str>,
+    pub outcome: Option<&'static str>,
 }
 
 /// Where a record lies.
 #[derive(Debug, Serialize)]
-pub(super) struct RecordPlace {
-    pub(super) path: PathBuf,
-    pub(super) offset: u64,
-    pub(super) length: u64,
+pub struct RecordPlace {
+    /// The WARC file.
+    pub path: PathBuf,
+    /// Where the record begins, in bytes.
+    pub offset: u64,
+    /// Its length, compressed, in bytes.
+    pub length: u64,
 }
 
 impl UrlStory {
@@ -118,16 +127,16 @@ impl UrlStory {
     ///
     /// # Errors
     /// The store or the dataset cannot be read.
-    pub(super) fn of(crawl: &Crawl, given: &str, url: &CanonicalUrl) -> anyhow::Result<Self> {
+    pub(super) fn of(crawl: &Crawl<'_>, given: &str, url: &CanonicalUrl) -> anyhow::Result<Self> {
         let store = crawl.store();
         let entry = store.get(url.key())?;
-        let standing = SiteNow::new(&url.site(), store.site(url.key().site)?, &crawl.settings, crawl.now);
+        let site = SiteNow::new(crawl, &url.site(), store.site(url.key().site)?)?;
         let is_seed = store.seeds()?.contains(url);
         let mut story = UrlStory::new(given);
         story.url = Some(url.to_string());
         story.changes = crawl.changes_of(&url.site(), Some(url));
-        story.linked_as = LinkedAs::of(&Layout::at(crawl.opened.dir.dataset()), url.key())?;
-        story.rules = rules::judge(url, is_seed, &standing, &crawl.settings);
+        story.linked_as = LinkedAs::of(&Layout::at(crawl.dir.dataset()), url.key())?;
+        story.rules = rules::judge(url, is_seed, entry.as_ref().map(|entry| &entry.candidate), &site);
         match &entry {
             None => story.why = story.what_would_be(crawl, &crawl.similar(url)?),
             Some(entry) => {
@@ -135,17 +144,17 @@ impl UrlStory {
                 let is_first = entry.visit.is_none();
                 let waits_again = !is_first && store.totals()?.again > 0 && place_in_queue(store, url.key())?.is_some();
                 if waits_again {
-                    story.why.push("it is to be visited again in this round".to_owned());
+                    story.why.push(Why::Again);
                 }
                 if is_first || waits_again {
-                    story.why.extend(what_it_waits_for(crawl, entry, &standing)?);
+                    story.why.extend(what_it_waits_for(crawl, entry, &site)?);
                 }
             }
         }
         Ok(story)
     }
 
-    fn learn(&mut self, crawl: &Crawl, entry: &Entry) -> anyhow::Result<()> {
+    fn learn(&mut self, crawl: &Crawl<'_>, entry: &Entry) -> anyhow::Result<()> {
         let store = crawl.store();
         self.known = true;
         self.row = Some(Rows::new(store, true)?.row(entry)?);
@@ -163,18 +172,12 @@ impl UrlStory {
     }
 
     /// What would become of a URL that was not found.
-    fn what_would_be(&self, crawl: &Crawl, similar: &[CanonicalUrl]) -> Vec<String> {
-        let mut why = vec!["no page, redirect or sitemap that was read leads to it".to_owned()];
-        why.extend(similar.iter().map(|url| format!("known is {url}")));
-        if let Some(max) = crawl.settings.depth_max {
-            why.push(format!("links of pages at depth {max} are not followed (--depth {max})"));
-        }
-        let refused: Vec<&str> =
-            self.rules.iter().filter(|rule| rule.allows == Some(false)).map(|rule| rule.rule).collect();
-        why.push(match refused.as_slice() {
-            [] => "if it were found, it would be fetched".to_owned(),
-            refused => format!("if it were found, it would not be fetched, because of: {}", refused.join(", ")),
-        });
+    fn what_would_be(&self, crawl: &Crawl<'_>, similar: &[CanonicalUrl]) -> Vec<Why> {
+        let mut why = vec![Why::Unfound];
+        why.extend(similar.iter().map(|url| Why::Similar { url: url.to_string() }));
+        why.extend(crawl.settings.depth_max.map(|max| Why::DepthLimit { max }));
+        let refusing = self.rules.iter().filter(|rule| rule.allows == Some(false));
+        why.push(Why::IfFound { refused_by: refusing.map(|rule| rule.rule).collect() });
         why
     }
 }
@@ -205,41 +208,38 @@ fn target_of(store: &dyn CrawlView, visit: &Visit) -> anyhow::Result<Option<Targ
         Some(url) => store.get(url.key())?,
         None => None,
     };
-    let outcome = entry.map(|entry| entry.visit.map_or(crate::rows::FRONTIER, |visit| visit.outcome.as_str()));
+    let outcome = entry.map(|entry| entry.visit.map_or(FRONTIER, |visit| visit.outcome.as_str()));
     Ok(Some(Target { url, outcome }))
 }
 
-fn place_of(crawl: &Crawl, visit: &Visit) -> anyhow::Result<Option<RecordPlace>> {
+fn place_of(crawl: &Crawl<'_>, visit: &Visit) -> anyhow::Result<Option<RecordPlace>> {
     let Some(location) = visit.location else { return Ok(None) };
     let segments = crawl.store().segments()?;
     let segment = segments.into_iter().find(|segment| segment.serial == location.segment);
     Ok(segment.map(|segment| RecordPlace {
-        path: crawl.opened.dir.archive().join(segment.name),
+        path: crawl.dir.archive().join(segment.name),
         offset: location.offset,
         length: location.length,
     }))
 }
 
-fn what_it_waits_for(crawl: &Crawl, entry: &Entry, standing: &SiteNow<'_>) -> anyhow::Result<Vec<String>> {
-    let key = entry.candidate.url.key();
-    let before = place_in_queue(crawl.store(), key)?;
+fn what_it_waits_for(crawl: &Crawl<'_>, entry: &Entry, site: &SiteNow<'_>) -> anyhow::Result<Vec<Why>> {
+    let url = &entry.candidate.url;
+    let before = place_in_queue(crawl.store(), url.key())?;
+    // The scheduler may have left others behind that failed.
+    let is_next = site.next_url().map_or(before == Some(0), |next| next == url);
     let mut why = vec![match before {
-        Some(0) => "it is the next of its site".to_owned(),
-        Some(1) => "one URL of its site comes before it".to_owned(),
-        Some(before) => format!("{before} URLs of its site come before it"),
-        None => format!("more than {QUEUE_LOOKED_AT_MAX} URLs of its site come before it"),
+        _ if is_next => Why::Next,
+        Some(before) => Why::Queued { before, at_least: false },
+        None => Why::Queued { before: QUEUE_LOOKED_AT_MAX as u64, at_least: true },
     }];
     if entry.candidate.purpose == Purpose::Page && entry.attempts > 0 {
         let max = crawl.settings.site_rules.politeness.attempts_max;
-        let times = if entry.attempts < max { format!(" of {max}") } else { String::new() };
-        why.push(format!("it was requested {} times{times}, and will be tried again", entry.attempts));
+        why.push(Why::Tried { attempts: entry.attempts, max: Some(max).filter(|max| entry.attempts < *max) });
     }
-    let low = standing.low_group(&entry.candidate.url);
-    why.extend(low.map(|(group, _)| {
-        format!("{group} seems to bring only more of itself: most of its URLs wait behind all others of the site")
-    }));
-    why.extend(standing.reasons(before.unwrap_or(QUEUE_LOOKED_AT_MAX as u64) + 1));
-    why.extend(standing.spent_budget().is_none().then(|| crawl.resume_advice()).flatten());
+    why.extend(site.low_group(url));
+    why.extend(site.end_of(url));
+    why.extend(site.why(before.unwrap_or(QUEUE_LOOKED_AT_MAX as u64) + 1));
     Ok(why)
 }
 
@@ -258,9 +258,4 @@ fn place_in_queue(store: &dyn CrawlView, key: UrlKey) -> anyhow::Result<Option<u
         }
     }
     Ok(None)
-}
-
-/// True where a target is one of a redirect, and not the canonical URL that a page names.
-pub(super) fn is_redirect(row: &Row) -> bool {
-    row.outcome == Outcome::Redirect.as_str()
 }

@@ -10,18 +10,20 @@ const TEXTS_MAX: usize = 10_000;
 
 /// The texts of the links to a URL, in the order in which the pages were fetched.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct LinkedAs {
+pub struct LinkedAs {
     /// How many there are.
-    pub(super) count: u64,
+    pub count: u64,
     /// The first of them.
-    pub(super) texts: Vec<LinkText>,
+    pub texts: Vec<LinkText>,
 }
 
 /// A text, and the page on which it stands.
 #[derive(Debug, Serialize)]
-pub(super) struct LinkText {
-    pub(super) text: String,
-    pub(super) source: String,
+pub struct LinkText {
+    /// The text.
+    pub text: String,
+    /// The page.
+    pub source: String,
 }
 
 impl LinkedAs {

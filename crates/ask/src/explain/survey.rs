@@ -9,7 +9,7 @@ use serde::Serialize;
 use store::CrawlView;
 use weburl::{SiteKey, UrlKey};
 
-use crate::rows::FRONTIER;
+use dataset::rows::FRONTIER;
 
 /// URLs looked at, at most.
 const URLS_MAX: u64 = 200_000;
@@ -32,15 +32,15 @@ pub(super) struct Survey {
 
 /// A kind of URLs of which only so many are fetched.
 #[derive(Debug, Serialize)]
-pub(super) struct NearLimit {
+pub struct NearLimit {
     /// A URL of the kind.
-    pub(super) example: String,
+    pub example: String,
     /// Fetched.
-    pub(super) fetched: u32,
+    pub fetched: u32,
     /// To be fetched at most.
-    pub(super) max: u32,
+    pub max: u32,
     /// What becomes of the others.
-    pub(super) rule: String,
+    pub rule: String,
 }
 
 impl Survey {

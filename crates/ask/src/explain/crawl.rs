@@ -1,44 +1,55 @@
-//! A crawl with the settings it goes by.
+//! A crawl with its settings and its scheduler.
 
-use crawl::{Change, Changed};
-use engine::Settings;
+use crawl::{Change, Changed, CrawlDir, live};
 use engine::clock::Clock;
+use engine::{Prospect, Settings, State};
 use model::Timestamp;
+use settings::plan::Plan;
 use store::CrawlView;
 use weburl::{CanonicalUrl, Pattern, Site};
-
-use crate::commands::opened::Opened;
-use settings::plan::Plan;
 
 /// Changes from outside that are told of one site or URL.
 const CHANGES_TOLD_MAX: usize = 10;
 
-/// A crawl's directory with its settings, its scope as wide as its seeds made it.
-pub(super) struct Crawl {
-    pub(super) opened: Opened,
+/// A crawl in its directory, with its settings. Its scope is as wide as its seeds made it.
+pub struct Crawl<'a> {
+    pub(super) dir: &'a CrawlDir,
+    pub(super) view: &'a dyn CrawlView,
     pub(super) settings: Settings,
     pub(super) keeps_archive: bool,
+    pub(super) is_running: bool,
     pub(super) now: Timestamp,
     /// What was changed from outside, the oldest first.
     changes: Vec<Changed>,
 }
 
-impl Crawl {
+impl<'a> Crawl<'a> {
+    /// A crawl with a view of its state: of the run under way, if it is running.
+    ///
     /// # Errors
     /// The settings or the state cannot be read.
-    pub(super) fn new(opened: Opened) -> anyhow::Result<Self> {
+    pub fn new(dir: &'a CrawlDir, view: &'a dyn CrawlView, is_running: bool) -> anyhow::Result<Self> {
         // Certificates are for fetching; that their file has gone is nobody's trouble here.
-        let options = settings::options::Options { ca_cert: Vec::new(), ..opened.options()? };
+        let options = settings::options::Options { ca_cert: Vec::new(), ..dir.options()? };
         let Plan { mut settings, archive, .. } = Plan::new(&options)?;
-        for seed in opened.view().seeds()? {
+        for seed in view.seeds()? {
             settings.filter.scope.add_seed(&seed);
         }
-        let changes = Changed::all_of(&opened.dir)?;
-        Ok(Crawl { opened, settings, keeps_archive: archive, now: Clock::start().date(), changes })
+        let (changes, now) = (Changed::all_of(dir)?, Clock::start().date());
+        Ok(Crawl { dir, view, settings, keeps_archive: archive, is_running, now, changes })
     }
 
     pub(super) fn store(&self) -> &dyn CrawlView {
-        self.opened.view()
+        self.view
+    }
+
+    /// What the scheduler of the run says of a site; or that of a run which would go on now. `None` if a crawl is running that cannot be asked.
+    pub(super) fn prospect(&self, site: &Site) -> anyhow::Result<Option<Prospect>> {
+        if self.is_running {
+            return live::prospect(self.dir.root(), site.key());
+        }
+        let state = State::resumed(self.settings.clone(), self.view, site.key(), self.now)?;
+        Ok(Some(state.prospect(self.now, site.key())))
     }
 
     /// The https form of a URL that was given without a scheme, if the crawl knows that one alone.
@@ -95,11 +106,5 @@ impl Crawl {
             self.changes.iter().rev().filter(concerns).take(CHANGES_TOLD_MAX).map(told).collect();
         last.reverse();
         last
-    }
-
-    /// What it takes for anything to go on; nothing where a crawl is running.
-    pub(super) fn resume_advice(&self) -> Option<String> {
-        let root = self.opened.dir.root().display();
-        (!self.opened.is_running()).then(|| format!("no crawl is running now: `argiope crawl -o {root}` goes on"))
     }
 }

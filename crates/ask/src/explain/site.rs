@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use dataset::rows::FRONTIER;
 use frontier::RobotsState;
 use model::{Failure, RobotsAnswer, SiteRecord, Timestamp};
+use robots::{Matching, Reason};
 use serde::Serialize;
 use store::CrawlView;
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::crawl::Crawl;
-use super::standing::SiteNow;
 use super::survey::{NearLimit, Survey};
-use crate::rows::FRONTIER;
-use ask::target::Host;
+use super::waiting::{Delay, DelayRule, SiteNow, Why};
+use crate::target::Host;
 
 /// Site records read at once: each may hold a large robots.txt.
 const SITES_AT_ONCE: usize = 100;
@@ -22,72 +23,95 @@ const NEXT_SHOWN: usize = 3;
 
 /// Everything there is to say of a host.
 #[derive(Debug, Serialize)]
-pub(super) struct HostStory {
+pub struct HostStory {
     /// As it was asked for.
-    pub(super) given: String,
-    pub(super) host: String,
-    pub(super) sites: Vec<SiteStory>,
+    pub given: String,
+    /// Its name.
+    pub host: String,
+    /// Its sites.
+    pub sites: Vec<SiteStory>,
     /// Where no site is known: what would become of one.
-    pub(super) why: Vec<String>,
+    pub why: Vec<Why>,
 }
 
 /// Everything there is to say of a site.
 #[derive(Debug, Serialize)]
-pub(super) struct SiteStory {
-    pub(super) site: String,
+pub struct SiteStory {
+    /// Scheme, host and port.
+    pub site: String,
     /// The address it is pinned to.
-    pub(super) address: Option<String>,
-    pub(super) robots: RobotsStory,
+    pub address: Option<String>,
+    /// Its robots.txt.
+    pub robots: RobotsStory,
     /// No visit before this time.
-    pub(super) due_at: Option<String>,
-    /// Seconds between visits, and why.
-    pub(super) delay_s: f64,
-    pub(super) delay_why: String,
+    pub due_at: Option<String>,
+    /// Seconds between visits.
+    pub delay_s: f64,
+    /// The rule that makes it that long.
+    pub delay_rule: DelayRule,
     /// Seconds between visits to the address.
-    pub(super) ip_delay_s: f64,
+    pub ip_delay_s: f64,
     /// Seconds that the last answer took.
-    pub(super) response_time_s: f64,
-    pub(super) failures_in_a_row: u32,
+    pub response_time_s: f64,
+    /// Failures in a row.
+    pub failures_in_a_row: u32,
     /// Why the site is given up.
-    pub(super) given_up: Option<String>,
-    pub(super) pages_fetched: u64,
+    pub given_up: Option<String>,
+    /// Pages fetched.
+    pub pages_fetched: u64,
     /// `--max-pages-per-site`.
-    pub(super) pages_max: Option<u64>,
-    pub(super) sitemaps_read: u32,
+    pub pages_max: Option<u64>,
+    /// Sitemaps read.
+    pub sitemaps_read: u32,
     /// URLs by outcome.
-    pub(super) outcomes: BTreeMap<&'static str, u64>,
+    pub outcomes: BTreeMap<&'static str, u64>,
     /// There are more URLs than were counted.
-    pub(super) counted_in_part: bool,
+    pub counted_in_part: bool,
     /// The head of the queue.
-    pub(super) next: Vec<String>,
+    pub next: Vec<String>,
     /// Kinds of URLs of which a trap rule lets no more, or soon no more, be fetched.
-    pub(super) near_limits: Vec<NearLimit>,
+    pub near_limits: Vec<NearLimit>,
     /// Why it is slow or stopped.
-    pub(super) why: Vec<String>,
+    pub why: Vec<Why>,
     /// What was changed from outside, with its date.
-    pub(super) changes: Vec<String>,
+    pub changes: Vec<String>,
 }
 
 /// What is known of a site's robots.txt.
 #[derive(Debug, Serialize)]
-pub(super) struct RobotsStory {
-    /// What came of asking for it.
-    pub(super) answer: String,
-    pub(super) asked_at: Option<String>,
+pub struct RobotsStory {
+    /// What came of asking for it; `null` if it was not requested yet.
+    pub answer: Option<String>,
+    /// When the answer came.
+    pub asked_at: Option<String>,
     /// When it is to be asked for again.
-    pub(super) expires_at: Option<String>,
+    pub expires_at: Option<String>,
     /// It is longer than the part that is read.
-    pub(super) is_cut: bool,
+    pub is_cut: bool,
     /// How often in a row it could not be had.
-    pub(super) failed_tries: u32,
-    /// What that means.
-    pub(super) meaning: Option<String>,
+    pub failed_tries: u32,
+    /// What that means; `null` while the file could not be had.
+    pub meaning: Option<RobotsMeaning>,
     /// Allow and Disallow lines for us; `null` while the file could not be had.
-    pub(super) rules: Option<usize>,
-    pub(super) crawl_delay_s: Option<f64>,
-    pub(super) sitemaps: usize,
+    pub rules: Option<usize>,
+    /// Crawl-delay.
+    pub crawl_delay_s: Option<f64>,
+    /// Sitemaps that it names.
+    pub sitemaps: usize,
     /// `--robots ignore`.
-    pub(super) ignored: bool,
+    pub ignored: bool,
+}
+
+/// What the answer to a request for robots.txt means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RobotsMeaning {
+    /// There is none: all is allowed.
+    AllAllowed,
+    /// All is disallowed meanwhile.
+    AllDisallowed,
+    /// It has rules.
+    Rules,
 }
 
 impl HostStory {
@@ -95,7 +119,7 @@ impl HostStory {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(super) fn of(crawl: &Crawl, given: &str, host: &Host) -> anyhow::Result<Self> {
+    pub(super) fn of(crawl: &Crawl<'_>, given: &str, host: &Host) -> anyhow::Result<Self> {
         let mut sites = Vec::new();
         for (site, record) in sites_of(crawl.store(), host)? {
             sites.push(SiteStory::of(crawl, &site, record)?);
@@ -126,39 +150,33 @@ fn sites_of(store: &dyn CrawlView, host: &Host) -> anyhow::Result<Vec<(Site, Opt
     }
 }
 
-fn unknown(crawl: &Crawl, host: &Host) -> Vec<String> {
-    let mut why = vec!["no URL of this host was found so far".to_owned()];
+fn unknown(crawl: &Crawl<'_>, host: &Host) -> Vec<Why> {
+    let mut why = vec![Why::UnknownHost];
     for site in host.usual_sites() {
         let Some(root) = CanonicalUrl::from_canonical(&format!("{site}/")) else { continue };
-        why.push(match crawl.settings.filter.judge(&root) {
-            Ok(()) => format!("{root} would be fetched if it were found"),
-            Err(rule) => format!("{root} would be excluded: {rule}"),
-        });
+        let excluded_by = crawl.settings.filter.judge(&root).err().map(|rule| rule.to_string());
+        why.push(Why::Root { url: root.to_string(), excluded_by });
     }
     why
 }
 
 impl SiteStory {
-    fn of(crawl: &Crawl, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
+    fn of(crawl: &Crawl<'_>, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
         let settings = &crawl.settings;
-        let standing = SiteNow::new(site, record, settings, crawl.now);
-        let survey = Survey::of(crawl.store(), &standing.record, &settings.site_rules.traps)?;
-        let queue = survey.outcomes.get(FRONTIER).copied().unwrap_or(0);
-        let mut why = standing.reasons(queue);
-        if queue > 0 && standing.spent_budget().is_none() {
-            why.extend(crawl.resume_advice());
-        }
+        let now = SiteNow::new(crawl, site, record)?;
+        let survey = Survey::of(crawl.store(), &now.record, &settings.site_rules.traps)?;
+        let why = now.why(survey.outcomes.get(FRONTIER).copied().unwrap_or(0));
         let next = crawl.store().pending(site.key(), None, NEXT_SHOWN)?;
-        let delay = standing.delay();
-        let robots = RobotsStory::of(&standing, settings.site_rules.matching.is_none());
-        let record = standing.record;
+        let Delay { wait, rule } = now.delay();
+        let robots = RobotsStory::of(&now);
+        let record = now.record;
         Ok(SiteStory {
             site: site.to_string(),
             address: record.address.map(|address| address.to_string()),
             robots,
             due_at: (record.due_at.0 > 0).then(|| record.due_at.to_rfc3339()),
-            delay_s: delay.wait.as_secs_f64(),
-            delay_why: delay.why,
+            delay_s: wait.as_secs_f64(),
+            delay_rule: rule,
             ip_delay_s: settings.site_rules.politeness.ip_delay.as_secs_f64(),
             response_time_s: record.response_time.as_secs_f64(),
             failures_in_a_row: record.failures_in_a_row,
@@ -177,9 +195,9 @@ impl SiteStory {
 }
 
 impl RobotsStory {
-    fn of(standing: &SiteNow<'_>, ignored: bool) -> Self {
-        let record = standing.record.robots.as_ref();
-        let (rules, expires_at) = match &standing.robots {
+    fn of(site: &SiteNow<'_>) -> Self {
+        let record = site.record.robots.as_ref();
+        let (rules, expires_at) = match site.robots() {
             RobotsState::Known { rules, expires_at, .. } => {
                 (Some(rules), (*expires_at < Timestamp::MAX).then(|| expires_at.to_rfc3339()))
             }
@@ -188,7 +206,7 @@ impl RobotsStory {
         let has_file =
             record.is_some_and(|record| matches!(record.answer, RobotsAnswer::Status { code: 200..=299, .. }));
         RobotsStory {
-            answer: standing.robots_answer(),
+            answer: site.robots_answer(),
             // `crawl --retry` writes the epoch where robots.txt must be asked for again.
             asked_at: record
                 .filter(|record| record.fetched_at > Timestamp::default())
@@ -196,11 +214,15 @@ impl RobotsStory {
             expires_at,
             is_cut: record.is_some_and(|record| record.is_cut),
             failed_tries: record.map_or(0, |record| record.failed_tries),
-            meaning: standing.robots_meaning(),
+            meaning: rules.map(|rules| match rules.decide("/", Matching::default()).reason {
+                Reason::NoRobotsTxt => RobotsMeaning::AllAllowed,
+                Reason::Undefined(_) => RobotsMeaning::AllDisallowed,
+                _ => RobotsMeaning::Rules,
+            }),
             rules: rules.filter(|_| has_file).map(robots::RobotsTxt::rule_count),
             crawl_delay_s: rules.and_then(robots::RobotsTxt::crawl_delay).map(|delay| delay.as_secs_f64()),
             sitemaps: rules.map_or(0, |rules| rules.sitemaps().len()),
-            ignored,
+            ignored: site.settings.site_rules.matching.is_none(),
         }
     }
 }

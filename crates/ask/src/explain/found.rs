@@ -5,19 +5,20 @@ use std::collections::HashSet;
 use serde::Serialize;
 use store::{CrawlView, Entry};
 
-use crate::rows;
+use dataset::rows;
 
 /// Steps followed back, at most.
 const STEPS_MAX: usize = 1_000;
 
 /// A URL on the way.
 #[derive(Debug, Serialize)]
-pub(super) struct Step {
-    pub(super) url: String,
+pub struct Step {
+    /// The URL.
+    pub url: String,
     /// How it was found on the one before.
-    pub(super) via: &'static str,
+    pub via: &'static str,
     /// Links from a seed; `null` for robots.txt, which has no row.
-    pub(super) depth: Option<u32>,
+    pub depth: Option<u32>,
 }
 
 /// The way to an entry, from a seed (or a site's robots.txt) to the entry itself.

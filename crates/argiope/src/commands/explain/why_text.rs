@@ -1,0 +1,139 @@
+//! What a URL or a site waits for, in words.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ask::explain::{DelayRule, Why};
+use frontier::Reason;
+use printable::counted;
+use settings::units::Span;
+
+/// A reason in words, for a crawl in this directory.
+pub(super) fn words(why: &Why, dir: &Path) -> String {
+    match why {
+        Why::Unfound => "no page, redirect or sitemap that was read leads to it".to_owned(),
+        Why::Similar { url } => format!("known is {url}"),
+        Why::DepthLimit { max } => format!("links of pages at depth {max} are not followed (--depth {max})"),
+        Why::IfFound { refused_by } if refused_by.is_empty() => "if it were found, it would be fetched".to_owned(),
+        Why::IfFound { refused_by } => {
+            format!("if it were found, it would not be fetched, because of: {}", refused_by.join(", "))
+        }
+        Why::UnknownHost => "no URL of this host was found so far".to_owned(),
+        Why::Root { url, excluded_by: None } => format!("{url} would be fetched if it were found"),
+        Why::Root { url, excluded_by: Some(rule) } => format!("{url} would be excluded: {rule}"),
+        Why::Again => "it is to be visited again in this round".to_owned(),
+        Why::Next => "it is the next of its site".to_owned(),
+        Why::Queued { before: 1, .. } => "one URL of its site comes before it".to_owned(),
+        Why::Queued { before, at_least: false } => format!("{before} URLs of its site come before it"),
+        Why::Queued { before, at_least: true } => format!("more than {before} URLs of its site come before it"),
+        Why::Tried { attempts, max } => {
+            let of = max.map_or_else(String::new, |max| format!(" of {max}"));
+            format!("it was requested {attempts} times{of}, and will be tried again after the others of its site")
+        }
+        Why::LowYield { group } => {
+            format!("{group} seems to bring only more of itself: most of its URLs wait behind all others of the site")
+        }
+        Why::GivenUp { detail } => format!("the site is given up: {detail}"),
+        Why::InTrouble { detail, round, rounds } => {
+            format!("the site is in trouble ({detail}): this is wait {round} of {rounds}, and its URLs stay open")
+        }
+        Why::Failures { in_a_row, max } => {
+            format!("{in_a_row} failures in a row make it wait longer; at {max} it is put aside")
+        }
+        Why::Held { reason, until, wait_s } => match (until, wait_s) {
+            (Some(until), Some(wait)) => format!("{}: not before {until}, in {}", held(*reason, dir), seconds(*wait)),
+            _ => held(*reason, dir),
+        },
+        Why::RobotsFirst { answer: None } => "robots.txt is requested first".to_owned(),
+        Why::RobotsFirst { answer: Some(answer) } => format!("robots.txt could not be fetched yet ({answer})"),
+        Why::Ends { outcome, reason } => format!("its turn ends it without a request, as {outcome}: {reason}"),
+        Why::Pace { delay_s, rule, urls, takes_s } => format!(
+            "one visit every {} ({}): {} take {} at least",
+            seconds(*delay_s),
+            delay(*rule),
+            counted(*urls, "URL"),
+            seconds(*takes_s)
+        ),
+        Why::CannotBeAsked => "the crawl that is running cannot be asked what it does next".to_owned(),
+        Why::NotRunning => format!("no crawl is running now: `argiope crawl -o {}` goes on", dir.display()),
+    }
+}
+
+fn held(reason: Reason, dir: &Path) -> String {
+    let dir = dir.display();
+    match reason {
+        Reason::Nothing => "nothing is left to do here".to_owned(),
+        Reason::Hold => format!("the site is on hold: `argiope steer {dir} release SITE` lets it go on"),
+        Reason::Elsewhere => "another worker has the site".to_owned(),
+        Reason::SiteBudget => "the budget of the site is spent: a larger --max-pages-per-site lets it go on".to_owned(),
+        Reason::End => "the crawl ends".to_owned(),
+        Reason::Paused => format!("the crawl is paused: `argiope steer {dir} resume` lets it go on"),
+        Reason::CrawlBudget => {
+            "the budget of the crawl is spent: a larger --max-pages or --max-bytes lets it go on".to_owned()
+        }
+        Reason::Place => "other sites have their turns first: there is no place for it in memory".to_owned(),
+        Reason::Aside => "the site is put aside".to_owned(),
+        Reason::BackOff => "the site failed or asked to be left alone (back-off, Retry-After)".to_owned(),
+        Reason::Delay => "the site waits for its delay".to_owned(),
+        Reason::AddressDelay => "its address waits for its delay (--ip-delay)".to_owned(),
+        Reason::Address => "other sites on its address come first".to_owned(),
+        Reason::Network => "no site can be reached: this machine's network seems to be down".to_owned(),
+        Reason::Name => "its name is being looked up".to_owned(),
+        Reason::Robots => "its robots.txt is being requested or read".to_owned(),
+        Reason::Share => "its domain or its address has as many requests under way as it may".to_owned(),
+        Reason::UnderWay => "a request to the site is under way, or its result is being stored".to_owned(),
+        Reason::Busy => "the crawl has as many requests under way as it may (--concurrency)".to_owned(),
+    }
+}
+
+/// The rule behind a delay.
+pub(super) fn delay(rule: DelayRule) -> String {
+    match rule {
+        DelayRule::Delay => "--delay".to_owned(),
+        DelayRule::DelayFor => "--delay-for".to_owned(),
+        DelayRule::CrawlDelay => "Crawl-delay in robots.txt".to_owned(),
+        DelayRule::CrawlDelayMax { asked_s } => {
+            format!("Crawl-delay {} in robots.txt, cut to --max-crawl-delay", seconds(asked_s))
+        }
+        DelayRule::DelayFactor { factor, response_s } => {
+            format!("--delay-factor {factor} times the last response time {}", seconds(response_s))
+        }
+    }
+}
+
+/// Seconds as a duration for people: no finer than milliseconds, and seconds where it is long.
+pub(super) fn seconds(seconds: f64) -> String {
+    let duration = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    if !duration.is_zero() && duration < Duration::from_millis(1) {
+        return "less than 1ms".to_owned();
+    }
+    let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let rounded = if millis >= 10_000 { millis / 1000 * 1000 } else { millis };
+    Span(Duration::from_millis(rounded)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_says_what_is_waited_for_and_until_when() {
+        let held = |reason, wait_s: Option<f64>| {
+            let until = wait_s.map(|_| "2026-11-26T12:40:00.000Z".to_owned());
+            words(&Why::Held { reason, until, wait_s }, Path::new("web"))
+        };
+        for (reason, wait_s, expect) in [
+            (Reason::Delay, Some(0.5), "the site waits for its delay: not before 2026-11-26T12:40:00.000Z, in 500ms"),
+            (
+                Reason::AddressDelay,
+                Some(0.25),
+                "its address waits for its delay (--ip-delay): not before 2026-11-26T12:40:00.000Z, in 250ms",
+            ),
+            (Reason::Aside, Some(60.0), "the site is put aside: not before 2026-11-26T12:40:00.000Z, in 1m"),
+            (Reason::Paused, None, "the crawl is paused: `argiope steer web resume` lets it go on"),
+            (Reason::SiteBudget, None, "the budget of the site is spent: a larger --max-pages-per-site lets it go on"),
+        ] {
+            assert_eq!(held(reason, wait_s), expect);
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! What a URL or a site waits for.
+
+use std::time::Duration;
+
+use engine::{Prospect, Settings, Turn};
+use frontier::yields::{Group, groups_of};
+use frontier::{Held, Politeness, Reason, RobotsState, SiteState};
+use model::{SiteRecord, Timestamp};
+use serde::Serialize;
+use weburl::{CanonicalUrl, Site};
+
+use super::crawl::Crawl;
+
+/// Why something waits, or what would become of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Why {
+    /// Nothing that was read leads to the URL.
+    Unfound,
+    /// The crawl knows a similar URL.
+    Similar {
+        /// The URL.
+        url: String,
+    },
+    /// Links of pages at this depth are not followed.
+    DepthLimit {
+        /// `--depth`.
+        max: u32,
+    },
+    /// What would become of a URL that was not found.
+    IfFound {
+        /// The rules that would refuse it.
+        refused_by: Vec<&'static str>,
+    },
+    /// No URL of the host is known.
+    UnknownHost,
+    /// What the scope says of the root of a site that is not known.
+    Root {
+        /// The URL.
+        url: String,
+        /// The rule that excludes it.
+        excluded_by: Option<String>,
+    },
+    /// The URL is to be visited again in this round.
+    Again,
+    /// The next turn of its site is the URL's own.
+    Next,
+    /// Its place in the queue of its site.
+    Queued {
+        /// URLs before it.
+        before: u64,
+        /// There are more.
+        at_least: bool,
+    },
+    /// It was requested, and failed.
+    Tried {
+        /// Requests so far.
+        attempts: u8,
+        /// Requests before a failure of its own is final. `null` if its site failed so often that it has had as many.
+        max: Option<u8>,
+    },
+    /// Its group seems to bring only more of itself: most of its URLs come last.
+    LowYield {
+        /// The group.
+        group: String,
+    },
+    /// The site is given up: its URLs end without a request.
+    GivenUp {
+        /// Why.
+        detail: String,
+    },
+    /// The site is in trouble.
+    InTrouble {
+        /// The last failure.
+        detail: String,
+        /// Which of its waits this is.
+        round: u32,
+        /// The wait after which it is given up.
+        rounds: u32,
+    },
+    /// The site failed.
+    Failures {
+        /// So often in a row.
+        in_a_row: u32,
+        /// With so many it is put aside.
+        max: u32,
+    },
+    /// What the scheduler waits for.
+    Held {
+        /// Why.
+        reason: Reason,
+        /// No request before this date. `null` if the wait ends with an event.
+        until: Option<String>,
+        /// The same from now on, in seconds.
+        wait_s: Option<f64>,
+    },
+    /// Its turn begins with a request for robots.txt.
+    RobotsFirst {
+        /// The answer to the request before.
+        answer: Option<String>,
+    },
+    /// Its turn ends it without a request.
+    Ends {
+        /// The outcome.
+        outcome: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The rate of visits.
+    Pace {
+        /// Seconds from one visit to the next.
+        delay_s: f64,
+        /// The rule that makes it that long.
+        rule: DelayRule,
+        /// URLs to visit.
+        urls: u64,
+        /// Seconds that they take at least.
+        takes_s: f64,
+    },
+    /// A crawl is running that cannot be asked about its sites.
+    CannotBeAsked,
+    /// No crawl is running.
+    NotRunning,
+}
+
+/// A wait between two visits, and the rule that makes it that long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delay {
+    /// The wait.
+    pub wait: Duration,
+    /// The rule.
+    pub rule: DelayRule,
+}
+
+/// A rule about the wait between two visits of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum DelayRule {
+    /// `--delay`.
+    Delay,
+    /// `--delay-for`.
+    DelayFor,
+    /// Crawl-delay in robots.txt.
+    CrawlDelay,
+    /// The same, cut to `--max-crawl-delay`.
+    CrawlDelayMax {
+        /// What robots.txt asks for, in seconds.
+        asked_s: f64,
+    },
+    /// `--delay-factor` times the last response time.
+    DelayFactor {
+        /// The factor.
+        factor: f64,
+        /// The last response time, in seconds.
+        response_s: f64,
+    },
+}
+
+impl Delay {
+    /// The wait after a visit of a site with this Crawl-delay.
+    #[must_use]
+    pub fn of(politeness: &Politeness, record: &SiteRecord, crawl_delay: Option<Duration>) -> Self {
+        let (site, response_time) = (record.site.key(), record.response_time);
+        let wait = politeness.delay_after(site, crawl_delay, response_time);
+        let asked = crawl_delay.unwrap_or_default();
+        let rule = if wait <= politeness.delay_of(site) {
+            if politeness.delay_for.contains_key(&site) { DelayRule::DelayFor } else { DelayRule::Delay }
+        } else if asked == wait {
+            DelayRule::CrawlDelay
+        } else if asked > politeness.crawl_delay_max && wait == politeness.crawl_delay_max {
+            DelayRule::CrawlDelayMax { asked_s: asked.as_secs_f64() }
+        } else {
+            DelayRule::DelayFactor { factor: politeness.delay_factor, response_s: response_time.as_secs_f64() }
+        };
+        Delay { wait, rule }
+    }
+}
+
+/// A site, as the scheduler sees it.
+pub(super) struct SiteNow<'a> {
+    pub(super) record: SiteRecord,
+    /// The scheduler's state of the site by its record, with nothing of its queue.
+    pub(super) state: SiteState,
+    /// `None` if a crawl is running that cannot be asked.
+    pub(super) prospect: Option<Prospect>,
+    pub(super) settings: &'a Settings,
+    is_running: bool,
+    now: Timestamp,
+}
+
+impl<'a> SiteNow<'a> {
+    /// A site by its record; one without a record has not had a turn yet.
+    ///
+    /// # Errors
+    /// The state cannot be read, or the running crawl cannot be asked.
+    pub(super) fn new(crawl: &'a Crawl<'_>, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
+        let record = record.unwrap_or_else(|| SiteRecord::new(site.clone()));
+        let mut state = SiteState::new(record.clone());
+        state.set_robots(engine::robots_state(record.robots.as_ref(), &crawl.settings));
+        let prospect = crawl.prospect(site)?;
+        let (settings, is_running, now) = (&crawl.settings, crawl.is_running, crawl.now);
+        Ok(SiteNow { record, state, prospect, settings, is_running, now })
+    }
+
+    /// The delay between visits.
+    pub(super) fn delay(&self) -> Delay {
+        let crawl_delay = self.state.crawl_delay().filter(|_| self.settings.site_rules.matching.is_some());
+        Delay::of(&self.settings.site_rules.politeness, &self.record, crawl_delay)
+    }
+
+    /// The URL whose turn is the next of the site, as far as the scheduler knows it.
+    pub(super) fn next_url(&self) -> Option<&CanonicalUrl> {
+        match self.prospect.as_ref()?.turn.as_ref()? {
+            Turn::Fetch(url) | Turn::JudgeAgain(url) | Turn::Settle { url, .. } => Some(url),
+            Turn::Nothing | Turn::Robots | Turn::ReadRules | Turn::Truth(_) => None,
+        }
+    }
+
+    /// Why the site is slow or stopped, with this many URLs left to visit.
+    pub(super) fn why(&self, urls: u64) -> Vec<Why> {
+        if let Some(failure) = &self.record.given_up {
+            return vec![Why::GivenUp { detail: failure.detail.clone() }];
+        }
+        let mut why: Vec<Why> = self.failures().into_iter().collect();
+        let held = self.prospect.as_ref().and_then(|prospect| prospect.held);
+        match held {
+            // The store may have more than the run knows of.
+            Some(Held { reason: Reason::Nothing, .. }) if urls == 0 => return vec![self.held(Reason::Nothing.into())],
+            Some(held) => why.push(self.held(held)),
+            None => {}
+        }
+        if held.is_some_and(|held| lasts(held.reason)) {
+            return why;
+        }
+        let turn = self.prospect.as_ref().and_then(|prospect| prospect.turn.as_ref());
+        if let Some(Turn::Robots) = turn {
+            let failed = self.record.robots.as_ref().filter(|robots| robots.failed_tries > 0);
+            why.push(Why::RobotsFirst { answer: failed.map(|robots| robots.answer.to_string()) });
+        }
+        let Delay { wait, rule } = self.delay();
+        if !wait.is_zero() && urls > 0 {
+            let takes = wait.saturating_mul(u32::try_from(urls).unwrap_or(u32::MAX));
+            why.push(Why::Pace { delay_s: wait.as_secs_f64(), rule, urls, takes_s: takes.as_secs_f64() });
+        }
+        why.extend(match (self.is_running, &self.prospect) {
+            (false, _) => Some(Why::NotRunning),
+            (true, None) => Some(Why::CannotBeAsked),
+            (true, Some(_)) => None,
+        });
+        why
+    }
+
+    fn held(&self, Held { reason, until }: Held) -> Why {
+        Why::Held {
+            reason,
+            until: until.map(Timestamp::to_rfc3339),
+            wait_s: until.map(|until| until.since(self.now).as_secs_f64()),
+        }
+    }
+
+    fn failures(&self) -> Option<Why> {
+        let politeness = &self.settings.site_rules.politeness;
+        match (&self.record.aside, self.record.failures_in_a_row) {
+            (Some(aside), _) => Some(Why::InTrouble {
+                detail: aside.reason.detail.clone(),
+                round: aside.round,
+                rounds: politeness.rounds_before_giving_up(),
+            }),
+            (None, 0) => None,
+            (None, in_a_row) => Some(Why::Failures { in_a_row, max: politeness.failures_in_a_row_max }),
+        }
+    }
+
+    /// What the turn of a URL brings, if it is not a request.
+    pub(super) fn end_of(&self, url: &CanonicalUrl) -> Option<Why> {
+        match self.prospect.as_ref()?.turn.as_ref()? {
+            Turn::Settle { url: next, outcome, reason } if next == url => {
+                Some(Why::Ends { outcome: outcome.as_str(), reason: reason.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// The group of a URL that seems to bring only more of itself.
+    pub(super) fn low_group(&self, url: &CanonicalUrl) -> Option<Why> {
+        let low = |group: &Group<'_>| self.state.is_low_group(group.key());
+        let is_on = self.settings.site_rules.traps.low_yield_pages_max > 0;
+        let group = groups_of(url).filter(|_| is_on).find(low)?;
+        Some(Why::LowYield { group: group.to_string() })
+    }
+
+    /// What came of asking for robots.txt, in words.
+    pub(super) fn robots_answer(&self) -> Option<String> {
+        self.record.robots.as_ref().map(|robots| robots.answer.to_string())
+    }
+
+    /// What is known of its robots.txt.
+    pub(super) fn robots(&self) -> &RobotsState {
+        self.state.robots()
+    }
+}
+
+/// True if only somebody's decision ends the wait.
+fn lasts(reason: Reason) -> bool {
+    matches!(reason, Reason::Hold | Reason::SiteBudget | Reason::Elsewhere | Reason::Paused)
+}
