@@ -1,6 +1,7 @@
 //! What the simulator cannot see from outside.
 
 mod again;
+mod arms;
 mod budgets;
 mod driven;
 mod errands;
