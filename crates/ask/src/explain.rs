@@ -21,7 +21,7 @@ pub use self::rules::Rule;
 pub use self::site::{HostStory, RobotsMeaning, RobotsStory, SiteStory};
 pub use self::survey::NearLimit;
 pub use self::url::{Past, RecordPlace, Target, UrlStory};
-pub use self::waiting::{Delay, DelayRule, Why};
+pub use self::waiting::Why;
 
 use crate::target;
 

@@ -24,7 +24,10 @@ pub mod watch_lock;
 
 pub use again::Again;
 pub use dir::CrawlDir;
-pub use engine::{Admit, Answer, End, Extra, Hook, Progress, Prospect, Recorded, Sink, SinkError, Visited, Waits};
+pub use engine::{
+    Admit, Answer, End, Extra, Hook, Progress, Prospect, Recorded, Sink, SinkError, Turn, Visited, Wait, Waits,
+};
+pub use frontier::{Held, Reason};
 pub use model::Candidate;
 pub use notice::Notice;
 pub use outlook::Outlook;

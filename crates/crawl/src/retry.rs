@@ -202,6 +202,6 @@ impl<'a> Forgiveness<'a> {
             RobotsState::Known { rules, .. } => rules.crawl_delay(),
             RobotsState::Unknown | RobotsState::InFlight { .. } | RobotsState::Stored { .. } => None,
         };
-        self.settings.site_rules.politeness.delay_after(record.site.key(), crawl_delay, record.response_time)
+        self.settings.site_rules.politeness.delay_after(record.site.key(), crawl_delay, record.response_time).0
     }
 }

@@ -175,7 +175,7 @@ async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
     assert_eq!((outlook.waiting, outlook.failed, outlook.kept_out), (totals.pending, 0, 0));
     assert!(outlook.waiting > 0 && outlook.ends_in.is_none(), "{outlook:?}");
     assert!(outlook.disk_bytes > 0 && outlook.disk_bytes_left > 0, "{outlook:?}");
-    assert_eq!(outlook::waits_in_words(&outlook.waits).as_deref(), Some("the end of the pause"));
+    assert_eq!(crawl::outlook::waits_in_words(&outlook.waits).as_deref(), Some("the end of the pause"));
     handle.steer(Change::Resume).await.unwrap();
     let Ended { end, totals, .. } = timeout(LONG, running).await.unwrap().unwrap().unwrap();
     assert_eq!(end, End::Done);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::Serialize;
 use weburl::SiteKey;
 
 /// The waits of a site in trouble, one after the other; the last one repeats.
@@ -36,6 +37,30 @@ pub enum Trouble {
     Answer,
     /// The failure is the URL's alone: its body broke off, or this program failed.
     Own,
+}
+
+/// The rule that decides how long a site waits after a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum DelayRule {
+    /// `--delay`.
+    Delay,
+    /// `--delay-for`.
+    DelayFor,
+    /// Crawl-delay in robots.txt.
+    CrawlDelay,
+    /// The same, cut to `--max-crawl-delay`.
+    CrawlDelayMax {
+        /// What robots.txt asks for, in seconds.
+        asked_s: f64,
+    },
+    /// `--delay-factor` times the last response time.
+    DelayFactor {
+        /// The factor.
+        factor: f64,
+        /// The last response time, in seconds.
+        response_s: f64,
+    },
 }
 
 /// The settings of politeness. Each has a key of the same name in `crawl.toml`.
@@ -87,13 +112,29 @@ impl Default for Politeness {
 }
 
 impl Politeness {
-    /// The wait after a visit to a site: the longest of the configured delay, its Crawl-delay, and `delay_factor` times
-    /// its last response time.
+    /// The wait after a visit to a site, and the rule that decides it: the longest of the configured delay, its Crawl-delay, and
+    /// `delay_factor` times its last response time.
     #[must_use]
-    pub fn delay_after(&self, site: SiteKey, crawl_delay: Option<Duration>, response_time: Duration) -> Duration {
-        let asked = crawl_delay.unwrap_or_default().min(self.crawl_delay_max);
-        let by_speed = Duration::try_from_secs_f64(response_time.as_secs_f64() * self.delay_factor).unwrap_or_default();
-        self.delay_of(site).max(asked).max(by_speed)
+    pub fn delay_after(
+        &self,
+        site: SiteKey,
+        crawl_delay: Option<Duration>,
+        response_time: Duration,
+    ) -> (Duration, DelayRule) {
+        let (asked, response_s) = (crawl_delay.unwrap_or_default(), response_time.as_secs_f64());
+        let own = if self.delay_for.contains_key(&site) { DelayRule::DelayFor } else { DelayRule::Delay };
+        let by_robots = match asked > self.crawl_delay_max {
+            true => DelayRule::CrawlDelayMax { asked_s: asked.as_secs_f64() },
+            false => DelayRule::CrawlDelay,
+        };
+        let by_speed = Duration::try_from_secs_f64(response_s * self.delay_factor).unwrap_or_default();
+        // The last of the longest ones counts.
+        let waits = [
+            (by_speed, DelayRule::DelayFactor { factor: self.delay_factor, response_s }),
+            (asked.min(self.crawl_delay_max), by_robots),
+            (self.delay_of(site), own),
+        ];
+        waits.into_iter().max_by_key(|(wait, _)| *wait).unwrap_or((Duration::ZERO, own))
     }
 
     /// The delay that is configured for a site.
@@ -172,15 +213,20 @@ mod tests {
 
     #[test]
     fn the_longest_of_all_delays_counts() {
-        let rules = Politeness { delay_factor: 5.0, ..Politeness::default() };
-        for (crawl_delay, response_ms, expect) in [
-            (None, 0, S(1)),
-            (Some(Duration::from_millis(200)), 0, S(1)),
-            (Some(S(7)), 100, S(7)),
-            (Some(S(7)), 2_000, S(10)),
-            (Some(S(100_000)), 0, S(300)),
+        let delay_for = BTreeMap::from([(SiteKey(1), S(3))]);
+        let rules = Politeness { delay_factor: 5.0, delay_for, ..Politeness::default() };
+        let by_speed = DelayRule::DelayFactor { factor: 5.0, response_s: 2.0 };
+        for (site, crawl_delay, response_ms, wait, rule) in [
+            (0, None, 0, S(1), DelayRule::Delay),
+            (0, Some(Duration::from_millis(200)), 0, S(1), DelayRule::Delay),
+            (0, Some(S(1)), 200, S(1), DelayRule::Delay),
+            (1, Some(S(2)), 0, S(3), DelayRule::DelayFor),
+            (0, Some(S(7)), 100, S(7), DelayRule::CrawlDelay),
+            (0, Some(S(7)), 2_000, S(10), by_speed),
+            (0, Some(S(100_000)), 0, S(300), DelayRule::CrawlDelayMax { asked_s: 100_000.0 }),
         ] {
-            assert_eq!(rules.delay_after(SiteKey(0), crawl_delay, Duration::from_millis(response_ms)), expect);
+            let decided = rules.delay_after(SiteKey(site), crawl_delay, Duration::from_millis(response_ms));
+            assert_eq!(decided, (wait, rule), "{site} {crawl_delay:?} {response_ms}");
         }
     }
 

@@ -21,7 +21,7 @@ use self::shapes::Counted;
 use self::trouble::Sweep;
 pub use self::trouble::{Failed, LeftBehind};
 use self::window::Window;
-use crate::{Politeness, Reason, TrapRules};
+use crate::{DelayRule, Politeness, Reason, TrapRules};
 
 /// The window of a site: URLs of its queue read from the store at a time. Up to twice as many are in memory while it grows.
 const WINDOW_URLS_MIN: usize = 16;
@@ -310,6 +310,12 @@ impl SiteState {
     /// The wait after a visit.
     #[must_use]
     pub fn delay(&self, politeness: &Politeness) -> Duration {
+        self.delay_by(politeness).0
+    }
+
+    /// The wait after a visit, and the rule that decides it.
+    #[must_use]
+    pub fn delay_by(&self, politeness: &Politeness) -> (Duration, DelayRule) {
         politeness.delay_after(self.key, self.crawl_delay(), self.record.response_time)
     }
 

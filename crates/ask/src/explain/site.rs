@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dataset::rows::FRONTIER;
-use frontier::RobotsState;
+use frontier::{DelayRule, RobotsState};
 use model::{Failure, RobotsAnswer, SiteRecord, Timestamp};
 use robots::{Matching, Reason};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::crawl::Crawl;
 use super::survey::{NearLimit, Survey};
-use super::waiting::{Delay, DelayRule, SiteNow, Why};
+use super::waiting::{SiteNow, Why};
 use crate::target::Host;
 
 /// Site records read at once: each may hold a large robots.txt.
@@ -167,7 +167,7 @@ impl SiteStory {
         let survey = Survey::of(crawl.store(), &now.record, &settings.site_rules.traps)?;
         let why = now.why(survey.outcomes.get(FRONTIER).copied().unwrap_or(0));
         let next = crawl.store().pending(site.key(), None, NEXT_SHOWN)?;
-        let Delay { wait, rule } = now.delay();
+        let (wait, rule) = now.delay();
         let robots = RobotsStory::of(&now);
         let record = now.record;
         Ok(SiteStory {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::{Prospect, Settings, Turn};
 use frontier::yields::{Group, groups_of};
-use frontier::{Held, Politeness, Reason, RobotsState, SiteState};
+use frontier::{DelayRule, Held, Reason, RobotsState, SiteState};
 use model::{SiteRecord, Timestamp};
 use serde::Serialize;
 use weburl::{CanonicalUrl, Site};
@@ -123,59 +123,6 @@ pub enum Why {
     NotRunning,
 }
 
-/// A wait between two visits, and the rule that makes it that long.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Delay {
-    /// The wait.
-    pub wait: Duration,
-    /// The rule.
-    pub rule: DelayRule,
-}
-
-/// A rule about the wait between two visits of a site.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(tag = "rule", rename_all = "snake_case")]
-pub enum DelayRule {
-    /// `--delay`.
-    Delay,
-    /// `--delay-for`.
-    DelayFor,
-    /// Crawl-delay in robots.txt.
-    CrawlDelay,
-    /// The same, cut to `--max-crawl-delay`.
-    CrawlDelayMax {
-        /// What robots.txt asks for, in seconds.
-        asked_s: f64,
-    },
-    /// `--delay-factor` times the last response time.
-    DelayFactor {
-        /// The factor.
-        factor: f64,
-        /// The last response time, in seconds.
-        response_s: f64,
-    },
-}
-
-impl Delay {
-    /// The wait after a visit of a site with this Crawl-delay.
-    #[must_use]
-    pub fn of(politeness: &Politeness, record: &SiteRecord, crawl_delay: Option<Duration>) -> Self {
-        let (site, response_time) = (record.site.key(), record.response_time);
-        let wait = politeness.delay_after(site, crawl_delay, response_time);
-        let asked = crawl_delay.unwrap_or_default();
-        let rule = if wait <= politeness.delay_of(site) {
-            if politeness.delay_for.contains_key(&site) { DelayRule::DelayFor } else { DelayRule::Delay }
-        } else if asked == wait {
-            DelayRule::CrawlDelay
-        } else if asked > politeness.crawl_delay_max && wait == politeness.crawl_delay_max {
-            DelayRule::CrawlDelayMax { asked_s: asked.as_secs_f64() }
-        } else {
-            DelayRule::DelayFactor { factor: politeness.delay_factor, response_s: response_time.as_secs_f64() }
-        };
-        Delay { wait, rule }
-    }
-}
-
 /// A site, as the scheduler sees it.
 pub(super) struct SiteNow<'a> {
     pub(super) record: SiteRecord,
@@ -196,16 +143,17 @@ impl<'a> SiteNow<'a> {
     pub(super) fn new(crawl: &'a Crawl<'_>, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
         let record = record.unwrap_or_else(|| SiteRecord::new(site.clone()));
         let mut state = SiteState::new(record.clone());
-        state.set_robots(engine::robots_state(record.robots.as_ref(), &crawl.settings));
+        if crawl.settings.site_rules.matching.is_some() {
+            state.set_robots(engine::robots_state(record.robots.as_ref(), &crawl.settings));
+        }
         let prospect = crawl.prospect(site)?;
         let (settings, is_running, now) = (&crawl.settings, crawl.is_running, crawl.now);
         Ok(SiteNow { record, state, prospect, settings, is_running, now })
     }
 
-    /// The delay between visits.
-    pub(super) fn delay(&self) -> Delay {
-        let crawl_delay = self.state.crawl_delay().filter(|_| self.settings.site_rules.matching.is_some());
-        Delay::of(&self.settings.site_rules.politeness, &self.record, crawl_delay)
+    /// The delay between visits, and the rule that decides it.
+    pub(super) fn delay(&self) -> (Duration, DelayRule) {
+        self.state.delay_by(&self.settings.site_rules.politeness)
     }
 
     /// The URL whose turn is the next of the site, as far as the scheduler knows it.
@@ -237,7 +185,7 @@ impl<'a> SiteNow<'a> {
             let failed = self.record.robots.as_ref().filter(|robots| robots.failed_tries > 0);
             why.push(Why::RobotsFirst { answer: failed.map(|robots| robots.answer.to_string()) });
         }
-        let Delay { wait, rule } = self.delay();
+        let (wait, rule) = self.delay();
         if !wait.is_zero() && urls > 0 {
             let takes = wait.saturating_mul(u32::try_from(urls).unwrap_or(u32::MAX));
             why.push(Why::Pace { delay_s: wait.as_secs_f64(), rule, urls, takes_s: takes.as_secs_f64() });

@@ -12,7 +12,7 @@ use crate::oracle::Check;
 use crate::scenario::Sabotage;
 
 /// One step in so many is looked at: every site is asked for.
-const LOOKED_AT_ONE_IN: u64 = 5;
+const LOOKED_AT_ONE_IN: u64 = 16;
 
 /// What was said before.
 #[derive(Default)]

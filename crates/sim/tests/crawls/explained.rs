@@ -21,12 +21,20 @@ macro_rules! parts {
 }
 
 parts! {
-    explained_1: 0..125;
-    explained_2: 125..250;
-    explained_3: 250..375;
-    explained_4: 375..500;
-    explained_5: 500..625;
-    explained_6: 625..750;
-    explained_7: 750..875;
-    explained_8: 875..1000;
+    explained_1: 0..62;
+    explained_2: 62..125;
+    explained_3: 125..187;
+    explained_4: 187..250;
+    explained_5: 250..312;
+    explained_6: 312..375;
+    explained_7: 375..437;
+    explained_8: 437..500;
+    explained_9: 500..562;
+    explained_10: 562..625;
+    explained_11: 625..687;
+    explained_12: 687..750;
+    explained_13: 750..812;
+    explained_14: 812..875;
+    explained_15: 875..937;
+    explained_16: 937..1000;
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ask::explain::{DelayRule, Why};
-use frontier::Reason;
+use ask::explain::Why;
+use frontier::{DelayRule, Reason};
 use printable::counted;
 use settings::units::Span;
 
