@@ -7,6 +7,7 @@ pub mod dir;
 pub mod held;
 pub mod keyring;
 pub mod live;
+mod live_view;
 mod notice;
 pub mod outlook;
 mod parts;
@@ -28,6 +29,7 @@ pub use engine::{
     Admit, Answer, End, Extra, Hook, Progress, Prospect, Recorded, Sink, SinkError, Turn, Visited, Wait, Waits,
 };
 pub use frontier::{Held, Reason};
+pub use live_view::LiveView;
 pub use model::Candidate;
 pub use notice::Notice;
 pub use outlook::Outlook;

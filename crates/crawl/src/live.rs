@@ -14,16 +14,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use engine::{Prospect, Waits};
-use serde::de::DeserializeOwned;
 use settings::{Usage, usage};
 use store::{CrawlView, StoreError};
 use view_wire::{RemoteView, WireError};
-use weburl::SiteKey;
 
-use crate::Scheduler;
 use crate::held::Identity;
 use crate::steer::Change;
+use crate::{LiveView, Scheduler};
 
 /// The name of the socket.
 const SOCKET: &str = "live.socket";
@@ -39,10 +36,6 @@ const STEER: &str = "steer ";
 const STEERED: &str = "steered\n";
 /// Begins the reply to a change that cannot be used; why follows.
 const REFUSED: &str = "refused: ";
-/// Begins a question for what is next for a site; its key follows, in decimal.
-const PROSPECT: &str = "prospect ";
-/// Asks what holds the sites of the crawl up.
-const WAITS: &str = "waits\n";
 /// The longest request, in bytes: a change may have many seeds.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
 /// Processes that are answered at once. Each keeps a snapshot of the state. Others wait for their turn.
@@ -60,8 +53,8 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 const THINKS_MAX: Duration = Duration::from_secs(3_600);
 /// The longest that a crawl may take to complete its files.
 const PUBLISH_TIME_MAX: Duration = Duration::from_secs(300);
-/// The longest reply to a request other than for a view, in bytes. It may name a URL, with the reason of its end.
-const ANSWER_BYTES_MAX: u64 = 65_536;
+/// The longest reply to a publish request, in bytes.
+const ANSWER_BYTES_MAX: u64 = 4_096;
 
 /// The answers of a running crawl.
 pub struct Answers {
@@ -176,14 +169,18 @@ impl Asking {
             }
             (VIEW, _) => {
                 let Ok(view) = (answers.view)() else { return };
-                // The view is enough from here on.
+                // The view and the scheduler are enough from here on.
+                let scheduler = answers.scheduler.clone();
                 drop(answers);
                 let _ = stream.set_read_timeout(Some(THINKS_MAX));
-                let _ = view_wire::serve(stream, &*view);
+                let _ = view_wire::serve(stream, &*view, &|asked| scheduler.as_ref()?.answer(asked));
             }
-            (request, _) => {
-                let Some(said) = request.strip_suffix('\n').and_then(|request| answers.of_scheduler(request)) else {
-                    return;
+            _ => {
+                let Some(change) = request.strip_prefix(STEER).filter(|change| change.ends_with('\n')) else { return };
+                let said = match answers.steer(change) {
+                    Ok(()) => STEERED.to_owned(),
+                    Err(error) if error.is::<Usage>() => format!("{REFUSED}{error:#}\n"),
+                    Err(error) => format!("{error:#}\n"),
                 };
                 let _ = stream.write_all(said.as_bytes());
             }
@@ -192,23 +189,6 @@ impl Asking {
 }
 
 impl Answers {
-    /// The answer to a request that concerns the scheduler: a change, or a question.
-    fn of_scheduler(&self, request: &str) -> Option<String> {
-        if let Some(change) = request.strip_prefix(STEER) {
-            return Some(match self.steer(change) {
-                Ok(()) => STEERED.to_owned(),
-                Err(error) if error.is::<Usage>() => format!("{REFUSED}{error:#}\n"),
-                Err(error) => format!("{error:#}\n"),
-            });
-        }
-        let scheduler = self.scheduler.as_ref()?;
-        if request == WAITS.trim_end() {
-            return serde_json::to_string(&scheduler.waits_on_thread()?).ok();
-        }
-        let site = SiteKey(request.strip_prefix(PROSPECT)?.parse().ok()?);
-        serde_json::to_string(&scheduler.prospect_on_thread(site)?).ok()
-    }
-
     fn steer(&self, change: &str) -> anyhow::Result<()> {
         let Some(steer) = &self.steer else {
             bail!("this process is one of several workers: steer them by `argiope client`")
@@ -259,13 +239,13 @@ impl Drop for Live {
 ///
 /// # Errors
 /// Another version of this program runs it.
-pub fn view(root: &Path) -> anyhow::Result<Option<Box<dyn CrawlView>>> {
+pub fn view(root: &Path) -> anyhow::Result<Option<LiveView>> {
     let Some(mut live) = connect(root, VIEW) else { return Ok(None) };
     // A busy crawl may take long to answer.
     live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
     let _ = live.flush();
     match RemoteView::new(live) {
-        Ok(view) => Ok(Some(Box::new(view))),
+        Ok(view) => Ok(Some(LiveView::new(view))),
         Err(error @ WireError::Version) => Err(error.into()),
         // It ended just now.
         Err(_) => Ok(None),
@@ -299,27 +279,6 @@ pub fn steer(root: &Path, change: &Change) -> anyhow::Result<bool> {
         (_, Some(why)) => Err(usage(why.trim_end())),
         (error, None) => bail!("the running crawl cannot be changed: {}", error.trim_end()),
     }
-}
-
-/// What is next for a site of the crawl that runs in a directory. `None` if none runs, or none that answers.
-///
-/// # Errors
-/// Another version of this program runs the crawl.
-pub fn prospect(root: &Path, site: SiteKey) -> anyhow::Result<Option<Prospect>> {
-    question(root, &format!("{PROSPECT}{}\n", site.0))
-}
-
-/// What holds up the sites of the crawl that runs in a directory. `None` if none runs, or none that answers.
-///
-/// # Errors
-/// Another version of this program runs the crawl.
-pub fn waits(root: &Path) -> anyhow::Result<Option<Waits>> {
-    question(root, WAITS)
-}
-
-fn question<T: DeserializeOwned>(root: &Path, request: &str) -> anyhow::Result<Option<T>> {
-    let Some(said) = answer_to(root, request)? else { return Ok(None) };
-    serde_json::from_str(&said).map(Some).context("another version of this program runs the crawl")
 }
 
 /// The answer of a running crawl to a request; `None` if none runs, it ended just now, or it cannot answer this.

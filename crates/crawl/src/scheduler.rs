@@ -1,11 +1,21 @@
 //! The scheduler of a run, to be asked from outside.
 
 use engine::{Prospect, Question, Waits};
+use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use weburl::SiteKey;
 
 /// Questions that wait for the scheduler, at most. Who asks more waits.
 const QUESTIONS_MAX: usize = 64;
+
+/// A question of another process.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Asked {
+    /// What is next for a site.
+    Site(SiteKey),
+    /// What holds the sites of the crawl up.
+    Waits,
+}
 
 /// The scheduler of a run. It gives no answer if the run has ended.
 #[derive(Clone, Debug)]
@@ -29,14 +39,12 @@ impl Scheduler {
         self.ask(Question::Waits).await
     }
 
-    /// The same as [`Scheduler::prospect`], on a thread of no runtime.
-    pub(crate) fn prospect_on_thread(&self, site: SiteKey) -> Option<Prospect> {
-        self.ask_on_thread(|answer| Question::Site(site, answer))
-    }
-
-    /// The same as [`Scheduler::waits`], on a thread of no runtime.
-    pub(crate) fn waits_on_thread(&self) -> Option<Waits> {
-        self.ask_on_thread(Question::Waits)
+    /// Answers a question of another process, on a thread of no runtime. `None` if it is no question.
+    pub(crate) fn answer(&self, asked: &str) -> Option<String> {
+        match serde_json::from_str(asked).ok()? {
+            Asked::Site(site) => self.answer_on_thread(|answer| Question::Site(site, answer)),
+            Asked::Waits => self.answer_on_thread(Question::Waits),
+        }
     }
 
     async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> Option<T> {
@@ -45,9 +53,9 @@ impl Scheduler {
         answered.await.ok()
     }
 
-    fn ask_on_thread<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> Option<T> {
+    fn answer_on_thread<T: Serialize>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> Option<String> {
         let (answer, answered) = oneshot::channel();
         self.0.blocking_send(question(answer)).ok()?;
-        answered.blocking_recv().ok()
+        serde_json::to_string(&answered.blocking_recv().ok()?).ok()
     }
 }

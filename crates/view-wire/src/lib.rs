@@ -24,7 +24,7 @@ pub use self::frame::WireError;
 pub use self::remote::RemoteView;
 
 /// What both sides must agree on: the version of the program, which decides what its values look like.
-const GREETING: &str = concat!("argiope ", env!("CARGO_PKG_VERSION"), " view 2");
+const GREETING: &str = concat!("argiope ", env!("CARGO_PKG_VERSION"), " view 3");
 
 /// Entries that are requested at once.
 const ENTRIES_MAX: usize = 1_024;
@@ -32,17 +32,32 @@ const ENTRIES_MAX: usize = 1_024;
 /// A question: a method of [`CrawlView`].
 #[derive(Debug, Serialize, Deserialize)]
 enum Question {
-    Pending { site: SiteKey, after: Option<Position>, max: usize },
+    Pending {
+        site: SiteKey,
+        after: Option<Position>,
+        max: usize,
+    },
     Get(UrlKey),
     Earlier(UrlKey),
-    Scan { after: Option<UrlKey>, max: usize },
-    Unrecorded { after: Option<UrlKey>, max: usize },
+    Scan {
+        after: Option<UrlKey>,
+        max: usize,
+    },
+    Unrecorded {
+        after: Option<UrlKey>,
+        max: usize,
+    },
     Site(SiteKey),
-    Sites { after: Option<SiteKey>, max: usize },
+    Sites {
+        after: Option<SiteKey>,
+        max: usize,
+    },
     Seeds,
     Segments,
     CrawlId,
     Totals,
+    /// A question to the scheduler of the run, which is not about the view.
+    Scheduler(String),
 }
 
 /// The answer to one.
@@ -58,24 +73,33 @@ enum Response {
     Segments(Vec<Segment>),
     CrawlId(String),
     Totals(Totals),
+    /// None if the scheduler cannot be asked.
+    Scheduler(Option<String>),
     /// The store failed, in words.
     Failed(String),
 }
 
-/// Answers questions about a view until the other side has no more.
+/// The scheduler of a run: answers questions in a form of its own; nothing if it cannot.
+pub type AskScheduler<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Answers questions about a view, and to a scheduler, until the other side has no more.
 ///
 /// # Errors
 /// The stream breaks, or the other side sends no question.
-pub fn serve(stream: &mut (impl Read + Write), view: &dyn CrawlView) -> Result<(), WireError> {
+pub fn serve(
+    stream: &mut (impl Read + Write),
+    view: &dyn CrawlView,
+    scheduler: AskScheduler<'_>,
+) -> Result<(), WireError> {
     write(stream, &GREETING)?;
     while let Some(question) = read::<Question>(stream)? {
-        let answer = answer(view, question).unwrap_or_else(|error| Response::Failed(error.to_string()));
+        let answer = answer(view, scheduler, question).unwrap_or_else(|error| Response::Failed(error.to_string()));
         write(stream, &answer)?;
     }
     Ok(())
 }
 
-fn answer(view: &dyn CrawlView, question: Question) -> Result<Response, StoreError> {
+fn answer(view: &dyn CrawlView, scheduler: AskScheduler<'_>, question: Question) -> Result<Response, StoreError> {
     Ok(match question {
         Question::Pending { site, after, max } => Response::Queue(view.pending(site, after, max.min(ENTRIES_MAX))?),
         Question::Get(key) => Response::Entry(view.get(key)?.map(Box::new)),
@@ -88,5 +112,6 @@ fn answer(view: &dyn CrawlView, question: Question) -> Result<Response, StoreErr
         Question::Segments => Response::Segments(view.segments()?),
         Question::CrawlId => Response::CrawlId(view.crawl_id()?),
         Question::Totals => Response::Totals(view.totals()?),
+        Question::Scheduler(question) => Response::Scheduler(scheduler(&question)),
     })
 }

@@ -32,6 +32,17 @@ impl<S: Read + Write + Send> RemoteView<S> {
         }
     }
 
+    /// Puts a question to the scheduler of the run. `None` if it cannot be asked.
+    ///
+    /// # Errors
+    /// The stream breaks.
+    pub fn ask_scheduler(&self, question: String) -> Result<Option<String>, StoreError> {
+        self.ask(&Question::Scheduler(question), |answer| match answer {
+            Response::Scheduler(said) => Some(said),
+            _ => None,
+        })
+    }
+
     fn ask<T>(&self, question: &Question, wanted: impl FnOnce(Response) -> Option<T>) -> Result<T, StoreError> {
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = write(&mut *stream, question).and_then(|()| read::<Response>(&mut *stream));

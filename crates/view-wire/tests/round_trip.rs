@@ -69,7 +69,7 @@ fn every_answer_comes_through_as_it_is() {
     let store = store();
     let (mut here, there) = UnixStream::pair().expect("a pair");
     std::thread::scope(|scope| {
-        let served = scope.spawn(|| serve(&mut here, &store));
+        let served = scope.spawn(|| serve(&mut here, &store, &|asked| asked.strip_prefix("echo ").map(str::to_owned)));
         let remote = RemoteView::new(there).expect("a view");
         let site = page(0).key().site;
         assert_eq!(remote.scan(None, usize::MAX).expect("entries"), store.scan(None, usize::MAX).expect("entries"));
@@ -90,6 +90,8 @@ fn every_answer_comes_through_as_it_is() {
         assert_eq!(remote.segments().expect("segments"), store.segments().expect("segments"));
         assert_eq!(remote.totals().expect("totals"), store.totals().expect("totals"));
         assert_eq!(remote.crawl_id().expect("an id"), store.crawl_id().expect("an id"));
+        assert_eq!(remote.ask_scheduler("echo me".to_owned()).expect("an answer").as_deref(), Some("me"));
+        assert_eq!(remote.ask_scheduler("else".to_owned()).expect("an answer"), None);
         drop(remote);
         served.join().expect("no panic").expect("a good end");
     });

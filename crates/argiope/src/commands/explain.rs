@@ -33,7 +33,7 @@ pub struct ExplainArgs {
 /// The directory holds no crawl, or its settings cannot be read.
 pub fn run(args: ExplainArgs) -> anyhow::Result<ExitCode> {
     let opened = Opened::with_dataset(&args.dir)?;
-    let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.is_running())?, &args.what)?;
+    let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.live())?, &args.what)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         write_json_line(&mut out, &story)?;

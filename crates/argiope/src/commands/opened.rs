@@ -7,8 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use store::{CrawlView, Store, StoreError};
 
-use crawl::CrawlDir;
-use crawl::live;
+use crawl::{CrawlDir, LiveView, live};
 use settings::options::Options;
 
 /// How often a directory is tried that is in use by a process which cannot be asked: it may just be beginning, or ending.
@@ -27,7 +26,7 @@ enum State {
     /// No crawl is running, nor can one begin meanwhile.
     Read(Arc<dyn CrawlView>),
     /// A crawl is running. This is what it had come to when it was asked.
-    Running(Box<dyn CrawlView>),
+    Running(Box<LiveView>),
 }
 
 impl Opened {
@@ -58,7 +57,7 @@ impl Opened {
         let options = dir.options()?;
         for tries in 1.. {
             if let Some(view) = live::view(root)? {
-                return Ok(Opened { dir, state: State::Running(view) });
+                return Ok(Opened { dir, state: State::Running(Box::new(view)) });
             }
             match open(&dir, &options) {
                 Ok(state) => return Ok(Opened { dir, state }),
@@ -107,7 +106,15 @@ impl Opened {
 
     /// True where a crawl is running.
     pub(super) fn is_running(&self) -> bool {
-        matches!(self.state, State::Running(_))
+        self.live().is_some()
+    }
+
+    /// The running crawl, where one is.
+    pub(super) fn live(&self) -> Option<&LiveView> {
+        match &self.state {
+            State::Running(live) => Some(live),
+            State::Own(_) | State::Read(_) => None,
+        }
     }
 
     /// The options of the crawl.

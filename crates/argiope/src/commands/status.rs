@@ -17,7 +17,7 @@ use super::opened::Opened;
 use crate::summary::Summary;
 use crawl::outlook::waits_in_words;
 use crawl::trouble::InTrouble;
-use crawl::{Changed, Waits, live};
+use crawl::{Changed, LiveView, Waits};
 use printable::counted;
 use settings::units::human_bytes;
 
@@ -99,7 +99,7 @@ impl Status {
         let options = opened.options()?;
         let mut changes = Changed::all_of(&opened.dir)?;
         changes.drain(..changes.len().saturating_sub(CHANGES_SHOWN));
-        let waits = if opened.is_running() { live::waits(opened.dir.root())? } else { None };
+        let waits = opened.live().map(LiveView::waits).transpose()?.flatten();
         Ok(Status {
             waits,
             paused: options.paused == Some(true),

@@ -1,6 +1,6 @@
 //! A crawl with its settings and its scheduler.
 
-use crawl::{Change, Changed, CrawlDir, live};
+use crawl::{Change, Changed, CrawlDir, LiveView};
 use engine::clock::Clock;
 use engine::{Prospect, Settings, State};
 use model::Timestamp;
@@ -17,18 +17,19 @@ pub struct Crawl<'a> {
     pub(super) view: &'a dyn CrawlView,
     pub(super) settings: Settings,
     pub(super) keeps_archive: bool,
-    pub(super) is_running: bool,
+    /// The run under way.
+    live: Option<&'a LiveView>,
     pub(super) now: Timestamp,
     /// What was changed from outside, the oldest first.
     changes: Vec<Changed>,
 }
 
 impl<'a> Crawl<'a> {
-    /// A crawl with a view of its state: of the run under way, if it is running.
+    /// A crawl with a view of its state, and the run under way, if there is one.
     ///
     /// # Errors
     /// The settings or the state cannot be read.
-    pub fn new(dir: &'a CrawlDir, view: &'a dyn CrawlView, is_running: bool) -> anyhow::Result<Self> {
+    pub fn new(dir: &'a CrawlDir, view: &'a dyn CrawlView, live: Option<&'a LiveView>) -> anyhow::Result<Self> {
         // Certificates are for fetching; that their file has gone is nobody's trouble here.
         let options = settings::options::Options { ca_cert: Vec::new(), ..dir.options()? };
         let Plan { mut settings, archive, .. } = Plan::new(&options)?;
@@ -36,17 +37,21 @@ impl<'a> Crawl<'a> {
             settings.filter.scope.add_seed(&seed);
         }
         let (changes, now) = (Changed::all_of(dir)?, Clock::start().date());
-        Ok(Crawl { dir, view, settings, keeps_archive: archive, is_running, now, changes })
+        Ok(Crawl { dir, view, settings, keeps_archive: archive, live, now, changes })
     }
 
     pub(super) fn store(&self) -> &dyn CrawlView {
         self.view
     }
 
+    pub(super) fn is_running(&self) -> bool {
+        self.live.is_some()
+    }
+
     /// What the scheduler of the run says of a site; or that of a run which would go on now. `None` if a crawl is running that cannot be asked.
     pub(super) fn prospect(&self, site: &Site) -> anyhow::Result<Option<Prospect>> {
-        if self.is_running {
-            return live::prospect(self.dir.root(), site.key());
+        if let Some(live) = self.live {
+            return live.prospect(site.key());
         }
         let state = State::resumed(self.settings.clone(), self.view, site.key(), self.now)?;
         Ok(Some(state.prospect(self.now, site.key())))

@@ -147,7 +147,7 @@ impl<'a> SiteNow<'a> {
             state.set_robots(engine::robots_state(record.robots.as_ref(), &crawl.settings));
         }
         let prospect = crawl.prospect(site)?;
-        let (settings, is_running, now) = (&crawl.settings, crawl.is_running, crawl.now);
+        let (settings, is_running, now) = (&crawl.settings, crawl.is_running(), crawl.now);
         Ok(SiteNow { record, state, prospect, settings, is_running, now })
     }
 

@@ -1,0 +1,49 @@
+//! The state of a crawl that runs in another process, and its scheduler, over one connection.
+
+use std::os::unix::net::UnixStream;
+
+use anyhow::Context;
+use engine::{Prospect, Waits};
+use serde::de::DeserializeOwned;
+use store::{CrawlView, Layer};
+use view_wire::RemoteView;
+use weburl::SiteKey;
+
+use crate::scheduler::Asked;
+
+/// The state of a running crawl after one commit. Its scheduler answers as of the moment when it is asked.
+pub struct LiveView(RemoteView<UnixStream>);
+
+impl LiveView {
+    pub(crate) fn new(view: RemoteView<UnixStream>) -> Self {
+        LiveView(view)
+    }
+
+    /// What is next for a site. `None` if the scheduler cannot be asked.
+    ///
+    /// # Errors
+    /// The crawl has ended.
+    pub fn prospect(&self, site: SiteKey) -> anyhow::Result<Option<Prospect>> {
+        self.ask(&Asked::Site(site))
+    }
+
+    /// What holds the sites of the crawl up. `None` if the scheduler cannot be asked.
+    ///
+    /// # Errors
+    /// The crawl has ended.
+    pub fn waits(&self) -> anyhow::Result<Option<Waits>> {
+        self.ask(&Asked::Waits)
+    }
+
+    fn ask<T: DeserializeOwned>(&self, asked: &Asked) -> anyhow::Result<Option<T>> {
+        let said = self.0.ask_scheduler(serde_json::to_string(asked)?)?;
+        let answer = said.map(|said| serde_json::from_str(&said)).transpose();
+        answer.context("the answer of the running crawl")
+    }
+}
+
+impl Layer for LiveView {
+    fn below(&self) -> &dyn CrawlView {
+        &self.0
+    }
+}
