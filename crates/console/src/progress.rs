@@ -160,7 +160,7 @@ fn left(outlook: &Outlook) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use crawl::{Reason, Wait, Waits};
+    use crawl::{Reason, SiteWaits, Wait};
 
     use super::*;
 
@@ -172,7 +172,7 @@ mod tests {
         let outlook = Outlook { failed: 2, kept_out: 7, disk_bytes_expected: Some(3_000_000), ends_in, ..outlook };
         let all = "  300 URLs waiting  2 failed  7 kept out  1.5 MB on disk and 3.0 MB more  at least 2m 30s left";
         assert_eq!(left(&outlook), all);
-        let waits = Waits(BTreeMap::from([(Reason::Hold, Wait { sites: 2, until: None })]));
+        let waits = SiteWaits(BTreeMap::from([(Reason::Hold, Wait { sites: 2, until: None })]));
         assert_eq!(left(&Outlook { waits, ..outlook.clone() }), format!("{all}  waits for 2 sites on hold"));
         assert_eq!(left(&Outlook { waiting: 0, ..outlook }), "  0 URLs waiting  2 failed  7 kept out  1.5 MB on disk");
     }

@@ -26,7 +26,7 @@ pub mod watch_lock;
 pub use again::Again;
 pub use dir::CrawlDir;
 pub use engine::{
-    Admit, Answer, End, Extra, Hook, Progress, Prospect, Recorded, Sink, SinkError, Turn, Visited, Wait, Waits,
+    Admit, Answer, End, Extra, Hook, Progress, Prospect, Recorded, Sink, SinkError, SiteWaits, Turn, Visited, Wait,
 };
 pub use frontier::{Held, Reason};
 pub use live_view::LiveView;

@@ -3,7 +3,7 @@
 use std::os::unix::net::UnixStream;
 
 use anyhow::Context;
-use engine::{Prospect, Waits};
+use engine::{Prospect, SiteWaits};
 use serde::de::DeserializeOwned;
 use store::{CrawlView, Layer};
 use view_wire::RemoteView;
@@ -31,7 +31,7 @@ impl LiveView {
     ///
     /// # Errors
     /// The crawl has ended.
-    pub fn waits(&self) -> anyhow::Result<Option<Waits>> {
+    pub fn waits(&self) -> anyhow::Result<Option<SiteWaits>> {
         self.ask(&Asked::Waits)
     }
 

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use engine::{Wait, Waits};
+use engine::{SiteWaits, Wait};
 use frontier::Reason;
 use model::{Outcome, Timestamp};
 use printable::counted;
@@ -33,7 +33,7 @@ pub struct Outlook {
     /// How long the queue takes at the rate of this run, at least. None before the first visit of the run.
     pub ends_in: Option<Duration>,
     /// What holds its sites up.
-    pub waits: Waits,
+    pub waits: SiteWaits,
 }
 
 /// The disk of a crawl's directory.
@@ -63,7 +63,7 @@ impl Outlook {
             disk_bytes_expected: times(disk.used, waiting, visited),
             ends_in: times(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX), waiting, of_run)
                 .map(Duration::from_millis),
-            waits: Waits::default(),
+            waits: SiteWaits::default(),
         }
     }
 
@@ -76,7 +76,7 @@ impl Outlook {
 
 /// What holds the sites of a crawl up, in words; `None` if nothing does.
 #[must_use]
-pub fn waits_in_words(waits: &Waits) -> Option<String> {
+pub fn waits_in_words(waits: &SiteWaits) -> Option<String> {
     let words: Vec<String> = waits.0.iter().filter_map(|(reason, wait)| wait_in_words(*reason, *wait)).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
@@ -190,13 +190,13 @@ mod tests {
             (Reason::Hold, 2, None, "2 sites on hold"),
             (Reason::Paused, 7, None, "the end of the pause"),
         ] {
-            let waits = Waits(BTreeMap::from([(reason, Wait { sites, until })]));
+            let waits = SiteWaits(BTreeMap::from([(reason, Wait { sites, until })]));
             assert_eq!(waits_in_words(&waits).as_deref(), Some(expect), "{reason:?}");
         }
         let waits = [(Reason::Aside, Wait { sites: 3, until }), (Reason::Delay, Wait { sites: 120, until: None })];
-        let both = waits_in_words(&Waits(BTreeMap::from(waits)));
+        let both = waits_in_words(&SiteWaits(BTreeMap::from(waits)));
         assert_eq!(both.as_deref(), Some("3 sites in trouble until 12:40, 120 sites for their delay"));
-        assert_eq!(waits_in_words(&Waits::default()), None);
+        assert_eq!(waits_in_words(&SiteWaits::default()), None);
     }
 
     #[test]

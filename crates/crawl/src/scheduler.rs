@@ -1,6 +1,6 @@
 //! The scheduler of a run, to be asked from outside.
 
-use engine::{Prospect, Question, Waits};
+use engine::{Prospect, Question, SiteWaits};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use weburl::SiteKey;
@@ -35,7 +35,7 @@ impl Scheduler {
     }
 
     /// What holds the sites of the crawl up.
-    pub async fn waits(&self) -> Option<Waits> {
+    pub async fn waits(&self) -> Option<SiteWaits> {
         self.ask(Question::Waits).await
     }
 

@@ -37,4 +37,4 @@ pub use pin::Pin;
 pub use recorder::{Guard, RecordError, Recorded, Recorder, Sink, SinkError, Visited};
 pub use settings::{PATIENCE, RenderMode, Settings};
 pub use shell::{Change, Control, CrawlError, Ownership, Progress, Question, Shell, Steered};
-pub use step::{Prospect, Start, State, Turn, Wait, Waits, read_rules, robots_state, sitemaps_of};
+pub use step::{Prospect, SiteWaits, Start, State, Turn, Wait, read_rules, robots_state, sitemaps_of};

@@ -26,7 +26,7 @@ mod sitemaps;
 mod steered;
 mod yields;
 
-pub use prospect::{Prospect, Turn, Wait, Waits};
+pub use prospect::{Prospect, SiteWaits, Turn, Wait};
 pub use robots_txt::robots_state;
 pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access};
 pub use rules::read_rules;

@@ -17,7 +17,7 @@ use super::opened::Opened;
 use crate::summary::Summary;
 use crawl::outlook::waits_in_words;
 use crawl::trouble::InTrouble;
-use crawl::{Changed, LiveView, Waits};
+use crawl::{Changed, LiveView, SiteWaits};
 use printable::counted;
 use settings::units::human_bytes;
 
@@ -58,7 +58,7 @@ struct Status {
     /// The last changes from outside.
     changes: Vec<Changed>,
     /// What holds the sites of a running crawl up.
-    waits: Option<Waits>,
+    waits: Option<SiteWaits>,
 }
 
 #[derive(Debug, Serialize)]

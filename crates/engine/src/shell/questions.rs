@@ -4,7 +4,7 @@ use model::Timestamp;
 use tokio::sync::oneshot;
 use weburl::SiteKey;
 
-use crate::{Prospect, State, Waits};
+use crate::{Prospect, SiteWaits, State};
 
 /// A question about a run. The answer has dates; it is dropped where the run ends before.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub enum Question {
     /// What is next for a site.
     Site(SiteKey, oneshot::Sender<Prospect>),
     /// What holds the sites of the crawl up.
-    Waits(oneshot::Sender<Waits>),
+    Waits(oneshot::Sender<SiteWaits>),
 }
 
 impl Question {

@@ -52,7 +52,7 @@ pub enum Turn {
 /// What holds the sites of a crawl up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Waits(pub BTreeMap<Reason, Wait>);
+pub struct SiteWaits(pub BTreeMap<Reason, Wait>);
 
 /// The sites that are held up for one reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl Prospect {
     }
 }
 
-impl Waits {
+impl SiteWaits {
     /// The same with dates in place of times of the run.
     #[must_use]
     pub fn dated(mut self, now: Timestamp, date: Timestamp) -> Self {
@@ -141,8 +141,8 @@ impl State {
 
     /// What holds the sites of the crawl up. It looks at every site in front.
     #[must_use]
-    pub fn waits(&self, now: Timestamp) -> Waits {
-        let mut waits = Waits::default();
+    pub fn waits(&self, now: Timestamp) -> SiteWaits {
+        let mut waits = SiteWaits::default();
         for held in self.sites.keys().filter_map(|site| self.held(now, *site)) {
             let is_wait = !matches!(held.reason, Reason::Nothing | Reason::UnderWay | Reason::Hold);
             waits.add(held, usize::from(is_wait));

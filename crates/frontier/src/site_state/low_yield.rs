@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use model::{Limit, Outcome, Purpose, Queued, Via};
 
 use super::{Settled, SiteState};
-use crate::{ShapeRule, TrapRules};
 use crate::yields::{Group, Share, Yield, groups_of, is_key_of_group, keeps_its_place};
+use crate::{ShapeRule, TrapRules};
 
 /// How often the count of a group is written to the store: each time that so many more of its URLs were fetched.
 const COUNT_KEPT_EVERY: u32 = 16;

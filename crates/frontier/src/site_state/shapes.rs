@@ -99,11 +99,7 @@ impl SiteState {
 
     /// The shape for which a fetch of a URL counts, with its rule; or the end of the URL if a shape of it has reached its limit. A further attempt
     /// does not count again.
-    pub(super) fn judge_shape(
-        &self,
-        waiting: &Queued,
-        traps: &TrapRules,
-    ) -> Result<Option<(u64, ShapeRule)>, Settled> {
+    pub(super) fn judge_shape(&self, waiting: &Queued, traps: &TrapRules) -> Result<Option<(u64, ShapeRule)>, Settled> {
         let url = &waiting.candidate.url;
         let Some(own) = traps.shape(url).filter(|_| waiting.attempts == 0) else { return Ok(None) };
         let is_reached = |(shape, rule): &(u64, ShapeRule)| {
