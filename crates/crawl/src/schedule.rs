@@ -6,8 +6,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use engine::Settings;
-use frontier::budget::{Budget, Sampled, SiteSample, TEST_ONE_IN};
-use frontier::revisit::{Belief, INFORMATION_MIN, Prior, Seen};
+use frontier::budget::{self, Budget, SiteSample, TEST_ONE_IN};
+use frontier::revisit::{Belief, Prior, Seen};
+use frontier::yields::groups_of;
 use model::{Purpose, SiteRecord, Timestamp, Visit};
 use store::{CrawlView, Entry, Store, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
@@ -19,6 +20,8 @@ use crate::{Notice, Waits};
 const ENTRIES_AT_ONCE: usize = 2_048;
 /// Pages of a site from which its rates are learned.
 const SITE_SAMPLE_MAX: usize = 64;
+/// Pages of one shape among them from which the rates of the shape are learned.
+const SHAPE_SAMPLE_MIN: usize = 4;
 /// Pages of all sites together. Sites whose pages come later in the state count as those of which nothing is known.
 const SAMPLE_MAX: usize = 32_768;
 /// Visits of a page that count, the last ones.
@@ -79,16 +82,55 @@ pub struct Schedule {
 
 /// What is believed of the pages of each site, and how often they are to be visited.
 struct Learned {
-    of_sites: BTreeMap<SiteKey, (Prior, f64)>,
+    of_sites: BTreeMap<SiteKey, LearnedSite>,
     of_others: Prior,
     budget: Budget,
+}
+
+/// What is believed of the pages of a site.
+struct LearnedSite {
+    prior: Prior,
+    /// By shape of path, where some pages of the sample have it.
+    of_shapes: BTreeMap<u64, Prior>,
+    /// By how much more a visit must be worth here.
+    factor: f64,
+}
+
+impl LearnedSite {
+    /// Learns from a sample how fast pages of a site change, and those of each shape among them.
+    fn new(of_others: &Prior, sample: &[Sampled]) -> Self {
+        let of = |pages: &[&Sampled]| -> Vec<Seen> { pages.iter().map(|page| page.seen.clone()).collect() };
+        let prior = Prior::learn(of_others, &of(&sample.iter().collect::<Vec<_>>()));
+        let mut shapes: BTreeMap<u64, Vec<&Sampled>> = BTreeMap::new();
+        sample.iter().for_each(|page| shapes.entry(page.shape).or_default().push(page));
+        let is_some = |pages: &Vec<&Sampled>| pages.len() >= SHAPE_SAMPLE_MIN && pages.len() < sample.len();
+        let of_shapes = shapes.into_iter().filter(|(_, pages)| is_some(pages));
+        let of_shapes = of_shapes.map(|(shape, pages)| (shape, Prior::learn(&prior, &of(&pages)))).collect();
+        LearnedSite { prior, of_shapes, factor: 1.0 }
+    }
+
+    fn of(&self, shape: u64) -> &Prior {
+        self.of_shapes.get(&shape).unwrap_or(&self.prior)
+    }
 }
 
 /// Pages of a site.
 #[derive(Default)]
 struct Sample {
     pages: usize,
-    seen: Vec<(Seen, f64)>,
+    sampled: Vec<Sampled>,
+}
+
+/// A page of a sample.
+struct Sampled {
+    seen: Seen,
+    importance: f64,
+    shape: u64,
+}
+
+/// The shape of a URL's path: its directory, or its path with the names of its parameters.
+fn shape_of(url: &CanonicalUrl) -> u64 {
+    groups_of(url).next().map_or(0, |group| group.key())
 }
 
 /// A page and what speaks for it.
@@ -184,16 +226,14 @@ impl Schedule {
                 return;
             }
             let age = age.as_secs_f64();
-            let (prior, factor) = learned.of(last.key.site);
+            let (prior, factor) = learned.of(&entry.candidate.url);
             let belief = Belief::new(prior, &Seen::of(visits));
             let importance = self.importance_of(entry) / factor;
             // Whose time came first comes first.
-            let wait = learned.budget.wait(&belief, importance);
+            let (wait, test) = learned.budget.wait_and_test(&belief, importance);
             keep(&mut due, Candidate(age - wait, last.key), self.visits);
-            let tests_at = learned.budget.worth / importance;
-            let nats = belief.information(tests_at);
-            if (tests_at..wait).contains(&age) && nats > INFORMATION_MIN {
-                keep(&mut tests, Candidate(importance * nats, last.key), tests_max);
+            if let Some(test) = test.filter(|test| (test.wait..wait).contains(&age)) {
+                keep(&mut tests, Candidate(test.gain, last.key), tests_max);
             }
         })?;
         // The greatest first: `Reverse` has the least come last.
@@ -228,37 +268,37 @@ impl Schedule {
             }
             let sample = samples.entry(site).or_default();
             sample.pages += 1;
-            if sample.seen.len() < SITE_SAMPLE_MAX && of_all < SAMPLE_MAX {
+            if sample.sampled.len() < SITE_SAMPLE_MAX && of_all < SAMPLE_MAX {
                 of_all += 1;
-                sample.seen.push((Seen::of(visits), self.importance_of(entry)));
+                let (seen, importance) = (Seen::of(visits), self.importance_of(entry));
+                sample.sampled.push(Sampled { seen, importance, shape: shape_of(&entry.candidate.url) });
             }
         })?;
-        let all: Vec<Seen> = samples.values().flat_map(|sample| &sample.seen).map(|(seen, _)| seen.clone()).collect();
+        let all: Vec<Seen> =
+            samples.values().flat_map(|sample| &sample.sampled).map(|page| page.seen.clone()).collect();
         let of_others = Prior::learn(&Prior::default(), &all);
         let rate_max = 1.0 / self.delay.as_secs_f64().max(1e-6);
         let mut sites = vec![SiteSample {
-            pages: vec![Sampled {
+            pages: vec![budget::Sampled {
                 belief: Belief::new(&of_others, &Seen::default()),
                 importance: 1.0,
                 stands_for: f64::from(others),
             }],
             rate_max: f64::INFINITY,
         }];
-        let mut priors = Vec::new();
-        for (site, Sample { pages, seen }) in samples {
-            let of_site: Vec<Seen> = seen.iter().map(|(seen, _)| seen.clone()).collect();
-            let prior = Prior::learn(&of_others, &of_site);
-            let stands_for = pages as f64 / seen.len().max(1) as f64;
-            let sampled = seen.into_iter().map(|(seen, importance)| {
-                let belief = Belief::new(&prior, &seen);
-                Sampled { belief, importance, stands_for }
+        let mut of_sites = BTreeMap::new();
+        for (site, Sample { pages, sampled }) in samples {
+            let learned = LearnedSite::new(&of_others, &sampled);
+            let stands_for = pages as f64 / sampled.len().max(1) as f64;
+            let pages = sampled.iter().map(|Sampled { seen, importance, shape }| {
+                let belief = Belief::new(learned.of(*shape), seen);
+                budget::Sampled { belief, importance: *importance, stands_for }
             });
-            sites.push(SiteSample { pages: sampled.collect(), rate_max });
-            priors.push((site, prior));
+            sites.push(SiteSample { pages: pages.collect(), rate_max });
+            of_sites.insert(site, learned);
         }
         let (budget, factors) = Budget::solve(&sites, self.visits as f64 / self.every.as_secs_f64().max(1e-6));
-        let of_sites = priors.into_iter().zip(factors.into_iter().skip(1));
-        let of_sites = of_sites.map(|((site, prior), factor)| (site, (prior, factor))).collect();
+        of_sites.values_mut().zip(factors.into_iter().skip(1)).for_each(|(site, factor)| site.factor = factor);
         Ok(Learned { of_sites, of_others, budget })
     }
 
@@ -280,9 +320,10 @@ impl Schedule {
 }
 
 impl Learned {
-    /// What is known of the pages of a site, and by how much more a visit must be worth there.
-    fn of(&self, site: SiteKey) -> (&Prior, f64) {
-        self.of_sites.get(&site).map_or((&self.of_others, 1.0), |(prior, factor)| (prior, *factor))
+    /// What is known of pages like this one, and by how much more a visit must be worth there.
+    fn of(&self, url: &CanonicalUrl) -> (&Prior, f64) {
+        let site = self.of_sites.get(&url.key().site);
+        site.map_or((&self.of_others, 1.0), |site| (site.of(shape_of(url)), site.factor))
     }
 }
 
@@ -355,9 +396,12 @@ mod tests {
         choose(store, visits, Timestamp(hours * HOUR), Duration::ZERO)
     }
 
+    fn schedule(visits: usize, now: Timestamp, delay: Duration) -> Schedule {
+        Schedule { importance: Importance::Equal, visits, every: Duration::from_secs(60), delay, now }
+    }
+
     fn choose(store: &MemoryStore, visits: usize, now: Timestamp, delay: Duration) -> Vec<String> {
-        let schedule = Schedule { importance: Importance::Equal, visits, every: Duration::from_secs(60), delay, now };
-        let mut chosen: Vec<String> = schedule
+        let mut chosen: Vec<String> = schedule(visits, now, delay)
             .choose(store, &|_| true)
             .expect("a state")
             .0
@@ -383,6 +427,23 @@ mod tests {
     }
 
     #[test]
+    fn a_page_begins_with_what_is_known_of_its_shape_and_site() {
+        let (changes, stays): (Vec<u8>, Vec<u8>) = ((1..13).collect(), vec![1; 12]);
+        let mut pages = Vec::new();
+        for n in 0..8 {
+            pages.push((format!("news/{n}"), &changes[..]));
+            pages.push((format!("archive/{n}"), &stays[..]));
+        }
+        let store = store(&pages.iter().map(|(path, contents)| (path.as_str(), *contents)).collect::<Vec<_>>());
+        let learned = schedule(10, Timestamp(14 * HOUR), Duration::ZERO).learn(&store).expect("a state");
+        // How likely a page that was visited once is the same after an hour.
+        let same = |path: &str| Belief::new(learned.of(&url(path)).0, &Seen::default()).freshness(3_600.0);
+        assert!(same("news/new") < 0.2 && same("archive/new") > 0.8, "{} {}", same("news/new"), same("archive/new"));
+        // Of other paths it is known how the pages of the site are, both kinds.
+        assert!((0.2..0.8).contains(&same("other")), "{}", same("other"));
+    }
+
+    #[test]
     fn pages_that_are_gone_are_asked_for_ever_more_rarely() {
         let store = store(&[("gone", &[1, 0, 0, 0]), ("there", &[1, 1, 1, 1])]);
         // Visited last after three hours; three times in vain, so it waits four.
@@ -396,13 +457,7 @@ mod tests {
         // Visited last after one hour, by a clock that has been set back since: to long before, or to a little before.
         assert_eq!(chosen(&store, 1, 0).len(), 1);
         let moment_before = Timestamp(HOUR - 1_000_000);
-        let schedule = Schedule {
-            importance: Importance::Equal,
-            visits: 1,
-            every: Duration::from_secs(60),
-            delay: Duration::ZERO,
-            now: moment_before,
-        };
+        let schedule = schedule(1, moment_before, Duration::ZERO);
         let (chosen, waits) = schedule.choose(&store, &|_| true).expect("a state");
         assert_eq!(chosen, []);
         assert_eq!(waits, Waits { resting: 2, until: Some(Timestamp(HOUR + 60_000_000)), closed: 0 });

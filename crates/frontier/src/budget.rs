@@ -4,12 +4,16 @@
 //! asked as often as that comes to has a `Λ` of its own, a greater one: its best pages are visited as often as its delay allows, and the
 //! visits that it cannot have go to other sites.
 
-use crate::revisit::{Belief, INFORMATION_MIN};
+use crate::revisit::{Belief, Test};
 
-/// Of so many visits at most one is made for what it tells of a rate.
-pub const TEST_ONE_IN: f64 = 33.0;
-/// By how much the information for which a test is made rises with each test. It falls as fast where one in [`TEST_ONE_IN`] is made.
+/// Of so many visits at most one is a test.
+pub const TEST_ONE_IN: f64 = 8.0;
+/// By how much the gain for which a test is made rises with each test. It falls as fast where one visit in [`TEST_ONE_IN`] is a test.
 const TEST_STEP: f64 = 0.02;
+/// The least gain of a test at the beginning, as a multiple of the cost of a visit.
+const TEST_GAIN_FIRST: f64 = 0.1;
+/// What a test tells helps for so many average waits.
+const TEST_LASTS: f64 = 20.0;
 
 /// No page waits longer than so many times the average wait. Pages that are worth no visit take at most one visit in so many for that.
 pub const STARVED_AFTER: f64 = 256.0;
@@ -45,8 +49,8 @@ pub struct SiteSample {
 pub struct Budget {
     /// What a visit must be worth, by a page of importance 1.
     pub worth: f64,
-    /// No page waits longer, in seconds.
-    pub wait_max: f64,
+    /// The average time from one visit of a page to the next, in seconds.
+    pub interval: f64,
 }
 
 impl Budget {
@@ -54,9 +58,9 @@ impl Budget {
     #[must_use]
     pub fn solve(sites: &[SiteSample], visits_per_second: f64) -> (Budget, Vec<f64>) {
         let pages: f64 = sites.iter().flat_map(|site| &site.pages).map(|page| page.stands_for).sum();
-        let wait_max = STARVED_AFTER * pages.max(1.0) / visits_per_second;
+        let interval = pages.max(1.0) / visits_per_second;
         let demand = |site: &SiteSample, worth: f64| -> f64 {
-            let budget = Budget { worth, wait_max };
+            let budget = Budget { worth, interval };
             let rate = |page: &Sampled| page.stands_for / budget.wait(&page.belief, page.importance);
             site.pages.iter().map(rate).sum()
         };
@@ -66,42 +70,49 @@ impl Budget {
             true => (halve(SITE_PART * site.rate_max, |worth| demand(site, worth)) / worth).max(1.0),
             false => 1.0,
         };
-        (Budget { worth, wait_max }, sites.iter().map(factor).collect())
+        (Budget { worth, interval }, sites.iter().map(factor).collect())
     }
 
     /// How long a page waits from one visit to the next, in seconds.
     #[must_use]
     pub fn wait(&self, belief: &Belief, importance: f64) -> f64 {
-        belief.wait(self.worth / importance).map_or(self.wait_max, |wait| wait.min(self.wait_max))
+        self.at_most(belief.wait(self.worth / importance))
+    }
+
+    /// The same, and the best test until then.
+    #[must_use]
+    pub fn wait_and_test(&self, belief: &Belief, importance: f64) -> (f64, Option<Test>) {
+        let (wait, test) = belief.wait_and_test(self.worth / importance, TEST_LASTS * self.interval);
+        (self.at_most(wait), test)
+    }
+
+    fn at_most(&self, wait: Option<f64>) -> f64 {
+        wait.unwrap_or(f64::INFINITY).min(STARVED_AFTER * self.interval)
     }
 }
 
-/// Chooses visits that are made for what they tell: so soon after another that a page worth visiting would often be as it was. A page
-/// that changes faster than it is visited shows a change each time, whatever its rate.
+/// Chooses which tests are made: those with the greatest gain, at most one visit in [`TEST_ONE_IN`].
 #[derive(Clone, Copy, Debug)]
 pub struct Tests {
-    /// What a test must tell, in nats of a page of importance 1.
-    nats: f64,
+    /// What a test must gain, as a multiple of the cost of a visit.
+    gain_min: f64,
 }
 
 impl Default for Tests {
     fn default() -> Self {
-        Tests { nats: 2.0 * INFORMATION_MIN }
+        Tests { gain_min: TEST_GAIN_FIRST }
     }
 }
 
 impl Tests {
     /// How long a page waits from a visit to the next one, which may be a test.
     pub fn wait(&mut self, budget: &Budget, belief: &Belief, importance: f64) -> f64 {
-        let wait = budget.wait(belief, importance);
-        // A page that changes more slowly than this is worth visits.
-        let at = budget.worth / importance;
-        let nats = if at < wait { belief.information(at) } else { 0.0 };
-        if nats > INFORMATION_MIN && nats * importance > self.nats {
-            self.nats *= 1.0 + TEST_STEP;
-            return at;
+        let (wait, test) = budget.wait_and_test(belief, importance);
+        if let Some(test) = test.filter(|test| test.gain > self.gain_min) {
+            self.gain_min *= 1.0 + TEST_STEP;
+            return test.wait;
         }
-        self.nats = (self.nats * (1.0 - TEST_STEP / TEST_ONE_IN)).max(f64::MIN_POSITIVE);
+        self.gain_min = (self.gain_min * (1.0 - TEST_STEP / TEST_ONE_IN)).max(f64::MIN_POSITIVE);
         wait
     }
 }
@@ -166,14 +177,16 @@ mod tests {
 
     #[test]
     fn few_visits_are_tests() {
+        // A visit found a change: that page may change each day or each month.
         let mut seen = Seen::default();
-        (0..3).for_each(|_| seen.visit(60.0 * DAY, true));
+        seen.visit(3.0 * DAY, true);
         let belief = Belief::new(&Prior::default(), &seen);
-        let budget = Budget { worth: 20.0 * DAY, wait_max: 1e9 };
+        let budget = Budget { worth: 2.0 * DAY, interval: 30.0 * DAY };
         let mut tests = Tests::default();
         let waits = (0..10_000).map(|_| tests.wait(&budget, &belief, 1.0));
-        let tested = waits.filter(|wait| *wait == budget.worth).count();
-        assert!((200..400).contains(&tested), "{tested}");
+        let tested = waits.filter(|wait| *wait < budget.wait(&belief, 1.0)).count();
+        let most = 10_000.0 / TEST_ONE_IN;
+        assert!((0.8 * most..1.2 * most + 200.0).contains(&(tested as f64)), "{tested}");
         // What is known is not tested.
         let known = Belief::of_rate(1.0 / DAY);
         assert!((0..1_000).all(|_| tests.wait(&budget, &known, 1.0) == budget.wait(&known, 1.0)));

@@ -5,17 +5,18 @@
 //! Signals*, WWW 2025). Visiting always the page with the greatest `V` is all but the optimum for the budget that there is. `V` grows with
 //! `τ`, so every page has its turn, but for those that change so fast that no visit lasts.
 //!
-//! Rates are not known. Each page has a belief: a weight for each rate of a grid, from minutes to years. A visit that finds a change, or
+//! Rates are not known. Each page has a belief: a weight for each rate of a grid, from seconds to years. A visit that finds a change, or
 //! none, shifts the weights (Bayes). A page begins with what is known of its site ([`Prior::learn`], empirical Bayes), so one bit a visit is
 //! enough.
+//!
+//! A page that changes between any two visits shows a change each time, whatever its rate. Whether it is worth visits at all is told only by
+//! a [`Test`]: a visit soon after another one.
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use model::{Change, Visit};
 
-/// A visit that would tell less is not made for that, in nats.
-pub const INFORMATION_MIN: f64 = 0.05;
 /// Rates of the grid.
 pub const RATES: usize = 40;
 /// The fastest: a change in so many seconds.
@@ -34,8 +35,11 @@ const FITTINGS: usize = 30;
 const UNSEEN_PART: f64 = 0.02;
 /// The least variance of the bell that a prior has in it, in steps of the grid.
 const BELL_VARIANCE_MIN: f64 = 0.5;
-/// What the visits of a page have shown counts by so much less with each later visit: rates change, too.
-const MEMORY: f64 = 0.985;
+/// No rate becomes less likely than this beside the likeliest one, so that none ends at zero. A much greater limit would forget the evidence
+/// against a rate but keep the evidence for it.
+const LIKELIHOOD_MIN: f64 = 1e-200;
+/// When a test may be made, in steps of [`TIMES`] from the time that a visit costs: a quarter to twice that time.
+const TEST_STEPS: [isize; 4] = [-12, -6, 0, 6];
 
 /// The rates, in changes a second, the fastest first.
 static GRID: LazyLock<[f64; RATES]> = LazyLock::new(|| {
@@ -43,12 +47,91 @@ static GRID: LazyLock<[f64; RATES]> = LazyLock::new(|| {
     std::array::from_fn(|n| 1.0 / (FASTEST_SECONDS * (step * n as f64).exp()))
 });
 
-/// The times after a visit, and what the next one is worth then by each rate.
-static VALUES: LazyLock<Vec<(f64, [f64; RATES])>> = LazyLock::new(|| {
-    let step = (WAIT_MAX / WAIT_MIN).ln() / (WAITS - 1) as f64;
-    let wait = |n: usize| WAIT_MIN * (step * n as f64).exp();
-    (0..WAITS).map(|n| (wait(n), std::array::from_fn(|rate| value(GRID[rate], wait(n))))).collect()
+/// A time after a visit, and what each rate says of it.
+struct AtTime {
+    seconds: f64,
+    /// What the next visit is worth then.
+    values: [f64; RATES],
+    /// How likely it is that the page is as it was.
+    same: [f64; RATES],
+}
+
+/// The logarithm of the ratio between two times.
+static TIME_STEP: LazyLock<f64> = LazyLock::new(|| (WAIT_MAX / WAIT_MIN).ln() / (WAITS - 1) as f64);
+
+/// Times after a visit, the shortest first.
+static TIMES: LazyLock<Vec<AtTime>> = LazyLock::new(|| {
+    let at = |seconds: f64| AtTime {
+        seconds,
+        values: GRID.map(|rate| value(rate, seconds)),
+        same: GRID.map(|rate| (-rate * seconds).exp()),
+    };
+    (0..WAITS).map(|n| at(WAIT_MIN * (*TIME_STEP * n as f64).exp())).collect()
 });
+
+/// What each rate gains, where a visit costs as many seconds as each of [`TIMES`] has.
+static KNOWN_GAINS: LazyLock<Vec<[f64; RATES]>> = LazyLock::new(|| {
+    let only = |rate: usize| std::array::from_fn(|n| f64::from(n == rate));
+    let gain = |rate: usize, cost: f64| Turn::of(&only(rate), cost).map_or(0.0, |turn| turn.gain);
+    TIMES.iter().map(|time| std::array::from_fn(|rate| gain(rate, time.seconds))).collect()
+});
+
+/// The place among [`TIMES`] of the time nearest to this one: at most 7 % away.
+fn place(seconds: f64) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped to the table")]
+    let place = ((seconds / WAIT_MIN).ln() / *TIME_STEP).round().clamp(0.0, (WAITS - 1) as f64) as usize;
+    place
+}
+
+fn dot(weights: &[f64], of: &[f64]) -> f64 {
+    weights.iter().zip(of).map(|(weight, of)| weight * of).sum()
+}
+
+/// The next visit of a page.
+#[derive(Clone, Copy)]
+struct Turn {
+    /// Seconds after the last one.
+    wait: f64,
+    /// The part of the time for which the copy is right, less what its visits cost. Where a visit is made when it is worth what it costs,
+    /// that is how likely it is that the copy is still right then.
+    gain: f64,
+}
+
+impl Turn {
+    /// When a visit is worth so much; `None` where it never is.
+    fn of(weights: &[f64; RATES], worth: f64) -> Option<Turn> {
+        let (mut low, mut high) = (0, WAITS - 1);
+        let (mut below, mut above) = (dot(weights, &TIMES[low].values), dot(weights, &TIMES[high].values));
+        if worth <= below {
+            // The first times are so short that it grows with their square.
+            let wait = WAIT_MIN * (worth / below.max(f64::MIN_POSITIVE)).sqrt();
+            return Some(Turn { wait, gain: dot(weights, &TIMES[low].same) });
+        }
+        if worth > above {
+            return None;
+        }
+        while high - low > 1 {
+            let middle = usize::midpoint(low, high);
+            let value = dot(weights, &TIMES[middle].values);
+            if value < worth { (low, below) = (middle, value) } else { (high, above) = (middle, value) }
+        }
+        let part = (worth - below) / (above - below).max(f64::MIN_POSITIVE);
+        let between = |low: f64, high: f64| low + part * (high - low);
+        Some(Turn {
+            wait: between(TIMES[low].seconds, TIMES[high].seconds),
+            gain: between(dot(weights, &TIMES[low].same), dot(weights, &TIMES[high].same)),
+        })
+    }
+}
+
+/// A visit made for what it tells of the rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Test {
+    /// Seconds after the last visit.
+    pub wait: f64,
+    /// What is expected of it beyond its cost, as a multiple of the cost.
+    pub gain: f64,
+}
 
 /// How unsure it is what happens with a probability, in nats.
 fn entropy(p: f64) -> f64 {
@@ -144,14 +227,14 @@ impl Seen {
 
     /// Takes in a visit, so many seconds after the one before: whether it found a change.
     pub fn visit(&mut self, seconds: f64, has_changed: bool) {
+        let time = &TIMES[place(seconds)];
         let mut greatest = f64::MIN_POSITIVE;
-        for (likelihood, rate) in self.0.iter_mut().zip(GRID.iter()) {
-            let unchanged = (-rate * seconds.max(0.0)).exp();
-            *likelihood = likelihood.powf(MEMORY) * if has_changed { 1.0 - unchanged } else { unchanged };
+        for (likelihood, same) in self.0.iter_mut().zip(&time.same) {
+            *likelihood *= if has_changed { 1.0 - same } else { *same };
             greatest = greatest.max(*likelihood);
         }
-        // Only their ratios matter; and what was seen may be wrong once.
-        self.0.iter_mut().for_each(|likelihood| *likelihood = (*likelihood / greatest).max(1e-12));
+        // Only their ratios matter.
+        self.0.iter_mut().for_each(|likelihood| *likelihood = (*likelihood / greatest).max(LIKELIHOOD_MIN));
     }
 }
 
@@ -191,31 +274,48 @@ impl Belief {
     /// How many seconds after a visit the next one is worth so much; `None` where it never is.
     #[must_use]
     pub fn wait(&self, worth: f64) -> Option<f64> {
-        let value_at = |n: usize| self.0.iter().zip(&VALUES[n].1).map(|(weight, value)| weight * value).sum::<f64>();
-        let (mut low, mut high) = (0, WAITS - 1);
-        let (mut below, mut above) = (value_at(low), value_at(high));
-        if worth <= below {
-            // The first times are so short that it grows with their square.
-            return Some(WAIT_MIN * (worth / below.max(f64::MIN_POSITIVE)).sqrt());
-        }
-        if worth > above {
-            return None;
-        }
-        while high - low > 1 {
-            let middle = usize::midpoint(low, high);
-            let value = value_at(middle);
-            if value < worth { (low, below) = (middle, value) } else { (high, above) = (middle, value) }
-        }
-        let part = (worth - below) / (above - below).max(f64::MIN_POSITIVE);
-        Some(VALUES[low].0 + part * (VALUES[high].0 - VALUES[low].0))
+        Turn::of(&self.0, worth).map(|turn| turn.wait)
     }
 
-    /// How much a visit would tell of the rate, so many seconds after the last one, in nats: nothing where it is sure what it would find.
+    /// How long a page waits where a visit costs so many seconds (as [`Belief::wait`]), and the best test until then, where what is learned
+    /// helps for as long as `lasts`. No test where none is worth its cost.
+    ///
+    /// Perfect knowledge would gain as much as the best turn for each rate gains more than one turn for all. A test gains the share of it
+    /// by which it lessens the doubt whether the page is worth visits (by the mutual information of both). One outcome alone often changes no
+    /// decision, so the next decision does not measure what tests are worth.
     #[must_use]
-    pub fn information(&self, seconds: f64) -> f64 {
-        let by_rate: f64 =
-            self.0.iter().zip(GRID.iter()).map(|(weight, rate)| weight * entropy((-rate * seconds).exp())).sum();
-        (entropy(self.freshness(seconds)) - by_rate).max(0.0)
+    pub fn wait_and_test(&self, cost: f64, lasts: f64) -> (Option<f64>, Option<Test>) {
+        let turn = Turn::of(&self.0, cost);
+        let test = self.test(turn.unwrap_or(Turn { wait: f64::INFINITY, gain: 0.0 }), cost, lasts);
+        (turn.map(|turn| turn.wait), test)
+    }
+
+    fn test(&self, turn: Turn, cost: f64, lasts: f64) -> Option<Test> {
+        let at = place(cost);
+        let gain_max = lasts * (dot(&self.0, &KNOWN_GAINS[at]) - turn.gain);
+        if gain_max <= 0.0 {
+            return None;
+        }
+        // From this rate on a page changes so slowly that visits are worth their cost.
+        let slow = GRID.partition_point(|rate| rate * cost > 1.0);
+        let is_slow: f64 = self.0[slow..].iter().sum();
+        let doubt = entropy(is_slow);
+        if doubt <= 0.0 {
+            return None;
+        }
+        let test = |time: &AtTime| {
+            let same = dot(&self.0, &time.same);
+            let right = dot(&self.0, &time.values) + time.seconds * same;
+            let loss = cost + time.seconds * turn.gain - right;
+            let same_and_slow = dot(&self.0[slow..], &time.same[slow..]);
+            let if_known = is_slow * entropy(same_and_slow / is_slow)
+                + (1.0 - is_slow) * entropy((same - same_and_slow) / (1.0 - is_slow));
+            let told = (entropy(same) - if_known).max(0.0) / doubt;
+            Test { wait: time.seconds, gain: (gain_max * told - loss) / cost }
+        };
+        let times = TEST_STEPS.iter().filter_map(|step| TIMES.get(at.checked_add_signed(*step)?));
+        let tests = times.filter(|time| time.seconds < turn.wait).map(test).filter(|test| test.gain > 0.0);
+        tests.max_by(|one, other| one.gain.total_cmp(&other.gain))
     }
 
     /// For how many seconds the page is expected to have been different from a copy that is so many seconds old.
@@ -287,19 +387,27 @@ mod tests {
     }
 
     #[test]
-    fn a_visit_tells_most_where_it_is_least_sure_what_it_finds() {
-        let mut seen = Seen::default();
-        // A change each month: every day, or every few weeks?
-        (0..6).for_each(|_| seen.visit(30.0 * DAY, true));
-        let belief = Belief::new(&Prior::default(), &seen);
-        let soon = belief.information(2.0 * DAY);
-        assert!(soon > 5.0 * belief.information(90.0 * DAY) && soon > INFORMATION_MIN, "{soon}");
-        assert!(soon > belief.information(1.0) && belief.information(0.0) == 0.0);
-        // What is known is not worth a visit.
-        let mut seen = Seen::default();
-        (0..500).for_each(|n| seen.visit(DAY, n % 3 == 0));
-        let known = Belief::new(&Prior::default(), &seen);
-        assert!(known.information(DAY) < INFORMATION_MIN, "{}", known.information(DAY));
+    fn tests_are_worth_their_cost_where_it_is_in_doubt_whether_visits_are() {
+        let seen = |visits: usize, days: f64, changed: fn(usize) -> bool| {
+            let mut seen = Seen::default();
+            (0..visits).for_each(|n| seen.visit(days * DAY, changed(n)));
+            seen
+        };
+        // A site with pages of both kinds.
+        let (fast, slow) = (seen(20, 1.0, |n| n % 2 == 0), seen(20, 20.0, |n| n % 2 == 0));
+        let prior = Prior::learn(&Prior::default(), &vec![[fast, slow]; 20].concat());
+        let (cost, lasts) = (15.0 * DAY, 3_000.0 * DAY);
+        let test = |seen: &Seen, lasts: f64| Belief::new(&prior, seen).wait_and_test(cost, lasts).1;
+        // It changed once: does it change each day, or every few weeks? A visit soon after another one tells.
+        let in_doubt = seen(1, 30.0, |_| true);
+        let best = test(&in_doubt, lasts).expect("a test");
+        assert!((cost / 5.0..2.5 * cost).contains(&best.wait) && best.gain > 0.5, "{best:?}");
+        // The longer the lesson helps, the more it is worth.
+        assert!(test(&in_doubt, 2.0 * lasts).expect("a test").gain > best.gain);
+        assert_eq!(test(&in_doubt, 0.0), None);
+        // What is known is not tested: that visits are worth their cost, and that they are not.
+        assert_eq!(test(&seen(200, 20.0, |n| n % 8 == 0), lasts), None);
+        assert_eq!(test(&seen(500, 1.0, |n| n % 3 == 0), lasts), None);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub struct Ours<'a> {
 }
 
 /// Pages from which it learns what all are like.
-const SAMPLE: usize = 8_192;
+const SAMPLE: usize = 2_048;
 
 impl<'a> Ours<'a> {
     pub fn new(web: &'a Web, per_second: f64, knows: bool) -> Self {
@@ -76,7 +76,7 @@ impl<'a> Ours<'a> {
             web,
             per_second,
             calendar: Calendar::default(),
-            budget: Budget { worth: 0.0, wait_max: 0.0 },
+            budget: Budget { worth: 0.0, interval: 0.0 },
             factors: Vec::new(),
             seen: vec![Seen::default(); pages],
             prior: Prior::default(),
@@ -95,6 +95,7 @@ impl<'a> Ours<'a> {
         if self.knows { Belief::of_rate(self.web.rates[page]) } else { Belief::new(&self.prior, &self.seen[page]) }
     }
 
+    /// Learns the prior and the budget, and plans all pages by them. Once more when half as many visits again were made.
     fn learn(&mut self, now: f64) {
         let pages = self.web.rates.len();
         let every = (pages / SAMPLE).max(1);
@@ -132,7 +133,7 @@ impl Rule for Ours<'_> {
         self.visits += 1;
         self.put(page, 0.0);
         if self.visits >= self.learn_at {
-            self.learn_at = self.visits + self.visits.min(self.web.rates.len());
+            self.learn_at = self.visits + self.visits / 2;
             self.learn(now);
             self.has_learned = true;
         }

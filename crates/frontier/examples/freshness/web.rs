@@ -1,5 +1,7 @@
 //! A web that changes: sites, pages, how fast and in which manner they change, and how fresh copies could be at best.
 
+use std::sync::LazyLock;
+
 use frontier::revisit::value;
 
 /// Random numbers (splitmix64), the same in every run.
@@ -38,16 +40,41 @@ pub enum Manner {
     Together,
 }
 
+/// How the times between changes are distributed over pages.
+#[derive(Clone, Copy)]
+pub enum Rates {
+    /// Lognormal around [`MEDIAN_DAYS`]; the deviation of the logarithm.
+    Lognormal(f64),
+    /// One page in five changes every two days, the others every 300.
+    TwoKinds,
+    /// Their logarithm is uniform from an hour to ten years.
+    Uniform,
+}
+
+impl Rates {
+    /// The time between changes of a page, in days.
+    fn days(self, random: &mut Random) -> f64 {
+        match self {
+            Rates::Lognormal(deviation) => MEDIAN_DAYS * (deviation * random.normal()).exp(),
+            Rates::TwoKinds if random.part() < 0.2 => 2.0,
+            Rates::TwoKinds => 300.0,
+            Rates::Uniform => (87_660.0_f64.ln() * random.part()).exp() / 24.0,
+        }
+    }
+}
+
 /// What a web is like.
 #[derive(Clone, Copy)]
 pub struct Kind {
+    pub rates: Rates,
     pub manner: Manner,
     pub is_pareto: bool,
-    /// The median time between changes, in days.
-    pub median_days: f64,
-    /// The deviation of its logarithm.
-    pub deviation: f64,
 }
+
+/// The median time between changes, in days.
+const MEDIAN_DAYS: f64 = 30.0;
+/// The same in seconds.
+const MEDIAN: f64 = MEDIAN_DAYS * 86_400.0;
 
 /// The web.
 pub struct Web {
@@ -69,8 +96,7 @@ const SITE_PART: f64 = 0.03;
 impl Web {
     pub fn new(kind: Kind, pages: usize, seconds: f64) -> Self {
         let mut random = Random(7);
-        let (mean, deviation) = ((kind.median_days * 86_400.0).ln(), kind.deviation);
-        let rates: Vec<f64> = (0..pages).map(|_| 1.0 / (mean + deviation * random.normal()).exp()).collect();
+        let rates: Vec<f64> = (0..pages).map(|_| 1.0 / 86_400.0 / kind.rates.days(&mut random)).collect();
         let importance =
             |random: &mut Random| if kind.is_pareto { random.part().max(1e-6).powf(-1.0 / 1.5) } else { 1.0 };
         let importances = (0..pages).map(|_| importance(&mut random)).collect();
@@ -87,7 +113,7 @@ impl Web {
         let events = match kind.manner {
             Manner::Together => (0..count)
                 .map(|_| {
-                    let rate = 0.5 / mean.exp();
+                    let rate = 0.5 / MEDIAN;
                     let mut at = 0.0;
                     std::iter::from_fn(|| {
                         at += random.wait(rate);
@@ -166,18 +192,16 @@ fn in_windows(from: f64, period: f64, part: f64, phase: f64, wait: f64) -> f64 {
     from - position + whole * period + left
 }
 
+/// Changes expected between two visits, and what a visit is worth then, for one change a second.
+static EXPECTED: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| {
+    let expected = |n: u32| 1e-5 * (f64::from(n) / 200.0).exp();
+    (0..3_200).map(|n| (expected(n), value(1.0, expected(n)))).collect()
+});
+
 /// The changes expected between two visits, where `value(1, x)` is to be so much.
 fn expected(part: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
-    while value(1.0, high) < part {
-        high *= 2.0;
-        if high > 1e3 {
-            return high;
-        }
-    }
-    for _ in 0..40 {
-        let middle = f64::midpoint(low, high);
-        if value(1.0, middle) < part { low = middle } else { high = middle }
-    }
-    high
+    let table = &*EXPECTED;
+    let high = table.partition_point(|(_, value)| *value < part).clamp(1, table.len() - 1);
+    let ((low_x, low), (high_x, high)) = (table[high - 1], table[high]);
+    low_x + ((part - low) / (high - low).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0) * (high_x - low_x)
 }
