@@ -1,6 +1,6 @@
 //! Real workers: the same crawl as by one process, whatever becomes of them, and no address asked too soon.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -83,7 +83,8 @@ fn four_workers_crawl_what_one_process_crawls() {
 
 #[test]
 fn every_page_is_fetched_whatever_becomes_of_workers_and_database() {
-    let lab = Lab::new(Laid::out(12, 600, 6), &[]);
+    const SITES: u64 = 12;
+    let mut lab = Lab::new(Laid::out(SITES, 600, 6), &[]);
     let mut workers: Vec<_> = (0..4).map(|_| lab.worker()).collect();
     lab.served.add(crate::lab::SEED);
     let visited = || lab.number("SELECT count(*) FROM argiope.visit");
@@ -113,6 +114,14 @@ fn every_page_is_fetched_whatever_becomes_of_workers_and_database() {
     check_polite(&lab.web.log());
     assert!(lab.pages().values().all(|(outcome, _)| outcome.is_some()), "every URL has an outcome");
     assert_eq!(lab.number("SELECT count(*) FROM argiope.queue"), 0);
+
+    // What a killed worker had not sealed is recorded again, robots.txt files too.
+    assert!(workers.into_iter().all(|worker| worker.leave().0 == Some(0)));
+    lab.served.kill();
+    let index = argiope(&["export", lab.shared().to_str().expect("UTF-8"), "cdxj"]);
+    let recorded = |line: &str| line.split('"').find(|word| word.ends_with("/robots.txt")).map(str::to_owned);
+    let robots: BTreeSet<String> = index.stdout.lines().filter_map(recorded).collect();
+    assert_eq!(robots.len() as u64, SITES, "{index:?}");
 
     // Somebody who asks without a lease is noticed.
     lab.web.ask_twice("s0000.synthetic.test", "/p/1");
