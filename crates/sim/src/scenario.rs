@@ -341,6 +341,33 @@ impl Scenario {
         }
         settings
     }
+
+    /// The same with the limits and rules of the product, for measurements.
+    #[must_use]
+    pub fn like_the_product(&self) -> Settings {
+        let mut settings = self.settings();
+        settings.filter.exclude.clear();
+        settings.site_rules.politeness = frontier::Politeness::default();
+        settings.site_rules.traps = TrapRules::default();
+        settings.site_rules.pages_per_site_max = None;
+        settings.robots_once = false;
+        settings.depth_max = None;
+        settings.pages_max = None;
+        settings.sitemaps = false;
+        settings.archive = false;
+        settings.patience = PATIENCE;
+        settings.sites_in_front_max = engine::settings::SITES_IN_FRONT_MAX;
+        settings.front_bytes_max = engine::settings::FRONT_BYTES_MAX;
+        settings.places_part = engine::settings::PLACES_PART;
+        settings.turns_in_front_max = engine::settings::TURNS_IN_FRONT_MAX;
+        settings.windows_urls_max = engine::settings::WINDOWS_URLS_MAX;
+        settings.large_robots_bytes = LARGE_ROBOTS_BYTES;
+        settings.rules_bytes_max = RULES_BYTES_MAX;
+        settings.rules_read_at_once_max = RULES_READ_AT_ONCE_MAX;
+        settings.remembered_urls_max = engine::settings::REMEMBERED_URLS_MAX;
+        settings.links_at_once = engine::settings::LINKS_AT_ONCE;
+        settings
+    }
 }
 
 fn patterns() -> Vec<Pattern> {

@@ -299,28 +299,11 @@ impl Crawl {
 
 /// As the product has it, for a crawl of all that is found.
 fn settings() -> Settings {
-    let mut settings = Scenario::from_seed(0).settings();
+    let mut settings = Scenario::from_seed(0).like_the_product();
     settings.filter.scope = Scope::new(ScopeKind::Any);
-    settings.filter.exclude.clear();
-    settings.site_rules.politeness = frontier::Politeness::default();
-    settings.site_rules.traps = frontier::TrapRules::default();
-    settings.site_rules.pages_per_site_max = None;
-    settings.robots_once = false;
-    settings.depth_max = None;
-    settings.pages_max = None;
     settings.concurrency = CONCURRENCY;
     settings.fetches_per_domain_max = SHARE;
     settings.fetches_per_address_max = SHARE;
-    settings.sitemaps = false;
-    settings.archive = false;
-    settings.patience = engine::PATIENCE;
-    settings.sites_in_front_max = engine::settings::SITES_IN_FRONT_MAX;
-    settings.front_bytes_max = engine::settings::FRONT_BYTES_MAX;
-    settings.places_part = engine::settings::PLACES_PART;
-    settings.turns_in_front_max = engine::settings::TURNS_IN_FRONT_MAX;
-    settings.windows_urls_max = engine::settings::WINDOWS_URLS_MAX;
-    settings.remembered_urls_max = engine::settings::REMEMBERED_URLS_MAX;
-    settings.links_at_once = engine::settings::LINKS_AT_ONCE;
     settings
 }
 
