@@ -12,7 +12,6 @@ pub mod export;
 pub mod inspect;
 pub mod links;
 pub mod man;
-mod opened;
 pub mod overlap;
 pub mod pages;
 pub mod path;

@@ -5,7 +5,6 @@
 
 #![warn(clippy::print_stderr, reason = "it panics where nobody reads it any more: say! and message::show do not")]
 
-pub mod adopting;
 pub mod cli;
 pub mod commands;
 pub mod summary;

@@ -1,13 +1,19 @@
 //! Questions about a crawl, answered as values over a view of its state: of one that has ended, or one that runs.
 //!
-//! Nothing in here prints, and nothing changes. Every answer can be serialized.
+//! Nothing in here prints, and nothing changes a crawl. Every answer can be serialized.
 
 pub mod changes;
 pub mod explain;
 pub mod freshness;
 pub mod links;
+pub mod overlap;
+pub mod path;
+mod queried;
+pub mod rank;
 pub mod sites;
 pub mod target;
+
+pub use queried::QueriedCrawl;
 
 /// Characters on either side of what was found.
 pub const CONTEXT_CHARS: usize = 60;

@@ -15,6 +15,7 @@ use crate::held::Held;
 use crate::stream;
 use crate::tables::UNSETTLED;
 use settings::options::{Options, read_text};
+use settings::plan::Plan;
 use settings::secrets_file::{self, SECRETS, Secrets};
 use settings::usage;
 
@@ -216,6 +217,14 @@ impl CrawlDir {
         let path = self.settings();
         let text = read_text(&path).with_context(|| path.display().to_string())?;
         Options::of_others(&text).map_err(|error| usage(format!("{}: {error}", path.display())))
+    }
+
+    /// The plan of the crawl, to read what it recorded. It has no certificates: those are for fetching, and their files may be gone.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn plan_to_read(&self) -> anyhow::Result<Plan> {
+        Plan::new(&Options { ca_cert: Vec::new(), ..self.options()? })
     }
 
     /// Writes the options without their secrets, atomically.

@@ -2,6 +2,7 @@
 //!
 //! Nothing here prints, handles signals or ends the process. What the user should know arrives as [`Notice`]s.
 
+pub mod adopt;
 pub mod again;
 pub mod dir;
 pub mod held;
@@ -9,11 +10,14 @@ pub mod keyring;
 pub mod live;
 mod live_view;
 mod notice;
+pub mod opened;
 pub mod outlook;
 mod parts;
+pub mod resume;
 pub mod retry;
 pub mod schedule;
 mod scheduler;
+mod seed_list;
 mod seeds;
 mod session;
 pub mod steer;
@@ -36,6 +40,7 @@ pub use outlook::Outlook;
 pub use parts::{browsing, open_archive};
 pub use schedule::{Importance, Schedule};
 pub use scheduler::Scheduler;
+pub use seed_list::SeedList;
 pub use session::{Builder, Ended, Handle, Session};
 pub use settings::{Options, Plan};
 pub use steer::{Affected, Change, Changed, Steering};

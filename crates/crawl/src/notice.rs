@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use printable::counted;
+use printable::{Printable, counted};
 use settings::units::human_bytes;
 use weburl::{CanonicalUrl, Site};
 
@@ -29,6 +29,33 @@ pub enum Notice {
         /// The other site.
         site: Site,
     },
+    /// Secrets that earlier versions stored with the other options have a file of their own.
+    SecretsMoved {
+        /// The options.
+        options: String,
+        /// Where they were.
+        from: PathBuf,
+        /// Where they are.
+        to: PathBuf,
+    },
+    /// The browser that this file names is not used.
+    BrowserNotUsed(PathBuf),
+    /// A line of a file of seeds is no URL.
+    SeedLeftOut {
+        /// The file.
+        file: String,
+        /// The number of the line, from 1.
+        line: usize,
+        /// Why it is none.
+        why: String,
+    },
+    /// More lines of a file of seeds are no URLs than notices name.
+    SeedsLeftOut {
+        /// The file.
+        file: String,
+        /// How many in all.
+        lines: u64,
+    },
     /// The archive has more than the state knows.
     SetAside {
         /// Files of the archive.
@@ -44,6 +71,8 @@ pub enum Notice {
     Derived(u64),
     /// Rows of the dataset lack content that is in an earlier archive.
     Lacking(u64),
+    /// Another command uses the state, so the dataset could not be completed.
+    DatasetInUse(PathBuf),
     /// URLs are in the frontier again.
     Reopened {
         /// How many.
@@ -121,6 +150,21 @@ impl fmt::Display for Notice {
                 "{seed} redirects to {site}, which is not a seed's site: it got none of the secret request fields; \
                  send one there with --header-for '{site}/*' 'Name: value', or add that site as a seed"
             ),
+            Notice::SecretsMoved { options, from, to } => write!(
+                f,
+                "the secrets of {options} are in {} from now on, no longer in {}; an archive that earlier versions wrote still has them in its \
+                 warcinfo and request records",
+                to.display(),
+                from.display()
+            ),
+            Notice::BrowserNotUsed(settings) => write!(
+                f,
+                "{}: the browser that is named there is not used, since the directory may be somebody else's: give it with --browser, or in \
+                 ARGIOPE_BROWSER",
+                settings.display()
+            ),
+            Notice::SeedLeftOut { file, line, why } => write!(f, "{file} line {line}: {}; left out", Printable(why)),
+            Notice::SeedsLeftOut { file, lines } => write!(f, "{file}: {} left out in all", counted(*lines, "line")),
             Notice::SetAside { files, bytes, place, root } => write!(
                 f,
                 "the archive has more than the state knows, as if an older state had been restored: {} ({}) set \
@@ -136,6 +180,11 @@ impl fmt::Display for Notice {
                 "{} of the dataset without text, links and images: the payloads are in an earlier archive (--against) that cannot be \
                  read; put it back, or name its new place with --against, and run `argiope derive`",
                 counted(*rows, "row")
+            ),
+            Notice::DatasetInUse(root) => write!(
+                f,
+                "{} is in use by another command: the answer is as of when the dataset was last complete",
+                root.display()
             ),
             Notice::Reopened { urls, sites } => {
                 write!(f, "--retry: {} of {} in the frontier again", counted(*urls, "URL"), counted(*sites, "site"))

@@ -390,9 +390,7 @@ fn open_tables(
     notices: &mut Vec<Notice>,
 ) -> anyhow::Result<Writer> {
     let layout = Layout::at(dir.dataset());
-    let (archive, settings) = (dir.archive(), &plan.settings);
-    let deriver = Deriver { layout: &layout, store: store.as_ref(), archive: &archive, settings };
-    let derived = deriver.derive_segments()?;
+    let derived = Deriver::new(&layout, store.as_ref(), dir.archive(), &plan.settings).derive_segments()?;
     notices.extend(derived.notices());
     Writer::start(layout, store, held, derived)
 }

@@ -9,11 +9,9 @@ use archive::ORPHANED;
 use clap::Args;
 use printable::{Printable, write_json_line};
 
-use crate::adopting::{Adopted, adopt};
 use crawl::CrawlDir;
+use crawl::adopt::{Adopted, adopt};
 use printable::counted;
-use settings::options::Options;
-use settings::plan::Plan;
 
 /// The arguments of `argiope adopt`.
 #[derive(Args, Debug)]
@@ -34,8 +32,7 @@ pub struct AdoptArgs {
 /// The directory holds no crawl, a crawl is running in it, no seed is known, or the disk fails.
 pub fn run(args: AdoptArgs) -> anyhow::Result<ExitCode> {
     let dir = CrawlDir::existing(&args.dir)?;
-    // Certificates are for fetching.
-    let plan = Plan::new(&Options { ca_cert: Vec::new(), ..dir.options()? })?;
+    let plan = dir.plan_to_read()?;
     if !plan.archive {
         bail!("{}: the crawl keeps no archive (--no-archive), so there is nothing to adopt", args.dir.display());
     }

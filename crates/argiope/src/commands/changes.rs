@@ -22,7 +22,7 @@ use settings::usage;
 use store::CrawlView;
 use weburl::SiteKey;
 
-use super::opened::Opened;
+use crawl::opened::Opened;
 use follow::{Receiver, Round, follow};
 use posted::{Poster, WebhookArgs};
 use text::write_text;

@@ -1,27 +1,19 @@
 //! `argiope check`: is the archive whole, and does the state point into it rightly?
-//!
-//! Everything is read: each record of each segment, each index, each pointer. With `--repair` the damage is mended as far
-//! as that goes, and everything is read again, so that what is reported at the end is how things are then.
 
-mod archive;
-mod audit;
-mod pointers;
-mod repair;
-mod report;
-
+use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use ::check::{Audit, Finding, Report, Severity};
 use clap::Args;
-use printable::write_json_line;
+use printable::{Printable, counted, write_json_line};
+use settings::units::human_bytes;
 
-use self::archive::Archive;
-use super::opened::Opened;
 use crate::exit;
-use audit::Audit;
-use repair::Repair;
-use report::Report;
+
+/// Lines of one kind in the text.
+const LINES_MAX: usize = 100;
 
 /// The arguments of `argiope check`.
 #[derive(Args, Debug)]
@@ -41,21 +33,92 @@ pub struct CheckArgs {
 /// # Errors
 /// The directory holds no crawl, a crawl is running in it, or the disk fails.
 pub fn run(args: CheckArgs) -> anyhow::Result<ExitCode> {
-    let opened = if args.repair { Opened::to_change(&args.dir)? } else { Opened::new(&args.dir)? };
-    let mut audit = Audit::of(opened.view(), &Archive::of(&opened)?)?;
-    let mut repair = None;
-    if args.repair && audit.wants_repair() {
-        let found = std::mem::take(&mut audit.findings);
-        let mended = Repair::run(&opened, found)?;
-        audit = Audit::of(opened.view(), &Archive::of(&opened)?)?;
-        repair = Some(mended);
-    }
-    let report = Report::new(opened.dir.root(), audit, repair);
+    let report = ::check::check(&args.dir, args.repair)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         write_json_line(&mut out, &report)?;
     } else {
-        out.write_all(report.to_text().as_bytes())?;
+        out.write_all(to_text(&report).as_bytes())?;
     }
     Ok(ExitCode::from(if report.ok { exit::DONE } else { exit::FAILED }))
+}
+
+fn to_text(report: &Report) -> String {
+    let mut out = String::new();
+    if let Some(repair) = &report.repair {
+        list(&mut out, &repair.found);
+        out.push('\n');
+        for action in &repair.actions {
+            let _ = writeln!(out, "repair: {}", Printable(action));
+        }
+        for url in repair.lost.iter().take(LINES_MAX) {
+            let _ = writeln!(out, "lost: the response of {}", Printable(url));
+        }
+        if repair.lost.len() > LINES_MAX {
+            let _ = writeln!(out, "… and {} more are lost: see --json", repair.lost.len() - LINES_MAX);
+        }
+        let left = if report.ok { "nothing is wrong now" } else { "still wrong:" };
+        let _ = writeln!(out, "\nAfter the repair {left}");
+    }
+    list(&mut out, &report.audit.findings);
+    if report.audit.findings_left_out > 0 {
+        let _ = writeln!(out, "… and {} more that were only counted", report.audit.findings_left_out);
+    }
+    let Audit { errors, warnings, .. } = report.audit;
+    let verdict = match (errors, warnings) {
+        (0, 0) => "no errors".to_owned(),
+        _ => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+    };
+    let _ = writeln!(out, "{verdict}: {}", totals(&report.audit));
+    out
+}
+
+/// The line that ends the report, without its verdict.
+fn totals(audit: &Audit) -> String {
+    if !audit.is_kept {
+        return "this crawl keeps no archive".to_owned();
+    }
+    let types: Vec<String> = audit.by_type.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    format!(
+        "{} ({}) in {}: {}; {} followed",
+        counted(audit.records, "record"),
+        human_bytes(audit.bytes),
+        counted(audit.segments, "segment"),
+        if types.is_empty() { "none".to_owned() } else { types.join(", ") },
+        counted(audit.pointers, "pointer")
+    )
+}
+
+/// One finding a line, as far as there is room. Writing to a string cannot fail.
+fn list(out: &mut String, findings: &[Finding]) {
+    for finding in findings.iter().take(LINES_MAX) {
+        let _ = writeln!(out, "{}", Line(finding));
+    }
+    if findings.len() > LINES_MAX {
+        let _ = writeln!(out, "… and {} more: see --json", findings.len() - LINES_MAX);
+    }
+}
+
+/// `error: FILE at OFFSET: problem`, or `error: URL: problem (FILE at OFFSET)`.
+struct Line<'a>(&'a Finding);
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { severity, file, offset, url, problem } = self.0;
+        let severity = match severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        let place = match (file, offset) {
+            (Some(file), Some(offset)) => format!("{file} at {offset}"),
+            (file, _) => file.clone().unwrap_or_default(),
+        };
+        let problem = Printable(problem);
+        match url {
+            None => write!(f, "{severity}: {place}: {problem}"),
+            Some(url) if place.is_empty() => write!(f, "{severity}: {}: {problem}", Printable(url)),
+            Some(url) => write!(f, "{severity}: {}: {problem} ({place})", Printable(url)),
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! `argiope crawl`: crawl, or resume what the directory holds.
 
 mod dry_run;
-mod seeds;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,43 +10,28 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use ask::freshness::Freshness;
 use clap::Args;
+use crawl::resume::resumed_plan;
 use crawl::retry::{self, Retry};
 use crawl::stream::{Field, StreamTo, Target};
 use crawl::trouble::trouble_of;
-use crawl::{Again, Builder, CrawlDir, Ended, Handle, Outlook, Recorded, Session, SinkError};
+use crawl::{Again, Builder, CrawlDir, Ended, Handle, Outlook, Recorded, SeedList, Session, SinkError};
 use engine::clock::Clock;
 use engine::{End, Waiting};
 use model::{Outcome, Visit};
 use printable::{Printable, counted};
 use settings::options::Options;
 use settings::plan::{self, Plan};
-use settings::secrets_file::Secrets;
 use settings::units::{Bytes, Span};
 use settings::usage;
 use store::Store;
 use tokio::sync::watch as channel;
 use weburl::CanonicalUrl;
 
-use self::seeds::Seeds;
 use crate::exit;
 use crate::summary::{Run, Summary, TimeSpent};
 use console::message::{Level, listen, log, tell, tell_all};
 use console::progress::{Printer, Show};
 use service::metrics::{Metrics, Watched};
-
-/// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
-const FIXED: [&str; 10] = [
-    "depth",
-    "scope",
-    "sandbox",
-    "no-archive",
-    "max-url-bytes",
-    "sort-query",
-    "strip-session-ids",
-    "strip-tracking",
-    "collapse-slashes",
-    "strip-www",
-];
 
 /// Seeds named with their reason when a crawl could fetch nothing.
 const SEEDS_TOLD_MAX: usize = 20;
@@ -135,7 +119,7 @@ pub struct CrawlArgs {
 /// Wrong arguments, a directory that cannot be used, or a disk that fails.
 pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     listen(args.quiet, args.log.as_deref())?;
-    let given_seeds = Seeds::read(&args)?;
+    let given_seeds = SeedList::read(args.seed.clone(), args.seeds.as_deref())?;
     let dir = directory(&args, &given_seeds)?;
     let given = match &args.config {
         Some(path) => {
@@ -148,8 +132,11 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     if let Some(option) = visits_again {
         CrawlDir::existing(dir.root()).context(option)?;
     }
-    let mut plan = if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { Plan::new(&given)? };
-    let seeds = given_seeds.urls(&mut plan, args.strict)?;
+    let (mut plan, notices) =
+        if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { (Plan::new(&given)?, Vec::new()) };
+    tell_all(&notices);
+    let (seeds, notices) = given_seeds.urls(&mut plan, args.strict)?;
+    tell_all(&notices);
     if seeds.is_empty() && !dir.holds_crawl() {
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
     }
@@ -446,45 +433,7 @@ pub(super) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
     })
 }
 
-/// The plan of a crawl that goes on: its own options, with what is given now on top.
-///
-/// # Errors
-/// What is given cannot be used, or changes what may not change.
-pub fn resumed_plan(dir: &CrawlDir, given: &Options) -> anyhow::Result<Plan> {
-    let (on_disk, names_browser) = dir.options_and_browser()?;
-    let moved = Secrets::of(&on_disk).options();
-    if !moved.is_empty() {
-        console::say!(
-            "the secrets of {} are in {} from now on, no longer in {}; an archive that earlier versions wrote still has them in its warcinfo and \
-             request records",
-            moved.join(", "),
-            dir.secrets_path().display(),
-            dir.settings().display()
-        );
-    }
-    let stored = dir.secrets()?.put_into(on_disk);
-    let plan = Plan::new(&given.over(&stored)?)?;
-    if names_browser && plan.settings.render.is_some() && given.browser.is_none() {
-        console::say!(
-            "{}: the browser that is named there is not used, since the directory may be somebody else's: give it with --browser, or in \
-             ARGIOPE_BROWSER",
-            dir.settings().display()
-        );
-    }
-    let before = Plan::new(&stored)?;
-    let changed: Vec<String> =
-        plan.options.differing_keys(&before.options)?.into_iter().filter(|key| FIXED.contains(&key.as_str())).collect();
-    if !changed.is_empty() {
-        bail!(usage(format!(
-            "{} holds a crawl with other settings of {}, which cannot change in mid-crawl: choose another directory with -o",
-            dir.root().display(),
-            changed.join(", ")
-        )));
-    }
-    Ok(plan)
-}
-
-fn directory(args: &CrawlArgs, seeds: &Seeds) -> anyhow::Result<CrawlDir> {
+fn directory(args: &CrawlArgs, seeds: &SeedList) -> anyhow::Result<CrawlDir> {
     if let Some(output) = &args.output {
         return Ok(CrawlDir::at(output));
     }

@@ -8,9 +8,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 use dataset::Layout;
 
-use super::opened::Opened;
 use console::message::show;
 use crawl::live;
+use crawl::opened::Opened;
 use crawl::tables::Deriver;
 use crawl::{CrawlDir, Notice};
 use printable::counted;
@@ -42,12 +42,10 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
     let opened = Opened::to_change(&args.dir)?;
     // Before anything is removed.
     let store = opened.own()?;
-    let mut plan = Plan::new(&opened.options()?)?;
+    let plan = Plan::new(&opened.options()?)?;
     if !plan.archive {
         bail!("{}: the crawl keeps no archive (--no-archive), so there is nothing to derive from", args.dir.display());
     }
-    // What is derived is not recorded again.
-    (plan.settings.details, plan.settings.archive) = (true, false);
     let root = opened.dir.dataset();
     if args.all && root.exists() {
         std::fs::remove_dir_all(&root).with_context(|| format!("cannot remove {}", root.display()))?;
@@ -59,8 +57,7 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let layout = Layout::at(&root);
-    let (archive, settings) = (opened.dir.archive(), &plan.settings);
-    let derived = Deriver { layout: &layout, store, archive: &archive, settings }.derive(&progress)?;
+    let derived = Deriver::new(&layout, store, opened.dir.archive(), &plan.settings).derive(&progress)?;
     if shows && derived.pages >= PROGRESS_ROWS {
         show("\n");
     }

@@ -12,7 +12,7 @@ use ask::explain::{Crawl, Story};
 use clap::Args;
 use printable::write_json_line;
 
-use super::opened::Opened;
+use crawl::opened::Opened;
 
 /// The arguments of `argiope explain`.
 #[derive(Args, Debug)]

@@ -12,8 +12,8 @@ use export::{
     wacz, warc_copy,
 };
 
-use super::opened::Opened;
 use console::message::show;
+use crawl::opened::Opened;
 use settings::plan::Plan;
 use settings::usage;
 

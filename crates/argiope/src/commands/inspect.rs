@@ -1,16 +1,10 @@
 //! `argiope inspect`: what the crawler makes of one input, without a crawl and without the network.
 //!
-//! Each form asks the very code that a crawl runs: `robots`, `weburl`, `extract`, `warc`, `frontier`. The answer goes out as
-//! aligned text or as JSON, whose keys `docs/inspect.md` promises to keep.
+//! The answers come from the crate `inspect`. They go out as aligned text, or as JSON.
 
-mod batch;
 mod canonical_flags;
 mod html;
-mod input;
 mod output;
-mod product_token;
-mod reference;
-mod request;
 mod robots;
 mod sitemap;
 mod url;
@@ -19,6 +13,7 @@ mod warc;
 use std::io;
 use std::process::ExitCode;
 
+use ::inspect::batch;
 use clap::{Args, Subcommand};
 
 use output::Output;
@@ -79,7 +74,12 @@ enum Form {
 pub fn run(args: InspectArgs) -> anyhow::Result<ExitCode> {
     let mut output = Output::new(io::stdout().lock(), args.json);
     match (args.batch, args.form) {
-        (true, None) => batch::run(io::stdin().lock(), &mut output)?,
+        (true, None) => {
+            for answer in batch::answers(io::stdin().lock()) {
+                output.json(&answer?)?;
+                output.flush()?;
+            }
+        }
         (true, Some(_)) => {
             return Err(usage("inspect --batch takes the form of each request from its \"inspect\" key"));
         }
@@ -97,7 +97,7 @@ pub fn run(args: InspectArgs) -> anyhow::Result<ExitCode> {
 fn inspect(form: Form, output: &mut Output<impl io::Write>) -> anyhow::Result<()> {
     match form {
         Form::Robots(args) => robots::run(args, output),
-        Form::Url(args) => url::run(&args, output),
+        Form::Url(args) => url::run(args, output),
         Form::Html(args) => html::run(args, output),
         Form::Sitemap(args) => sitemap::run(args, output),
         Form::Warc(args) => warc::run(&args, output),

@@ -10,7 +10,7 @@ use dataset::Layout;
 use printable::{Printable, write_json_line};
 use weburl::UrlKey;
 
-use super::asked::QueriedCrawl;
+use super::asked;
 use printable::counted;
 
 /// The arguments of `argiope links`.
@@ -36,8 +36,8 @@ pub struct LinksArgs {
 /// # Errors
 /// The directory holds no crawl with a dataset, or no such URL.
 pub fn run(args: LinksArgs) -> anyhow::Result<ExitCode> {
-    let asked = QueriedCrawl::new(&args.dir)?;
-    let (url, _) = asked.vertex(&asked.graph()?, &args.url)?;
+    let asked = asked::open(&args.dir)?;
+    let (url, _) = asked::vertex(&asked, &asked.graph()?, &args.url)?;
     let mut out = std::io::stdout().lock();
     if !args.inward {
         write_links(&asked.layout, "source_key", url.key(), args.json, &mut out)?;

@@ -3,17 +3,12 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use anyhow::bail;
-use ask::target::domain_name;
+use ask::overlap::{Overlap, overlap};
 use clap::Args;
-use graph::{Overlap, domain_of, names, overlap};
-use printable::{Printable, write_json_line};
-use serde_json::json;
+use printable::{Printable, counted, write_json_line};
 
-use super::asked::{Extent, QueriedCrawl, Threads};
-use printable::counted;
+use super::asked::{self, Extent, Threads};
 
 /// The arguments of `argiope overlap`.
 #[derive(Args, Debug)]
@@ -41,44 +36,25 @@ pub struct OverlapArgs {
 /// # Errors
 /// The directory holds no crawl with a dataset, a URL is not known to it, or both are of one domain.
 pub fn run(args: OverlapArgs) -> anyhow::Result<ExitCode> {
-    let asked = QueriedCrawl::new(&args.dir)?;
-    let graph = asked.graph_of(args.extent)?;
-    let (one, _) = asked.vertex(&graph, &args.url1)?;
-    let (other, _) = asked.vertex(&graph, &args.url2)?;
-    let domains = [&one, &other].map(domain_name);
-    if domain_of(&one) == domain_of(&other) {
-        bail!("both URLs are in {}: an overlap needs two domains (host and port)", domains[0]);
-    }
-    let Overlap { reachable, edges } = overlap(&Arc::new(graph), [&one, &other], args.threads.crew())?;
-    let counts = edges.each_ref().map(|edges| edges.len() as u64);
-    let sum = counts[0] + counts[1];
-    let ends = || edges.iter().flatten().flat_map(|edge| [edge.source, edge.target]);
-    let names = if args.list || args.json { names([&asked.layout], ends())? } else { Default::default() };
-    let name = |key| names.get(&key).cloned().unwrap_or_else(|| key.to_string());
+    let asked = asked::open(&args.dir)?;
+    let graph = args.extent.graph(&asked)?;
+    let (one, _) = asked::vertex(&asked, &graph, &args.url1)?;
+    let (other, _) = asked::vertex(&asked, &graph, &args.url2)?;
+    let pages = [&one, &other];
+    let answer = overlap(&asked, graph, pages, args.list || args.json, args.threads.crew())?;
     let mut out = std::io::stdout().lock();
     if args.json {
-        let edges = edges.map(|edges| {
-            edges
-                .iter()
-                .map(|edge| json!({"source": name(edge.source), "target": name(edge.target)}))
-                .collect::<Vec<_>>()
-        });
-        let answer = json!({"overlap": sum, "domains": domains, "reachable": reachable, "edges": edges});
         write_json_line(&mut out, &answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    writeln!(out, "{sum}")?;
+    let Overlap { overlap, domains, reachable, edges } = answer;
+    writeln!(out, "{overlap}")?;
     for (from, to) in [(0, 1), (1, 0)] {
-        let (links, pages) = (counted(counts[from], "link"), counted(reachable[from], "page"));
-        writeln!(
-            out,
-            "  {links} to {} from {pages} of {} in reach of {}",
-            domains[to],
-            domains[from],
-            [&one, &other][from]
-        )?;
+        let (links, count) = (counted(edges[from].len() as u64, "link"), counted(reachable[from], "page"));
+        let (there, here) = (&domains[to], &domains[from]);
+        writeln!(out, "  {links} to {there} from {count} of {here} in reach of {}", pages[from])?;
         for edge in edges[from].iter().filter(|_| args.list) {
-            writeln!(out, "    {} -> {}", Printable(&name(edge.source)), Printable(&name(edge.target)))?;
+            writeln!(out, "    {} -> {}", Printable(&edge.source), Printable(&edge.target))?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -1,23 +1,15 @@
 //! `argiope rank`: the PageRank of a page, or of all.
 
-mod table;
-
-use std::collections::HashMap;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
+use ask::rank::{RankOf, Ranked, Ranking, Table};
 use clap::{Args, ValueEnum};
-use graph::{DAMPING, Definition, Graph, Grouping, Ranks, names, pagerank};
-use printable::{Printable, write_json_line};
-use serde::Serialize;
-use weburl::UrlKey;
+use graph::{Definition, Grouping};
+use printable::{Printable, counted, write_json_line};
 
-use super::asked::{Extent, QueriedCrawl, Threads};
-use printable::counted;
-use settings::usage;
-use table::Table;
+use super::asked::{self, Extent, Threads, say_canonical};
 
 /// The arguments of `argiope rank`.
 #[derive(Args, Debug)]
@@ -54,23 +46,14 @@ enum By {
     Domain,
 }
 
-/// The answer, as JSON.
-#[derive(Serialize)]
-struct RankOutput {
-    definition: &'static str,
-    damping: f64,
-    rounds: u32,
-    settled: bool,
-    vertices: usize,
-    edges: usize,
-    rows: Vec<Row>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    place: usize,
-    rank: f64,
-    name: String,
+impl By {
+    fn grouping(self) -> Option<Grouping> {
+        match self {
+            By::Page => None,
+            By::Site => Some(Grouping::Site),
+            By::Domain => Some(Grouping::Domain),
+        }
+    }
 }
 
 /// Runs the command.
@@ -79,111 +62,58 @@ struct Row {
 /// The directory holds no crawl with a dataset, or a file cannot be written.
 pub fn run(args: RankArgs) -> anyhow::Result<ExitCode> {
     let table = args.out.as_deref().map(Table::at).transpose()?;
-    let asked = QueriedCrawl::new(&args.dir)?;
-    let graph = asked.graph_of(args.extent)?;
-    let (graph, group_names) = match args.by {
-        By::Page => (graph, None),
-        By::Site => named(graph.grouped(Grouping::Site, &asked.layout)?),
-        By::Domain => named(graph.grouped(Grouping::Domain, &asked.layout)?),
-    };
-    let graph = Arc::new(graph);
+    let asked = asked::open(&args.dir)?;
     let definition = if args.normalized { Definition::Normalized } else { Definition::Original };
-    let mut ranks = pagerank(&graph, definition, args.threads.crew())?;
-    // Of equal ranks the order is that of the keys, so that it is always the same.
-    ranks.values.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let graph = args.extent.graph(&asked)?;
+    let ranked = Ranked::of(&asked, graph, args.by.grouping(), definition, args.threads.crew())?;
     if let Some(table) = table {
-        table.write(&asked.layout, &graph, &ranks, group_names.as_ref())?;
+        ranked.write(&table)?;
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = io::stdout().lock();
     if let Some(given) = &args.url {
-        return one(&asked, given, &graph, &ranks, args.json, &mut out);
-    }
-    let top = &ranks.values[..args.top.min(ranks.values.len())];
-    let names = match group_names {
-        Some(names) => names,
-        None => names([&asked.layout], top.iter().map(|(key, _)| *key))?,
-    };
-    let name = |key: &UrlKey| names.get(key).cloned().unwrap_or_else(|| key.to_string());
-    let rows = (1..).zip(top).map(|(place, (key, rank))| Row { place, rank: *rank, name: name(key) });
-    let answer = RankOutput::new(definition, &graph, &ranks, rows.collect());
-    if args.json {
-        write_json_line(&mut out, &answer)?;
-    } else {
-        answer.write_text(args.by, &mut out)?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn named(grouped: graph::Grouped) -> (Graph, Option<HashMap<UrlKey, String>>) {
-    (grouped.graph, Some(grouped.names))
-}
-
-/// The rank of one URL: what the crawl does not know has none.
-fn one(
-    asked: &QueriedCrawl,
-    given: &str,
-    graph: &Graph,
-    ranks: &Ranks,
-    json: bool,
-    out: &mut impl Write,
-) -> anyhow::Result<ExitCode> {
-    let (url, key) = match asked.vertex(graph, given) {
-        Ok((url, vertex)) => (url, Some(graph.key(vertex))),
-        Err(error) if error.is::<settings::Usage>() => return Err(error),
-        Err(error) => {
-            console::say!("{error:#}");
-            (asked.url(given)?, None)
+        let rank = ranked.rank_of(given)?;
+        say_canonical(given, &rank.url);
+        rank.why_none.iter().for_each(|why| console::say!("{why}"));
+        if args.json {
+            write_json_line(&mut out, &rank)?;
+        } else {
+            write_rank(&rank, &mut out)?;
         }
-    };
-    let place = ranks.values.iter().position(|(ranked, _)| Some(*ranked) == key);
-    let rank = place.map_or(0.0, |place| ranks.values[place].1);
-    // What has the same rank has the same place.
-    let place = place.map(|_| ranks.values.partition_point(|(_, other)| *other > rank) + 1);
-    if json {
-        write_json_line(
-            out,
-            &serde_json::json!({"url": url.as_str(), "rank": rank, "place": place, "of": graph.len()}),
-        )?;
         return Ok(ExitCode::SUCCESS);
     }
-    match place {
-        Some(place) if rank > 0.0 => {
-            writeln!(out, "{} {url}  (place {place} of {})", shown(rank), counted(graph.len() as u64, "URL"))?;
-        }
-        _ => writeln!(out, "0 {url}  (not crawled)")?,
+    let ranking = ranked.top(args.top)?;
+    if args.json {
+        write_json_line(&mut out, &ranking)?;
+    } else {
+        write_ranking(&ranking, args.by, &mut out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-impl RankOutput {
-    fn new(definition: Definition, graph: &Graph, ranks: &Ranks, rows: Vec<Row>) -> Self {
-        RankOutput {
-            definition: if definition == Definition::Normalized { "normalized" } else { "original" },
-            damping: DAMPING,
-            rounds: ranks.rounds,
-            settled: ranks.is_settled,
-            vertices: graph.len(),
-            edges: graph.edges(),
-            rows,
+fn write_rank(RankOf { url, rank, place, of, .. }: &RankOf, out: &mut impl Write) -> io::Result<()> {
+    match place {
+        Some(place) if *rank > 0.0 => {
+            writeln!(out, "{} {url}  (place {place} of {})", shown(*rank), counted(*of as u64, "URL"))
         }
+        _ => writeln!(out, "0 {url}  (not crawled)"),
     }
+}
 
-    fn write_text(&self, by: By, out: &mut impl Write) -> anyhow::Result<()> {
-        let noun = match by {
-            By::Page => "URL",
-            By::Site => "site",
-            By::Domain => "domain",
-        };
-        let (vertices, edges) = (counted(self.vertices as u64, noun), counted(self.edges as u64, "link"));
-        writeln!(out, "PageRank of {vertices} by {edges}, {}", counted(u64::from(self.rounds), "round"))?;
-        for row in &self.rows {
-            writeln!(out, "{:>5}  {:>14}  {}", row.place, shown(row.rank), Printable(&row.name))?;
-        }
-        if !self.settled {
-            writeln!(out, "The ranks did not settle: they are as after the last round.")?;
-        }
-        Ok(())
+fn write_ranking(ranking: &Ranking, by: By, out: &mut impl Write) -> io::Result<()> {
+    let noun = match by {
+        By::Page => "URL",
+        By::Site => "site",
+        By::Domain => "domain",
+    };
+    let (vertices, edges) = (counted(ranking.vertices as u64, noun), counted(ranking.edges as u64, "link"));
+    writeln!(out, "PageRank of {vertices} by {edges}, {}", counted(u64::from(ranking.rounds), "round"))?;
+    for row in &ranking.rows {
+        writeln!(out, "{:>5}  {:>14}  {}", row.place, shown(row.rank), Printable(&row.name))?;
     }
+    if !ranking.settled {
+        writeln!(out, "The ranks did not settle: they are as after the last round.")?;
+    }
+    Ok(())
 }
 
 /// A rank in six digits.

@@ -13,7 +13,7 @@ use export::PendingFile;
 use printable::write_json_line;
 use report::Statistics;
 
-use super::opened::Opened;
+use crawl::opened::Opened;
 
 /// The arguments of `argiope report`.
 #[derive(Args, Debug)]

@@ -10,7 +10,7 @@ use graph::{Pattern, Search, SearchResult, search};
 use printable::{Printable, write_json_line};
 use serde_json::json;
 
-use super::asked::{QueriedCrawl, Threads};
+use super::asked::{self, Threads};
 use printable::counted;
 use settings::usage;
 
@@ -50,7 +50,7 @@ pub fn run(args: SearchArgs) -> anyhow::Result<ExitCode> {
         false => Pattern::text(&args.text, args.ignore_case),
     };
     let pattern = pattern.map_err(|error| usage(error.to_string()))?;
-    let asked = QueriedCrawl::new(&args.dir)?;
+    let asked = asked::open(&args.dir)?;
     let limit = (args.limit > 0).then_some(args.limit);
     let context = args.context.map(|chars| chars.unwrap_or(CONTEXT_CHARS)).or(args.json.then_some(CONTEXT_CHARS));
     let SearchResult { pages, occurrences, rows } =

@@ -13,8 +13,8 @@ use printable::{Printable, write_json_line};
 use serde::Serialize;
 use store::Segment;
 
-use super::opened::Opened;
 use crate::summary::Summary;
+use crawl::opened::Opened;
 use crawl::outlook::waits_in_words;
 use crawl::trouble::InTrouble;
 use crawl::{Changed, LiveView, SiteWaits};

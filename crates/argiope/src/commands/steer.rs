@@ -14,8 +14,8 @@ use settings::site_name::{SiteDelay, SiteName};
 use settings::units::Span;
 use settings::usage;
 
-use super::opened::Opened;
 use crate::exit;
+use crawl::opened::Opened;
 
 /// The arguments of `argiope steer`.
 #[derive(Args, Debug)]

@@ -25,11 +25,12 @@ use settings::usage;
 use store::CrawlView;
 use tokio::sync::watch;
 
-use super::crawl::{Sandbox, resumed_plan, stop_signal};
-use super::opened::is_in_use;
+use super::crawl::{Sandbox, stop_signal};
 use crate::exit;
 use console::message::tell_all;
 use console::progress::{Printer, Show};
+use crawl::opened::is_in_use;
+use crawl::resume::resumed_plan;
 
 /// The shortest time between two choices.
 pub(super) const EVERY_MIN: Duration = Duration::from_secs(1);
@@ -119,7 +120,8 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
         ));
     }
     let lock = WatchLock::take(&dir)?;
-    let plan = resumed_plan(&dir, &Options::default())?;
+    let (plan, notices) = resumed_plan(&dir, &Options::default())?;
+    tell_all(&notices);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(Session::threads(&plan)).enable_all().build()?;
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
@@ -210,7 +212,7 @@ fn round(
     before: Round,
 ) -> anyhow::Result<Round> {
     let left = before.left;
-    let mut plan = resumed_plan(dir, &Options::default())?;
+    let (mut plan, _) = resumed_plan(dir, &Options::default())?;
     // A site in trouble has its turn in a later round. Others do not wait for it.
     plan.settings.patience = Duration::ZERO;
     let store = match dir.open_store(&plan.options) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -47,17 +47,21 @@ impl Derived {
 
 /// Derives missing parts of a dataset.
 pub struct Deriver<'a> {
-    /// The dataset.
-    pub layout: &'a Layout,
-    /// The state of the crawl.
-    pub store: &'a dyn CrawlView,
-    /// The directory of its archive.
-    pub archive: &'a Path,
-    /// Its settings; `details` must be set.
-    pub settings: &'a Settings,
+    layout: &'a Layout,
+    store: &'a dyn CrawlView,
+    archive: PathBuf,
+    settings: Settings,
 }
 
-impl Deriver<'_> {
+impl<'a> Deriver<'a> {
+    /// Derives from the state of a crawl, the directory of its archive, and its settings.
+    #[must_use]
+    pub fn new(layout: &'a Layout, store: &'a dyn CrawlView, archive: PathBuf, settings: &Settings) -> Self {
+        // What is derived is not recorded again.
+        let settings = Settings { details: true, archive: false, ..settings.clone() };
+        Deriver { layout, store, archive, settings }
+    }
+
     /// Derives missing rows, and settles the dataset. Does nothing if nothing is missing. `progress` receives the number of
     /// derived rows.
     ///
@@ -143,7 +147,7 @@ impl Deriver<'_> {
 
     /// Whether the rows of a segment lack content that can be read now.
     fn is_completable(&self, segment: &Segment) -> anyhow::Result<bool> {
-        Lacking::of(self.layout, &segment.name)?.is_readable(self.archive, self.settings.limits.body_bytes_max)
+        Lacking::of(self.layout, &segment.name)?.is_readable(&self.archive, self.settings.limits.body_bytes_max)
     }
 
     /// The rows without content.
@@ -179,7 +183,7 @@ impl Deriver<'_> {
     fn segment(&self, segment: &Segment, count: &dyn Fn()) -> anyhow::Result<()> {
         let path = self.archive.join(&segment.name);
         let body_bytes_max = self.settings.limits.body_bytes_max;
-        let mut replay = Replay::new(self.store, self.archive, body_bytes_max);
+        let mut replay = Replay::new(self.store, &self.archive, body_bytes_max);
         let mut rows = Rows::new(self.store, false)?;
         let covered = covered_bytes(self.layout, &segment.name)?.filter(|bytes| *bytes < segment.length);
         let from = if self.is_completable(segment)? { 0 } else { covered.unwrap_or(0) };
@@ -301,7 +305,7 @@ impl Deriver<'_> {
             finished_at: visit.at,
             response_time: Default::default(),
         };
-        let content = look_into(&outcome, Purpose::Page, self.settings);
+        let content = look_into(&outcome, Purpose::Page, &self.settings);
         let details = content.details.map(|details| Arc::new(Details { extra, ..*details }));
         Ok(Visited { candidate, visit, details })
     }

@@ -9,7 +9,7 @@ use model::Timestamp;
 use store::CrawlView;
 
 use super::{ChangesArgs, pages_of};
-use crate::commands::opened::Opened;
+use crawl::opened::Opened;
 
 /// How often a follower looks whether the crawl has committed something.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

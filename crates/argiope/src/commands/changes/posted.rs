@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use webhook::{Lines, Outbox, Secret, Webhook, wait_after};
 
 use super::follow::{Receiver, Round};
-use crate::commands::opened::Opened;
+use crawl::opened::Opened;
 
 /// The directory of the outboxes in the crawl's directory.
 const DIR: &str = "webhooks";

@@ -1,7 +1,7 @@
-//! The optional rules of the canonical form, as flags and as keys of a request.
+//! The optional rules of the canonical form, as flags.
 
 use clap::Args;
-use weburl::{CanonicalRules, CanonicalUrl};
+use weburl::CanonicalRules;
 
 /// Which optional rules hold.
 #[derive(Debug, Default, Clone, Args)]
@@ -9,19 +9,19 @@ use weburl::{CanonicalRules, CanonicalUrl};
 pub(super) struct CanonicalFlags {
     /// Sort the parameters of the query
     #[arg(long)]
-    pub(super) sort_query: bool,
+    sort_query: bool,
     /// Remove session ids
     #[arg(long)]
-    pub(super) strip_session_ids: bool,
+    strip_session_ids: bool,
     /// Remove tracking parameters such as utm_source
     #[arg(long)]
-    pub(super) strip_tracking: bool,
+    strip_tracking: bool,
     /// Collapse // in the path to /
     #[arg(long)]
-    pub(super) collapse_slashes: bool,
+    collapse_slashes: bool,
     /// Remove a leading www. of the host
     #[arg(long)]
-    pub(super) strip_www: bool,
+    strip_www: bool,
 }
 
 impl CanonicalFlags {
@@ -35,15 +35,4 @@ impl CanonicalFlags {
             ..CanonicalRules::default()
         }
     }
-}
-
-/// Reads an argument that must be a URL the crawler knows, such as that of a page.
-pub(super) fn page_url(text: &str) -> Result<CanonicalUrl, weburl::Rejected> {
-    CanonicalUrl::parse(text, &CanonicalRules::default())
-}
-
-/// The same URL by other rules.
-pub(super) fn by_rules(url: &CanonicalUrl, rules: &CanonicalRules) -> CanonicalUrl {
-    // Rules only shorten what is canonical already; should they break a URL, it stays as it is.
-    CanonicalUrl::parse(url.as_str(), rules).unwrap_or_else(|_| url.clone())
 }

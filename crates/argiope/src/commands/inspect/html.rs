@@ -1,36 +1,23 @@
 //! `argiope inspect html`: what the crawler takes from a page.
 
-mod answer;
-mod text;
-
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::anyhow;
+use ::inspect::html::{HtmlAnswer, Ignored, ImageAnswer, ImagePlace, LinkAnswer, Page, inspect};
+use ::inspect::input::Input;
+use ::inspect::reference::page_url;
 use clap::Args;
-use extract::{Limits, media_type};
+use printable::Printable;
 use weburl::CanonicalUrl;
 
-use super::canonical_flags::{CanonicalFlags, by_rules, page_url};
-use super::input::{Content, Input};
-use super::output::Output;
-use super::reference::Resolver;
-use super::request::Request;
-
-pub(super) use answer::HtmlAnswer;
+use super::canonical_flags::CanonicalFlags;
+use super::output::{Output, shown};
 
 /// The arguments of `argiope inspect html`.
 #[derive(Debug, Args)]
 pub(super) struct HtmlArgs {
     /// The page; - reads standard input
     file: PathBuf,
-    #[command(flatten)]
-    page: PageArgs,
-}
-
-/// What is known of the page besides its bytes.
-#[derive(Debug, Args)]
-struct PageArgs {
     /// The URL of the page
     #[arg(long, value_parser = page_url)]
     url: CanonicalUrl,
@@ -42,41 +29,87 @@ struct PageArgs {
 }
 
 pub(super) fn run(args: HtmlArgs, output: &mut Output<impl Write>) -> anyhow::Result<()> {
-    let answer = inspect(&args.page, &read(Input::named(args.file))?);
-    if output.is_json() {
-        output.json(&answer)?;
-    } else {
-        text::write(&answer, output)?;
+    let page = Page { url: args.url, content_type: args.content_type, rules: args.flags.rules() };
+    Ok(output.answer(&inspect(&page, Input::named(args.file))?, write)?)
+}
+
+fn write(answer: &HtmlAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
+    write_head(answer, output)?;
+    output.field("links", answer.links.len())?;
+    for link in &answer.links {
+        write_link(link, output)?;
+    }
+    output.field("images", answer.images.len())?;
+    for image in &answer.images {
+        write_image(image, output)?;
     }
     Ok(())
 }
 
-pub(super) fn answer_request(mut request: Request) -> anyhow::Result<HtmlAnswer> {
-    let input = request.input()?;
-    let page = PageArgs {
-        url: request.page_url("url")?.ok_or_else(|| anyhow!("\"url\" is missing"))?,
-        content_type: request.text("content_type")?,
-        flags: CanonicalFlags::take(&mut request)?,
+fn write_head(answer: &HtmlAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
+    output.field("url", Printable(&answer.url))?;
+    match answer.kind {
+        "html" | "xhtml" => output.field("kind", answer.kind)?,
+        other => output.field("kind", format_args!("{other}: in a crawl no links are taken from it"))?,
+    }
+    output.field("encoding", format_args!("{} ({})", answer.encoding, answer.encoding_source))?;
+    output.web_field("title", answer.title.as_deref())?;
+    output.web_field("lang", answer.lang.as_deref())?;
+    if let Some(base) = &answer.base {
+        output.field("base", shown(base))?;
+    }
+    if let Some(canonical) = &answer.canonical {
+        output.field("canonical", shown(canonical))?;
+    }
+    if let Some(refresh) = &answer.refresh {
+        match &refresh.target {
+            Some(target) => output.field("refresh", format_args!("after {} s: {}", refresh.delay_s, shown(target)))?,
+            None => output.field("refresh", format_args!("after {} s: the page itself", refresh.delay_s))?,
+        }
+    }
+    output.words("meta robots", &answer.meta_robots)?;
+    output.words("ignored", &counted(&answer.ignored))?;
+    output.field("text", format_args!("{} bytes", answer.text_bytes))?;
+    output.words("truncated", &answer.truncated)
+}
+
+fn write_link(link: &LinkAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
+    let rel = if link.rel.is_empty() { String::new() } else { format!("  [{}]", link.rel.join(" ")) };
+    output.line(format_args!("  {:<10} {}{}{rel}", link.kind, shown(&link.target), quoted(&link.text)))
+}
+
+fn write_image(image: &ImageAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
+    let size = match (image.width, image.height) {
+        (None, None) => String::new(),
+        (width, height) => format!("  {}x{}", or_question_mark(width), or_question_mark(height)),
     };
-    request.end()?;
-    Ok(inspect(&page, &read(input)?))
+    let alt = quoted(&image.alt);
+    match &image.place {
+        ImagePlace::Url(target) => output.line(format_args!("  {:<10} {}{alt}{size}", image.from, shown(target))),
+        ImagePlace::Data { media_type, bytes } => {
+            output.line(format_args!("  {:<10} {bytes} bytes of {}{alt}{size}", "data", Printable(media_type)))
+        }
+    }
 }
 
-fn read(input: Input) -> anyhow::Result<Content> {
-    input.read(model::Limits::default().body_bytes_max)
+fn quoted(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("  \"{}\"", Printable(text)) }
 }
 
-/// Reads the page within the limits of a crawl.
-fn inspect(args: &PageArgs, content: &Content) -> HtmlAnswer {
-    let limits = model::Limits::default();
-    let limits =
-        Limits { links_max: limits.links_per_page_max, text_bytes_max: limits.text_bytes_max, ..Limits::default() };
-    let rules = args.flags.rules();
-    let content_type = args.content_type.as_deref();
-    let url = by_rules(&args.url, &rules);
-    let kind = media_type::sniff(&content.bytes, content_type, url.path_extension()).kind;
-    let page = extract::html::extract(&content.bytes, content_type, &limits);
-    let base = page.base_href.as_deref().and_then(|href| url.join(href, &rules).ok());
-    let resolver = Resolver::new(Some(base.unwrap_or_else(|| url.clone())), &rules).with_encoding(page.encoding);
-    HtmlAnswer::new(&url, kind, page, content.is_cut, &resolver)
+fn or_question_mark(size: Option<u32>) -> String {
+    size.map_or_else(|| "?".to_owned(), |pixels| pixels.to_string())
+}
+
+/// The counts that are not zero.
+fn counted(ignored: &Ignored) -> Vec<String> {
+    let Ignored { mailto, javascript, tel, data, other, too_long } = ignored;
+    let counts = [
+        ("mailto", mailto),
+        ("javascript", javascript),
+        ("tel", tel),
+        ("data", data),
+        ("other schemes", other),
+        ("too long", too_long),
+    ];
+    counts.iter().filter(|(_, count)| **count > 0).map(|(name, count)| format!("{name} {count}")).collect()
 }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, Write};
 
+use ::inspect::reference::Reference;
 use serde::Serialize;
 
 use printable::{Printable, write_json_line};
@@ -24,6 +25,15 @@ impl<W: Write> Output<W> {
     /// True where JSON was asked for.
     pub(super) fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// Writes an answer: as one object, or as the text that `write` makes of it.
+    pub(super) fn answer<A: Serialize>(
+        &mut self,
+        answer: &A,
+        write: impl FnOnce(&A, &mut Self) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if self.json { self.json(answer) } else { write(answer, self) }
     }
 
     /// Writes one object on a line of its own.
@@ -52,13 +62,22 @@ impl<W: Write> Output<W> {
         writeln!(self.out, "{line}")
     }
 
-    /// Writes bytes as they are.
-    pub(super) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.out.write_all(bytes)
+    /// Where bytes go as they are.
+    pub(super) fn out(&mut self) -> &mut impl Write {
+        &mut self.out
     }
 
     /// Hands on what is buffered.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// Where a reference leads, in one line.
+pub(super) fn shown(reference: &Reference) -> String {
+    match reference {
+        Reference { url: Some(url), .. } => Printable(url).to_string(),
+        Reference { href, reason: Some(reason), .. } => format!("\"{}\": {}", Printable(href), Printable(reason)),
+        Reference { href, .. } => Printable(href).to_string(),
     }
 }

@@ -1,28 +1,25 @@
 //! `argiope inspect warc`: the records of a WARC file, or one of them in full.
 
-mod payload;
-mod place;
-mod record;
+use std::io::{self, Write};
+use std::path::PathBuf;
 
-use std::io::Write;
-
-use ::warc::Reader;
-use anyhow::anyhow;
+use ::inspect::warc::{Place, RecordAnswer, Summary, list, load, write_payload};
 use clap::Args;
-
-use self::place::{Place, failed};
-use super::output::Output;
-use super::request::Request;
+use printable::Printable;
 use settings::usage;
 
-pub(super) use record::RecordAnswer;
+use super::output::Output;
+
+/// The line above the listing.
+const LISTING_HEAD: &str = "      offset     length type         status mime                     date                     \
+     digest                                target";
 
 /// The arguments of `argiope inspect warc`.
 #[derive(Debug, Args)]
 pub(super) struct WarcArgs {
     /// A WARC file, plain or gzip; with an offset in bytes, the record that begins there; - reads standard input
     #[arg(value_name = "FILE[:OFFSET]")]
-    place: std::path::PathBuf,
+    place: PathBuf,
     /// Write the payload of the record at the offset, its content coding undone, and nothing else
     #[arg(long, conflicts_with = "json")]
     payload: bool,
@@ -32,41 +29,53 @@ pub(super) fn run(args: &WarcArgs, output: &mut Output<impl Write>) -> anyhow::R
     let place = Place::of(&args.place);
     match (place.offset, args.payload) {
         (None, true) => Err(usage("--payload needs the offset of a record, as in a.warc.gz:1234")),
-        (None, false) => list(&place, output),
-        (Some(offset), true) => payload::write(&place, offset, output),
-        (Some(offset), false) => {
-            let answer = record::load(&place, offset)?;
-            if output.is_json() {
-                output.json(&answer)?;
-            } else {
-                answer.write_text(output)?;
-            }
-            Ok(())
-        }
+        (None, false) => write_list(&place, output),
+        (Some(offset), true) => write_payload(&place, offset, output.out(), |coding| {
+            console::say!("content coding \"{}\" is not known, not decoded", coding.escape_default());
+        }),
+        (Some(offset), false) => Ok(output.answer(&load(&place, offset)?, write)?),
     }
 }
 
-pub(super) fn answer_request(mut request: Request) -> anyhow::Result<RecordAnswer> {
-    let file = request.file()?.ok_or_else(|| anyhow!("\"file\" is missing"))?;
-    let offset = request.needed_number("offset")?;
-    request.end()?;
-    record::load(&Place { file, offset: Some(offset) }, offset)
+fn write_list(place: &Place, output: &mut Output<impl Write>) -> anyhow::Result<()> {
+    let mut head = Some(LISTING_HEAD);
+    for summary in list(place)? {
+        output.answer(&summary?, |summary, output| {
+            if let Some(head) = head.take() {
+                output.line(format_args!("{head}"))?;
+            }
+            output.line(format_args!("{}", in_a_line(summary)))
+        })?;
+    }
+    Ok(())
 }
 
-/// Lists the records until the end of the file or the first damage.
-fn list(place: &Place, output: &mut Output<impl Write>) -> anyhow::Result<()> {
-    let mut reader = Reader::new(place.open(0)?, 0);
-    let mut is_first = true;
-    while let Some(summary) = record::next(&mut reader).map_err(|error| failed(place, error))? {
-        if output.is_json() {
-            output.json(&summary)?;
-            continue;
+/// The line of the listing. The columns are as wide as what is usual in them; a longer value moves the rest.
+fn in_a_line(summary: &Summary) -> String {
+    let shown =
+        |text: &Option<String>| text.as_deref().map_or_else(|| "-".to_owned(), |text| Printable(text).to_string());
+    let Summary { offset, length, .. } = summary;
+    let (kind, mime, date) = (shown(&summary.kind), shown(&summary.mime), shown(&summary.date));
+    let status = summary.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
+    let digest = shown(if summary.payload_digest.is_some() { &summary.payload_digest } else { &summary.block_digest });
+    let target = shown(&summary.target_uri);
+    format!("{offset:>12} {length:>10} {kind:<12} {status:<6} {mime:<24} {date:<24} {digest:<37} {target}")
+}
+
+fn write(answer: &RecordAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
+    output.field("offset", answer.summary.offset)?;
+    output.field("length", answer.summary.length)?;
+    output.field("payload", format_args!("{} bytes", answer.payload_bytes))?;
+    output.line(format_args!(""))?;
+    output.line(format_args!("WARC/{}", Printable(&answer.version)))?;
+    for (name, value) in &answer.header {
+        output.line(format_args!("{}: {}", Printable(name), Printable(value)))?;
+    }
+    for text in [&answer.http_head, &answer.fields].into_iter().flatten() {
+        output.line(format_args!(""))?;
+        for line in text.trim_end().lines() {
+            output.line(format_args!("{}", Printable(line)))?;
         }
-        if is_first {
-            output.line(format_args!("{}", record::LISTING_HEAD))?;
-            is_first = false;
-        }
-        output.line(format_args!("{summary}"))?;
     }
     Ok(())
 }

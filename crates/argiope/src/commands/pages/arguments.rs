@@ -4,16 +4,16 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use anyhow::bail;
-use weburl::{CanonicalRules, CanonicalUrl, UserInfo, without_user_info};
-
+use pages::seed;
 use settings::usage;
+use weburl::CanonicalRules;
 
 /// The greatest depth accepted: deeper is a mistake, not a site.
 pub(super) const DEPTH_MAX: u32 = 1000;
 
 /// The arguments, counted and read as far as that needs no settings.
 pub(super) struct Arguments {
-    seed_url: String,
+    pub(super) seed_url: String,
     pub(super) page_directory: PathBuf,
     pub(super) max_depth: u32,
 }
@@ -33,28 +33,9 @@ impl Arguments {
             page_directory: page_directory.into(),
             max_depth: depth(max_depth)?,
         };
-        arguments.seed(&CanonicalRules::default())?;
+        seed(&arguments.seed_url, &CanonicalRules::default())?;
         Ok(arguments)
     }
-
-    /// The seed in the canonical form of these rules, and the user name and password in it.
-    pub(super) fn seed(&self, rules: &CanonicalRules) -> anyhow::Result<(CanonicalUrl, Option<UserInfo>)> {
-        let seed = whole_url("seedURL", &self.seed_url, rules)?;
-        Ok((seed, UserInfo::of(&self.seed_url)))
-    }
-}
-
-/// The canonical form of what internal URLs begin with.
-pub(super) fn internal_prefix(text: &str) -> anyhow::Result<CanonicalUrl> {
-    let rules = CanonicalRules { collapse_slashes: true, ..CanonicalRules::default() };
-    whole_url("--internal", text, &rules)
-}
-
-fn whole_url(name: &str, text: &str, rules: &CanonicalRules) -> anyhow::Result<CanonicalUrl> {
-    if !text.contains("://") {
-        bail!(usage(format!("{name} `{}` does not begin with http:// or https://", without_user_info(text))));
-    }
-    CanonicalUrl::parse(text, rules).map_err(|error| usage(format!("{name} `{}`: {error}", without_user_info(text))))
 }
 
 fn depth(text: &OsStr) -> anyhow::Result<u32> {
@@ -73,7 +54,7 @@ mod tests {
         let given: Vec<OsString> = given.iter().map(OsString::from).collect();
         let arguments = Arguments::read(&given).map_err(|error| error.to_string())?;
         let rules = CanonicalRules { collapse_slashes: true, ..CanonicalRules::default() };
-        Ok((arguments.seed(&rules).expect("read before").0.to_string(), arguments.max_depth))
+        Ok((seed(&arguments.seed_url, &rules).expect("read before").0.to_string(), arguments.max_depth))
     }
 
     #[test]

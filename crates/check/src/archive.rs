@@ -1,0 +1,91 @@
+//! The archive as the state knows it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use against::{Against, AgainstError, Standing};
+use archive::{ArchiveError, ArchiveInState, Orphan, Unknown};
+use crawl::opened::Opened;
+use model::PayloadDigest;
+use store::Segment;
+
+/// Where the segments lie, and how far each is committed.
+pub(crate) struct Archive {
+    dir: PathBuf,
+    segments: BTreeMap<u32, Segment>,
+    pub(crate) known: ArchiveInState,
+    /// What earlier archives hold, where the crawl was given some.
+    against: Option<Against>,
+    payload_bytes_max: u64,
+    /// False for a crawl with `--no-archive`.
+    pub(crate) is_kept: bool,
+    /// The crawl goes on, and then writes the indexes that are missing.
+    pub(crate) is_pending: bool,
+}
+
+impl Archive {
+    /// The archive of a crawl.
+    ///
+    /// # Errors
+    /// The state or the settings cannot be read.
+    pub(crate) fn of(opened: &Opened) -> anyhow::Result<Self> {
+        let segments = opened.view().segments()?;
+        let plan = opened.dir.plan_to_read()?;
+        let limits = plan.settings.limits;
+        let known = ArchiveInState::of(opened.view(), &limits)?;
+        Ok(Archive {
+            dir: opened.dir.archive(),
+            segments: segments.into_iter().map(|segment| (segment.serial, segment)).collect(),
+            known,
+            against: Against::open(&opened.dir.archive().join(against::DIR))?,
+            payload_bytes_max: limits.body_bytes_max,
+            is_kept: plan.archive,
+            is_pending: opened.view().totals()?.pending > 0,
+        })
+    }
+
+    /// The directory.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The segments by serial number.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = &Segment> {
+        self.segments.values()
+    }
+
+    /// The segment with this serial number.
+    pub(crate) fn segment(&self, serial: u32) -> Option<&Segment> {
+        self.segments.get(&serial)
+    }
+
+    /// Where a segment lies.
+    pub(crate) fn path(&self, segment: &Segment) -> PathBuf {
+        self.dir.join(&segment.name)
+    }
+
+    /// True for the segment that is still written to, which has no index yet.
+    pub(crate) fn is_written_to(&self, segment: &Segment) -> bool {
+        self.is_pending && self.segments.last_key_value().is_some_and(|(serial, _)| *serial == segment.serial)
+    }
+
+    /// What the directory has beyond what the state knows.
+    pub(crate) fn unknown(&self) -> Result<Vec<Unknown>, ArchiveError> {
+        archive::unknown(&self.dir, &self.known)
+    }
+
+    /// What is wrong with the record of an earlier archive that has the payload with this digest.
+    pub(crate) fn problem_elsewhere(&self, digest: PayloadDigest) -> Result<Option<&'static str>, AgainstError> {
+        let standing = match &self.against {
+            Some(against) => against.standing(digest, self.payload_bytes_max)?,
+            None => Standing::Missing,
+        };
+        // What only an index tells of cannot be looked at.
+        Ok((standing == Standing::Missing).then_some("whose record cannot be read in the earlier archive"))
+    }
+
+    /// What was set aside.
+    pub(crate) fn orphans(&self) -> Result<Vec<Orphan>, ArchiveError> {
+        archive::orphans(&self.dir)
+    }
+}

@@ -1,0 +1,234 @@
+//! Reading everything: the records of each segment, the indexes, and the pointers of the state.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use archive::{Fate, ORPHANED, Orphan, Unknown};
+use serde::Serialize;
+use settings::units::human_bytes;
+use store::{CrawlView, Segment};
+use warc::Problem;
+
+use crate::archive::Archive;
+use crate::pointers::Pointers;
+
+/// Findings kept; more are only counted.
+const FINDINGS_MAX: usize = 10_000;
+
+/// Entries read from the store at once.
+const ENTRIES_AT_ONCE: usize = 1_000;
+
+/// What was read, and what is wrong with it.
+#[derive(Debug, Default, Serialize)]
+pub struct Audit {
+    /// False for a crawl with `--no-archive`: there is nothing to check.
+    #[serde(rename = "archive")]
+    pub is_kept: bool,
+    /// Segments read.
+    pub segments: u64,
+    /// Whole records.
+    pub records: u64,
+    /// Bytes of the segments.
+    pub bytes: u64,
+    /// Whole records by type.
+    pub by_type: BTreeMap<&'static str, u64>,
+    /// Visits whose pointer was followed.
+    pub pointers: u64,
+    /// Findings that are errors.
+    pub errors: u64,
+    /// Findings that are warnings.
+    pub warnings: u64,
+    /// The findings, those of the archive first.
+    pub findings: Vec<Finding>,
+    /// Findings that are only counted.
+    pub findings_left_out: u64,
+    /// Something is not as it should be in the end, although it is no error.
+    #[serde(skip)]
+    can_be_mended: bool,
+    /// Segments of which all or the tail is set aside when the archive is opened.
+    #[serde(skip)]
+    set_aside: HashSet<String>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file it is in.
+    pub file: Option<String>,
+    /// Where in the file, in bytes.
+    pub offset: Option<u64>,
+    /// The URL it concerns.
+    pub url: Option<String>,
+    /// What is wrong, in words.
+    pub problem: String,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Nothing is wrong.
+    Note,
+    /// The content can be relied on.
+    Warning,
+    /// Something is lost, or leads nowhere.
+    Error,
+}
+
+impl Audit {
+    /// Reads the archive, and follows every pointer of the state.
+    ///
+    /// # Errors
+    /// The state cannot be read, or the directory cannot be listed.
+    pub(crate) fn of(store: &dyn CrawlView, archive: &Archive) -> anyhow::Result<Self> {
+        let mut audit = Audit { is_kept: archive.is_kept, ..Audit::default() };
+        if archive.is_kept && archive.dir().is_dir() {
+            for Unknown { name, fate, .. } in archive.unknown()?.iter().filter(|unknown| unknown.from == 0) {
+                let then = if *fate == Fate::Cut { "removes it" } else { "sets it aside in archive/orphaned" };
+                let problem = format!("is not known to the state: the next crawl in this directory {then}");
+                audit.add(Finding::in_file(Severity::Note, name, None, problem));
+            }
+            for Orphan { name, bytes } in archive.orphans()? {
+                let problem = format!(
+                    "is set aside ({}), since the state does not know it: `argiope adopt` takes its pages in",
+                    human_bytes(bytes)
+                );
+                audit.add(Finding::in_file(Severity::Note, &format!("{ORPHANED}/{name}"), None, problem));
+            }
+            let aside = archive.unknown()?.into_iter().filter(|unknown| unknown.fate == Fate::SetAside);
+            audit.set_aside = aside.map(|unknown| unknown.name).collect();
+        }
+        for segment in archive.segments() {
+            audit.segment(archive, segment);
+        }
+        audit.pointers(store, archive)?;
+        Ok(audit)
+    }
+
+    /// True where `--repair` has something to do, or at least to try.
+    pub(crate) fn wants_repair(&self) -> bool {
+        self.errors > 0 || self.can_be_mended
+    }
+
+    fn add(&mut self, finding: Finding) {
+        match finding.severity {
+            Severity::Note => {}
+            Severity::Warning => self.warnings += 1,
+            Severity::Error => self.errors += 1,
+        }
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(finding);
+        } else {
+            self.findings_left_out += 1;
+        }
+    }
+
+    fn segment(&mut self, archive: &Archive, segment: &Segment) {
+        let path = archive.path(segment);
+        self.segments += 1;
+        let report = match warc::check(&path) {
+            Ok(report) => report,
+            Err(_) if !path.exists() => {
+                return self.add(Finding::in_file(Severity::Error, &segment.name, None, "is missing"));
+            }
+            Err(error) => return self.add(Finding::in_file(Severity::Error, &segment.name, None, error)),
+        };
+        self.records += report.records;
+        self.bytes += report.file_bytes;
+        for (kind, count) in &report.records_by_type {
+            *self.by_type.entry(kind.as_str()).or_default() += count;
+        }
+        let mut is_damaged = self.length(segment, report.file_bytes);
+        for finding in report.findings.iter().filter(|finding| finding.offset < segment.length) {
+            is_damaged |= matches!(finding.problem, Problem::Damaged { .. });
+            let severity = if finding.severity == warc::Severity::Error { Severity::Error } else { Severity::Warning };
+            self.add(Finding::in_file(severity, &segment.name, Some(finding.offset), &finding.problem));
+        }
+        self.findings_left_out += report.findings_left_out;
+        if !is_damaged {
+            self.index(archive, segment, &path);
+        }
+    }
+
+    /// Compares the length of a segment with what is committed of it. Tells whether they differ.
+    fn length(&mut self, segment: &Segment, found: u64) -> bool {
+        let committed = segment.length;
+        let (severity, problem) = match found.checked_sub(committed) {
+            Some(0) => return false,
+            Some(tail) => {
+                self.can_be_mended = true;
+                let verb = if self.set_aside.contains(&segment.name) { "sets them aside" } else { "cuts them off" };
+                (Severity::Note, format!("the last {tail} bytes are uncommitted: the next crawl or --repair {verb}"))
+            }
+            None => (Severity::Error, format!("{} of {committed} committed bytes are missing", committed - found)),
+        };
+        self.add(Finding::in_file(severity, &segment.name, Some(committed.min(found)), problem));
+        true
+    }
+
+    /// Compares the index of a whole segment with a fresh one.
+    fn index(&mut self, archive: &Archive, segment: &Segment, path: &Path) {
+        let index = archive::index_path(path);
+        let name = index.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let (severity, problem) = match index.exists() {
+            true => match is_fresh(&index, path) {
+                Ok(true) => return,
+                Ok(false) => (Severity::Error, "does not agree with its segment: --repair rebuilds it".to_owned()),
+                Err(error) => (Severity::Error, error.to_string()),
+            },
+            false if archive.is_written_to(segment) => return,
+            false if archive.is_pending => {
+                (Severity::Note, "is not written yet: the next crawl or --repair writes it".to_owned())
+            }
+            false => (Severity::Error, "is missing: --repair rebuilds it".to_owned()),
+        };
+        self.can_be_mended = true;
+        self.add(Finding::in_file(severity, &name, None, problem));
+    }
+
+    fn pointers(&mut self, store: &dyn CrawlView, archive: &Archive) -> anyhow::Result<()> {
+        let pointers = Pointers { store, archive };
+        let mut after = None;
+        loop {
+            let entries = store.scan(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = entries.last() else { return Ok(()) };
+            after = Some(last.candidate.url.key());
+            for entry in &entries {
+                let Some(last) = &entry.visit else { continue };
+                let earlier = if last.past.visits > 0 { store.earlier(last.key)? } else { Vec::new() };
+                for visit in earlier.iter().chain([last]) {
+                    self.pointers += u64::from(visit.location.is_some());
+                    for problem in pointers.problems(entry, visit)? {
+                        let segment = visit.location.and_then(|location| archive.segment(location.segment));
+                        self.add(Finding {
+                            severity: Severity::Error,
+                            file: segment.map(|segment| segment.name.clone()),
+                            offset: visit.location.map(|location| location.offset),
+                            url: Some(entry.candidate.url.to_string()),
+                            problem,
+                        });
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Finding {
+    fn in_file(severity: Severity, name: &str, offset: Option<u64>, problem: impl ToString) -> Self {
+        Finding { severity, file: Some(name.to_owned()), offset, url: None, problem: problem.to_string() }
+    }
+}
+
+fn is_fresh(index: &Path, segment: &Path) -> anyhow::Result<bool> {
+    let mut lines: Vec<String> = warc::index(segment)?.iter().map(|line| format!("{line}\n")).collect();
+    lines.sort_unstable();
+    let bytes: usize = lines.iter().map(String::len).sum();
+    if fs::metadata(index)?.len() != bytes as u64 {
+        return Ok(false);
+    }
+    Ok(fs::read(index)? == lines.concat().as_bytes())
+}

@@ -1,0 +1,50 @@
+//! Is the archive of a crawl whole, and does the state point into it rightly?
+//!
+//! Everything is read: each record of each segment, each index, each pointer. A repair mends the damage as far as that goes, and everything is
+//! read again, so that what is reported at the end is how things are then.
+
+mod archive;
+mod audit;
+mod pointers;
+mod repair;
+
+use std::path::Path;
+
+use crawl::opened::Opened;
+use serde::Serialize;
+
+use crate::archive::Archive;
+
+pub use audit::{Audit, Finding, Severity};
+pub use repair::Repair;
+
+/// What a check found, and what a repair did about it.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The crawl's directory.
+    pub directory: String,
+    /// No errors are left.
+    pub ok: bool,
+    /// How things are now: after the repair, if there was one.
+    #[serde(flatten)]
+    pub audit: Audit,
+    /// What was repaired, where something had to be.
+    pub repair: Option<Repair>,
+}
+
+/// Checks the archive of the crawl in a directory, and repairs it if `repairs`.
+///
+/// # Errors
+/// The directory holds no crawl, its state or the disk fails, or a crawl that is to be repaired is running.
+pub fn check(root: &Path, repairs: bool) -> anyhow::Result<Report> {
+    let opened = if repairs { Opened::to_change(root)? } else { Opened::new(root)? };
+    let mut audit = Audit::of(opened.view(), &Archive::of(&opened)?)?;
+    let mut repair = None;
+    if repairs && audit.wants_repair() {
+        let found = std::mem::take(&mut audit.findings);
+        let mended = Repair::run(&opened, found)?;
+        audit = Audit::of(opened.view(), &Archive::of(&opened)?)?;
+        repair = Some(mended);
+    }
+    Ok(Report { directory: opened.dir.root().display().to_string(), ok: audit.errors == 0, audit, repair })
+}

@@ -1,0 +1,130 @@
+//! The pointers of the state: where a visit says its response lies, there it must lie.
+
+use model::{ArchiveLocation, Outcome, Visit};
+use store::{CrawlView, Entry};
+use warc::{Reader, RecordType};
+
+use crate::archive::Archive;
+
+/// Follows pointers.
+pub(crate) struct Pointers<'a> {
+    pub(crate) store: &'a dyn CrawlView,
+    pub(crate) archive: &'a Archive,
+}
+
+impl Pointers<'_> {
+    /// What is wrong with the pointers of a visit.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn problems(&self, entry: &Entry, visit: &Visit) -> anyhow::Result<Vec<String>> {
+        if !self.archive.is_kept {
+            return Ok(Vec::new());
+        }
+        let mut problems = Vec::new();
+        problems.extend(self.problem_of_record(entry, visit));
+        problems.extend(self.problem_of_original(visit)?);
+        Ok(problems)
+    }
+
+    /// What is wrong with the pointer to the response.
+    pub(crate) fn problem_of_record(&self, entry: &Entry, visit: &Visit) -> Option<String> {
+        match visit.location {
+            Some(location) => self.compare(entry, visit, location).err(),
+            None if visit.status > 0 => Some("its response is not in the archive".to_owned()),
+            None => None,
+        }
+    }
+
+    /// Compares a visit with the record at `location`.
+    ///
+    /// # Errors
+    /// What there is instead of its response, in words.
+    pub(crate) fn compare(&self, entry: &Entry, visit: &Visit, location: ArchiveLocation) -> Result<(), String> {
+        let ArchiveLocation { segment, offset, length } = location;
+        let Some(segment) = self.archive.segment(segment) else {
+            return Err(format!("its response is in segment {segment}, which the state does not know"));
+        };
+        if offset.saturating_add(length) > segment.length {
+            return Err("its response lies behind the committed end of the segment".to_owned());
+        }
+        let not_there = |error: warc::ReadError| format!("its response cannot be read: {error}");
+        let mut reader = Reader::open(self.archive.path(segment), offset).map_err(not_there)?;
+        let Some(record) = reader.next_record().map_err(not_there)? else {
+            return Err("the file ends where its response should be".to_owned());
+        };
+        let header = record.header();
+        let expected = [
+            ("record type", type_of(visit, header.record_type()).as_str().to_owned()),
+            ("URL", entry.candidate.url.to_string()),
+            ("date", visit.at.to_rfc3339()),
+        ];
+        let found = [header.record_type().map(RecordType::as_str), header.target_uri(), header.date()];
+        for ((what, expected), found) in expected.into_iter().zip(found) {
+            differs(what, &expected, found)?;
+        }
+        if let Some(digest) = visit.digest {
+            differs("payload digest", &digest.to_string(), header.get("WARC-Payload-Digest"))?;
+        }
+        let found = record.finish().map_err(not_there)?;
+        differs("length", &length.to_string(), Some(&found.length.to_string()))
+    }
+
+    /// What is wrong with the visit whose payload this one repeats: its response is needed for both.
+    fn problem_of_original(&self, visit: &Visit) -> anyhow::Result<Option<String>> {
+        let is_repeated = visit.duplicate_of.is_some() || visit.content_at.is_some() && visit.outcome.is_fetched();
+        let Some(digest) = visit.digest.filter(|_| is_repeated) else { return Ok(None) };
+        if let Some(url) = &visit.content_url {
+            return Ok(self.archive.problem_elsewhere(digest)?.map(|problem| format!("it repeats {url}, {problem}")));
+        }
+        let holder = visit.duplicate_of.unwrap_or(visit.key);
+        let Some(Entry { candidate, visit: Some(last), .. }) = self.store.get(holder)? else {
+            return Ok(Some("the URL that it repeats is not known".to_owned()));
+        };
+        // Which of its visits was not kept in earlier formats; nor does it hold where another turned out to have been first.
+        let is_meant = |other: &Visit| visit.content_at.is_none_or(|at| at == other.at);
+        let earlier = if is_meant(&last) { None } else { self.store.earlier(holder)?.into_iter().find(is_meant) };
+        let original = match earlier {
+            None if !is_meant(&last) && visit.duplicate_of.is_none() => {
+                return Ok(Some("it has the payload of an earlier visit, which is not known".to_owned()));
+            }
+            earlier => earlier.unwrap_or(last),
+        };
+        // What has a response of its own may have the same content in another coding.
+        let problem = if original.digest != Some(digest) && self.is_revisit(visit) {
+            Some("which has another payload")
+        } else {
+            original.location.is_none().then_some("whose response is not in the archive")
+        };
+        Ok(problem.map(|problem| format!("it repeats {}, {problem}", candidate.url)))
+    }
+
+    /// Whether the record of a visit refers to another for its payload. A record that cannot be read counts as none.
+    fn is_revisit(&self, visit: &Visit) -> bool {
+        let place =
+            visit.location.and_then(|location| Some((self.archive.segment(location.segment)?, location.offset)));
+        let reader = place.and_then(|(segment, offset)| Reader::open(self.archive.path(segment), offset).ok());
+        reader.is_some_and(|mut reader| {
+            let record = reader.next_record().ok().flatten();
+            record.is_some_and(|record| record.header().record_type() == Some(RecordType::Revisit))
+        })
+    }
+}
+
+/// The type of the record that a visit should point to. A duplicate that was recognised late, since two workers had it at once, has a
+/// response of its own, and so has one with the same content in another coding.
+fn type_of(visit: &Visit, found: Option<RecordType>) -> RecordType {
+    let may_refer = visit.duplicate_of.is_some() || visit.content_at.is_some() && visit.outcome.is_fetched();
+    match visit.outcome {
+        Outcome::NotModified => RecordType::Revisit,
+        _ if may_refer && found != Some(RecordType::Response) => RecordType::Revisit,
+        _ => RecordType::Response,
+    }
+}
+
+fn differs(what: &str, expected: &str, found: Option<&str>) -> Result<(), String> {
+    match found {
+        Some(found) if found == expected => Ok(()),
+        found => Err(format!("the record there has {what} {}, not {expected}", found.unwrap_or("unknown"))),
+    }
+}

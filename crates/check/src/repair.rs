@@ -1,0 +1,195 @@
+//! Mending: the segments first, then the pointers into them, then the indexes.
+//!
+//! A segment is rewritten in one step, the state follows in another. A repair that is killed between the two is carried on
+//! by the next, because pointers are not moved by what the repair of the segment said but by looking for the records.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::Path;
+
+use archive::ORPHANED;
+use crawl::opened::Opened;
+use model::{ArchiveLocation, Visit};
+use printable::counted;
+use serde::Serialize;
+use store::{Batch, Entry, Segment, Store};
+use warc::RepairError;
+
+use crate::archive::Archive;
+use crate::audit::Finding;
+use crate::pointers::Pointers;
+
+/// Pointers mended at once; all of them are in memory.
+const MENDED_AT_ONCE_MAX: usize = 100_000;
+
+/// Entries read from the store at once.
+const ENTRIES_AT_ONCE: usize = 1_000;
+
+/// What a repair did.
+#[derive(Debug, Serialize)]
+pub struct Repair {
+    /// What was wrong before.
+    pub found: Vec<Finding>,
+    /// What was done, in words.
+    pub actions: Vec<String>,
+    /// Pointers that lead to their record again.
+    pub moved: u64,
+    /// URLs whose response is not in the archive any more.
+    pub lost: Vec<String>,
+}
+
+impl Repair {
+    /// Mends the archive and the state of a crawl.
+    ///
+    /// # Errors
+    /// The state or the disk fails.
+    pub(crate) fn run(opened: &Opened, found: Vec<Finding>) -> anyhow::Result<Self> {
+        let mut repair = Repair { found, actions: Vec::new(), moved: 0, lost: Vec::new() };
+        let store = opened.own()?;
+        repair.segments(store, &Archive::of(opened)?)?;
+        let archive = Archive::of(opened)?;
+        if archive.is_kept {
+            repair.pointers(store, &archive)?;
+        }
+        repair.indexes(&archive);
+        Ok(repair)
+    }
+
+    fn segments(&mut self, store: &dyn Store, archive: &Archive) -> anyhow::Result<()> {
+        let mut changed = Vec::new();
+        if archive.is_kept {
+            fs::create_dir_all(archive.dir())?;
+        }
+        for orphan in archive::set_aside_tails(archive.dir(), &archive.known)? {
+            self.actions.push(format!("set aside records unknown to the state, as {ORPHANED}/{}", orphan.name));
+        }
+        for segment in archive.segments() {
+            let path = archive.path(segment);
+            self.segment(segment, &path)?;
+            let length = fs::metadata(&path)?.len();
+            if length != segment.length {
+                changed.push(Segment { length, ..segment.clone() });
+            }
+        }
+        if !changed.is_empty() {
+            store.commit(&Batch { segments: changed, ..Batch::default() })?;
+        }
+        Ok(())
+    }
+
+    fn segment(&mut self, segment: &Segment, path: &Path) -> anyhow::Result<()> {
+        let name = &segment.name;
+        if fs::symlink_metadata(path).is_err() {
+            File::create_new(path)?.sync_all()?;
+            self.actions.push(format!("{name} was missing: an empty segment replaces it"));
+            return Ok(());
+        }
+        let found = fs::metadata(path)?.len();
+        if found > segment.length {
+            let file = fresh::open_to_write(path)?;
+            file.set_len(segment.length)?;
+            file.sync_all()?;
+            self.actions
+                .push(format!("cut {} off {name} that were not committed", counted(found - segment.length, "byte")));
+        }
+        match warc::repair(path) {
+            Ok(warc::Repair::Intact) => {}
+            Ok(warc::Repair::TailCut { old_bytes, new_bytes }) => {
+                self.actions
+                    .push(format!("cut {} of a broken record off {name}", counted(old_bytes - new_bytes, "byte")));
+            }
+            Ok(warc::Repair::Rewritten { damaged, dropped_bytes, .. }) => {
+                let kept = damaged.display();
+                self.actions
+                    .push(format!("took {dropped_bytes} damaged bytes out of {name}; as it was it is kept as {kept}"));
+            }
+            Ok(_) => self.actions.push(format!("repaired {name}")),
+            Err(RepairError::NotAWarc) => {
+                let damaged = path.with_file_name(format!("{name}.damaged"));
+                fs::rename(path, &damaged)?;
+                File::create_new(path)?.sync_all()?;
+                self.actions.push(format!("{name} holds not one record: an empty segment replaces it"));
+            }
+            Err(error) => return Err(anyhow::Error::new(error).context(path.display().to_string())),
+        }
+        Ok(())
+    }
+
+    /// Mends the pointers to responses, a part of the state at a time.
+    fn pointers(&mut self, store: &dyn Store, archive: &Archive) -> anyhow::Result<()> {
+        let pointers = Pointers { store, archive };
+        let mut wrong = Vec::new();
+        let mut after = None;
+        loop {
+            let entries = store.scan(after, ENTRIES_AT_ONCE)?;
+            let at_end = entries.last().is_none();
+            after = entries.last().map(|entry| entry.candidate.url.key());
+            wrong.extend(entries.into_iter().filter(|entry| {
+                entry.visit.as_ref().is_some_and(|visit| pointers.problem_of_record(entry, visit).is_some())
+            }));
+            if at_end || wrong.len() >= MENDED_AT_ONCE_MAX {
+                self.mend(store, &pointers, std::mem::take(&mut wrong))?;
+            }
+            if at_end {
+                break;
+            }
+        }
+        if self.moved > 0 {
+            self.actions.push(format!("moved {} to where the records are", counted(self.moved, "pointer")));
+        }
+        Ok(())
+    }
+
+    fn mend(&mut self, store: &dyn Store, pointers: &Pointers<'_>, wrong: Vec<Entry>) -> anyhow::Result<()> {
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let places = places_of(pointers.archive, &wrong);
+        let mut visits = Vec::new();
+        for entry in wrong {
+            let Some(visit) = &entry.visit else { continue };
+            let candidates = places.get(entry.candidate.url.as_str()).map_or(&[][..], Vec::as_slice);
+            let location = candidates.iter().copied().find(|place| pointers.compare(&entry, visit, *place).is_ok());
+            match location {
+                Some(_) => self.moved += 1,
+                None => self.lost.push(entry.candidate.url.to_string()),
+            }
+            visits.push(Visit { location, ..visit.clone() });
+        }
+        store.commit(&Batch { visits, ..Batch::default() })?;
+        Ok(())
+    }
+
+    fn indexes(&mut self, archive: &Archive) {
+        for segment in archive.segments() {
+            let path = archive.path(segment);
+            let index = archive::index_path(&path);
+            let before = fs::read(&index).ok();
+            if before.is_none() && archive.is_written_to(segment) {
+                continue;
+            }
+            match archive::write_index(&path) {
+                Ok(()) if fs::read(&index).ok() == before => {}
+                Ok(()) => self.actions.push(format!("wrote {}", index.display())),
+                Err(error) => self.actions.push(format!("failed: {error}")),
+            }
+        }
+    }
+}
+
+/// Where the archive has responses of these URLs: all places, whatever their dates.
+fn places_of(archive: &Archive, wrong: &[Entry]) -> HashMap<String, Vec<ArchiveLocation>> {
+    let mut places: HashMap<String, Vec<ArchiveLocation>> =
+        wrong.iter().map(|entry| (entry.candidate.url.to_string(), Vec::new())).collect();
+    for segment in archive.segments() {
+        // A segment that could not be mended keeps what it has; its records count as lost.
+        let Ok(lines) = warc::index(archive.path(segment)) else { continue };
+        for line in lines {
+            if let Some(places) = places.get_mut(&line.url) {
+                let warc::Location { offset, length } = line.location;
+                places.push(ArchiveLocation { segment: segment.serial, offset, length });
+            }
+        }
+    }
+    places
+}

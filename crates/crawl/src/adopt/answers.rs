@@ -1,0 +1,350 @@
+//! The answers in the files that were set aside: found and verified once, and read when they are wanted.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use archive::Orphan;
+use bytes::Bytes;
+use engine::{Record, Settings, sitemaps_of};
+use frontier::{Verdict, verdict};
+use model::{
+    Exchange, FetchOutcome, FetchTask, Fetched, Headers, Method, Response, RobotsAnswer, RobotsRecord, SiteRecord,
+    TaskId, Timestamp, Truncation,
+};
+use replay::{RecordedAnswer, Replay};
+use store::Store;
+use warc::{LoadedRecord, Problem, Reader, RecordType, Severity};
+use weburl::{CanonicalUrl, UrlKey};
+
+use crate::tables::rendering;
+
+/// The greatest HTTP head that a record may have besides its payload, in bytes.
+const HEAD_BYTES_MAX: u64 = 16 << 20;
+/// Findings about damage that are told one by one; more are only counted.
+const DAMAGE_TOLD_MAX: usize = 20;
+const ROBOTS_TXT: &str = "/robots.txt";
+
+/// The answers, of each URL the last one.
+pub(super) struct Answers {
+    aside: PathBuf,
+    files: Vec<String>,
+    found: BTreeMap<UrlKey, SetAside>,
+    /// Those for robots.txt, in order.
+    robots: Vec<SetAside>,
+    /// Responses by their records' ids: what revisits refer to.
+    by_id: HashMap<String, Place>,
+    /// Originals in the crawl's own archive.
+    originals: HashMap<UrlKey, LoadedRecord>,
+    /// By file, answers that cannot be used: what they refer to is not there.
+    unusable: HashMap<String, u64>,
+    damaged: Vec<String>,
+    damaged_files: HashSet<String>,
+    record_bytes_max: u64,
+    body_bytes_max: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    file: usize,
+    offset: u64,
+}
+
+#[derive(Clone)]
+struct SetAside {
+    url: CanonicalUrl,
+    place: Place,
+    is_revisit: bool,
+}
+
+impl Answers {
+    /// Finds the answers in these files of the directory `aside`. Originals of revisits may be in the crawl's own archive.
+    ///
+    /// # Errors
+    /// A file or the state cannot be read. Damage in a file is no error.
+    pub(super) fn of(
+        aside: &Path,
+        orphans: &[Orphan],
+        store: &dyn Store,
+        archive: &Path,
+        settings: &Settings,
+    ) -> anyhow::Result<Self> {
+        let body_bytes_max = settings.limits.body_bytes_max;
+        let mut answers = Answers {
+            aside: aside.to_owned(),
+            files: orphans.iter().map(|orphan| orphan.name.clone()).collect(),
+            found: BTreeMap::new(),
+            robots: Vec::new(),
+            by_id: HashMap::new(),
+            originals: HashMap::new(),
+            unusable: HashMap::new(),
+            damaged: Vec::new(),
+            damaged_files: HashSet::new(),
+            record_bytes_max: body_bytes_max.saturating_add(HEAD_BYTES_MAX),
+            body_bytes_max: usize::try_from(body_bytes_max).unwrap_or(usize::MAX),
+        };
+        for file in 0..answers.files.len() {
+            answers.scan(file).with_context(|| answers.path(file).display().to_string())?;
+        }
+        answers.drop_unusable(&mut Replay::new(store, archive, body_bytes_max), store)?;
+        Ok(answers)
+    }
+
+    fn path(&self, file: usize) -> PathBuf {
+        self.aside.join(&self.files[file])
+    }
+
+    fn scan(&mut self, file: usize) -> anyhow::Result<()> {
+        let path = self.path(file);
+        let report = warc::check(&path)?;
+        let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        let bad: HashSet<u64> = errors.clone().map(|finding| finding.offset).collect();
+        for finding in errors {
+            self.note_damage(file, finding.offset, &finding.problem);
+        }
+        let mut reader = Reader::open(&path, 0)?;
+        // Behind damage nothing is looked for: `check --repair` finds such records in a file that belongs to a crawl.
+        while let Ok(Some(mut record)) = reader.next_record() {
+            let (offset, header) = (record.offset(), record.header().clone());
+            let kind = header.record_type();
+            let is_answer = matches!(kind, Some(RecordType::Response | RecordType::Revisit));
+            let head = if is_answer { record.read_http_head().ok() } else { None };
+            if record.finish().is_err() {
+                break;
+            }
+            let (Some(head), false) = (head, bad.contains(&offset)) else { continue };
+            let Some(url) = header.target_uri().and_then(CanonicalUrl::from_canonical) else { continue };
+            let place = Place { file, offset };
+            if let (Some(RecordType::Response), Some(id)) = (kind, header.record_id()) {
+                self.by_id.insert(id.to_owned(), place);
+            }
+            let found = SetAside { url, place, is_revisit: kind == Some(RecordType::Revisit) };
+            if found.url.path() == ROBOTS_TXT {
+                self.robots.push(found.clone());
+            }
+            // A visit at which nothing had changed has no head.
+            if head.status().is_some_and(is_final) {
+                self.found.insert(found.url.key(), found);
+            }
+        }
+        Ok(())
+    }
+
+    fn note_damage(&mut self, file: usize, offset: u64, problem: &Problem) {
+        let name = self.files[file].clone();
+        if self.damaged.len() < DAMAGE_TOLD_MAX {
+            self.damaged.push(format!("{name} at {offset}: {problem}"));
+        }
+        self.damaged_files.insert(name);
+    }
+
+    /// Forgets revisits of what is not there, and reads the originals that are in the crawl's own archive or in an earlier one.
+    fn drop_unusable(&mut self, replay: &mut Replay<'_>, store: &dyn Store) -> anyhow::Result<()> {
+        let revisits: Vec<SetAside> = self.found.values().filter(|found| found.is_revisit).cloned().collect();
+        for SetAside { url, place, .. } in revisits {
+            let record = self.load(place)?;
+            let refers_to = record.header.get("WARC-Refers-To").map(str::to_owned);
+            if refers_to.as_ref().is_some_and(|id| self.by_id.contains_key(id)) {
+                continue;
+            }
+            let target = record.header.get("WARC-Refers-To-Target-URI").and_then(CanonicalUrl::from_canonical);
+            let entry = target.map(|target| store.get(target.key())).transpose()?.flatten();
+            let location = entry.and_then(|entry| entry.visit?.location);
+            let original = location.and_then(|location| replay.record(location).ok());
+            let original = original.filter(|original| original.header.record_id() == refers_to.as_deref());
+            match original.map_or_else(|| replay.elsewhere(&record.header), |original| Ok(Some(original)))? {
+                Some(original) => drop(self.originals.insert(url.key(), original)),
+                None => {
+                    self.found.remove(&url.key());
+                    *self.unusable.entry(self.files[place.file].clone()).or_default() += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The keys of the URLs that there is an answer of.
+    pub(super) fn keys(&self) -> HashSet<UrlKey> {
+        self.found.keys().copied().collect()
+    }
+
+    /// The URLs of pages that there is an answer of.
+    pub(super) fn urls(&self) -> impl Iterator<Item = &CanonicalUrl> {
+        self.found.values().map(|found| &found.url).filter(|url| url.path() != ROBOTS_TXT)
+    }
+
+    /// What is damaged, in words.
+    pub(super) fn damaged(&self) -> &[String] {
+        &self.damaged
+    }
+
+    /// Whether a file is valid from end to end.
+    pub(super) fn is_whole(&self, file: &str) -> bool {
+        !self.damaged_files.contains(file)
+    }
+
+    /// By file, how many answers are of URLs that still have no outcome.
+    pub(super) fn left(&self, store: &dyn Store) -> anyhow::Result<HashMap<String, u64>> {
+        let mut left = self.unusable.clone();
+        for found in self.found.values().filter(|found| found.url.path() != ROBOTS_TXT) {
+            let has_outcome = store.get(found.url.key())?.is_some_and(|entry| entry.visit.is_some());
+            if !has_outcome {
+                *left.entry(self.files[found.place.file].clone()).or_default() += 1;
+            }
+        }
+        Ok(left)
+    }
+
+    /// How many answers for robots.txt there are.
+    pub(super) fn robots_len(&self) -> usize {
+        self.robots.len()
+    }
+
+    /// The record of an answer for robots.txt; `None` where the state has a newer one.
+    ///
+    /// # Errors
+    /// The answer or the state cannot be read.
+    pub(super) fn robots(
+        &self,
+        index: usize,
+        store: &dyn Store,
+        settings: &Settings,
+    ) -> anyhow::Result<Option<Record>> {
+        let SetAside { url, place, .. } = &self.robots[index];
+        let site = url.site();
+        let before = store.site(site.key())?.unwrap_or_else(|| SiteRecord::new(site.clone()));
+        let (exchange, response, _) = self.exchange(url, *place)?;
+        if before.robots.as_ref().is_some_and(|robots| robots.fetched_at >= exchange.started_at) {
+            return Ok(None);
+        }
+        let is_longer = response.body.len() as u64 > settings.limits.robots_bytes_max;
+        let is_cut = is_longer || response.truncated == Some(Truncation::Length);
+        let code = response.status;
+        let body = if matches!(code, 200..=299) { response.body } else { Bytes::new() };
+        let answer = RobotsAnswer::Status { code, body };
+        let at = exchange.started_at;
+        let robots = RobotsRecord { fetched_at: at, failed_tries: 0, answer, is_cut };
+        let mut record = Record::of(site.key());
+        if settings.sitemaps {
+            record.found = sitemaps_of(&site, &robots, settings);
+        }
+        record.site_record = Some(SiteRecord { robots: Some(robots), shapes: Vec::new(), ..before });
+        record.exchanges = vec![exchange];
+        Ok(Some(record))
+    }
+
+    /// The recorded end of a fetch.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read any more.
+    pub(super) fn read(&self, task: &FetchTask) -> anyhow::Result<FetchOutcome> {
+        let found = self.found.get(&task.url.key());
+        let found = found.ok_or_else(|| anyhow!("internal error: {} has no answer", task.url))?;
+        let (exchange, response, rendering) = self.exchange(&task.url, found.place)?;
+        let at = exchange.started_at;
+        Ok(FetchOutcome {
+            id: TaskId(task.id.0),
+            url: task.url.clone(),
+            exchanges: vec![exchange],
+            fetched: Fetched::Response(response),
+            rendering: rendering.map(Box::new),
+            started_at: at,
+            finished_at: at,
+            response_time: Duration::ZERO,
+        })
+    }
+
+    fn load(&self, place: Place) -> anyhow::Result<LoadedRecord> {
+        let path = self.path(place.file);
+        warc::read_at(&path, place.offset, self.record_bytes_max).with_context(|| path.display().to_string())
+    }
+
+    /// The exchange at a place, and what a browser made of it.
+    fn exchange(
+        &self,
+        url: &CanonicalUrl,
+        place: Place,
+    ) -> anyhow::Result<(Exchange, Response, Option<model::Rendering>)> {
+        let record = self.load(place)?;
+        let header = record.header.clone();
+        let original = match (header.record_type(), header.get("WARC-Refers-To")) {
+            (Some(RecordType::Revisit), Some(id)) => match self.by_id.get(id) {
+                Some(original) => Some(self.load(*original)?),
+                None => self.originals.get(&url.key()).cloned(),
+            },
+            _ => None,
+        };
+        let beside = self.beside(place.file, &record)?;
+        let at = header.date().and_then(Timestamp::from_rfc3339).unwrap_or_default();
+        let answer = RecordedAnswer::new(record, original);
+        let response = answer.response(self.body_bytes_max);
+        let address = header.get("WARC-IP-Address").and_then(|address| address.parse().ok());
+        let exchange = Exchange {
+            url: url.clone(),
+            method: if beside.request.starts_with(b"HEAD ") { Method::Head } else { Method::Get },
+            address: address.map(|address| SocketAddr::new(address, 0)),
+            started_at: at,
+            request_head: beside.request.into(),
+            response_head: answer.head().to_vec().into(),
+            payload: answer.payload().to_vec().into(),
+            truncated: response.truncated,
+        };
+        let mut seen = beside.seen.map(|seen| rendering(at, seen, beside.html));
+        if let (Some(picture), Some(Ok(document))) = (beside.picture, seen.as_mut().map(|seen| seen.document.as_mut()))
+        {
+            document.screenshot = Some(picture.into());
+        }
+        Ok((exchange, response, seen))
+    }
+
+    /// The records behind an answer that are about it.
+    fn beside(&self, file: usize, answer: &LoadedRecord) -> anyhow::Result<Beside> {
+        let mut beside = Beside::default();
+        let path = self.path(file);
+        let id = answer.header.record_id();
+        let mut reader = Reader::open(&path, answer.location.offset + answer.location.length)?;
+        while let Ok(Some(mut record)) = reader.next_record() {
+            let header = record.header().clone();
+            let is_about = ["WARC-Refers-To", "WARC-Concurrent-To"].iter().any(|field| header.get(field) == id);
+            let part = match header.record_type() {
+                _ if !is_about || header.content_length() > self.record_bytes_max => break,
+                Some(RecordType::Request) => &mut beside.request,
+                Some(RecordType::Metadata) => beside.seen.insert(Vec::new()),
+                Some(RecordType::Conversion) => beside.html.insert(Vec::new()),
+                Some(RecordType::Resource) => beside.picture.insert(Vec::new()),
+                _ => break,
+            };
+            record.read_to_end(part).with_context(|| path.display().to_string())?;
+        }
+        Ok(beside)
+    }
+}
+
+/// What lies behind an answer.
+#[derive(Default)]
+struct Beside {
+    /// The request's head.
+    request: Vec<u8>,
+    /// The fields of the metadata record about its rendering.
+    seen: Option<Vec<u8>>,
+    /// The page as it was seen.
+    html: Option<Vec<u8>>,
+    /// A picture of it.
+    picture: Option<Vec<u8>>,
+}
+
+/// Whether an answer ends a URL. One that does not was followed by another, or is still wanted.
+fn is_final(status: u16) -> bool {
+    let answer = Response {
+        status,
+        headers: Headers::default(),
+        body: Bytes::new(),
+        truncated: None,
+        is_undecoded: false,
+        note: None,
+    };
+    matches!(verdict::judge(&Fetched::Response(answer), false, Timestamp::default()), Verdict::Final { .. })
+}

@@ -1,0 +1,137 @@
+//! A crawl's directory opened, mostly to be read: what `status`, `explain`, `check`, `report`, `export` and `derive` begin with.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use settings::options::Options;
+use store::{CrawlView, Store, StoreError};
+
+use crate::{CrawlDir, LiveView, live};
+
+/// How often a directory is tried that is in use by a process which cannot be asked: it may just be beginning, or ending.
+const TRIES_MAX: u32 = 20;
+const TRY_AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// A crawl's directory with its state.
+pub struct Opened {
+    /// The directory.
+    pub dir: CrawlDir,
+    state: State,
+}
+
+enum State {
+    /// Nobody else can have it open meanwhile.
+    Own(Arc<dyn Store>),
+    /// No crawl is running, nor can one begin meanwhile.
+    Read(Arc<dyn CrawlView>),
+    /// A crawl is running. This is what it had come to when it was asked.
+    Running(Box<LiveView>),
+}
+
+impl Opened {
+    /// Opens the directory of a crawl, which may be running, to read it. Others may do so at the same time, and nothing in it changes.
+    ///
+    /// # Errors
+    /// It holds no crawl, its state is gone or damaged, or another command changes it.
+    pub fn new(root: &Path) -> anyhow::Result<Self> {
+        Opened::with(root, |dir, options| Ok(State::Read(dir.open_to_read(options)?)))
+    }
+
+    /// Opens the directory of a crawl to change it, if none is running.
+    ///
+    /// # Errors
+    /// It holds no crawl, its state is gone or damaged, it may not be written to, or another command has it open.
+    pub fn to_change(root: &Path) -> anyhow::Result<Self> {
+        Opened::with(root, |dir, options| Ok(State::Own(dir.open_store(options)?)))
+    }
+
+    fn with(root: &Path, open: impl Fn(&CrawlDir, &Options) -> anyhow::Result<State>) -> anyhow::Result<Self> {
+        let dir = CrawlDir::existing(root)?;
+        if !dir.state().is_dir() {
+            bail!(
+                "{0}: the state of the crawl is gone (there is no state/): `argiope adopt {0}` makes another from the archive",
+                root.display()
+            );
+        }
+        let options = dir.options()?;
+        for tries in 1.. {
+            if let Some(view) = live::view(root)? {
+                return Ok(Opened { dir, state: State::Running(Box::new(view)) });
+            }
+            match open(&dir, &options) {
+                Ok(state) => return Ok(Opened { dir, state }),
+                Err(error) if is_in_use(&error) && tries < TRIES_MAX => std::thread::sleep(TRY_AGAIN_AFTER),
+                Err(error) if is_in_use(&error) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        bail!(
+            "{} is in use by another command, or by a crawl that cannot be asked: try again when it has ended",
+            root.display()
+        )
+    }
+
+    /// The same, with the files of the dataset complete: those of a running crawl as of a moment before.
+    ///
+    /// # Errors
+    /// As [`Opened::new`], or a running crawl cannot complete its files.
+    pub fn with_dataset(root: &Path) -> anyhow::Result<Self> {
+        live::publish(root)?;
+        Opened::new(root)
+    }
+
+    /// The state of a directory that was opened to change it.
+    ///
+    /// # Errors
+    /// A crawl is running.
+    pub fn own(&self) -> anyhow::Result<&dyn Store> {
+        match &self.state {
+            State::Own(store) => Ok(&**store),
+            State::Read(_) => bail!("internal error: {} is open to be read", self.dir.root().display()),
+            State::Running(_) => {
+                bail!("{}: a crawl is running in it: try again when it has ended", self.dir.root().display())
+            }
+        }
+    }
+
+    /// The state after the last commit. Of a crawl that runs it is the one when the directory was opened.
+    #[must_use]
+    pub fn view(&self) -> &dyn CrawlView {
+        match &self.state {
+            State::Own(store) => &**store,
+            State::Read(view) => &**view,
+            State::Running(view) => &**view,
+        }
+    }
+
+    /// True where a crawl is running.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.live().is_some()
+    }
+
+    /// The running crawl, where one is.
+    #[must_use]
+    pub fn live(&self) -> Option<&LiveView> {
+        match &self.state {
+            State::Running(live) => Some(live),
+            State::Own(_) | State::Read(_) => None,
+        }
+    }
+
+    /// The options of the crawl.
+    ///
+    /// # Errors
+    /// `crawl.toml` cannot be read.
+    pub fn options(&self) -> anyhow::Result<Options> {
+        self.dir.options().context("the settings of the crawl")
+    }
+}
+
+/// True for the error that another process uses the state.
+#[must_use]
+pub fn is_in_use(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StoreError::InUse { .. }))
+}

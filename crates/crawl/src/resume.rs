@@ -1,0 +1,52 @@
+//! A crawl goes on: with its own options, and what is given on top.
+
+use anyhow::bail;
+use settings::options::Options;
+use settings::plan::Plan;
+use settings::secrets_file::Secrets;
+use settings::usage;
+
+use crate::{CrawlDir, Notice};
+
+/// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
+const FIXED: [&str; 10] = [
+    "depth",
+    "scope",
+    "sandbox",
+    "no-archive",
+    "max-url-bytes",
+    "sort-query",
+    "strip-session-ids",
+    "strip-tracking",
+    "collapse-slashes",
+    "strip-www",
+];
+
+/// The plan of a crawl that goes on: its own options, with what is given now on top.
+///
+/// # Errors
+/// What is given cannot be used, or changes what may not change.
+pub fn resumed_plan(dir: &CrawlDir, given: &Options) -> anyhow::Result<(Plan, Vec<Notice>)> {
+    let (on_disk, names_browser) = dir.options_and_browser()?;
+    let mut notices = Vec::new();
+    let moved = Secrets::of(&on_disk).options();
+    if !moved.is_empty() {
+        notices.push(Notice::SecretsMoved { options: moved.join(", "), from: dir.settings(), to: dir.secrets_path() });
+    }
+    let stored = dir.secrets()?.put_into(on_disk);
+    let plan = Plan::new(&given.over(&stored)?)?;
+    if names_browser && plan.settings.render.is_some() && given.browser.is_none() {
+        notices.push(Notice::BrowserNotUsed(dir.settings()));
+    }
+    let before = Plan::new(&stored)?;
+    let changed: Vec<String> =
+        plan.options.differing_keys(&before.options)?.into_iter().filter(|key| FIXED.contains(&key.as_str())).collect();
+    if !changed.is_empty() {
+        bail!(usage(format!(
+            "{} holds a crawl with other settings of {}, which cannot change in mid-crawl: choose another directory with -o",
+            dir.root().display(),
+            changed.join(", ")
+        )));
+    }
+    Ok((plan, notices))
+}
