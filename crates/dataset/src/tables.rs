@@ -2,14 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::ArrowError;
 use compact_str::CompactString;
 use weburl::{CanonicalUrl, UrlKey};
 
-use crate::Row;
-use crate::columns::{self, IMAGES, PAGES};
-use crate::schema::Table;
+use crate::rows::Row;
 
 /// A row of the table of pages: what the state knows, and what the answer said.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,14 +147,4 @@ pub struct Written {
     pub links: Links,
     /// Its images.
     pub images: Vec<ImageRow>,
-}
-
-/// Turns page rows into columns.
-pub(crate) fn pages(rows: &[PageRow]) -> Result<RecordBatch, ArrowError> {
-    columns::batch(Table::Pages.schema(), PAGES, rows)
-}
-
-/// Turns image rows into columns.
-pub(crate) fn images(rows: &[ImageRow]) -> Result<RecordBatch, ArrowError> {
-    columns::batch(Table::Images.schema(), IMAGES, rows)
 }

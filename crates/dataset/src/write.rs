@@ -14,13 +14,12 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
-use crate::columns::{Stored, TEXT_COLUMN};
+use crate::columns::{self, IMAGES, PAGES, Stored, TEXT_COLUMN};
 use crate::encode::{Texts, Zstd};
 use crate::layout::unfinished;
 use crate::links::LinkGroup;
 use crate::read::covered;
 use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
-use crate::tables::{images, pages};
 use crate::{Batches, DatasetError, ImageRow, Layout, Links, PageRow, UNRECORDED, Written};
 
 /// Rows turned into columns at once: each time costs something for every column, so a table waits until it has enough.
@@ -119,12 +118,12 @@ impl SegmentTables {
 
     fn flush_pages(&mut self) -> Result<(), DatasetError> {
         self.waiting.text_bytes = 0;
-        self.pages.write(pages(&std::mem::take(&mut self.waiting.pages)))
+        self.pages.write(columns::batch(Table::Pages.schema(), PAGES, &std::mem::take(&mut self.waiting.pages)))
     }
 
     fn flush_images(&mut self) -> Result<(), DatasetError> {
         self.waiting.image_bytes = 0;
-        self.images.write(images(&std::mem::take(&mut self.waiting.images)))
+        self.images.write(columns::batch(Table::Images.schema(), IMAGES, &std::mem::take(&mut self.waiting.images)))
     }
 
     /// Ends the files, which hold everything up to `covered_bytes` of the segment, and gives them their names.
@@ -167,7 +166,7 @@ impl UnrecordedPages {
 
     fn flush(&mut self) -> Result<(), DatasetError> {
         let waiting = std::mem::take(&mut self.waiting);
-        self.file.write(pages(&waiting))
+        self.file.write(columns::batch(Table::Pages.schema(), PAGES, &waiting))
     }
 
     /// Ends the file, and gives it its name.

@@ -16,7 +16,7 @@ use std::path::Path;
 use extract::charset;
 use url::Url;
 
-use self::blocks::Renderer;
+use self::inline::Renderer;
 use self::tree::Tree;
 use crate::{Crawl, ExportError, Filter, PendingDir, Progress, html_of};
 

@@ -4,7 +4,10 @@ use std::net::SocketAddr;
 
 use model::{Limits, MediaRange};
 
-use crate::{ConnectTo, DenyPrivate, Gate, Keyring, ProxyUrl, ROBOTS_REDIRECTS_MAX, Resolve};
+use crate::{ConnectTo, DenyPrivate, Gate, Keyring, ProxyUrl, Resolve};
+
+/// Redirects of robots.txt that are followed (RFC 9309 §2.3.1.2): here within its site, and by the crawl from site to site.
+pub const ROBOTS_REDIRECTS_MAX: usize = 5;
 
 /// Default for all idle connections.
 const IDLE_MAX: usize = 2_000;

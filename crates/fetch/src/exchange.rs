@@ -1,26 +1,28 @@
 //! One request and its answer, over a connection kept from before or a new one.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Purpose, Response, Timestamp, Validators};
+use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Purpose, Response, Timestamp};
 use stages::{Stage, wait};
 use tokio::time::{Instant, timeout_at};
-use weburl::CanonicalUrl;
 
 use crate::body::{Collected, Collector};
 use crate::budget::Budget;
 use crate::connect::{Connector, Target};
-use crate::connection::{Connection, HeadOnly, ResponseHead, Unanswered};
+use crate::connection::Connection;
 use crate::failure::failure;
 use crate::gate::Gate;
+use crate::message::{HeadOnly, ResponseHead, Unanswered};
 use crate::pace::Pace;
 use crate::pool::Pool;
-use crate::request::Requests;
+use crate::request::{Ask, Requests};
 use crate::wanted::Wanted;
-use crate::{Clock, ConfigError, FetchConfig, head};
+use crate::{ConfigError, FetchConfig, head};
+
+/// The wall clock, from outside.
+pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The part of `in_flight_bytes_max` that bodies take besides which pages in a browser ask for: one in so many.
 const PAGES_PART: u64 = 4;
@@ -44,19 +46,6 @@ pub(crate) struct Exchanger {
     wanted: Option<Wanted>,
     gate: Gate,
     clock: Clock,
-}
-
-/// What to ask for.
-pub(crate) struct Ask<'a> {
-    pub(crate) method: Method,
-    pub(crate) url: &'a CanonicalUrl,
-    pub(crate) purpose: Purpose,
-    /// The page in a browser that asks for it.
-    pub(crate) page: Option<&'a CanonicalUrl>,
-    /// Asked for only where these do not fit.
-    pub(crate) validators: Option<&'a Validators>,
-    pub(crate) address: Option<IpAddr>,
-    pub(crate) body_bytes_max: u64,
 }
 
 /// What was answered.

@@ -11,15 +11,10 @@ use model::{
 use tokio::time::Instant;
 use weburl::{CanonicalRules, CanonicalUrl, Site};
 
-use crate::exchange::{Ask, Exchanger, Unanswerable};
+use crate::exchange::{Clock, Exchanger, Unanswerable};
 use crate::head_first::HeadFirst;
+use crate::request::Ask;
 use crate::{ConfigError, FetchConfig, Grants, Keyring};
-
-/// The wall clock, from outside.
-pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-
-/// Redirects of robots.txt that are followed (RFC 9309 §2.3.1.2): here within its site, and by the crawl from site to site.
-pub const ROBOTS_REDIRECTS_MAX: usize = 5;
 
 /// Fetches. It holds the idle connections, the DNS cache and the budget of memory, so a crawl has one of them, shared
 /// by all fetches at a time. It must be used within a tokio runtime.

@@ -3,7 +3,7 @@
 use http::{HeaderMap, StatusCode};
 use model::Headers;
 
-use crate::connection::HeadOnly;
+use crate::message::HeadOnly;
 
 /// Looks for the end of a head, the empty line, in bytes that come bit by bit. Lines may end in LF alone, and empty
 /// lines before the first are skipped (RFC 9112 §2.2).

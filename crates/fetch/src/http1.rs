@@ -16,9 +16,9 @@ use std::task::{Context, Poll, Waker, ready};
 use model::FailureKind;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 
-use crate::connection::{Broken, HeadOnly, ResponseHead, Unanswered};
 use crate::failure::{self, failure};
 use crate::head;
+use crate::message::{Broken, HeadOnly, ResponseHead, Unanswered};
 use crate::pieces::Pieces;
 use crate::request::without_secrets;
 use answer::Wrong;

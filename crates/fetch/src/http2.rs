@@ -12,7 +12,7 @@ use stages::{Stage, each_poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
-use crate::connection::{Broken, HeadOnly, ResponseHead, Unanswered};
+use crate::message::{Broken, HeadOnly, ResponseHead, Unanswered};
 use crate::pieces::Pieces;
 use crate::request::without_secrets;
 use crate::{failure, head};

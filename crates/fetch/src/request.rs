@@ -1,17 +1,31 @@
 //! The request head: which fields, in which order, in which form (RFC 9112 §3.2).
 
+use std::net::IpAddr;
+
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 use http::{Method, Request};
 use http_body_util::Empty;
-use model::{Failure, FailureKind};
+use model::{Failure, FailureKind, Purpose, Validators};
 use weburl::CanonicalUrl;
 
-use crate::connection::HeadOnly;
-use crate::exchange::Ask;
 use crate::failure::failure;
+use crate::message::HeadOnly;
 use crate::{ConfigError, FetchConfig, Field, FieldError, Keyring, REDACTED};
+
+/// What to ask for.
+pub(crate) struct Ask<'a> {
+    pub(crate) method: model::Method,
+    pub(crate) url: &'a CanonicalUrl,
+    pub(crate) purpose: Purpose,
+    /// The page in a browser that asks for it.
+    pub(crate) page: Option<&'a CanonicalUrl>,
+    /// Asked for only where these do not fit.
+    pub(crate) validators: Option<&'a Validators>,
+    pub(crate) address: Option<IpAddr>,
+    pub(crate) body_bytes_max: u64,
+}
 
 /// The content codings that can be undone.
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";

@@ -28,6 +28,7 @@ mod path;
 mod rounds;
 mod search;
 mod shard;
+mod vertex;
 mod web;
 
 pub use error::GraphError;
@@ -38,4 +39,5 @@ pub use pagerank::{DAMPING, Definition, Ranks, pagerank};
 pub use path::shortest_path;
 pub use rounds::Crew;
 pub use search::{FoundPage, Pattern, PatternError, Search, SearchResult, search};
-pub use web::{Graph, GraphBuilder, PageKind, Vertex, Visits};
+pub use vertex::{PageKind, Vertex, Visits};
+pub use web::{Graph, GraphBuilder};

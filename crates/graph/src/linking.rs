@@ -84,7 +84,7 @@ impl LocalGraph {
         let mut numbers = vec![0; graph.len()];
         let part = |sources: &Vec<Vertex>| match sources.is_empty() {
             true => Vec::new(),
-            false => Part::of(graph, sources, &mut numbers).to_bytes(0),
+            false => graph.part(sources, &mut numbers).to_bytes(0),
         };
         sources.iter().map(part).collect()
     }

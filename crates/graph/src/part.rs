@@ -20,7 +20,8 @@ use dataset::schema::Table;
 use dataset::{Column, Layout};
 use weburl::{SiteKey, UrlKey};
 
-use crate::{Graph, GraphError, PageKind, Vertex, Visits};
+use crate::GraphError;
+use crate::vertex::{PageKind, Vertex, Visits};
 
 const MAGIC: &[u8; 16] = b"argiope graph 2\n";
 /// Bytes of the checksum.
@@ -67,32 +68,22 @@ impl Part {
         Ok(parts.finish())
     }
 
-    /// Some vertices of a graph, in order, with their edges. `numbers` is as long as the graph, and may hold anything.
-    pub(crate) fn of(graph: &Graph, sources: &[Vertex], numbers: &mut [u32]) -> Self {
-        let mut all = sources.to_vec();
-        all.extend(sources.iter().flat_map(|source| graph.targets(*source)));
-        all.sort_unstable();
-        all.dedup();
-        let mut part = Part::default();
-        let mut rest = sources.iter().peekable();
-        for (number, vertex) in (0..).zip(&all) {
-            numbers[*vertex as usize] = number;
-            let is_source = rest.next_if_eq(&vertex).is_some();
-            part.keys.push(graph.key(*vertex));
-            part.kinds.push(if is_source { graph.kind(*vertex) } else { PageKind::Linked });
-            part.degrees.push(if is_source { graph.targets(*vertex).len() as u32 } else { 0 });
-            part.depths.push(0);
+    /// Adds a vertex, the next in the order of the keys, at which so many edges begin. The depth is not known.
+    pub(crate) fn push_vertex(&mut self, key: UrlKey, kind: PageKind, degree: u32) {
+        self.keys.push(key);
+        self.kinds.push(kind);
+        self.degrees.push(degree);
+        self.depths.push(0);
+    }
+
+    /// Adds the edges of a vertex, the next that has some: the numbers of their targets in order.
+    pub(crate) fn push_edges(&mut self, targets: impl Iterator<Item = Vertex>) {
+        let mut last = 0;
+        for target in targets {
+            write_number(target - last, &mut self.gaps);
+            last = target;
+            self.edges += 1;
         }
-        for source in sources {
-            let mut last = 0;
-            for target in graph.targets(*source) {
-                let number = numbers[*target as usize];
-                write_number(number - last, &mut part.gaps);
-                last = number;
-            }
-            part.edges += graph.targets(*source).len() as u64;
-        }
-        part
     }
 
     /// The same with no edges but those out of pages whose links were followed.

@@ -1,86 +1,11 @@
 //! The link graph of a crawl in memory.
 
-use std::collections::HashSet;
-
 use dataset::Layout;
-use model::Outcome;
 use weburl::UrlKey;
 
 use crate::part::{Part, PartBuilder};
+use crate::vertex::{PageKind, Vertex, Visits};
 use crate::{GraphError, cache};
-
-/// The number of a vertex: its place in the order of the keys.
-pub type Vertex = u32;
-
-/// What is known of a vertex.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PageKind {
-    /// A URL that pages link to, of which the crawl has no row.
-    Linked,
-    /// A URL that the crawl did not ask for: excluded, forbidden by robots.txt, or a trap.
-    Refused,
-    /// A URL that the crawl visited without success: there is no content of it.
-    Failed,
-    /// A redirect; its edge leads to its target.
-    Redirect,
-    /// A page or document that was fetched.
-    Fetched,
-}
-
-impl PageKind {
-    const ALL: [PageKind; 5] =
-        [PageKind::Linked, PageKind::Refused, PageKind::Failed, PageKind::Redirect, PageKind::Fetched];
-
-    /// By the outcome of a page's row.
-    #[must_use]
-    pub fn of(outcome: &str) -> Self {
-        match Outcome::ALL.iter().copied().find(|known| known.as_str() == outcome) {
-            Some(outcome) if outcome.is_fetched() => PageKind::Fetched,
-            Some(Outcome::Redirect) => PageKind::Redirect,
-            Some(outcome) if Outcome::REFUSED.contains(&outcome) => PageKind::Refused,
-            Some(_) | None => PageKind::Failed,
-        }
-    }
-
-    /// Whether the crawl visited it, successfully or not.
-    #[must_use]
-    pub fn is_visited(self) -> bool {
-        self >= PageKind::Failed
-    }
-
-    /// Whether the crawl has it.
-    #[must_use]
-    pub fn is_crawled(self) -> bool {
-        self >= PageKind::Redirect
-    }
-
-    pub(crate) fn to_byte(self) -> u8 {
-        self as u8
-    }
-
-    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
-        PageKind::ALL.get(usize::from(byte)).copied()
-    }
-}
-
-/// What the graph of visited pages is made by, besides the datasets.
-#[derive(Clone, Debug, Default)]
-pub struct Visits {
-    /// The depth from which no link is followed; without it all are.
-    pub bottom: Option<u32>,
-    /// Pages that have come above the depth limit, though their rows say that they are at it.
-    pub followed: HashSet<UrlKey>,
-    /// URLs that were visited without success and may have no row.
-    pub in_vain: Vec<UrlKey>,
-}
-
-impl Visits {
-    /// Whether the links of a page were followed. A redirect is followed at any depth.
-    pub(crate) fn are_followed(&self, key: UrlKey, kind: PageKind, depth: u32) -> bool {
-        let is_above = self.bottom.is_none_or(|bottom| depth < bottom);
-        is_above || kind == PageKind::Redirect || self.followed.contains(&key)
-    }
-}
 
 /// The link graph of a crawl: 25 bytes a vertex, 4 bytes an edge.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -247,6 +172,28 @@ impl Graph {
             *end = kept as u64;
         }
         self.targets.truncate(kept);
+    }
+
+    /// Some vertices, in order, with their edges. `numbers` is as long as the graph, and may hold anything.
+    pub(crate) fn part(&self, sources: &[Vertex], numbers: &mut [u32]) -> Part {
+        let mut all = sources.to_vec();
+        all.extend(sources.iter().flat_map(|source| self.targets(*source)));
+        all.sort_unstable();
+        all.dedup();
+        let mut part = Part::default();
+        let mut rest = sources.iter().peekable();
+        for (number, vertex) in (0..).zip(&all) {
+            numbers[*vertex as usize] = number;
+            let (kind, degree) = match rest.next_if_eq(&vertex) {
+                Some(source) => (self.kind(*source), self.targets(*source).len() as u32),
+                None => (PageKind::Linked, 0),
+            };
+            part.push_vertex(self.key(*vertex), kind, degree);
+        }
+        for source in sources {
+            part.push_edges(self.targets(*source).iter().map(|target| numbers[*target as usize]));
+        }
+        part
     }
 
     /// How many vertices there are.

@@ -14,6 +14,7 @@
 mod both;
 mod content;
 mod error;
+mod gather;
 mod html;
 mod near;
 mod picture;

@@ -3,6 +3,7 @@
 //! The command line, `crawl.toml` and programs that embed a crawl all give the same [`Options`].
 
 pub mod deny_private;
+mod error;
 pub mod files;
 pub mod options;
 pub mod plan;
@@ -13,22 +14,6 @@ pub mod store_address;
 pub mod table;
 pub mod units;
 
+pub use error::{Usage, usage};
 pub use options::Options;
 pub use plan::Plan;
-
-/// An unusable argument. The message names it, and says what to do.
-#[derive(Debug)]
-pub struct Usage(pub String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
-
-/// An error of usage as an `anyhow` error.
-pub fn usage(message: impl Into<String>) -> anyhow::Error {
-    anyhow::Error::new(Usage(message.into()))
-}

@@ -13,10 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::deny_private::DenyPrivateOption;
 use crate::secret::{Headers, HeadersFor, ProxyText};
-use crate::secrets_file::{SECRETS, Secrets};
 use crate::site_name::{SiteDelay, SiteName};
 use crate::store_address::StoreAddress;
-use crate::table::{self, Setting};
 use crate::units::{Bytes, Span, whole};
 use crate::usage;
 
@@ -386,18 +384,6 @@ impl Options {
         toml::from_str(&text).map_err(|error| usage(format!("{}: {}", path.display(), one_line(&error, &text))))
     }
 
-    /// The same, with the secrets in the file beside it.
-    ///
-    /// # Errors
-    /// As [`Options::read`], and [`Secrets::read`] where there are some that are wanted.
-    pub fn read_with_secrets(path: &Path) -> anyhow::Result<Self> {
-        let options = Options::read(path)?;
-        if options.without_secrets() == options {
-            return Ok(options);
-        }
-        Ok(Secrets::read(&path.with_file_name(SECRETS))?.put_into(options))
-    }
-
     /// The options without placeholders for secrets that are stored elsewhere.
     #[must_use]
     pub fn without_secrets(&self) -> Self {
@@ -438,29 +424,6 @@ impl Options {
         options.header = if self.header.is_empty() { &below.header } else { &self.header }.clone();
         options.header_for = if self.header_for.is_empty() { &below.header_for } else { &self.header_for }.clone();
         Ok(options)
-    }
-
-    /// The options as a configuration file: each key in the order of the help, with its help as a comment; keys that are
-    /// not given are commented out.
-    ///
-    /// # Errors
-    /// Never in practice: options always have a form as a table.
-    pub fn to_toml(&self, header: &str) -> anyhow::Result<String> {
-        let given = toml::Table::try_from(self)?;
-        let mut out: String = header.lines().map(|line| format!("# {line}\n")).collect();
-        let mut heading = String::new();
-        for Setting { key, help, group, .. } in table::rows() {
-            if group != heading {
-                out.push_str(&format!("\n## {group}\n"));
-                heading = group;
-            }
-            out.push_str(&format!("\n# {help}\n"));
-            match given.get(&key) {
-                Some(value) => out.push_str(&format!("{key} = {value}\n")),
-                None => out.push_str(&format!("# {key} =\n")),
-            }
-        }
-        Ok(out)
     }
 
     /// The keys whose values differ between these options and others.

@@ -37,6 +37,20 @@ pub struct Secrets {
     pub credentials: BTreeMap<Site, UserInfo>,
 }
 
+impl Options {
+    /// Reads a configuration file, with the secrets in the file beside it.
+    ///
+    /// # Errors
+    /// As [`Options::read`], and [`Secrets::read`] where there are some that are wanted.
+    pub fn read_with_secrets(path: &Path) -> anyhow::Result<Self> {
+        let options = Options::read(path)?;
+        if options.without_secrets() == options {
+            return Ok(options);
+        }
+        Ok(Secrets::read(&path.with_file_name(SECRETS))?.put_into(options))
+    }
+}
+
 /// As it is written.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]

@@ -28,7 +28,7 @@ pub struct Setting {
 }
 
 /// All settings without their defaults, in the order of the help.
-pub(crate) fn rows() -> Vec<Setting> {
+fn rows() -> Vec<Setting> {
     let command = Options::augment_args(Command::new("settings"));
     command.get_arguments().filter(|argument| argument.get_id() != NO_SITEMAPS).map(row).collect()
 }
@@ -44,6 +44,31 @@ pub fn all(below: &Options) -> Vec<Setting> {
     };
     let with_default = |row: Setting| Setting { default: default(&row.key).filter(|_| row.key != DEPENDS), ..row };
     rows().into_iter().map(with_default).collect()
+}
+
+impl Options {
+    /// The options as a configuration file: each key in the order of the help, with its help as a comment; keys that are
+    /// not given are commented out.
+    ///
+    /// # Errors
+    /// Never in practice: options always have a form as a table.
+    pub fn to_toml(&self, header: &str) -> anyhow::Result<String> {
+        let given = toml::Table::try_from(self)?;
+        let mut out: String = header.lines().map(|line| format!("# {line}\n")).collect();
+        let mut heading = String::new();
+        for Setting { key, help, group, .. } in rows() {
+            if group != heading {
+                out.push_str(&format!("\n## {group}\n"));
+                heading = group;
+            }
+            out.push_str(&format!("\n# {help}\n"));
+            match given.get(&key) {
+                Some(value) => out.push_str(&format!("{key} = {value}\n")),
+                None => out.push_str(&format!("# {key} =\n")),
+            }
+        }
+        Ok(out)
+    }
 }
 
 /// The command with the defaults over `below` in the help of its settings. A switch that is off says nothing.

@@ -29,6 +29,7 @@ pub mod time;
 pub mod watched;
 pub mod web;
 
+mod exit;
 mod process;
 mod world;
 mod writer;
@@ -44,8 +45,9 @@ pub use oracle::{Check, Violation};
 pub use scenario::{Sabotage, Scenario, StorageKind, Troubles, Wishes};
 pub use server::Served;
 
+use exit::Exit;
 use model::Limits;
-use process::{Exit, Process, begin_event};
+use process::{Process, begin_event};
 use store::Store;
 use watched::Watched;
 use world::World;

@@ -15,6 +15,7 @@ use weburl::{Site, SiteKey};
 
 use self::explained::Said;
 use self::steered::Steer;
+use crate::exit::Exit;
 use crate::oracle::{Check, Request, RequestEnd};
 use crate::scenario::Sabotage;
 use crate::server::Exchanged;
@@ -35,17 +36,6 @@ const HAMMERED: u32 = 200;
 
 /// Of so many answers one is lost, where some are.
 const LOST_ONE_IN: u64 = 10;
-
-/// How a run ends.
-#[derive(Debug)]
-pub(crate) enum Exit {
-    /// By itself.
-    Finished(End),
-    /// By a crash. `torn` says that a commit was under way.
-    Crashed { torn: bool },
-    /// Never.
-    Stuck,
-}
 
 /// What happens at some time.
 enum Happening {

@@ -8,8 +8,8 @@ use model::{Position, Timestamp};
 use store::{CrawlView, Store, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
+use crate::exit::Exit;
 use crate::oracle::Check;
-use crate::process::Exit;
 use crate::watched::{Failing, Watched};
 use crate::world::World;
 

@@ -219,17 +219,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates with files that import each other in cycles, and how many such files. The numbers only fall; the aim is an empty list.
-const CYCLES: &[(&str, usize)] = &[
-    ("dataset", 3),
-    ("engine", 6),
-    ("export", 4),
-    ("fetch", 16),
-    ("graph", 3),
-    ("report", 5),
-    ("service", 3),
-    ("settings", 7),
-    ("sim", 2),
-];
+const CYCLES: &[(&str, usize)] = &[("engine", 6), ("service", 3)];
 
 /// Checks all rules.
 ///

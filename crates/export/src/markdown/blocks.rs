@@ -1,21 +1,12 @@
 //! Blocks: paragraphs, headings, lists, quotations, code (CommonMark §4, §5).
 
-use url::Url;
-
 use super::content::{Content, is_furniture};
-use super::inline::{Inline, one_line};
+use super::inline::{Inline, Renderer, longest_run, one_line};
 use super::table;
-use super::tree::{Element, Id, Node, Tree, is_block};
+use super::tree::{Element, Id, Node, is_block};
 
 /// Lists and quotations in each other; what lies deeper is not indented any more.
 const NESTING_MAX: usize = 12;
-
-/// Writes the content of a document as Markdown.
-pub(super) struct Renderer<'t> {
-    pub(super) tree: &'t Tree,
-    /// What references are resolved against.
-    pub(super) base: Option<Url>,
-}
 
 /// Blocks one behind the other, and the text that is no block yet.
 #[derive(Default)]
@@ -65,12 +56,6 @@ impl Renderer<'_> {
         }
     }
 
-    /// Furniture, and the frame around a whole page.
-    pub(super) fn is_left_out(&self, parent: Id, element: &Element) -> bool {
-        let is_of_page = self.tree.element(parent).is_some_and(|parent| parent.name == "body");
-        is_furniture(element) || element.name == "head" || (element.name == "header" && is_of_page)
-    }
-
     /// Whether an element that belongs into a line has blocks in it.
     fn holds_blocks(&self, id: Id) -> bool {
         let mut left = vec![id];
@@ -108,7 +93,7 @@ impl Renderer<'_> {
                 self.list(id, Some(start.filter(|start| *start < 1_000_000).unwrap_or(1)), nesting, out);
             }
             "dl" => self.definitions(id, nesting, out),
-            "table" => match table::rows(self, id) {
+            "table" => match table::rows(self.tree, id, |cell| self.line_of(cell)) {
                 Some(rows) => out.push(table::render(&rows)),
                 None => self.children(id, nesting, out),
             },
@@ -253,14 +238,4 @@ fn prefixed(text: &str, first: &str, other: &str) -> String {
         prefixed.push_str(line);
     }
     prefixed
-}
-
-pub(super) fn longest_run(text: &str, character: char) -> usize {
-    let mut longest = 0;
-    let mut run = 0;
-    for found in text.chars() {
-        run = if found == character { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    longest
 }

@@ -1,10 +1,19 @@
 //! What stands in a line: text, links, images, emphasis, code (CommonMark §6).
 
-use super::blocks::{Renderer, longest_run};
-use super::tree::{Id, Node};
+use url::Url;
+
+use super::content::is_furniture;
+use super::tree::{Element, Id, Node, Tree};
 
 /// A line end that is to be kept.
 const HARD_BREAK: &str = "\\\n";
+
+/// Writes the content of a document as Markdown.
+pub(super) struct Renderer<'t> {
+    pub(super) tree: &'t Tree,
+    /// What references are resolved against.
+    pub(super) base: Option<Url>,
+}
 
 /// A line that is being put together; white space in it is collapsed.
 #[derive(Default)]
@@ -120,6 +129,12 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 impl Renderer<'_> {
+    /// Furniture, and the frame around a whole page.
+    pub(super) fn is_left_out(&self, parent: Id, element: &Element) -> bool {
+        let is_of_page = self.tree.element(parent).is_some_and(|parent| parent.name == "body");
+        is_furniture(element) || element.name == "head" || (element.name == "header" && is_of_page)
+    }
+
     /// Adds the children of an element to a line.
     pub(super) fn inlines(&self, id: Id, line: &mut Inline) {
         for child in self.tree.children(id) {
@@ -211,7 +226,7 @@ impl Renderer<'_> {
         let reference = reference.trim();
         let url = match &self.base {
             Some(base) => base.join(reference).ok()?,
-            None => url::Url::parse(reference).ok()?,
+            None => Url::parse(reference).ok()?,
         };
         let leads_somewhere = matches!(url.scheme(), "http" | "https" | "mailto" | "ftp" | "tel");
         let is_plain = |text: &str| !text.contains(['(', ')', '<', '>', ' ', '\\']);
@@ -240,4 +255,15 @@ impl Inline {
         self.markdown(&format!("{fence}{pad}{code}{pad}{fence}"));
         self.has_space = text.ends_with(char::is_whitespace);
     }
+}
+
+/// The most characters of a kind that stand side by side.
+pub(super) fn longest_run(text: &str, character: char) -> usize {
+    let mut longest = 0;
+    let mut run = 0;
+    for found in text.chars() {
+        run = if found == character { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
 }

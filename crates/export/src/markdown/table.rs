@@ -1,6 +1,5 @@
 //! Tables, in the form that GitHub gave Markdown. A table that only lays a page out is none.
 
-use super::blocks::Renderer;
 use super::tree::{Element, Id, Tree};
 
 /// Columns that are kept.
@@ -31,9 +30,8 @@ pub(super) fn is_of_rows(tree: &Tree, table: Id) -> bool {
     is_data(tree, table) && rows_of(tree, table).len() > 1
 }
 
-/// The rows, if it is a table of data.
-pub(super) fn rows(renderer: &Renderer<'_>, table: Id) -> Option<Rows> {
-    let tree = renderer.tree;
+/// The rows, if it is a table of data. `line_of` gives the Markdown of a cell.
+pub(super) fn rows(tree: &Tree, table: Id, line_of: impl Fn(Id) -> String) -> Option<Rows> {
     if !is_data(tree, table) {
         return None;
     }
@@ -45,7 +43,7 @@ pub(super) fn rows(renderer: &Renderer<'_>, table: Id) -> Option<Rows> {
         for (cell, element) in cells_of(tree, id) {
             are_headers &= element.name == "th";
             let span = element.attribute("colspan").and_then(|span| span.trim().parse().ok()).unwrap_or(1);
-            row.push(renderer.line_of(cell).replace('|', "\\|"));
+            row.push(line_of(cell).replace('|', "\\|"));
             row.extend(std::iter::repeat_n(String::new(), span.clamp(1, COLUMNS_MAX) - 1));
         }
         row.truncate(COLUMNS_MAX);

@@ -5,7 +5,8 @@ use std::time::Duration;
 use engine::Event;
 use weburl::{Site, SiteKey};
 
-use super::{Exit, Happening, Process};
+use super::{Happening, Process};
+use crate::exit::Exit;
 use crate::scenario::Sabotage;
 
 /// A change from outside.

@@ -1,0 +1,41 @@
+//! What goes over a connection, whatever its protocol: the head of a request, that of its answer, and why there is none.
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::Empty;
+use model::Failure;
+
+/// A request of a crawler: there is never a body.
+pub(crate) type HeadOnly = Request<Empty<Bytes>>;
+
+/// What comes before the body.
+#[derive(Debug)]
+pub(crate) struct ResponseHead {
+    pub(crate) status: u16,
+    /// The request's head as it was sent, except secrets; with HTTP/2, which has no such bytes, written as that of HTTP/1.1.
+    pub(crate) request_head: Vec<u8>,
+    /// The answer's, likewise.
+    pub(crate) head: Vec<u8>,
+}
+
+/// Why a request got no answer.
+#[derive(Debug)]
+pub(crate) struct Unanswered {
+    pub(crate) failure: Failure,
+    /// True if not a byte of an answer came: the request may be sent again.
+    pub(crate) untouched: bool,
+}
+
+/// Why a body has no end, in words.
+#[derive(Debug)]
+pub(crate) struct Broken(pub(crate) String);
+
+impl Broken {
+    pub(crate) fn lost() -> Self {
+        Broken("connection ended within the body".to_owned())
+    }
+
+    pub(crate) fn because(reason: impl std::fmt::Display) -> Self {
+        Broken(format!("broken body: {reason}"))
+    }
+}
