@@ -277,7 +277,7 @@ impl State {
             && record.due_at == aside.until
             && aside.until < self.started_at + Politeness::aside_wait(aside.round)
         {
-            // It did not ask for that wait, and a new run is somebody's wish to try again.
+            // The site did not ask for that wait, and the user who begins a new run wants to try again.
             record.due_at = record.due_at.min(now);
         }
         let mut state = SiteState::new(record);

@@ -440,6 +440,26 @@ fn a_site_in_trouble_is_put_aside_for_longer_and_longer_and_given_up_at_last() {
 }
 
 #[test]
+fn runs_that_ask_before_the_wait_is_over_do_not_bring_a_site_nearer_to_being_given_up() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    while site.aside().is_none() {
+        site.failed(&failed(Trouble::Unreached, None, 0), &politeness);
+    }
+    let (aside, due) = (site.aside().cloned(), site.due_at());
+    assert_eq!((aside.as_ref().map(|aside| aside.round), due), (Some(1), S(60)));
+    for at in 1..40 {
+        site = SiteState::new(SiteRecord { due_at: S(at), ..site.record() });
+        site.failed(&failed(Trouble::Unreached, None, at), &politeness);
+        assert_eq!(site.aside().cloned(), aside, "{at}");
+        assert!(site.due_at() >= due, "it backs off as well");
+    }
+    let over = site.due_at().0 / 1_000_000;
+    site.failed(&failed(Trouble::Unreached, None, over), &politeness);
+    assert_eq!((site.aside().map(|aside| aside.round), site.due_at()), (Some(2), S(over + 300)));
+}
+
+#[test]
 fn a_site_comes_back_from_aside_with_the_first_answer() {
     let politeness = Politeness::default();
     let mut site = state();

@@ -214,13 +214,18 @@ impl SiteState {
     }
 
     fn put_aside(&mut self, failure: &Failure, at: Timestamp, politeness: &Politeness) {
-        let round = self.record.aside.as_ref().map_or(1, |before| before.round.saturating_add(1));
+        // A new run asks before the wait is over. Its failure neither lengthens the wait nor brings the site nearer to being given up.
+        let early =
+            self.record.aside.as_ref().filter(|before| at < before.until).map(|before| (before.round, before.until));
+        let (round, until) = early.unwrap_or_else(|| {
+            let round = self.record.aside.as_ref().map_or(1, |before| before.round.saturating_add(1));
+            (round, at + Politeness::aside_wait(round))
+        });
         if round > politeness.rounds_before_giving_up() {
             let days = politeness.give_up_after.as_secs() / SECONDS_A_DAY;
             let detail = format!("in trouble for {days} days: {}", failure.detail);
             return self.give_up(Failure { detail, ..failure.clone() });
         }
-        let until = at + Politeness::aside_wait(round);
         self.wait_until(until, Reason::BackOff);
         self.aside_until = self.record.due_at;
         // The next run does not know how long the site asked to be left alone.
