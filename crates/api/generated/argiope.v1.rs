@@ -306,6 +306,56 @@ pub struct ExplainResponse {
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UrlsRequest {
+    /// Only URLs of this site: example.org, <https://example.org> or example.org:8443. Default: of all.
+    #[prost(string, tag = "1")]
+    pub site: ::prost::alloc::string::String,
+    /// Only URLs in one of these states: waiting, or an outcome such as http_error. Default: in all.
+    #[prost(string, repeated, tag = "2")]
+    pub states: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Only URLs that match one of these patterns. Default: all.
+    #[prost(string, repeated, tag = "3")]
+    pub patterns: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Only URLs after this one: `next` of the answer before.
+    #[prost(string, tag = "4")]
+    pub after: ::prost::alloc::string::String,
+    /// The largest number of URLs: 1000 if 0, at most 10000.
+    #[prost(uint32, tag = "5")]
+    pub limit: u32,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Url {
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    /// waiting, or an outcome.
+    #[prost(string, tag = "2")]
+    pub state: ::prost::alloc::string::String,
+    #[prost(uint32, tag = "3")]
+    pub status: u32,
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+    #[prost(uint32, tag = "5")]
+    pub depth: u32,
+    /// Seconds since 1970.
+    #[prost(double, tag = "6")]
+    pub fetched_at: f64,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UrlsResponse {
+    /// In the order of their keys: the URLs of a site follow each other.
+    #[prost(message, repeated, tag = "1")]
+    pub urls: ::prost::alloc::vec::Vec<Url>,
+    /// Empty if there are no more. An answer looks at 100000 URLs, so it may have few URLs or none and still have a next one.
+    #[prost(string, tag = "2")]
+    pub next: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StatsRequest {}
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -370,12 +420,45 @@ pub struct AgainRequest {
 pub struct AgainResponse {
     #[prost(uint32, tag = "1")]
     pub round: u32,
-    /// The number of its URLs.
+    /// The number of URLs chosen for it, or, if the last round continues, of those left.
     #[prost(uint64, tag = "2")]
     pub urls: u64,
     /// False if nothing was chosen, or the last round continues.
     #[prost(bool, tag = "3")]
     pub begun: bool,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SteerRequest {
+    /// pause, resume, stop, exclude, include, hold, release, delay, seeds or set.
+    #[prost(string, tag = "1")]
+    pub change: ::prost::alloc::string::String,
+    /// What it changes: patterns (exclude, include), sites (hold, release), SITE=DELAY (delay), URLs (seeds), or lines of settings,
+    /// `key = value` (set).
+    #[prost(string, repeated, tag = "2")]
+    pub to: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Change nothing; count the URLs.
+    #[prost(bool, tag = "3")]
+    pub dry_run: bool,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SteerResponse {
+    /// When the change was made, as a date.
+    #[prost(string, tag = "1")]
+    pub at: ::prost::alloc::string::String,
+    /// The live workers that go by it, and those that do not yet.
+    #[prost(uint64, tag = "2")]
+    pub workers: u64,
+    #[prost(uint64, tag = "3")]
+    pub workers_behind: u64,
+    /// With dry_run: the URLs in the queue that it would affect, and the affected URLs that were fetched and would stay.
+    #[prost(uint64, tag = "4")]
+    pub queued: u64,
+    #[prost(uint64, tag = "5")]
+    pub fetched: u64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -719,8 +802,27 @@ pub mod crawler_client {
                 .insert(GrpcMethod::new("argiope.v1.Crawler", "Explain"));
             self.inner.unary(req, path, codec).await
         }
+        /// The URLs of the crawl by site, state or pattern, a page of them.
+        pub async fn urls(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UrlsRequest>,
+        ) -> std::result::Result<tonic::Response<super::UrlsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/argiope.v1.Crawler/Urls");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Urls"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Begins a round, in which workers visit known pages again. Answers when its pages are chosen. No new round begins while pages of
-        /// the last one are left.
+        /// the last one are left; with `visits`, pages of sites on hold or in trouble do not count.
         pub async fn again(
             &mut self,
             request: impl tonic::IntoRequest<super::AgainRequest>,
@@ -758,7 +860,27 @@ pub mod crawler_client {
             req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Stats"));
             self.inner.unary(req, path, codec).await
         }
-        /// Stops all requests to web servers until Resume.
+        /// Changes the crawl, or counts the URLs that a change would affect. Answers when the change is committed and all live workers go by
+        /// it, or after 10 seconds.
+        pub async fn steer(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SteerRequest>,
+        ) -> std::result::Result<tonic::Response<super::SteerResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/argiope.v1.Crawler/Steer");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Steer"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Fetches nothing new until Resume: Steer with the change pause.
         pub async fn pause(
             &mut self,
             request: impl tonic::IntoRequest<super::PauseRequest>,
@@ -777,7 +899,7 @@ pub mod crawler_client {
             req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Pause"));
             self.inner.unary(req, path, codec).await
         }
-        /// Ends a pause.
+        /// Ends a pause: Steer with the change resume.
         pub async fn resume(
             &mut self,
             request: impl tonic::IntoRequest<super::ResumeRequest>,
@@ -900,8 +1022,13 @@ pub mod crawler_server {
             &self,
             request: tonic::Request<super::ExplainRequest>,
         ) -> std::result::Result<tonic::Response<super::ExplainResponse>, tonic::Status>;
+        /// The URLs of the crawl by site, state or pattern, a page of them.
+        async fn urls(
+            &self,
+            request: tonic::Request<super::UrlsRequest>,
+        ) -> std::result::Result<tonic::Response<super::UrlsResponse>, tonic::Status>;
         /// Begins a round, in which workers visit known pages again. Answers when its pages are chosen. No new round begins while pages of
-        /// the last one are left.
+        /// the last one are left; with `visits`, pages of sites on hold or in trouble do not count.
         async fn again(
             &self,
             request: tonic::Request<super::AgainRequest>,
@@ -911,12 +1038,18 @@ pub mod crawler_server {
             &self,
             request: tonic::Request<super::StatsRequest>,
         ) -> std::result::Result<tonic::Response<super::StatsResponse>, tonic::Status>;
-        /// Stops all requests to web servers until Resume.
+        /// Changes the crawl, or counts the URLs that a change would affect. Answers when the change is committed and all live workers go by
+        /// it, or after 10 seconds.
+        async fn steer(
+            &self,
+            request: tonic::Request<super::SteerRequest>,
+        ) -> std::result::Result<tonic::Response<super::SteerResponse>, tonic::Status>;
+        /// Fetches nothing new until Resume: Steer with the change pause.
         async fn pause(
             &self,
             request: tonic::Request<super::PauseRequest>,
         ) -> std::result::Result<tonic::Response<super::PauseResponse>, tonic::Status>;
-        /// Ends a pause.
+        /// Ends a pause: Steer with the change resume.
         async fn resume(
             &self,
             request: tonic::Request<super::ResumeRequest>,
@@ -1438,6 +1571,49 @@ pub mod crawler_server {
                     };
                     Box::pin(fut)
                 }
+                "/argiope.v1.Crawler/Urls" => {
+                    #[allow(non_camel_case_types)]
+                    struct UrlsSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::UrlsRequest>
+                    for UrlsSvc<T> {
+                        type Response = super::UrlsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::UrlsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::urls(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UrlsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/argiope.v1.Crawler/Again" => {
                     #[allow(non_camel_case_types)]
                     struct AgainSvc<T: Crawler>(pub Arc<T>);
@@ -1509,6 +1685,49 @@ pub mod crawler_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = StatsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/Steer" => {
+                    #[allow(non_camel_case_types)]
+                    struct SteerSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::SteerRequest>
+                    for SteerSvc<T> {
+                        type Response = super::SteerResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SteerRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::steer(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SteerSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

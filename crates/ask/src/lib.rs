@@ -12,6 +12,7 @@ mod queried;
 pub mod rank;
 pub mod sites;
 pub mod target;
+pub mod urls;
 
 pub use queried::QueriedCrawl;
 

@@ -7,7 +7,7 @@ use engine::clock::since_boot;
 use fetch::Gate;
 use tokio::sync::watch;
 
-/// A lease. It is valid until a time of a clock that advances while the machine sleeps, unless the crawl is paused.
+/// A lease. It is valid until a time of a clock that advances while the machine sleeps.
 #[derive(Clone)]
 pub struct Lease {
     terms: Arc<Mutex<Terms>>,
@@ -18,7 +18,7 @@ pub struct Lease {
 #[derive(Clone, Copy)]
 struct Terms {
     until: Duration,
-    is_paused: bool,
+    has_ended: bool,
 }
 
 /// A time of the clock of leases, which advances while the machine sleeps.
@@ -31,7 +31,7 @@ impl Lease {
     /// A lease that is valid until `until`, a time of [`now`].
     #[must_use]
     pub fn until(until: Duration) -> Self {
-        Lease { terms: Arc::new(Mutex::new(Terms { until, is_paused: false })), changed: watch::channel(()).0 }
+        Lease { terms: Arc::new(Mutex::new(Terms { until, has_ended: false })), changed: watch::channel(()).0 }
     }
 
     /// Extends it to `until`, unless it lasts longer already.
@@ -41,19 +41,14 @@ impl Lease {
 
     /// Ends it for good: tasks that wait for it wait until they are dropped.
     pub fn end(&self) {
-        self.change(|terms| *terms = Terms { until: Duration::ZERO, is_paused: true });
-    }
-
-    /// Sets whether the crawl is paused: during a pause no requests are sent.
-    pub fn pause(&self, is_paused: bool) {
-        self.change(|terms| terms.is_paused = is_paused);
+        self.change(|terms| *terms = Terms { has_ended: true, ..*terms });
     }
 
     /// Whether requests may be sent now.
     #[must_use]
     pub fn holds(&self) -> bool {
         let terms = *self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-        !terms.is_paused && now() < terms.until
+        !terms.has_ended && now() < terms.until
     }
 
     /// Waits until requests may be sent.
@@ -88,23 +83,20 @@ mod tests {
     const LONG: Duration = Duration::from_secs(600);
 
     #[tokio::test]
-    async fn a_lease_holds_until_its_time_and_not_while_paused() {
+    async fn a_lease_holds_until_its_time() {
         let lease = Lease::until(now());
         assert!(!lease.holds(), "its time has come");
-        lease.extend(now() + LONG);
-        assert!(lease.holds());
-        lease.extend(now());
-        assert!(lease.holds(), "it gets no shorter");
-        lease.pause(true);
-        assert!(!lease.holds());
         let waiting = tokio::spawn({
             let lease = lease.clone();
             async move { lease.held().await }
         });
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished());
-        lease.pause(false);
+        lease.extend(now() + LONG);
         waiting.await.expect("it goes on");
+        assert!(lease.holds());
+        lease.extend(now());
+        assert!(lease.holds(), "it gets no shorter");
     }
 
     #[test]
@@ -112,7 +104,7 @@ mod tests {
         let lease = Lease::until(now() + LONG);
         lease.end();
         assert!(!lease.holds());
-        lease.pause(false);
+        lease.extend(now() + LONG);
         assert!(!lease.holds());
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use coordination::{Epoch, GroupName, LeaseStatus, Worker, WorkerError, WorkerId};
 use engine::Control;
 use store::StoreError;
+use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{mpsc, watch};
 use weburl::SiteKey;
 
@@ -17,7 +18,7 @@ use crate::lease::{self, Lease};
 use crate::ownership::Owned;
 use crate::placement::Placement;
 use crate::placing;
-use crate::store::WorkerStore;
+use crate::store::{Changing, WorkerStore};
 
 /// How often a worker polls for changes by others.
 const TICK: Duration = Duration::from_millis(200);
@@ -44,8 +45,6 @@ pub struct Times {
     pub ttl: Duration,
     /// How long after the end of its lease a worker is declared dead.
     pub grace: Duration,
-    /// How long a group gets no requests after its owner changed.
-    pub quiet: Duration,
 }
 
 /// The end of a life.
@@ -157,6 +156,7 @@ impl Life {
                 store,
                 arriving: HashMap::new(),
                 moving: HashMap::new(),
+                changing: None,
                 look_again_at: Duration::ZERO,
             };
             rule.run();
@@ -234,7 +234,6 @@ impl Life {
         if self.worker.renew()? == LeaseStatus::Leaving {
             self.leave();
         }
-        self.lease.pause(self.worker.is_paused()?);
         Ok(())
     }
 
@@ -268,6 +267,8 @@ struct Rule<'l> {
     arriving: HashMap<GroupName, (Duration, Epoch)>,
     /// Groups being released: their next owners, and the sites with something under way.
     moving: HashMap<GroupName, (Option<WorkerId>, BTreeSet<SiteKey>)>,
+    /// A change that the engine is to go by; it is told when it does.
+    changing: Option<Changing>,
     /// When all its queues are read next, a time of [`lease::now`].
     look_again_at: Duration,
 }
@@ -288,6 +289,7 @@ impl Rule<'_> {
         let hints = self.life.worker.hints(HINTS_MAX)?;
         // After the hints: a seed is known before the queue that it was put into.
         self.store.look_for_seeds()?;
+        self.look_for_changes()?;
         if rare {
             self.life.worker.reap(self.life.times.grace)?;
             self.store.judge_again()?;
@@ -304,6 +306,20 @@ impl Rule<'_> {
         }
         let told = hints.into_iter().filter(|(site, group)| self.life.owned.add(*site, group)).map(|(site, _)| site);
         self.tell(told.collect(), false);
+        Ok(())
+    }
+
+    /// Passes changed settings to the engine, and reports once it goes by them.
+    fn look_for_changes(&mut self) -> Result<(), WorkerError> {
+        if let Some(Changing { number, done }) = &mut self.changing {
+            match done.try_recv() {
+                Err(TryRecvError::Empty) => return Ok(()),
+                Ok(()) => self.life.worker.goes_by(*number)?,
+                // The run has ended.
+                Err(TryRecvError::Closed) => {}
+            }
+        }
+        self.changing = self.store.look_for_changes()?;
         Ok(())
     }
 
@@ -367,7 +383,7 @@ impl Rule<'_> {
 
     /// Gives every group its right owner.
     fn place(&mut self) -> Result<(), WorkerError> {
-        let Life { worker, placement, times, .. } = self.life;
+        let Life { worker, placement, .. } = self.life;
         let members = worker.members()?;
         let is_leaving = self.life.is_leaving.load(SeqCst);
         if is_leaving {
@@ -376,7 +392,7 @@ impl Rule<'_> {
             let free = worker.ownerless(OWNERLESS_MAX)?;
             let assigned = placement.assign(&free, &members);
             if !assigned.is_empty() {
-                worker.assign(&assigned, times.quiet)?;
+                worker.assign(&assigned, self.store.quiet())?;
             }
         }
         let mine = worker.offers()?;
@@ -438,9 +454,9 @@ impl Rule<'_> {
     /// Gives away a group with nothing under way.
     fn hand_over(&mut self, group: &GroupName) -> Result<(), WorkerError> {
         let Some((to, _)) = self.moving.remove(group) else { return Ok(()) };
-        let Life { worker, owned, times, .. } = self.life;
+        let Life { worker, owned, .. } = self.life;
         let is_given = match to {
-            Some(to) => worker.hand_over(group, to, times.quiet)?,
+            Some(to) => worker.hand_over(group, to, self.store.quiet())?,
             None => worker.give_up(group)?,
         };
         if is_given {

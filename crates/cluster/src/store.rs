@@ -1,13 +1,14 @@
 //! The state as one of several workers sees it: its own sites, and commits that are refused once another worker owns them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use coordination::{News, SeedSite, Worker, WorkerError};
-use engine::{Control, Settings};
+use coordination::{InForce, News, SeedSite, Worker, WorkerError};
+use engine::{Change, Control, Settings, Steered};
 use fetch::Keyring;
 use model::{Candidate, ContentDigest, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey, UserInfo};
 
 use crate::ownership::Owned;
@@ -20,21 +21,73 @@ pub struct WorkerStore {
     worker: Arc<dyn Worker>,
     owned: Arc<Owned>,
     seeds: Seeds,
+    steering: mpsc::Sender<Steered>,
+    read: ReadSettings,
+}
+
+/// Reads the settings in force.
+pub type ReadSettings = Box<dyn Fn(&str) -> Result<Settings, StoreError> + Send + Sync>;
+
+/// The settings of an engine, and how it gets others.
+pub struct Steering {
+    /// The number of the change after which it has them.
+    pub changes: i64,
+    /// The settings.
+    pub settings: Settings,
+    /// Reads later ones.
+    pub read: ReadSettings,
+    /// Passes them to the engine.
+    pub engine: mpsc::Sender<Steered>,
+}
+
+/// A change on its way to the engine.
+pub struct Changing {
+    /// Its number.
+    pub number: i64,
+    /// Resolves when the engine goes by it.
+    pub done: oneshot::Receiver<()>,
 }
 
 impl WorkerStore {
-    /// The state as `worker` sees it. `orders` go to its engine, which has these `settings`. Secrets for the sites of seeds go
-    /// to the keyring of its fetcher.
+    /// The state as `worker` sees it. `orders` and changed settings go to its engine. Secrets for the sites of seeds go to the keyring of
+    /// its fetcher.
     #[must_use]
     pub fn new(
         worker: Arc<dyn Worker>,
         owned: Arc<Owned>,
         orders: mpsc::Sender<Control>,
-        settings: Settings,
+        steering: Steering,
         keyring: Keyring,
     ) -> Self {
-        let known = Mutex::new(SeedsRead { last: 0, round: 1, last_site: 0, settings });
-        WorkerStore { seeds: Seeds { worker: worker.clone(), orders, keyring, known }, worker, owned }
+        let Steering { changes, settings, read, engine } = steering;
+        let known = Mutex::new(SeedsRead { last: 0, round: 1, last_site: 0, changes, settings });
+        let seeds = Seeds { worker: worker.clone(), orders, keyring, known };
+        WorkerStore { seeds, worker, owned, steering: engine, read }
+    }
+
+    /// Sends changed settings to the engine. Links are judged by them from then on.
+    ///
+    /// # Errors
+    /// The store failed, or this program cannot read the settings.
+    pub fn look_for_changes(&self) -> Result<Option<Changing>, StoreError> {
+        let known = self.seeds.known().changes;
+        let Some(InForce { changes: number, settings }) = self.worker.in_force(Some(known))? else { return Ok(None) };
+        let settings = (self.read)(&settings)?;
+        self.seeds.known().change(number, settings.clone());
+        let (is_done, done) = oneshot::channel();
+        // The engine is gone only when the run has ended. Nothing is locked here, since its writer thread looks for seeds.
+        let change = Change::Settings(Box::new(settings));
+        let _ = self.steering.blocking_send(Steered { change, done: is_done });
+        Ok(Some(Changing { number, done }))
+    }
+
+    /// How long a group gets no requests after its owner changed: the longest delay that all sites have. A site keeps a longer Crawl-delay
+    /// by its record.
+    #[must_use]
+    pub fn quiet(&self) -> Duration {
+        let known = self.seeds.known();
+        let politeness = &known.settings.site_rules.politeness;
+        politeness.delay.max(politeness.ip_delay)
     }
 
     /// Sends new seeds and a new round to the engine, and passwords to the fetcher.
@@ -163,7 +216,9 @@ struct SeedsRead {
     round: u32,
     /// The number of the last site of one that the keyring has.
     last_site: i64,
-    /// With all of them.
+    /// The number of the change after which the settings are in force.
+    changes: i64,
+    /// With all seeds.
     settings: Settings,
 }
 
@@ -222,6 +277,12 @@ impl Seeds {
 }
 
 impl SeedsRead {
+    fn change(&mut self, changes: i64, settings: Settings) {
+        let before = std::mem::replace(&mut self.settings, settings);
+        self.settings.filter.scope = before.filter.scope;
+        self.changes = changes;
+    }
+
     fn includes(&self, url: &CanonicalUrl) -> bool {
         let Settings { filter, site_rules, .. } = &self.settings;
         filter.judge(url).is_ok() && site_rules.traps.broken_by(url).is_none()

@@ -117,6 +117,20 @@ pub struct Member {
     pub groups: u64,
 }
 
+/// The settings of a crawl after a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// The number of the change, or [`InForce::SET_UP`].
+    pub changes: i64,
+    /// The settings, a `crawl.toml`.
+    pub settings: String,
+}
+
+impl InForce {
+    /// No change was made since the crawl was set up.
+    pub const SET_UP: i64 = 0;
+}
+
 /// Additions of servers to a crawl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct News {

@@ -7,7 +7,8 @@ use store::{Batch, Committed, CrawlView, Entry, StoreError};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use crate::{
-    Bids, Epoch, GroupName, LeaseStatus, Member, News, Owned, Placed, SeedSite, WorkerError, WorkerId, WrittenSegment,
+    Bids, Epoch, GroupName, InForce, LeaseStatus, Member, News, Owned, Placed, SeedSite, WorkerError, WorkerId,
+    WrittenSegment,
 };
 
 /// A worker on the shared state: its lease, its groups, and commits that are refused once it no longer owns them.
@@ -160,11 +161,17 @@ pub trait Worker: Send + Sync {
     /// The store failed.
     fn waiting(&self) -> Result<Vec<(SiteKey, GroupName)>, WorkerError>;
 
-    /// Whether the crawl is paused.
+    /// The settings in force; `None` if they are those after the change `known`.
     ///
     /// # Errors
     /// The store failed.
-    fn is_paused(&self) -> Result<bool, WorkerError>;
+    fn in_force(&self, known: Option<i64>) -> Result<Option<InForce>, StoreError>;
+
+    /// Reports that this worker goes by all changes up to this number.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn goes_by(&self, changes: i64) -> Result<(), StoreError>;
 
     /// Commits as [`store::Store::commit`], if it still owns the groups of all sites with visits in the batch.
     ///

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::{Mutex, PoisonError, Weak};
 
 use anyhow::{Context, anyhow, bail};
@@ -70,6 +71,53 @@ impl Change {
         Ok(Change::Set(lines))
     }
 
+    /// The change in words: what is done, and what to. Patterns, sites, `SITE=DELAY`, URLs, or lines of settings.
+    #[must_use]
+    pub fn words(&self) -> (&'static str, Vec<String>) {
+        let sites = |sites: &[SiteName]| sites.iter().map(ToString::to_string).collect();
+        match self {
+            Change::Pause => ("pause", Vec::new()),
+            Change::Resume => ("resume", Vec::new()),
+            Change::Stop => ("stop", Vec::new()),
+            Change::Exclude(patterns) => ("exclude", patterns.clone()),
+            Change::Include(patterns) => ("include", patterns.clone()),
+            Change::Hold(names) => ("hold", sites(names)),
+            Change::Release(names) => ("release", sites(names)),
+            Change::DelayFor(delays) => ("delay", delays.iter().map(ToString::to_string).collect()),
+            Change::Seeds(seeds) => ("seeds", seeds.clone()),
+            Change::Set(given) => ("set", given.lines().map(str::to_owned).collect()),
+        }
+    }
+
+    /// The change that [`Change::words`] says.
+    ///
+    /// # Errors
+    /// They say none.
+    pub fn from_words(what: &str, to: &[String]) -> anyhow::Result<Self> {
+        fn each<T: FromStr<Err = String>>(texts: &[String]) -> anyhow::Result<Vec<T>> {
+            texts.iter().map(|text| text.parse().map_err(usage)).collect()
+        }
+        let takes_none = matches!(what, "pause" | "resume" | "stop");
+        if takes_none != to.is_empty() {
+            bail!(usage(format!("{what}: {}", if takes_none { "takes no values" } else { "values are missing" })));
+        }
+        Ok(match what {
+            "pause" => Change::Pause,
+            "resume" => Change::Resume,
+            "stop" => Change::Stop,
+            "exclude" => Change::Exclude(to.to_vec()),
+            "include" => Change::Include(to.to_vec()),
+            "hold" => Change::Hold(each(to)?),
+            "release" => Change::Release(each(to)?),
+            "delay" => Change::DelayFor(each(to)?),
+            "seeds" => Change::Seeds(to.to_vec()),
+            "set" => Change::Set(to.iter().map(|line| format!("{line}\n")).collect()),
+            other => bail!(usage(format!(
+                "`{other}` is no change; possible are pause, resume, stop, exclude, include, hold, release, delay, seeds, set"
+            ))),
+        })
+    }
+
     /// The options after the change; `None` if it does not change options.
     ///
     /// # Errors
@@ -108,8 +156,8 @@ impl Change {
     /// It cannot be used, or not while the crawl runs.
     pub fn plan(&self, options: &Options) -> anyhow::Result<Option<Plan>> {
         let Some(changed) = self.of(options)? else { return Ok(None) };
-        let plan = Plan::new(&changed)?;
-        let fixed: Vec<String> = plan.options.differing_keys(options)?.into_iter().collect();
+        // Before files are read that it names.
+        let fixed: Vec<String> = changed.differing_keys(options)?.into_iter().collect();
         let fixed: Vec<&str> = fixed.iter().map(String::as_str).filter(|key| !CHANGEABLE.contains(key)).collect();
         if !fixed.is_empty() {
             bail!(usage(format!(
@@ -117,7 +165,7 @@ impl Change {
                 fixed.join(", ")
             )));
         }
-        Ok(Some(plan))
+        Ok(Some(Plan::new(&changed)?))
     }
 }
 
@@ -131,19 +179,11 @@ fn extend<T: Clone + PartialEq>(all: &mut Vec<T>, more: &[T]) {
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |f: &mut fmt::Formatter<'_>, what: &str, all: &[String]| write!(f, "{what} {}", all.join(" "));
-        let texts = |sites: &[SiteName]| sites.iter().map(ToString::to_string).collect::<Vec<_>>();
-        match self {
-            Change::Pause => f.write_str("pause"),
-            Change::Resume => f.write_str("resume"),
-            Change::Stop => f.write_str("stop"),
-            Change::Exclude(patterns) => list(f, "exclude", patterns),
-            Change::Include(patterns) => list(f, "include", patterns),
-            Change::Hold(sites) => list(f, "hold", &texts(sites)),
-            Change::Release(sites) => list(f, "release", &texts(sites)),
-            Change::DelayFor(delays) => list(f, "delay", &delays.iter().map(ToString::to_string).collect::<Vec<_>>()),
-            Change::Seeds(seeds) => list(f, "seeds", seeds),
-            Change::Set(given) => write!(f, "set {}", given.trim_end().replace('\n', ", ")),
+        let (what, to) = self.words();
+        let between = if matches!(self, Change::Set(_)) { ", " } else { " " };
+        match to.is_empty() {
+            true => f.write_str(what),
+            false => write!(f, "{what} {}", to.join(between)),
         }
     }
 }
@@ -377,4 +417,46 @@ impl Affected {
 /// The notice for a crawl that begins while it is paused.
 pub(crate) fn paused(dir: &CrawlDir, options: &Options) -> Option<Notice> {
     (options.paused == Some(true)).then(|| Notice::Paused(dir.root().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_say_every_change() {
+        let site = |text: &str| text.parse::<SiteName>().expect("a site");
+        let delay = SiteDelay { site: site("a.test"), delay: "5s".parse().expect("a delay") };
+        for (change, shown) in [
+            (Change::Pause, "pause"),
+            (Change::Resume, "resume"),
+            (Change::Stop, "stop"),
+            (Change::Exclude(vec!["*.pdf".to_owned(), "*/x/*".to_owned()]), "exclude *.pdf */x/*"),
+            (Change::Include(vec!["*/docs/*".to_owned()]), "include */docs/*"),
+            (Change::Hold(vec![site("a.test"), site("https://b.test:81")]), "hold a.test https://b.test:81"),
+            (Change::Release(vec![site("a.test")]), "release a.test"),
+            (Change::DelayFor(vec![delay]), "delay a.test=5s"),
+            (Change::Seeds(vec!["http://a.test/".to_owned()]), "seeds http://a.test/"),
+            (Change::Set("delay = \"5s\"\npatience = \"1h\"\n".to_owned()), "set delay = \"5s\", patience = \"1h\""),
+        ] {
+            let (what, to) = change.words();
+            assert_eq!(Change::from_words(what, &to).expect("a change"), change);
+            assert_eq!(change.to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn words_that_say_no_change_are_refused() {
+        for (what, to, why) in [
+            ("paus", &["x"][..], "`paus` is no change"),
+            ("pause", &["x"], "pause: takes no values"),
+            ("hold", &[], "hold: values are missing"),
+            ("hold", &["a.test/x"], "`a.test/x` is no site"),
+            ("delay", &["5s"], "`5s` is not like example.org=5s"),
+        ] {
+            let to: Vec<String> = to.iter().map(ToString::to_string).collect();
+            let error = Change::from_words(what, &to).expect_err(why).to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
 }

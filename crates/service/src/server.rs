@@ -1,15 +1,17 @@
 //! `argiope server`: what clients ask of a crawl by several workers, answered from the database. It keeps nothing itself: there may be
 //! several, and the crawl goes on without any.
 //!
-//! [`service`] answers, [`crawling`] is its longest answer, [`rounds`] begins a round; [`json`] says the same in JSON, and [`serving`] has the routes of its two [ports](crate::port).
+//! [`service`] answers, [`crawling`] is its longest answer, [`rounds`] begins a round, [`steering`] changes the crawl; [`json`] says the same in JSON, and [`serving`] has the routes of its two [ports](crate::port).
 
 mod crawling;
 mod json;
+mod listing;
 mod pulse;
 mod rounds;
 mod service;
 mod serving;
 pub mod setup;
+mod steering;
 
 pub use service::Service;
 pub use serving::{clients, workers};

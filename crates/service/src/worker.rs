@@ -17,7 +17,7 @@ mod scratch;
 mod sealing;
 
 use std::net::{IpAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +37,7 @@ use crate::metrics::Watched;
 use crate::queries::{self, Endpoint, fetch_from};
 use settings::options::Options;
 use settings::plan::Plan;
+use settings::secrets_file::Secrets;
 
 pub use scratch::Scratch;
 
@@ -53,9 +54,12 @@ pub struct Crew {
     crawl_id: String,
     /// The database and the schema in words, for who answers questions.
     state: queries::State,
-    options: Options,
+    /// The settings as the crawl was set up.
+    settings: String,
+    /// The browser on this machine.
+    browser: Option<PathBuf>,
     placement: Placement,
-    lease: Duration,
+    times: Times,
     archive: Arc<SharedArchive>,
 }
 
@@ -65,37 +69,36 @@ impl Crew {
     /// # Errors
     /// It cannot be used; the archive cannot be written.
     pub fn new(joining: &Joining, browser: Option<PathBuf>) -> anyhow::Result<Self> {
-        let (options, _) = Options::of_others(&joining.settings).context("the server's settings cannot be read")?;
-        let options = Options { browser, ..options };
         // What cannot be used here is said before this worker joins the others, who would wait for the end of its lease.
-        let plan = Plan::new(&options)?;
+        let plan = plan(&joining.settings, browser.as_deref(), &Secrets::default())?;
         Fetcher::new(plan.fetch, Arc::new(|| Timestamp(0)))?;
         if plan.settings.render.is_some() {
             render::Settings::find_browser(plan.options.browser.as_deref())?;
         }
         let archive = SharedArchive::open(&joining.archive)?;
         archive.check()?;
+        let lease = Duration::from_secs_f64(joining.lease_seconds);
         Ok(Crew {
             address: Address::parse(&joining.store)?,
             schema: joining.store_schema.parse()?,
             crawl_id: joining.crawl_id.clone(),
             state: queries::State { store: joining.store.clone(), schema: joining.store_schema.clone() },
-            options,
+            settings: joining.settings.clone(),
+            browser,
             placement: match joining.placement {
                 joining::Placement::Latency => Placement::Latency,
                 joining::Placement::Hash => Placement::Hash,
             },
-            lease: Duration::from_secs_f64(joining.lease_seconds),
+            times: Times { ttl: lease, grace: lease / GRACE_SHARE },
             archive: Arc::new(archive),
         })
     }
+}
 
-    /// A group that changed hands is quiet for the longest delay that all sites have; a longer Crawl-delay of its own a site keeps by
-    /// its record.
-    fn times(&self, plan: &Plan) -> Times {
-        let politeness = &plan.settings.site_rules.politeness;
-        Times { ttl: self.lease, grace: self.lease / GRACE_SHARE, quiet: politeness.delay.max(politeness.ip_delay) }
-    }
+/// The plan of the settings of the crawl, with secrets, and with the browser on this machine.
+fn plan(settings: &str, browser: Option<&Path>, secrets: &Secrets) -> anyhow::Result<Plan> {
+    let (options, _) = Options::of_others(settings).context("the settings of the crawl cannot be read")?;
+    Plan::new(&secrets.put_into(Options { browser: browser.map(Path::to_owned), ..options }))
 }
 
 /// A worker's process.

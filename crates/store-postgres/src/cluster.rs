@@ -19,14 +19,15 @@ mod control;
 mod secrets;
 mod segments;
 mod statements;
+mod steered;
 mod visited;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use coordination::{
-    Bid, Bids, Epoch, GroupName, LeaseStatus, Member, News, Owned, Placed, SeedSite, Worker, WorkerError, WorkerId,
-    WrittenSegment,
+    Bid, Bids, Epoch, GroupName, InForce, LeaseStatus, Member, News, Owned, Placed, SeedSite, Worker, WorkerError,
+    WorkerId, WrittenSegment,
 };
 use database::Address;
 use model::{Candidate, ContentDigest, PayloadDigest, Position, Queued, SiteRecord, Visit};
@@ -45,6 +46,7 @@ use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
 pub use control::{Control, Counts, Domain, Outcomes, Reach, Setup, Shared, Window};
+pub use steered::GoingBy;
 pub use visited::Visited;
 
 /// A worker.
@@ -236,9 +238,12 @@ impl Worker for PostgresWorker {
         Ok(rows.iter().map(site_and_group).collect::<Result<_, _>>()?)
     }
 
-    fn is_paused(&self) -> Result<bool, WorkerError> {
-        let rows = self.session.query("asking whether the crawl is paused", statements::IS_PAUSED, Vec::new())?;
-        Ok(rows.first().map(|row| Columns::of("crawl", row).next()).transpose()?.unwrap_or(false))
+    fn in_force(&self, known: Option<i64>) -> Result<Option<InForce>, StoreError> {
+        steered::in_force(&self.session, known)
+    }
+
+    fn goes_by(&self, changes: i64) -> Result<(), StoreError> {
+        steered::goes_by(&self.session, self.id, changes)
     }
 
     fn commit(&self, fence: &[(GroupName, Epoch)], seeds: i64, batch: &Batch) -> Result<Committed, WorkerError> {

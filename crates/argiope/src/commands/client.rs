@@ -12,6 +12,7 @@ use api::crawler_client::CrawlerClient;
 use api::{
     AddSeedsRequest, AgainRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest, GetWorkersRequest,
     LinksRequest, OverlapRequest, PageRankRequest, PauseRequest, ResumeRequest, SearchRequest, StatsRequest,
+    SteerRequest, UrlsRequest,
 };
 use clap::{Args, Subcommand};
 use printable::write_json_line;
@@ -22,6 +23,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Code, Request, Status};
 
+use super::steer::What;
 use service::access::{ClientAccess, Proof};
 use settings::units::Span;
 use settings::usage;
@@ -127,6 +129,24 @@ enum Method {
         /// The URL
         url: String,
     },
+    /// List the URLs of the crawl
+    Urls {
+        /// Only URLs of this site: example.org, or https://example.org:8443
+        #[arg(long, value_name = "SITE", default_value = "")]
+        site: String,
+        /// Only URLs in this state: waiting, or an outcome such as http_error; may be repeated
+        #[arg(long, value_name = "STATE")]
+        state: Vec<String>,
+        /// Only URLs that match a pattern; may be repeated
+        #[arg(long, value_name = "PATTERN")]
+        only: Vec<String>,
+        /// Only URLs after this one, as an earlier answer says
+        #[arg(long, value_name = "URL", default_value = "")]
+        after: String,
+        /// How many to show
+        #[arg(long, value_name = "N", default_value_t = 1_000)]
+        limit: u32,
+    },
     /// Begin a round: workers visit known pages again
     Again {
         /// Only URLs whose last visit is at least so long ago
@@ -140,7 +160,16 @@ enum Method {
     Watch(watching::Watching),
     /// Show the progress of the crawl
     Stats,
-    /// Stop all requests to web servers until `resume`
+    /// Change the crawl: settings, patterns, sites on hold, seeds
+    Steer {
+        /// Change nothing; count the URLs that the change affects
+        #[arg(long)]
+        dry_run: bool,
+        /// What to change
+        #[command(subcommand)]
+        what: What,
+    },
+    /// Fetch nothing new until `resume`
     Pause,
     /// End a pause
     Resume,
@@ -255,6 +284,11 @@ impl Session {
                 let answer = client.explain(ExplainRequest { url }).await?;
                 self.tell(&answer.into_inner())
             }
+            Method::Urls { site, state, only, after, limit } => {
+                let request = UrlsRequest { site, states: state, patterns: only, after, limit };
+                let answer = client.urls(request).await?;
+                self.tell(&answer.into_inner())
+            }
             Method::Again { older_than, only } => {
                 let older_than = older_than.map_or(0.0, |span| span.0.as_secs_f64());
                 let answer = client.again(AgainRequest { older_than, only, ..AgainRequest::default() }).await?;
@@ -263,6 +297,12 @@ impl Session {
             Method::Watch(watching) => watching.watch(self).await,
             Method::Stats => {
                 let answer = client.stats(StatsRequest {}).await?;
+                self.tell(&answer.into_inner())
+            }
+            Method::Steer { dry_run, what } => {
+                let (change, to) = what.change()?.words();
+                let request = SteerRequest { change: change.to_owned(), to, dry_run };
+                let answer = client.steer(request).await?;
                 self.tell(&answer.into_inner())
             }
             Method::Pause => {

@@ -24,7 +24,7 @@ use settings::store_address::StoreAddress;
 use settings::units::Span;
 use settings::usage;
 
-use service::server::setup::{At, Crawl, Given, reset, set_up};
+use service::server::setup::{At, Crawl, Given, check, reset, set_up};
 
 /// Leases that make sense: a shorter one ends while a worker waits for the database, a longer one keeps sites of a lost worker idle.
 const LEASE_MIN: Duration = Duration::from_secs(1);
@@ -106,7 +106,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
         placement,
     };
     let addresses = (to_clients.local_addr()?, to_workers.local_addr()?);
-    let service = Service::new(control, plan, guard.token());
+    let service = Service::new(control, plan.settings.canonical, guard.token());
     let (client_routes, worker_routes) = (clients(service)?, workers(&joining)?);
     runtime.block_on(async {
         let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
@@ -129,28 +129,6 @@ fn tell((clients, workers): (std::net::SocketAddr, std::net::SocketAddr), json: 
         let mut out = std::io::stdout().lock();
         write_json_line(&mut out, &json!({"clients": clients.to_string(), "workers": workers.to_string()}))?;
         out.flush()?;
-    }
-    Ok(())
-}
-
-/// Refuses what makes no sense where several processes crawl.
-fn check(given: &Options) -> anyhow::Result<()> {
-    let limits = [
-        ("max-pages", given.max_pages.is_some()),
-        ("max-bytes", given.max_bytes.is_some()),
-        ("max-time", given.max_time.is_some()),
-    ];
-    if let Some((flag, _)) = limits.into_iter().find(|(_, is_given)| *is_given) {
-        bail!(usage(format!(
-            "--{flag}: no part of the cluster counts for all workers; `argiope client pause` stops them"
-        )));
-    }
-    if given.sandbox == Some(true) {
-        bail!(usage("--sandbox: the test web lives in one process; workers reach one that `argiope testweb` serves"));
-    }
-    let without = [("no-archive", given.no_archive == Some(true)), ("no-dataset", given.no_dataset == Some(true))];
-    if let Some((flag, _)) = without.into_iter().find(|(_, is_given)| *is_given) {
-        bail!(usage(format!("--{flag}: a crawl by several workers needs both, to answer questions about its pages")));
     }
     Ok(())
 }

@@ -96,7 +96,11 @@ impl What {
         }
     }
 
-    fn change(self) -> anyhow::Result<Change> {
+    /// The change.
+    ///
+    /// # Errors
+    /// Nothing is to be set.
+    pub fn change(self) -> anyhow::Result<Change> {
         Ok(match self {
             What::Pause => Change::Pause,
             What::Resume => Change::Resume,

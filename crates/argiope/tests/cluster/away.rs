@@ -14,7 +14,7 @@ const TOLD_WITHIN: Duration = Duration::from_secs(30);
 /// Asks everything at the same time. Each has to be told that the database does not answer.
 #[expect(clippy::disallowed_methods, reason = "how long a client waits is what is tested")]
 fn all_are_told(server: &Served) {
-    let asked: [(&str, Value); 8] = [
+    let asked: [(&str, Value); 9] = [
         ("GetWorkers", json!({})),
         ("Crawl", json!({"url": "http://a.test/", "depth": 1})),
         ("AddSeeds", json!({"urls": ["http://a.test/"]})),
@@ -23,6 +23,7 @@ fn all_are_told(server: &Served) {
         ("Explain", json!({"url": "http://a.test/"})),
         ("Stats", json!({})),
         ("Pause", json!({})),
+        ("Urls", json!({})),
     ];
     thread::scope(|scope| {
         for (method, request) in &asked {

@@ -21,6 +21,7 @@ mod seeds;
 mod served;
 mod setup;
 mod sitemaps;
+mod steered;
 mod told;
 mod visited;
 mod watched;

@@ -107,12 +107,18 @@ impl Working {
                 self.shared.is_gone.store(true, SeqCst);
                 return;
             }
-            let is_paused = self.control.shared().expect("read").is_some_and(|shared| shared.is_paused);
-            if is_paused || self.work() == 0 {
+            if self.is_paused() || self.work() == 0 {
                 std::thread::sleep(LOOK_AFTER);
             }
         }
         self.worker.gone().expect("gone");
+    }
+
+    /// Goes by the last change.
+    fn is_paused(&self) -> bool {
+        let in_force = self.control.in_force(None).expect("read").expect("set up");
+        self.worker.goes_by(in_force.changes).expect("told");
+        toml::from_str::<Options>(&in_force.settings).expect("settings").paused == Some(true)
     }
 
     /// Crawls a little of everything that is its own. Says how many URLs that were.

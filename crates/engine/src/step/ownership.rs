@@ -12,13 +12,17 @@ impl State {
     /// Takes notice of sites whose queues in the store have changed.
     pub(super) fn sites_changed(&mut self, now: Timestamp, sites: &[SiteKey], taken_over: bool) {
         for site in sites {
-            self.released.remove(site);
-            self.spent.remove(site);
             if taken_over {
                 self.asides.remove(*site);
                 self.places.forget(*site);
                 self.taken_over.insert(*site, now);
             }
+            // It stays released until it is on hold no more.
+            if self.settings.held_sites.contains(site) {
+                continue;
+            }
+            self.released.remove(site);
+            self.spent.remove(site);
             match self.sites.get_mut(site) {
                 Some(Slot::Loading(loading)) => (loading.changed, loading.leaving) = (true, false),
                 Some(Slot::Here(front)) => {

@@ -172,7 +172,7 @@ struct CallState {
 
 impl Crawling {
     pub(super) async fn begin(service: Service, seed: Seed) -> Result<Self, Status> {
-        let (plan, url) = (service.plan(), seed.candidate.url.clone());
+        let (plan, url) = (service.plan().await?, seed.candidate.url.clone());
         let area = Area::of(&plan.settings, std::slice::from_ref(&url));
         seed.tell();
         service.ask(move |control| area.add(control, &[seed], &plan.settings)).await?;
@@ -187,7 +187,7 @@ impl Crawling {
         let mut after = LOOK_AFTER_MIN;
         let mut told = None;
         loop {
-            let (plan, seed) = (self.service.plan(), self.seed.clone());
+            let (plan, seed) = (self.service.plan().await?, self.seed.clone());
             let standing = self.service.ask(move |control| CallState::of(control, &plan.settings, &seed)).await?;
             if standing.is_done {
                 return self.response(standing).await;

@@ -41,8 +41,10 @@ pub(super) fn routes(service: &Service) -> Router {
         "Search" search;
         "Links" links;
         "Explain" explain;
+        "Urls" urls;
         "Again" again;
         "Stats" stats;
+        "Steer" steer;
         "Pause" pause;
         "Resume" resume;
         "Drain" drain;

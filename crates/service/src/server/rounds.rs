@@ -30,7 +30,7 @@ pub(super) async fn begin(service: &Service, request: AgainRequest) -> Result<Ag
         "" => Default::default(),
         word => word.parse().map_err(wrong)?,
     };
-    let settings = service.plan();
+    let settings = service.plan().await?;
     let notice = service
         .ask(move |control| match usize::try_from(visits).unwrap_or(usize::MAX) {
             0 => Again { older_than: Some(age), only }.begin(control, &settings.settings),

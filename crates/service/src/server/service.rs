@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use api::crawler_server::Crawler;
 use api::{
@@ -10,20 +10,21 @@ use api::{
     DomainsRequest, DomainsResponse, DrainRequest, DrainResponse, ExplainRequest, ExplainResponse, GetWorkersRequest,
     GetWorkersResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest,
     PageRankResponse, PauseRequest, PauseResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse,
-    StatsRequest, StatsResponse,
+    StatsRequest, StatsResponse, SteerRequest, SteerResponse, UrlsRequest, UrlsResponse,
 };
-use coordination::{Member, WorkerId};
+use coordination::{InForce, Member, WorkerId};
+use crawl::Change;
 use model::Candidate;
 use store::{CrawlView, Entry, StoreError};
 use store_postgres::cluster::{Control, Domain, Reach};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
-use weburl::{CanonicalUrl, SiteKey, UserInfo};
+use weburl::{CanonicalRules, CanonicalUrl, SiteKey, UserInfo};
 
 use super::crawling::{Area, Crawling, Seed};
 use super::pulse::{Pulse, SILENCE_MAX};
-use super::rounds;
+use super::{listing, rounds, steering};
 use crate::queries::{self, Coordinator, Members, QueryError};
 use console::message::message;
 use console::message::one_line;
@@ -41,25 +42,29 @@ const DOMAINS_MAX: u32 = 10_000;
 /// Messages of progress that the client has not read yet, at most. Then it is waited for.
 const PROGRESS_MAX: usize = 4;
 
+/// The number of a change, and the plan after it.
+pub(super) type NumberedPlan = (i64, Arc<Plan>);
+
 /// What answers.
 #[derive(Clone)]
 pub struct Service {
     control: Arc<Control>,
     pulse: Arc<Pulse>,
-    plan: Arc<Plan>,
+    /// The plan last read; none before the first question.
+    in_force: Arc<Mutex<Option<NumberedPlan>>>,
     coordinator: Coordinator,
     crawls: Arc<Semaphore>,
 }
 
 impl Service {
-    /// Answers from the state, for a crawl with this plan; what is asked of pages the workers answer, who know the token.
+    /// Answers from the state, for a crawl whose URLs have these rules; what is asked of pages the workers answer, who know the token.
     #[must_use]
-    pub fn new(control: Control, plan: Plan, token: Option<String>) -> Self {
-        let coordinator = Coordinator::new(plan.settings.canonical.clone(), token);
+    pub fn new(control: Control, canonical: CanonicalRules, token: Option<String>) -> Self {
+        let coordinator = Coordinator::new(canonical, token);
         let crawls = Arc::new(Semaphore::new(CRAWLS_MAX));
         let control = Arc::new(control);
         let pulse = Arc::new(Pulse::of(control.clone()));
-        Service { control, pulse, plan: Arc::new(plan), coordinator, crawls }
+        Service { control, pulse, in_force: Arc::default(), coordinator, crawls }
     }
 
     /// Asks the database, on a thread on which one may wait. Where it does not answer, the question is given up.
@@ -79,13 +84,28 @@ impl Service {
         answered.map_err(|error| Status::unavailable(message(one_line(&error.into()))))
     }
 
-    pub(super) fn plan(&self) -> Arc<Plan> {
-        self.plan.clone()
+    /// The plan in force.
+    pub(super) async fn plan(&self) -> Result<Arc<Plan>, Status> {
+        Ok(self.in_force().await?.1)
+    }
+
+    /// The plan in force, and the number of the last change.
+    pub(super) async fn in_force(&self) -> Result<NumberedPlan, Status> {
+        let last = || self.in_force.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last().as_ref().map(|(changes, _)| *changes);
+        if let Some(InForce { changes, settings }) = self.ask(move |control| control.in_force(known)).await? {
+            let options = toml::from_str(&settings).map_err(anyhow::Error::from);
+            let plan = options.and_then(|options| Plan::new(&options));
+            let plan =
+                plan.map_err(|error| Status::internal(message(format_args!("the settings in force: {error}"))))?;
+            *last() = Some((changes, Arc::new(plan)));
+        }
+        last().clone().ok_or_else(|| Status::failed_precondition("the crawl is not set up"))
     }
 
     /// Reads a URL.
-    fn url(&self, text: &str) -> Result<CanonicalUrl, Status> {
-        let urls = self.plan.seeds(&[text.to_owned()]);
+    pub(super) fn url(plan: &Plan, text: &str) -> Result<CanonicalUrl, Status> {
+        let urls = plan.seeds(&[text.to_owned()]);
         let url = urls.map_err(|error| Status::invalid_argument(message(error)))?.pop();
         url.ok_or_else(|| Status::invalid_argument("no URL"))
     }
@@ -96,9 +116,9 @@ impl Service {
     }
 
     /// Reads a URL from which the crawl may begin, and the user and password in it.
-    fn seed(&self, text: &str) -> Result<(CanonicalUrl, Option<UserInfo>), Status> {
-        let (url, user) = self.plan.seed(text).map_err(|error| Status::invalid_argument(message(error)))?;
-        let judged = self.plan.settings.filter.judge_seed(&url);
+    fn seed(plan: &Plan, text: &str) -> Result<(CanonicalUrl, Option<UserInfo>), Status> {
+        let (url, user) = plan.seed(text).map_err(|error| Status::invalid_argument(message(error)))?;
+        let judged = plan.settings.filter.judge_seed(&url);
         judged.map_err(|rule| {
             Status::failed_precondition(message(format_args!("{url} does not belong to this crawl: {rule}")))
         })?;
@@ -154,9 +174,10 @@ impl Service {
     }
 
     /// Where a crawl from a URL begins, so that it ends `depth` links from there.
-    fn begin(&self, request: &CrawlRequest) -> Result<Seed, Status> {
-        let (url, user) = self.seed(&request.url)?;
-        let bottom = self.plan.settings.depth_max.unwrap_or(u32::MAX);
+    async fn begin(&self, request: &CrawlRequest) -> Result<Seed, Status> {
+        let plan = self.plan().await?;
+        let (url, user) = Service::seed(&plan, &request.url)?;
+        let bottom = plan.settings.depth_max.unwrap_or(u32::MAX);
         let depth = request.depth.unwrap_or(bottom);
         let Some(begins_at) = bottom.checked_sub(depth) else {
             return Err(Status::invalid_argument(format!(
@@ -164,6 +185,27 @@ impl Service {
             )));
         };
         Ok(Seed { candidate: Candidate { depth: begins_at, ..Candidate::seed(url) }, user })
+    }
+
+    /// Adds seeds. Returns how many of them are new.
+    pub(super) async fn add(&self, urls: &[String]) -> Result<u64, Status> {
+        if urls.len() > SEEDS_MAX {
+            return Err(Status::invalid_argument(format!("more than {SEEDS_MAX} seeds: add them in several requests")));
+        }
+        let plan = self.plan().await?;
+        let seed = |text: &String| {
+            let (url, user) = Service::seed(&plan, text)?;
+            Ok::<_, Status>(Seed { candidate: Candidate::seed(url), user })
+        };
+        let seeds: Vec<Seed> = urls.iter().map(seed).collect::<Result<_, _>>()?;
+        seeds.iter().for_each(Seed::tell);
+        let mut added = 0;
+        for seeds in seeds.chunks(SEEDS_COMMITTED_MAX) {
+            let urls: Vec<CanonicalUrl> = seeds.iter().map(|seed| seed.candidate.url.clone()).collect();
+            let (plan, area, seeds) = (plan.clone(), Area::of(&plan.settings, &urls), seeds.to_vec());
+            added += self.ask(move |control| area.add(control, &seeds, &plan.settings)).await?;
+        }
+        Ok(added)
     }
 
     async fn crawl_to_the_end(
@@ -174,7 +216,7 @@ impl Service {
         let _permit = self.crawls.clone().try_acquire_owned().map_err(|_| {
             Status::resource_exhausted(format!("{CRAWLS_MAX} calls of Crawl are under way: try again later"))
         })?;
-        let seed = self.begin(&request)?;
+        let seed = self.begin(&request).await?;
         Crawling::begin(self.clone(), seed).await?.wait(progress).await
     }
 }
@@ -203,7 +245,7 @@ impl Crawler for Service {
     async fn crawl_progress(&self, request: Request<CrawlRequest>) -> Result<Response<Progress>, Status> {
         let request = request.into_inner();
         // Errors of the request are returned at once, not in the stream.
-        self.begin(&request)?;
+        self.begin(&request).await?;
         let (sender, receiver) = mpsc::channel(PROGRESS_MAX);
         let service = self.clone();
         tokio::spawn(async move {
@@ -223,22 +265,7 @@ impl Crawler for Service {
     }
 
     async fn add_seeds(&self, request: Request<AddSeedsRequest>) -> Result<Response<AddSeedsResponse>, Status> {
-        let AddSeedsRequest { urls } = request.into_inner();
-        if urls.len() > SEEDS_MAX {
-            return Err(Status::invalid_argument(format!("more than {SEEDS_MAX} seeds: add them in several requests")));
-        }
-        let seed = |text: &String| {
-            let (url, user) = self.seed(text)?;
-            Ok::<_, Status>(Seed { candidate: Candidate::seed(url), user })
-        };
-        let seeds: Vec<Seed> = urls.iter().map(seed).collect::<Result<_, _>>()?;
-        seeds.iter().for_each(Seed::tell);
-        let mut added = 0;
-        for seeds in seeds.chunks(SEEDS_COMMITTED_MAX) {
-            let urls: Vec<CanonicalUrl> = seeds.iter().map(|seed| seed.candidate.url.clone()).collect();
-            let (plan, area, seeds) = (self.plan(), Area::of(&self.plan.settings, &urls), seeds.to_vec());
-            added += self.ask(move |control| area.add(control, &seeds, &plan.settings)).await?;
-        }
+        let added = self.add(&request.into_inner().urls).await?;
         Ok(Response::new(AddSeedsResponse { added }))
     }
 
@@ -277,12 +304,13 @@ impl Crawler for Service {
 
     async fn explain(&self, request: Request<ExplainRequest>) -> Result<Response<ExplainResponse>, Status> {
         let given = request.into_inner().url;
-        let mut url = self.url(&given)?;
+        let plan = self.plan().await?;
+        let mut url = Service::url(&plan, &given)?;
         let mut entry = self.entry(&url).await?;
         // As by the local command: without a scheme, https is meant where that is what the crawl knows.
         if entry.is_none()
             && !given.contains("://")
-            && let Ok(secure) = self.url(&format!("https://{given}"))
+            && let Ok(secure) = Service::url(&plan, &format!("https://{given}"))
             && let Some(known) = self.entry(&secure).await?
         {
             (url, entry) = (secure, Some(known));
@@ -318,14 +346,18 @@ impl Crawler for Service {
         }))
     }
 
+    async fn urls(&self, request: Request<UrlsRequest>) -> Result<Response<UrlsResponse>, Status> {
+        Ok(Response::new(listing::urls(self, request.into_inner()).await?))
+    }
+
     async fn again(&self, request: Request<AgainRequest>) -> Result<Response<AgainResponse>, Status> {
         Ok(Response::new(rounds::begin(self, request.into_inner()).await?))
     }
 
     async fn stats(&self, _: Request<StatsRequest>) -> Result<Response<StatsResponse>, Status> {
-        let (totals, counts, members, shared) = self
-            .ask(|control| Ok((control.totals()?, control.counts()?, control.members()?, control.shared()?)))
-            .await?;
+        let plan = self.plan().await?;
+        let (totals, counts, members) =
+            self.ask(|control| Ok((control.totals()?, control.counts()?, control.members()?))).await?;
         Ok(Response::new(StatsResponse {
             urls: totals.urls,
             waiting: totals.pending,
@@ -337,19 +369,23 @@ impl Crawler for Service {
             sites_without_group: counts.sites_without_group,
             segments_sealed: counts.segments_sealed,
             segments_open: counts.segments_open,
-            paused: shared.is_some_and(|shared| shared.is_paused),
+            paused: plan.settings.paused,
             round: totals.round.number,
             left_of_round: totals.again,
         }))
     }
 
+    async fn steer(&self, request: Request<SteerRequest>) -> Result<Response<SteerResponse>, Status> {
+        Ok(Response::new(steering::steer(self, request.into_inner()).await?))
+    }
+
     async fn pause(&self, _: Request<PauseRequest>) -> Result<Response<PauseResponse>, Status> {
-        self.ask(|control| control.pause(true)).await?;
+        steering::make(self, Change::Pause).await?;
         Ok(Response::new(PauseResponse {}))
     }
 
     async fn resume(&self, _: Request<ResumeRequest>) -> Result<Response<ResumeResponse>, Status> {
-        self.ask(|control| control.pause(false)).await?;
+        steering::make(self, Change::Resume).await?;
         Ok(Response::new(ResumeResponse {}))
     }
 

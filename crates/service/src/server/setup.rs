@@ -101,6 +101,36 @@ pub fn set_up(control: &Control, given: &Given<'_>, at: &At<'_>) -> anyhow::Resu
     Ok(Crawl { plan, settings: setup.settings, archive: setup.archive, lease: setup.lease, placement })
 }
 
+/// Refuses options that make no sense where several processes crawl.
+///
+/// # Errors
+/// There are some.
+pub fn check(given: &Options) -> anyhow::Result<()> {
+    let limits = [
+        ("max-pages", given.max_pages.is_some()),
+        ("max-bytes", given.max_bytes.is_some()),
+        ("max-time", given.max_time.is_some()),
+    ];
+    if let Some((flag, _)) = limits.into_iter().find(|(_, is_given)| *is_given) {
+        bail!(usage(format!(
+            "--{flag}: no part of the cluster counts for all workers; `argiope client pause` stops them"
+        )));
+    }
+    if given.sandbox == Some(true) {
+        bail!(usage("--sandbox: the test web lives in one process; workers reach one that `argiope testweb` serves"));
+    }
+    let without = [("no-archive", given.no_archive == Some(true)), ("no-dataset", given.no_dataset == Some(true))];
+    if let Some((flag, _)) = without.into_iter().find(|(_, is_given)| *is_given) {
+        bail!(usage(format!("--{flag}: a crawl by several workers needs both, to answer questions about its pages")));
+    }
+    Ok(())
+}
+
+/// Settings as they are stored.
+pub(super) fn stored(options: &Options) -> anyhow::Result<String> {
+    options.to_toml(HEADER)
+}
+
 impl Given<'_> {
     /// What the first server says.
     fn first(&self) -> anyhow::Result<Setup> {
@@ -116,7 +146,7 @@ impl Given<'_> {
             ));
         }
         let plan = Plan::new(&self.options.over(&defaults(self.options))?)?;
-        self.setup(plan.options.to_toml(HEADER)?, archive.to_owned(), &plan)
+        self.setup(stored(&plan.options)?, archive.to_owned(), &plan)
     }
 
     /// What was said before. The lease and the placement of a crawl that an earlier program set up are this server's.
@@ -185,7 +215,7 @@ fn without_secrets(control: &Control, shared: Shared) -> anyhow::Result<Shared> 
     if secrets.is_empty() {
         return Ok(shared);
     }
-    let settings = stored.to_toml(HEADER)?;
+    let settings = self::stored(&stored)?;
     control.keep_secrets(&secrets.to_text()?)?;
     control.replace_settings(&settings)?;
     SharedArchive::open(&shared.archive)?.put_text(dir::SETTINGS, &settings)?;

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use store::Store;
+use store::{Store, StoreError};
 use store_postgres::cluster::PostgresWorker;
 
 use anyhow::Context;
 use archive::Seal;
+use cluster::store::Steering;
 use cluster::{Life, WorkerStore};
+use coordination::InForce;
 use dataset::Layout;
 use engine::clock::Clock;
 use engine::{CrawlError, Ownership, Pin, Progress, RecordError, Recorder, Shell};
@@ -17,12 +19,11 @@ use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 
 use super::sealing::Sealer;
-use super::{LifeOutcome, OtherCrawl, Working};
+use super::{LifeOutcome, OtherCrawl, Working, plan};
 use console::message::tell_all;
 use console::progress::Printer;
 use crawl::live::{Answers, Live};
 use crawl::tables::Writer;
-use settings::plan::Plan;
 use settings::secrets_file::Secrets;
 
 /// Orders waiting for the engine.
@@ -43,26 +44,28 @@ impl Working {
         has_joined: &mut bool,
     ) -> anyhow::Result<LifeOutcome> {
         let crew = &self.crew;
-        let plan = Plan::new(&crew.options)?;
         let dir = self.scratch.emptied()?;
-        dir.write_options(&plan.options)?;
         let life = Life::join(
             |lease| PostgresWorker::join(&crew.address, &crew.schema, &self.name, lease),
-            crew.times(&plan),
+            crew.times,
             crew.placement,
         )?;
         if life.worker().crawl_id() != crew.crawl_id {
             life.worker().gone()?;
             return Err(OtherCrawl { place: format!("schema {} of {}", crew.schema, crew.address.name()) }.into());
         }
+        let set_up = InForce { changes: InForce::SET_UP, settings: crew.settings.clone() };
+        let InForce { changes, settings } = life.worker().in_force(Some(set_up.changes))?.unwrap_or(set_up);
         let life = Arc::new(life);
         // The server tells no secret; they are read again in each life.
         let secrets = life.worker().secrets()?.as_deref().map(Secrets::from_text).transpose()?.unwrap_or_default();
-        let plan = Plan::new(&secrets.put_into(crew.options.clone()))?;
+        let plan = plan(&settings, crew.browser.as_deref(), &secrets)?;
+        dir.write_options(&plan.options)?;
         if let Some(missing) = plan.options.missing_secrets().first() {
             anyhow::bail!("the database has no value for {missing}: start the server with it");
         }
         *has_joined = true;
+        life.worker().goes_by(changes)?;
         console::say!("worker {} at {} has joined", life.id(), self.name);
 
         let (clock, mut notices) = (Clock::start(), Vec::new());
@@ -73,12 +76,18 @@ impl Working {
             None => None,
         };
         let (orders, control) = mpsc::channel(ORDERS_MAX);
-        let settings = plan.settings.clone();
+        let (engine, steered) = mpsc::channel(1);
+        let browser = crew.browser.clone();
+        let read = move |settings: &str| match super::plan(settings, browser.as_deref(), &secrets) {
+            Ok(plan) => Ok(plan.settings),
+            Err(error) => Err(StoreError::Backend { doing: "changing the settings", source: error.into() }),
+        };
+        let steering = Steering { changes, settings: plan.settings.clone(), read: Box::new(read), engine };
         let store = Arc::new(WorkerStore::new(
             life.worker().clone(),
             life.owned().clone(),
             orders.clone(),
-            settings,
+            steering,
             plan.fetch.keyring.clone(),
         ));
         let numbering = life.worker().clone();
@@ -113,6 +122,7 @@ impl Working {
             browsing,
             ownership: Some(ownership),
             sealing: Some(sealing),
+            steering: Some(steered),
             ..Shell::new(plan.settings, fetcher.clone(), recorder, clock)
         };
         let runtime_of_life = runtime.handle().clone();

@@ -48,8 +48,6 @@ pub struct Shared {
     pub settings: String,
     /// Where the archive is, a URL.
     pub archive: String,
-    /// No server of the web is asked at the moment.
-    pub is_paused: bool,
     /// How long a lease of a worker lasts. Not known of a crawl of an earlier format before it is set up again.
     pub lease: Option<Duration>,
     /// By what politeness groups are given to workers; known as the lease is.
@@ -180,15 +178,6 @@ impl Control {
         ];
         self.session.query("setting the crawl up", statements::SET_UP, parameters)?;
         self.shared()?.ok_or_else(|| damaged("crawl", "it cannot be written to"))
-    }
-
-    /// Lets nobody ask anything from now on, or again.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn pause(&self, is_paused: bool) -> Result<(), StoreError> {
-        self.session.query("pausing the crawl", statements::PAUSE, vec![Box::new(is_paused)])?;
-        Ok(())
     }
 
     /// Makes URLs seeds and puts them into the queue, nearer if they were there by a longer way.
@@ -492,10 +481,10 @@ fn writer(address: &Address, schema: &Schema) -> Result<(Writer, String), StoreE
 
 fn shared(row: &Row) -> Result<Shared, StoreError> {
     let mut columns = Columns::of("crawl", row);
-    let (settings, archive, is_paused) = (columns.next()?, columns.next()?, columns.next()?);
+    let (settings, archive) = (columns.next()?, columns.next()?);
     let lease = columns.next::<Option<f64>>()?.map(Duration::try_from_secs_f64);
     let lease = lease.transpose().map_err(|error| damaged("crawl", error))?;
-    Ok(Shared { settings, archive, is_paused, lease, placement: columns.next()? })
+    Ok(Shared { settings, archive, lease, placement: columns.next()? })
 }
 
 fn domain(row: &Row) -> Result<Domain, StoreError> {

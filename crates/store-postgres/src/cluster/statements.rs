@@ -97,7 +97,6 @@ pub(super) const HINTS: &str = "WITH told AS (
 pub(super) const WAITING: &str = "SELECT s.site_key, s.politeness_group
     FROM politeness_group g JOIN site s ON s.politeness_group = g.name
     WHERE g.owner = $1 AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)";
-pub(super) const IS_PAUSED: &str = "SELECT is_paused FROM crawl";
 pub(super) const NEWS: &str = "SELECT m.round, s.number, coalesce(u.depth, 0), s.url
     FROM meta m LEFT JOIN (seed s LEFT JOIN url u ON u.site_key = s.site_key AND u.url_key = s.url_key) ON s.number > $1
     ORDER BY s.number";

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use coordination::{GroupName, Worker};
+use coordination::{GroupName, InForce, Worker};
 use model::{Candidate, Outcome, Timestamp, Via, Visit};
 use store::{Batch, CrawlView, Store};
-use store_postgres::cluster::{Control, PostgresWorker, Reach, Setup};
+use store_postgres::cluster::{Control, GoingBy, PostgresWorker, Reach, Setup};
 use testdb::{Postgres, until};
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -62,6 +62,43 @@ fn a_crawl_of_an_earlier_format_is_told_what_workers_agree_on_once() {
 }
 
 #[test]
+fn changes_come_one_after_the_other_and_workers_say_which_they_go_by() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (control, worker) = (open(&place), join(&place));
+    assert_eq!(control.in_force(None).expect("read"), None, "nothing is set up");
+    control.set_up(&setup("depth = 3", 20)).expect("set up");
+    let in_force = |changes, settings: &str| Some(InForce { changes, settings: settings.to_owned() });
+    assert_eq!(control.in_force(None).expect("read"), in_force(InForce::SET_UP, "depth = 3"));
+    assert_eq!(worker.in_force(Some(InForce::SET_UP)).expect("read"), None);
+    let change = |after, settings, at, text| control.change(after, settings, Timestamp(at), text).expect("asked");
+    assert_eq!(change(0, Some("paused = true"), 7, "\"pause\""), Some(1));
+    assert_eq!(change(0, Some("paused = false"), 8, "\"resume\""), None, "another was made meanwhile");
+    assert_eq!(change(1, None, 9, "\"stop\""), Some(2));
+    assert_eq!(worker.in_force(Some(1)).expect("read"), in_force(2, "paused = true"));
+    let texts = |max| control.changes(max).expect("read");
+    assert_eq!(texts(1), [(Timestamp(9), "\"stop\"".to_owned())]);
+    assert_eq!(texts(9).first(), Some(&(Timestamp(7), "\"pause\"".to_owned())));
+    assert_eq!(control.going_by(2).expect("asked"), GoingBy { going: 0, behind: 1 });
+    worker.goes_by(2).expect("told");
+    assert_eq!(control.going_by(2).expect("asked"), GoingBy { going: 1, behind: 0 });
+    assert_eq!(control.shared().expect("read").map(|shared| shared.settings).as_deref(), Some("depth = 3"));
+}
+
+#[test]
+fn a_crawl_that_an_earlier_program_paused_stays_paused() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    open(&place).set_up(&setup("depth = 3", 20)).expect("set up");
+    let earlier = "SET search_path = {};
+        ALTER TABLE crawl DROP in_force, DROP changes, ADD is_paused boolean NOT NULL DEFAULT true;
+        ALTER TABLE worker DROP changes; DROP TABLE change; UPDATE meta SET version = 13";
+    server.client().batch_execute(&earlier.replace("{}", place.schema.as_str())).expect("the schema");
+    let in_force = open(&place).in_force(None).expect("read").expect("set up");
+    assert_eq!(in_force.settings, "paused = true\ndepth = 3");
+}
+
+#[test]
 fn a_crawl_is_forgotten_by_its_id_and_only_while_nobody_has_it_open() {
     let server = Postgres::start();
     let place = Place::on(&server);
@@ -111,10 +148,7 @@ fn a_crawl_that_a_single_process_began_goes_on_with_workers() {
     let control = open(&place);
     assert_eq!(control.shared().expect("read"), None);
     let shared = control.set_up(&setup("depth = 3", 20)).expect("set up");
-    assert_eq!(
-        (shared.settings.as_str(), shared.archive.as_str(), shared.is_paused),
-        ("depth = 3", "file:///a", false)
-    );
+    assert_eq!((shared.settings.as_str(), shared.archive.as_str()), ("depth = 3", "file:///a"));
     assert_eq!((shared.lease, shared.placement.as_deref()), (Some(Duration::from_secs(20)), Some("hash")));
     assert_eq!(control.counts().expect("counted").sites_without_group, 2);
     // The first to set it up is right.

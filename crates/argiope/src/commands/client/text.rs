@@ -5,8 +5,9 @@ use std::io::{Result, Write};
 use api::{
     AddSeedsResponse, AgainResponse, CrawlResponse, DomainsResponse, DrainResponse, ExplainResponse,
     GetWorkersResponse, Link, LinksResponse, OverlapResponse, PageRankResponse, PauseResponse, ResumeResponse,
-    SearchResponse, StatsResponse, Worker,
+    SearchResponse, StatsResponse, SteerResponse, Url, UrlsResponse, Worker,
 };
+use crawl::Affected;
 use printable::Printable;
 
 use crate::commands::rank::shown;
@@ -134,6 +135,23 @@ impl Text for ExplainResponse {
     }
 }
 
+impl Text for UrlsResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        for Url { url, state, reason, .. } in &self.urls {
+            write!(out, "{state:>16}  {}", Printable(url))?;
+            match reason.as_str() {
+                "" => writeln!(out)?,
+                reason => writeln!(out, "  ({})", Printable(reason))?,
+            }
+        }
+        write!(out, "{}", counted(self.urls.len() as u64, "URL"))?;
+        match self.next.as_str() {
+            "" => writeln!(out),
+            next => writeln!(out, "; there may be more: --after {}", Printable(next)),
+        }
+    }
+}
+
 impl Text for StatsResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
         if self.paused {
@@ -152,6 +170,22 @@ impl Text for StatsResponse {
         writeln!(out, "{}", counted(self.workers, "worker"))?;
         let groups = counted(self.groups_without_owner, "group");
         writeln!(out, "{groups} without an owner, {} without a group", counted(self.sites_without_group, "site"))
+    }
+}
+
+impl Text for SteerResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        if self.at.is_empty() {
+            let affected = Affected { queued: self.queued, fetched: self.fetched };
+            return writeln!(out, "{affected}");
+        }
+        match (self.workers, self.workers_behind) {
+            (0, 0) => writeln!(out, "noted; it counts for the workers that join"),
+            (going, 0) => writeln!(out, "in force with {}", counted(going, "worker")),
+            (going, behind) => {
+                writeln!(out, "noted; in force with {}, not yet with {behind}", counted(going, "worker"))
+            }
+        }
     }
 }
 

@@ -129,8 +129,11 @@ fn nothing_is_asked_of_a_site_on_hold_and_the_rest_of_it_is_fetched_afterwards()
     let held_sites = [url("http://a.test/").key().site].into();
     change(&mut crawl, &Settings { held_sites, ..settings.clone() });
     answer_one_of(&mut crawl, "http://a.test/", 200, &[]);
-    crawl.wait(Duration::from_secs(5));
-    assert_eq!(asked_of(&crawl, "http://a.test/"), None);
+    for taken_over in [false, true] {
+        crawl.happen(Event::SitesChanged { sites: vec![url("http://a.test/").key().site], taken_over });
+        crawl.wait(Duration::from_secs(5));
+        assert_eq!(asked_of(&crawl, "http://a.test/"), None);
+    }
     change(&mut crawl, &settings);
     answer_all(&mut crawl, 20);
     assert_eq!(outcomes(&crawl).len(), SEEDS.len());

@@ -3,11 +3,10 @@
 pub(super) const WRITER: &str = "INSERT INTO writer (writer, process, number)
         VALUES (hashtextextended(gen_random_uuid()::text, 0), gen_random_uuid(), 0)
     RETURNING writer, process::text";
-pub(super) const SHARED: &str = "SELECT settings, archive, is_paused, lease_seconds, placement FROM crawl";
+pub(super) const SHARED: &str = "SELECT settings, archive, lease_seconds, placement FROM crawl";
 pub(super) const SET_UP: &str = "SELECT set_up($1, $2, $3, $4, $5)";
 pub(super) const FORGET: &str = "SELECT forget($1)";
 pub(super) const BEAT: &str = "SELECT 1";
-pub(super) const PAUSE: &str = "UPDATE crawl SET is_paused = $1";
 pub(super) const COUNT_SEEDS: &str = "SELECT count(*) FROM unnest($1::bigint[], $2::bigint[]) AS k(site, url)
     JOIN seed s ON s.site_key = k.site AND s.url_key = k.url";
 pub(super) const ADMIT: &str = "SELECT admit($1, $2)";

@@ -1,0 +1,120 @@
+//! A crawl by several workers is steered: a change is in force with all of them when it is confirmed.
+
+use serde_json::{Value, json};
+use testdb::until;
+use testweb::{Reply, Web, from_fn};
+
+use crate::lab::{Lab, Laid};
+
+/// Sites, each on an address of its own.
+const HOSTS: [&str; 3] = ["a.test", "b.test", "c.test"];
+/// Pages of a site, besides its root. Their paths are their numbers.
+const PAGES: u64 = 20;
+/// Pages whose number begins with 1.
+const ONES: u64 = 11;
+
+/// Sites whose roots link to all their pages.
+fn web() -> Web {
+    let links: String = (0..PAGES).map(|n| format!("<a href=/{n}>page {n}</a> ")).collect();
+    HOSTS.iter().fold(Web::new(), |web, host| {
+        let root = format!("<!doctype html><title>Root of {host}</title>{links}");
+        web.site(
+            host,
+            from_fn(move |request| match request.path() {
+                "/" => Reply::new(200).header("Content-Type", "text/html").body(root.clone()),
+                "/robots.txt" => Reply::new(404),
+                path => Reply::new(200).header("Content-Type", "text/html").body(format!("<p>{path} of {host}")),
+            }),
+        )
+    })
+}
+
+fn steer(lab: &Lab, change: &[&str]) -> Value {
+    lab.served.asked(&[&["steer"], change].concat())
+}
+
+fn outcome(lab: &Lab, name: &str) -> u64 {
+    lab.served.asked(&["stats"])["outcomes"][name].as_u64().unwrap_or_default()
+}
+
+fn is_asked(lab: &Lab, host: &str) -> bool {
+    lab.web.log().iter().any(|entry| entry.host == host)
+}
+
+#[test]
+fn every_worker_goes_by_a_change_when_it_is_confirmed() {
+    let lab = Lab::new(Laid::apart(web(), &HOSTS), &[]);
+    let _workers = [lab.worker(), lab.worker()];
+    let told = steer(&lab, &["pause"]);
+    assert_eq!((&told["workers"], &told["workers_behind"]), (&json!(2), &json!(0)));
+    assert_eq!(lab.served.asked(&["stats"])["paused"], json!(true));
+    let seeds = HOSTS.map(|host| format!("http://{host}/"));
+    assert_eq!(steer(&lab, &["seeds", &seeds[0], &seeds[1], &seeds[2]])["workers"], 2);
+    until("all sites to have an owner", || {
+        lab.number("SELECT count(*) FROM argiope.politeness_group WHERE owner <> 0") == 3
+    });
+    let affected = steer(&lab, &["--dry-run", "exclude", "*/c.test/*", "http://b*"]);
+    assert_eq!((&affected["queued"], &affected["at"]), (&json!(2), &json!("")));
+    steer(&lab, &["exclude", "*/1*"]);
+    steer(&lab, &["hold", "b.test"]);
+    assert!(lab.web.log().is_empty(), "nothing is fetched during a pause");
+
+    // A worker that joins goes by the changes made before.
+    let _third = lab.worker();
+    assert_eq!(steer(&lab, &["resume"])["workers"], 3);
+    let two_sites = 2 * (1 + PAGES - ONES);
+    until("the pages of two sites", || outcome(&lab, "html") == two_sites);
+    until("the links to be judged", || outcome(&lab, "excluded") == 2 * ONES);
+    assert!(!is_asked(&lab, "b.test"), "it is on hold");
+    assert_eq!(lab.served.asked(&["stats"])["waiting"], 1);
+    let listed = |arguments: &[&str]| {
+        let told = lab.served.asked(&[&["urls"], arguments].concat());
+        let urls = told["urls"].as_array().expect("URLs").clone();
+        (urls.len() as u64, urls, told["next"].as_str().expect("a URL or nothing").to_owned())
+    };
+    let (waiting, urls, _) = listed(&["--state", "waiting"]);
+    assert_eq!((waiting, &urls[0]["url"]), (1, &json!("http://b.test/")));
+    let excluded = ["--site", "a.test", "--state", "excluded", "--limit", "6"];
+    let (first, urls, next) = listed(&excluded);
+    assert_eq!((first, &urls[0]["reason"]), (6, &json!("exclude */1*")));
+    let (second, ..) = listed(&[&excluded[..], &["--after", &next]].concat());
+    assert_eq!(first + second, ONES);
+    assert_eq!(listed(&["--only", "http://c.test/2*"]).0, 1);
+    let refused = lab.served.refused(&["urls", "--state", "lost"]);
+    assert!(refused.contains("`lost` is no state of a URL; possible are waiting, html"), "{refused}");
+    steer(&lab, &["release", "b.test"]);
+    until("the pages of the third", || outcome(&lab, "html") == two_sites / 2 * 3);
+    assert!(lab.web.log().iter().all(|entry| !entry.target.starts_with("/1")), "they are excluded");
+}
+
+#[test]
+fn changes_are_kept_by_the_database_and_wrong_ones_are_refused() {
+    let mut lab = Lab::new(Laid::apart(web(), &HOSTS), &[]);
+    let text = |lab: &Lab, change: &[&str]| lab.served.client(&[&["steer"], change].concat()).stdout;
+    assert_eq!(text(&lab, &["pause"]), "noted; it counts for the workers that join\n");
+    let (status, told) = lab.served.post("Steer", &json!({"change": "set", "to": ["delay = \"7s\""]}));
+    assert_eq!((status, &told["workers"]), (200, &json!(0)));
+    for (change, why) in [
+        (json!({"change": "paus", "to": ["x"]}), "`paus` is no change; possible are pause, resume"),
+        (json!({"change": "exclude"}), "exclude: values are missing"),
+        (json!({"change": "release", "to": ["a.test"]}), "a.test is not on hold"),
+        (json!({"change": "set", "to": ["max-pages = 5"]}), "--max-pages: no part of the cluster counts"),
+        (json!({"change": "set", "to": ["exclude-file = \"/etc/passwd\""]}), "exclude-file: workers have no such file"),
+        (json!({"change": "set", "to": ["ca-cert = [\"/etc/passwd\"]"]}), "ca-cert cannot change while a crawl runs"),
+        (json!({"change": "set", "to": ["user-agent = \"x\""]}), "user-agent cannot change while a crawl runs"),
+        (json!({"change": "seeds", "to": ["http://me:secret@a.test/"]}), "a seed with a user name or password"),
+    ] {
+        let (status, told) = lab.served.post("Steer", &change);
+        assert!(status == 400 && told["error"].as_str().is_some_and(|error| error.contains(why)), "{change}: {told}");
+    }
+    let changes = lab.query("SELECT number, change FROM argiope.change ORDER BY number");
+    let changes: Vec<(i64, String)> = changes.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let expect = [(1, r#""pause""#), (2, r#"{"set":"delay = \"7s\"\n"}"#)].map(|(n, text)| (n, text.to_owned()));
+    assert_eq!(changes, expect);
+    // The options of the first server are still those of the crawl.
+    let url = lab.database.lock().expect("nobody panicked").url();
+    lab.served.kill();
+    let again = [&["--store", &url, "--no-sitemaps", "--deny-private=false"], &lab.web.arguments()[..]].concat();
+    lab.served = crate::served::Served::start_as(&again);
+    assert_eq!(lab.served.asked(&["stats"])["paused"], json!(true));
+}

@@ -1,0 +1,224 @@
+//! The URLs of a crawl, by site, state or pattern, in pages of bounded size.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use model::{Outcome, Visit};
+use store::{CrawlView, Entry, StoreError};
+use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
+
+/// URLs that one answer looks at, at most: so an answer comes in time, whatever is chosen.
+const LOOKED_AT_MAX: usize = 100_000;
+/// URLs read from the state at once.
+const ENTRIES_AT_ONCE: usize = 2_048;
+
+/// What becomes or became of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// It waits in the queue for its first visit.
+    Waiting,
+    /// It has this outcome.
+    Ended(Outcome),
+}
+
+impl State {
+    fn of(entry: &Entry) -> Self {
+        entry.visit.as_ref().map_or(State::Waiting, |visit| State::Ended(visit.outcome))
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            State::Waiting => "waiting",
+            State::Ended(outcome) => outcome.as_str(),
+        }
+    }
+}
+
+impl FromStr for State {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = std::iter::once(State::Waiting).chain(Outcome::ALL.iter().copied().map(State::Ended));
+        let words = || all.clone().map(State::as_str).collect::<Vec<_>>().join(", ");
+        let state = all.clone().find(|state| state.as_str() == text);
+        state.ok_or_else(|| format!("`{text}` is no state of a URL; possible are {}", words()))
+    }
+}
+
+/// The URLs that are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Only of these sites; of all if there are none.
+    pub sites: BTreeSet<SiteKey>,
+    /// Only in these states; in all if there are none.
+    pub states: BTreeSet<State>,
+    /// Only those that match one of these patterns; all without patterns.
+    pub patterns: Vec<Pattern>,
+}
+
+/// A URL, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The URL.
+    pub url: CanonicalUrl,
+    /// Links from a seed.
+    pub depth: u32,
+    /// What becomes or became of it.
+    pub state: State,
+    /// Its last visit.
+    pub visit: Option<Visit>,
+}
+
+/// A page of the answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// The URLs, in the order of their keys.
+    pub urls: Vec<Listed>,
+    /// The URL after which the next page begins; `None` after the last page.
+    pub next: Option<CanonicalUrl>,
+}
+
+impl Selection {
+    /// The first `max` URLs of the selection after a URL. A page has fewer URLs, or none, if [`Page::next`] comes first: an answer looks at
+    /// 100,000 URLs.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn page(&self, view: &dyn CrawlView, after: Option<UrlKey>, max: usize) -> Result<Page, StoreError> {
+        let mut page = Page::default();
+        let (mut looked_at, mut last) = (0, after);
+        loop {
+            let Some(from) = self.next_from(last) else { return Ok(page) };
+            let entries = view.scan(from, ENTRIES_AT_ONCE)?;
+            let Some(end) = entries.last() else { return Ok(page) };
+            last = Some(end.candidate.url.key());
+            for entry in entries {
+                let key = entry.candidate.url.key();
+                if !self.is_of_sites(key.site) {
+                    // The next site is looked up by its key.
+                    last = Some(key);
+                    break;
+                }
+                looked_at += 1;
+                let url = entry.candidate.url.clone();
+                page.urls.extend(self.listed(entry));
+                if page.urls.len() >= max || looked_at >= LOOKED_AT_MAX {
+                    page.next = Some(url);
+                    return Ok(page);
+                }
+            }
+        }
+    }
+
+    /// Where to read on behind a key: there, or at the next site of the selection. `None`: there is no more. `Some(None)` is the beginning.
+    #[expect(clippy::option_option, reason = "the end, and the beginning")]
+    fn next_from(&self, last: Option<UrlKey>) -> Option<Option<UrlKey>> {
+        if self.sites.is_empty() || last.is_some_and(|last| self.sites.contains(&last.site)) {
+            return Some(last);
+        }
+        let next = match last {
+            None => self.sites.first(),
+            Some(last) => self.sites.range(last.site..).next(),
+        };
+        // Behind the largest key before the site.
+        next.map(|site| site.0.checked_sub(1).map(|before| UrlKey { site: SiteKey(before), url: u64::MAX }))
+    }
+
+    fn is_of_sites(&self, site: SiteKey) -> bool {
+        self.sites.is_empty() || self.sites.contains(&site)
+    }
+
+    fn listed(&self, entry: Entry) -> Option<Listed> {
+        let state = State::of(&entry);
+        let url = entry.candidate.url;
+        let is_chosen = (self.states.is_empty() || self.states.contains(&state))
+            && (self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(url.as_str())));
+        is_chosen.then_some(Listed { url, depth: entry.candidate.depth, state, visit: entry.visit })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Candidate, Timestamp};
+    use store::{Batch, MemoryStore, Store};
+    use weburl::CanonicalRules;
+
+    use super::*;
+
+    fn url(text: &str) -> CanonicalUrl {
+        CanonicalUrl::parse(text, &CanonicalRules::default()).expect("a URL")
+    }
+
+    /// Three sites with four URLs each, of which the first two were visited.
+    fn store() -> MemoryStore {
+        let store = MemoryStore::new();
+        let (mut found, mut visited) = (Batch::default(), Batch::default());
+        for site in ["http://a.test", "http://b.test", "https://a.test"] {
+            for n in 0..4 {
+                found.found.push(Candidate::seed(url(&format!("{site}/{n}"))));
+            }
+            for (n, outcome) in [(0, Outcome::Html), (1, Outcome::HttpError)] {
+                let key = url(&format!("{site}/{n}")).key();
+                visited.visits.push(Visit::without_fetch(key, outcome, String::new(), Timestamp(1)));
+            }
+        }
+        for batch in [found, visited] {
+            store.commit(&batch).expect("committed");
+        }
+        store
+    }
+
+    /// All URLs of a selection, in pages of so many, as text in alphabetical order.
+    fn all(selection: &Selection, max: usize) -> Vec<String> {
+        let (store, mut found, mut after) = (store(), Vec::new(), None);
+        loop {
+            let page = selection.page(&store, after, max).expect("read");
+            assert!(page.urls.len() <= max);
+            found.extend(page.urls.iter().map(|listed| listed.url.to_string()));
+            match page.next {
+                Some(next) => after = Some(next.key()),
+                None => break,
+            }
+        }
+        found.sort();
+        found
+    }
+
+    fn check(selection: &Selection, expect: &[&str]) {
+        for max in [1, 3, 100] {
+            assert_eq!(all(selection, max), expect, "{selection:?} {max}");
+        }
+    }
+
+    #[test]
+    fn urls_are_chosen_by_site_state_and_pattern() {
+        let sites = |sites: &[&str]| Selection {
+            sites: sites.iter().map(|site| SiteKey::of(site)).collect(),
+            ..Selection::default()
+        };
+        assert_eq!(all(&Selection::default(), 5).len(), 12);
+        check(
+            &sites(&["http://b.test"]),
+            &["http://b.test/0", "http://b.test/1", "http://b.test/2", "http://b.test/3"],
+        );
+        check(&sites(&["http://none.test"]), &[]);
+        let both = sites(&["http://a.test", "https://a.test", "http://none.test"]);
+        let waiting = Selection { states: [State::Waiting].into(), ..both.clone() };
+        check(&waiting, &["http://a.test/2", "http://a.test/3", "https://a.test/2", "https://a.test/3"]);
+        let patterns = vec![Pattern::new("http://*/1").expect("a pattern"), Pattern::new("*b.test/3").expect("one")];
+        check(
+            &Selection { patterns: patterns.clone(), ..Selection::default() },
+            &["http://a.test/1", "http://b.test/1", "http://b.test/3"],
+        );
+        let states = ["http_error", "html"].map(|word| word.parse().expect("a state")).into();
+        check(&Selection { states, patterns, ..both }, &["http://a.test/1"]);
+    }
+
+    #[test]
+    fn a_word_that_is_no_state_is_refused_with_those_that_are() {
+        let error = "html5".parse::<State>().expect_err("no state");
+        assert!(error.starts_with("`html5` is no state of a URL; possible are waiting, html, "), "{error}");
+    }
+}

@@ -1,0 +1,107 @@
+//! `Steer`: a change of the crawl. It is committed first; then every worker goes by it; then it is confirmed.
+//!
+//! What a change does is decided by [`crawl::Change`], as for a crawl by one process.
+
+use std::time::Duration;
+
+use anyhow::bail;
+use api::{SteerRequest, SteerResponse};
+use crawl::{Affected, Change};
+use engine::clock::Clock;
+use settings::plan::Plan;
+use settings::usage;
+use store_postgres::cluster::{Control, GoingBy};
+use tokio::time::Instant;
+use tonic::Status;
+use weburl::UserInfo;
+
+use super::Service;
+use super::setup::{check, stored};
+use console::message::message;
+
+/// How long an answer waits for the workers to go by a change.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+/// How often it is looked whether they do.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Makes a change, or counts what it would affect.
+///
+/// # Errors
+/// The change cannot be used, or the database failed.
+pub(super) async fn steer(service: &Service, request: SteerRequest) -> Result<SteerResponse, Status> {
+    let SteerRequest { change, to, dry_run } = request;
+    let change = Change::from_words(&change, &to).map_err(wrong)?;
+    if dry_run { affected(service, change).await } else { make(service, change).await }
+}
+
+/// Makes a change.
+///
+/// # Errors
+/// As [`steer`].
+pub(super) async fn make(service: &Service, change: Change) -> Result<SteerResponse, Status> {
+    match &change {
+        Change::Seeds(urls) => {
+            if urls.iter().any(|url| UserInfo::of(url).is_some()) {
+                return Err(wrong(usage(
+                    "a seed with a user name or password is for AddSeeds, which keeps the secret",
+                )));
+            }
+            service.add(urls).await?;
+        }
+        Change::Stop => {
+            service.ask(|control| control.members()?.iter().try_for_each(|member| control.drain(member.id))).await?;
+        }
+        _ => {}
+    }
+    let text = serde_json::to_string(&change).map_err(|error| Status::internal(message(error)))?;
+    let at = Clock::start().date();
+    let number = loop {
+        let (changes, plan) = service.in_force().await?;
+        let settings = settings_after(&change, &plan).map_err(wrong)?;
+        let text = text.clone();
+        if let Some(number) =
+            service.ask(move |control| control.change(changes, settings.as_deref(), at, &text)).await?
+        {
+            break number;
+        }
+    };
+    let GoingBy { going, behind } = followed(service, number).await?;
+    console::say!("changed: {change}");
+    Ok(SteerResponse { at: at.to_rfc3339(), workers: going, workers_behind: behind, ..SteerResponse::default() })
+}
+
+/// The settings after a change, as they are stored; `None` if it changes none.
+fn settings_after(change: &Change, plan: &Plan) -> anyhow::Result<Option<String>> {
+    // Before anything is made of it: a client must not learn what is in files of this machine.
+    if change.of(&plan.options)?.is_some_and(|changed| changed.exclude_file.is_some()) {
+        bail!(usage("exclude-file: workers have no such file: `exclude` takes patterns"));
+    }
+    let Some(changed) = change.plan(&plan.options)? else { return Ok(None) };
+    check(&changed.options)?;
+    Ok(Some(stored(&changed.options)?))
+}
+
+/// Waits until all live workers go by a change, or for [`WAIT_MAX`].
+async fn followed(service: &Service, number: i64) -> Result<GoingBy, Status> {
+    let until = Instant::now() + WAIT_MAX;
+    loop {
+        let going_by = service.ask(move |control| control.going_by(number)).await?;
+        if going_by.behind == 0 || Instant::now() >= until {
+            return Ok(going_by);
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+async fn affected(service: &Service, change: Change) -> Result<SteerResponse, Status> {
+    let (_, plan) = service.in_force().await?;
+    settings_after(&change, &plan).map_err(wrong)?;
+    let count = move |control: &Control| Ok(Affected::by(&change, &plan.options, control));
+    let Affected { queued, fetched } =
+        service.ask(count).await?.map_err(|error| Status::unavailable(message(format_args!("{error:#}"))))?;
+    Ok(SteerResponse { queued, fetched, ..SteerResponse::default() })
+}
+
+fn wrong(error: anyhow::Error) -> Status {
+    Status::invalid_argument(message(format_args!("{error:#}")))
+}
