@@ -81,19 +81,22 @@ pub(crate) struct Beginning<'a> {
     forgiveness: Forgiveness<'a>,
     pub(crate) round: Round,
     has_begun: bool,
+    /// URLs that the round before left in the queue.
+    left_before: u64,
 }
 
 impl<'a> Beginning<'a> {
     /// The next round, or the one that was being chosen when a process was killed.
     pub(crate) fn new(store: &'a dyn Store, settings: &'a Settings) -> Result<Self, StoreError> {
         let forgiveness = Forgiveness::now(settings);
-        let last = store.totals()?.round;
+        let Totals { round: last, again, .. } = store.totals()?;
         let has_begun = last.is_choosing;
+        let left_before = if has_begun { 0 } else { again };
         let round = match has_begun {
             true => last,
             false => Round { number: last.number.saturating_add(1), began_at: forgiveness.now, is_choosing: true },
         };
-        Ok(Beginning { store, forgiveness, round, has_begun })
+        Ok(Beginning { store, forgiveness, round, has_begun, left_before })
     }
 
     /// Puts URLs into the queue again. Their sites are tried again, also those that were given up.
@@ -120,6 +123,7 @@ impl<'a> Beginning<'a> {
         let round = Round { is_choosing: false, ..self.round };
         let number = round.number;
         self.store.commit(&Batch { round: Some(round), ..Batch::default() })?;
-        Ok(Notice::RoundBegun { round: number, urls: self.store.totals()?.again })
+        let urls = self.store.totals()?.again.saturating_sub(self.left_before);
+        Ok(Notice::RoundBegun { round: number, urls })
     }
 }

@@ -13,7 +13,7 @@ use model::{Purpose, SiteRecord, Timestamp, Visit};
 use store::{CrawlView, Entry, Store, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::again::Beginning;
+use crate::again::{Beginning, going_on};
 use crate::{Notice, Waits};
 
 /// Entries read from the state at once.
@@ -157,6 +157,17 @@ impl Ord for Candidate {
     }
 }
 
+/// URLs of a site that are left of the round.
+fn left_of(store: &dyn Store, site: SiteKey) -> Result<u64, StoreError> {
+    let (mut left, mut after) = (0, None);
+    loop {
+        let queue = store.pending(site, after, ENTRIES_AT_ONCE)?;
+        let Some(last) = queue.last() else { return Ok(left) };
+        after = Some(last.candidate.position());
+        left += queue.iter().filter(|queued| queued.again.is_some()).count() as u64;
+    }
+}
+
 impl Schedule {
     /// Begins a round with the pages whose visits are worth most. It reads the state twice: once to learn how fast the pages of each site
     /// change, once to choose. Pages that cannot be requested now are not chosen: those of sites on hold or in trouble, and those that a
@@ -180,6 +191,19 @@ impl Schedule {
             Notice::RoundOfNothing => Notice::NothingDue(waits),
             notice => notice,
         })
+    }
+
+    /// The current round, if URLs of it are left that can be requested now. Those of sites on hold or in trouble keep no round from
+    /// beginning.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn going_on(&self, store: &dyn Store, settings: &Settings) -> Result<Option<Notice>, StoreError> {
+        let Some(Notice::RoundGoesOn { round, mut urls }) = going_on(store)? else { return Ok(None) };
+        for site in self.closed_sites(store, settings)? {
+            urls = urls.saturating_sub(left_of(store, site)?);
+        }
+        Ok((urls > 0).then_some(Notice::RoundGoesOn { round, urls }))
     }
 
     /// Sites that get no request now.

@@ -21,7 +21,11 @@ const ALL: usize = HOSTS.len() * (PAGES + 1);
 
 /// The pages of all sites: the text, and how often it has changed. A missing one is gone.
 #[derive(Clone, Default)]
-struct Pages(Arc<Mutex<BTreeMap<String, (String, u32)>>>);
+struct Pages {
+    texts: Arc<Mutex<BTreeMap<String, (String, u32)>>>,
+    /// A site that answers nothing but errors.
+    down: Arc<Mutex<Option<&'static str>>>,
+}
 
 impl Pages {
     fn new() -> Self {
@@ -36,17 +40,20 @@ impl Pages {
     }
 
     fn set(&self, host: &str, path: &str, text: &str) {
-        let mut pages = self.0.lock().expect("nobody panicked");
+        let mut pages = self.texts.lock().expect("nobody panicked");
         let version = pages.get(&format!("{host}{path}")).map_or(1, |(_, version)| version + 1);
         pages.insert(format!("{host}{path}"), (text.to_owned(), version));
     }
 
     fn remove(&self, host: &str, path: &str) {
-        self.0.lock().expect("nobody panicked").remove(&format!("{host}{path}"));
+        self.texts.lock().expect("nobody panicked").remove(&format!("{host}{path}"));
     }
 
     fn reply(&self, host: &str, request: &Request) -> Reply {
-        let pages = self.0.lock().expect("nobody panicked");
+        let pages = self.texts.lock().expect("nobody panicked");
+        if *self.down.lock().expect("nobody panicked") == Some(host) {
+            return Reply::new(503);
+        }
         let Some((text, version)) = pages.get(&format!("{host}{}", request.path())) else { return Reply::new(404) };
         let tag = format!("\"{version}\"");
         if request.header("if-none-match") == Some(&tag) {
@@ -208,6 +215,25 @@ fn a_watch_begins_rounds_within_its_budget() {
     let visits = lab.number("SELECT count(*) FROM argiope.any_visit") - i64::try_from(ALL).expect("few");
     assert_eq!(visits.cast_unsigned(), chosen, "{told:?}");
     assert!(asked(&lab.web.log(), before).values().map(Vec::len).sum::<usize>() >= begun.len());
+}
+
+#[test]
+fn a_site_that_is_down_keeps_no_round_from_beginning() {
+    let pages = Pages::new();
+    let (lab, _workers) = pages.crawled(1);
+    *pages.down.lock().expect("nobody panicked") = Some("c.test");
+    let next = |visits: u64| lab.served.post("Again", &json!({"visits": visits})).1;
+    let all = ALL as u64;
+    assert_eq!(next(all), json!({"round": 2, "urls": all, "begun": true}));
+    let mut third = Value::Null;
+    until("the other sites to be visited, and the one that is down to be aside", || {
+        third = next(all);
+        third["begun"] == true
+    });
+    assert_eq!(third, json!({"round": 3, "urls": all / 3 * 2, "begun": true}), "pages of the others");
+    *pages.down.lock().expect("nobody panicked") = None;
+    let told = lab.served.asked(&["stats"]);
+    assert!(told["left_of_round"].as_u64() >= Some(all / 3), "those that are left of round 2 wait: {told}");
 }
 
 #[test]

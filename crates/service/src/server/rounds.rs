@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use api::{AgainRequest, AgainResponse};
-use crawl::again::going_on;
 use crawl::{Again, Notice, Schedule};
 use engine::clock::Clock;
 use settings::plan;
@@ -35,12 +34,12 @@ pub(super) async fn begin(service: &Service, request: AgainRequest) -> Result<Ag
         .ask(move |control| match usize::try_from(visits).unwrap_or(usize::MAX) {
             0 => Again { older_than: Some(age), only }.begin(control, &settings.settings),
             visits => {
-                if let Some(going_on) = going_on(control)? {
-                    return Ok(going_on);
-                }
                 let delay = settings.settings.site_rules.politeness.delay;
                 let schedule = Schedule { importance, visits, every: age, delay, now: Clock::start().date() };
-                schedule.begin(control, &settings.settings)
+                match schedule.going_on(control, &settings.settings)? {
+                    Some(going_on) => Ok(going_on),
+                    None => schedule.begin(control, &settings.settings),
+                }
             }
         })
         .await?;
