@@ -1,11 +1,12 @@
 //! `argiope server`: what clients ask of a crawl by several workers, answered from the database. It keeps nothing itself: there may be
 //! several, and the crawl goes on without any.
 //!
-//! [`service`] answers, [`crawling`] is its longest answer, [`rounds`] begins a round, [`steering`] changes the crawl; [`json`] says the same in JSON, and [`serving`] has the routes of its two [ports](crate::port).
+//! [`methods`] answers, [`service`] is what the answers have in common, [`crawling`] is its longest answer, [`rounds`] begins a round, [`steering`] changes the crawl; [`json`] says the same in JSON, and [`serving`] has the routes of its two [ports](crate::port).
 
 mod crawling;
 mod json;
 mod listing;
+mod methods;
 mod pulse;
 mod rounds;
 mod service;

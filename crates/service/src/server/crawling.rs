@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use api::{CrawlProgressResponse, CrawlResponse};
+use api::{CrawlProgressResponse, CrawlRequest, CrawlResponse};
 use coordination::SeedSite;
 use engine::{Settings, sitemaps_of};
 use frontier::Filter;
@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use tonic::Status;
 use weburl::{CanonicalUrl, Scope, ScopeKind, UrlKey, UserInfo, registrable_domain};
 
-use super::Service;
+use super::service::Service;
 use console::message::tell_all;
 use crawl::keyring;
 
@@ -29,12 +29,17 @@ use crawl::keyring;
 const LOOK_AFTER_MIN: Duration = Duration::from_millis(50);
 const LOOK_AFTER_MAX: Duration = Duration::from_secs(1);
 
+/// Seeds in one request, at most.
+const SEEDS_MAX: usize = 100_000;
+/// Seeds in one commit, at most.
+const SEEDS_COMMITTED_MAX: usize = 1_000;
+
 /// Sitemaps in one commit, at most.
 const FOUND_COMMITTED_MAX: usize = 1_000;
 
 /// What belongs to a crawl because of some seeds.
 #[derive(Clone)]
-pub(super) struct Area {
+struct Area {
     filter: Filter,
     traps: frontier::TrapRules,
     reach: Reach,
@@ -44,7 +49,7 @@ pub(super) struct Area {
 }
 
 impl Area {
-    pub(super) fn of(settings: &Settings, seeds: &[CanonicalUrl]) -> Self {
+    fn of(settings: &Settings, seeds: &[CanonicalUrl]) -> Self {
         let filter = Filter { scope: Scope::new(settings.filter.scope.kind().clone()), ..settings.filter.clone() };
         let traps = settings.site_rules.traps.clone();
         let mut area = Area { filter, traps, reach: Reach::default(), widened: Vec::new(), seeds: Vec::new() };
@@ -94,7 +99,7 @@ impl Area {
     }
 
     /// Adds the seeds, with the users and passwords in some of them. Says how many were none before.
-    pub(super) fn add(&self, control: &Control, seeds: &[Seed], settings: &Settings) -> Result<u64, StoreError> {
+    fn add(&self, control: &Control, seeds: &[Seed], settings: &Settings) -> Result<u64, StoreError> {
         let known = control.count_seeds(&self.seeds)?;
         // Before the seeds: who fetches one knows who may learn what.
         control.keep_seed_sites(&seeds.iter().map(Seed::site).collect::<Vec<_>>())?;
@@ -136,19 +141,33 @@ impl Area {
 /// A seed that a client names.
 #[derive(Clone)]
 pub(super) struct Seed {
-    pub(super) candidate: Candidate,
+    candidate: Candidate,
     /// The user and password in it.
-    pub(super) user: Option<UserInfo>,
+    user: Option<UserInfo>,
 }
 
 impl Seed {
+    /// Where a crawl from a URL begins, so that it ends `depth` links from there.
+    pub(super) async fn of(service: &Service, request: &CrawlRequest) -> Result<Self, Status> {
+        let plan = service.plan().await?;
+        let (url, user) = Service::seed(&plan, &request.url)?;
+        let bottom = plan.settings.depth_max.unwrap_or(u32::MAX);
+        let depth = request.depth.unwrap_or(bottom);
+        let Some(begins_at) = bottom.checked_sub(depth) else {
+            return Err(Status::invalid_argument(format!(
+                "depth {depth}: this crawl goes no deeper than {bottom} links (--depth of the server)"
+            )));
+        };
+        Ok(Seed { candidate: Candidate { depth: begins_at, ..Candidate::seed(url) }, user })
+    }
+
     fn site(&self) -> SeedSite {
         let site = self.candidate.url.site().as_str().to_owned();
         SeedSite { site, user: self.user.as_ref().map(|user| user.as_str().to_owned()) }
     }
 
     /// Says what becomes of user and password.
-    pub(super) fn tell(&self) {
+    fn tell(&self) {
         if self.user.is_some() {
             let notice = keyring::credentials([&self.candidate.url.site()].into_iter(), "the database".to_owned());
             tell_all(notice.as_slice());
@@ -156,8 +175,40 @@ impl Seed {
     }
 }
 
+/// Adds seeds. Returns how many of them are new.
+pub(super) async fn add(service: &Service, urls: &[String]) -> Result<u64, Status> {
+    if urls.len() > SEEDS_MAX {
+        return Err(Status::invalid_argument(format!("more than {SEEDS_MAX} seeds: add them in several requests")));
+    }
+    let plan = service.plan().await?;
+    let seed = |text: &String| {
+        let (url, user) = Service::seed(&plan, text)?;
+        Ok::<_, Status>(Seed { candidate: Candidate::seed(url), user })
+    };
+    let seeds: Vec<Seed> = urls.iter().map(seed).collect::<Result<_, _>>()?;
+    seeds.iter().for_each(Seed::tell);
+    let mut added = 0;
+    for seeds in seeds.chunks(SEEDS_COMMITTED_MAX) {
+        let urls: Vec<CanonicalUrl> = seeds.iter().map(|seed| seed.candidate.url.clone()).collect();
+        let (plan, area, seeds) = (plan.clone(), Area::of(&plan.settings, &urls), seeds.to_vec());
+        added += service.ask(move |control| area.add(control, &seeds, &plan.settings)).await?;
+    }
+    Ok(added)
+}
+
+/// Crawls from a URL to the end.
+pub(super) async fn crawl(
+    service: Service,
+    request: CrawlRequest,
+    progress: Option<mpsc::Sender<Result<CrawlProgressResponse, Status>>>,
+) -> Result<CrawlResponse, Status> {
+    let _permit = service.permit()?;
+    let seed = Seed::of(&service, &request).await?;
+    Crawling::begin(service, seed).await?.wait(progress).await
+}
+
 /// A call under way.
-pub(super) struct Crawling {
+struct Crawling {
     service: Service,
     seed: CanonicalUrl,
 }
@@ -171,7 +222,7 @@ struct CallState {
 }
 
 impl Crawling {
-    pub(super) async fn begin(service: Service, seed: Seed) -> Result<Self, Status> {
+    async fn begin(service: Service, seed: Seed) -> Result<Self, Status> {
         let (plan, url) = (service.plan().await?, seed.candidate.url.clone());
         let area = Area::of(&plan.settings, std::slice::from_ref(&url));
         seed.tell();
@@ -180,7 +231,7 @@ impl Crawling {
     }
 
     /// Waits until nothing is left to do.
-    pub(super) async fn wait(
+    async fn wait(
         self,
         progress: Option<mpsc::Sender<Result<CrawlProgressResponse, Status>>>,
     ) -> Result<CrawlResponse, Status> {

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use tokio_stream::StreamExt;
 use tonic::{Request, Response, Status};
 
-use super::Service;
+use super::service::Service;
 use crate::port::{failure, refused};
 use console::message::message;
 

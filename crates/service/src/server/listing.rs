@@ -6,7 +6,7 @@ use settings::plan;
 use settings::site_name::SiteName;
 use tonic::Status;
 
-use super::Service;
+use super::service::Service;
 use console::message::message;
 
 /// URLs in an answer, unless the request says otherwise, and at most.

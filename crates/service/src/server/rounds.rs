@@ -8,7 +8,7 @@ use engine::clock::Clock;
 use settings::plan;
 use tonic::Status;
 
-use super::Service;
+use super::service::Service;
 use console::message::message;
 
 /// Chooses the pages of a round. The database has them in the queues of their sites when this ends, and the owners of the sites know.

@@ -15,7 +15,8 @@ use tokio::time::Instant;
 use tonic::Status;
 use weburl::UserInfo;
 
-use super::Service;
+use super::crawling;
+use super::service::Service;
 use super::setup::{check, stored};
 use console::message::message;
 
@@ -46,7 +47,7 @@ pub(super) async fn make(service: &Service, change: Change) -> Result<SteerRespo
                     "a seed with a user name or password is for AddSeeds, which keeps the secret",
                 )));
             }
-            service.add(urls).await?;
+            crawling::add(service, urls).await?;
         }
         Change::Stop => {
             service.ask(|control| control.members()?.iter().try_for_each(|member| control.drain(member.id))).await?;

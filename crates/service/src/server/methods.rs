@@ -1,0 +1,209 @@
+//! The methods of the API.
+
+use std::pin::Pin;
+
+use api::crawler_server::Crawler;
+use api::{
+    AddSeedsRequest, AddSeedsResponse, AgainRequest, AgainResponse, CrawlProgressResponse, CrawlRequest, CrawlResponse,
+    DomainsRequest, DomainsResponse, DrainRequest, DrainResponse, ExplainRequest, ExplainResponse, GetWorkersRequest,
+    GetWorkersResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest,
+    PageRankResponse, PauseRequest, PauseResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse,
+    StatsRequest, StatsResponse, SteerRequest, SteerResponse, UrlsRequest, UrlsResponse,
+};
+use crawl::Change;
+use store::{CrawlView, Entry};
+use store_postgres::cluster::{Domain, Reach};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status};
+use weburl::CanonicalUrl;
+
+use super::crawling::{self, Seed};
+use super::service::{Service, worker};
+use super::{listing, rounds, steering};
+
+/// Sites told in one answer, unless the request says otherwise, and at most.
+const DOMAINS_DEFAULT: u32 = 1_000;
+const DOMAINS_MAX: u32 = 10_000;
+/// Messages of progress that the client has not read yet, at most. Then it is waited for.
+const PROGRESS_MAX: usize = 4;
+
+type Progress = Pin<Box<dyn tokio_stream::Stream<Item = Result<CrawlProgressResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl Crawler for Service {
+    type CrawlProgressStream = Progress;
+
+    async fn get_workers(&self, _: Request<GetWorkersRequest>) -> Result<Response<GetWorkersResponse>, Status> {
+        let (members, owned) = self
+            .ask(|control| {
+                let members = control.members()?;
+                let owned = control.sites_owned(&members)?;
+                Ok((members, owned))
+            })
+            .await?;
+        Ok(Response::new(GetWorkersResponse { workers: members.iter().map(|member| worker(member, &owned)).collect() }))
+    }
+
+    async fn crawl(&self, request: Request<CrawlRequest>) -> Result<Response<CrawlResponse>, Status> {
+        Ok(Response::new(crawling::crawl(self.clone(), request.into_inner(), None).await?))
+    }
+
+    async fn crawl_progress(&self, request: Request<CrawlRequest>) -> Result<Response<Progress>, Status> {
+        let request = request.into_inner();
+        // Errors of the request are returned at once, not in the stream.
+        Seed::of(self, &request).await?;
+        let (sender, receiver) = mpsc::channel(PROGRESS_MAX);
+        let service = self.clone();
+        tokio::spawn(async move {
+            let crawled = tokio::select! {
+                crawled = crawling::crawl(service, request, Some(sender.clone())) => crawled,
+                () = sender.closed() => return,
+            };
+            let last = crawled.map(|response| CrawlProgressResponse {
+                waiting: 0,
+                done: response.fetched + response.failed,
+                response: Some(response),
+            });
+            // The client may have gone.
+            let _ = sender.send(last).await;
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+    }
+
+    async fn add_seeds(&self, request: Request<AddSeedsRequest>) -> Result<Response<AddSeedsResponse>, Status> {
+        let added = crawling::add(self, &request.into_inner().urls).await?;
+        Ok(Response::new(AddSeedsResponse { added }))
+    }
+
+    async fn domains(&self, request: Request<DomainsRequest>) -> Result<Response<DomainsResponse>, Status> {
+        let DomainsRequest { worker, after, limit } = request.into_inner();
+        // PostgreSQL holds no such text.
+        if after.contains('\0') {
+            return Err(Status::invalid_argument("after: no site's name has the character U+0000"));
+        }
+        let member = self.worker(worker).await?;
+        let max = if limit == 0 { DOMAINS_DEFAULT } else { limit.min(DOMAINS_MAX) } as usize;
+        let domains = self.ask(move |control| control.domains(member.id, &after, max)).await?;
+        let domains = domains.into_iter().map(|Domain { site, waiting, fetched }| api::Domain {
+            site: site.as_str().to_owned(),
+            waiting,
+            fetched,
+        });
+        Ok(Response::new(DomainsResponse { domains: domains.collect() }))
+    }
+
+    async fn overlap(&self, request: Request<OverlapRequest>) -> Result<Response<OverlapResponse>, Status> {
+        self.put(request.into_inner()).await
+    }
+
+    async fn page_rank(&self, request: Request<PageRankRequest>) -> Result<Response<PageRankResponse>, Status> {
+        self.put(request.into_inner()).await
+    }
+
+    async fn search(&self, request: Request<SearchRequest>) -> Result<Response<SearchResponse>, Status> {
+        self.put(request.into_inner()).await
+    }
+
+    async fn links(&self, request: Request<LinksRequest>) -> Result<Response<LinksResponse>, Status> {
+        self.put(request.into_inner()).await
+    }
+
+    async fn explain(&self, request: Request<ExplainRequest>) -> Result<Response<ExplainResponse>, Status> {
+        let given = request.into_inner().url;
+        let plan = self.plan().await?;
+        let mut url = Service::url(&plan, &given)?;
+        let mut entry = known(self, &url).await?;
+        // As by the local command: without a scheme, https is meant where that is what the crawl knows.
+        if entry.is_none()
+            && !given.contains("://")
+            && let Ok(secure) = Service::url(&plan, &format!("https://{given}"))
+            && let Some(found) = known(self, &secure).await?
+        {
+            (url, entry) = (secure, Some(found));
+        }
+        let (found_on, site) = (entry.as_ref().and_then(|entry| entry.candidate.found_on), url.key().site);
+        let (found_on, waiting) = self
+            .ask(move |control| {
+                let reach = Reach { sites: vec![site], ..Reach::default() };
+                Ok((found_on.map(|key| control.get(key)).transpose()?.flatten(), control.outcomes(&reach)?.waiting))
+            })
+            .await?;
+        let (group, owner) = self.owner(site).await?;
+        let told =
+            ExplainResponse { url: url.to_string(), group, owner, waiting_on_site: waiting, ..Default::default() };
+        let Some(entry) = entry else {
+            return Ok(Response::new(ExplainResponse { state: "unknown".to_owned(), ..told }));
+        };
+        let told = ExplainResponse {
+            state: "waiting".to_owned(),
+            depth: entry.candidate.depth,
+            found_on: found_on.map(|found_on| found_on.candidate.url.to_string()).unwrap_or_default(),
+            ..told
+        };
+        Ok(Response::new(match entry.visit {
+            None => told,
+            Some(visit) => ExplainResponse {
+                state: visit.outcome.to_string(),
+                status: u32::from(visit.status),
+                reason: visit.reason,
+                fetched_at: visit.at.0 as f64 / 1e6,
+                ..told
+            },
+        }))
+    }
+
+    async fn urls(&self, request: Request<UrlsRequest>) -> Result<Response<UrlsResponse>, Status> {
+        Ok(Response::new(listing::urls(self, request.into_inner()).await?))
+    }
+
+    async fn again(&self, request: Request<AgainRequest>) -> Result<Response<AgainResponse>, Status> {
+        Ok(Response::new(rounds::begin(self, request.into_inner()).await?))
+    }
+
+    async fn stats(&self, _: Request<StatsRequest>) -> Result<Response<StatsResponse>, Status> {
+        let plan = self.plan().await?;
+        let (totals, counts, members) =
+            self.ask(|control| Ok((control.totals()?, control.counts()?, control.members()?))).await?;
+        Ok(Response::new(StatsResponse {
+            urls: totals.urls,
+            waiting: totals.pending,
+            sites: totals.sites,
+            bytes: totals.bytes,
+            outcomes: totals.outcomes.iter().map(|(outcome, count)| (outcome.to_string(), *count)).collect(),
+            workers: members.len() as u64,
+            groups_without_owner: counts.groups_without_owner,
+            sites_without_group: counts.sites_without_group,
+            segments_sealed: counts.segments_sealed,
+            segments_open: counts.segments_open,
+            paused: plan.settings.paused,
+            round: totals.round.number,
+            left_of_round: totals.again,
+        }))
+    }
+
+    async fn steer(&self, request: Request<SteerRequest>) -> Result<Response<SteerResponse>, Status> {
+        Ok(Response::new(steering::steer(self, request.into_inner()).await?))
+    }
+
+    async fn pause(&self, _: Request<PauseRequest>) -> Result<Response<PauseResponse>, Status> {
+        steering::make(self, Change::Pause).await?;
+        Ok(Response::new(PauseResponse {}))
+    }
+
+    async fn resume(&self, _: Request<ResumeRequest>) -> Result<Response<ResumeResponse>, Status> {
+        steering::make(self, Change::Resume).await?;
+        Ok(Response::new(ResumeResponse {}))
+    }
+
+    async fn drain(&self, request: Request<DrainRequest>) -> Result<Response<DrainResponse>, Status> {
+        let member = self.worker(request.into_inner().worker).await?;
+        self.ask(move |control| control.drain(member.id)).await?;
+        Ok(Response::new(DrainResponse {}))
+    }
+}
+
+async fn known(service: &Service, url: &CanonicalUrl) -> Result<Option<Entry>, Status> {
+    let key = url.key();
+    service.ask(move |control| control.get(key)).await
+}
