@@ -165,8 +165,8 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
 struct Round {
     /// Visits that the budget still allows. None while nothing was visited.
     left: Option<f64>,
-    /// What is left of it is of sites on hold or in trouble.
-    leaves_closed_sites: bool,
+    /// What is left of it cannot be visited now: its sites are on hold or in trouble, or the budget of the crawl (`--max-pages`) is spent.
+    leaves_rest: bool,
     /// Somebody stopped it.
     is_stopped: bool,
     /// Why nothing was visited, if nothing was.
@@ -232,7 +232,7 @@ fn round(
         Some(left) => left,
         None => args.budget.in_time(first(store.totals()?.round)),
     };
-    if store.totals()?.pending == 0 || before.leaves_closed_sites {
+    if store.totals()?.pending == 0 || before.leaves_rest {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -293,8 +293,8 @@ fn round(
     }
     drop(view);
     let left = (visits - ended.totals.pages_of_round as f64).max(0.0);
-    let leaves_closed_sites = matches!(ended.end, End::Held | End::Waiting(_));
-    Ok(Round { left: Some(left), leaves_closed_sites, is_stopped: ended.end == End::Stopped, waits: None })
+    let leaves_rest = matches!(ended.end, End::Held | End::Waiting(_) | End::Limit(_));
+    Ok(Round { left: Some(left), leaves_rest, is_stopped: ended.end == End::Stopped, waits: None })
 }
 
 /// Says in a line what a round found.

@@ -10,9 +10,8 @@ use std::time::Duration;
 use crawl::CrawlDir;
 use dataset::schema::Table;
 use dataset::{Column, Layout};
-use model::{Outcome, Past, Round, Visit};
+use model::{Outcome, Visit};
 use serde_json::Value;
-use store::Batch;
 use testweb::{Reply, Request, Web};
 
 use crate::binary::{BINARY, Ended, Running};
@@ -25,7 +24,7 @@ const PAGES: usize = 60;
 
 /// What a server says of the content that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Says {
+pub enum Says {
     /// An entity tag that is right.
     Tag,
     /// Only a date that is right.
@@ -50,20 +49,20 @@ struct Page {
 }
 
 /// A request: path, `If-None-Match`, `If-Modified-Since`, and the status of its answer.
-type Asked = (String, Option<String>, Option<String>, u16);
+pub type Asked = (String, Option<String>, Option<String>, u16);
 
 /// A site whose pages can change.
 #[derive(Clone, Default)]
-struct Site {
+pub struct Site {
     pages: Arc<Mutex<BTreeMap<String, Page>>>,
     /// How many there were.
-    replies: Arc<AtomicU64>,
+    pub replies: Arc<AtomicU64>,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Site {
     /// Pages that the root links to.
-    fn new(says: Says, pages: usize) -> Self {
+    pub fn new(says: Says, pages: usize) -> Self {
         let site = Site::default();
         site.link(says, pages);
         (0..pages).for_each(|n| site.set(&format!("/{n}"), says, &format!("<title>{n}</title><p>Page {n}.")));
@@ -71,22 +70,22 @@ impl Site {
     }
 
     /// Sets the root's links.
-    fn link(&self, says: Says, pages: usize) {
+    pub fn link(&self, says: Says, pages: usize) {
         let links: String = (0..pages).map(|n| format!("<a href=/{n}>{n}</a>")).collect();
         self.set("/", says, &links);
     }
 
-    fn set(&self, path: &str, says: Says, text: &str) {
+    pub fn set(&self, path: &str, says: Says, text: &str) {
         self.put(path, says, Some(Ok(text.to_owned())));
     }
 
-    fn put(&self, path: &str, says: Says, content: Option<Result<String, &'static str>>) {
+    pub fn put(&self, path: &str, says: Says, content: Option<Result<String, &'static str>>) {
         let mut pages = self.pages.lock().unwrap();
         let version = pages.get(path).map_or(1, |page| page.version + 1);
         pages.insert(path.to_owned(), Page { says, content, version });
     }
 
-    fn reply(&self, request: &Request) -> Reply {
+    pub fn reply(&self, request: &Request) -> Reply {
         let mut asked = self.asked.lock().unwrap();
         let field = |name: &str| request.header(name).map(str::to_owned);
         let (tag, date) = (field("if-none-match"), field("if-modified-since"));
@@ -125,25 +124,25 @@ impl Site {
     }
 
     /// The requests since this was asked last.
-    fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<Asked> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }
 
     /// How many of these have each status.
-    fn statuses(&self) -> BTreeMap<u16, usize> {
+    pub fn statuses(&self) -> BTreeMap<u16, usize> {
         self.asked().iter().fold(BTreeMap::new(), |mut counts, (_, _, _, status)| {
             *counts.entry(*status).or_default() += 1;
             counts
         })
     }
 
-    fn served(&self) -> Served {
+    pub fn served(&self) -> Served {
         let site = self.clone();
         Served::start(Web::new().site("one.test", testweb::from_fn(move |request: &Request| site.reply(request))))
     }
 }
 
-fn crawl(served: &Served, dir: &Path, more: &[&str]) -> Command {
+pub fn crawl(served: &Served, dir: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(BINARY);
     let politeness = ["--delay", "0", "--ip-delay", "0", "--connections-per-site", "4"];
     command.args(["crawl", "--no-sitemaps", "--progress", "none"]).args(politeness);
@@ -151,27 +150,27 @@ fn crawl(served: &Served, dir: &Path, more: &[&str]) -> Command {
     command
 }
 
-fn run(command: &mut Command) -> Ended {
+pub fn run(command: &mut Command) -> Ended {
     Running::start(command).end()
 }
 
-fn ask(command: &str, dir: &Path, more: &[&str]) -> String {
+pub fn ask(command: &str, dir: &Path, more: &[&str]) -> String {
     run(Command::new(BINARY).arg(command).arg(dir).args(more)).expect_code(0).stdout
 }
 
 /// The changes by path.
-fn changes(dir: &Path, more: &[&str]) -> BTreeMap<String, Value> {
+pub fn changes(dir: &Path, more: &[&str]) -> BTreeMap<String, Value> {
     let told = ask("changes", dir, &[&["--json"], more].concat());
     let changes = told.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     changes.map(|change| (change["url"].as_str().unwrap().replace("http://one.test", ""), change)).collect()
 }
 
-fn kinds(changes: &BTreeMap<String, Value>) -> Vec<(&str, &str)> {
+pub fn kinds(changes: &BTreeMap<String, Value>) -> Vec<(&str, &str)> {
     changes.iter().map(|(path, change)| (path.as_str(), change["change"].as_str().unwrap())).collect()
 }
 
 /// All visits of each URL of the state, the oldest first.
-fn visits(dir: &Path) -> BTreeMap<String, Vec<Visit>> {
+pub fn visits(dir: &Path) -> BTreeMap<String, Vec<Visit>> {
     let dir = CrawlDir::at(dir);
     let store = dir.open_to_read(&dir.options().unwrap()).unwrap();
     let entries = store.scan(None, usize::MAX).unwrap().into_iter();
@@ -183,11 +182,11 @@ fn visits(dir: &Path) -> BTreeMap<String, Vec<Visit>> {
 }
 
 /// The URLs and outcomes of the dataset's rows, those that are current or all, in order.
-fn rows(dir: &Path, is_current: bool) -> Vec<(String, String, i64)> {
+pub fn rows(dir: &Path, is_current: bool) -> Vec<(String, String, i64)> {
     rows_of(&Layout::at(CrawlDir::at(dir).dataset()), is_current)
 }
 
-fn rows_of(layout: &Layout, is_current: bool) -> Vec<(String, String, i64)> {
+pub fn rows_of(layout: &Layout, is_current: bool) -> Vec<(String, String, i64)> {
     let files = layout.files(Table::Pages).unwrap();
     let columns = ["url_key", "url", "outcome", "visit"];
     let batches: Vec<_> = match is_current {
@@ -393,177 +392,6 @@ fn what_is_visited_again_can_be_chosen() {
     let ended = run(&mut crawl(&served, &dir, &["--again", "--max-pages", "1000"])).expect_code(0);
     assert!(ended.stderr.contains("round 3 goes on"), "{}", ended.stderr);
     assert!(visits(&dir).values().all(|visits| visits.last().is_some_and(|visit| visit.round == 3)));
-}
-
-#[test]
-fn pages_are_watched_within_a_budget_until_somebody_stops_it() {
-    let site = Site::new(Says::Tag, 20);
-    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
-    let dir = dirs.path().join("crawl");
-    let watch = |more: &[&str]| {
-        let mut command = Command::new(BINARY);
-        command.arg("watch").arg(&dir).args(["--every", "1s"]).args(more);
-        command
-    };
-    let refused = run(&mut watch(&["--budget", "5/s"])).expect_code(1);
-    assert!(refused.stderr.contains("no such directory"), "{}", refused.stderr);
-    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
-    for (arguments, expect) in [
-        (["--budget", "many"], "is no number of visits in a time"),
-        (["--budget", "0/day"], "is no number of visits in a time"),
-        (["--every", "1ms"], "--budget"),
-    ] {
-        let refused = run(&mut watch(&arguments)).expect_code(2);
-        assert!(refused.stderr.contains(expect), "{arguments:?}: {}", refused.stderr);
-    }
-    site.asked();
-    site.set("/7", Says::Tag, "<title>Seven</title>");
-    // No page is visited again before the time between two rounds has passed.
-    std::thread::sleep(Duration::from_millis(1_500));
-    let ended = run(&mut watch(&["--budget", "6/s", "--rounds", "5"])).expect_code(0);
-    // 30 visits of 21 pages: each has had its turn.
-    let asked = site.asked();
-    assert!((21..=31).contains(&asked.len()), "{}", asked.len());
-    assert_eq!(asked.iter().map(|(path, ..)| path).collect::<BTreeSet<_>>().len(), 21, "{asked:?}");
-    assert_eq!(ended.stdout.lines().count(), 5, "{}", ended.stdout);
-    assert_eq!(ended.stdout.matches("1 changed").count(), 1, "{}", ended.stdout);
-    assert!(ended.stdout.contains("Z round 2: 6 URLs visited"), "{}", ended.stdout);
-    ask("check", &dir, &[]);
-    let running = Running::start(&mut watch(&["--budget", "1/h"]));
-    while running.age() < Duration::from_secs(2) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    running.signal("INT");
-    let ended = running.end().expect_code(3);
-    assert!(ended.stderr.contains("stopped; the same command goes on"), "{}", ended.stderr);
-    assert_eq!(site.asked().len(), 0, "one visit an hour");
-}
-
-#[test]
-fn a_watch_is_alone_waits_for_other_commands_and_is_stopped_between_rounds() {
-    let site = Site::new(Says::Tag, 5);
-    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
-    let dir = dirs.path().join("crawl");
-    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
-    let watch = || {
-        let mut command = Command::new(BINARY);
-        command.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "1/s"]);
-        command
-    };
-    // A process that has the state open to commit.
-    let store = CrawlDir::at(&dir).open_store(&CrawlDir::at(&dir).options().unwrap()).unwrap();
-    let running = Running::start(&mut watch());
-    let lock = dir.join("watch.lock");
-    while !lock.exists() {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    std::thread::sleep(Duration::from_millis(1_500));
-    let second = run(&mut watch()).expect_code(1);
-    assert!(second.stderr.contains("another `argiope watch` runs on it"), "{}", second.stderr);
-    drop(store);
-    site.asked();
-    while site.replies.load(Ordering::Relaxed) < 9 {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let steered = run(Command::new(BINARY).arg("steer").arg(&dir).arg("stop")).expect_code(0);
-    assert!(steered.stdout.contains("stop: "), "{}", steered.stdout);
-    let ended = running.end().expect_code(3);
-    assert!(ended.stderr.contains("this round waits for the next turn"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("stopped; the same command goes on"), "{}", ended.stderr);
-    assert!(!ended.stdout.contains(" 0 URLs visited"), "{}", ended.stdout);
-}
-
-/// Dates the next visit of every page a year ahead, as by a clock that was wrong for a round.
-fn visit_in_a_year(dir: &Path) {
-    let dir = CrawlDir::at(dir);
-    let store = dir.open_store(&dir.options().unwrap()).unwrap();
-    let last = store.scan(None, usize::MAX).unwrap().into_iter().filter_map(|entry| entry.visit);
-    let visits: Vec<Visit> = last
-        .map(|last| {
-            let past = Past { visits: last.past.visits + 1, ..last.past.clone() };
-            let at = last.at + Duration::from_secs(365 * 86_400);
-            let (outcome, content_at, location) = (Outcome::NotModified, Some(last.at), None);
-            Visit { at, outcome, content_at, location, past, round: 2, duplicate_kind: last.kind(), ..last }
-        })
-        .collect();
-    let round = Round { number: 2, began_at: visits[0].at, is_choosing: false };
-    let again = visits.iter().map(|visit| visit.key).collect();
-    store.commit(&Batch { again, round: Some(round), ..Batch::default() }).unwrap();
-    store.commit(&Batch { visits, ..Batch::default() }).unwrap();
-}
-
-#[test]
-fn a_clock_that_was_set_back_makes_no_page_new_and_keeps_none_from_being_watched() {
-    let site = Site::new(Says::Tag, 5);
-    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
-    let dir = dirs.path().join("crawl");
-    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
-    visit_in_a_year(&dir);
-    site.set("/2", Says::Tag, "<title>Two</title>");
-    let mut watch = Command::new(BINARY);
-    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "6/s", "--rounds", "1"]);
-    let ended = run(&mut watch).expect_code(0);
-    assert!(ended.stdout.contains("round 3: 6 URLs visited: 1 changed, 5 unchanged"), "{}", ended.stdout);
-    assert_eq!(kinds(&changes(&dir, &[])), [("/2", "changed")]);
-    run(&mut crawl(&served, &dir, &["--again", "--older-than", "0s"])).expect_code(0);
-    assert_eq!(kinds(&changes(&dir, &[])), [], "another round");
-
-    // Nothing is due, and the watch says so, once.
-    let mut watch = Command::new(BINARY);
-    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "1/day", "--rounds", "3"]);
-    let ended = run(&mut watch).expect_code(0);
-    assert_eq!(ended.stderr.matches("the budget allows the next visit at 20").count(), 1, "{}", ended.stderr);
-    run(Command::new(BINARY).arg("steer").arg(&dir).args(["hold", "one.test"])).expect_code(0);
-    std::thread::sleep(Duration::from_millis(1_100));
-    let mut watch = Command::new(BINARY);
-    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "6/s", "--rounds", "2"]);
-    let ended = run(&mut watch).expect_code(0);
-    let why = "no page is due: 6 pages excluded, or of sites on hold or in trouble";
-    assert_eq!(ended.stderr.matches(why).count(), 1, "{}", ended.stderr);
-}
-
-#[test]
-fn a_site_on_hold_and_an_excluded_part_keep_no_other_page_from_being_watched() {
-    let (open, held) = (Site::new(Says::Tag, 4), Site::new(Says::Tag, 4));
-    let (of_open, of_held) = (open.clone(), held.clone());
-    let web = Web::new().site("one.test", testweb::from_fn(move |request: &Request| of_open.reply(request)));
-    let served = Served::start(web.site("two.test", testweb::from_fn(move |request: &Request| of_held.reply(request))));
-    let dirs = tempfile::tempdir().unwrap();
-    let dir = dirs.path().join("crawl");
-    run(&mut crawl(&served, &dir, &["http://one.test/", "http://two.test/"])).expect_code(0);
-    let steer = |arguments: &[&str]| run(Command::new(BINARY).arg("steer").arg(&dir).args(arguments)).expect_code(0);
-    // A round begins with the site, which is put on hold before its turn.
-    run(&mut crawl(&served, &dir, &["--again", "--hold", "two.test"])).expect_code(3);
-    let told: Value = serde_json::from_str(&ask("status", &dir, &["--json"])).unwrap();
-    assert_eq!(
-        (&told["urls"], &told["frontier"], &told["round"]["left"]),
-        (&10.into(), &0.into(), &5.into()),
-        "{told}"
-    );
-    steer(&["exclude", "*/3"]);
-    drop((open.asked(), held.asked()));
-    std::thread::sleep(Duration::from_millis(1_100));
-    let mut watch = Command::new(BINARY);
-    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "4/s", "--rounds", "4"]);
-    run(&mut watch).expect_code(0);
-    let asked = open.asked();
-    assert!(asked.len() >= 8, "{asked:?}");
-    assert!(asked.iter().all(|(path, ..)| path != "/3"), "{asked:?}");
-    assert!(held.asked().is_empty());
-    steer(&["release", "two.test"]);
-    run(&mut crawl(&served, &dir, &[])).expect_code(0);
-    assert_eq!(held.asked().len(), 4, "what was left of the round, but for what is excluded");
-    // What a rule has come to exclude keeps its visit, in the status and in exports.
-    let told: Value = serde_json::from_str(&ask("status", &dir, &["--json"])).unwrap();
-    assert_eq!(told["outcomes"].get("excluded"), None, "{told}");
-    assert_eq!(ask("export", &dir, &["jsonl", "--outcome", "html", "--outcome", "duplicate"]).lines().count(), 10);
-
-    // Unknown sites are named.
-    let refused = run(Command::new(BINARY).arg("changes").arg(&dir).args(["--site", "tow.test"])).expect_code(2);
-    assert!(refused.stderr.contains("--site: no such site in the crawl: tow.test; nearest: two.test"), "{refused:?}");
-    let told = steer(&["hold", "tow.test"]);
-    assert!(told.stderr.contains("no such site in the crawl: tow.test; nearest: two.test"), "{told:?}");
-    assert_eq!(steer(&["hold", "two.test"]).stderr, "");
 }
 
 #[test]

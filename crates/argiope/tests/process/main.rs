@@ -26,3 +26,4 @@ mod streamed;
 mod told;
 mod unwritten;
 mod usage;
+mod watches;

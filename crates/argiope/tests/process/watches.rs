@@ -1,0 +1,202 @@
+//! `argiope watch`: known pages are visited again and again, within a budget.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crawl::CrawlDir;
+use model::{Outcome, Past, Round, Visit};
+use serde_json::Value;
+use store::Batch;
+use testweb::{Request, Web};
+
+use crate::again::{Says, Site, ask, changes, crawl, kinds, run};
+use crate::binary::{BINARY, Running};
+use crate::served::Served;
+
+#[test]
+fn pages_are_watched_within_a_budget_until_somebody_stops_it() {
+    let site = Site::new(Says::Tag, 20);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let watch = |more: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.arg("watch").arg(&dir).args(["--every", "1s"]).args(more);
+        command
+    };
+    let refused = run(&mut watch(&["--budget", "5/s"])).expect_code(1);
+    assert!(refused.stderr.contains("no such directory"), "{}", refused.stderr);
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    for (arguments, expect) in [
+        (["--budget", "many"], "is no number of visits in a time"),
+        (["--budget", "0/day"], "is no number of visits in a time"),
+        (["--every", "1ms"], "--budget"),
+    ] {
+        let refused = run(&mut watch(&arguments)).expect_code(2);
+        assert!(refused.stderr.contains(expect), "{arguments:?}: {}", refused.stderr);
+    }
+    site.asked();
+    site.set("/7", Says::Tag, "<title>Seven</title>");
+    // No page is visited again before the time between two rounds has passed.
+    std::thread::sleep(Duration::from_millis(1_500));
+    let ended = run(&mut watch(&["--budget", "6/s", "--rounds", "5"])).expect_code(0);
+    // 30 visits of 21 pages: each has had its turn.
+    let asked = site.asked();
+    assert!((21..=31).contains(&asked.len()), "{}", asked.len());
+    assert_eq!(asked.iter().map(|(path, ..)| path).collect::<BTreeSet<_>>().len(), 21, "{asked:?}");
+    assert_eq!(ended.stdout.lines().count(), 5, "{}", ended.stdout);
+    assert_eq!(ended.stdout.matches("1 changed").count(), 1, "{}", ended.stdout);
+    assert!(ended.stdout.contains("Z round 2: 6 URLs visited"), "{}", ended.stdout);
+    ask("check", &dir, &[]);
+    let running = Running::start(&mut watch(&["--budget", "1/h"]));
+    while running.age() < Duration::from_secs(2) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    running.signal("INT");
+    let ended = running.end().expect_code(3);
+    assert!(ended.stderr.contains("stopped; the same command goes on"), "{}", ended.stderr);
+    assert_eq!(site.asked().len(), 0, "one visit an hour");
+}
+
+#[test]
+fn a_watch_is_alone_waits_for_other_commands_and_is_stopped_between_rounds() {
+    let site = Site::new(Says::Tag, 5);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    let watch = || {
+        let mut command = Command::new(BINARY);
+        command.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "1/s"]);
+        command
+    };
+    // A process that has the state open to commit.
+    let store = CrawlDir::at(&dir).open_store(&CrawlDir::at(&dir).options().unwrap()).unwrap();
+    let running = Running::start(&mut watch());
+    let lock = dir.join("watch.lock");
+    while !lock.exists() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(1_500));
+    let second = run(&mut watch()).expect_code(1);
+    assert!(second.stderr.contains("another `argiope watch` runs on it"), "{}", second.stderr);
+    drop(store);
+    site.asked();
+    while site.replies.load(Ordering::Relaxed) < 9 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let steered = run(Command::new(BINARY).arg("steer").arg(&dir).arg("stop")).expect_code(0);
+    assert!(steered.stdout.contains("stop: "), "{}", steered.stdout);
+    let ended = running.end().expect_code(3);
+    assert!(ended.stderr.contains("this round waits for the next turn"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("stopped; the same command goes on"), "{}", ended.stderr);
+    assert!(!ended.stdout.contains(" 0 URLs visited"), "{}", ended.stdout);
+}
+
+/// Dates the next visit of every page a year ahead, as by a clock that was wrong for a round.
+fn visit_in_a_year(dir: &Path) {
+    let dir = CrawlDir::at(dir);
+    let store = dir.open_store(&dir.options().unwrap()).unwrap();
+    let last = store.scan(None, usize::MAX).unwrap().into_iter().filter_map(|entry| entry.visit);
+    let visits: Vec<Visit> = last
+        .map(|last| {
+            let past = Past { visits: last.past.visits + 1, ..last.past.clone() };
+            let at = last.at + Duration::from_secs(365 * 86_400);
+            let (outcome, content_at, location) = (Outcome::NotModified, Some(last.at), None);
+            Visit { at, outcome, content_at, location, past, round: 2, duplicate_kind: last.kind(), ..last }
+        })
+        .collect();
+    let round = Round { number: 2, began_at: visits[0].at, is_choosing: false };
+    let again = visits.iter().map(|visit| visit.key).collect();
+    store.commit(&Batch { again, round: Some(round), ..Batch::default() }).unwrap();
+    store.commit(&Batch { visits, ..Batch::default() }).unwrap();
+}
+
+#[test]
+fn a_clock_that_was_set_back_makes_no_page_new_and_keeps_none_from_being_watched() {
+    let site = Site::new(Says::Tag, 5);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    visit_in_a_year(&dir);
+    site.set("/2", Says::Tag, "<title>Two</title>");
+    let mut watch = Command::new(BINARY);
+    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "6/s", "--rounds", "1"]);
+    let ended = run(&mut watch).expect_code(0);
+    assert!(ended.stdout.contains("round 3: 6 URLs visited: 1 changed, 5 unchanged"), "{}", ended.stdout);
+    assert_eq!(kinds(&changes(&dir, &[])), [("/2", "changed")]);
+    run(&mut crawl(&served, &dir, &["--again", "--older-than", "0s"])).expect_code(0);
+    assert_eq!(kinds(&changes(&dir, &[])), [], "another round");
+
+    // Nothing is due, and the watch says so, once.
+    let mut watch = Command::new(BINARY);
+    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "1/day", "--rounds", "3"]);
+    let ended = run(&mut watch).expect_code(0);
+    assert_eq!(ended.stderr.matches("the budget allows the next visit at 20").count(), 1, "{}", ended.stderr);
+    run(Command::new(BINARY).arg("steer").arg(&dir).args(["hold", "one.test"])).expect_code(0);
+    std::thread::sleep(Duration::from_millis(1_100));
+    let mut watch = Command::new(BINARY);
+    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "6/s", "--rounds", "2"]);
+    let ended = run(&mut watch).expect_code(0);
+    let why = "no page is due: 6 pages excluded, or of sites on hold or in trouble";
+    assert_eq!(ended.stderr.matches(why).count(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn a_site_on_hold_and_an_excluded_part_keep_no_other_page_from_being_watched() {
+    let (open, held) = (Site::new(Says::Tag, 4), Site::new(Says::Tag, 4));
+    let (of_open, of_held) = (open.clone(), held.clone());
+    let web = Web::new().site("one.test", testweb::from_fn(move |request: &Request| of_open.reply(request)));
+    let served = Served::start(web.site("two.test", testweb::from_fn(move |request: &Request| of_held.reply(request))));
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/", "http://two.test/"])).expect_code(0);
+    let steer = |arguments: &[&str]| run(Command::new(BINARY).arg("steer").arg(&dir).args(arguments)).expect_code(0);
+    // A round begins with the site, which is put on hold before its turn.
+    run(&mut crawl(&served, &dir, &["--again", "--hold", "two.test"])).expect_code(3);
+    let told: Value = serde_json::from_str(&ask("status", &dir, &["--json"])).unwrap();
+    assert_eq!(
+        (&told["urls"], &told["frontier"], &told["round"]["left"]),
+        (&10.into(), &0.into(), &5.into()),
+        "{told}"
+    );
+    steer(&["exclude", "*/3"]);
+    drop((open.asked(), held.asked()));
+    std::thread::sleep(Duration::from_millis(1_100));
+    let mut watch = Command::new(BINARY);
+    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "4/s", "--rounds", "4"]);
+    run(&mut watch).expect_code(0);
+    let asked = open.asked();
+    assert!(asked.len() >= 8, "{asked:?}");
+    assert!(asked.iter().all(|(path, ..)| path != "/3"), "{asked:?}");
+    assert!(held.asked().is_empty());
+    steer(&["release", "two.test"]);
+    run(&mut crawl(&served, &dir, &[])).expect_code(0);
+    assert_eq!(held.asked().len(), 4, "what was left of the round, but for what is excluded");
+    // What a rule has come to exclude keeps its visit, in the status and in exports.
+    let told: Value = serde_json::from_str(&ask("status", &dir, &["--json"])).unwrap();
+    assert_eq!(told["outcomes"].get("excluded"), None, "{told}");
+    assert_eq!(ask("export", &dir, &["jsonl", "--outcome", "html", "--outcome", "duplicate"]).lines().count(), 10);
+
+    // Unknown sites are named.
+    let refused = run(Command::new(BINARY).arg("changes").arg(&dir).args(["--site", "tow.test"])).expect_code(2);
+    assert!(refused.stderr.contains("--site: no such site in the crawl: tow.test; nearest: two.test"), "{refused:?}");
+    let told = steer(&["hold", "tow.test"]);
+    assert!(told.stderr.contains("no such site in the crawl: tow.test; nearest: two.test"), "{told:?}");
+    assert_eq!(steer(&["hold", "two.test"]).stderr, "");
+}
+
+#[test]
+fn a_crawl_whose_budget_is_spent_is_watched() {
+    let site = Site::new(Says::Tag, 20);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/", "--max-pages", "4"])).expect_code(3);
+    site.asked();
+    std::thread::sleep(Duration::from_millis(1_500));
+    let watched = ["--every", "1s", "--budget", "2/s", "--rounds", "4"];
+    let ended = run(Command::new(BINARY).arg("watch").arg(&dir).args(watched)).expect_code(0);
+    assert!(ended.stderr.contains("--max-pages reached"), "{}", ended.stderr);
+    assert!(!site.asked().is_empty(), "pages are visited again: {}", ended.stdout);
+}
