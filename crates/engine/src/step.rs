@@ -23,6 +23,7 @@ mod room;
 mod rules;
 mod shares;
 mod sitemaps;
+mod slot;
 mod steered;
 mod yields;
 
@@ -44,7 +45,6 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 use aside::Asides;
 use dates::Dates;
 use errands::Errands;
-use front::{Front, Leaving, Slot};
 use in_parts::InParts;
 use network::OwnNetwork;
 use places::Places;
@@ -53,6 +53,7 @@ use room::Room;
 use rules::Rulebook;
 use shares::{Share, Shares};
 use sitemaps::SitemapSites;
+use slot::{Front, Leaving, Slot};
 use yields::Watch;
 
 use crate::{Command, End, Event, Hooks, Record, Settings};

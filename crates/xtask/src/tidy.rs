@@ -219,7 +219,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates with files that import each other in cycles, and how many such files. The numbers only fall; the aim is an empty list.
-const CYCLES: &[(&str, usize)] = &[("engine", 6), ("service", 3)];
+const CYCLES: &[(&str, usize)] = &[("service", 3)];
 
 /// Checks all rules.
 ///

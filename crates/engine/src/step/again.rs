@@ -2,9 +2,9 @@
 
 use frontier::{Group, Reason, again};
 use model::{Candidate, Change, FetchOutcome, Fetched, Purpose, Queued, Timestamp, Validators, Visit};
-use weburl::{CanonicalUrl, SiteKey};
+use weburl::SiteKey;
 
-use super::front::Slot;
+use super::slot::{Slot, Truth};
 use super::{State, TaskKind};
 use crate::Record;
 
@@ -77,14 +77,4 @@ impl State {
             }
         }
     }
-}
-
-/// Whether a site was asked in this run if it tells the truth about what has changed.
-pub(super) enum Truth {
-    /// There was no reason.
-    Unknown,
-    /// This page has changed, and had these validators before: it is to be asked for with them.
-    Wanted(CanonicalUrl, Box<Validators>),
-    /// It was.
-    Asked,
 }

@@ -14,10 +14,10 @@ use model::{
 };
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
+pub(super) use self::kept::Errands;
 use self::kept::{Answered, Errand, Stage, TargetAnswer, Walk};
-pub(super) use self::kept::{Errands, Redirect};
 use super::dates::read_robots;
-use super::robots_txt::{FetchedRobots, File, answer_of, is_cut, is_final, is_hopeless, robots_txt_of};
+use super::robots_txt::{FetchedRobots, File, Redirect, answer_of, is_cut, is_final, is_hopeless, robots_txt_of};
 use super::shares::{Share, domain_of};
 use super::{Flight, Start, State, TaskKind};
 use crate::{Command, Record};

@@ -1,17 +1,15 @@
 //! The sites in front: how they come there, who makes room for them, and how they leave.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
-use frontier::{LeftBehind, Politeness, Reason, SiteState};
+use frontier::{Politeness, Reason, SiteState};
 use model::{FailureKind, Queued, SiteRecord, Timestamp};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
-use super::again::Truth;
 use super::dates::read_record;
-use super::room::Weight;
-use super::rules::{Reading, stored_robots};
+use super::robots_txt::stored_robots;
 use super::shares::domain_of;
+use super::slot::{Front, Leaving, Loading, Reading, Slot, Truth, Weight};
 use super::{Start, State};
 use crate::Command;
 
@@ -21,97 +19,6 @@ const SPENT_REMEMBERED_MAX: usize = 1_000_000;
 /// A site that waits longer than it can have been asked to says that the system's clock was set back, if it is by so much: workers' clocks
 /// differ a little, and so do the settings of two runs.
 const CLOCK_SET_BACK_MIN: Duration = Duration::from_secs(60);
-
-/// A site in front.
-pub(super) enum Slot {
-    /// Its record and the head of its queue are being read.
-    Loading(Loading),
-    /// It is here.
-    Here(Box<Front>),
-}
-
-/// What became known of a site while it was being read.
-#[derive(Default)]
-pub(super) struct Loading {
-    /// Its queue may have changed.
-    pub(super) changed: bool,
-    /// It is to be let go of.
-    pub(super) leaving: bool,
-    /// What is known of its URLs that failed.
-    pub(super) left_behind: Option<LeftBehind>,
-}
-
-/// A site in front, with what the engine has under way for it.
-pub(super) struct Front {
-    pub(super) state: SiteState,
-    /// Set where an earlier run, or another worker, may have visited it just before this time.
-    pub(super) visited_before: Option<Timestamp>,
-    pub(super) leaving: Leaving,
-    pub(super) loading: bool,
-    pub(super) resolving: bool,
-    pub(super) reading: Reading,
-    /// The step records the sitemaps of its robots.txt as soon as the rules are there.
-    pub(super) names_sitemaps: bool,
-    /// When its name was resolved last.
-    pub(super) resolved_at: Timestamp,
-    /// When that must be done again.
-    pub(super) resolve_at: Timestamp,
-    /// The address that could not be reached when it was asked last: it is looked for elsewhere when its turn comes. Only where
-    /// others crawl too, since each of its addresses may be another's.
-    pub(super) unreachable: Option<IpAddr>,
-    /// Its budget is spent, as far as is known while visits are under way: nothing more is asked of it.
-    pub(super) held: bool,
-    /// The share of its domain or of its address is used up: it is not on the workbench.
-    pub(super) waits_for_share: bool,
-    pub(super) domain: SiteKey,
-    /// What it is counted for among the bytes of the front.
-    pub(super) weight: Weight,
-    /// Visits since it is in front.
-    pub(super) turns: u32,
-    /// A known page of it was requested without validators, to test whether it is right about changes.
-    pub(super) is_probed: bool,
-    /// The state of the test whether it is right about a change.
-    pub(super) truth: Truth,
-    /// It leaves its place to others as soon as its record is committed.
-    pub(super) yields: bool,
-    /// Its place among those with nothing left to do.
-    pub(super) parked: Option<u64>,
-    /// The sitemaps that its robots.txt names are recorded.
-    pub(super) sitemaps_named: bool,
-}
-
-/// Whether a site in front is let go of as soon as nothing of it is under way.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Leaving {
-    /// It stays.
-    No,
-    /// As ordered; the order may be taken back.
-    Ordered,
-    /// Since it may not be asked where it is ([`Event::Elsewhere`]).
-    Elsewhere(Option<IpAddr>),
-}
-
-impl Leaving {
-    pub(super) fn for_address(self) -> Option<IpAddr> {
-        match self {
-            Leaving::Elsewhere(address) => address,
-            Leaving::No | Leaving::Ordered => None,
-        }
-    }
-}
-
-impl Front {
-    /// True while a visit, a load, a lookup or a read is under way.
-    pub(super) fn is_busy(&self) -> bool {
-        self.state.is_under_way() || self.loading || self.resolving || self.reading.is_under_way()
-    }
-
-    /// True if its name must be resolved before anything else.
-    pub(super) fn wants_name(&self, now: Timestamp) -> bool {
-        let is_stale = now >= self.resolve_at || self.unreachable.is_some();
-        !self.state.needs_no_network() && (self.state.addresses.is_none() || is_stale)
-    }
-}
 
 impl State {
     pub(super) fn front(&mut self, site: SiteKey) -> Option<&mut Front> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use store::{CrawlView, StoreError};
 use weburl::{CanonicalUrl, SiteKey};
 
-use super::again::Truth;
+use super::slot::Truth;
 use super::{Front, Leaving, SiteSearch, Slot, Start, State};
 use crate::{Command, End, Settings};
 

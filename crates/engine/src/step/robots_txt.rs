@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
+use fetch::robots_elsewhere;
 use frontier::{Failed, Reason, RobotsState, Trouble, Verdict, verdict};
 use model::{Exchange, Failure, FailureKind, FetchOutcome, Fetched, RobotsAnswer, RobotsRecord, Timestamp, Truncation};
 use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
-use super::errands::Redirect;
-use super::rules::{is_large, unread};
 use super::{Start, State};
 use crate::{Record, Settings};
 
@@ -21,6 +20,24 @@ pub(super) struct File {
     pub(super) answer: RobotsAnswer,
     /// There is more of it than is read.
     pub(super) is_cut: bool,
+}
+
+/// A redirect to another site.
+#[derive(Clone)]
+pub(super) struct Redirect {
+    pub(super) to: CanonicalUrl,
+    pub(super) status: u16,
+}
+
+impl Redirect {
+    /// The redirect that an answer is, if it leads to another site.
+    pub(super) fn of(outcome: &FetchOutcome) -> Option<Self> {
+        let to = robots_elsewhere(outcome)?;
+        match &outcome.fetched {
+            Fetched::Response(response) => Some(Redirect { to, status: response.status }),
+            Fetched::Failed(_) => None,
+        }
+    }
 }
 
 /// The result of fetching a robots.txt.
@@ -40,6 +57,26 @@ impl FetchedRobots {
         let File { answer, is_cut } = self.file.clone();
         RobotsRecord { fetched_at: self.at, failed_tries: u32::from(!is_final), answer, is_cut }
     }
+}
+
+/// The state of a stored robots.txt, without reading a large one.
+pub(super) fn stored_robots(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
+    match record {
+        Some(record) if is_large(&record.answer, settings) && is_final(&record.answer, settings) => {
+            unread(record.fetched_at, settings)
+        }
+        record => robots_state(record, settings),
+    }
+}
+
+/// The state of a large robots.txt of this time that has not been read.
+pub(super) fn unread(at: Timestamp, settings: &Settings) -> RobotsState {
+    RobotsState::Stored { crawl_delay: None, expires_at: expiry(at, settings) }
+}
+
+/// True if reading the file would take too long for the step.
+pub(super) fn is_large(answer: &RobotsAnswer, settings: &Settings) -> bool {
+    matches!(answer, RobotsAnswer::Status { body, .. } if body.len() >= settings.large_robots_bytes)
 }
 
 impl State {

@@ -7,8 +7,8 @@ use frontier::window_urls;
 use model::Timestamp;
 use weburl::SiteKey;
 
-use super::front::Front;
-use super::{Slot, State};
+use super::State;
+use super::slot::{Front, Slot, Weight};
 
 /// Bytes of a site in front besides [`Front`]: some 170 in the table of sites, 120 among the places, 110 on the workbench. Tables are two
 /// thirds full on average.
@@ -51,14 +51,6 @@ pub(super) struct Room {
     pub(super) coming: usize,
     /// The largest value after any event.
     pub(super) peak: usize,
-}
-
-/// The weight of a site in front.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Weight {
-    bytes: usize,
-    window: usize,
-    leaves: bool,
 }
 
 impl Weight {

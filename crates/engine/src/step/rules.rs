@@ -9,8 +9,9 @@ use model::{Failure, FailureKind, RobotsAnswer, RobotsRecord, SiteRecord, Timest
 use robots::{RobotsFetch, RobotsTxt};
 use weburl::SiteKey;
 
-use super::robots_txt::{FetchedRobots, access, expiry, is_final, robots_of, robots_state, robots_txt_of};
-use super::{Front, Leaving, Slot, State};
+use super::State;
+use super::robots_txt::{FetchedRobots, access, expiry, robots_of, robots_txt_of};
+use super::slot::{Front, Leaving, Reading, Slot};
 use crate::{Command, Settings};
 
 /// How long a site waits for another turn if the limit of waiting sites is reached.
@@ -76,54 +77,6 @@ impl Rulebook {
     fn beyond(&self, bytes_max: usize) -> Option<SiteKey> {
         self.order.first_key_value().map(|(_, site)| *site).filter(|_| self.bytes > bytes_max)
     }
-}
-
-/// The read of a site's large robots.txt that is under way.
-#[derive(Default)]
-pub(super) enum Reading {
-    #[default]
-    Nothing,
-    /// The stored file. The turn of the site's group waits for it, if there is one.
-    Stored(Option<Group>),
-    /// A new file. The step records it when its rules are there.
-    Fresh(Box<FetchedRobots>),
-    /// The rules are there, and the turn that waited for them waits for room.
-    Done,
-}
-
-impl Reading {
-    pub(super) fn is_under_way(&self) -> bool {
-        !matches!(self, Reading::Nothing)
-    }
-
-    /// True if the rules are there, and only room is waited for.
-    pub(super) fn is_done(&self) -> bool {
-        matches!(self, Reading::Done)
-    }
-
-    fn is_awaited(&self) -> bool {
-        matches!(self, Reading::Stored(_) | Reading::Fresh(_))
-    }
-}
-
-/// The state of a stored robots.txt, without reading a large one.
-pub(super) fn stored_robots(record: Option<&RobotsRecord>, settings: &Settings) -> RobotsState {
-    match record {
-        Some(record) if is_large(&record.answer, settings) && is_final(&record.answer, settings) => {
-            unread(record.fetched_at, settings)
-        }
-        record => robots_state(record, settings),
-    }
-}
-
-/// The state of a large robots.txt of this time that has not been read.
-pub(super) fn unread(at: Timestamp, settings: &Settings) -> RobotsState {
-    RobotsState::Stored { crawl_delay: None, expires_at: expiry(at, settings) }
-}
-
-/// True if reading the file would take too long for the step.
-pub(super) fn is_large(answer: &RobotsAnswer, settings: &Settings) -> bool {
-    matches!(answer, RobotsAnswer::Status { body, .. } if body.len() >= settings.large_robots_bytes)
 }
 
 /// Reads a robots.txt, as [`Command::ReadRules`] wants it.

@@ -4,13 +4,12 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use bytes::Bytes;
-use fetch::robots_elsewhere;
 use foldhash::HashMap;
 use frontier::Group;
-use model::{Failure, FetchOutcome, Fetched, RobotsAnswer, SiteRecord, Timestamp};
+use model::{Failure, RobotsAnswer, SiteRecord, Timestamp};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::step::robots_txt::File;
+use crate::step::robots_txt::{File, Redirect};
 
 /// The largest number of kept answers; the oldest leave first, and are requested again if they are needed.
 const ANSWERS_MAX: usize = 4_096;
@@ -87,30 +86,12 @@ pub(super) enum TargetAnswer {
     Is(File),
 }
 
-/// A redirect to another site.
-#[derive(Clone)]
-pub(in crate::step) struct Redirect {
-    pub(super) to: CanonicalUrl,
-    pub(super) status: u16,
-}
-
 /// A site on the way to its robots.txt.
 #[derive(Clone, Copy)]
 pub(super) struct Walk {
     pub(super) site: SiteKey,
     /// Redirects to other sites that were followed.
     pub(super) redirects: usize,
-}
-
-impl Redirect {
-    /// The redirect that an answer is, if it leads to another site.
-    pub(in crate::step) fn of(outcome: &FetchOutcome) -> Option<Self> {
-        let to = robots_elsewhere(outcome)?;
-        match &outcome.fetched {
-            Fetched::Response(response) => Some(Redirect { to, status: response.status }),
-            Fetched::Failed(_) => None,
-        }
-    }
 }
 
 impl File {
