@@ -13,6 +13,7 @@
 //! Invariants: a worker sends requests only while its lease is valid. A group is handed over only when nothing of it is under
 //! way. A worker that lost its lease drops all its state and joins again.
 
+pub mod happening;
 pub mod lease;
 pub mod life;
 pub mod ownership;

@@ -1,6 +1,6 @@
 //! A worker from joining to leaving: threads renew its lease, and keep its groups in line with the shared state.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +14,7 @@ use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{mpsc, watch};
 use weburl::SiteKey;
 
+use crate::happening::{Happening, Tell};
 use crate::lease::{self, Lease};
 use crate::ownership::Owned;
 use crate::placement::Placement;
@@ -63,6 +64,7 @@ pub struct Life {
     owned: Arc<Owned>,
     times: Times,
     placement: Placement,
+    tell: Tell,
     /// It was asked to leave.
     is_leaving: AtomicBool,
     /// It leaves, and owns nothing any more.
@@ -90,7 +92,7 @@ pub struct Engine {
 }
 
 impl Life {
-    /// Joins the workers: `join` receives the length of the lease.
+    /// Joins the workers: `join` receives the length of the lease. `tell` is told what happens.
     ///
     /// # Errors
     /// The error of `join`.
@@ -98,6 +100,7 @@ impl Life {
         join: impl FnOnce(Duration) -> Result<W, StoreError>,
         times: Times,
         placement: Placement,
+        tell: Tell,
     ) -> Result<Self, StoreError> {
         let asked = lease::now();
         let worker = join(times.ttl)?;
@@ -107,6 +110,7 @@ impl Life {
             owned: Arc::default(),
             times,
             placement,
+            tell,
             is_leaving: AtomicBool::new(false),
             handed_over: watch::channel(false).0,
             ended: watch::channel(None).0,
@@ -156,6 +160,7 @@ impl Life {
                 store,
                 arriving: HashMap::new(),
                 moving: HashMap::new(),
+                handed_over: BTreeMap::new(),
                 changing: None,
                 look_again_at: Duration::ZERO,
             };
@@ -180,7 +185,9 @@ impl Life {
 
     /// Makes it hand over its groups, and leave.
     pub fn leave(&self) {
-        self.is_leaving.store(true, SeqCst);
+        if !self.is_leaving.swap(true, SeqCst) {
+            (self.tell)(Happening::Leaves);
+        }
     }
 
     /// Waits until it has handed over everything, after [`Life::leave`]. Its lease is renewed until its [`Life::end`].
@@ -267,6 +274,8 @@ struct Rule<'l> {
     arriving: HashMap<GroupName, (Duration, Epoch)>,
     /// Groups being released: their next owners, and the sites with something under way.
     moving: HashMap<GroupName, (Option<WorkerId>, BTreeSet<SiteKey>)>,
+    /// Groups given away since that was told last, by their next owners.
+    handed_over: BTreeMap<Option<WorkerId>, usize>,
     /// A change that the engine is to go by; it is told when it does.
     changing: Option<Changing>,
     /// When all its queues are read next, a time of [`lease::now`].
@@ -291,7 +300,10 @@ impl Rule<'_> {
         self.store.look_for_seeds()?;
         self.look_for_changes()?;
         if rare {
-            self.life.worker.reap(self.life.times.grace)?;
+            let dead = self.life.worker.reap(self.life.times.grace)?;
+            if !dead.is_empty() {
+                (self.life.tell)(Happening::Died(dead));
+            }
             self.store.judge_again()?;
             self.place()?;
             self.take_over()?;
@@ -304,6 +316,9 @@ impl Rule<'_> {
         for site in std::mem::take(&mut *self.life.released.lock().unwrap_or_else(PoisonError::into_inner)) {
             self.released(site)?;
         }
+        for (to, count) in std::mem::take(&mut self.handed_over) {
+            (self.life.tell)(Happening::HandedOver(count, to));
+        }
         let told = hints.into_iter().filter(|(site, group)| self.life.owned.add(*site, group)).map(|(site, _)| site);
         self.tell(told.collect(), false);
         Ok(())
@@ -314,7 +329,10 @@ impl Rule<'_> {
         if let Some(Changing { number, done }) = &mut self.changing {
             match done.try_recv() {
                 Err(TryRecvError::Empty) => return Ok(()),
-                Ok(()) => self.life.worker.goes_by(*number)?,
+                Ok(()) => {
+                    self.life.worker.goes_by(*number)?;
+                    (self.life.tell)(Happening::GoesBy(*number));
+                }
                 // The run has ended.
                 Err(TryRecvError::Closed) => {}
             }
@@ -349,6 +367,7 @@ impl Rule<'_> {
         if arrived.is_empty() {
             return Ok(());
         }
+        (self.life.tell)(Happening::TookOver(arrived.len()));
         let groups: Vec<GroupName> = arrived.keys().cloned().collect();
         let mut sites: HashMap<GroupName, Vec<SiteKey>> = HashMap::new();
         for (site, group) in self.life.worker.sites(&groups)? {
@@ -460,6 +479,7 @@ impl Rule<'_> {
             None => worker.give_up(group)?,
         };
         if is_given {
+            *self.handed_over.entry(to).or_default() += 1;
             owned.forget(group);
         } else {
             let sites = owned.set_leaving(group, false);

@@ -41,10 +41,53 @@ pub enum Level {
     Detail,
 }
 
+impl Level {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Info => "info",
+            Level::Detail => "detail",
+        }
+    }
+}
+
+/// What a line on standard error has beside its message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lines {
+    /// The name of the program.
+    #[default]
+    Plain,
+    /// Time and level.
+    Dated,
+    /// Time and level, as a JSON object.
+    Json,
+}
+
+/// How the log of a server or worker looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// Time, level and message
+    #[default]
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+impl From<LogFormat> for Lines {
+    fn from(format: LogFormat) -> Self {
+        match format {
+            LogFormat::Text => Lines::Dated,
+            LogFormat::Json => Lines::Json,
+        }
+    }
+}
+
 /// Where messages go in this process.
 struct Listeners {
     is_quiet: bool,
-    log: Option<(Mutex<File>, Clock)>,
+    lines: Lines,
+    log: Option<Mutex<File>>,
+    clock: Clock,
 }
 
 static LISTENERS: OnceLock<Listeners> = OnceLock::new();
@@ -56,38 +99,76 @@ static LISTENERS: OnceLock<Listeners> = OnceLock::new();
 pub fn listen(is_quiet: bool, log: Option<&Path>) -> anyhow::Result<()> {
     let log = log.map(|path| {
         let file = OpenOptions::new().append(true).create(true).open(path);
-        let file = file.map_err(|error| usage(format!("--log {}: {error}", path.display())))?;
-        anyhow::Ok((Mutex::new(file), Clock::start()))
+        file.map(Mutex::new).map_err(|error| usage(format!("--log {}: {error}", path.display())))
     });
     // A command decides once.
-    let _ = LISTENERS.set(Listeners { is_quiet, log: log.transpose()? });
+    let _ = LISTENERS.set(Listeners { is_quiet, lines: Lines::Plain, log: log.transpose()?, clock: Clock::start() });
     Ok(())
+}
+
+/// Gives the lines on standard error this form from now on.
+pub fn listen_as(lines: Lines) {
+    let _ = LISTENERS.set(Listeners { is_quiet: false, lines, log: None, clock: Clock::start() });
 }
 
 /// Says it on standard error, and in the log.
 pub fn tell(level: Level, text: fmt::Arguments<'_>) {
     let text = message(text);
-    let is_quiet = LISTENERS.get().is_some_and(|listeners| listeners.is_quiet);
+    let listeners = LISTENERS.get();
+    let is_quiet = listeners.is_some_and(|listeners| listeners.is_quiet);
     if level == Level::Error || !is_quiet {
-        show(&format!("argiope: {text}\n"));
+        match listeners {
+            None => show(&line_at("", Lines::Plain, level, &text, None)),
+            Some(listeners) => listeners.show(level, &text, None),
+        }
     }
     log(level, &text, None);
 }
 
 /// Says it in the log alone, where there is one. A log that cannot be written, since its disk is full, ends no crawl.
 pub fn log(level: Level, text: &str, more: Option<(&str, Value)>) {
-    let Some((file, clock)) = LISTENERS.get().and_then(|listeners| listeners.log.as_ref()) else { return };
-    let level = match level {
-        Level::Error => "error",
-        Level::Info => "info",
-        Level::Detail => "detail",
-    };
-    let mut line = json!({ "at": clock.date().to_rfc3339(), "level": level, "message": text });
-    if let (Some((key, value)), Some(line)) = (more, line.as_object_mut()) {
-        line.insert(key.to_owned(), value);
-    }
+    let Some(listeners) = LISTENERS.get() else { return };
+    let Some(file) = &listeners.log else { return };
     let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = file.write_all(format!("{line}\n").as_bytes());
+    let _ = file.write_all(listeners.line(Lines::Json, level, text, more).as_bytes());
+}
+
+/// Shows the progress, a line by itself.
+pub(crate) fn show_progress(text: &str, more: Option<(&str, Value)>) {
+    match LISTENERS.get().filter(|listeners| listeners.lines != Lines::Plain) {
+        None => show(&format!("{text}\n")),
+        Some(listeners) => listeners.show(Level::Info, text.trim_start(), more),
+    }
+}
+
+/// Whether a line that changes has a place on standard error.
+pub(crate) fn may_change_lines() -> bool {
+    LISTENERS.get().is_none_or(|listeners| listeners.lines == Lines::Plain)
+}
+
+impl Listeners {
+    fn show(&self, level: Level, text: &str, more: Option<(&str, Value)>) {
+        show(&self.line(self.lines, level, text, more));
+    }
+
+    fn line(&self, lines: Lines, level: Level, text: &str, more: Option<(&str, Value)>) -> String {
+        line_at(&self.clock.date().to_rfc3339(), lines, level, text, more)
+    }
+}
+
+fn line_at(at: &str, lines: Lines, level: Level, text: &str, more: Option<(&str, Value)>) -> String {
+    let level = level.as_str();
+    match lines {
+        Lines::Plain => format!("argiope: {text}\n"),
+        Lines::Dated => format!("{at} {level} {text}\n"),
+        Lines::Json => {
+            let mut line = json!({ "at": at, "level": level, "message": text });
+            if let (Some((key, value)), Some(line)) = (more, line.as_object_mut()) {
+                line.insert(key.to_owned(), value);
+            }
+            format!("{line}\n")
+        }
+    }
 }
 
 /// Says on standard error what came up in a crawl.
@@ -138,6 +219,15 @@ mod tests {
         assert!(said.chars().count() < 2 * (BEGIN_CHARS_MAX + END_CHARS_MAX), "{}", said.len());
         let short = "x".repeat(BEGIN_CHARS_MAX + END_CHARS_MAX);
         assert_eq!(message(&short), short);
+    }
+
+    #[test]
+    fn a_line_has_time_and_level_where_they_are_wanted() {
+        let line = |lines, more| line_at("2026-11-26T03:36:24.001Z", lines, Level::Error, "no \"x\"", more);
+        assert_eq!(line(Lines::Plain, None), "argiope: no \"x\"\n");
+        assert_eq!(line(Lines::Dated, None), "2026-11-26T03:36:24.001Z error no \"x\"\n");
+        let json = r#"{"at":"2026-11-26T03:36:24.001Z","level":"error","message":"no \"x\"","more":1}"#;
+        assert_eq!(line(Lines::Json, Some(("more", json!(1)))), format!("{json}\n"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crawl::Outlook;
 use crawl::outlook::waits_in_words;
 use engine::Progress;
 
-use crate::message::{Level, log, show};
+use crate::message::{Level, log, may_change_lines, show, show_progress};
 use settings::units::human_bytes;
 
 /// How often a plain line is printed.
@@ -43,7 +43,7 @@ impl Printer {
     /// A printer for standard error as it is.
     #[must_use]
     pub fn new(show: Show) -> Self {
-        let changing = show == Show::Auto && std::io::stderr().is_terminal();
+        let changing = show == Show::Auto && may_change_lines() && std::io::stderr().is_terminal();
         let silent = show == Show::None;
         Printer {
             changing,
@@ -88,14 +88,11 @@ impl Printer {
                 "the disk has {left} left, and the URLs in the queue need about {more}: make room, or stop the crawl in time"
             );
         }
+        let more = || outlook.and_then(|outlook| Some(("outlook", serde_json::to_value(outlook).ok()?)));
         let before = *self.last.get_or_insert(now);
         if now.elapsed >= self.last_logged + PLAIN_EVERY {
             self.last_logged = now.elapsed;
-            log(
-                Level::Info,
-                line(&before, &now, outlook).trim_start(),
-                outlook.and_then(|outlook| Some(("outlook", serde_json::to_value(outlook).ok()?))),
-            );
+            log(Level::Info, line(&before, &now, outlook).trim_start(), more());
         }
         let due = self.changing || now.elapsed >= self.last_plain + PLAIN_EVERY;
         if self.silent || !due {
@@ -104,10 +101,14 @@ impl Printer {
         let line = line(&before, &now, outlook);
         self.last = Some(now);
         self.last_plain = now.elapsed;
-        let mut out = std::io::stderr().lock();
-        // Progress that nobody can see is not worth an error.
-        let _ = if self.changing { write!(out, "\r\x1b[K{line}") } else { writeln!(out, "{line}") };
-        let _ = out.flush();
+        if self.changing {
+            let mut out = std::io::stderr().lock();
+            // Progress that nobody can see is not worth an error.
+            let _ = write!(out, "\r\x1b[K{line}");
+            let _ = out.flush();
+        } else {
+            show_progress(&line, more());
+        }
         self.line_open = self.changing;
     }
 

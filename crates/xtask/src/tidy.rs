@@ -59,7 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "warc", "weburl",
         ],
     ),
-    ("cluster", &["coordination", "engine", "fetch", "model", "store", "weburl"]),
+    ("cluster", &["coordination", "engine", "fetch", "model", "printable", "store", "weburl"]),
     ("replay", &["against", "fetch", "model", "store", "warc", "weburl"]),
     ("dataset", &["fresh", "model", "store", "weburl"]),
     ("shared-archive", &["dataset", "fresh"]),

@@ -14,6 +14,7 @@ use store_postgres::cluster::Control;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::exit;
+use console::message::{LogFormat, listen_as};
 use service::access::ServerAccess;
 use service::joining::{Joining, Placement};
 use service::port::{listen, serve};
@@ -58,6 +59,9 @@ pub struct ServerArgs {
     /// Print its addresses as one JSON object on standard output
     #[arg(long)]
     pub json: bool,
+    /// The form of the log on standard error
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    log_format: LogFormat,
     #[command(flatten)]
     access: ServerAccess,
     /// The settings of the crawl.
@@ -105,6 +109,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
         lease_seconds: lease.as_secs_f64(),
         placement,
     };
+    listen_as(args.log_format.into());
     let addresses = (to_clients.local_addr()?, to_workers.local_addr()?);
     let service = Service::new(control, plan.settings.canonical, guard.token());
     let (client_routes, worker_routes) = (clients(service)?, workers(&joining)?);

@@ -8,6 +8,7 @@ use anyhow::bail;
 use clap::Args;
 
 use crate::exit;
+use console::message::{LogFormat, listen_as};
 use console::progress::Show;
 use service::access::ClientAccess;
 use service::joining;
@@ -47,6 +48,9 @@ pub struct WorkerArgs {
     /// Serve Prometheus metrics at this address (GET /metrics); port 0 takes a free port
     #[arg(long, value_name = "ADDR")]
     metrics: Option<String>,
+    /// The form of the log on standard error
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    log_format: LogFormat,
     #[command(flatten)]
     access: ClientAccess,
 }
@@ -77,6 +81,7 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
         let _guard = runtime.enter();
         stop_signal()?
     };
+    listen_as(args.log_format.into());
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
     if let Some(metrics) = &metrics {
         metrics.serve(runtime.handle())?;

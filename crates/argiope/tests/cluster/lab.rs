@@ -311,7 +311,8 @@ impl Worker {
     /// Where others reach it, by which the database knows it, whichever its identity is.
     pub fn name(&self) -> String {
         let said = self.said();
-        said.split(' ').nth(4).unwrap_or_else(|| panic!("it has not joined: {said}")).to_owned()
+        let joined = said.lines().find(|line| line.ends_with("has joined")).expect("it has joined");
+        joined.rsplit(' ').nth(2).expect("its name").to_owned()
     }
 
     /// Sends a signal, such as `STOP`.
@@ -326,15 +327,12 @@ impl Worker {
         self.process.wait().expect("a child of ours");
     }
 
-    /// Asks it to leave, and waits for that. Gives its exit code, and the end of each line that it has said.
-    pub fn leave(mut self) -> (Option<i32>, Vec<String>) {
+    /// Asks it to leave, and waits for that. Gives its exit code, and what it has said.
+    pub fn leave(mut self) -> (Option<i32>, String) {
         self.signal("TERM");
         until("a worker to leave", || self.process.try_wait().expect("a child of ours").is_some());
         let code = self.process.wait().expect("a child of ours").code();
-        let end_of = |line: &str| {
-            line.split(' ').rev().take(2).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join(" ")
-        };
-        (code, self.said().lines().map(end_of).collect())
+        (code, self.said())
     }
 }
 

@@ -10,6 +10,7 @@ mod distances;
 mod duplicates;
 mod handed_over;
 mod lab;
+mod logged;
 mod moves;
 mod outdated;
 mod ports;

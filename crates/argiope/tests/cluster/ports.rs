@@ -33,12 +33,6 @@ impl Open {
         Open { lab, worker }
     }
 
-    fn worker_at(&self) -> String {
-        let said = self.worker.said();
-        let joined = said.lines().find(|line| line.ends_with("has joined")).expect("it has joined");
-        joined.split(' ').nth(4).expect("its name").to_owned()
-    }
-
     /// Each port's name and address, what is asked there, and the status of an answer.
     fn ports(&self) -> Vec<(&'static str, String, String, u16)> {
         let said = self.worker.said();
@@ -52,7 +46,7 @@ impl Open {
         vec![
             ("clients", self.lab.served.clients.clone(), request("POST /v1/GetWorkers", "{}"), 200),
             ("workers", self.lab.served.workers.clone(), request("POST /v1/join", "{}"), 200),
-            ("a worker", self.worker_at(), request("DELETE /v1/queries/00", "{}"), 200),
+            ("a worker", self.worker.name(), request("DELETE /v1/queries/00", "{}"), 200),
             ("metrics", metrics.to_owned(), request("GET /metrics", ""), 200),
         ]
     }
@@ -97,7 +91,7 @@ fn no_port_answers_a_page_of_the_web_whose_name_leads_here() {
         "POST /v1/queries HTTP/1.1\r\nContent-Type: application/json\r\nHost: HOST\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );
-    assert_eq!(asked(&open.worker_at(), &request, "rebound.test").0, 409);
+    assert_eq!(asked(&open.worker.name(), &request, "rebound.test").0, 409);
 }
 
 #[test]

@@ -198,6 +198,7 @@ impl Crawler for Service {
 
     async fn drain(&self, request: Request<DrainRequest>) -> Result<Response<DrainResponse>, Status> {
         let member = self.worker(request.into_inner().worker).await?;
+        console::say!("drain of worker {} at {}", member.id, member.name);
         self.ask(move |control| control.drain(member.id)).await?;
         Ok(Response::new(DrainResponse {}))
     }

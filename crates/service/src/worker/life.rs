@@ -49,6 +49,7 @@ impl Working {
             |lease| PostgresWorker::join(&crew.address, &crew.schema, &self.name, lease),
             crew.times,
             crew.placement,
+            Box::new(|happening| console::say!("{happening}")),
         )?;
         if life.worker().crawl_id() != crew.crawl_id {
             life.worker().gone()?;
