@@ -356,6 +356,17 @@ pub struct UrlsResponse {
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Changed {
+    /// When, as a date.
+    #[prost(string, tag = "1")]
+    pub at: ::prost::alloc::string::String,
+    /// The change in words, such as `exclude *.pdf`.
+    #[prost(string, tag = "2")]
+    pub change: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StatsRequest {}
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -396,6 +407,17 @@ pub struct StatsResponse {
     pub round: u32,
     #[prost(uint64, tag = "13")]
     pub left_of_round: u64,
+    /// Sites of which nothing is asked (`hold`), and the number of sites in trouble.
+    #[prost(string, repeated, tag = "14")]
+    pub hold: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(uint64, tag = "15")]
+    pub sites_aside: u64,
+    /// Bytes of the segments that are being written.
+    #[prost(uint64, tag = "16")]
+    pub unsealed_bytes: u64,
+    /// The last changes, the oldest first.
+    #[prost(message, repeated, tag = "17")]
+    pub changes: ::prost::alloc::vec::Vec<Changed>,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

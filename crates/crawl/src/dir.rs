@@ -262,13 +262,21 @@ impl CrawlDir {
         Ok(store)
     }
 
-    /// Opens it read-only. Several processes may do so at once with a directory, and nothing in it changes.
+    /// Opens it read-only. Several processes may do so at once with a directory, and nothing in it changes. In a database others may commit
+    /// meanwhile; of several workers only what they have sealed is shown.
     ///
     /// # Errors
     /// As [`CrawlDir::open_store`].
     pub fn open_to_read(&self, options: &Options) -> anyhow::Result<Arc<dyn CrawlView>> {
-        let view: Arc<dyn CrawlView> = match options.store {
-            Some(_) => self.open_state(options, false)?,
+        let view: Arc<dyn CrawlView> = match &options.store {
+            Some(address) => {
+                let schema = schema_of(options)?;
+                match store_postgres::read(&address.address()?, &schema)?.filter(|view| self.is_mine(view.as_ref())) {
+                    Some(view) => view.into(),
+                    // It makes a schema of an earlier format readable, or says what is wrong.
+                    None => self.open_state(options, false)?,
+                }
+            }
             None => {
                 self.refuse_mark()?;
                 Arc::new(EmbeddedStore::open_to_read(&self.state(), &store_embedded::Options::default())?)
@@ -297,7 +305,7 @@ impl CrawlDir {
                 if self.state().join("engine").exists() {
                     bail!("{}: the state of this crawl is in its directory, not in a database", self.root.display());
                 }
-                let schema = options.store_schema.as_deref().map_or(Ok(Schema::default()), str::parse)?;
+                let schema = schema_of(options)?;
                 let store = PostgresStore::open(&address.address()?, &schema)?;
                 let place = format!("schema {schema} of {address}");
                 if adopts && store.is_new() {
@@ -312,6 +320,11 @@ impl CrawlDir {
                 Ok(Arc::new(EmbeddedStore::open(&self.state(), store_embedded::Options::default())?))
             }
         }
+    }
+
+    /// Whether a view in a database is that of this directory.
+    fn is_mine(&self, view: &dyn CrawlView) -> bool {
+        matches!((read_text(&self.mark()), view.crawl_id()), (Ok(mark), Ok(id)) if mark.trim_end() == id)
     }
 
     fn mark(&self) -> PathBuf {
@@ -356,4 +369,8 @@ impl CrawlDir {
         };
         write().with_context(|| format!("cannot write {}", mark.display()))
     }
+}
+
+fn schema_of(options: &Options) -> anyhow::Result<Schema> {
+    Ok(options.store_schema.as_deref().map_or(Ok(Schema::default()), str::parse)?)
 }

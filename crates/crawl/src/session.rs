@@ -355,9 +355,18 @@ impl Handle {
     /// What is left of the crawl.
     fn left(&self) -> Result<Option<Outlook>, StoreError> {
         let Some(root) = self.steering.embedded_root() else { return Ok(None) };
-        let Some(view) = self.view()? else { return Ok(None) };
+        let Some(totals) = self.totals()? else { return Ok(None) };
         let elapsed = self.progress.borrow().elapsed;
-        Ok(Some(Outlook::of(&view.totals()?, self.visited_before, elapsed, Disk::of(root))))
+        Ok(Some(Outlook::of(&totals, self.visited_before, elapsed, Disk::of(root))))
+    }
+
+    /// Totals of the state after the last commit. `None` as for [`Handle::outlook`].
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn totals(&self) -> Result<Option<Totals>, StoreError> {
+        let view = self.steering.embedded_root().map(|_| self.view()).transpose()?.flatten();
+        view.map(|view| view.totals()).transpose()
     }
 
     /// What is next for a site, and what holds it up. `None` if the session has ended. The answer comes when the crawl runs.

@@ -147,6 +147,10 @@ pub struct Progress {
     pub front_bytes_max: usize,
     /// Sites in trouble, which are left alone for a while.
     pub sites_aside: usize,
+    /// Nothing new is fetched, as it was wanted.
+    pub is_paused: bool,
+    /// When the last commit of this run was made, as a date.
+    pub last_commit: Option<Timestamp>,
     /// No site at all can be reached: the machine's own network seems to be down, and nothing counts until it is back.
     pub is_network_down: bool,
     /// Fetches of this run that the program itself broke; each counted as an attempt that failed.
@@ -283,7 +287,7 @@ impl Shell {
         // Time in which this process stood still is nobody's to answer in.
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         tokio::pin!(stop);
-        let mut stopping = false;
+        let (mut stopping, mut last_commit) = (false, None);
         while hands.end.is_none() {
             let nothing_else = state.fetches_in_flight() == 0 && state.sites_waiting() == 0;
             awaited.set(nothing_else && hands.waiting_orders.is_empty());
@@ -302,7 +306,7 @@ impl Shell {
                     for lost in hands.look_after_flights() {
                         hands.carry_out(state.step(clock.now(), clock.date(), lost));
                     }
-                    reports.send_replace(progress(&state, clock.now().since(began)));
+                    reports.send_replace(progress(&state, last_commit, clock.now().since(began)));
                     continue;
                 }
                 permit = orders.reserve(), if !hands.waiting_orders.is_empty() => {
@@ -367,10 +371,13 @@ impl Shell {
                     Event::Wake
                 }
             };
+            if matches!(event, Event::Committed { .. }) {
+                last_commit = Some(clock.date());
+            }
             let commands = time(Stage::Decide, || state.step(clock.now(), clock.date(), event));
             hands.carry_out(commands);
         }
-        reports.send_replace(progress(&state, clock.now().since(began)));
+        reports.send_replace(progress(&state, last_commit, clock.now().since(began)));
         let end = hands.end.take();
         // Nothing is left to be committed before them.
         let confirmed: Vec<_> = hands.waiting_orders.drain(..).filter_map(Order::into_confirm).collect();
@@ -393,8 +400,10 @@ fn internal(part: &str, error: &JoinError) -> CrawlError {
     CrawlError::Internal(format!("{part}: {error}"))
 }
 
-fn progress(state: &State, elapsed: Duration) -> Progress {
+fn progress(state: &State, last_commit: Option<Timestamp>, elapsed: Duration) -> Progress {
     Progress {
+        is_paused: state.is_paused(),
+        last_commit,
         pages: state.pages(),
         bytes: state.bytes(),
         in_flight: state.fetches_in_flight(),

@@ -3,6 +3,7 @@
 //!
 //! [`methods`] answers, [`service`] is what the answers have in common, [`crawling`] is its longest answer, [`rounds`] begins a round, [`steering`] changes the crawl; [`json`] says the same in JSON, and [`serving`] has the routes of its two [ports](crate::port).
 
+mod counting;
 mod crawling;
 mod json;
 mod listing;
@@ -14,5 +15,6 @@ mod serving;
 pub mod setup;
 mod steering;
 
+pub use counting::count;
 pub use service::Service;
 pub use serving::{clients, workers};

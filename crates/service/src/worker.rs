@@ -16,9 +16,11 @@ mod life;
 mod scratch;
 mod sealing;
 
+use std::fmt::Display;
 use std::net::{IpAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -33,7 +35,7 @@ use tokio::sync::watch;
 
 use crate::access::Guard;
 use crate::joining::{self, Joining};
-use crate::metrics::Watched;
+use crate::metrics::{Tally, Watched};
 use crate::queries::{self, Endpoint, fetch_from};
 use settings::options::Options;
 use settings::plan::Plan;
@@ -113,6 +115,8 @@ pub struct Working {
     pub seal_after: Duration,
     /// How it is watched.
     pub watched: Watched,
+    /// What it counts.
+    pub tally: Arc<Tally>,
     /// What those who ask it have to bear.
     pub token: Option<String>,
 }
@@ -155,6 +159,11 @@ impl Working {
         Ok(())
     }
 
+    fn rejoin(&self, why: &dyn Display) {
+        self.tally.lives_lost.fetch_add(1, Ordering::Relaxed);
+        console::say!("{why}: joining again");
+    }
+
     /// Crawls until `stop` resolves, or a client asks this worker to leave.
     ///
     /// # Errors
@@ -170,9 +179,9 @@ impl Working {
         loop {
             match self.live(runtime, leaving.clone(), &mut has_joined) {
                 Ok(LifeOutcome::Left) => return Ok(()),
-                Ok(LifeOutcome::Lost(why)) => console::say!("{why}: joining again"),
+                Ok(LifeOutcome::Lost(why)) => self.rejoin(&why),
                 Err(error) if !has_joined || error.is::<OtherCrawl>() => return Err(error),
-                Err(error) => console::say!("{error:#}: joining again"),
+                Err(error) => self.rejoin(&format_args!("{error:#}")),
             }
             if *leaving.borrow() {
                 return Ok(());

@@ -33,6 +33,7 @@ mod numbers;
 mod read;
 mod rows;
 mod schema;
+mod sealed;
 mod session;
 mod text;
 
@@ -45,9 +46,11 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::commit::Writer;
 use crate::read::Reader;
+use crate::sealed::SealedView;
 
 pub use error::Unusable;
 pub use schema::Schema;
+pub use session::errors;
 
 /// A [`Store`] in a schema of a database.
 pub struct PostgresStore {
@@ -66,6 +69,21 @@ impl PostgresView {
     pub(crate) fn of_this_moment(reader: &Reader, crawl_id: &str) -> Result<Box<dyn CrawlView>, StoreError> {
         Ok(Box::new(PostgresView { reader: reader.of_this_moment()?, crawl_id: crawl_id.to_owned() }))
     }
+}
+
+/// The state of a crawl at this moment, for reading, while others may commit. Of a crawl by several workers it shows only visits whose records
+/// are in sealed segments, or that have none. `None` if the schema holds no crawl of this format: [`PostgresStore::open`] makes one, or says
+/// why not.
+///
+/// # Errors
+/// The server cannot be reached, or does not let us in.
+pub fn read(address: &Address, schema: &Schema) -> Result<Option<Box<dyn CrawlView>>, StoreError> {
+    let reader = Reader::open(address, schema)?;
+    let Some(crawl_id) = reader.crawl_id()? else { return Ok(None) };
+    let reader = reader.of_this_moment()?;
+    let open = reader.open_segments()?;
+    let below = Box::new(PostgresView { reader, crawl_id });
+    Ok(Some(if open.is_empty() { below } else { Box::new(SealedView { below, open }) }))
 }
 
 impl PostgresStore {

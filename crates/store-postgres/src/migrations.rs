@@ -8,7 +8,7 @@ use crate::error::{self, Unusable, backend};
 use crate::schema::Schema;
 
 /// What brings the tables from each version to the next. What is here never changes; a new version is one more.
-const MIGRATIONS: [&str; 14] = [
+const MIGRATIONS: [&str; 15] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
@@ -23,6 +23,7 @@ const MIGRATIONS: [&str; 14] = [
     include_str!("migrations/12.sql"),
     include_str!("migrations/13.sql"),
     include_str!("migrations/14.sql"),
+    include_str!("migrations/15.sql"),
 ];
 
 /// The functions, created again behind the migrations. A change here is a new version too.
@@ -34,6 +35,11 @@ const SERVER_OLDEST: i32 = 14;
 const META: &str = "CREATE TABLE meta (version integer NOT NULL, crawl_id text NOT NULL);
     COMMENT ON TABLE meta IS 'argiope';
     INSERT INTO meta VALUES (0, gen_random_uuid()::text)";
+
+/// The version of the format that this program reads.
+pub(crate) fn current() -> i32 {
+    i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX)
+}
 
 /// Refuses a server that will not do.
 pub(crate) fn check_server(client: &mut Client, address: &Address) -> Result<(), StoreError> {
@@ -84,8 +90,7 @@ pub(crate) fn migrate(client: &mut Client, schema: &Schema, place: &str) -> Resu
         for functions in FUNCTIONS {
             transaction.batch_execute(functions).map_err(failed)?;
         }
-        let now = i32::try_from(MIGRATIONS.len()).unwrap_or_default();
-        transaction.execute("UPDATE meta SET version = $1", &[&now]).map_err(failed)?;
+        transaction.execute("UPDATE meta SET version = $1", &[&current()]).map_err(failed)?;
     }
     transaction.commit().map_err(failed)?;
     Ok(crawl_id)

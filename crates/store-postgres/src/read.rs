@@ -1,7 +1,7 @@
 //! Reading. Every answer is one statement, and so of one moment. A window begins at a key, which is the one behind that
 //! asked for: so an index leads to it whether there is one or not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use database::Address;
 use model::{ContentDigest, Limit, LimitSet, PayloadDigest, Position, Queued, Round, SiteRecord, Timestamp, Visit};
@@ -9,6 +9,7 @@ use store::{Entry, Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::error::damaged;
+use crate::migrations;
 use crate::numbers;
 use crate::numbers::{from_key, from_ordered, key, limit, ordered};
 use crate::rows::{Columns, Waiting, outcome};
@@ -115,6 +116,9 @@ const SITE_OF_WORKER: &str = sites_with!(
 const HOLDER: &str =
     "SELECT site_key, url_key FROM holder WHERE digest = ANY ($1) ORDER BY length(digest) DESC LIMIT 1";
 const SEEDS: &str = "SELECT url FROM seed ORDER BY number";
+const OPEN_SEGMENTS: &str = "SELECT serial FROM segment WHERE worker IS NOT NULL AND NOT is_sealed";
+const HOLDS_CRAWL: &str = "SELECT to_regclass('meta') IS NOT NULL";
+const CRAWL_ID: &str = "SELECT crawl_id FROM meta WHERE version = $1";
 const SEGMENTS: &str = "SELECT serial, name, length FROM segment WHERE NOT is_lost ORDER BY serial";
 
 // Lengths are summed up as they are, and the sum taken as the 64 bits it is of.
@@ -261,6 +265,24 @@ impl Reader {
     pub(crate) fn segments(&self) -> Result<Vec<Segment>, StoreError> {
         let rows = self.session.query("reading the segments", SEGMENTS, Vec::new())?;
         rows.iter().map(|row| Columns::of("segment", row).segment()).collect()
+    }
+
+    /// The serial numbers of segments that workers write, or have not sealed.
+    pub(crate) fn open_segments(&self) -> Result<BTreeSet<u32>, StoreError> {
+        let rows = self.session.query("reading the segments", OPEN_SEGMENTS, Vec::new())?;
+        rows.iter().map(|row| Columns::of("segment", row).narrow::<i64, _>()).collect()
+    }
+
+    /// What tells the crawl from all others, if the schema holds one of this format.
+    pub(crate) fn crawl_id(&self) -> Result<Option<String>, StoreError> {
+        let doing = "looking for a crawl";
+        let holds = self.session.query(doing, HOLDS_CRAWL, Vec::new())?;
+        let holds = holds.first().map_or(Ok(false), |row| Columns::of("meta", row).next())?;
+        if !holds {
+            return Ok(None);
+        }
+        let rows = self.session.query(doing, CRAWL_ID, vec![Box::new(migrations::current())])?;
+        rows.first().map(|row| Columns::of("meta", row).next()).transpose()
     }
 
     pub(crate) fn totals(&self) -> Result<Totals, StoreError> {

@@ -1,6 +1,7 @@
 //! A connection with a thread of its own, made again when it is lost.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -59,6 +60,14 @@ pub(crate) type Parameters = Vec<Box<dyn ToSql + Sync + Send>>;
 
 /// `None`: the connection was lost, and the transaction with it, or it is not known whether it was committed.
 type QueriedRows = Result<Option<Vec<Row>>, StoreError>;
+
+static ERRORS: AtomicU64 = AtomicU64::new(0);
+
+/// The requests of this process to databases that failed, those that were repeated included.
+#[must_use]
+pub fn errors() -> u64 {
+    ERRORS.load(Ordering::Relaxed)
+}
 
 /// What a request does to the transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -292,6 +301,7 @@ impl Link {
                 Ok(rows) => return Ok(Some(rows)),
                 Err(failed) => failed,
             };
+            ERRORS.fetch_add(1, Ordering::Relaxed);
             self.client = None;
             let source: Box<dyn std::error::Error + Send + Sync> = match failed {
                 Failed::Connect(error) if error::is_transient_refusal(&error) => error.into(),

@@ -18,6 +18,30 @@ pub trait Layer: Send + Sync {
         self.below().pending(site, after, max)
     }
 
+    /// What [`CrawlView::get`] and [`CrawlView::scan`] show of an entry.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn shown_entry(&self, entry: Entry) -> Result<Entry, StoreError> {
+        Ok(entry)
+    }
+
+    /// [`CrawlView::earlier`] as this view shows it.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn shown_earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        self.below().earlier(key)
+    }
+
+    /// [`CrawlView::segments`] as this view shows it.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn shown_segments(&self) -> Result<Vec<Segment>, StoreError> {
+        self.below().segments()
+    }
+
     /// [`CrawlView::site`] as this view shows it.
     ///
     /// # Errors
@@ -33,15 +57,15 @@ impl<T: Layer> CrawlView for T {
     }
 
     fn get(&self, key: UrlKey) -> Result<Option<Entry>, StoreError> {
-        self.below().get(key)
+        self.below().get(key)?.map(|entry| self.shown_entry(entry)).transpose()
     }
 
     fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
-        self.below().earlier(key)
+        self.shown_earlier(key)
     }
 
     fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        self.below().scan(after, max)
+        self.below().scan(after, max)?.into_iter().map(|entry| self.shown_entry(entry)).collect()
     }
 
     fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
@@ -61,7 +85,7 @@ impl<T: Layer> CrawlView for T {
     }
 
     fn segments(&self) -> Result<Vec<Segment>, StoreError> {
-        self.below().segments()
+        self.shown_segments()
     }
 
     fn crawl_id(&self) -> Result<String, StoreError> {

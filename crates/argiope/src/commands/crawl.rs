@@ -31,7 +31,7 @@ use crate::exit;
 use crate::summary::{Run, Summary, TimeSpent};
 use console::message::{Level, listen, log, tell, tell_all};
 use console::progress::{Printer, Show};
-use service::metrics::{Metrics, Watched};
+use service::metrics::{Metrics, Watched, of_totals};
 
 /// Seeds named with their reason when a crawl could fetch nothing.
 const SEEDS_TOLD_MAX: usize = 20;
@@ -349,13 +349,15 @@ pub fn watch(session: Builder, threads: usize, watched: Watched) -> anyhow::Resu
     tell_all(session.notices());
     let Watched { show, metrics } = watched;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
+    let (handle, mut progress) = (session.handle(), session.handle().progress());
     if let Some(metrics) = &metrics {
-        metrics.serve(runtime.handle())?;
-        if let Some(view) = session.handle().view()? {
+        let counting = handle.clone();
+        let totals = move || counting.totals().ok().flatten().as_ref().map(of_totals).unwrap_or_default();
+        metrics.serve(runtime.handle(), totals)?;
+        if let Some(view) = handle.view()? {
             metrics.note_freshness(Freshness::of(&*view, Clock::start().date())?);
         }
     }
-    let (handle, mut progress) = (session.handle(), session.handle().progress());
     let mut printer = Printer::new(show);
     let ended = runtime.block_on(async {
         let interrupted = stop_signal()?;

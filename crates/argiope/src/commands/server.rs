@@ -1,6 +1,7 @@
 //! `argiope server`: what clients and workers of a crawl by several workers talk to.
 
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,8 +18,9 @@ use crate::exit;
 use console::message::{LogFormat, listen_as};
 use service::access::ServerAccess;
 use service::joining::{Joining, Placement};
+use service::metrics::Metrics;
 use service::port::{listen, serve};
-use service::server::{Service, clients, workers};
+use service::server::{Service, clients, count, workers};
 use settings::options::Options;
 use settings::plan::excluded_in;
 use settings::store_address::StoreAddress;
@@ -59,6 +61,9 @@ pub struct ServerArgs {
     /// Print its addresses as one JSON object on standard output
     #[arg(long)]
     pub json: bool,
+    /// Serve Prometheus metrics of the whole crawl at this address (GET /metrics); port 0 takes a free port
+    #[arg(long, value_name = "ADDR")]
+    metrics: Option<String>,
     /// The form of the log on standard error
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     log_format: LogFormat,
@@ -112,10 +117,16 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
     listen_as(args.log_format.into());
     let addresses = (to_clients.local_addr()?, to_workers.local_addr()?);
     let service = Service::new(control, plan.settings.canonical, guard.token());
+    let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
+    if let Some(metrics) = &metrics {
+        let _within = runtime.enter();
+        metrics.serve(runtime.handle(), count(service.clone()))?;
+    }
+    let metrics = metrics.map(|metrics| metrics.address()).transpose()?;
     let (client_routes, worker_routes) = (clients(service)?, workers(&joining)?);
     runtime.block_on(async {
         let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        tell(addresses, args.json)?;
+        tell(addresses, metrics, args.json)?;
         tokio::select! {
             () = serve(to_clients, client_routes, guard.clone()) => {}
             () = serve(to_workers, worker_routes, guard) => {}
@@ -128,11 +139,11 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
     std::process::exit(i32::from(exit::DONE));
 }
 
-fn tell((clients, workers): (std::net::SocketAddr, std::net::SocketAddr), json: bool) -> anyhow::Result<()> {
+fn tell((clients, workers): (SocketAddr, SocketAddr), metrics: Option<SocketAddr>, json: bool) -> anyhow::Result<()> {
     console::say!("clients on {clients}, workers on {workers}");
     if json {
         let mut out = std::io::stdout().lock();
-        write_json_line(&mut out, &json!({"clients": clients.to_string(), "workers": workers.to_string()}))?;
+        write_json_line(&mut out, &json!({"clients": clients, "workers": workers, "metrics": metrics}))?;
         out.flush()?;
     }
     Ok(())

@@ -125,7 +125,7 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(Session::threads(&plan)).enable_all().build()?;
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
-    metrics.iter().try_for_each(|metrics| metrics.serve(runtime.handle()))?;
+    metrics.iter().try_for_each(|metrics| metrics.serve(runtime.handle(), Vec::new))?;
     let (stop, mut stopped) = watch::channel(false);
     let interrupted = runtime.block_on(async { stop_signal() })?;
     runtime.spawn(async move {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::bail;
 use clap::Args;
@@ -12,7 +13,7 @@ use console::message::{LogFormat, listen_as};
 use console::progress::Show;
 use service::access::ClientAccess;
 use service::joining;
-use service::metrics::{Metrics, Watched};
+use service::metrics::{Metrics, Tally, Watched, of_worker};
 use service::worker::{Crew, Scratch, Working};
 use settings::units::Span;
 use settings::usage;
@@ -83,11 +84,13 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     };
     listen_as(args.log_format.into());
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
+    let tally = Arc::<Tally>::default();
     if let Some(metrics) = &metrics {
-        metrics.serve(runtime.handle())?;
+        let tally = tally.clone();
+        metrics.serve(runtime.handle(), move || of_worker(&tally))?;
     }
     let watched = Watched { show: args.progress, metrics };
-    let working = Working { crew, scratch, name, seal_after: args.seal_after.0, watched, token: proof.token };
+    let working = Working { crew, scratch, name, seal_after: args.seal_after.0, watched, tally, token: proof.token };
     working.answer_questions(&runtime, listener)?;
     working.run(&runtime, stop)?;
     Ok(ExitCode::from(exit::DONE))

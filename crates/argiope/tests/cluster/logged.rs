@@ -23,7 +23,8 @@ fn a_worker_logs_its_life_as_json_on_request() {
     let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let is_whole = |line: &Value| line["at"].as_str().is_some_and(|at| at.ends_with('Z')) && line["level"] == "info";
     assert!(lines.iter().all(is_whole), "{said}");
-    for what in ["has joined", "taken over", "change 1 is in force", "dead since their leases ran out", "leaving", "has left"]
+    for what in
+        ["has joined", "taken over", "change 1 is in force", "dead since their leases ran out", "leaving", "has left"]
     {
         let says = |line: &Value| line["message"].as_str().is_some_and(|message| message.contains(what));
         assert!(lines.iter().any(says), "{what} in {said}");

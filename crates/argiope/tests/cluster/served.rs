@@ -19,6 +19,8 @@ pub struct Served {
     process: Child,
     pub clients: String,
     pub workers: String,
+    /// The port for metrics, if there is one.
+    pub metrics: Option<String>,
     /// The archive of a first server.
     archive: Option<TempDir>,
 }
@@ -45,8 +47,9 @@ impl Served {
         let stdout = process.stdout.take().expect("piped");
         BufReader::new(stdout).read_line(&mut line).expect("it says where it listens");
         let told: Value = serde_json::from_str(&line).expect("JSON");
-        let address = |port: &str| told[port].as_str().expect("an address").to_owned();
-        Served { process, clients: address("clients"), workers: address("workers"), archive: None }
+        let address = |port: &str| told[port].as_str().map(str::to_owned);
+        let (clients, workers) = (address("clients").expect("an address"), address("workers").expect("an address"));
+        Served { process, clients, workers, metrics: address("metrics"), archive: None }
     }
 
     /// The first server of a crawl.
@@ -121,12 +124,21 @@ pub fn one_line(ran: &Ran) -> String {
 
 /// An HTTP request without a library: the status and the body.
 pub fn post(server: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
-    let mut stream = TcpStream::connect(server).expect("it listens");
-    stream.set_read_timeout(Some(ANSWER_TIME_MAX)).expect("set");
     let length = body.len();
     let head = format!("POST {path} HTTP/1.0\r\nHost: {server}\r\nContent-Length: {length}\r\n");
     let content_type = if headers.contains("Content-Type") { "" } else { "Content-Type: application/json\r\n" };
-    write!(stream, "{head}{content_type}{headers}\r\n{body}").expect("it reads");
+    send(server, &format!("{head}{content_type}{headers}\r\n{body}"))
+}
+
+/// The same without a body.
+pub fn get(server: &str, path: &str) -> (u16, String) {
+    send(server, &format!("GET {path} HTTP/1.0\r\nHost: {server}\r\n\r\n"))
+}
+
+fn send(server: &str, request: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(server).expect("it listens");
+    stream.set_read_timeout(Some(ANSWER_TIME_MAX)).expect("set");
+    stream.write_all(request.as_bytes()).expect("it reads");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("it answers");
     let (head, body) = answer.split_once("\r\n\r\n").expect("a head");

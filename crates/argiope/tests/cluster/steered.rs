@@ -107,6 +107,9 @@ fn changes_are_kept_by_the_database_and_wrong_ones_are_refused() {
         let (status, told) = lab.served.post("Steer", &change);
         assert!(status == 400 && told["error"].as_str().is_some_and(|error| error.contains(why)), "{change}: {told}");
     }
+    let stats = lab.served.asked(&["stats"]);
+    let told = stats["changes"].as_array().expect("changes").iter().map(|change| &change["change"]);
+    assert_eq!(told.collect::<Vec<_>>(), ["pause", "set delay = \"7s\""]);
     let changes = lab.query("SELECT number, change FROM argiope.change ORDER BY number");
     let changes: Vec<(i64, String)> = changes.iter().map(|row| (row.get(0), row.get(1))).collect();
     let expect = [(1, r#""pause""#), (2, r#"{"set":"delay = \"7s\"\n"}"#)].map(|(n, text)| (n, text.to_owned()));

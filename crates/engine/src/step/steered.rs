@@ -9,6 +9,12 @@ use super::{Slot, State};
 use crate::{Record, Settings};
 
 impl State {
+    /// Whether nothing new is fetched, as it was wanted.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.settings.paused
+    }
+
     /// Goes on by other settings. The scope stays: seeds have extended it.
     pub(super) fn settings_changed(&mut self, now: Timestamp, settings: Settings) {
         let scope = self.settings.filter.scope.clone();

@@ -10,7 +10,7 @@ use api::{
     PageRankResponse, PauseRequest, PauseResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse,
     StatsRequest, StatsResponse, SteerRequest, SteerResponse, UrlsRequest, UrlsResponse,
 };
-use crawl::Change;
+use crawl::{Change, Changed};
 use store::{CrawlView, Entry};
 use store_postgres::cluster::{Domain, Reach};
 use tokio::sync::mpsc;
@@ -25,6 +25,8 @@ use super::{listing, rounds, steering};
 /// Sites told in one answer, unless the request says otherwise, and at most.
 const DOMAINS_DEFAULT: u32 = 1_000;
 const DOMAINS_MAX: u32 = 10_000;
+/// Changes told, the last ones.
+const CHANGES_TOLD: usize = 5;
 /// Messages of progress that the client has not read yet, at most. Then it is waited for.
 const PROGRESS_MAX: usize = 4;
 
@@ -165,6 +167,7 @@ impl Crawler for Service {
         let plan = self.plan().await?;
         let (totals, counts, members) =
             self.ask(|control| Ok((control.totals()?, control.counts()?, control.members()?))).await?;
+        let changes = steering::last(self, CHANGES_TOLD).await?;
         Ok(Response::new(StatsResponse {
             urls: totals.urls,
             waiting: totals.pending,
@@ -179,6 +182,13 @@ impl Crawler for Service {
             paused: plan.settings.paused,
             round: totals.round.number,
             left_of_round: totals.again,
+            hold: plan.options.hold.iter().map(ToString::to_string).collect(),
+            sites_aside: counts.sites_aside,
+            unsealed_bytes: counts.unsealed_bytes,
+            changes: changes
+                .into_iter()
+                .map(|Changed { at, change }| api::Changed { at, change: change.to_string() })
+                .collect(),
         }))
     }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::bail;
 use api::{SteerRequest, SteerResponse};
-use crawl::{Affected, Change};
+use crawl::{Affected, Change, Changed};
 use engine::clock::Clock;
+use model::Timestamp;
 use settings::plan::Plan;
 use settings::usage;
 use store_postgres::cluster::{Control, GoingBy};
@@ -69,6 +70,15 @@ pub(super) async fn make(service: &Service, change: Change) -> Result<SteerRespo
     let GoingBy { going, behind } = followed(service, number).await?;
     console::say!("changed: {change}");
     Ok(SteerResponse { at: at.to_rfc3339(), workers: going, workers_behind: behind, ..SteerResponse::default() })
+}
+
+/// The last changes, the oldest first. Those that a later version made are left out.
+pub(super) async fn last(service: &Service, max: usize) -> Result<Vec<Changed>, Status> {
+    let changes = service.ask(move |control| control.changes(max)).await?;
+    let read = |(at, text): (Timestamp, String)| {
+        Some(Changed { at: at.to_rfc3339(), change: serde_json::from_str(&text).ok()? })
+    };
+    Ok(changes.into_iter().filter_map(read).collect())
 }
 
 /// The settings after a change, as they are stored; `None` if it changes none.

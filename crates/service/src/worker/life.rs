@@ -95,7 +95,7 @@ impl Working {
         let archive = crawl::open_archive(&dir, &plan, store.as_ref(), &mut notices)?
             .map(|archive| archive.numbered_by(Box::new(move || numbering.next_serial())));
         tell_all(&notices);
-        let sealer = Sealer::start(crew.archive.clone(), life.worker().clone(), dir.clone())?;
+        let sealer = Sealer::start(crew.archive.clone(), life.worker().clone(), dir.clone(), self.tally.clone())?;
         let held = dir.hold(true)?;
         let (layout, tables_held) = (Layout::at(dir.dataset()), held.clone());
         let tables = Writer::start_shared(layout, store.clone(), tables_held, sealer.tell())?;

@@ -1,6 +1,7 @@
 //! From a sealed segment to a final one: onto shared storage first, then marked in the database.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use archive::{Sealed, index_path};
 use coordination::{Worker, WorkerError};
 use shared_archive::SharedArchive;
 
+use crate::metrics::Tally;
 use crawl::CrawlDir;
 
 /// Sealed segments that wait to be uploaded; with more, recording waits.
@@ -29,9 +31,14 @@ pub(super) struct Sealer {
 
 impl Sealer {
     /// Starts it for the segments of a worker in `dir`.
-    pub(super) fn start(archive: Arc<SharedArchive>, worker: Arc<dyn Worker>, dir: CrawlDir) -> anyhow::Result<Self> {
+    pub(super) fn start(
+        archive: Arc<SharedArchive>,
+        worker: Arc<dyn Worker>,
+        dir: CrawlDir,
+        tally: Arc<Tally>,
+    ) -> anyhow::Result<Self> {
         let (segments, inbox) = sync_channel(WAITING_MAX);
-        let upload = Upload { archive, worker, dir };
+        let upload = Upload { archive, worker, dir, tally };
         let thread = std::thread::Builder::new().name("sealing".to_owned()).spawn(move || upload.run(&inbox))?;
         Ok(Sealer { segments, thread })
     }
@@ -57,6 +64,7 @@ struct Upload {
     archive: Arc<SharedArchive>,
     worker: Arc<dyn Worker>,
     dir: CrawlDir,
+    tally: Arc<Tally>,
 }
 
 impl Upload {
@@ -73,6 +81,7 @@ impl Upload {
     fn seal(&self, sealed: Sealed) -> anyhow::Result<()> {
         let segment = sealed.indexed()?;
         while let Err(error) = self.archive.put_segment(&segment.name, self.dir.root()) {
+            self.tally.uploads_failed.fetch_add(1, Ordering::Relaxed);
             console::say!("{}: {error}: trying again", segment.name);
             std::thread::sleep(RETRY_AFTER);
             if !self.is_alive()? {

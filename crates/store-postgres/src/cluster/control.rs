@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use coordination::{GroupName, Member, Placed, WorkerId};
 use database::Address;
-use model::{Candidate, ContentDigest, Outcome, PayloadDigest, SiteRecord};
+use model::{Candidate, ContentDigest, Outcome, PayloadDigest, SiteRecord, Timestamp};
 use postgres::Row;
 use store::{Batch, Committed, CrawlView, Layer, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
@@ -95,7 +95,7 @@ pub struct Window<T> {
 }
 
 /// How much there is of what only a crawl by several workers has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Politeness groups that nobody owns.
     pub groups_without_owner: u64,
@@ -105,6 +105,14 @@ pub struct Counts {
     pub segments_sealed: u64,
     /// Segments that are being written.
     pub segments_open: u64,
+    /// Bytes of segments that are not final.
+    pub unsealed_bytes: u64,
+    /// Sites in trouble, which get no requests for a while.
+    pub sites_aside: u64,
+    /// Workers whose leases ran out before they had left.
+    pub leases_lost: u64,
+    /// When the last commit was made; none while nobody has committed.
+    pub committed_at: Option<Timestamp>,
 }
 
 /// A server's way to the state.
@@ -421,6 +429,10 @@ impl Control {
             sites_without_group: count(&mut columns)?,
             segments_sealed: count(&mut columns)?,
             segments_open: count(&mut columns)?,
+            unsealed_bytes: count(&mut columns)?,
+            sites_aside: count(&mut columns)?,
+            leases_lost: count(&mut columns)?,
+            committed_at: columns.next::<Option<i64>>()?.map(|at| Timestamp(at.cast_unsigned())),
         })
     }
 

@@ -14,7 +14,7 @@ pub(super) const GONE: &str = "WITH dead AS (
     bids AS (DELETE FROM bid USING dead WHERE bid.worker = dead.worker)
     DELETE FROM hint USING dead WHERE hint.owner = dead.worker";
 pub(super) const REAP: &str = "WITH dead AS (
-        UPDATE worker SET state = 'dead'
+        UPDATE worker SET state = 'dead', is_lost = true
             WHERE state <> 'dead' AND lease_until < clock_timestamp() - $1::float8 * interval '1 second' RETURNING worker),
     bids AS (DELETE FROM bid USING dead WHERE bid.worker = dead.worker),
     hints AS (DELETE FROM hint USING dead WHERE hint.owner = dead.worker)

@@ -334,6 +334,6 @@ BEGIN
             ORDER BY u.site_key
             ON CONFLICT DO NOTHING;
     END IF;
-    UPDATE writer w SET number = commit_number WHERE w.writer = me;
+    UPDATE writer w SET number = commit_number, committed_at = (extract(epoch FROM clock_timestamp()) * 1e6)::bigint WHERE w.writer = me;
     RETURN QUERY SELECT l_site, l_url, f_site, f_url;
 END $$;

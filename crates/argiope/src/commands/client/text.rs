@@ -3,7 +3,7 @@
 use std::io::{Result, Write};
 
 use api::{
-    AddSeedsResponse, AgainResponse, CrawlResponse, DomainsResponse, DrainResponse, ExplainResponse,
+    AddSeedsResponse, AgainResponse, Changed, CrawlResponse, DomainsResponse, DrainResponse, ExplainResponse,
     GetWorkersResponse, Link, LinksResponse, OverlapResponse, PageRankResponse, PauseResponse, ResumeResponse,
     SearchResponse, StatsResponse, SteerResponse, Url, UrlsResponse, Worker,
 };
@@ -167,9 +167,19 @@ impl Text for StatsResponse {
         writeln!(out, "{}, {}", counted(self.sites, "site"), human_bytes(self.bytes))?;
         let open = format!("{} being written", self.segments_open);
         writeln!(out, "{} sealed, {open}", counted(self.segments_sealed, "segment"))?;
+        if self.sites_aside > 0 {
+            writeln!(out, "{} in trouble", counted(self.sites_aside, "site"))?;
+        }
+        if !self.hold.is_empty() {
+            writeln!(out, "on hold: {}", Printable(&self.hold.join(" ")))?;
+        }
         writeln!(out, "{}", counted(self.workers, "worker"))?;
         let groups = counted(self.groups_without_owner, "group");
-        writeln!(out, "{groups} without an owner, {} without a group", counted(self.sites_without_group, "site"))
+        writeln!(out, "{groups} without an owner, {} without a group", counted(self.sites_without_group, "site"))?;
+        for Changed { at, change } in &self.changes {
+            writeln!(out, "steered: {at} {}", Printable(change))?;
+        }
+        Ok(())
     }
 }
 

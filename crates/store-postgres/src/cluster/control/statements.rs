@@ -38,7 +38,10 @@ pub(super) const PLACED: &str = "SELECT s.politeness_group, g.owner FROM site s
     LEFT JOIN politeness_group g ON g.name = s.politeness_group WHERE s.site_key = $1 AND s.politeness_group IS NOT NULL";
 pub(super) const COUNTS: &str = "SELECT (SELECT count(*) FROM politeness_group WHERE owner IS NULL),
     (SELECT count(*) FROM unplaced),
-    (SELECT count(*) FROM segment WHERE is_sealed), (SELECT count(*) FROM segment WHERE NOT is_sealed)";
+    (SELECT count(*) FROM segment WHERE is_sealed), (SELECT count(*) FROM segment WHERE NOT is_sealed),
+    (SELECT coalesce(sum(length), 0)::bigint FROM segment WHERE NOT is_sealed AND NOT is_lost),
+    (SELECT count(*) FROM site WHERE aside_until IS NOT NULL), (SELECT count(*) FROM worker WHERE is_lost),
+    (SELECT max(committed_at) FROM writer)";
 // One statement, and so of one moment: the name or the segments of a worker that goes are still there.
 pub(super) const ANSWERING: &str = "WITH alive AS MATERIALIZED (
         SELECT worker, name FROM worker WHERE state <> 'dead' AND lease_until > statement_timestamp())
