@@ -1,7 +1,5 @@
 //! The code in `generated` is what the contract gives. Where it is not, the test writes it and fails; the second run passes.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::fs;
 use std::path::Path;
 
