@@ -1,5 +1,5 @@
 //! The packages of `cargo xtask dist`, made of the binary that all tests run. Two runs give the same bytes. Each package is installed in an
-//! empty place and crawls there: the place is the root of its file system, with no compiler, no network and no other program.
+//! empty place and crawls there: the place is the root of its file system, with no compiler and no other program.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
