@@ -59,7 +59,7 @@ struct Current {
 /// The index of the segment that is written.
 enum Index {
     /// Made while the segment is written.
-    Growing(IndexWriter),
+    Growing(Box<IndexWriter>),
     /// Another process began the segment: it must be read for its index. The index that lies there lists it up to this process.
     OfBefore,
     /// The same, and this process has written to the segment.
@@ -453,7 +453,7 @@ impl Archive {
         let path = self.dir.join(&segment.name);
         let writer = SegmentWriter::create(&path).map_err(|source| failed(&path, source))?;
         let warcinfo = record_id("warcinfo", &segment.name, now);
-        let index = Index::Growing(IndexWriter::new(&index_path(&path), &segment.name));
+        let index = Index::Growing(Box::new(IndexWriter::new(&index_path(&path), &segment.name)));
         let mut current = Current { segment, writer, warcinfo, index, begun_at: now };
         self.write_warcinfo(&mut current, now)?;
         Ok(current)
