@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::bail;
 use ask::sites;
@@ -15,7 +16,13 @@ use settings::units::Span;
 use settings::usage;
 
 use crate::exit;
-use crawl::opened::Opened;
+use crawl::opened::{Opened, is_in_use};
+use engine::clock::Clock;
+
+/// How long `steer` asks again: a crawl that begins or ends holds the state, and does not answer.
+const BUSY_MAX: Duration = Duration::from_secs(10);
+/// The time between two tries.
+const ASK_EVERY: Duration = Duration::from_millis(50);
 
 /// The arguments of `argiope steer`.
 #[derive(Args, Debug)]
@@ -148,13 +155,22 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
 
 /// Makes the change, of the running crawl or of its directory.
 fn made(dir: &CrawlDir, change: &Change) -> anyhow::Result<String> {
-    if live::steer(dir.root(), change)? {
-        return Ok("in force".to_owned());
+    // The watch gets the order in any case: a round at its end heeds nothing any more.
+    let ends_watch = matches!(change, Change::Stop) && watch_lock::stop(dir)?;
+    let clock = Clock::start();
+    let began = clock.now();
+    loop {
+        if live::steer(dir.root(), change)? {
+            return Ok("in force".to_owned());
+        }
+        if ends_watch {
+            return Ok("the watch ends now, between two rounds".to_owned());
+        }
+        match steer_stopped(dir, change) {
+            Err(error) if is_in_use(&error) && clock.now().since(began) < BUSY_MAX => std::thread::sleep(ASK_EVERY),
+            steered => break steered?,
+        }
     }
-    if matches!(change, Change::Stop) && watch_lock::stop(dir)? {
-        return Ok("the watch ends now, between two rounds".to_owned());
-    }
-    steer_stopped(dir, change)?;
     if watch_lock::is_watched(dir) {
         return Ok("noted; it counts from the watch's next round".to_owned());
     }

@@ -116,10 +116,12 @@ impl Drop for Served {
     }
 }
 
-/// The one line of a command that fails.
+/// The one line of a command that fails. Once a server or worker has begun its log, the line has time and level.
 pub fn one_line(ran: &Ran) -> String {
-    assert!(ran.code != 0 && ran.stderr.starts_with("argiope: ") && ran.stderr.lines().count() == 1, "{ran:?}");
-    ran.stderr.trim_end().trim_start_matches("argiope: ").to_owned()
+    let line = ran.stderr.trim_end();
+    let logged = line.split_once("Z error ").map(|(_, error)| error);
+    let error = line.strip_prefix("argiope: ").or(logged).filter(|_| ran.code != 0 && line.lines().count() == 1);
+    error.unwrap_or_else(|| panic!("{ran:?}")).to_owned()
 }
 
 /// An HTTP request without a library: the status and the body.
