@@ -1,6 +1,5 @@
 //! How much of real documentation is in its Markdown: the first heading of each page, and the words of its content.
 //! `cargo nextest run -p export --test markdown --no-capture` prints the figures.
-#![expect(clippy::expect_used, reason = "a test may fail loudly")]
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -146,7 +146,7 @@ fn temporary_files_that_a_killed_process_left_are_removed() {
     drop(open(&crawled.dir(), &known(ID, &crawled.all)).expect("opened"));
     let there = |name: &&str| crawled.dir().join(name).exists();
     assert_eq!(left.iter().filter(|name| there(name)).count(), 0, "removed");
-    assert!(foreign.iter().all(|name| there(&name)), "kept");
+    assert!(foreign.iter().all(there), "kept");
 }
 
 #[test]
