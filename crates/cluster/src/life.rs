@@ -92,7 +92,7 @@ pub struct Engine {
 }
 
 impl Life {
-    /// Joins the workers: `join` receives the length of the lease. `tell` is told what happens.
+    /// Joins the workers: `join` receives the length of the lease. `tell` receives what happens.
     ///
     /// # Errors
     /// The error of `join`.
@@ -276,7 +276,7 @@ struct Rule<'l> {
     moving: HashMap<GroupName, (Option<WorkerId>, BTreeSet<SiteKey>)>,
     /// Groups given away since that was told last, by their next owners.
     handed_over: BTreeMap<Option<WorkerId>, usize>,
-    /// A change that the engine is to go by; it is told when it does.
+    /// A change for the engine to apply. The engine reports when it has.
     changing: Option<Changing>,
     /// When all its queues are read next, a time of [`lease::now`].
     look_again_at: Duration,

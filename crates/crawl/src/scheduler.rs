@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use weburl::SiteKey;
 
-/// Questions that wait for the scheduler, at most. Who asks more waits.
+/// Questions that wait for the scheduler, at most. Further clients wait.
 const QUESTIONS_MAX: usize = 64;
 
 /// A question of another process.

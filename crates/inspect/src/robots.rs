@@ -15,7 +15,7 @@ use crate::request::Request;
 /// The product token of the crawler itself.
 pub const USER_AGENT_DEFAULT: &str = extract::robots_tag::PRODUCT_TOKEN;
 
-/// Who asks, and how the answer is found.
+/// The client, and how the answer is found.
 #[derive(Debug)]
 pub struct Question {
     /// The User-Agent of the crawler, or its product token.

@@ -18,7 +18,7 @@ pub enum Question {
 impl Question {
     /// Answers it, by the time of the run and the date now.
     pub(super) fn answer(self, state: &State, now: Timestamp, date: Timestamp) {
-        // Who has gone needs no answer.
+        // A client that has gone needs no answer.
         match self {
             Question::Site(site, answer) => drop(answer.send(state.prospect(now, site).dated(now, date))),
             Question::Waits(answer) => drop(answer.send(state.waits(now).dated(now, date))),

@@ -24,7 +24,7 @@ pub(super) struct Said {
     before_run: BTreeMap<SiteKey, Prospect>,
 }
 
-/// What is said of the sites before a step.
+/// The predictions for the sites before a step.
 pub(super) struct BeforeStep {
     /// By the time of the step before.
     held: BTreeMap<SiteKey, Option<Held>>,

@@ -27,7 +27,7 @@ pub(super) fn of(story: &UrlStory, dir: &Path) -> String {
     Told { story, dir }.to_text()
 }
 
-/// What is told.
+/// What the text shows.
 struct Told<'a> {
     story: &'a UrlStory,
     dir: &'a Path,

@@ -1,4 +1,4 @@
-//! What is said of a site: what holds it up, until when, and what its turn brings.
+//! Predictions for a site: what holds it up, until when, and what its turn brings.
 
 use std::time::Duration;
 
