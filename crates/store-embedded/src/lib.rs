@@ -29,6 +29,7 @@ mod merged;
 mod mirror;
 mod open;
 mod packed;
+mod place;
 mod queue;
 mod read;
 mod tables;

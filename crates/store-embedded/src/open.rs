@@ -11,6 +11,7 @@ use crate::codec::{FORMAT_VERSION, OLDEST_FORMAT_VERSION, Progress, decode_progr
 use crate::commit::Writer;
 use crate::known::Fingerprints;
 use crate::mirror::Mirror;
+use crate::place::Place;
 use crate::read::View;
 use crate::tables::{ENGINE_DIR, Tables, Use};
 use crate::witness::{self, Witness};
@@ -44,7 +45,8 @@ impl EmbeddedStore {
         let lock = lock(dir)?;
         refuse_links(dir).map_err(|error| error::system(dir, "opening the store", error))?;
         let (mut witness, acknowledged) = Witness::open(dir)?;
-        let (tables, version, progress) = open_tables(dir, dir, &options, Use::Commits, acknowledged)?;
+        let place = Place::hold(dir).map_err(|error| error::system_at(dir, "opening the store", &error))?;
+        let (tables, version, progress) = open_tables(dir, place, &options, Use::Commits, acknowledged)?;
         witness.note(progress.sequence).map_err(|error| error::system(dir, "writing the witness", error))?;
         let crawl_id = crawl_id(&tables)?.map_or_else(|| make_crawl_id(&tables), Ok)?;
         let writer = Writer::new(version, progress, fingerprints, witness);
@@ -61,7 +63,7 @@ impl EmbeddedStore {
         refuse_links(dir).map_err(|error| error::system(dir, "opening the store", error))?;
         let acknowledged = witness::read(dir)?;
         let mirror = Mirror::of(dir)?;
-        let (tables, ..) = open_tables(dir, mirror.path(), options, Use::Reading, acknowledged)?;
+        let (tables, ..) = open_tables(dir, Place::own(mirror.path()), options, Use::Reading, acknowledged)?;
         mirror.remove_journals();
         // One that was made just now is nobody's: the next to commit makes another.
         let crawl_id = crawl_id(&tables)?.map_or_else(|| random_crawl_id(dir), Ok)?;
@@ -74,16 +76,16 @@ impl EmbeddedStore {
     }
 }
 
-/// Opens the engine in `written`, with all that was acknowledged. Returns the version of its format too, and how far it is.
+/// Opens the engine in `place`, with all that was acknowledged. Returns the version of its format too, and how far it is.
 fn open_tables(
     dir: &Path,
-    written: &Path,
+    place: Place,
     options: &Options,
     used: Use,
     acknowledged: Option<u64>,
 ) -> Result<(Tables, u32, Progress), StoreError> {
-    remove_unfinished(dir, &written.join(ENGINE_DIR), acknowledged.is_some())?;
-    let tables = Tables::open(dir, written, options, used)?;
+    remove_unfinished(dir, &place.path().join(ENGINE_DIR), acknowledged.is_some())?;
+    let tables = Tables::open(dir, place, options, used)?;
     let begun = read_progress(&tables)?;
     check_complete(&tables, begun.as_ref().map_or(0, |(_, progress)| progress.sequence), acknowledged)?;
     let (version, progress) = begun.map_or_else(|| begin(&tables), Ok)?;

@@ -1,11 +1,13 @@
 //! The tables of the engine and how each is tuned.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy};
 use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use store::StoreError;
 
+use crate::place::Place;
 use crate::queue::Queue;
 use crate::torn::Cut;
 use crate::{Options, error};
@@ -54,8 +56,8 @@ pub(crate) struct Tables {
     pub(crate) engine: Database,
     /// The directory of the store.
     pub(crate) dir: PathBuf,
-    /// The directory that the engine is in and writes to: the same, or a mirror of it.
-    written: PathBuf,
+    /// The directory that the engine is in and writes to: the same, or a mirror of it. The last field: it is held longer than the engine.
+    place: Arc<Place>,
 }
 
 /// What an engine is opened for.
@@ -78,14 +80,15 @@ impl Use {
 }
 
 impl Tables {
-    /// Opens the engine of the store in `dir`, or makes it. It lies in `written`, which is `dir` or a mirror of it.
-    pub(crate) fn open(dir: &Path, written: &Path, options: &Options, used: Use) -> Result<Self, StoreError> {
-        let failed = |error| error::engine(dir, written, "opening the store", error);
-        let try_open = || Tables::try_open(dir, written, options, used);
+    /// Opens the engine of the store in `dir`, or makes it. It lies in `place`, which is `dir` or a mirror of it.
+    pub(crate) fn open(dir: &Path, place: Place, options: &Options, used: Use) -> Result<Self, StoreError> {
+        let place = Arc::new(place);
+        let failed = |error| error::engine(dir, place.path(), "opening the store", error);
+        let try_open = || Tables::try_open(dir, &place, options, used);
         match try_open() {
             Err(fjall::Error::JournalRecovery(_)) => {
                 let torn = |error| error::system(dir, "cutting a torn batch off the journal", error);
-                let cut = Cut::last_byte(&written.join(ENGINE_DIR)).map_err(torn)?;
+                let cut = Cut::last_byte(&place.path().join(ENGINE_DIR)).map_err(torn)?;
                 let opened = try_open();
                 if let (Err(_), Some(cut)) = (&opened, cut) {
                     cut.undo().map_err(torn)?;
@@ -96,8 +99,8 @@ impl Tables {
         }
     }
 
-    fn try_open(dir: &Path, written: &Path, options: &Options, used: Use) -> fjall::Result<Self> {
-        let engine = Database::builder(written.join(ENGINE_DIR))
+    fn try_open(dir: &Path, place: &Arc<Place>, options: &Options, used: Use) -> fjall::Result<Self> {
+        let engine = Database::builder(place.path().join(ENGINE_DIR))
             .cache_size(options.cache_bytes)
             .worker_threads_unchecked(used.worker_threads())
             .max_journaling_size(JOURNALS_BYTES_MAX)
@@ -132,7 +135,7 @@ impl Tables {
             contents: engine.keyspace("contents", small)?,
             engine,
             dir: dir.to_owned(),
-            written: written.to_owned(),
+            place: Arc::clone(place),
         };
         tables.has_labels = !tables.holders.is_empty()?;
         Ok(tables)
@@ -156,6 +159,6 @@ impl Tables {
 
     /// An error of the engine met while `doing` something.
     pub(crate) fn failed(&self, doing: &'static str) -> impl Fn(fjall::Error) -> StoreError {
-        move |error| error::engine(&self.dir, &self.written, doing, error)
+        move |error| error::engine(&self.dir, self.place.path(), doing, error)
     }
 }

@@ -9,5 +9,6 @@ mod journal;
 mod killed;
 mod known;
 mod like_memory;
+mod moved;
 mod opening;
 mod reading;
