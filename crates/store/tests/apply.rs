@@ -207,7 +207,7 @@ fn each_event_does_to_each_url_what_the_table_says() {
 }
 
 /// The batch as a crawl would commit it: it visits what waits and judges links that wait, each URL once, from where it was last known to be or
-/// further away; it finds or settles beside that what it likes.
+/// further away; what leaves the queue does not come back in the same batch; it finds or settles beside that what it likes.
 fn sensible(batch: Batch, store: &MemoryStore) -> Batch {
     let entries = store.scan(None, usize::MAX).expect("entries");
     let sites: BTreeSet<_> = entries.iter().map(|entry| entry.candidate.url.key().site).collect();
@@ -233,7 +233,8 @@ fn sensible(batch: Batch, store: &MemoryStore) -> Batch {
     attempts.retain(|(key, _)| waiting.remove(key).is_some());
     let visited: BTreeSet<_> = visits.iter().map(|visit| visit.key).collect();
     let judged: BTreeSet<_> = judged_again.iter().map(|(key, _)| *key).collect();
-    let is_left = |key: &UrlKey| known.contains(key) && !visited.contains(key) && !judged.contains(key);
+    let leaving: BTreeSet<_> = kept.iter().chain(&visited).chain(&judged).copied().collect();
+    let is_left = |key: &UrlKey| known.contains(key) && !leaving.contains(key);
     let reopened = batch.reopened.into_iter().filter(is_left).collect();
     let again = batch.again.into_iter().filter(is_left).collect();
     Batch { visits, judged_again, kept, attempts, reopened, again, ..batch }
