@@ -1,5 +1,5 @@
 //! How well fingerprints find edited copies: a labelled set of real documents with edits. Prints its table, which is in
-//! `docs/near-duplicates.md`: `cargo nextest run -p dataset --test near_duplicates --no-capture`.
+//! `docs/near-duplicates.md`: `cargo nextest run -p argiope-dataset --test near_duplicates --no-capture`.
 #![expect(clippy::expect_used, reason = "a test may fail loudly")]
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! How much of real documentation is in its Markdown: the first heading of each page, and the words of its content.
-//! `cargo nextest run -p export --test markdown --no-capture` prints the figures.
+//! `cargo nextest run -p argiope-export --test markdown --no-capture` prints the figures.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! How fast questions are answered: PageRank against a plain loop over arrays on one thread, the memory of a graph, and search
 //! through text.
 //!
-//! `cargo bench -p graph -- [LINKS] [TEXT_BYTES]`, without them 21,600,000 links, of which 20 million differ, and
+//! `cargo bench -p argiope-graph -- [LINKS] [TEXT_BYTES]`, without them 21,600,000 links, of which 20 million differ, and
 //! 1,000,000,000 bytes of text.
 
 use std::error::Error;

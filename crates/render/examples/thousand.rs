@@ -2,7 +2,7 @@
 //! downloads without end: all others are rendered, the browsers' memory stays bounded, and none is left at the end. Fails if that
 //! is not so.
 //!
-//! `cargo run --release -p render --example thousand -- [PAGES]`
+//! `cargo run --release -p argiope-render --example thousand -- [PAGES]`
 
 use std::error::Error;
 use std::pin::Pin;

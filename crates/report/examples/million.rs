@@ -1,7 +1,7 @@
 //! How long a report on a large crawl takes, and how much memory: makes up a crawl (1,000,000 pages, 10 links and 3 images each, on 1,000
 //! sites), and reports on it in a process of its own.
 //!
-//! `cargo run --release -p report --example million -- [PAGES]`
+//! `cargo run --release -p argiope-report --example million -- [PAGES]`
 
 use std::error::Error;
 use std::path::Path;

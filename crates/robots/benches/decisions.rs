@@ -1,6 +1,6 @@
 //! What decisions cost, how long files take to compile, and how much memory they hold, for files in use and for files made to be slow.
 //!
-//! `cargo bench -p robots --bench decisions`; add the beginning of a name to measure only that file.
+//! `cargo bench -p argiope-robots --bench decisions`; add the beginning of a name to measure only that file.
 
 use std::hint::black_box;
 use std::time::Duration;

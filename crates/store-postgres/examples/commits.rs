@@ -1,6 +1,6 @@
 //! How many pages a second one process commits to PostgreSQL on the same machine, and what a page costs the server.
 //!
-//! `cargo run --release -p store-postgres --example commits -- [KNOWN_URLS] [SECONDS]`
+//! `cargo run --release -p argiope-store-postgres --example commits -- [KNOWN_URLS] [SECONDS]`
 //!
 //! A commit has 200 pages of 500 sites that change slowly, among 20,000; each page has 30 links to URLs that may be fetched, 5 of
 //! them new. The state begins with `KNOWN_URLS` on these sites. The server looks up every link:

@@ -1,5 +1,5 @@
 //! How many requests a second the server answers: pages of a synthetic web of ten million, over kept connections, with
-//! the clients in the same process. `cargo run --release -p testweb --example requests [CONNECTIONS [SECONDS [THREADS]]]`.
+//! the clients in the same process. `cargo run --release -p argiope-testweb --example requests [CONNECTIONS [SECONDS [THREADS]]]`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -111,7 +111,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
 /// Runs the simulation of a web that changes.
 fn freshness(arguments: &[&str]) -> anyhow::Result<()> {
     let mut command = std::process::Command::new(env!("CARGO"));
-    command.args(["run", "--release", "--quiet", "-p", "frontier", "--example", "freshness", "--"]);
+    command.args(["run", "--release", "--quiet", "-p", "argiope-frontier", "--example", "freshness", "--"]);
     let status = command.args(arguments).status().context("cargo cannot be run")?;
     anyhow::ensure!(status.success(), "the simulation fails: {status}");
     Ok(())
