@@ -1,17 +1,29 @@
 //! Argiope: a polite, fast, crash-safe web crawler.
 //!
-//! This crate is the command line: [`commands`], one module each, the server and the workers of a cluster. Crawls are assembled and run by the
-//! crate `crawl`.
+//! Programs use this crate for crawls of their own: [`Session`] assembles one and runs it in the caller's tokio runtime, [`Handle`]
+//! observes, steers and stops it, [`Hook`] and [`Sink`] extend it. Nothing of that prints, handles signals or ends the process.
+//!
+//! ```toml
+//! argiope = { version = "0.1", default-features = false }
+//! ```
+//!
+//! The feature `cli`, on by default, adds the command `argiope` and what only it needs: `cargo install argiope`. It changes nothing in the
+//! library.
 
 #![warn(clippy::print_stderr, reason = "it panics where nobody reads it any more: say! and message::show do not")]
 
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
 pub mod commands;
+#[cfg(feature = "cli")]
 pub mod summary;
 
-pub use dataset::rows;
+pub use crawl::*;
+pub use {dataset, engine, frontier, model, store, weburl};
 
 /// Exit codes, the same for every command.
+#[cfg(feature = "cli")]
 pub mod exit {
     /// The command did what it was asked. Of a crawl: something was fetched, and nothing is left.
     pub const DONE: u8 = 0;

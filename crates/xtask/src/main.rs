@@ -6,6 +6,7 @@ mod needs;
 mod pictures;
 mod profile;
 mod prose;
+mod semver;
 mod site;
 mod svg;
 mod test;
@@ -24,7 +25,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   site          the documentation as a site in target/site/html; fails where a link is broken
   pictures      the pictures of the README, in docs/pictures
   profile       where the processor's time of a crawl goes, as a flame graph
-  dist          the packages of a release; `dist --help` lists its options";
+  dist          the packages of a release; `dist --help` lists its options
+  semver        whether the library keeps what its last release promised";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         ["pictures", arguments @ ..] => pictures::run(arguments),
         ["profile", arguments @ ..] => profile::run(arguments),
         ["dist", arguments @ ..] => dist::run(arguments),
+        ["semver", arguments @ ..] => semver::run(arguments),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -123,6 +123,17 @@ pub fn mdbook() -> anyhow::Result<PathBuf> {
     Ok(mdbook)
 }
 
+/// Sees to it that cargo-semver-checks is there.
+///
+/// # Errors
+/// It is missing; the command that installs it is named, since it compiles for many minutes.
+pub fn semver_checks() -> anyhow::Result<()> {
+    if succeeds(Command::new("cargo").args(["semver-checks", "--version"])) {
+        return Ok(());
+    }
+    bail!("cargo-semver-checks is needed: cargo install --locked cargo-semver-checks")
+}
+
 /// Installs packages into a Python environment, which is made if it is not there.
 fn install(environment: &Path, names: &[&str]) -> anyhow::Result<()> {
     eprintln!("xtask: installing {} into {}", names.join(", "), environment.display());

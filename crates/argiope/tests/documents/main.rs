@@ -78,7 +78,7 @@ fn check_with(path: &str, variables: &[(&str, String)]) {
     }
     assert!(compared > 0 || page.blocks.iter().all(Block::is_left_out), "{path}: nothing is shown of what is printed");
     let unindented = |rust: &str| rust.lines().map(str::trim_start).collect::<Vec<_>>().join("\n");
-    let examples: Vec<String> = std::fs::read_dir(repository().join("crates/crawl/examples"))
+    let examples: Vec<String> = std::fs::read_dir(repository().join("crates/argiope/examples"))
         .unwrap()
         .map(|entry| unindented(&std::fs::read_to_string(entry.unwrap().path()).unwrap()))
         .collect();

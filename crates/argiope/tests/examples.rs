@@ -21,7 +21,7 @@ async fn server(pages: Pages) -> Server {
 async fn run(name: &str, server: &Server) -> String {
     let test = std::env::current_exe().unwrap();
     let example: PathBuf = test.ancestors().nth(2).unwrap().join("examples").join(name);
-    assert!(example.exists(), "{}: cargo build -p argiope-crawl --examples", example.display());
+    assert!(example.exists(), "{}: cargo build -p argiope --examples", example.display());
     let dir = tempfile::tempdir().unwrap();
     let mut command = Command::new(example);
     command.arg(format!("http://{}/", server.address())).arg(dir.path().join("crawl"));

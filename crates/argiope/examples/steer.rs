@@ -1,6 +1,6 @@
 //! Steers a crawl while it runs: `steer URL DIR`. It excludes a part of the site at once, watches progress, and stops after five pages.
 
-use crawl::{Change, CrawlDir, Options, Plan, Session};
+use argiope::{Change, CrawlDir, Options, Plan, Session};
 
 /// Pages after which the crawl is stopped.
 const PAGES: u64 = 5;

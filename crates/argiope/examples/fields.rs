@@ -1,6 +1,6 @@
 //! Takes fields out of pages with a hook, and prints them with a sink: `fields URL DIR`. The dataset has them in its column `extra`.
 
-use crawl::{Admit, Answer, Candidate, CrawlDir, Extra, Hook, Options, Plan, Recorded, Session, SinkError};
+use argiope::{Admit, Answer, Candidate, CrawlDir, Extra, Hook, Options, Plan, Recorded, Session, SinkError};
 
 /// Reads `<meta name="price" content="…">`, and lets only pages without a query in.
 struct Prices;

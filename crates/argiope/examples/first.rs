@@ -1,5 +1,5 @@
 //! Crawls a site into a directory: `first URL DIR`.
-use crawl::{CrawlDir, Options, Plan, Session};
+use argiope::{CrawlDir, Options, Plan, Session};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
