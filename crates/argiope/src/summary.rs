@@ -1,17 +1,11 @@
-//! The summary that ends every crawl, and what `status` shows: for people, or as one JSON object.
+//! The summary of a crawl for people.
 
 use std::fmt::Write;
-use std::time::Duration;
 
-use engine::Progress;
-use model::{Limit, Outcome};
-use printable::Printable;
-use serde::Serialize;
-use stages::{Snapshot, Spent, Stage};
-use store::Totals;
-
-use crawl::trouble::{InTrouble, Named};
-use printable::counted;
+use crawl::summary::{RoundSoFar, Run, Summary, TimeSpent};
+use crawl::trouble::Named;
+use model::Limit;
+use printable::{Printable, counted};
 use settings::units::human_bytes;
 
 /// What a run took of the processor is not shown if it was less, in seconds: shares of that say nothing.
@@ -19,267 +13,78 @@ const CPU_SECONDS_SHOWN_MIN: f64 = 0.1;
 /// Shares of the processor's time below this are not shown.
 const SHARE_SHOWN_MIN: f64 = 0.02;
 
-/// Where a crawl stands.
-#[derive(Debug, Serialize)]
-pub struct Summary {
-    /// `done`, `limit`, `stopped`, `held`, `waiting`; or `pending`, `finished` where no run is looked at.
-    pub end: String,
-    /// The limit that was reached.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<String>,
-    /// Sites in trouble, whose URLs are in the frontier.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub in_trouble: Option<InTrouble>,
-    /// URLs known.
-    pub urls: u64,
-    /// URLs in the frontier that were never visited. Those to be visited again are in [`RoundSoFar::left`].
-    pub frontier: u64,
-    /// The round under way, or the last, where it is not the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub round: Option<RoundSoFar>,
-    /// Pages and documents fetched.
-    pub fetched: u64,
-    /// URLs by outcome.
-    pub outcomes: serde_json::Map<String, serde_json::Value>,
-    /// Sites known.
-    pub sites: u64,
-    /// Sitemaps read.
-    pub sitemaps: u64,
-    /// Payload bytes.
-    pub bytes: u64,
-    /// Visits, and of robots.txt sites, from which a limit or trap rule kept something, by [`Limit`]; none where nothing was left out.
-    pub limits: serde_json::Map<String, serde_json::Value>,
-    /// What this run did of it.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub run: Option<Run>,
-    /// Where its time went.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time: Option<TimeSpent>,
-    /// Files in `archive/orphaned/`.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub set_aside: usize,
-    /// The crawl's directory.
-    pub directory: String,
+/// The summary for people.
+#[must_use]
+pub fn to_text(summary: &Summary) -> String {
+    let mut out = String::new();
+    let further = summary.run.as_ref().filter(|run| run.is_further);
+    if let Some(Run { fetched, bytes, seconds, .. }) = further {
+        let bytes = human_bytes(*bytes);
+        let _ = writeln!(out, "this run: {fetched} pages and documents fetched ({bytes}) in {seconds:.1} s");
+        out.push_str("the whole crawl: ");
+    }
+    let _ = write!(
+        out,
+        "{} pages and documents fetched ({}) of {} URLs",
+        summary.fetched,
+        human_bytes(summary.bytes),
+        summary.urls
+    );
+    let _ = write!(out, " on {} site{}", summary.sites, if summary.sites == 1 { "" } else { "s" });
+    if let Some(run) = summary.run.as_ref().filter(|run| !run.is_further) {
+        let _ = write!(out, " in {:.1} s", run.seconds);
+    }
+    out.push('\n');
+    if let Some(RoundSoFar { number, began_at, fetched, left }) = &summary.round {
+        let left = if *left > 0 { format!(", {left} left to be visited again") } else { String::new() };
+        let _ = writeln!(out, "round {number}, since {began_at}: {fetched} pages and documents visited{left}");
+    }
+    for (outcome, count) in &summary.outcomes {
+        let _ = writeln!(out, "  {outcome:<17} {count:>9}");
+    }
+    if summary.frontier > 0 {
+        let _ = writeln!(out, "  {:<17} {:>9}   not visited yet", "frontier", summary.frontier);
+    }
+    for Named { site, due, reason } in summary.in_trouble.iter().flat_map(|trouble| &trouble.named) {
+        let _ = writeln!(out, "  in trouble {site}: {}; asked again from {due} on", Printable(reason));
+    }
+    if let Some(more @ 1..) = summary.in_trouble.as_ref().map(|all| all.sites.saturating_sub(all.named.len() as u64)) {
+        let _ = writeln!(out, "  in trouble {} more", counted(more, "site"));
+    }
+    if summary.sitemaps > 0 {
+        let _ = writeln!(out, "  {:<17} {:>9}   not counted above", "sitemaps", summary.sitemaps);
+    }
+    out.push_str(&left_out(summary));
+    if let Some(time) = summary.time.as_ref().filter(|time| time.cpu_seconds >= CPU_SECONDS_SHOWN_MIN) {
+        let _ = writeln!(out, "{}", shares(time));
+    }
+    if summary.set_aside > 0 {
+        let (files, root) = (counted(summary.set_aside as u64, "file"), &summary.directory);
+        let _ = writeln!(out, "{files} set aside in archive/orphaned: `argiope adopt {root}` takes the pages in");
+    }
+    let _ = writeln!(out, "in {}", summary.directory);
+    out
 }
 
-/// What a round came to so far.
-#[derive(Debug, Serialize)]
-pub struct RoundSoFar {
-    /// Its number.
-    pub number: u32,
-    /// When it began.
-    pub began_at: String,
-    /// Pages and documents visited with success.
-    pub fetched: u64,
-    /// URLs left that are to be visited again.
-    pub left: u64,
+/// What limits and trap rules left out, a line each.
+fn left_out(summary: &Summary) -> String {
+    let mut out = String::new();
+    for limit in Limit::ALL {
+        if let Some(count) = summary.limits.get(limit.as_str()) {
+            let _ = writeln!(out, "  {:<17} {count:>9}   limit: {}", limit.as_str(), limit.meaning());
+        }
+    }
+    out
 }
 
-impl RoundSoFar {
-    fn of(totals: &Totals) -> Option<Self> {
-        let Totals { round, again, pages_of_round, .. } = totals;
-        let began_at = round.began_at.to_rfc3339();
-        (round.number > 1).then_some(RoundSoFar {
-            number: round.number,
-            began_at,
-            fetched: *pages_of_round,
-            left: *again,
-        })
-    }
-}
-
-/// What one run did.
-#[derive(Clone, Debug, Serialize)]
-pub struct Run {
-    /// Pages and documents fetched.
-    #[serde(rename = "run_fetched")]
-    pub fetched: u64,
-    /// Payload bytes.
-    #[serde(rename = "run_bytes")]
-    pub bytes: u64,
-    /// How long it took.
-    pub seconds: f64,
-    /// The most bytes that the sites at work took in memory, about.
-    pub front_bytes_peak: usize,
-    /// The bytes that they may take.
-    pub front_bytes_max: usize,
-    /// There were runs before it that fetched something.
-    #[serde(skip)]
-    is_further: bool,
-}
-
-impl Run {
-    /// The run between two totals of the crawl, as its progress says that it ended.
-    #[must_use]
-    pub fn between(before: &Totals, after: &Totals, took: Duration, at_end: &Progress) -> Self {
-        let is_first_round = after.round.number == 1;
-        let pages_before = if after.round.number == before.round.number { before.pages_in_round() } else { 0 };
-        Run {
-            fetched: after.pages_in_round().saturating_sub(pages_before),
-            // In a later round they count for a run at a time.
-            bytes: if is_first_round { after.bytes.saturating_sub(before.bytes) } else { at_end.bytes },
-            seconds: took.as_secs_f64(),
-            front_bytes_peak: at_end.front_bytes_peak,
-            front_bytes_max: at_end.front_bytes_max,
-            is_further: before.fetched() > 0,
-        }
-    }
-}
-
-/// Where the time of a run went.
-#[derive(Clone, Debug, Serialize)]
-pub struct TimeSpent {
-    /// Of the processor, in all.
-    pub cpu_seconds: f64,
-    /// By stage, in the order in which a page goes through them.
-    pub stages: Vec<StageTime>,
-}
-
-/// What a stage took.
-#[derive(Clone, Debug, Serialize)]
-pub struct StageTime {
-    /// Its name.
-    pub stage: &'static str,
-    /// How often it was gone through.
-    pub count: u64,
-    /// From its beginning to its end, all added up.
-    pub wall_seconds: f64,
-    /// Of the processor, estimated.
-    pub cpu_seconds: f64,
-}
-
-impl TimeSpent {
-    /// What was spent since a snapshot.
-    #[must_use]
-    pub fn since(before: &Snapshot) -> Self {
-        let now = stages::snapshot();
-        let stage = |(stage, spent): (Stage, Spent)| StageTime {
-            stage: stage.as_str(),
-            count: spent.count,
-            wall_seconds: spent.wall.as_secs_f64(),
-            cpu_seconds: spent.cpu.as_secs_f64(),
-        };
-        TimeSpent { cpu_seconds: now.cpu_since(before).as_secs_f64(), stages: now.since(before).map(stage).collect() }
-    }
-
-    /// The stages that had most of the processor, with their shares.
-    fn to_text(&self) -> String {
-        let mut shares: Vec<(&str, f64)> =
-            self.stages.iter().map(|stage| (stage.stage, stage.cpu_seconds / self.cpu_seconds)).collect();
-        let other = 1.0 - shares.iter().map(|(_, share)| share).sum::<f64>();
-        shares.push(("other", other));
-        shares.retain(|(_, share)| *share >= SHARE_SHOWN_MIN);
-        shares.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        let shares: Vec<String> = shares.iter().map(|(name, share)| format!("{name} {:.0} %", share * 100.0)).collect();
-        format!("processor {:.1} s: {}", self.cpu_seconds, shares.join(", "))
-    }
-}
-
-impl Summary {
-    /// A summary of the totals of a store.
-    #[must_use]
-    pub fn new(end: &str, totals: &Totals, directory: &std::path::Path) -> Self {
-        let outcomes = Outcome::ALL.iter().filter(|outcome| totals.count(**outcome) > 0);
-        Summary {
-            end: end.to_owned(),
-            in_trouble: None,
-            limit: None,
-            urls: totals.urls,
-            frontier: totals.pending.saturating_sub(totals.again),
-            round: RoundSoFar::of(totals),
-            fetched: totals.fetched(),
-            outcomes: outcomes.map(|outcome| (outcome.to_string(), totals.count(*outcome).into())).collect(),
-            sites: totals.sites,
-            sitemaps: totals.sitemaps,
-            bytes: totals.bytes,
-            limits: totals.limits.iter().map(|(limit, count)| (limit.to_string(), (*count).into())).collect(),
-            run: None,
-            time: None,
-            set_aside: archive::orphans(&directory.join("archive")).map_or(0, |orphans| orphans.len()),
-            directory: directory.display().to_string(),
-        }
-    }
-
-    /// URLs in the queue: those that were never visited, and those to be visited again.
-    #[must_use]
-    pub fn waiting(&self) -> u64 {
-        self.frontier + self.round.as_ref().map_or(0, |round| round.left)
-    }
-
-    /// The summary as one line of JSON.
-    ///
-    /// # Errors
-    /// Never in practice.
-    pub fn to_json(&self) -> anyhow::Result<String> {
-        Ok(serde_json::to_string(self)?)
-    }
-
-    /// What limits and trap rules left out, a line each.
-    fn left_out(&self) -> String {
-        let mut out = String::new();
-        for limit in Limit::ALL {
-            if let Some(count) = self.limits.get(limit.as_str()) {
-                let _ = writeln!(out, "  {:<17} {count:>9}   limit: {}", limit.as_str(), limit.meaning());
-            }
-        }
-        out
-    }
-
-    /// The summary for people.
-    #[must_use]
-    pub fn to_text(&self) -> String {
-        let mut out = String::new();
-        let further = self.run.as_ref().filter(|run| run.is_further);
-        if let Some(Run { fetched, bytes, seconds, .. }) = further {
-            let bytes = human_bytes(*bytes);
-            let _ = writeln!(out, "this run: {fetched} pages and documents fetched ({bytes}) in {seconds:.1} s");
-            out.push_str("the whole crawl: ");
-        }
-        let _ = write!(
-            out,
-            "{} pages and documents fetched ({}) of {} URLs",
-            self.fetched,
-            human_bytes(self.bytes),
-            self.urls
-        );
-        let _ = write!(out, " on {} site{}", self.sites, if self.sites == 1 { "" } else { "s" });
-        if let Some(run) = self.run.as_ref().filter(|run| !run.is_further) {
-            let _ = write!(out, " in {:.1} s", run.seconds);
-        }
-        out.push('\n');
-        if let Some(RoundSoFar { number, began_at, fetched, left }) = &self.round {
-            let left = if *left > 0 { format!(", {left} left to be visited again") } else { String::new() };
-            let _ = writeln!(out, "round {number}, since {began_at}: {fetched} pages and documents visited{left}");
-        }
-        for (outcome, count) in &self.outcomes {
-            let _ = writeln!(out, "  {outcome:<17} {count:>9}");
-        }
-        if self.frontier > 0 {
-            let _ = writeln!(out, "  {:<17} {:>9}   not visited yet", "frontier", self.frontier);
-        }
-        for Named { site, due, reason } in self.in_trouble.iter().flat_map(|trouble| &trouble.named) {
-            let _ = writeln!(out, "  in trouble {site}: {}; asked again from {due} on", Printable(reason));
-        }
-        if let Some(more @ 1..) = self.in_trouble.as_ref().map(|all| all.sites.saturating_sub(all.named.len() as u64)) {
-            let _ = writeln!(out, "  in trouble {} more", counted(more, "site"));
-        }
-        if self.sitemaps > 0 {
-            let _ = writeln!(out, "  {:<17} {:>9}   not counted above", "sitemaps", self.sitemaps);
-        }
-        out.push_str(&self.left_out());
-        if let Some(time) = self.time.as_ref().filter(|time| time.cpu_seconds >= CPU_SECONDS_SHOWN_MIN) {
-            let _ = writeln!(out, "{}", time.to_text());
-        }
-        if self.set_aside > 0 {
-            let (files, root) = (counted(self.set_aside as u64, "file"), &self.directory);
-            let _ = writeln!(out, "{files} set aside in archive/orphaned: `argiope adopt {root}` takes the pages in");
-        }
-        let _ = writeln!(out, "in {}", self.directory);
-        out
-    }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde passes it")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
+/// The stages that had most of the processor, with their shares.
+fn shares(time: &TimeSpent) -> String {
+    let mut shares: Vec<(&str, f64)> =
+        time.stages.iter().map(|stage| (stage.stage, stage.cpu_seconds / time.cpu_seconds)).collect();
+    let other = 1.0 - shares.iter().map(|(_, share)| share).sum::<f64>();
+    shares.push(("other", other));
+    shares.retain(|(_, share)| *share >= SHARE_SHOWN_MIN);
+    shares.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let shares: Vec<String> = shares.iter().map(|(name, share)| format!("{name} {:.0} %", share * 100.0)).collect();
+    format!("processor {:.1} s: {}", time.cpu_seconds, shares.join(", "))
 }

@@ -10,10 +10,12 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crawl::opened::Opened;
 use model::{Change, Purpose, Round, Timestamp, Visit};
 use printable::counted;
 use replay::Replay;
 use serde::{Serialize, Serializer};
+use settings::plan::Plan;
 use store::{CrawlView, Entry, StoreError, Totals, current_visit};
 use weburl::{CanonicalRules, SiteKey, UrlKey};
 
@@ -56,6 +58,21 @@ pub struct Pages {
     pub body_bytes_max: u64,
     /// How the crawl brings URLs into canonical form.
     pub canonical: CanonicalRules,
+}
+
+impl Pages {
+    /// Those of a crawl.
+    ///
+    /// # Errors
+    /// Its settings cannot be read.
+    pub fn of(opened: &Opened) -> anyhow::Result<Self> {
+        let settings = Plan::new(&opened.options()?)?.settings;
+        Ok(Pages {
+            archive: opened.dir.archive(),
+            body_bytes_max: settings.limits.body_bytes_max,
+            canonical: settings.canonical,
+        })
+    }
 }
 
 /// A page that is not as it was.

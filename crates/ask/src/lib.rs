@@ -4,6 +4,7 @@
 
 pub mod changes;
 pub mod explain;
+pub mod follow;
 pub mod freshness;
 pub mod links;
 pub mod overlap;
@@ -11,6 +12,7 @@ pub mod path;
 mod queried;
 pub mod rank;
 pub mod sites;
+pub mod status;
 pub mod target;
 pub mod urls;
 

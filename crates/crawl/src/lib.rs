@@ -5,6 +5,7 @@
 pub mod adopt;
 pub mod again;
 pub mod dir;
+pub mod dry_run;
 pub mod held;
 pub mod keyring;
 pub mod live;
@@ -22,9 +23,11 @@ mod seeds;
 mod session;
 pub mod steer;
 pub mod stream;
+pub mod summary;
 pub mod tables;
 pub mod trouble;
 mod waits;
+pub mod watch;
 pub mod watch_lock;
 
 pub use again::Again;

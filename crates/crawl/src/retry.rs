@@ -89,6 +89,24 @@ impl<'a> Retry<'a> {
         }
     }
 
+    /// Of the URLs with these outcomes, by the rules of this plan with these further seeds.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn of_outcomes(
+        dir: &CrawlDir,
+        store: &'a dyn Store,
+        plan: &'a Plan,
+        seeds: &[CanonicalUrl],
+        outcomes: Vec<Outcome>,
+    ) -> anyhow::Result<Self> {
+        let mut retry = Retry { outcomes: outcomes.into_iter().collect(), ..Retry::new(dir, store, plan) };
+        for seed in store.seeds()?.iter().chain(seeds) {
+            retry.filter.scope.add_seed(seed);
+        }
+        Ok(retry)
+    }
+
     /// Puts the URLs back into the frontier, a part of the state in each commit: a run after a kill finds the rest. The sites are tried again,
     /// whatever their failures.
     ///

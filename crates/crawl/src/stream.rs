@@ -18,7 +18,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use engine::{Recorded, Sink, SinkError, Visited};
 use settings::usage;
 use store::{Batch, CrawlView, Store};
@@ -131,6 +131,25 @@ impl StreamTo {
         Ok(Some(StreamTo { fields, ..StreamTo::new(target.parse()?) }))
     }
 
+    /// The stream of a run: what was asked for completes that of the run before.
+    ///
+    /// # Errors
+    /// There is no stream that the fields or the buffer are about.
+    pub fn of_run(last: Option<Self>, asked: Asked) -> anyhow::Result<Option<Self>> {
+        let Some(mut stream) = asked.target.map(StreamTo::new).or_else(|| last.clone()) else {
+            if !asked.fields.is_empty() || asked.buffer.is_some() {
+                bail!(usage("--stream-fields and --stream-buffer are about a stream: give --stream"));
+            }
+            return Ok(None);
+        };
+        stream.fields = match last {
+            Some(last) if asked.fields.is_empty() => last.fields,
+            _ => asked.fields.into_iter().collect(),
+        };
+        stream.buffer_bytes_max = asked.buffer.unwrap_or(stream.buffer_bytes_max);
+        Ok(Some(stream))
+    }
+
     /// Ends the stream of a crawl; `dir` is [`CrawlDir::stream`](crate::CrawlDir::stream). Unread lines are lost.
     ///
     /// # Errors
@@ -141,6 +160,17 @@ impl StreamTo {
             removed => removed,
         }
     }
+}
+
+/// What a run says of its stream.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// Where its lines go.
+    pub target: Option<Target>,
+    /// More fields of its lines.
+    pub fields: Vec<Field>,
+    /// Bytes of lines that may wait.
+    pub buffer: Option<u64>,
 }
 
 /// A stream while its session lives. Dropping it ends the sending thread; the next session sends the rest.

@@ -14,6 +14,9 @@ use crate::workspace::{tracked_files, workspace};
 /// Lines of a file of the product, tests in it included.
 const SOURCE_LINES_MAX: usize = 700;
 
+/// Lines of the sources of the binary, tests in them included: it parses arguments and prints.
+const BINARY_LINES_MAX: usize = 5_000;
+
 /// Lines of a file of tests.
 const TEST_LINES_MAX: usize = 900;
 
@@ -109,6 +112,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "printable",
             "render",
             "replay",
+            "robots",
             "settings",
             "stages",
             "store",
@@ -127,6 +131,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "ask",
         &[
+            "archive",
             "crawl",
             "dataset",
             "engine",
@@ -227,8 +232,15 @@ pub fn run() -> anyhow::Result<()> {
     check_arrows(&mut problems)?;
     check_cycles(&mut problems)?;
     prose::check(&mut problems)?;
+    let mut binary = 0;
     for file in tracked_files()? {
         check_file(&file, &mut problems)?;
+        if file.starts_with("crates/argiope/src") {
+            binary += std::fs::read_to_string(workspace().join(&file)).map_or(0, |text| text.lines().count());
+        }
+    }
+    if binary > BINARY_LINES_MAX {
+        problems.push(format!("crates/argiope/src: {binary} lines, more than {BINARY_LINES_MAX}"));
     }
     if problems.is_empty() {
         return Ok(());

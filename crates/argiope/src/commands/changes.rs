@@ -1,6 +1,5 @@
 //! `argiope changes`: what has changed on the web between visits.
 
-mod follow;
 mod posted;
 mod text;
 
@@ -10,20 +9,16 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use ask::changes::{Counts, Feed, HtmlPage, Pages, Question, Since, changes, last_round, sentence, words};
-use ask::sites::unknown;
+use ask::follow::{Followed, Receiver, Round, follow, keys};
 use clap::Args;
 use engine::clock::Clock;
 use model::Timestamp;
 use printable::{counted, write_json_line};
-use settings::plan::Plan;
 use settings::site_name::SiteName;
 use settings::units::Span;
 use settings::usage;
-use store::CrawlView;
-use weburl::SiteKey;
 
 use crawl::opened::Opened;
-use follow::{Receiver, Round, follow};
 use posted::{Poster, WebhookArgs};
 use text::write_text;
 
@@ -59,14 +54,8 @@ pub struct ChangesArgs {
 }
 
 impl ChangesArgs {
-    /// The sites that are asked about.
-    fn sites(&self, view: &dyn CrawlView) -> anyhow::Result<Vec<SiteKey>> {
-        for site in &self.site {
-            if let Some(unknown) = unknown(view, &site.to_string(), site.keys())? {
-                bail!(usage(format!("--site: {unknown}")));
-            }
-        }
-        Ok(self.site.iter().flat_map(SiteName::keys).collect())
+    fn followed(&self) -> Followed {
+        Followed { sites: self.site.clone(), with_pages: !self.brief, forever: self.follow }
     }
 }
 
@@ -76,18 +65,18 @@ impl ChangesArgs {
 /// The directory holds no crawl, a time cannot be read, or there is only one round.
 pub fn run(args: ChangesArgs) -> anyhow::Result<ExitCode> {
     if let Some(url) = &args.webhook.webhook {
-        follow(&args, &mut Poster::open(&args.webhook, url, &args.dir, args.follow)?)?;
+        follow(&args.dir, &args.followed(), &mut Poster::open(&args.webhook, url, &args.dir, args.follow)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     if args.follow {
-        follow(&args, &mut Printer { is_json: args.json, next: None })?;
+        follow(&args.dir, &args.followed(), &mut Printer { is_json: args.json, next: None })?;
         return Ok(ExitCode::SUCCESS);
     }
     let now = Clock::start().date();
     let since = args.since.as_deref().map(|text| time(text, now)).transpose()?;
     let opened = Opened::new(&args.dir)?;
     let view = opened.view();
-    let sites = args.sites(view)?;
+    let sites = keys(&args.site, view)?;
     let (since, time) = match since {
         Some(time) => (Since::Time(time), time),
         None => match last_round(view)? {
@@ -98,7 +87,7 @@ pub fn run(args: ChangesArgs) -> anyhow::Result<ExitCode> {
             ))),
         },
     };
-    let pages = if args.brief { None } else { Some(pages_of(&opened)?) };
+    let pages = if args.brief { None } else { Some(Pages::of(&opened)?) };
     let question = Question { since, through: None, sites, pages };
     let mut out = std::io::stdout().lock();
     let title = format!("Changes in {}", args.dir.display());
@@ -123,16 +112,6 @@ pub fn run(args: ChangesArgs) -> anyhow::Result<ExitCode> {
         writeln!(out, "{}", summary(&counts, time))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Where the pages of a crawl are read for their differences.
-fn pages_of(opened: &Opened) -> anyhow::Result<Pages> {
-    let settings = Plan::new(&opened.options()?)?.settings;
-    Ok(Pages {
-        archive: opened.dir.archive(),
-        body_bytes_max: settings.limits.body_bytes_max,
-        canonical: settings.canonical,
-    })
 }
 
 /// Prints the changes of each round.

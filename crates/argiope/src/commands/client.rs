@@ -5,10 +5,8 @@ mod watching;
 
 use std::io::Write;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use anyhow::{Context, anyhow};
-use api::crawler_client::CrawlerClient;
+use anyhow::anyhow;
 use api::{
     AddSeedsRequest, AgainRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest, GetWorkersRequest,
     LinksRequest, OverlapRequest, PageRankRequest, PauseRequest, ResumeRequest, SearchRequest, StatsRequest,
@@ -17,25 +15,14 @@ use api::{
 use clap::{Args, Subcommand};
 use printable::write_json_line;
 use serde::Serialize;
-use tonic::metadata::{Ascii, MetadataValue};
-use tonic::service::Interceptor;
-use tonic::service::interceptor::InterceptedService;
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
-use tonic::{Code, Request, Status};
+use tonic::{Code, Response, Status};
 
 use super::steer::What;
-use service::access::{ClientAccess, Proof};
+use service::access::ClientAccess;
+use service::client::{Client, connect};
 use settings::units::Span;
 use settings::usage;
 use text::Text;
-
-/// How long it may take to reach the server.
-const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
-/// How often a server that is silent is asked whether it is still there, and how long it may take to say so.
-const KEEPALIVE_EVERY: Duration = Duration::from_secs(30);
-const KEEPALIVE_TIME_MAX: Duration = Duration::from_secs(20);
-/// Bytes of an answer, at most.
-const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 /// The arguments of `argiope client`.
 #[derive(Args, Debug)]
@@ -201,41 +188,6 @@ pub fn run(args: ClientArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Says with each request who asks.
-#[derive(Clone)]
-struct Bearer(Option<MetadataValue<Ascii>>);
-
-impl Interceptor for Bearer {
-    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        if let Some(value) = &self.0 {
-            request.metadata_mut().insert("authorization", value.clone());
-        }
-        Ok(request)
-    }
-}
-
-type Client = CrawlerClient<InterceptedService<Channel, Bearer>>;
-
-async fn connect(server: &str, proof: &Proof) -> anyhow::Result<Client> {
-    let scheme = if proof.tls.is_some() { "https" } else { "http" };
-    let mut endpoint = Endpoint::from_shared(format!("{scheme}://{server}"))
-        .map_err(|_| usage(format!("--server {server}: is not an address with a port, such as 127.0.0.1:7871")))?
-        .connect_timeout(CONNECT_TIME_MAX)
-        .http2_keep_alive_interval(KEEPALIVE_EVERY)
-        .keep_alive_timeout(KEEPALIVE_TIME_MAX);
-    if let Some(pems) = &proof.tls {
-        let tls = ClientTlsConfig::new()
-            .ca_certificate(Certificate::from_pem(&pems.authority))
-            .identity(Identity::from_pem(&pems.certificate, &pems.key));
-        endpoint =
-            endpoint.tls_config(tls).map_err(|error| usage(format!("--tls-ca, --tls-cert, --tls-key: {error}")))?;
-    }
-    let channel = endpoint.connect().await.with_context(|| format!("the server at {server} cannot be reached"))?;
-    let token = proof.token.as_ref().map(|token| format!("Bearer {token}").parse()).transpose()?;
-    let client = CrawlerClient::with_interceptor(channel, Bearer(token));
-    Ok(client.max_decoding_message_size(ANSWER_BYTES_MAX))
-}
-
 struct Session {
     client: Client,
     json: bool,
@@ -244,79 +196,47 @@ struct Session {
 
 impl Session {
     async fn ask(&mut self, method: Method) -> anyhow::Result<()> {
-        let client = &mut self.client;
+        let mut client = self.client.clone();
         match method {
-            Method::Workers => {
-                let answer = client.get_workers(GetWorkersRequest {}).await?;
-                self.tell(&answer.into_inner())
-            }
+            Method::Workers => self.told(client.get_workers(GetWorkersRequest {}).await?),
             Method::Crawl { url, depth, progress: false } => {
-                let answer = client.crawl(CrawlRequest { url, depth }).await?;
-                self.tell(&answer.into_inner())
+                self.told(client.crawl(CrawlRequest { url, depth }).await?)
             }
             Method::Crawl { url, depth, progress: true } => self.crawl(CrawlRequest { url, depth }).await,
-            Method::AddSeeds { urls } => {
-                let answer = client.add_seeds(AddSeedsRequest { urls }).await?;
-                self.tell(&answer.into_inner())
-            }
+            Method::AddSeeds { urls } => self.told(client.add_seeds(AddSeedsRequest { urls }).await?),
             Method::Domains { worker, after, limit } => {
-                let answer = client.domains(DomainsRequest { worker, after, limit }).await?;
-                self.tell(&answer.into_inner())
+                self.told(client.domains(DomainsRequest { worker, after, limit }).await?)
             }
             Method::Overlap { url1, url2, list } => {
                 let list = list || self.json;
-                let answer = client.overlap(OverlapRequest { url1, url2, list }).await?;
-                self.tell(&answer.into_inner())
+                self.told(client.overlap(OverlapRequest { url1, url2, list }).await?)
             }
             Method::Rank { url, top, normalized } => {
-                let answer = client.page_rank(PageRankRequest { url, top, normalized }).await?;
-                self.tell(&answer.into_inner())
+                self.told(client.page_rank(PageRankRequest { url, top, normalized }).await?)
             }
             Method::Search { text, ignore_case, regex, limit } => {
-                let answer = client.search(SearchRequest { text, ignore_case, regex, limit }).await?;
-                self.tell(&answer.into_inner())
+                self.told(client.search(SearchRequest { text, ignore_case, regex, limit }).await?)
             }
-            Method::Links { url } => {
-                let answer = client.links(LinksRequest { url }).await?;
-                self.tell(&answer.into_inner())
-            }
-            Method::Explain { url } => {
-                let answer = client.explain(ExplainRequest { url }).await?;
-                self.tell(&answer.into_inner())
-            }
+            Method::Links { url } => self.told(client.links(LinksRequest { url }).await?),
+            Method::Explain { url } => self.told(client.explain(ExplainRequest { url }).await?),
             Method::Urls { site, state, only, after, limit } => {
                 let request = UrlsRequest { site, states: state, patterns: only, after, limit };
-                let answer = client.urls(request).await?;
-                self.tell(&answer.into_inner())
+                self.told(client.urls(request).await?)
             }
             Method::Again { older_than, only } => {
                 let older_than = older_than.map_or(0.0, |span| span.0.as_secs_f64());
-                let answer = client.again(AgainRequest { older_than, only, ..AgainRequest::default() }).await?;
-                self.tell(&answer.into_inner())
+                self.told(client.again(AgainRequest { older_than, only, ..AgainRequest::default() }).await?)
             }
             Method::Watch(watching) => watching.watch(self).await,
-            Method::Stats => {
-                let answer = client.stats(StatsRequest {}).await?;
-                self.tell(&answer.into_inner())
-            }
+            Method::Stats => self.told(client.stats(StatsRequest {}).await?),
             Method::Steer { dry_run, what } => {
                 let (change, to) = what.change()?.words();
                 let request = SteerRequest { change: change.to_owned(), to, dry_run };
-                let answer = client.steer(request).await?;
-                self.tell(&answer.into_inner())
+                self.told(client.steer(request).await?)
             }
-            Method::Pause => {
-                let answer = client.pause(PauseRequest {}).await?;
-                self.tell(&answer.into_inner())
-            }
-            Method::Resume => {
-                let answer = client.resume(ResumeRequest {}).await?;
-                self.tell(&answer.into_inner())
-            }
-            Method::Drain { worker } => {
-                let answer = client.drain(DrainRequest { worker }).await?;
-                self.tell(&answer.into_inner())
-            }
+            Method::Pause => self.told(client.pause(PauseRequest {}).await?),
+            Method::Resume => self.told(client.resume(ResumeRequest {}).await?),
+            Method::Drain { worker } => self.told(client.drain(DrainRequest { worker }).await?),
         }
     }
 
@@ -331,6 +251,10 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    fn told(&mut self, answer: Response<impl Serialize + Text>) -> anyhow::Result<()> {
+        self.tell(&answer.into_inner())
     }
 
     fn tell(&mut self, answer: &(impl Serialize + Text)) -> anyhow::Result<()> {

@@ -12,7 +12,8 @@ use ask::freshness::Freshness;
 use clap::Args;
 use crawl::resume::resumed_plan;
 use crawl::retry::{self, Retry};
-use crawl::stream::{Field, StreamTo, Target};
+use crawl::stream::{Asked, Field, StreamTo, Target};
+use crawl::summary::{Summary, TimeSpent};
 use crawl::trouble::trouble_of;
 use crawl::{Again, Builder, CrawlDir, Ended, Handle, Outlook, Recorded, SeedList, Session, SinkError};
 use engine::clock::Clock;
@@ -28,7 +29,7 @@ use tokio::sync::watch as channel;
 use weburl::CanonicalUrl;
 
 use crate::exit;
-use crate::summary::{Run, Summary, TimeSpent};
+use crate::summary::to_text;
 use console::message::{Level, listen, log, tell, tell_all};
 use console::progress::{Printer, Show};
 use service::metrics::{Metrics, Watched, of_totals};
@@ -145,7 +146,12 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         return dry_run::run(&plan, &seeds);
     }
     let options = plan.options.clone();
-    let stream = stream(&args, &dir)?;
+    let asked =
+        Asked { target: args.stream, fields: args.stream_fields, buffer: args.stream_buffer.map(|size| size.0) };
+    let stream = match args.no_stream {
+        true => None,
+        false => StreamTo::of_run(if dir.holds_crawl() { StreamTo::last_of(&dir.stream())? } else { None }, asked)?,
+    };
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
     dir.create()?;
     let store = dir.open_store(&plan.options)?;
@@ -153,7 +159,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         StreamTo::forget(&dir.stream())?;
     }
     if !args.retry.is_empty() {
-        retried(&dir, store.as_ref(), &plan, &seeds, args.retry)?;
+        tell_all(&[Retry::of_outcomes(&dir, store.as_ref(), &plan, &seeds, args.retry)?.run()?.notice()]);
     }
     if args.again {
         let only = args.only.iter().map(|text| plan::pattern("only", text)).collect::<anyhow::Result<_>>()?;
@@ -179,10 +185,9 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         (show, ..) => show,
     };
     let ended = watch(session, threads, Watched { show, metrics })?;
-    let summary = summary_of(&ended, &dir, TimeSpent::since(&stages_before));
-    let told = if args.json { summary.to_json()? + "\n" } else { summary.to_text() };
-    let logged = serde_json::from_str(&summary.to_json()?).ok();
-    log(Level::Info, "the run ended", logged.map(|summary| ("summary", summary)));
+    let summary = Summary::of_run(&ended, &dir, TimeSpent::since(&stages_before));
+    let told = if args.json { serde_json::to_string(&summary)? + "\n" } else { to_text(&summary) };
+    log(Level::Info, "the run ended", Some(("summary", serde_json::to_value(&summary)?)));
     // Nobody may be reading any more; how the crawl ended is said by the exit code.
     let _ = match prints_lines {
         _ if args.quiet && !args.json => Ok(()),
@@ -237,46 +242,6 @@ fn tell_visits(store: &dyn Store, recorded: &Recorded<'_>) -> Result<(), SinkErr
         }
     }
     recorded.batch.settled.iter().for_each(|(candidate, visit)| say(&candidate.url, visit));
-    Ok(())
-}
-
-/// The stream of this run: as given, or that of the run before.
-fn stream(args: &CrawlArgs, dir: &CrawlDir) -> anyhow::Result<Option<StreamTo>> {
-    if args.no_stream {
-        return Ok(None);
-    }
-    let last = if dir.holds_crawl() { StreamTo::last_of(&dir.stream())? } else { None };
-    let Some(mut stream) = args.stream.clone().map(StreamTo::new).or_else(|| last.clone()) else {
-        if !args.stream_fields.is_empty() || args.stream_buffer.is_some() {
-            bail!(usage("--stream-fields and --stream-buffer are about a stream: give --stream"));
-        }
-        return Ok(None);
-    };
-    stream.fields = match last {
-        Some(last) if args.stream_fields.is_empty() => last.fields,
-        _ => args.stream_fields.iter().copied().collect(),
-    };
-    if let Some(size) = args.stream_buffer {
-        stream.buffer_bytes_max = size.0;
-    }
-    Ok(Some(stream))
-}
-
-/// Puts the URLs with these outcomes back into the frontier, and says how many they are.
-fn retried(
-    dir: &CrawlDir,
-    store: &dyn Store,
-    plan: &Plan,
-    seeds: &[CanonicalUrl],
-    outcomes: Vec<Outcome>,
-) -> anyhow::Result<()> {
-    let mut filter = plan.settings.filter.clone();
-    for seed in store.seeds()?.iter().chain(seeds) {
-        filter.scope.add_seed(seed);
-    }
-    let outcomes = outcomes.into_iter().collect();
-    let retry = Retry { filter, outcomes, ..Retry::new(dir, store, plan) };
-    tell_all(&[retry.run()?.notice()]);
     Ok(())
 }
 
@@ -396,20 +361,6 @@ async fn look_ahead(handle: Handle, outlooks: channel::Sender<Option<Outlook>>) 
         let Ok(Some(outlook)) = handle.outlook().await else { return };
         outlooks.send_replace(Some(outlook));
     }
-}
-
-/// The summary of a run.
-fn summary_of(ended: &Ended, dir: &CrawlDir, time: TimeSpent) -> Summary {
-    let (name, limit) = match &ended.end {
-        End::Done => ("done", None),
-        End::Limit(name) => ("limit", Some((*name).to_owned())),
-        End::Stopped => ("stopped", None),
-        End::Held => ("held", None),
-        End::Waiting(_) => ("waiting", None),
-    };
-    let run = Run::between(&ended.before, &ended.totals, ended.took, &ended.progress);
-    let in_trouble = ended.in_trouble.clone();
-    Summary { limit, in_trouble, run: Some(run), time: Some(time), ..Summary::new(name, &ended.totals, dir.root()) }
 }
 
 /// What resolves when the user or the system wants an end: SIGINT, SIGTERM, or SIGHUP, since a terminal was closed. A second one

@@ -4,13 +4,10 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use anyhow::bail;
 use clap::Args;
 use printable::write_json_line;
 use serde_json::json;
-use store_postgres::Schema;
 use store_postgres::cluster::Control;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -22,16 +19,10 @@ use service::metrics::Metrics;
 use service::port::{listen, serve};
 use service::server::{Service, clients, count, workers};
 use settings::options::Options;
-use settings::plan::excluded_in;
-use settings::store_address::StoreAddress;
 use settings::units::Span;
 use settings::usage;
 
-use service::server::setup::{At, Crawl, Given, check, reset, set_up};
-
-/// Leases that make sense: a shorter one ends while a worker waits for the database, a longer one keeps sites of a lost worker idle.
-const LEASE_MIN: Duration = Duration::from_secs(1);
-const LEASE_MAX: Duration = Duration::from_secs(3_600);
+use service::server::setup::{At, Crawl, Given, check, place, reset, set_up};
 
 /// The arguments of `argiope server`.
 #[derive(Args, Debug)]
@@ -86,10 +77,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
         }
         None => args.options.over(&Options::default())?,
     };
-    check(&given)?;
-    if let Some(lease) = args.lease.filter(|lease| !(LEASE_MIN..=LEASE_MAX).contains(&lease.0)) {
-        bail!(usage(format!("--lease {lease}: is not between {} and {}", Span(LEASE_MIN), Span(LEASE_MAX))));
-    }
+    check(&given, args.lease)?;
     let guard = args.access.guard()?;
     let (store, schema, given) = place(given)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -147,25 +135,4 @@ fn tell((clients, workers): (SocketAddr, SocketAddr), metrics: Option<SocketAddr
         out.flush()?;
     }
     Ok(())
-}
-
-/// Where the state is, and the options without that: they are those of any crawl.
-fn place(mut given: Options) -> anyhow::Result<(StoreAddress, Schema, Options)> {
-    let store = given.store.take().ok_or_else(|| {
-        usage("--store is missing: where the state is, a PostgreSQL database such as postgres://user@host/name")
-    })?;
-    store.address().map_err(|error| usage(format!("--store {error}")))?;
-    let schema = match given.store_schema.take() {
-        Some(name) => name.parse().map_err(|error| usage(format!("--store-schema `{name}`: {error}")))?,
-        None => Schema::default(),
-    };
-    // A program of this machine is none of theirs.
-    if given.browser.take().is_some() {
-        console::say!("--browser: not used by a server, each worker has its own: give it to `argiope worker`");
-    }
-    // Workers have no such file.
-    if let Some(path) = given.exclude_file.take() {
-        given.exclude.extend(excluded_in(&path)?);
-    }
-    Ok((store, schema, given))
 }

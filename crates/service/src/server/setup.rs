@@ -14,7 +14,7 @@ use crate::joining::Placement;
 use crawl::dir;
 use settings::deny_private::DenyPrivateOption;
 use settings::options::Options;
-use settings::plan::Plan;
+use settings::plan::{Plan, excluded_in};
 use settings::secrets_file::Secrets;
 use settings::store_address::StoreAddress;
 use settings::units::Span;
@@ -27,6 +27,9 @@ const DEPTH_DEFAULT: u32 = 100;
 /// How long a lease lasts, and by what groups are placed, unless told otherwise.
 const LEASE_DEFAULT: Duration = Duration::from_secs(15);
 const PLACEMENT_DEFAULT: Placement = Placement::Latency;
+/// Leases that make sense: a shorter one ends while a worker waits for the database, a longer one keeps sites of a lost worker idle.
+const LEASE_MIN: Duration = Duration::from_secs(1);
+const LEASE_MAX: Duration = Duration::from_secs(3_600);
 
 /// The defaults of a server that differ from those of a crawl by one process, where these options are given.
 #[must_use]
@@ -105,7 +108,10 @@ pub fn set_up(control: &Control, given: &Given<'_>, at: &At<'_>) -> anyhow::Resu
 ///
 /// # Errors
 /// There are some.
-pub fn check(given: &Options) -> anyhow::Result<()> {
+pub fn check(given: &Options, lease: Option<Span>) -> anyhow::Result<()> {
+    if let Some(lease) = lease.filter(|lease| !(LEASE_MIN..=LEASE_MAX).contains(&lease.0)) {
+        bail!(usage(format!("--lease {lease}: is not between {} and {}", Span(LEASE_MIN), Span(LEASE_MAX))));
+    }
     let limits = [
         ("max-pages", given.max_pages.is_some()),
         ("max-bytes", given.max_bytes.is_some()),
@@ -124,6 +130,30 @@ pub fn check(given: &Options) -> anyhow::Result<()> {
         bail!(usage(format!("--{flag}: a crawl by several workers needs both, to answer questions about its pages")));
     }
     Ok(())
+}
+
+/// Where the state is, and the options without that: they are those of any crawl.
+///
+/// # Errors
+/// It is not given, or is no place; a file of patterns cannot be read.
+pub fn place(mut given: Options) -> anyhow::Result<(StoreAddress, Schema, Options)> {
+    let store = given.store.take().ok_or_else(|| {
+        usage("--store is missing: where the state is, a PostgreSQL database such as postgres://user@host/name")
+    })?;
+    store.address().map_err(|error| usage(format!("--store {error}")))?;
+    let schema = match given.store_schema.take() {
+        Some(name) => name.parse().map_err(|error| usage(format!("--store-schema `{name}`: {error}")))?,
+        None => Schema::default(),
+    };
+    // A program of this machine is none of theirs.
+    if given.browser.take().is_some() {
+        console::say!("--browser: not used by a server, each worker has its own: give it to `argiope worker`");
+    }
+    // Workers have no such file.
+    if let Some(path) = given.exclude_file.take() {
+        given.exclude.extend(excluded_in(&path)?);
+    }
+    Ok((store, schema, given))
 }
 
 /// Settings as they are stored.

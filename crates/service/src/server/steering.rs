@@ -88,7 +88,7 @@ fn settings_after(change: &Change, plan: &Plan) -> anyhow::Result<Option<String>
         bail!(usage("exclude-file: workers have no such file: `exclude` takes patterns"));
     }
     let Some(changed) = change.plan(&plan.options)? else { return Ok(None) };
-    check(&changed.options)?;
+    check(&changed.options, None)?;
     Ok(Some(stored(&changed.options)?))
 }
 

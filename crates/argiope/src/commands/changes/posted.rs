@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use ask::follow::{Receiver, Round};
 use clap::Args;
 use printable::{counted, write_json_line};
 use serde::Serialize;
@@ -11,7 +12,6 @@ use settings::usage;
 use tokio::runtime::Runtime;
 use webhook::{Lines, Outbox, Secret, Webhook, wait_after};
 
-use super::follow::{Receiver, Round};
 use crawl::opened::Opened;
 
 /// The directory of the outboxes in the crawl's directory.

@@ -3,11 +3,12 @@
 use api::AgainRequest;
 use clap::Args;
 use crawl::Importance;
+use crawl::watch::{Budget, EVERY_MIN, VISITS_MAX};
 use settings::units::Span;
 use settings::usage;
 
 use super::Session;
-use crate::commands::watch::{Budget, EVERY_MIN, VISITS_MAX, importance};
+use crate::commands::watch::importance;
 
 /// What is watched, and how much.
 #[derive(Args, Debug)]

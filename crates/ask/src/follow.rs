@@ -1,61 +1,102 @@
-//! `argiope changes --follow` and `--webhook`: the changes of each round, as soon as it has ended.
+//! The changes of each round, as soon as it has ended.
 
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use ask::changes::{Changed, Counts, Question, Since, changes, last_ended_round};
+use anyhow::bail;
 use crawl::CrawlDir;
+use crawl::opened::Opened;
 use engine::clock::Clock;
 use model::Timestamp;
+use settings::site_name::SiteName;
+use settings::usage;
 use store::CrawlView;
+use weburl::SiteKey;
 
-use super::{ChangesArgs, pages_of};
-use crawl::opened::Opened;
+use crate::changes::{Changed, Counts, Pages, Question, Since, changes, last_ended_round};
+use crate::sites::unknown;
 
 /// How often a follower looks whether the crawl has committed something.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After what time it looks into the state in any case: not every commit adds to the archive.
 const LOOK_ANYWAY_AFTER: Duration = Duration::from_secs(30);
 
+/// Which changes of each round.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    /// Only those of these sites; of all where none is given.
+    pub sites: Vec<SiteName>,
+    /// With the differences in changed pages.
+    pub with_pages: bool,
+    /// Also of rounds that end from now on; else only of those that have ended.
+    pub forever: bool,
+}
+
 /// The changes of a round, for whom they are meant.
-pub(super) struct Round<'a> {
+pub struct Round<'a> {
     view: &'a dyn CrawlView,
     question: Question,
     /// Its number.
-    pub(super) number: u32,
+    pub number: u32,
 }
 
 impl Round<'_> {
     /// Calls `each` for every change of the round.
-    pub(super) fn changes(&self, each: &mut dyn FnMut(Changed) -> std::io::Result<()>) -> anyhow::Result<Counts> {
+    ///
+    /// # Errors
+    /// The state cannot be read, or `each` fails.
+    pub fn changes(&self, each: &mut dyn FnMut(Changed) -> std::io::Result<()>) -> anyhow::Result<Counts> {
         Ok(changes(self.view, &self.question, each)?)
     }
 }
 
 /// Who receives the changes of one round after the other.
-pub(super) trait Receiver {
+pub trait Receiver {
     /// The next round, if it has begun with one.
     fn next(&self) -> Option<u32>;
 
     /// Takes the changes of a round, while the state is open. Others cannot change it meanwhile.
+    ///
+    /// # Errors
+    /// They cannot be read, or kept.
     fn take(&mut self, round: &Round<'_>) -> anyhow::Result<()>;
 
     /// Goes on with what was taken, with the state closed.
+    ///
+    /// # Errors
+    /// They cannot be delivered.
     fn deliver(&mut self) -> anyhow::Result<()>;
 }
 
-/// Gives a receiver the rounds that have ended, and with `--follow` those that end from then on.
-pub(super) fn follow(args: &ChangesArgs, receiver: &mut dyn Receiver) -> anyhow::Result<()> {
-    let dir = CrawlDir::existing(&args.dir)?;
+/// The keys of sites that are asked about.
+///
+/// # Errors
+/// The crawl does not know one.
+pub fn keys(sites: &[SiteName], view: &dyn CrawlView) -> anyhow::Result<Vec<SiteKey>> {
+    for site in sites {
+        if let Some(unknown) = unknown(view, &site.to_string(), site.keys())? {
+            bail!(usage(format!("--site: {unknown}")));
+        }
+    }
+    Ok(sites.iter().flat_map(SiteName::keys).collect())
+}
+
+/// Gives a receiver the rounds that have ended, and if it is to go on those that end from then on.
+///
+/// # Errors
+/// The directory holds no crawl or cannot be read, or the receiver fails.
+pub fn follow(root: &Path, followed: &Followed, receiver: &mut dyn Receiver) -> anyhow::Result<()> {
+    let dir = CrawlDir::existing(root)?;
     let mut looks = Looks { clock: Clock::start(), last: None };
     // What was taken by a process that was killed.
     receiver.deliver()?;
     loop {
         if looks.is_due(&dir) {
-            while next_round(args, receiver)? {
+            while next_round(root, followed, receiver)? {
                 receiver.deliver()?;
             }
         }
-        if !args.follow {
+        if !followed.forever {
             return Ok(());
         }
         std::thread::sleep(LOOK_EVERY);
@@ -63,8 +104,8 @@ pub(super) fn follow(args: &ChangesArgs, receiver: &mut dyn Receiver) -> anyhow:
 }
 
 /// Gives a receiver the next round that has ended. False where there is none.
-fn next_round(args: &ChangesArgs, receiver: &mut dyn Receiver) -> anyhow::Result<bool> {
-    let opened = Opened::new(&args.dir)?;
+fn next_round(root: &Path, followed: &Followed, receiver: &mut dyn Receiver) -> anyhow::Result<bool> {
+    let opened = Opened::new(root)?;
     let view = opened.view();
     let ended = last_ended_round(&view.totals()?);
     // The first round only finds new pages.
@@ -72,8 +113,8 @@ fn next_round(args: &ChangesArgs, receiver: &mut dyn Receiver) -> anyhow::Result
     if ended < number {
         return Ok(false);
     }
-    let sites = args.sites(view)?;
-    let pages = if args.brief { None } else { Some(pages_of(&opened)?) };
+    let sites = keys(&followed.sites, view)?;
+    let pages = if followed.with_pages { Some(Pages::of(&opened)?) } else { None };
     let question = Question { since: Since::Round(number), through: Some(number), sites, pages };
     receiver.take(&Round { view, question, number })?;
     Ok(true)

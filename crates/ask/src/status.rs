@@ -1,0 +1,89 @@
+//! Where a crawl stands.
+
+use archive::Orphan;
+use crawl::opened::Opened;
+use crawl::summary::Summary;
+use crawl::trouble::InTrouble;
+use crawl::{Changed, LiveView, SiteWaits};
+use engine::clock::Clock;
+use serde::Serialize;
+use store::Segment;
+
+use crate::freshness::Freshness;
+
+/// Changes named, the last ones.
+const CHANGES_NAMED: usize = 5;
+
+/// Where a crawl stands.
+#[derive(Debug, Serialize)]
+pub struct Status {
+    /// Its totals.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// How fresh the pages are, by estimate; `None` before a page was visited again.
+    pub freshness: Option<Freshness>,
+    /// The seeds.
+    pub seeds: Vec<String>,
+    /// The segments of the archive.
+    pub segments: Vec<SegmentStatus>,
+    /// Bytes of the archive.
+    pub archive_bytes: u64,
+    /// What was set aside of the archive.
+    pub orphaned: Vec<SegmentStatus>,
+    /// Nothing new is fetched.
+    pub paused: bool,
+    /// Sites of which nothing is asked.
+    pub hold: Vec<String>,
+    /// The last changes from outside.
+    pub changes: Vec<Changed>,
+    /// What holds the sites of a running crawl up.
+    pub waits: Option<SiteWaits>,
+}
+
+/// A file of the archive.
+#[derive(Debug, Serialize)]
+pub struct SegmentStatus {
+    /// Its name.
+    pub name: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+impl Status {
+    /// Of a crawl that runs, or has ended.
+    ///
+    /// # Errors
+    /// The directory cannot be read, or the crawl ends meanwhile.
+    pub fn of(opened: &Opened) -> anyhow::Result<Self> {
+        let totals = opened.view().totals()?;
+        let end = match totals.pending {
+            _ if opened.is_running() => "running",
+            0 => "finished",
+            _ => "pending",
+        };
+        let in_trouble = if totals.pending > 0 { InTrouble::of(opened.view())? } else { None };
+        let is_first = totals.round.number == 1;
+        let freshness = if is_first { None } else { Freshness::of(opened.view(), Clock::start().date())? };
+        let segments = opened.view().segments()?;
+        let orphaned = archive::orphans(&opened.dir.archive())?;
+        let options = opened.options()?;
+        let mut changes = Changed::all_of(&opened.dir)?;
+        changes.drain(..changes.len().saturating_sub(CHANGES_NAMED));
+        let waits = opened.live().map(LiveView::waits).transpose()?.flatten();
+        Ok(Status {
+            waits,
+            paused: options.paused == Some(true),
+            hold: options.hold.iter().map(ToString::to_string).collect(),
+            changes,
+            freshness,
+            orphaned: orphaned.into_iter().map(|Orphan { name, bytes }| SegmentStatus { name, bytes }).collect(),
+            summary: Summary { in_trouble, ..Summary::new(end, &totals, opened.dir.root()) },
+            seeds: opened.view().seeds()?.iter().map(ToString::to_string).collect(),
+            archive_bytes: segments.iter().map(|segment| segment.length).sum(),
+            segments: segments
+                .into_iter()
+                .map(|Segment { name, length, .. }| SegmentStatus { name, bytes: length })
+                .collect(),
+        })
+    }
+}

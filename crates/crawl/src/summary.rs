@@ -1,0 +1,209 @@
+//! Where a crawl stands, as a value: what ends every crawl, and what `status` begins with.
+
+use std::path::Path;
+use std::time::Duration;
+
+use engine::{End, Progress};
+use model::Outcome;
+use serde::Serialize;
+use stages::{Snapshot, Spent, Stage};
+use store::Totals;
+
+use crate::trouble::InTrouble;
+use crate::{CrawlDir, Ended};
+
+/// Where a crawl stands.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// `done`, `limit`, `stopped`, `held`, `waiting`; or `pending`, `finished` where no run is looked at.
+    pub end: String,
+    /// The limit that was reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
+    /// Sites in trouble, whose URLs are in the frontier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_trouble: Option<InTrouble>,
+    /// URLs known.
+    pub urls: u64,
+    /// URLs in the frontier that were never visited. Those to be visited again are in [`RoundSoFar::left`].
+    pub frontier: u64,
+    /// The round under way, or the last, where it is not the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<RoundSoFar>,
+    /// Pages and documents fetched.
+    pub fetched: u64,
+    /// URLs by outcome.
+    pub outcomes: serde_json::Map<String, serde_json::Value>,
+    /// Sites known.
+    pub sites: u64,
+    /// Sitemaps read.
+    pub sitemaps: u64,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Visits, and of robots.txt sites, from which a limit or trap rule kept something, by [`Limit`]; none where nothing was left out.
+    pub limits: serde_json::Map<String, serde_json::Value>,
+    /// What this run did of it.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Run>,
+    /// Where its time went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<TimeSpent>,
+    /// Files in `archive/orphaned/`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub set_aside: usize,
+    /// The crawl's directory.
+    pub directory: String,
+}
+
+/// What a round came to so far.
+#[derive(Debug, Serialize)]
+pub struct RoundSoFar {
+    /// Its number.
+    pub number: u32,
+    /// When it began.
+    pub began_at: String,
+    /// Pages and documents visited with success.
+    pub fetched: u64,
+    /// URLs left that are to be visited again.
+    pub left: u64,
+}
+
+impl RoundSoFar {
+    fn of(totals: &Totals) -> Option<Self> {
+        let Totals { round, again, pages_of_round, .. } = totals;
+        let began_at = round.began_at.to_rfc3339();
+        (round.number > 1).then_some(RoundSoFar {
+            number: round.number,
+            began_at,
+            fetched: *pages_of_round,
+            left: *again,
+        })
+    }
+}
+
+/// What one run did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Run {
+    /// Pages and documents fetched.
+    #[serde(rename = "run_fetched")]
+    pub fetched: u64,
+    /// Payload bytes.
+    #[serde(rename = "run_bytes")]
+    pub bytes: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// The most bytes that the sites at work took in memory, about.
+    pub front_bytes_peak: usize,
+    /// The bytes that they may take.
+    pub front_bytes_max: usize,
+    /// There were runs before it that fetched something.
+    #[serde(skip)]
+    pub is_further: bool,
+}
+
+impl Run {
+    /// The run between two totals of the crawl, as its progress says that it ended.
+    #[must_use]
+    pub fn between(before: &Totals, after: &Totals, took: Duration, at_end: &Progress) -> Self {
+        let is_first_round = after.round.number == 1;
+        let pages_before = if after.round.number == before.round.number { before.pages_in_round() } else { 0 };
+        Run {
+            fetched: after.pages_in_round().saturating_sub(pages_before),
+            // In a later round they count for a run at a time.
+            bytes: if is_first_round { after.bytes.saturating_sub(before.bytes) } else { at_end.bytes },
+            seconds: took.as_secs_f64(),
+            front_bytes_peak: at_end.front_bytes_peak,
+            front_bytes_max: at_end.front_bytes_max,
+            is_further: before.fetched() > 0,
+        }
+    }
+}
+
+/// Where the time of a run went.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimeSpent {
+    /// Of the processor, in all.
+    pub cpu_seconds: f64,
+    /// By stage, in the order in which a page goes through them.
+    pub stages: Vec<StageTime>,
+}
+
+/// What a stage took.
+#[derive(Clone, Debug, Serialize)]
+pub struct StageTime {
+    /// Its name.
+    pub stage: &'static str,
+    /// How often it was gone through.
+    pub count: u64,
+    /// From its beginning to its end, all added up.
+    pub wall_seconds: f64,
+    /// Of the processor, estimated.
+    pub cpu_seconds: f64,
+}
+
+impl TimeSpent {
+    /// What was spent since a snapshot.
+    #[must_use]
+    pub fn since(before: &Snapshot) -> Self {
+        let now = stages::snapshot();
+        let stage = |(stage, spent): (Stage, Spent)| StageTime {
+            stage: stage.as_str(),
+            count: spent.count,
+            wall_seconds: spent.wall.as_secs_f64(),
+            cpu_seconds: spent.cpu.as_secs_f64(),
+        };
+        TimeSpent { cpu_seconds: now.cpu_since(before).as_secs_f64(), stages: now.since(before).map(stage).collect() }
+    }
+}
+
+impl Summary {
+    /// A summary of the totals of a store.
+    #[must_use]
+    pub fn new(end: &str, totals: &Totals, directory: &Path) -> Self {
+        let outcomes = Outcome::ALL.iter().filter(|outcome| totals.count(**outcome) > 0);
+        Summary {
+            end: end.to_owned(),
+            in_trouble: None,
+            limit: None,
+            urls: totals.urls,
+            frontier: totals.pending.saturating_sub(totals.again),
+            round: RoundSoFar::of(totals),
+            fetched: totals.fetched(),
+            outcomes: outcomes.map(|outcome| (outcome.to_string(), totals.count(*outcome).into())).collect(),
+            sites: totals.sites,
+            sitemaps: totals.sitemaps,
+            bytes: totals.bytes,
+            limits: totals.limits.iter().map(|(limit, count)| (limit.to_string(), (*count).into())).collect(),
+            run: None,
+            time: None,
+            set_aside: archive::orphans(&directory.join("archive")).map_or(0, |orphans| orphans.len()),
+            directory: directory.display().to_string(),
+        }
+    }
+
+    /// The summary of a run that has ended.
+    #[must_use]
+    pub fn of_run(ended: &Ended, dir: &CrawlDir, time: TimeSpent) -> Self {
+        let (name, limit) = match &ended.end {
+            End::Done => ("done", None),
+            End::Limit(name) => ("limit", Some((*name).to_owned())),
+            End::Stopped => ("stopped", None),
+            End::Held => ("held", None),
+            End::Waiting(_) => ("waiting", None),
+        };
+        let run = Run::between(&ended.before, &ended.totals, ended.took, &ended.progress);
+        let in_trouble = ended.in_trouble.clone();
+        Summary { limit, in_trouble, run: Some(run), time: Some(time), ..Summary::new(name, &ended.totals, dir.root()) }
+    }
+
+    /// URLs in the queue: those that were never visited, and those to be visited again.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        self.frontier + self.round.as_ref().map_or(0, |round| round.left)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde passes it")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}

@@ -1,0 +1,208 @@
+//! The decisions of a watch: when a round begins, with how many visits, and why one visits nothing.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use engine::End;
+use engine::clock::Clock;
+use model::Timestamp;
+use settings::plan::Plan;
+use settings::units::Span;
+use store::Store;
+
+use crate::{Ended, Importance, Notice, Schedule, Waits};
+
+/// The shortest time between two choices.
+pub const EVERY_MIN: Duration = Duration::from_secs(1);
+/// Visits of one round, at most: what was chosen long before is not worth most any more.
+pub const VISITS_MAX: f64 = 100_000.0;
+
+/// Visits in a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    visits: f64,
+    time: Duration,
+}
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no number of visits in a time, such as 5000/day, 200/h or 10/min");
+        let (visits, time) = text.split_once('/').ok_or_else(wrong)?;
+        let visits: f64 = visits.trim().parse().map_err(|_| wrong())?;
+        let time = Some(time.trim()).filter(|time| !time.is_empty()).ok_or_else(wrong)?;
+        let time = if time.starts_with(|c: char| c.is_ascii_digit()) { time.to_owned() } else { format!("1{time}") };
+        let Span(time) = time.parse().map_err(|_| wrong())?;
+        let is_rate = visits.is_finite() && visits > 0.0 && !time.is_zero();
+        is_rate.then_some(Budget { visits, time }).ok_or_else(wrong)
+    }
+}
+
+impl Budget {
+    /// Visits in another time.
+    #[must_use]
+    pub fn in_time(self, time: Duration) -> f64 {
+        self.visits * time.as_secs_f64() / self.time.as_secs_f64()
+    }
+
+    /// The time in which it allows so many visits.
+    #[must_use]
+    pub fn time_of(self, visits: f64) -> Duration {
+        let seconds = self.time.as_secs_f64() * visits / self.visits;
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
+}
+
+/// A watch: pages are visited again, round after round, within a budget.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch {
+    /// The budget.
+    pub budget: Budget,
+    /// The time between two rounds.
+    pub every: Duration,
+    /// What makes a page important.
+    pub importance: Importance,
+}
+
+/// What a round came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Round {
+    /// Visits that the budget still allows. None while nothing was visited.
+    left: Option<f64>,
+    /// What is left of it cannot be visited now: its sites are on hold or in trouble, or the budget of the crawl (`--max-pages`) is spent.
+    leaves_rest: bool,
+    /// Somebody stopped it.
+    pub is_stopped: bool,
+    /// Why nothing was visited, if nothing was.
+    waits: Option<Wait>,
+}
+
+/// What a watch does when a round is due.
+#[derive(Debug)]
+pub enum Due {
+    /// The queue has pages: a session visits them. The budget allows so many visits.
+    Visits(f64),
+    /// Nothing is visited; the reason, where it is a new one.
+    Nothing(Round, Option<String>),
+}
+
+/// Why a round visits no page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    /// The budget allows less than one visit so far.
+    ForBudget,
+    /// No page is due.
+    ForPages(Waits),
+}
+
+impl Wait {
+    /// The reason in words. The budget allows so many `visits` at this time.
+    fn told(self, budget: Budget, visits: f64, now: Timestamp) -> String {
+        match self {
+            Wait::ForPages(waits) => waits.to_string(),
+            Wait::ForBudget => {
+                let until = now + budget.time_of((1.0 - visits).max(0.0));
+                format!("the budget allows the next visit at {}", until.to_rfc3339())
+            }
+        }
+    }
+}
+
+impl Watch {
+    /// The plan of a round, made of that of the crawl. A site in trouble has its turn in a later round; others do not wait for it.
+    #[must_use]
+    pub fn plan(mut plan: Plan) -> Plan {
+        plan.settings.patience = Duration::ZERO;
+        plan
+    }
+
+    /// Chooses the pages of a round, if the one before has left none that can be visited.
+    ///
+    /// # Errors
+    /// The state cannot be read, or changed.
+    pub fn choose(&self, store: &dyn Store, plan: &Plan, before: Round) -> anyhow::Result<Due> {
+        let now = Clock::start().date();
+        let visits = match before.left {
+            Some(left) => left,
+            None => self.budget.in_time(self.first(store.totals()?.round, now)),
+        };
+        if store.totals()?.pending > 0 && !before.leaves_rest {
+            return Ok(Due::Visits(visits));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most VISITS_MAX, and not less than 0"
+        )]
+        let schedule = Schedule {
+            importance: self.importance,
+            visits: visits as usize,
+            every: self.every,
+            delay: plan.settings.site_rules.politeness.delay,
+            now,
+        };
+        let waits = match schedule.begin(store, &plan.settings)? {
+            _ if visits < 1.0 => Some(Wait::ForBudget),
+            Notice::NothingDue(waits) => Some(Wait::ForPages(waits)),
+            _ => None,
+        };
+        if store.totals()?.pending > 0 {
+            return Ok(Due::Visits(visits));
+        }
+        let told = waits.filter(|_| waits != before.waits).map(|wait| wait.told(self.budget, visits, now));
+        Ok(Due::Nothing(Round { left: Some(visits), waits, ..before }, told))
+    }
+
+    /// At first the budget is for the time since the last round, so that a watch that is begun often keeps to it.
+    fn first(&self, last: model::Round, now: Timestamp) -> Duration {
+        match last.number {
+            1 => self.every,
+            _ => now.apart(last.began_at).min(self.every),
+        }
+    }
+
+    /// What a round came to that had so many visits.
+    #[must_use]
+    pub fn ended(visits: f64, ended: &Ended) -> Round {
+        Round {
+            left: Some((visits - ended.totals.pages_of_round as f64).max(0.0)),
+            leaves_rest: matches!(ended.end, End::Held | End::Waiting(_) | End::Limit(_)),
+            is_stopped: ended.end == End::Stopped,
+            waits: None,
+        }
+    }
+
+    /// The round with what the budget adds until the next one.
+    #[must_use]
+    pub fn rested(&self, round: Round) -> Round {
+        let left = round.left.map(|left| (left + self.budget.in_time(self.every)).min(VISITS_MAX));
+        Round { left, ..round }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_visits_in_a_time() {
+        let hour = Duration::from_secs(3_600);
+        for (text, in_an_hour) in [
+            ("2400/day", 100.0),
+            ("10/min", 600.0),
+            ("200/h", 200.0),
+            ("1/2h", 0.5),
+            ("0.5/s", 1_800.0),
+            (" 7 / hour ", 7.0),
+        ] {
+            let budget: Budget = text.parse().expect("a budget");
+            assert!((budget.in_time(hour) - in_an_hour).abs() < 1e-9, "{text}: {}", budget.in_time(hour));
+            assert!(budget.time_of(in_an_hour).abs_diff(hour) < Duration::from_millis(1), "{text}");
+        }
+        for text in ["", "5", "5/", "/day", "0/day", "-1/h", "x/day", "5/fortnight", "inf/day", "1/0s"] {
+            let error = text.parse::<Budget>().expect_err("no budget");
+            assert!(error.contains(&format!("`{text}`")), "{error}");
+        }
+    }
+}
