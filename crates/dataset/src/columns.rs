@@ -12,7 +12,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use model::Timestamp;
 use weburl::UrlKey;
 
-use crate::tables::{ImageRow, PageContent, PageRow};
+use crate::tables::{ImageRow, PageContent, PageRow, StructuredRow};
 
 /// The column of pages with their texts.
 pub(crate) const TEXT_COLUMN: &str = "text";
@@ -56,6 +56,7 @@ enum Value<R: 'static> {
 
 type Page = Declared<PageRow>;
 type Image = Declared<ImageRow>;
+type Structured = Declared<StructuredRow>;
 type Link = Declared<NoRow>;
 
 pub(crate) static PAGES: &[Declared<PageRow>] = &[
@@ -110,6 +111,23 @@ pub(crate) static PAGES: &[Declared<PageRow>] = &[
     Page::text("payload_url", |page| page.row.payload_url.as_deref()),
     Page::new("payload_at", Value::Time(|page| page.row.payload_at)),
     Page::text("extra", |page| of(page)?.extra.as_deref()),
+    Page::text("description", |page| of(page)?.description.as_deref()).without_bounds(),
+    Page::text("keywords", |page| of(page)?.keywords.as_deref()).without_bounds(),
+    Page::text("author", |page| of(page)?.author.as_deref()).repetitive(),
+    Page::text("generator", |page| of(page)?.generator.as_deref()).repetitive(),
+    Page::text("viewport", |page| of(page)?.viewport.as_deref()).repetitive().without_bounds(),
+    Page::text("h1", |page| of(page)?.h1.as_deref()).without_bounds(),
+    Page::int("h1_count", |page| of(page)?.h1_count),
+    Page::text("og_title", |page| of(page)?.og_title.as_deref()).without_bounds(),
+    Page::text("og_description", |page| of(page)?.og_description.as_deref()).without_bounds(),
+    Page::text("og_image", |page| of(page)?.og_image.as_deref()).without_bounds(),
+    Page::text("og_type", |page| of(page)?.og_type.as_deref()).repetitive(),
+    Page::text("og_site_name", |page| of(page)?.og_site_name.as_deref()).repetitive(),
+    Page::text("twitter_card", |page| of(page)?.twitter_card.as_deref()).repetitive(),
+    Page::text("license", |page| of(page)?.license.as_deref()).repetitive(),
+    Page::text("feed", |page| of(page)?.feed.as_deref()).repetitive().without_bounds(),
+    Page::text("hreflang", |page| of(page)?.hreflang.as_deref()).repetitive().without_bounds(),
+    Page::text("schema_types", |page| of(page)?.schema_types.as_deref()).repetitive(),
 ];
 
 fn of(page: &PageRow) -> Option<&PageContent> {
@@ -130,6 +148,16 @@ pub(crate) static IMAGES: &[Declared<ImageRow>] = &[
     Image::flag("from_srcset", |image| Some(image.from_srcset)).always(),
     Image::long("length", |image| Some(image.data.as_ref()?.len() as u64)),
     Image::new("data", Value::Bytes(|image| image.data.as_deref())).repetitive().without_bounds(),
+];
+
+pub(crate) static STRUCTURED: &[Declared<StructuredRow>] = &[
+    Structured::key("source_key", |item| Some(item.source.key())).always().repetitive().without_bounds(),
+    Structured::text("source", |item| Some(item.source.as_str())).always().repetitive().without_bounds(),
+    Structured::text("format", |item| Some(item.format)).always().repetitive(),
+    Structured::text("type", |item| item.kind.as_deref()).repetitive(),
+    Structured::text("path", |item| item.path.as_deref()).repetitive().without_bounds(),
+    Structured::text("json", |item| Some(&item.json)).always().without_bounds(),
+    Structured::text("repaired", |item| item.repaired.as_deref()).repetitive(),
 ];
 
 /// A row of the table of links, whose columns [`LinkGroup`](crate::links::LinkGroup) writes without values between.

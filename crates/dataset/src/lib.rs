@@ -4,6 +4,7 @@
 //! DIR/dataset/pages/SEGMENT.parquet    a row for every URL that was visited
 //! DIR/dataset/links/SEGMENT.parquet    a row for every link of a page, and for every redirect
 //! DIR/dataset/images/SEGMENT.parquet   a row for every image of a page
+//! DIR/dataset/structured/SEGMENT.parquet  a row for everything that a page says for machines
 //! DIR/dataset/pages/unrecorded.parquet URLs that ended without a record in the archive (disallowed, excluded, no answer)
 //! DIR/dataset/superseded/SEGMENT.keys  URLs of which the rows there say no more what is at them: they were visited again
 //! ```
@@ -37,5 +38,5 @@ pub use places::{Place, ReplaceError, replace_places};
 pub use read::{Batches, Column};
 pub use rows::{Row, Rows};
 pub use superseded::{Superseded, add_superseded, copy_superseded, has_superseded, write_superseded};
-pub use tables::{ImageRow, LinkRow, Links, PageContent, PageRow, Written};
+pub use tables::{ImageRow, LinkRow, Links, PageContent, PageRow, StructuredRow, Written};
 pub use write::{SegmentTables, UnrecordedPages, covered_bytes};

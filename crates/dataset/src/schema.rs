@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use arrow_schema::SchemaRef;
 
-use crate::columns::{self, IMAGES, LINKS, PAGES, Stored};
+use crate::columns::{self, IMAGES, LINKS, PAGES, STRUCTURED, Stored};
 
 /// The version of the tables, in the metadata of every file under [`VERSION_KEY`].
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// The metadata key of the version.
 pub const VERSION_KEY: &str = "argiope.version";
 /// The metadata key of how far into its segment a file reaches, in bytes.
@@ -24,11 +24,13 @@ pub enum Table {
     Links,
     /// A row for every image of a page.
     Images,
+    /// A row for everything that a page says for machines: JSON-LD, microdata and so on.
+    Structured,
 }
 
 impl Table {
     /// All tables, in the order in which a segment's files get their names: the pages last.
-    pub const ALL: [Table; 3] = [Table::Images, Table::Links, Table::Pages];
+    pub const ALL: [Table; 4] = [Table::Structured, Table::Images, Table::Links, Table::Pages];
 
     /// The name of the directory.
     #[must_use]
@@ -37,6 +39,7 @@ impl Table {
             Table::Pages => "pages",
             Table::Links => "links",
             Table::Images => "images",
+            Table::Structured => "structured",
         }
     }
 
@@ -44,7 +47,7 @@ impl Table {
     pub(crate) const fn key_column(self) -> &'static str {
         match self {
             Table::Pages => "url_key",
-            Table::Links | Table::Images => "source_key",
+            Table::Links | Table::Images | Table::Structured => "source_key",
         }
     }
 
@@ -55,6 +58,7 @@ impl Table {
             Table::Pages => PAGES_SCHEMA.clone(),
             Table::Links => LINKS_SCHEMA.clone(),
             Table::Images => IMAGES_SCHEMA.clone(),
+            Table::Structured => STRUCTURED_SCHEMA.clone(),
         }
     }
 
@@ -64,6 +68,7 @@ impl Table {
             Table::Pages => columns::stored(PAGES),
             Table::Links => columns::stored(LINKS),
             Table::Images => columns::stored(IMAGES),
+            Table::Structured => columns::stored(STRUCTURED),
         }
     }
 }
@@ -71,3 +76,4 @@ impl Table {
 static PAGES_SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| columns::schema(PAGES));
 static LINKS_SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| columns::schema(LINKS));
 static IMAGES_SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| columns::schema(IMAGES));
+static STRUCTURED_SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| columns::schema(STRUCTURED));

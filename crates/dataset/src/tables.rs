@@ -67,6 +67,40 @@ pub struct PageContent {
     pub rendered_links: Option<u32>,
     /// Characters of text that it shows only there.
     pub rendered_chars: Option<u32>,
+    /// `meta name=description`.
+    pub description: Option<String>,
+    /// `meta name=keywords`.
+    pub keywords: Option<String>,
+    /// `meta name=author`.
+    pub author: Option<String>,
+    /// `meta name=generator`.
+    pub generator: Option<String>,
+    /// `meta name=viewport`.
+    pub viewport: Option<String>,
+    /// The first `h1`.
+    pub h1: Option<String>,
+    /// How many `h1` there are.
+    pub h1_count: Option<u32>,
+    /// `og:title`.
+    pub og_title: Option<String>,
+    /// `og:description`.
+    pub og_description: Option<String>,
+    /// `og:image`.
+    pub og_image: Option<String>,
+    /// `og:type`.
+    pub og_type: Option<String>,
+    /// `og:site_name`.
+    pub og_site_name: Option<String>,
+    /// `twitter:card`.
+    pub twitter_card: Option<String>,
+    /// The licence that it names.
+    pub license: Option<String>,
+    /// Its first feed.
+    pub feed: Option<String>,
+    /// The languages that it is in elsewhere.
+    pub hreflang: Option<String>,
+    /// The types of the things that it describes.
+    pub schema_types: Option<String>,
 }
 
 /// The rows of one page in the table of links.
@@ -138,6 +172,23 @@ pub struct ImageRow {
     pub data: Option<Vec<u8>>,
 }
 
+/// A row of the table of structured data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StructuredRow {
+    /// The page.
+    pub source: CanonicalUrl,
+    /// How the page says it: `json-ld`, `microdata` and so on.
+    pub format: &'static str,
+    /// What kind of thing it is.
+    pub kind: Option<String>,
+    /// Where in the page it is.
+    pub path: Option<String>,
+    /// The thing.
+    pub json: String,
+    /// What was mended to read it.
+    pub repaired: Option<String>,
+}
+
 /// Everything that one visit contributes to the tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
@@ -147,4 +198,6 @@ pub struct Written {
     pub links: Links,
     /// Its images.
     pub images: Vec<ImageRow>,
+    /// What it says for machines.
+    pub structured: Vec<StructuredRow>,
 }

@@ -14,13 +14,13 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
-use crate::columns::{self, IMAGES, PAGES, Stored, TEXT_COLUMN};
+use crate::columns::{self, IMAGES, PAGES, STRUCTURED, Stored, TEXT_COLUMN};
 use crate::encode::{Texts, Zstd};
 use crate::layout::unfinished;
 use crate::links::LinkGroup;
 use crate::read::covered;
 use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
-use crate::{Batches, DatasetError, ImageRow, Layout, Links, PageRow, UNRECORDED, Written};
+use crate::{Batches, DatasetError, ImageRow, Layout, Links, PageRow, StructuredRow, UNRECORDED, Written};
 
 /// Rows turned into columns at once: each time costs something for every column, so a table waits until it has enough.
 const ROWS_AT_ONCE: usize = 1_024;
@@ -32,13 +32,14 @@ const ROW_GROUP_BYTES: usize = 8 << 20;
 const DICTIONARY_BYTES: usize = 4 << 20;
 /// The size of a data page, in bytes.
 const PAGE_BYTES: usize = 128 << 10;
-/// The three files of one segment while they are written. What is dropped unfinished leaves no file that a reader takes
+/// The files of one segment while they are written. What is dropped unfinished leaves no file that a reader takes
 /// for one.
 pub struct SegmentTables {
     segment: String,
     pages: PagesFile,
     links: LinksFile,
     images: TableFile,
+    structured: TableFile,
     waiting: Waiting,
 }
 
@@ -46,10 +47,13 @@ pub struct SegmentTables {
 struct Waiting {
     pages: Vec<PageRow>,
     images: Vec<ImageRow>,
+    structured: Vec<StructuredRow>,
     /// Text of those pages, which is in the table already, in bytes.
     text_bytes: usize,
     /// Images in pages among them, in bytes.
     image_bytes: usize,
+    /// JSON among them, in bytes.
+    json_bytes: usize,
 }
 
 impl SegmentTables {
@@ -84,6 +88,7 @@ impl SegmentTables {
             pages: PagesFile::behind(open(Table::Pages)?)?,
             links: LinksFile::behind(open(Table::Links)?)?,
             images: open(Table::Images)?,
+            structured: open(Table::Structured)?,
             waiting: Waiting::default(),
         })
     }
@@ -99,7 +104,7 @@ impl SegmentTables {
     /// # Errors
     /// The files cannot be written.
     pub fn push(&mut self, written: Written) -> Result<(), DatasetError> {
-        let Written { mut page, links, images } = written;
+        let Written { mut page, links, images, structured } = written;
         let waiting = &mut self.waiting;
         let text = page.content.as_mut().and_then(|content| content.text.take());
         waiting.text_bytes += text.as_ref().map_or(0, String::len);
@@ -107,11 +112,16 @@ impl SegmentTables {
         waiting.image_bytes += images.iter().filter_map(|image| image.data.as_ref()).map(Vec::len).sum::<usize>();
         waiting.pages.push(page);
         waiting.images.extend(images);
+        waiting.json_bytes += structured.iter().map(|item| item.json.len()).sum::<usize>();
+        waiting.structured.extend(structured);
         if waiting.pages.len() >= ROWS_AT_ONCE || waiting.text_bytes >= WAITING_BYTES_MAX {
             self.flush_pages()?;
         }
         if self.waiting.images.len() >= ROWS_AT_ONCE || self.waiting.image_bytes >= WAITING_BYTES_MAX {
             self.flush_images()?;
+        }
+        if self.waiting.structured.len() >= ROWS_AT_ONCE || self.waiting.json_bytes >= WAITING_BYTES_MAX {
+            self.flush_structured()?;
         }
         self.links.push(&links)
     }
@@ -126,6 +136,12 @@ impl SegmentTables {
         self.images.write(columns::batch(Table::Images.schema(), IMAGES, &std::mem::take(&mut self.waiting.images)))
     }
 
+    fn flush_structured(&mut self) -> Result<(), DatasetError> {
+        self.waiting.json_bytes = 0;
+        let rows = std::mem::take(&mut self.waiting.structured);
+        self.structured.write(columns::batch(Table::Structured.schema(), STRUCTURED, &rows))
+    }
+
     /// Ends the files, which hold everything up to `covered_bytes` of the segment, and gives them their names.
     ///
     /// # Errors
@@ -133,8 +149,14 @@ impl SegmentTables {
     pub fn finish(mut self, covered_bytes: u64) -> Result<(), DatasetError> {
         self.flush_pages()?;
         self.flush_images()?;
-        let SegmentTables { pages, links, images, .. } = self;
-        let ended = [images.end(covered_bytes)?, links.end(covered_bytes)?, pages.end(covered_bytes)?];
+        self.flush_structured()?;
+        let SegmentTables { pages, links, images, structured, .. } = self;
+        let ended = [
+            structured.end(covered_bytes)?,
+            images.end(covered_bytes)?,
+            links.end(covered_bytes)?,
+            pages.end(covered_bytes)?,
+        ];
         ended.into_iter().try_for_each(Target::publish)
     }
 }
@@ -195,7 +217,7 @@ fn sound(path: &Path) -> Result<Option<u64>, DatasetError> {
     }
 }
 
-/// How far into its segment all three files of it reach, in bytes. `None` where one is missing, or where they do not agree:
+/// How far into its segment all files of it reach, in bytes. `None` where one is missing, or where they do not agree:
 /// then they must be derived again.
 ///
 /// # Errors

@@ -28,7 +28,14 @@ fn write(layout: &Layout, begin: usize, texts: &[Option<String>]) {
         // Now and then a row without an answer.
         let content = Some(content).filter(|_| text.is_some() || number % 2 == 0);
         let page_row = PageRow { key: page(number).key(), row, content };
-        tables.push(Written { page: page_row, links: Links::none(page(number)), images: Vec::new() }).expect("rows");
+        tables
+            .push(Written {
+                page: page_row,
+                links: Links::none(page(number)),
+                images: Vec::new(),
+                structured: Vec::new(),
+            })
+            .expect("rows");
     }
     tables.finish(1).expect("files");
 }

@@ -213,7 +213,12 @@ fn written(page: &Page, rows: &mut Rows<'_>) -> Written {
     let found = page.read.links.iter().filter_map(|link| Some((target(&link.href)?, link.text.clone())));
     let links = Links::of(page.url.clone(), "anchor", found);
     let content = PageContent { kind: "html", text: Some(page.read.text.clone()), ..PageContent::default() };
-    Written { page: PageRow { key: page.url.key(), row, content: Some(content) }, links, images: Vec::new() }
+    Written {
+        page: PageRow { key: page.url.key(), row, content: Some(content) },
+        links,
+        images: Vec::new(),
+        structured: Vec::new(),
+    }
 }
 
 /// Commits to a store that knows much: of references to what is known only, and with new URLs and visits.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use compact_str::CompactString;
+use extract::html::dom::Document;
 use extract::media_type::{self, MediaType};
 use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passages, robots_tag, sitemap};
 use foldhash::HashMap;
@@ -14,6 +15,7 @@ use model::{
     Response, Shown, Truncation,
 };
 use stages::{Stage, time};
+use url::Url;
 use weburl::{CanonicalUrl, QueryEncoder, ReferenceCache, Rejected, UrlKey};
 
 use crate::Settings;
@@ -236,9 +238,30 @@ fn look_into_document(
             content.features = Some(Box::new(features::of_page(passages, &html, &links, &images, &targets)));
             HtmlDetails::new(html, simhash, links, images, targets)
         });
+        let details =
+            if settings.structured { with_structured(details, outcome, response, rendered, content) } else { details };
         content.details = Some(Box::new(Details::new(response, media, Some(details))));
     }
     Finding::Page(page)
+}
+
+/// Adds what a page says for machines.
+fn with_structured(
+    details: HtmlDetails,
+    outcome: &FetchOutcome,
+    response: &Response,
+    rendered: Option<&RenderedDocument>,
+    content: &mut Content,
+) -> HtmlDetails {
+    let structured = time(Stage::Structure, || {
+        let bytes = rendered.map_or(&response.body, |document| &document.html);
+        let text = html::decode(bytes, details.encoding);
+        let document = Document::parse(&text);
+        structured::read(&document, Url::parse(outcome.url.as_str()).ok().as_ref(), &structured::Limits::default())
+    });
+    let cut = if structured.is_cut { Limit::Structured.into() } else { LimitSet::EMPTY };
+    content.limits = content.limits.union(cut);
+    HtmlDetails { cut: details.cut.union(cut), structured: Some(Box::new(structured)), ..details }
 }
 
 /// Content that is not kept. Its description must be the same with its bytes and without them, when it is derived from the archive.

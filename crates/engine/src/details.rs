@@ -7,6 +7,7 @@ use compact_str::CompactString;
 use extract::media_type::MediaType;
 use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives};
 use model::{Headers, LimitSet, Response, Shown, Truncation};
+use structured::Structured;
 use weburl::CanonicalUrl;
 
 use crate::cut;
@@ -65,6 +66,8 @@ pub struct HtmlDetails {
     pub links: Vec<LinkDetails>,
     /// Its images in the order of the page, with repeats.
     pub images: Vec<ImageDetails>,
+    /// What it says for machines; `None` where that is not wanted.
+    pub structured: Option<Box<Structured>>,
 }
 
 /// A link of a page.
@@ -128,6 +131,7 @@ impl HtmlDetails {
             targets,
             links: links.collect(),
             images: images.collect(),
+            structured: None,
         }
     }
 }

@@ -126,4 +126,6 @@ pub struct Settings {
     pub archive: bool,
     /// Keep the values of each answer for the dataset ([`crate::Details`]).
     pub details: bool,
+    /// Read what pages say for machines ([`structured`]), if `details` are kept.
+    pub structured: bool,
 }

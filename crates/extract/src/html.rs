@@ -8,6 +8,7 @@
 
 mod attributes;
 mod collector;
+pub mod dom;
 mod foreign;
 mod images;
 mod names;
@@ -16,6 +17,10 @@ mod scanner;
 mod tag;
 mod targets;
 mod tokenizer;
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8};
 
 use crate::charset;
 use crate::limits::Limits;
@@ -38,4 +43,11 @@ pub fn extract(bytes: &[u8], content_type: Option<&str>, limits: &Limits) -> Htm
     let mut collector = Collector::new(document.len(), charset, limits);
     scanner::scan(&document, &mut collector, true);
     collector.finish()
+}
+
+/// The text of a page in an encoding, by the name that [`HtmlPage::encoding`] has.
+#[must_use]
+pub fn decode<'b>(bytes: &'b [u8], encoding: &str) -> Cow<'b, str> {
+    let encoding = Encoding::for_label(encoding.as_bytes()).unwrap_or(UTF_8);
+    encoding.decode_with_bom_removal(bytes).0
 }

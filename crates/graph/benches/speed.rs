@@ -236,6 +236,7 @@ fn write(layout: &Layout, bytes: u64) -> Result<u64> {
             page: PageRow { key: url.key(), row, content },
             links: Links::none(url.clone()),
             images: Vec::new(),
+            structured: Vec::new(),
         })?;
     }
     tables.finish(0)?;

@@ -90,6 +90,8 @@ limits! {
     RobotsSteps = 25, "robots_steps", "URLs not fetched since robots.txt has too many rules to try for them";
     /// A trap rule: URLs of a group that brings only more of itself.
     LowYield = 26, "low_yield", "URLs not fetched by --max-low-yield-pages, nor what lies behind";
+    /// More structured data on a page than is kept.
+    Structured = 27, "structured", "pages with structured data left out";
 }
 
 impl fmt::Display for Limit {

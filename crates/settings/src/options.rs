@@ -262,6 +262,9 @@ pub struct Options {
     /// Write no dataset during the crawl; `argiope derive` can make it later
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub no_dataset: Option<bool>,
+    /// Leave JSON-LD, microdata, OpenGraph and other structured data out of the dataset
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Recording")]
+    pub no_structured: Option<bool>,
     /// The size of a WARC segment
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Recording")]
     pub segment_size: Option<Bytes>,

@@ -117,6 +117,7 @@ impl Plan {
             images: switches.images,
             archive,
             details: dataset,
+            structured: !switches.no_structured,
         };
         let rendering = render::Settings { user_agent: user_agent.clone(), media: settings.images, ..rendering };
         let config = FetchConfig { user_agent, deny_private, ..FetchConfig::default() };

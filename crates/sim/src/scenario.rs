@@ -309,6 +309,7 @@ impl Scenario {
             render: None,
             archive: true,
             details: false,
+            structured: false,
         };
         let politeness = &mut settings.site_rules.politeness;
         match self.sabotage {

@@ -42,6 +42,8 @@ pub enum Stage {
     Canonicalise,
     /// What the dataset keeps is put together; the fingerprint of the text.
     Describe,
+    /// What the page says for machines is read.
+    Structure,
     /// The page is shown in a browser.
     Render,
     /// What follows from what happened is decided.
@@ -60,7 +62,7 @@ pub enum Stage {
 
 impl Stage {
     /// All, in the order in which a page goes through them.
-    pub const ALL: [Stage; 18] = [
+    pub const ALL: [Stage; 19] = [
         Stage::Resolve,
         Stage::Connect,
         Stage::Tls,
@@ -72,6 +74,7 @@ impl Stage {
         Stage::Extract,
         Stage::Canonicalise,
         Stage::Describe,
+        Stage::Structure,
         Stage::Render,
         Stage::Decide,
         Stage::Archive,
@@ -96,6 +99,7 @@ impl Stage {
             Stage::Extract => "extract",
             Stage::Canonicalise => "canonicalise",
             Stage::Describe => "describe",
+            Stage::Structure => "structure",
             Stage::Render => "render",
             Stage::Decide => "decide",
             Stage::Archive => "archive",

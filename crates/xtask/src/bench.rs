@@ -12,6 +12,7 @@ mod measured;
 mod nginx;
 mod rules;
 mod run_file;
+mod structured;
 mod synthetic;
 mod tls;
 
@@ -31,6 +32,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   rules              1,000 robots.txt files of 525 kB: memory; a site beside one with 35,641 rules with wildcards: its pages
   freshness [PAGES] [VISITS] [WEB...]
                      a simulated web that changes: how fresh copies are by our rule, by others and at best; what choosing costs
+  structured DIR     JSON-LD, microdata, RDFa and OpenGraph of pages (.html, .html.gz) as we and extruct find them
   synthetic [PAGES]  webs that are computed, of that many pages (default 100000 and 1000000), with and without the dataset
   clone              the README's commands in a fresh clone, from an empty target directory: how long a newcomer waits
 
@@ -101,6 +103,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "known" => known::run(&options),
         "hot" => hot::run(&options),
         "rules" => rules::run(&options),
+        "structured" => structured::run(&options),
         "freshness" => freshness(arguments),
         "synthetic" => synthetic::run(&options),
         "clone" => clone::run(&options),

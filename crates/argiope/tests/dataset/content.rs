@@ -8,6 +8,7 @@ use dataset::{Column, Layout};
 use crate::webs::{PIXEL, crawl_every_outcome};
 use testkit::crawled::Crawled;
 use testkit::tables::{Row, pages, rows};
+use testweb::{Pages, Web};
 
 fn check(row: &Row, expect: &[(&str, Option<&str>)]) {
     for (column, value) in expect {
@@ -43,6 +44,38 @@ fn a_page_tells_what_it_is_and_what_its_server_says() {
     check(&pages["http://small.test/file.bin"], &[("kind", Some("other")), ("text", None), ("links", None)]);
     check(&pages["http://small.test/b"], &[("redirect_to", Some("http://small.test/target")), ("status", Some("302"))]);
     check(&pages["http://small.test/cut"], &[("truncated", Some("disconnect"))]);
+}
+
+#[test]
+fn what_a_page_says_for_machines_is_columns_and_rows() {
+    let product = "<title>Lamp</title><meta name=description content='A lamp.'><meta property=og:image content=lamp.png>\
+        <script type='application/ld+json'>{\"@type\": \"Product\", \"name\": \"Lamp\",}</script>\
+        <h1>Lamp</h1><p itemscope itemtype='https://schema.org/Offer'><b itemprop=price>5</b>";
+    let shop = || Web::new().site("shop.test", Pages::new().html("/", "<a href=/lamp>lamp</a>").html("/lamp", product));
+    let crawled = Crawled::of(shop(), "http://shop.test/", &[]);
+    check(
+        &pages(crawled.dir())["http://shop.test/lamp"],
+        &[
+            ("description", Some("A lamp.")),
+            ("h1", Some("Lamp")),
+            ("h1_count", Some("1")),
+            ("og_image", Some("http://shop.test/lamp.png")),
+            ("schema_types", Some("Offer, Product")),
+            ("generator", None),
+        ],
+    );
+    let said = rows(crawled.dir(), Table::Structured);
+    let said: Vec<[&str; 3]> = said
+        .iter()
+        .map(|row| ["format", "type", "json"].map(|column| row.get(column).map_or("", String::as_str)))
+        .collect();
+    let offer = r#"{"@context":"https://schema.org","@type":"Offer","price":"5"}"#;
+    for expect in [["json-ld", "Product", r#"{"@type":"Product","name":"Lamp"}"#], ["microdata", "Offer", offer]] {
+        assert!(said.contains(&expect), "{said:?}");
+    }
+    let without = Crawled::of(shop(), "http://shop.test/", &["--no-structured"]);
+    assert_eq!(rows(without.dir(), Table::Structured), [] as [Row; 0]);
+    check(&pages(without.dir())["http://shop.test/lamp"], &[("h1", None), ("h1_count", None), ("title", Some("Lamp"))]);
 }
 
 #[test]

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use dataset::{ImageRow, LinkRow, Links, PageContent, PageRow, Rows, Written};
+use dataset::{ImageRow, LinkRow, Links, PageContent, PageRow, Rows, StructuredRow, Written};
 use engine::{Details, HtmlDetails, ImageDetails, LinkDetails, Visited};
 use extract::media_type::Kind;
 use extract::{ImageSource, Rel, RobotsDirectives, media_type};
 use model::{Limit, LimitSet, Outcome, PayloadDigest, Truncation};
 use sha1::{Digest, Sha1};
 use store::StoreError;
+use structured::{Item, Metadata, Structured};
 use weburl::CanonicalUrl;
 
 /// The kind of the link from a redirect to its target.
@@ -24,7 +25,7 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
     let key = candidate.url.key();
     rows.remember(&candidate.url);
     let is_duplicate = visit.outcome == Outcome::Duplicate;
-    let (mut links, mut images) = (Links::none(candidate.url), Vec::new());
+    let (mut links, mut images, mut structured) = (Links::none(candidate.url), Vec::new(), Vec::new());
     let redirect_to = row.redirect_to.as_deref().and_then(CanonicalUrl::from_canonical);
     let content = details.map(|details| {
         // Mostly nobody else has it any more.
@@ -58,12 +59,18 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
             content.meta_robots = robots(html.meta_robots);
             content.encoding = Some(html.encoding);
             content.simhash = Some(html.simhash).filter(|_| !is_duplicate);
-            let HtmlDetails { language, text, targets, links: found, images: shown, .. } = html;
+            let HtmlDetails { language, text, targets, links: found, images: shown, structured: said, .. } = html;
             content.language = language;
             content.text = Some(text).filter(|_| !is_duplicate);
             images.extend(shown.into_iter().map(|image| image_row(&links.source, image, &targets)));
             links.rows.extend(found.into_iter().map(link_row));
             links.targets = targets;
+            if let Some(said) = said {
+                let Structured { metadata, items, .. } = *said;
+                describe(&mut content, metadata);
+                let items = items.into_iter().filter(|_| !is_duplicate);
+                structured.extend(items.map(|item| structured_row(&links.source, item)));
+            }
         }
         content
     });
@@ -71,7 +78,33 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
     if let Some(target) = redirect_to {
         links = Links::of(links.source, REDIRECT, [(target, "".into())]);
     }
-    Ok(Written { page: PageRow { key, row, content }, links, images })
+    Ok(Written { page: PageRow { key, row, content }, links, images, structured })
+}
+
+/// Fills in the columns of what most pages say about themselves.
+fn describe(content: &mut PageContent, metadata: Metadata) {
+    content.description = metadata.description;
+    content.keywords = metadata.keywords;
+    content.author = metadata.author;
+    content.generator = metadata.generator;
+    content.viewport = metadata.viewport;
+    content.h1 = metadata.h1;
+    content.h1_count = Some(metadata.h1_count);
+    content.og_title = metadata.og_title;
+    content.og_description = metadata.og_description;
+    content.og_image = metadata.og_image;
+    content.og_type = metadata.og_type;
+    content.og_site_name = metadata.og_site_name;
+    content.twitter_card = metadata.twitter_card;
+    content.license = metadata.license;
+    content.feed = metadata.feed;
+    content.hreflang = metadata.hreflang;
+    content.schema_types = metadata.schema_types;
+}
+
+fn structured_row(source: &CanonicalUrl, item: Item) -> StructuredRow {
+    let Item { format, kind, path, json, repaired } = item;
+    StructuredRow { source: source.clone(), format: format.as_str(), kind, path, json, repaired }
 }
 
 fn link_row(found: LinkDetails) -> LinkRow {

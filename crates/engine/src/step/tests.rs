@@ -69,6 +69,7 @@ pub(crate) fn settings() -> Settings {
         images: false,
         archive: false,
         details: false,
+        structured: false,
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) fn scan(document: &str, sink: &mut impl Sink, noscript_is_raw: bool) 
 }
 
 /// How the content of an HTML element is read, and what it is.
-fn content_model(tag: Tag, noscript_is_raw: bool) -> (Content, Within) {
+pub(super) fn content_model(tag: Tag, noscript_is_raw: bool) -> (Content, Within) {
     match tag {
         Tag::Title => (Content::RcData("title"), Within::Title),
         Tag::TextArea => (Content::RcData("textarea"), Within::Content),

@@ -290,6 +290,18 @@ impl<'d> Text<'d> {
         self.part.of(self.document)
     }
 
+    /// Whether it is white space.
+    pub(super) fn is_blank(&self) -> bool {
+        self.raw().bytes().all(|byte| is(byte, SPACE))
+    }
+
+    /// Itself and the text directly behind it in one; `None` if something stands between, or the two are read by different rules.
+    pub(super) fn joined(&self, behind: &Self) -> Option<Self> {
+        let is_one =
+            self.part.end == behind.part.begin && self.references == behind.references && self.nul == behind.nul;
+        is_one.then_some(Text { part: Part { begin: self.part.begin, end: behind.part.end }, ..*self })
+    }
+
     /// Itself and its bytes as a number, if they are less than eight and all stand for themselves.
     #[inline]
     pub(super) fn short(&self) -> Option<(&'d str, u64)> {

@@ -140,5 +140,6 @@ fn written(page: &Page, row: dataset::Row) -> Written {
         page: PageRow { key: source.key(), row, content: (page.status > 0).then_some(content) },
         links,
         images: images.collect(),
+        structured: Vec::new(),
     }
 }

@@ -53,6 +53,7 @@ pub(super) struct Switches {
     pub(super) images: bool,
     pub(super) no_archive: bool,
     pub(super) no_dataset: bool,
+    pub(super) no_structured: bool,
 }
 
 impl Settled {
@@ -77,6 +78,7 @@ impl Settled {
             images = images,
             no_archive = no_archive,
             no_dataset = no_dataset,
+            no_structured = no_structured,
         }
         Settled {
             politeness: politeness(options),

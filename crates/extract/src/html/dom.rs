@@ -1,0 +1,355 @@
+//! A page as a tree of elements and texts, for what needs to know what is inside what: structured data, selectors, paths.
+//!
+//! The tokenizer is that of [`extract`](super::extract); [`builder`] puts its tags into a tree. The tree is the browser's on sound pages:
+//! implied elements (`html`, `head`, `body`, `tbody`) and implied end tags are there. It differs in four things, which would need nodes to
+//! move: what stands in a table outside of its cells stays there, formatting elements are not opened again in the next block, `noscript` and
+//! `template` contain elements, and comments are no nodes.
+//!
+//! Nodes are in the order of the document, so the descendants of a node are a range. Reading takes linear time: an element deeper than
+//! [`DEPTH_MAX`] gets no children, as in browsers.
+
+mod builder;
+mod names;
+
+use std::borrow::Cow;
+
+use super::tokenizer::{Part, Text};
+use crate::collapse::Collapsed;
+
+/// How deep elements are nested, at most: what is deeper is beside the deepest. Chromium has the same limit.
+pub const DEPTH_MAX: usize = 512;
+/// Elements and texts of a page, at most; what follows is left out.
+pub const NODES_MAX: usize = 1 << 20;
+
+/// A page.
+#[derive(Debug)]
+pub struct Document<'d> {
+    source: &'d str,
+    nodes: Vec<Stored<'d>>,
+    attributes: Vec<(&'d str, Part)>,
+    is_cut: bool,
+}
+
+/// A node of the arena. The first is the document itself.
+#[derive(Clone, Copy, Debug)]
+struct Stored<'d> {
+    data: Data<'d>,
+    parent: u32,
+    /// The sibling before; the node itself if there is none.
+    before: u32,
+    /// Behind the last descendant.
+    end: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Data<'d> {
+    Document,
+    Element { name: &'d str, attributes: u32, attributes_end: u32 },
+    Text(Text<'d>),
+}
+
+/// An element, a text, or the document itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'a> {
+    document: &'a Document<'a>,
+    id: u32,
+}
+
+impl<'d> Document<'d> {
+    /// Reads a page.
+    #[must_use]
+    pub fn parse(source: &'d str) -> Self {
+        builder::build(source)
+    }
+
+    /// The node above all others.
+    #[must_use]
+    pub fn root(&self) -> Node<'_> {
+        self.node(0)
+    }
+
+    /// The node with this number.
+    ///
+    /// # Panics
+    /// There is none.
+    #[must_use]
+    pub fn node(&self, id: u32) -> Node<'_> {
+        assert!((id as usize) < self.nodes.len(), "a node of another document");
+        Node { document: self, id }
+    }
+
+    /// How many nodes there are, the document itself included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() == 1
+    }
+
+    /// Whether nodes beyond [`NODES_MAX`] were left out.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// All elements in the order of the document.
+    pub fn elements(&self) -> impl Iterator<Item = Node<'_>> {
+        self.root().descendants().filter(|node| node.is_element())
+    }
+}
+
+impl<'a> Node<'a> {
+    fn stored(self) -> &'a Stored<'a> {
+        &self.document.nodes[self.id as usize]
+    }
+
+    /// Its number: the place in the order of the document.
+    #[must_use]
+    pub fn id(self) -> u32 {
+        self.id
+    }
+
+    /// The page that it belongs to.
+    #[must_use]
+    pub fn document(self) -> &'a Document<'a> {
+        self.document
+    }
+
+    /// The number behind its last descendant.
+    #[must_use]
+    pub fn end(self) -> u32 {
+        self.stored().end
+    }
+
+    /// Whether it is an element.
+    #[must_use]
+    pub fn is_element(self) -> bool {
+        matches!(self.stored().data, Data::Element { .. })
+    }
+
+    /// Whether it is a text.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        matches!(self.stored().data, Data::Text(_))
+    }
+
+    /// The name of an element as the page writes it, in any case; empty for other nodes.
+    #[must_use]
+    pub fn name(self) -> &'a str {
+        match self.stored().data {
+            Data::Element { name, .. } => name,
+            Data::Document | Data::Text(_) => "",
+        }
+    }
+
+    /// Whether it is an element of this name.
+    #[must_use]
+    pub fn is(self, name: &str) -> bool {
+        self.name().eq_ignore_ascii_case(name) && !name.is_empty()
+    }
+
+    /// The node that it is in; `None` for the document.
+    #[must_use]
+    pub fn parent(self) -> Option<Node<'a>> {
+        (self.id > 0).then(|| self.at(self.stored().parent))
+    }
+
+    /// The nodes that it is in, innermost first.
+    pub fn ancestors(self) -> impl Iterator<Item = Node<'a>> {
+        std::iter::successors(self.parent(), |node| node.parent())
+    }
+
+    /// Its children.
+    pub fn children(self) -> impl Iterator<Item = Node<'a>> {
+        std::iter::successors(self.first_child(), |node| node.next_sibling())
+    }
+
+    /// Its first child.
+    #[must_use]
+    pub fn first_child(self) -> Option<Node<'a>> {
+        (self.id + 1 < self.end()).then(|| self.at(self.id + 1))
+    }
+
+    /// The sibling behind it.
+    #[must_use]
+    pub fn next_sibling(self) -> Option<Node<'a>> {
+        let parent = self.parent()?;
+        (self.end() < parent.end()).then(|| self.at(self.end()))
+    }
+
+    /// The sibling before it.
+    #[must_use]
+    pub fn previous_sibling(self) -> Option<Node<'a>> {
+        let before = self.stored().before;
+        (before != self.id).then(|| self.at(before))
+    }
+
+    /// All nodes in it, in the order of the document.
+    pub fn descendants(self) -> impl DoubleEndedIterator<Item = Node<'a>> {
+        (self.id + 1..self.end()).map(move |id| self.at(id))
+    }
+
+    fn at(self, id: u32) -> Node<'a> {
+        Node { document: self.document, id }
+    }
+
+    fn raw_attributes(self) -> &'a [(&'a str, Part)] {
+        match self.stored().data {
+            Data::Element { attributes, attributes_end, .. } => {
+                &self.document.attributes[attributes as usize..attributes_end as usize]
+            }
+            Data::Document | Data::Text(_) => &[],
+        }
+    }
+
+    /// The value of an attribute, references decoded.
+    #[must_use]
+    pub fn attribute(self, name: &str) -> Option<Cow<'a, str>> {
+        let found = self.raw_attributes().iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.meaning(self.document.source))
+    }
+
+    /// Whether it has an attribute.
+    #[must_use]
+    pub fn has_attribute(self, name: &str) -> bool {
+        self.raw_attributes().iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+    }
+
+    /// The names of its attributes as the page writes them, with repeats.
+    pub fn attribute_names(self) -> impl Iterator<Item = &'a str> {
+        self.raw_attributes().iter().map(|(name, _)| *name)
+    }
+
+    /// The names and values of its attributes. If one is given twice, the first counts.
+    pub fn attributes(self) -> impl Iterator<Item = (&'a str, Cow<'a, str>)> {
+        let all = self.raw_attributes();
+        let is_first = move |at: usize| !all[..at].iter().any(|(name, _)| name.eq_ignore_ascii_case(all[at].0));
+        let document = self.document.source;
+        (0..all.len()).filter(move |at| is_first(*at)).map(move |at| (all[at].0, all[at].1.meaning(document)))
+    }
+
+    /// The text of a text node; empty for other nodes.
+    #[must_use]
+    pub fn own_text(self) -> Cow<'a, str> {
+        match self.stored().data {
+            Data::Text(text) => text.whole(),
+            Data::Document | Data::Element { .. } => Cow::Borrowed(""),
+        }
+    }
+
+    /// All text in it, as it stands there, up to a number of bytes.
+    #[must_use]
+    pub fn text_content(self, bytes_max: usize) -> String {
+        let mut text = String::new();
+        let mut push = |node: Node<'a>| {
+            if let Data::Text(own) = node.stored().data {
+                own.pieces(|piece| push_within(&mut text, piece, bytes_max));
+            }
+        };
+        push(self);
+        self.descendants().for_each(push);
+        text
+    }
+
+    /// All text in it with white space collapsed, up to a number of bytes. Elements that stand for themselves, such as paragraphs and cells,
+    /// separate words; scripts and styles are left out.
+    #[must_use]
+    pub fn visible_text(self, bytes_max: usize) -> String {
+        let mut text = Collapsed::new(bytes_max);
+        let mut id = self.id;
+        while id < self.end().max(self.id + 1) {
+            let node = self.at(id);
+            id += 1;
+            match node.stored().data {
+                Data::Text(_) if text.truncated() => break,
+                Data::Text(own) => own.pieces(|piece| text.push(piece)),
+                Data::Element { name, .. } if names::is_hidden(name) => id = node.end(),
+                Data::Element { name, .. } => text.separate_if(!names::is_inline(name)),
+                Data::Document => {}
+            }
+            // What closes here separates words too.
+            let mut closed = node;
+            while closed.id != self.id && closed.end() == id {
+                text.separate_if(closed.is_element() && !names::is_inline(closed.name()));
+                let Some(parent) = closed.parent() else { break };
+                closed = parent;
+            }
+        }
+        text.into_text()
+    }
+
+    /// The markup of it: start tags, texts and end tags, up to about a number of bytes.
+    #[must_use]
+    pub fn markup(self, bytes_max: usize) -> String {
+        let mut markup = String::new();
+        let mut open: Vec<Node<'a>> = Vec::new();
+        for node in std::iter::once(self).chain(self.descendants()) {
+            while let Some(innermost) = open.last().filter(|innermost| innermost.end() <= node.id) {
+                end_tag(&mut markup, *innermost);
+                open.pop();
+            }
+            if markup.len() >= bytes_max {
+                break;
+            }
+            match node.stored().data {
+                Data::Document => {}
+                Data::Text(text) if node.parent().is_some_and(|parent| names::is_raw_text(parent.name())) => {
+                    markup.push_str(&text.whole());
+                }
+                Data::Text(text) => escape(&mut markup, &text.whole(), false),
+                Data::Element { .. } => {
+                    start_tag(&mut markup, node);
+                    if !names::is_void(node.name()) {
+                        open.push(node);
+                    }
+                }
+            }
+        }
+        open.into_iter().rev().for_each(|node| end_tag(&mut markup, node));
+        markup
+    }
+}
+
+fn start_tag(markup: &mut String, node: Node<'_>) {
+    markup.push('<');
+    markup.push_str(&node.name().to_ascii_lowercase());
+    for (name, value) in node.attributes() {
+        markup.push(' ');
+        markup.push_str(&name.to_ascii_lowercase());
+        markup.push_str("=\"");
+        escape(markup, &value, true);
+        markup.push('"');
+    }
+    markup.push('>');
+}
+
+fn end_tag(markup: &mut String, node: Node<'_>) {
+    markup.push_str("</");
+    markup.push_str(&node.name().to_ascii_lowercase());
+    markup.push('>');
+}
+
+fn escape(markup: &mut String, text: &str, in_attribute: bool) {
+    for char in text.chars() {
+        match char {
+            '&' => markup.push_str("&amp;"),
+            '<' if !in_attribute => markup.push_str("&lt;"),
+            '>' if !in_attribute => markup.push_str("&gt;"),
+            '"' if in_attribute => markup.push_str("&quot;"),
+            char => markup.push(char),
+        }
+    }
+}
+
+/// Appends what there is room for, in whole characters.
+fn push_within(text: &mut String, piece: &str, bytes_max: usize) {
+    let room = bytes_max.saturating_sub(text.len());
+    text.push_str(&piece[..piece.floor_char_boundary(room)]);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Scripts of JSON-LD. Each node of a list or of a `@graph` is an item of its own.
+
+use extract::html::dom::Node;
+use serde_json::{Map, Value};
+
+use crate::items::{Format, Items};
+use crate::repair::{self, Flaws};
+use crate::schema_org;
+use crate::survey::Survey;
+
+/// The media type of the scripts.
+const TYPE: &str = "application/ld+json";
+/// The longest script read, in bytes.
+const SCRIPT_BYTES_MAX: usize = 8 << 20;
+/// Lists of nodes within lists, at most.
+const LISTS_DEPTH_MAX: usize = 8;
+/// The types of nested nodes are looked for so deep.
+const TYPES_DEPTH_MAX: usize = 8;
+
+/// Reads all scripts; the types of all things in them.
+pub(crate) fn read(survey: &Survey<'_>, items: &mut Items<'_>) -> Vec<String> {
+    let mut types = Vec::new();
+    for script in survey.scripts.iter().copied().filter(is_json_ld) {
+        let text = script.text_content(SCRIPT_BYTES_MAX);
+        if text.len() >= SCRIPT_BYTES_MAX {
+            items.cut();
+        }
+        let repaired = repair::read(&text);
+        let is_one = repaired.values.len() == 1;
+        for (place, value) in repaired.values.iter().enumerate() {
+            // Of several values in one script, each is counted.
+            let path = if is_one { "#$".to_owned() } else { format!("#{place}$") };
+            add(value, &path, script, repaired.flaws, items, 0);
+            gather_types(value, &mut types, 0);
+        }
+    }
+    types
+}
+
+fn is_json_ld(node: &Node<'_>) -> bool {
+    node.attribute("type")
+        .is_some_and(|kind| kind.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case(TYPE)))
+}
+
+fn add(value: &Value, path: &str, script: Node<'_>, flaws: Flaws, items: &mut Items<'_>, depth: usize) {
+    match value {
+        Value::Array(list) if depth < LISTS_DEPTH_MAX => {
+            for (place, value) in list.iter().enumerate() {
+                add(value, &format!("{path}[{place}]"), script, flaws, items, depth + 1);
+            }
+        }
+        Value::Object(object) => add_node(object, value, path, script, flaws, items, depth),
+        // Not a thing.
+        _ => {}
+    }
+}
+
+fn add_node(
+    object: &Map<String, Value>,
+    value: &Value,
+    path: &str,
+    script: Node<'_>,
+    flaws: Flaws,
+    items: &mut Items<'_>,
+    depth: usize,
+) {
+    let Some(graph) = object.get("@graph").filter(|_| depth < LISTS_DEPTH_MAX) else {
+        return items.add(Format::JsonLd, type_of(object), Some((script, path)), value, flaws);
+    };
+    add(graph, &format!("{path}['@graph']"), script, flaws, items, depth + 1);
+    // What is said beside the graph is about the graph.
+    let beside: Map<String, Value> = object
+        .iter()
+        .filter(|(name, _)| *name != "@graph")
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if beside.keys().any(|name| name != "@context") {
+        items.add(Format::JsonLd, type_of(&beside), Some((script, path)), &Value::Object(beside), flaws);
+    }
+}
+
+fn type_of(object: &Map<String, Value>) -> Option<String> {
+    let mut types = Vec::new();
+    types_of(object, &mut types);
+    (!types.is_empty()).then(|| types.join(", "))
+}
+
+fn types_of(object: &Map<String, Value>, types: &mut Vec<String>) {
+    match object.get("@type") {
+        Some(Value::String(one)) => types.push(schema_org::short(one).to_owned()),
+        Some(Value::Array(several)) => {
+            types.extend(several.iter().filter_map(Value::as_str).map(|name| schema_org::short(name).to_owned()));
+        }
+        _ => {}
+    }
+}
+
+fn gather_types(value: &Value, types: &mut Vec<String>, depth: usize) {
+    if depth > TYPES_DEPTH_MAX {
+        return;
+    }
+    match value {
+        Value::Object(object) => {
+            types_of(object, types);
+            object.values().for_each(|value| gather_types(value, types, depth + 1));
+        }
+        Value::Array(list) => list.iter().for_each(|value| gather_types(value, types, depth + 1)),
+        _ => {}
+    }
+}

@@ -1,0 +1,237 @@
+//! What stands in the head of a page and in its headings: values that most pages have, and those that some have.
+
+use std::borrow::Cow;
+
+use extract::html::dom::{Document, Node};
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use crate::Limits;
+use crate::items::{Format, Items};
+use crate::repair::Flaws;
+use crate::schema_org;
+use crate::survey::{Survey, has_token};
+use crate::thing::one_or_all;
+
+/// The longest value of [`Metadata`], in bytes.
+const VALUE_BYTES_MAX: usize = 4 << 10;
+/// Languages in one value, at most.
+const LANGUAGES_MAX: usize = 200;
+/// The media types of feeds.
+const FEEDS: [&str; 4] =
+    ["application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"];
+/// How the names of OpenGraph and its kin begin.
+const OPEN_GRAPH: [&str; 8] = ["og:", "article:", "book:", "fb:", "music:", "product:", "profile:", "video:"];
+
+/// The values that most pages have. `None`: the page does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// `meta name=description`.
+    pub description: Option<String>,
+    /// `meta name=keywords`.
+    pub keywords: Option<String>,
+    /// `meta name=author`.
+    pub author: Option<String>,
+    /// `meta name=generator`.
+    pub generator: Option<String>,
+    /// `meta name=viewport`.
+    pub viewport: Option<String>,
+    /// The first `h1` with text.
+    pub h1: Option<String>,
+    /// How many `h1` there are.
+    pub h1_count: u32,
+    /// `og:title`.
+    pub og_title: Option<String>,
+    /// `og:description`.
+    pub og_description: Option<String>,
+    /// `og:image`, resolved.
+    pub og_image: Option<String>,
+    /// `og:type`.
+    pub og_type: Option<String>,
+    /// `og:site_name`.
+    pub og_site_name: Option<String>,
+    /// `twitter:card`.
+    pub twitter_card: Option<String>,
+    /// The licence that a `link` or `a` names, resolved.
+    pub license: Option<String>,
+    /// The first feed, resolved.
+    pub feed: Option<String>,
+    /// The languages that the page is in elsewhere, separated by commas.
+    pub hreflang: Option<String>,
+    /// The types of all things that the page describes, separated by commas.
+    pub schema_types: Option<String>,
+}
+
+/// What is gathered from the head and the headings.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) metadata: Metadata,
+    open_graph: Gathered,
+    twitter: Gathered,
+    other: Gathered,
+    headings: Vec<Value>,
+    languages: Vec<Value>,
+    feeds: Vec<Value>,
+}
+
+/// Values by name, in the order of the page.
+#[derive(Default)]
+struct Gathered {
+    names: Vec<(String, Vec<Value>)>,
+    places: foldhash::HashMap<String, usize>,
+}
+
+impl Gathered {
+    fn add(&mut self, name: &str, value: &str) {
+        let place = *self.places.entry(name.to_owned()).or_insert_with(|| {
+            self.names.push((name.to_owned(), Vec::new()));
+            self.names.len() - 1
+        });
+        self.names[place].1.push(json!(value));
+    }
+
+    fn first(&self, name: &str) -> Option<String> {
+        let values = &self.names[*self.places.get(name)?].1;
+        let value = values.iter().filter_map(Value::as_str).map(str::trim).find(|value| !value.is_empty())?;
+        Some(bounded(value).to_owned())
+    }
+
+    fn to_json(&self) -> Option<Value> {
+        let object: Map<String, Value> =
+            self.names.iter().filter_map(|(name, values)| Some((name.clone(), one_or_all(values.clone())?))).collect();
+        (!object.is_empty()).then_some(Value::Object(object))
+    }
+}
+
+fn bounded(value: &str) -> &str {
+    &value[..value.floor_char_boundary(VALUE_BYTES_MAX)]
+}
+
+/// The URL against which references are resolved.
+pub(crate) fn base_of(document: &Document<'_>, url: Option<&Url>) -> Option<Url> {
+    let base = document.elements().find(|element| element.is("base") && element.has_attribute("href"));
+    let base = base.and_then(|base| url?.join(base.attribute("href")?.trim()).ok());
+    base.or_else(|| url.cloned())
+}
+
+/// A reference, resolved if that is possible.
+pub(crate) fn joined(base: Option<&Url>, href: &str) -> String {
+    let href = href.trim_matches(|char: char| char.is_ascii_whitespace());
+    base.and_then(|base| base.join(href).ok()).map_or_else(|| href.to_owned(), String::from)
+}
+
+pub(crate) fn read(survey: &Survey<'_>, base: Option<&Url>, limits: &Limits) -> Found {
+    let mut found = Found::default();
+    survey.metas.iter().for_each(|meta| found.meta(*meta));
+    survey.links.iter().for_each(|link| found.link(*link, base));
+    for (level, heading) in &survey.headings {
+        found.heading(*level, *heading, limits);
+    }
+    let licence = survey.licences.iter().find_map(|anchor| anchor.attribute("href"));
+    let Found { metadata, open_graph, twitter, other, .. } = &mut found;
+    metadata.license = metadata.license.take().or_else(|| licence.map(|href| joined(base, &href)));
+    metadata.description = other.first("description");
+    metadata.keywords = other.first("keywords");
+    metadata.author = other.first("author");
+    metadata.generator = other.first("generator");
+    metadata.viewport = other.first("viewport");
+    metadata.og_title = open_graph.first("og:title");
+    metadata.og_description = open_graph.first("og:description");
+    metadata.og_image = open_graph.first("og:image").map(|href| joined(base, &href));
+    metadata.og_type = open_graph.first("og:type");
+    metadata.og_site_name = open_graph.first("og:site_name");
+    metadata.twitter_card = twitter.first("twitter:card");
+    found
+}
+
+/// Adds what the page says beyond [`Metadata`] to its items.
+pub(crate) fn add_items(found: &Found, items: &mut Items<'_>) {
+    let list = |values: &Vec<Value>| (!values.is_empty()).then(|| Value::Array(values.clone()));
+    let kind = found.metadata.og_type.clone();
+    let all = [
+        (Format::OpenGraph, kind, found.open_graph.to_json()),
+        (Format::Twitter, found.metadata.twitter_card.clone(), found.twitter.to_json()),
+        (Format::Meta, None, found.other.to_json()),
+        (Format::Headings, None, list(&found.headings)),
+        (Format::Languages, None, list(&found.languages)),
+        (Format::Feeds, None, list(&found.feeds)),
+    ];
+    for (format, kind, json) in all {
+        if let Some(json) = json {
+            items.add(format, kind, None, &json, Flaws::default());
+        }
+    }
+}
+
+impl Found {
+    fn meta(&mut self, meta: Node<'_>) {
+        let Some(content) = meta.attribute("content") else { return };
+        // OpenGraph is named by `property`, all else by `name`; pages mix them up.
+        let names = ["property", "name", "itemprop", "http-equiv"];
+        let Some(name) = names.iter().find_map(|name| meta.attribute(name).filter(|name| !name.trim().is_empty()))
+        else {
+            return;
+        };
+        if !meta.has_attribute("name") && !meta.has_attribute("property") && meta.has_attribute("itemprop") {
+            // It belongs to an item.
+            return;
+        }
+        // Only `property` is a list.
+        let is_list = meta.has_attribute("property");
+        let names = if is_list { name.split_ascii_whitespace().collect() } else { vec![name.trim()] };
+        for name in names {
+            let name = name.to_ascii_lowercase();
+            if OPEN_GRAPH.iter().any(|prefix| name.starts_with(prefix)) {
+                self.open_graph.add(&name, &content);
+            } else if name.starts_with("twitter:") {
+                self.twitter.add(&name, &content);
+            } else {
+                self.other.add(&name, &content);
+            }
+        }
+    }
+
+    fn link(&mut self, link: Node<'_>, base: Option<&Url>) {
+        let (Some(rel), Some(href)) = (link.attribute("rel"), link.attribute("href")) else { return };
+        if has_token(&rel, "license") && self.metadata.license.is_none() {
+            self.metadata.license = Some(bounded(&joined(base, &href)).to_owned());
+        }
+        if !has_token(&rel, "alternate") {
+            return;
+        }
+        let href = joined(base, &href);
+        let kind = link.attribute("type").unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        if FEEDS.contains(&kind.as_str()) {
+            self.metadata.feed.get_or_insert_with(|| bounded(&href).to_owned());
+            let title = link.attribute("title").map(Cow::into_owned);
+            self.feeds.push(json!({ "type": kind, "title": title, "href": href }));
+        } else if let Some(language) = link.attribute("hreflang") {
+            let language = language.trim();
+            if self.languages.len() < LANGUAGES_MAX {
+                let languages = self.metadata.hreflang.get_or_insert_with(String::new);
+                if !languages.is_empty() {
+                    languages.push_str(", ");
+                }
+                languages.push_str(bounded(language));
+            }
+            self.languages.push(json!({ "hreflang": language, "href": href }));
+        }
+    }
+
+    fn heading(&mut self, level: u8, heading: Node<'_>, limits: &Limits) {
+        let text = heading.visible_text(limits.text_bytes_max);
+        if level == 1 {
+            self.metadata.h1_count += 1;
+            if self.metadata.h1.is_none() && !text.is_empty() {
+                self.metadata.h1 = Some(bounded(&text).to_owned());
+            }
+        }
+        self.headings.push(json!({ "level": level, "text": text }));
+    }
+}
+
+/// Names of schema.org among types.
+pub(crate) fn schema_types(types: Vec<String>) -> Option<String> {
+    schema_org::names(types).map(|names| bounded(&names).to_owned())
+}

@@ -1,0 +1,188 @@
+//! Microdata (HTML Standard, "Microdata"): `itemscope`, `itemprop`, `itemref`.
+
+use std::borrow::Cow;
+
+use extract::html::dom::{Document, Node};
+use foldhash::{HashMap, HashMapExt as _, HashSet};
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use crate::Limits;
+use crate::items::{Format, Items};
+use crate::metadata::joined;
+use crate::repair::Flaws;
+use crate::schema_org;
+use crate::survey::Survey;
+use crate::thing::Thing;
+
+/// How deep items are nested, at most: a deeper one stands for itself.
+const DEPTH_MAX: usize = 32;
+/// Nodes looked at for each node of a page, at most. References and properties within properties may need more than one look.
+const LOOKS_A_NODE_MAX: usize = 64;
+
+/// Reads all items; the types of all of them.
+pub(crate) fn read<'a>(
+    document: &'a Document<'a>,
+    survey: &Survey<'a>,
+    base: Option<&'a Url>,
+    limits: &Limits,
+    items: &mut Items<'_>,
+) -> Vec<String> {
+    let mut reader = Reader {
+        document,
+        base,
+        text_bytes_max: limits.text_bytes_max,
+        seen: HashSet::default(),
+        ids: None,
+        types: Vec::new(),
+        looks_left: document.len().saturating_mul(LOOKS_A_NODE_MAX),
+    };
+    for scope in &survey.scopes {
+        if let Some(thing) = reader.item(*scope, 0) {
+            items.add(
+                Format::Microdata,
+                thing.kind(),
+                Some((*scope, "")),
+                &thing.into_json(false, &mut |_| None),
+                Flaws::default(),
+            );
+        }
+    }
+    if reader.looks_left == 0 {
+        items.cut();
+    }
+    reader.types
+}
+
+struct Reader<'a> {
+    document: &'a Document<'a>,
+    base: Option<&'a Url>,
+    text_bytes_max: usize,
+    /// Items that are read, or being read: each belongs to one place.
+    seen: HashSet<u32>,
+    /// Elements by their `id`, once one is asked for.
+    ids: Option<HashMap<Cow<'a, str>, Node<'a>>>,
+    types: Vec<String>,
+    looks_left: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Counts looks at nodes; false once there were too many.
+    fn look(&mut self, nodes: usize) -> bool {
+        self.looks_left = self.looks_left.saturating_sub(nodes);
+        self.looks_left > 0
+    }
+
+    fn item(&mut self, scope: Node<'a>, depth: usize) -> Option<Thing> {
+        if !self.seen.insert(scope.id()) || !self.look(1) {
+            return None;
+        }
+        let mut thing = Thing::default();
+        if let Some(types) = scope.attribute("itemtype") {
+            thing.types = types.split_ascii_whitespace().map(str::to_owned).collect();
+            self.types.extend(thing.types.iter().map(|name| schema_org::short(name).to_owned()));
+        }
+        thing.id = scope.attribute("itemid").map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
+        self.properties_in(scope, &mut thing, depth);
+        let references = scope.attribute("itemref").unwrap_or_default();
+        for id in references.split_ascii_whitespace() {
+            self.referred(scope, id, &mut thing, depth);
+        }
+        if thing.is_bare() {
+            thing.add("@value", self.plain_value(scope));
+        }
+        Some(thing)
+    }
+
+    /// The properties among the descendants of an element, up to the scopes of other items.
+    fn properties_in(&mut self, within: Node<'a>, thing: &mut Thing, depth: usize) {
+        let mut id = within.id() + 1;
+        while id < within.end() && self.look(1) {
+            let node = self.document.node(id);
+            id = if node.has_attribute("itemscope") { node.end() } else { id + 1 };
+            self.property(node, thing, depth);
+        }
+    }
+
+    fn property(&mut self, node: Node<'a>, thing: &mut Thing, depth: usize) {
+        let Some(names) = node.attribute("itemprop") else { return };
+        let Some(value) = self.value(node, depth) else { return };
+        names.split_ascii_whitespace().for_each(|name| thing.add(name, value.clone()));
+    }
+
+    /// What an item takes from elsewhere in the page.
+    fn referred(&mut self, scope: Node<'a>, id: &str, thing: &mut Thing, depth: usize) {
+        let document = self.document;
+        let ids = self.ids.get_or_insert_with(|| by_id(document));
+        let Some(node) = ids.get(id).copied() else { return };
+        let is_around = node.id() <= scope.id() && scope.id() < node.end();
+        if is_around {
+            return;
+        }
+        self.property(node, thing, depth);
+        if !node.has_attribute("itemscope") {
+            self.properties_in(node, thing, depth);
+        }
+    }
+
+    fn value(&mut self, node: Node<'a>, depth: usize) -> Option<Value> {
+        if !node.has_attribute("itemscope") {
+            return Some(self.plain_value(node));
+        }
+        if depth >= DEPTH_MAX {
+            return None;
+        }
+        self.item(node, depth + 1).map(|thing| thing.into_json(true, &mut |_| None))
+    }
+
+    /// The value of an element that is no item (HTML Standard, "Values").
+    fn plain_value(&mut self, node: Node<'a>) -> Value {
+        let attribute = |name: &str| node.attribute(name);
+        let url = |name: &str| attribute(name).map(|href| joined(self.base, &href)).unwrap_or_default();
+        let name = node.name().to_ascii_lowercase();
+        let text = match name.as_str() {
+            "meta" => attribute("content").unwrap_or_default().into_owned(),
+            "audio" | "embed" | "iframe" | "img" | "source" | "track" | "video" => url("src"),
+            "a" | "area" | "link" => url("href"),
+            "object" => url("data"),
+            "data" | "meter" if node.has_attribute("value") => attribute("value").unwrap_or_default().into_owned(),
+            "time" if node.has_attribute("datetime") => attribute("datetime").unwrap_or_default().into_owned(),
+            // Not in the standard, but in the examples of schema.org.
+            _ => match attribute("content").filter(|content| !content.is_empty()) {
+                Some(content) => content.into_owned(),
+                None if is_field(node) => return field(node),
+                None if self.look((node.end() - node.id()) as usize) => node.visible_text(self.text_bytes_max),
+                None => String::new(),
+            },
+        };
+        json!(text)
+    }
+}
+
+/// Whether an element is a field of a form that an action fills in or out (schema.org, "Potential Actions", part 4).
+fn is_field(node: Node<'_>) -> bool {
+    let names = node.attribute("itemprop").unwrap_or_default();
+    names.ends_with("-input") || names.ends_with("-output")
+}
+
+/// What is to be known of such a field.
+fn field(node: Node<'_>) -> Value {
+    let mut known = Map::new();
+    if node.has_attribute("required") {
+        known.insert("valueRequired".to_owned(), json!(true));
+    }
+    if let Some(name) = node.attribute("name").filter(|name| !name.is_empty()) {
+        known.insert("valueName".to_owned(), json!(name));
+    }
+    Value::Object(known)
+}
+
+fn by_id<'a>(document: &'a Document<'a>) -> HashMap<Cow<'a, str>, Node<'a>> {
+    let mut ids = HashMap::new();
+    for element in document.elements() {
+        if let Some(id) = element.attribute("id") {
+            ids.entry(id).or_insert(element);
+        }
+    }
+    ids
+}

@@ -1,0 +1,575 @@
+//! JSON as pages have it: what a strict reader accepts, and what people and templates make of it.
+//!
+//! A strict reader is tried first. What it refuses is read again with patience. Each kind of repair is noted ([`Flaw`]). The reading is one
+//! pass: each character is looked at a few times at most, and nothing is read twice.
+
+use serde_json::{Map, Number, Value};
+
+/// How deep values are nested, at most: what is deeper is null.
+pub const DEPTH_MAX: usize = 100;
+
+/// Something that a strict reader refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Flaw {
+    /// A comment, of JavaScript or HTML, or a CDATA section around it.
+    Comment,
+    /// A comma too many, or none.
+    Comma,
+    /// A line break or another control character in a text.
+    Control,
+    /// References of HTML in place of quotes.
+    Reference,
+    /// Quotes of another kind, none around a name, or one too many in a text.
+    Quote,
+    /// An escape that JSON does not have.
+    Escape,
+    /// Something before or behind the value, or several values.
+    Around,
+    /// A value that is none.
+    Value,
+    /// It ends in the middle.
+    End,
+    /// It is nested deeper than [`DEPTH_MAX`].
+    Depth,
+}
+
+/// All flaws, with their names.
+const FLAWS: [(Flaw, &str); 10] = [
+    (Flaw::Comment, "comment"),
+    (Flaw::Comma, "comma"),
+    (Flaw::Control, "control"),
+    (Flaw::Reference, "reference"),
+    (Flaw::Quote, "quote"),
+    (Flaw::Escape, "escape"),
+    (Flaw::Around, "around"),
+    (Flaw::Value, "value"),
+    (Flaw::End, "end"),
+    (Flaw::Depth, "depth"),
+];
+
+/// A set of flaws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flaws(u16);
+
+impl Flaws {
+    fn add(&mut self, flaw: Flaw) {
+        self.0 |= 1 << flaw as u16;
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether this one is among them.
+    #[must_use]
+    pub fn has(self, flaw: Flaw) -> bool {
+        self.0 & 1 << flaw as u16 != 0
+    }
+
+    /// Their names, separated by commas; `None` without any.
+    #[must_use]
+    pub fn names(self) -> Option<String> {
+        let names: Vec<&str> = FLAWS.iter().filter(|(flaw, _)| self.has(*flaw)).map(|(_, name)| *name).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Repaired {
+    /// The values, of which there is one, as a rule.
+    pub values: Vec<Value>,
+    /// What was repaired.
+    pub flaws: Flaws,
+    /// Looks at characters; 0 where the strict reader was content.
+    pub steps: usize,
+}
+
+/// Reads JSON, whatever state it is in.
+#[must_use]
+pub fn read(text: &str) -> Repaired {
+    if let Ok(value) = serde_json::from_str(text) {
+        return Repaired { values: vec![value], ..Repaired::default() };
+    }
+    let mut reader = Reader { rest: text, flaws: Flaws::default(), steps: 0, depth: 0 };
+    let values = reader.values();
+    Repaired { values, flaws: reader.flaws, steps: reader.steps }
+}
+
+/// The end of a text: what quotes it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quote {
+    /// `"`, `'` or a typographic one.
+    Char(char),
+    /// A reference of HTML.
+    Reference(&'static str),
+}
+
+/// References that stand for a quote.
+const QUOTES: [&str; 3] = ["&quot;", "&#34;", "&#x22;"];
+
+struct Reader<'t> {
+    rest: &'t str,
+    flaws: Flaws,
+    steps: usize,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&mut self) -> Option<char> {
+        self.steps += 1;
+        self.rest.chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.rest = &self.rest[next.len_utf8()..];
+        Some(next)
+    }
+
+    fn take(&mut self, text: &str) -> bool {
+        self.steps += 1;
+        let Some(rest) = self.rest.strip_prefix(text) else { return false };
+        self.rest = rest;
+        true
+    }
+
+    /// Skips past this text, or to the end.
+    fn skip_past(&mut self, end: &str) {
+        let at = self.rest.find(end).map_or(self.rest.len(), |at| at + end.len());
+        self.steps += at;
+        self.rest = &self.rest[at..];
+    }
+
+    /// Skips white space and comments.
+    fn skip_space(&mut self) {
+        loop {
+            match self.peek() {
+                Some(' ' | '\t' | '\n' | '\r') => {
+                    self.next();
+                }
+                // White space that JSON does not know.
+                Some(space) if space.is_whitespace() || space == '\u{feff}' || space.is_control() => {
+                    self.flaws.add(Flaw::Control);
+                    self.next();
+                }
+                Some('/') if self.take("//") => self.skip_line(),
+                Some('/') if self.take("/*") => self.skip_comment("*/"),
+                Some('<') if self.take("<!--") => self.flaws.add(Flaw::Comment),
+                Some('<') if self.take("<![CDATA[") => self.flaws.add(Flaw::Comment),
+                Some(']') if self.take("]]>") => self.flaws.add(Flaw::Comment),
+                Some('-') if self.take("-->") => self.flaws.add(Flaw::Comment),
+                Some('*') if self.take("*/") => self.flaws.add(Flaw::Comment),
+                _ => return,
+            }
+        }
+    }
+
+    /// A line comment. What hides a CDATA section from scripts goes on behind it.
+    fn skip_line(&mut self) {
+        self.flaws.add(Flaw::Comment);
+        let is_mark = ["<![CDATA[", "]]>", "<!--", "-->"].iter().any(|mark| self.rest.trim_start().starts_with(mark));
+        if !is_mark {
+            self.skip_past("\n");
+        }
+    }
+
+    fn skip_comment(&mut self, end: &str) {
+        self.flaws.add(Flaw::Comment);
+        let is_mark = ["<![CDATA[", "]]>"].iter().any(|mark| self.rest.trim_start().starts_with(mark));
+        if !is_mark {
+            self.skip_past(end);
+        }
+    }
+
+    /// All values of a text.
+    fn values(&mut self) -> Vec<Value> {
+        let mut values = Vec::new();
+        loop {
+            self.skip_space();
+            match self.peek() {
+                None => return values,
+                Some('{' | '[') => {
+                    if !values.is_empty() {
+                        self.flaws.add(Flaw::Around);
+                    }
+                    values.push(self.value());
+                }
+                // A semicolon, the name of a variable, or no JSON at all.
+                Some(_) => {
+                    self.flaws.add(Flaw::Around);
+                    self.next();
+                }
+            }
+        }
+    }
+
+    fn value(&mut self) -> Value {
+        self.skip_space();
+        match self.peek() {
+            None => {
+                self.flaws.add(Flaw::End);
+                Value::Null
+            }
+            Some(open @ ('{' | '[')) if self.depth >= DEPTH_MAX => {
+                self.flaws.add(Flaw::Depth);
+                self.skip_nested(open);
+                Value::Null
+            }
+            Some('{') => self.nested(Self::object),
+            Some('[') => self.nested(Self::array),
+            Some(',' | '}' | ']') => {
+                self.flaws.add(Flaw::Value);
+                Value::Null
+            }
+            Some(_) => match self.quote() {
+                Some(quote) => Value::String(self.text(quote)),
+                None => self.word(),
+            },
+        }
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Value) -> Value {
+        self.next();
+        self.depth += 1;
+        let value = read(self);
+        self.depth -= 1;
+        value
+    }
+
+    /// Skips a value that is too deep, by its brackets.
+    fn skip_nested(&mut self, open: char) {
+        let close = if open == '{' { '}' } else { ']' };
+        let mut depth = 0_usize;
+        while let Some(next) = self.next() {
+            if next == open {
+                depth += 1;
+            } else if next == close {
+                depth -= 1;
+                if depth == 0 {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn object(&mut self) -> Value {
+        let mut object = Map::new();
+        loop {
+            if self.ends('}') {
+                return Value::Object(object);
+            }
+            let name = match self.quote() {
+                Some(quote) => self.text(quote),
+                None => {
+                    self.flaws.add(Flaw::Quote);
+                    self.bare_name()
+                }
+            };
+            self.skip_space();
+            if !self.take(":") {
+                self.flaws.add(Flaw::Value);
+                if name.is_empty() {
+                    // Neither a name nor a value: one character less.
+                    self.next();
+                }
+                continue;
+            }
+            let value = self.value();
+            object.insert(name, value);
+        }
+    }
+
+    fn array(&mut self) -> Value {
+        let mut array = Vec::new();
+        loop {
+            if self.ends(']') {
+                return Value::Array(array);
+            }
+            let before = self.rest.len();
+            array.push(self.value());
+            if self.rest.len() == before {
+                self.next();
+            }
+        }
+    }
+
+    /// Whether an object or array ends here; skips a comma before the next member.
+    fn ends(&mut self, close: char) -> bool {
+        let mut commas = 0;
+        loop {
+            self.skip_space();
+            match self.peek() {
+                None => {
+                    self.flaws.add(Flaw::End);
+                    return true;
+                }
+                Some(',') => {
+                    commas += 1;
+                    self.next();
+                }
+                Some(next) if next == close => {
+                    self.next();
+                    if commas > 0 {
+                        self.flaws.add(Flaw::Comma);
+                    }
+                    return true;
+                }
+                // The bracket of what is around it: this one is missing.
+                Some('}' | ']') if self.depth > 1 => {
+                    self.flaws.add(Flaw::End);
+                    return true;
+                }
+                Some('}' | ']') => {
+                    self.flaws.add(Flaw::Around);
+                    self.next();
+                }
+                Some(_) => {
+                    if commas > 1 {
+                        self.flaws.add(Flaw::Comma);
+                    }
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// The quote that opens a text here.
+    fn quote(&mut self) -> Option<Quote> {
+        let quote = match self.peek()? {
+            '"' => Quote::Char('"'),
+            '\'' => Quote::Char('\''),
+            '\u{201c}' | '\u{201d}' | '\u{201e}' => Quote::Char('\u{201d}'),
+            '&' => Quote::Reference(QUOTES.into_iter().find(|quote| self.rest.starts_with(quote))?),
+            _ => return None,
+        };
+        match quote {
+            Quote::Char(_) => self.rest = &self.rest[self.rest.chars().next().map_or(0, char::len_utf8)..],
+            Quote::Reference(reference) => self.rest = &self.rest[reference.len()..],
+        }
+        match quote {
+            Quote::Char('"') => {}
+            Quote::Char(_) => self.flaws.add(Flaw::Quote),
+            Quote::Reference(_) => self.flaws.add(Flaw::Reference),
+        }
+        Some(quote)
+    }
+
+    /// A text up to its quote.
+    fn text(&mut self, quote: Quote) -> String {
+        let mut text = String::new();
+        loop {
+            if let Quote::Reference(reference) = quote
+                && self.take(reference)
+            {
+                return text;
+            }
+            let Some(next) = self.next() else {
+                self.flaws.add(Flaw::End);
+                return text;
+            };
+            match next {
+                _ if quote == Quote::Char(next) => {
+                    if self.is_end_of_text() {
+                        return text;
+                    }
+                    self.flaws.add(Flaw::Quote);
+                    text.push(next);
+                }
+                '\\' => self.escape(&mut text),
+                '&' if matches!(quote, Quote::Reference(_)) => self.reference(&mut text),
+                control if control.is_control() => {
+                    self.flaws.add(Flaw::Control);
+                    text.push(control);
+                }
+                next => text.push(next),
+            }
+        }
+    }
+
+    /// Whether the quote before this place ends the text. One inside of it is followed by more text.
+    fn is_end_of_text(&mut self) -> bool {
+        let mut has_line = false;
+        for next in self.rest.chars() {
+            self.steps += 1;
+            match next {
+                '\n' => has_line = true,
+                space if space.is_whitespace() => {}
+                ',' | '}' | ']' | ':' | ';' | '/' | '<' | '-' => return true,
+                // A comma is missing.
+                '"' | '\'' | '{' | '[' => return has_line,
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn escape(&mut self, text: &mut String) {
+        match self.next() {
+            None => self.flaws.add(Flaw::End),
+            Some('u') => self.code(text),
+            Some('n') => text.push('\n'),
+            Some('t') => text.push('\t'),
+            Some('r') => text.push('\r'),
+            Some('b') => text.push('\u{8}'),
+            Some('f') => text.push('\u{c}'),
+            Some(plain @ ('"' | '\\' | '/')) => text.push(plain),
+            Some(other) => {
+                self.flaws.add(Flaw::Escape);
+                if other != '\'' {
+                    text.push('\\');
+                }
+                text.push(other);
+            }
+        }
+    }
+
+    /// A character by its code: four digits, or two times four.
+    fn code(&mut self, text: &mut String) {
+        const REPLACEMENT: char = '\u{fffd}';
+        let Some(first) = self.digits() else {
+            self.flaws.add(Flaw::Escape);
+            text.push_str("\\u");
+            return;
+        };
+        let is_pair = (0xd800..0xdc00).contains(&first) && self.rest.starts_with("\\u");
+        if !is_pair {
+            text.push(char::from_u32(first).unwrap_or(REPLACEMENT));
+            return;
+        }
+        let before = self.rest;
+        self.rest = &self.rest[2..];
+        match self.digits().filter(|second| (0xdc00..0xe000).contains(second)) {
+            Some(second) => {
+                let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                text.push(char::from_u32(code).unwrap_or(REPLACEMENT));
+            }
+            None => {
+                self.rest = before;
+                text.push(REPLACEMENT);
+            }
+        }
+    }
+
+    fn digits(&mut self) -> Option<u32> {
+        self.steps += 4;
+        let digits = self.rest.get(..4).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
+        self.rest = &self.rest[4..];
+        u32::from_str_radix(digits, 16).ok()
+    }
+
+    /// A reference in a text that references quote.
+    fn reference(&mut self, text: &mut String) {
+        const NAMED: [(&str, char); 5] = [("amp;", '&'), ("lt;", '<'), ("gt;", '>'), ("apos;", '\''), ("#39;", '\'')];
+        match NAMED.into_iter().find(|(name, _)| self.take(name)) {
+            Some((_, char)) => text.push(char),
+            None => text.push('&'),
+        }
+    }
+
+    /// A name without quotes.
+    fn bare_name(&mut self) -> String {
+        let is_part = |char: char| char.is_alphanumeric() || matches!(char, '_' | '$' | '@' | '-' | '.');
+        self.taken_while(is_part).to_owned()
+    }
+
+    fn taken_while(&mut self, is: impl Fn(char) -> bool) -> &str {
+        let end = self.rest.find(|char| !is(char)).unwrap_or(self.rest.len());
+        self.steps += end;
+        let (taken, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        taken
+    }
+
+    /// A number, `true`, `false`, `null`, or something that is none of them.
+    fn word(&mut self) -> Value {
+        let before = self.rest;
+        let word = self.taken_while(|char| !matches!(char, ',' | '}' | ']' | ':' | '\n' | '\r' | '{' | '['));
+        // A comment begins behind a space, so that an address without quotes stays whole.
+        let comment = [" //", "\t//", " /*", "\t/*"].iter().filter_map(|mark| word.find(mark)).min();
+        let word = comment.map_or(word, |at| &word[..at]);
+        let length = word.len();
+        let word = word.trim().to_owned();
+        self.rest = &before[length..];
+        match word.as_str() {
+            "true" => return Value::Bool(true),
+            "false" => return Value::Bool(false),
+            "null" => return Value::Null,
+            _ => {}
+        }
+        if let Ok(number) = serde_json::from_str::<Number>(&word) {
+            return Value::Number(number);
+        }
+        self.flaws.add(Flaw::Value);
+        match word.as_str() {
+            "True" => Value::Bool(true),
+            "False" => Value::Bool(false),
+            "" | "undefined" | "NaN" | "None" => Value::Null,
+            _ => Value::String(word),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(text: &str, expect: Value, flaws: &str) {
+        let repaired = read(text);
+        assert_eq!(Value::Array(repaired.values.clone()), json!([expect]), "{text}");
+        assert_eq!(repaired.flaws.names().unwrap_or_default(), flaws, "{text}");
+    }
+
+    #[test]
+    fn what_templates_break_is_mended() {
+        check(r#"{"a": 1}"#, json!({"a": 1}), "");
+        check("{\"a\": \"x\ny\"}", json!({"a": "x\ny"}), "control");
+        check(r#"{"a": [1, 2,], }"#, json!({"a": [1, 2]}), "comma");
+        check("{\"a\": 1 // one\n, /* two */ \"b\": \"http://x/y\"}", json!({"a": 1, "b": "http://x/y"}), "comment");
+        check("<!-- {\"a\": 1} -->", json!({"a": 1}), "comment");
+        check("//<![CDATA[\n{\"a\": 1}\n//]]>", json!({"a": 1}), "comment");
+        check("/*<![CDATA[*/{\"a\": 1}/*]]>*/", json!({"a": 1}), "comment");
+        check("{&quot;a&quot;: &quot;b &amp; &quot;}", json!({"a": "b & "}), "reference");
+        check("{'a': 'b', c: 2}", json!({"a": "b", "c": 2}), "quote");
+        check(r#"{"size": "12" wide", "b": 1}"#, json!({"size": "12\" wide", "b": 1}), "quote");
+        check(r#"{"a": "it\'s \d"}"#, json!({"a": "it's \\d"}), "escape");
+        check(r#"{"a": 1};"#, json!({"a": 1}), "around");
+        check(r#"{"a": , "b": undefined}"#, json!({"a": null, "b": null}), "value");
+        check(r#"{"a": [1, {"b": "c"#, json!({"a": [1, {"b": "c"}]}), "end");
+        check("{\"a\": \"b\"\n\"c\": 1}", json!({"a": "b", "c": 1}), "");
+        check(r#"{"a": "\ud83d\ude00 \ud83d", }"#, json!({"a": "\u{1f600} \u{fffd}"}), "comma");
+    }
+
+    #[test]
+    fn several_values_are_all_read() {
+        let repaired = read(r#"{"a": 1} {"b": 2}"#);
+        assert_eq!(repaired.values, [json!({"a": 1}), json!({"b": 2})]);
+        assert_eq!(read("no JSON at all").values, [] as [Value; 0]);
+    }
+
+    #[test]
+    fn nasty_texts_take_steps_by_their_length() {
+        let nasty = [
+            "[".repeat(100_000),
+            "{\"a\":".repeat(50_000),
+            "\"".repeat(100_000),
+            format!("[{}", "\"  ".repeat(50_000)),
+            "[//".repeat(50_000),
+            "[/*".repeat(50_000),
+            "{:".repeat(50_000),
+            "{&quot;".repeat(20_000),
+            "[,".repeat(50_000),
+            "[a".repeat(50_000),
+            "[{\"\\u".repeat(30_000),
+            "]]>".repeat(50_000),
+        ];
+        for text in nasty {
+            let steps = read(&text).steps;
+            assert!(steps <= 12 * text.len(), "{steps} steps for {} of {:?}", text.len(), &text[..12]);
+        }
+    }
+}
