@@ -1,4 +1,5 @@
 //! What small pages say, format by format.
+#![expect(clippy::expect_used, reason = "a test may fail loudly")]
 
 use extract::html::dom::Document;
 use serde_json::{Value, json};

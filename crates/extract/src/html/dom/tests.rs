@@ -1,3 +1,5 @@
+//! Trees of small pages, written down as they should be.
+
 use super::*;
 
 /// The tree as nested names and texts.
