@@ -9,6 +9,7 @@ mod linked;
 mod rules;
 mod site;
 mod survey;
+mod text;
 mod url;
 mod waiting;
 

@@ -10,6 +10,7 @@ pub mod held;
 pub mod keyring;
 pub mod live;
 mod live_view;
+pub mod made;
 mod notice;
 pub mod opened;
 pub mod outlook;

@@ -1,9 +1,5 @@
 //! `argiope explain`: the whole story of a URL, or why a site is slow or stopped.
 
-mod site_text;
-mod url_text;
-mod why_text;
-
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,11 +34,7 @@ pub fn run(args: ExplainArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         write_json_line(&mut out, &story)?;
     } else {
-        let text = match &story {
-            Story::Url(story) => url_text::of(story, &args.dir),
-            Story::Host(story) => site_text::of(story, &args.dir),
-        };
-        out.write_all(text.as_bytes())?;
+        out.write_all(story.to_text(&args.dir).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,28 +1,21 @@
 //! `argiope steer`: change a crawl, which may be running.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::bail;
 use ask::sites;
 use clap::{Args, Subcommand};
-use crawl::steer::{Affected, steer_stopped};
-use crawl::{Change, CrawlDir, live, watch_lock};
+use crawl::made::{affected, make};
+use crawl::opened::Opened;
+use crawl::{Change, CrawlDir};
 use settings::options::Options;
 use settings::site_name::{SiteDelay, SiteName};
 use settings::units::Span;
 use settings::usage;
 
 use crate::exit;
-use crawl::opened::{Opened, is_in_use};
-use engine::clock::Clock;
-
-/// How long `steer` asks again: a crawl that begins or ends holds the state, and does not answer.
-const BUSY_MAX: Duration = Duration::from_secs(10);
-/// The time between two tries.
-const ASK_EVERY: Duration = Duration::from_millis(50);
 
 /// The arguments of `argiope steer`.
 #[derive(Args, Debug)]
@@ -147,38 +140,11 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
             }
         }
     }
-    let told = if args.dry_run { dry_run(&args.dir, &change)? } else { made(&dir, &change)? };
+    let told = match args.dry_run {
+        true => affected(&args.dir, &change)?.to_string(),
+        false => make(&dir, &change)?.in_words(&dir),
+    };
     // The reader may have closed its end; the exit code tells the result.
     let _ = writeln!(std::io::stdout(), "{change}: {told}");
     Ok(ExitCode::from(exit::DONE))
-}
-
-/// Makes the change, of the running crawl or of its directory.
-fn made(dir: &CrawlDir, change: &Change) -> anyhow::Result<String> {
-    // The watch gets the order in any case: a round at its end heeds nothing any more.
-    let ends_watch = matches!(change, Change::Stop) && watch_lock::stop(dir)?;
-    let clock = Clock::start();
-    let began = clock.now();
-    loop {
-        if live::steer(dir.root(), change)? {
-            return Ok("in force".to_owned());
-        }
-        if ends_watch {
-            return Ok("the watch ends now, between two rounds".to_owned());
-        }
-        match steer_stopped(dir, change) {
-            Err(error) if is_in_use(&error) && clock.now().since(began) < BUSY_MAX => std::thread::sleep(ASK_EVERY),
-            steered => break steered?,
-        }
-    }
-    if watch_lock::is_watched(dir) {
-        return Ok("noted; it counts from the watch's next round".to_owned());
-    }
-    Ok(format!("noted; it counts when `argiope crawl -o {}` goes on", dir.root().display()))
-}
-
-fn dry_run(root: &Path, change: &Change) -> anyhow::Result<String> {
-    let opened = Opened::new(root)?;
-    let options = opened.dir.secrets()?.put_into(opened.dir.options()?);
-    Ok(Affected::by(change, &options, opened.view())?.to_string())
 }

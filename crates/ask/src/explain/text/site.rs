@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use ask::explain::{HostStory, NearLimit, RobotsMeaning, RobotsStory, SiteStory};
+use crate::explain::{HostStory, NearLimit, RobotsMeaning, RobotsStory, SiteStory};
 use printable::{Printable, counted};
 
-use super::url_text::line;
-use super::why_text::{delay, seconds, words};
+use super::url::line;
+use super::why::{delay, seconds, words};
 
 /// The story of a host of a crawl in this directory, a label and a value a line, the sites one after the other.
 pub(super) fn of(host: &HostStory, dir: &Path) -> String {

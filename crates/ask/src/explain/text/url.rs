@@ -3,12 +3,12 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-use ask::explain::{LinkText, LinkedAs, Past, Rule, Step, UrlStory};
+use crate::explain::{LinkText, LinkedAs, Past, Rule, Step, UrlStory};
 use dataset::rows::{FRONTIER, Row};
 use model::{Limit, Outcome};
 use printable::{Printable, counted};
 
-use super::why_text::words;
+use super::why::words;
 
 /// The width of the labels, in characters.
 const LABEL_WIDTH: usize = 13;

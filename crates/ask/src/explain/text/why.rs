@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ask::explain::Why;
+use crate::explain::Why;
 use frontier::{DelayRule, Reason};
 use printable::counted;
 use settings::units::Span;

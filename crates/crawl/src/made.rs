@@ -1,0 +1,75 @@
+//! Changes from outside to a crawl in a directory, whether it runs, is watched or rests.
+
+use std::path::Path;
+use std::time::Duration;
+
+use engine::clock::Clock;
+
+use crate::opened::{Opened, is_in_use};
+use crate::steer::{Affected, Change, steer_stopped};
+use crate::{CrawlDir, live, watch_lock};
+
+/// How long a change is tried: a crawl that begins or ends holds the state, and does not answer.
+const BUSY_MAX: Duration = Duration::from_secs(10);
+/// The time between two tries.
+const ASK_EVERY: Duration = Duration::from_millis(50);
+
+/// From when on a change counts that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// From now on.
+    InForce,
+    /// The watch ends, between two rounds.
+    WatchEnds,
+    /// From the next round of the watch on.
+    WithNextRound,
+    /// From the next run on.
+    WithNextRun,
+}
+
+impl Made {
+    /// This in words, of a crawl in this directory.
+    #[must_use]
+    pub fn in_words(self, dir: &CrawlDir) -> String {
+        match self {
+            Made::InForce => "in force".to_owned(),
+            Made::WatchEnds => "the watch ends now, between two rounds".to_owned(),
+            Made::WithNextRound => "noted; it counts from the watch's next round".to_owned(),
+            Made::WithNextRun => format!("noted; it counts when `argiope crawl -o {}` goes on", dir.root().display()),
+        }
+    }
+}
+
+/// Makes a change, of the running crawl or of its directory. It may take ten seconds, and blocks the thread.
+///
+/// # Errors
+/// The change cannot be used or needs a running crawl, the directory is in use, or the disk fails.
+pub fn make(dir: &CrawlDir, change: &Change) -> anyhow::Result<Made> {
+    // The watch gets the order in any case: a round at its end heeds nothing any more.
+    let ends_watch = matches!(change, Change::Stop) && watch_lock::stop(dir)?;
+    let clock = Clock::start();
+    let began = clock.now();
+    loop {
+        if live::steer(dir.root(), change)? {
+            return Ok(Made::InForce);
+        }
+        if ends_watch {
+            return Ok(Made::WatchEnds);
+        }
+        match steer_stopped(dir, change) {
+            Err(error) if is_in_use(&error) && clock.now().since(began) < BUSY_MAX => std::thread::sleep(ASK_EVERY),
+            steered => break steered?,
+        }
+    }
+    Ok(if watch_lock::is_watched(dir) { Made::WithNextRound } else { Made::WithNextRun })
+}
+
+/// What a change would affect.
+///
+/// # Errors
+/// The change cannot be used, or the directory cannot be read.
+pub fn affected(root: &Path, change: &Change) -> anyhow::Result<Affected> {
+    let opened = Opened::new(root)?;
+    let options = opened.dir.secrets()?.put_into(opened.dir.options()?);
+    Affected::by(change, &options, opened.view())
+}
