@@ -88,6 +88,8 @@ pub enum Command {
     /// Take part in a query of several workers (started by a worker)
     #[command(hide = true)]
     QueryPart,
+    /// Show a crawl in the browser: its numbers, sites, URLs, search and report, and steer it
+    Ui(commands::ui::UiArgs),
     /// List all settings: key, form, default, what it does, and whether it can change while a crawl runs
     Settings(commands::settings::SettingsArgs),
     /// Print a completion script for a shell
@@ -172,6 +174,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Testweb(args) => commands::testweb::run(args),
         Command::Server(args) => commands::server::run(*args),
         Command::Client(args) => commands::client::run(args),
+        Command::Ui(args) => commands::ui::run(args),
         Command::Settings(args) => commands::settings::run(args),
         Command::QueryPart => Ok(queries::part::run()),
         Command::Completions { shell } => {

@@ -23,5 +23,6 @@ pub mod settings;
 pub mod status;
 pub mod steer;
 pub mod testweb;
+pub mod ui;
 pub mod watch;
 pub mod worker;

@@ -165,6 +165,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("pages", &["crawl", "export", "fresh", "frontier", "model", "printable", "replay", "settings", "store", "weburl"]),
     ("console", &["crawl", "engine", "printable", "settings"]),
     (
+        "ui",
+        &["ask", "crawl", "dataset", "engine", "graph", "model", "printable", "report", "settings", "store", "weburl"],
+    ),
+    (
         "service",
         &[
             "api",
@@ -228,6 +232,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "store",
             "store-postgres",
             "testweb",
+            "ui",
             "warc",
             "webhook",
             "weburl",

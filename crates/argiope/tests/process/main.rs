@@ -24,6 +24,7 @@ mod stages;
 mod steered;
 mod streamed;
 mod told;
+mod ui;
 mod unwritten;
 mod usage;
 mod watches;

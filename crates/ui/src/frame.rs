@@ -1,0 +1,78 @@
+//! What all pages have: head, navigation, style, script, and the policy by which a browser treats them.
+
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{Html, IntoResponse, Response};
+use maud::{DOCTYPE, Markup, html};
+
+/// Nothing from elsewhere, no inline script or style, and no frame around it (Content Security Policy Level 3).
+pub(crate) const POLICY: &str =
+    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// The pages of the navigation.
+const PAGES: [(&str, &str); 6] = [
+    ("/", "Overview"),
+    ("/sites", "Sites"),
+    ("/urls", "URLs"),
+    ("/search", "Search"),
+    ("/report", "Report"),
+    ("/steer", "Steer"),
+];
+
+/// A page with a title, below the navigation in which `active` is marked.
+pub(crate) fn page(title: &str, active: &str, body: &Markup) -> Html<String> {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) " · Argiope" }
+                link rel="stylesheet" href="/ui.css";
+                script src="/ui.js" defer {}
+            }
+            body {
+                a.skip href="#main" { "To the content" }
+                header {
+                    nav aria-label="Pages" {
+                        @for (path, name) in PAGES {
+                            @if path == active {
+                                a href=(path) aria-current="page" { (name) }
+                            } @else {
+                                a href=(path) { (name) }
+                            }
+                        }
+                    }
+                }
+                main #main tabindex="-1" {
+                    h1 { (title) }
+                    (body)
+                }
+            }
+        }
+    };
+    Html(page.into_string())
+}
+
+/// The style of all pages.
+pub(crate) async fn style() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("assets/ui.css"))
+}
+
+/// The script of all pages.
+pub(crate) async fn script() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], include_str!("assets/ui.js"))
+}
+
+/// Adds what protects an answer. The report has a stricter policy in itself.
+pub(crate) async fn protected(mut response: Response) -> Response {
+    let fields: [(HeaderName, &'static str); 4] = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    for (name, value) in fields {
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}

@@ -1,0 +1,102 @@
+//! A crawl in the browser: its state while it runs, its sites and URLs, the story of each, search, the report, and changes.
+//!
+//! ```text
+//!  browser ──▶ router ──▶ one module a screen ──▶ ask, report, crawl::made ──▶ the directory, or the crawl that runs in it
+//! ```
+//!
+//! Nothing is kept between two requests but the samples of [`live`]: each opens the directory as the command of the same name does, and
+//! so a crawl can begin, end and go on meanwhile. All pages work without scripts; the script only keeps numbers up to date.
+//!
+//! Invariants: no text from the web becomes markup, since templates escape every value; nothing is loaded from elsewhere and no inline
+//! script runs, by [`frame::POLICY`]; only a page of this program can send a form ([`origin`]).
+
+mod failure;
+mod frame;
+mod links;
+mod live;
+mod origin;
+mod overview;
+mod query;
+mod report_page;
+mod search;
+mod sites;
+mod steer;
+mod story;
+mod urls;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::middleware::{from_fn, map_response};
+use axum::routing::{Router, get};
+use tokio::sync::Semaphore;
+
+use crate::failure::Failure;
+use crate::live::Live;
+
+/// Questions that read a whole dataset or state at a time; others wait for their turn.
+const LARGE_QUESTIONS_MAX: usize = 2;
+
+/// What the screens share.
+#[derive(Clone)]
+struct Ui {
+    root: Arc<PathBuf>,
+    live: Arc<Live>,
+    large: Arc<Semaphore>,
+}
+
+/// The interface to the crawl in a directory. It must be served where only its user can ask.
+pub fn router(root: PathBuf) -> Router {
+    let live = Arc::new(Live::new(root.clone()));
+    let ui = Ui { root: Arc::new(root), live, large: Arc::new(Semaphore::new(LARGE_QUESTIONS_MAX)) };
+    Router::new()
+        .route("/", get(overview::show))
+        .route("/sites", get(sites::show))
+        .route("/urls", get(urls::show))
+        .route("/urls.csv", get(urls::csv))
+        .route("/urls.jsonl", get(urls::jsonl))
+        .route("/url", get(story::show))
+        .route("/search", get(search::show))
+        .route("/report", get(report_page::show))
+        .route("/steer", get(steer::show).post(steer::change))
+        .route("/events", get(live::events))
+        .route("/ui.css", get(frame::style))
+        .route("/ui.js", get(frame::script))
+        .fallback(async || Failure::NotFound("there is no such page".to_owned()))
+        .with_state(ui)
+        .layer(map_response(frame::protected))
+        .layer(from_fn(origin::check))
+}
+
+/// Runs what blocks on a thread for it.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> anyhow::Result<T> + Send + 'static) -> Result<T, Failure> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(Failure::from),
+        Err(error) => Err(Failure::Failed(format!("internal error: {error}"))),
+    }
+}
+
+impl Ui {
+    /// The same for a question that reads a whole dataset or state.
+    async fn large<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&PathBuf) -> anyhow::Result<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let turn = self.large.clone().acquire_owned().await;
+        let root = self.root.clone();
+        blocking(move || {
+            let _turn = turn;
+            work(&root)
+        })
+        .await
+    }
+
+    /// The same for a small question.
+    async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&PathBuf) -> anyhow::Result<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let root = self.root.clone();
+        blocking(move || work(&root)).await
+    }
+}

@@ -1,0 +1,173 @@
+//! The numbers of a running crawl, second by second, as server-sent events (HTML Standard §9.2).
+//!
+//! One task takes a sample a second, however many browsers watch, and only while at least one does.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use crawl::outlook::waits_in_words;
+use engine::clock::Clock;
+use printable::write_json_line;
+use serde::Serialize;
+use settings::units::human_bytes;
+use store::CrawlView;
+use tokio::sync::{broadcast, mpsc};
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::Ui;
+
+/// The time between two samples.
+const EVERY: Duration = Duration::from_secs(1);
+/// Samples kept, for the chart: an hour.
+const KEPT_MAX: usize = 3_600;
+/// Samples that a slow browser may lag behind before it misses some.
+const LAG_MAX: usize = 8;
+
+/// The numbers of a crawl at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Sample {
+    /// Seconds since 1970.
+    at: u64,
+    /// A crawl is running. Of one that rests there are no numbers.
+    running: bool,
+    fetched: u64,
+    waiting: u64,
+    urls: u64,
+    sites: u64,
+    bytes: u64,
+    /// Bytes for people.
+    size: String,
+    /// What the crawl waits for.
+    waits: String,
+}
+
+/// The samples so far.
+pub(crate) struct Live {
+    root: PathBuf,
+    news: broadcast::Sender<Arc<Sample>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    samples: VecDeque<Arc<Sample>>,
+    /// A task is taking samples.
+    is_sampling: bool,
+}
+
+impl Live {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Live { root, news: broadcast::Sender::new(LAG_MAX), kept: Mutex::default() }
+    }
+
+    /// The samples so far, and those to come.
+    fn subscribe(self: &Arc<Self>) -> (Vec<Arc<Sample>>, broadcast::Receiver<Arc<Sample>>) {
+        let news = self.news.subscribe();
+        let mut kept = self.kept();
+        if !std::mem::replace(&mut kept.is_sampling, true) {
+            tokio::spawn(self.clone().take_samples());
+        }
+        (kept.samples.iter().cloned().collect(), news)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn take_samples(self: Arc<Self>) {
+        loop {
+            let root = self.root.clone();
+            // What cannot be read at this moment may be at the next.
+            if let Ok(Ok(sample)) = tokio::task::spawn_blocking(move || Sample::take(&root)).await {
+                let sample = Arc::new(sample);
+                let mut kept = self.kept();
+                if kept.samples.len() >= KEPT_MAX {
+                    kept.samples.pop_front();
+                }
+                kept.samples.push_back(sample.clone());
+                let _ = self.news.send(sample);
+            }
+            tokio::time::sleep(EVERY).await;
+            let mut kept = self.kept();
+            if self.news.receiver_count() == 0 {
+                kept.is_sampling = false;
+                return;
+            }
+        }
+    }
+}
+
+impl Sample {
+    fn take(root: &Path) -> anyhow::Result<Self> {
+        let at = Clock::start().date().0 / 1_000_000;
+        let none = Sample {
+            at,
+            running: false,
+            fetched: 0,
+            waiting: 0,
+            urls: 0,
+            sites: 0,
+            bytes: 0,
+            size: String::new(),
+            waits: String::new(),
+        };
+        let Some(view) = crawl::live::view(root)? else { return Ok(none) };
+        let waits = view.waits()?.as_ref().and_then(waits_in_words).unwrap_or_default();
+        let totals = view.totals()?;
+        Ok(Sample {
+            running: true,
+            fetched: totals.pages_in_round(),
+            waiting: totals.pending,
+            urls: totals.urls,
+            sites: totals.sites,
+            bytes: totals.bytes,
+            size: human_bytes(totals.bytes),
+            waits,
+            ..none
+        })
+    }
+}
+
+/// Answers with events: first the samples so far, then each when it is taken.
+pub(crate) async fn events(State(ui): State<Ui>) -> Response {
+    let (so_far, mut news) = ui.live.subscribe();
+    let (sender, events) = mpsc::channel::<Result<Bytes, Infallible>>(1);
+    tokio::spawn(async move {
+        if sender.send(Ok(event(&so_far))).await.is_err() {
+            return;
+        }
+        loop {
+            let sample = tokio::select! {
+                sample = news.recv() => sample,
+                () = sender.closed() => return,
+            };
+            let sample = match sample {
+                Ok(sample) => sample,
+                // The browser was slower than a sample a second; the chart has a gap.
+                Err(broadcast::error::RecvError::Lagged(_)) => continue,
+                Err(broadcast::error::RecvError::Closed) => return,
+            };
+            if sender.send(Ok(event(&[sample]))).await.is_err() {
+                return;
+            }
+        }
+    });
+    let content_type = (header::CONTENT_TYPE, "text/event-stream");
+    ([content_type], Body::from_stream(ReceiverStream::new(events))).into_response()
+}
+
+fn event(samples: &[Arc<Sample>]) -> Bytes {
+    let mut text = b"data: ".to_vec();
+    let samples: Vec<&Sample> = samples.iter().map(AsRef::as_ref).collect();
+    // Writing to a vector cannot fail, and samples have a form in JSON.
+    let _ = write_json_line(&mut text, &samples);
+    text.push(b'\n');
+    text.into()
+}

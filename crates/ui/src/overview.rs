@@ -1,0 +1,150 @@
+//! Where a crawl stands, as `argiope status` says it; its numbers go on while it runs.
+
+use ask::status::Status;
+use axum::extract::State;
+use axum::response::Html;
+use crawl::Changed;
+use crawl::opened::Opened;
+use crawl::outlook::waits_in_words;
+use maud::{Markup, html};
+use printable::{Printable, counted};
+use settings::units::human_bytes;
+
+use crate::failure::Failure;
+use crate::query::with_fields;
+use crate::{Ui, frame, links};
+
+/// Seeds shown.
+const SEEDS_SHOWN: usize = 20;
+
+/// Answers with the overview.
+pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
+    let status = ui.ask(|root| Status::of(&Opened::new(root)?)).await?;
+    let body = html! {
+        (state(&status))
+        (numbers(&status))
+        (outcomes(&status))
+        (trouble(&status))
+        (details(&status))
+    };
+    Ok(frame::page(&status.summary.directory, "/", &body))
+}
+
+fn state(status: &Status) -> Markup {
+    let is_running = status.summary.end == "running";
+    let words = match status.summary.end.as_str() {
+        "running" => "A crawl is running.",
+        "finished" => "Finished: every URL found has its outcome.",
+        _ => "Not running, and work is left.",
+    };
+    let waits = status.waits.as_ref().and_then(waits_in_words).unwrap_or_default();
+    html! {
+        p.state { (words)
+            @if status.paused { " " strong { "Paused." } }
+            @if is_running { " " a href="/steer" { "Steer it" } "." }
+        }
+        // The script follows a crawl that runs, and waits for one that may begin.
+        p #waits data-waits=(waits) data-running=[is_running.then_some("")] {
+            @if !waits.is_empty() { "It waits for: " (waits) "." }
+        }
+    }
+}
+
+fn numbers(status: &Status) -> Markup {
+    let summary = &status.summary;
+    let pages = summary.round.as_ref().map_or(summary.fetched, |round| round.fetched);
+    html! {
+        dl.numbers {
+            div { dt { "pages and documents" } dd data-live="fetched" { (pages) } }
+            div { dt { "URLs waiting" } dd data-live="waiting" { (summary.waiting()) } }
+            div { dt { "URLs known" } dd data-live="urls" { (summary.urls) } }
+            div { dt { "sites" } dd data-live="sites" { (summary.sites) } }
+            div { dt { "payload" } dd data-live="size" { (human_bytes(summary.bytes)) } }
+            div hidden { dt { "pages a second" } dd data-live="rate" {} }
+        }
+        @if let Some(round) = &summary.round {
+            p { "Round " (round.number) ", begun " (round.began_at) ". " (counted(round.left, "URL")) " left of it." }
+        }
+        figure #chart hidden {
+            canvas width="720" height="160" role="img" aria-label="Pages a second" {}
+            figcaption { "Pages a second since this page was opened, at most the last hour" }
+        }
+    }
+}
+
+fn outcomes(status: &Status) -> Markup {
+    html! {
+        section {
+            h2 { "Outcomes" }
+            table {
+                thead { tr { th { "Outcome" } th.number { "URLs" } } }
+                tbody {
+                    @for (outcome, count) in &status.summary.outcomes {
+                        tr {
+                            td { a href=(with_fields("/urls", &[("state", outcome)])) { (outcome) } }
+                            td.number { (count.to_string()) }
+                        }
+                    }
+                    tr {
+                        td { a href="/urls?state=waiting" { "waiting" } }
+                        td.number { (status.summary.frontier) }
+                    }
+                }
+            }
+            @if !status.summary.limits.is_empty() {
+                h2 { "Left out by limits" }
+                table {
+                    thead { tr { th { "Limit or trap rule" } th.number { "Visits" } } }
+                    tbody {
+                        @for (limit, count) in &status.summary.limits {
+                            tr { td { (limit) } td.number { (count.to_string()) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn trouble(status: &Status) -> Markup {
+    html! {
+        @if let Some(trouble) = &status.summary.in_trouble {
+            section {
+                h2 { "Sites in trouble " span.count { (trouble.sites) } }
+                ul { @for named in &trouble.named { li { (links::story(&named.site)) } } }
+            }
+        }
+        @if !status.hold.is_empty() {
+            section { h2 { "On hold" } ul { @for site in &status.hold { li { (links::story(site)) } } } }
+        }
+    }
+}
+
+fn details(status: &Status) -> Markup {
+    html! {
+        section {
+            h2 { "Seeds" }
+            ul.links { @for seed in status.seeds.iter().take(SEEDS_SHOWN) { li { (links::story(seed)) } } }
+            @if status.seeds.len() > SEEDS_SHOWN { p { "… " (status.seeds.len() - SEEDS_SHOWN) " more" } }
+        }
+        @if let Some(freshness) = &status.freshness {
+            section {
+                h2 { "Freshness" }
+                p {
+                    "An estimated " (format!("{:.1} %", freshness.fresh * 100.0)) " of " (counted(freshness.pages, "page"))
+                    " are as on the web."
+                }
+            }
+        }
+        section {
+            h2 { "Archive" }
+            p { (counted(status.segments.len() as u64, "segment")) ", " (human_bytes(status.archive_bytes)) "." }
+        }
+        @if !status.changes.is_empty() {
+            section {
+                h2 { "Last changes" }
+                ul { @for Changed { at, change } in &status.changes { li { (at) " " (Printable(&change.to_string())) } } }
+            }
+        }
+    }
+}

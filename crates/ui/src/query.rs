@@ -1,0 +1,52 @@
+//! The fields of a request, and how they are written.
+
+use std::fmt::Write as _;
+
+use url::form_urlencoded::{self, byte_serialize};
+
+/// The fields of a query or a form, the first of each name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// Reads them (URL Standard, application/x-www-form-urlencoded).
+    pub(crate) fn parse(text: &str) -> Self {
+        Fields(form_urlencoded::parse(text.as_bytes()).into_owned().collect())
+    }
+
+    /// The value of a field without white space around it; empty if there is none.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value.trim())
+    }
+
+    /// The lines of a field that are not empty.
+    pub(crate) fn lines(&self, name: &str) -> Vec<String> {
+        self.get(name).lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    }
+}
+
+/// A path with fields, those without a value left out.
+pub(crate) fn with_fields(path: &str, fields: &[(&str, &str)]) -> String {
+    let mut link = path.to_owned();
+    for (at, (name, value)) in fields.iter().filter(|(_, value)| !value.is_empty()).enumerate() {
+        let encoded: String = byte_serialize(value.as_bytes()).collect();
+        // Writing to a string cannot fail.
+        let _ = write!(link, "{}{name}={encoded}", if at == 0 { '?' } else { '&' });
+    }
+    link
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let url = "http://a.test/?q=1&r=\"<b>\"#ä +";
+        let link = with_fields("/urls", &[("site", ""), ("after", url), ("state", "html")]);
+        assert_eq!(link, "/urls?after=http%3A%2F%2Fa.test%2F%3Fq%3D1%26r%3D%22%3Cb%3E%22%23%C3%A4+%2B&state=html");
+        let fields = Fields::parse(link.split_once('?').map_or("", |(_, query)| query));
+        assert_eq!((fields.get("after"), fields.get("state"), fields.get("site")), (url, "html", ""));
+        assert_eq!(Fields::parse("to=+a%0D%0A%0D%0A+b+").lines("to"), ["a", "b"]);
+    }
+}

@@ -1,0 +1,103 @@
+//! The story of a URL or a site, as `argiope explain` tells it, and the links of the page.
+
+use std::path::Path;
+
+use ask::explain::{Crawl, Story};
+use ask::links::each_link;
+use axum::extract::{RawQuery, State};
+use axum::response::Html;
+use crawl::opened::Opened;
+use dataset::Layout;
+use maud::{Markup, html};
+use printable::Printable;
+use weburl::{CanonicalUrl, UrlKey};
+
+use crate::failure::Failure;
+use crate::query::{Fields, with_fields};
+use crate::{Ui, frame, links};
+
+/// Links shown in each direction; the others are counted.
+const LINKS_SHOWN: usize = 200;
+
+/// The links of a page in one direction.
+#[derive(Default)]
+struct Links {
+    count: usize,
+    /// The other end, and the text.
+    shown: Vec<(String, Option<String>)>,
+}
+
+/// Answers with the story of `u`.
+pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let asked = fields.get("u").to_owned();
+    let form = html! {
+        form.filter action="/url" {
+            label { "URL, site or host" input name="u" value=(asked) required; }
+            button { "Explain" }
+        }
+    };
+    if asked.is_empty() {
+        return Ok(frame::page("Explain", "/url", &form));
+    }
+    let given = asked.clone();
+    let (text, url, from, to) = ui.large(move |root| tell(root, &given)).await?;
+    let body = html! {
+        (form)
+        @if let Some(url) = &url {
+            p.actions {
+                a href=(url.as_str()) rel="noreferrer noopener" target="_blank" { "Open in the live web" }
+                " · "
+                a href=(with_fields("/urls", &[("site", &url.site().to_string())])) { "URLs of its site" }
+            }
+        }
+        div.scroll role="region" aria-label="Story" tabindex="0" { pre.story { (links::told(&text)) } }
+        @if url.is_some() { (list("Links from the page", &from)) (list("Links to the page", &to)) }
+    };
+    Ok(frame::page("Explain", "/url", &body))
+}
+
+fn tell(root: &Path, given: &str) -> anyhow::Result<(String, Option<CanonicalUrl>, Links, Links)> {
+    let opened = Opened::with_dataset(root)?;
+    let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.live())?, given)?;
+    let url = match &story {
+        Story::Url(story) => story.url.as_deref().and_then(CanonicalUrl::from_canonical),
+        Story::Host(_) => None,
+    };
+    let layout = Layout::at(opened.dir.dataset());
+    let (mut from, mut to) = (Links::default(), Links::default());
+    if let Some(url) = url.as_ref().filter(|_| layout.exists()) {
+        from = Links::of(&layout, "source_key", url.key())?;
+        to = Links::of(&layout, "target_key", url.key())?;
+    }
+    Ok((story.to_text(root), url, from, to))
+}
+
+impl Links {
+    fn of(layout: &Layout, column: &'static str, key: UrlKey) -> anyhow::Result<Self> {
+        let mut links = Links::default();
+        each_link(layout, column, key, |link| {
+            links.count += 1;
+            if links.shown.len() < LINKS_SHOWN {
+                let end = if column == "source_key" { link.target } else { link.source };
+                links.shown.push((end.to_owned(), link.text.map(str::to_owned)));
+            }
+            Ok(())
+        })?;
+        Ok(links)
+    }
+}
+
+fn list(title: &str, links: &Links) -> Markup {
+    html! {
+        section {
+            h2 { (title) " " span.count { (links.count) } }
+            ul.links {
+                @for (url, text) in &links.shown {
+                    li { (links::story(url)) @if let Some(text) = text { " “" (Printable(text)) "”" } }
+                }
+            }
+            @if links.count > links.shown.len() { p { "… " (links.count - links.shown.len()) " more" } }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The URLs of a crawl by site, state and pattern: as a table in pages, and as files.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use ask::urls::{Listed, Page, Selection, State as UrlState};
+use axum::body::{Body, Bytes};
+use axum::extract::{RawQuery, State};
+use axum::http::header;
+use axum::response::{Html, IntoResponse, Response};
+use crawl::opened::Opened;
+use maud::{Markup, html};
+use model::{Outcome, Timestamp};
+use printable::{Printable, write_json_line};
+use serde::Serialize;
+use settings::site_name::SiteName;
+use settings::units::human_bytes;
+use settings::usage;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use weburl::{CanonicalUrl, Pattern};
+
+use crate::failure::Failure;
+use crate::query::{Fields, with_fields};
+use crate::{Ui, blocking, frame, links};
+
+/// URLs on a page.
+const URLS_ON_PAGE: usize = 100;
+/// URLs of a file that are read from the state at once.
+const URLS_AT_ONCE: usize = 1_000;
+/// Pieces of a file that wait for a slow reader.
+const PIECES_MAX: usize = 4;
+
+/// What is chosen, as it was given.
+#[derive(Clone, Debug, Default)]
+struct Filter {
+    site: String,
+    state: String,
+    pattern: String,
+}
+
+impl Filter {
+    fn of(fields: &Fields) -> Self {
+        let get = |name| fields.get(name).to_owned();
+        Filter { site: get("site"), state: get("state"), pattern: get("match") }
+    }
+
+    /// # Errors
+    /// A part of it cannot be used.
+    fn selection(&self) -> anyhow::Result<Selection> {
+        let mut selection = Selection::default();
+        if !self.site.is_empty() {
+            selection.sites = self.site.parse::<SiteName>().map_err(usage)?.keys().collect();
+        }
+        if !self.state.is_empty() {
+            selection.states = BTreeSet::from([self.state.parse::<UrlState>().map_err(usage)?]);
+        }
+        if !self.pattern.is_empty() {
+            let pattern = Pattern::new(&self.pattern).map_err(|error| usage(format!("the pattern: {error}")))?;
+            selection.patterns = vec![pattern];
+        }
+        Ok(selection)
+    }
+
+    fn link(&self, path: &str, after: &str) -> String {
+        with_fields(path, &[("site", &self.site), ("state", &self.state), ("match", &self.pattern), ("after", after)])
+    }
+}
+
+/// Answers with a page of the table.
+pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let filter = Filter::of(&fields);
+    let selection = filter.selection()?;
+    let after = CanonicalUrl::from_canonical(fields.get("after")).map(|url| url.key());
+    let read = move |root: &PathBuf| Ok(selection.page(Opened::new(root)?.view(), after, URLS_ON_PAGE)?);
+    let page = ui.ask(read).await?;
+    Ok(frame::page("URLs", "/urls", &table(&filter, &page)))
+}
+
+fn table(filter: &Filter, Page { urls, next }: &Page) -> Markup {
+    let states = std::iter::once("waiting").chain(Outcome::ALL.iter().map(|outcome| outcome.as_str()));
+    html! {
+        form.filter action="/urls" {
+            label { "Site" input type="text" name="site" value=(filter.site) placeholder="example.org"; }
+            label { "State" select name="state" {
+                option value="" { "any" }
+                @for state in states { option value=(state) selected[state == filter.state] { (state) } }
+            } }
+            label { "Pattern" input type="text" name="match" value=(filter.pattern) placeholder="*/docs/*"; }
+            button { "Filter" }
+        }
+        p.actions {
+            "All of them as " a href=(filter.link("/urls.csv", "")) download { "CSV" }
+            " or " a href=(filter.link("/urls.jsonl", "")) download { "JSON lines" } "."
+        }
+        div.scroll role="region" aria-label="URLs" tabindex="0" {
+            table {
+                thead { tr {
+                    th { "URL" } th { "State" } th.number { "Status" } th { "Type" } th.number { "Size" } th.number { "Depth" }
+                    th { "Visited" } th { "Title or reason" }
+                } }
+                tbody { @for listed in urls { (row(listed)) } }
+            }
+        }
+        @if urls.is_empty() {
+            p role="status" { @if next.is_some() { "None of the URLs looked at so far." } @else { "No URL." } }
+        }
+        @if let Some(next) = next { p { a rel="next" href=(filter.link("/urls", next.as_str())) { "Next page" } } }
+    }
+}
+
+fn row(Listed { url, depth, state, visit }: &Listed) -> Markup {
+    let visit = visit.as_ref();
+    let status = visit.filter(|visit| visit.status > 0).map(|visit| visit.status.to_string());
+    let said = visit.map(|visit| visit.title.as_deref().unwrap_or(visit.reason.as_str())).unwrap_or_default();
+    let content_type = visit.and_then(|visit| visit.content_type.as_deref()).unwrap_or_default();
+    let essence = content_type.split(';').next().unwrap_or_default().trim_end();
+    html! {
+        tr {
+            td { (links::story(url.as_str())) }
+            td { (state.as_str()) }
+            td.number { (status.unwrap_or_default()) }
+            td { (Printable(essence)) }
+            td.number { (visit.map(|visit| human_bytes(visit.length)).unwrap_or_default()) }
+            td.number { (depth) }
+            td.date { (visit.map(|visit| second(visit.at)).unwrap_or_default()) }
+            td { (Printable(said)) }
+        }
+    }
+}
+
+/// A date to the second, as people read it.
+fn second(at: Timestamp) -> String {
+    let date = at.to_rfc3339();
+    date.split('.').next().unwrap_or(&date).replace('T', " ")
+}
+
+/// A line of a file.
+#[derive(Serialize)]
+struct Line<'a> {
+    url: &'a str,
+    state: &'static str,
+    status: Option<u16>,
+    content_type: Option<&'a str>,
+    length: Option<u64>,
+    depth: u32,
+    visited: Option<String>,
+    title: Option<&'a str>,
+    reason: Option<&'a str>,
+}
+
+impl<'a> Line<'a> {
+    fn of(Listed { url, depth, state, visit }: &'a Listed) -> Self {
+        let visit = visit.as_ref();
+        Line {
+            url: url.as_str(),
+            state: state.as_str(),
+            status: visit.map(|visit| visit.status).filter(|status| *status > 0),
+            content_type: visit.and_then(|visit| visit.content_type.as_deref()),
+            length: visit.map(|visit| visit.length),
+            depth: *depth,
+            visited: visit.map(|visit| visit.at.to_rfc3339()),
+            title: visit.and_then(|visit| visit.title.as_deref()),
+            reason: visit.map(|visit| visit.reason.as_str()).filter(|reason| !reason.is_empty()),
+        }
+    }
+}
+
+/// Answers with all chosen URLs as JSON lines.
+pub(crate) async fn jsonl(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
+    let write = |listed: &Listed, out: &mut Vec<u8>| {
+        // Writing to a vector cannot fail, and a line has a form in JSON.
+        let _ = write_json_line(out, &Line::of(listed));
+    };
+    file(ui, query, "application/x-ndjson", "", write).await
+}
+
+/// Answers with all chosen URLs as CSV (RFC 4180).
+pub(crate) async fn csv(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
+    let head = "url,state,status,content_type,length,depth,visited,title,reason\r\n";
+    file(ui, query, "text/csv; charset=utf-8", head, write_csv).await
+}
+
+fn write_csv(listed: &Listed, out: &mut Vec<u8>) {
+    let Line { url, state, status, content_type, length, depth, visited, title, reason } = Line::of(listed);
+    let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let cells = [
+        cell(url),
+        state.to_owned(),
+        number(status.map(u64::from)),
+        cell(content_type.unwrap_or_default()),
+        number(length),
+        depth.to_string(),
+        visited.unwrap_or_default(),
+        cell(title.unwrap_or_default()),
+        cell(reason.unwrap_or_default()),
+    ];
+    out.extend_from_slice(cells.join(",").as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+/// A text in quotation marks. Spreadsheets take what begins with one of these characters for a formula, so a quote stands before it.
+fn cell(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    format!("\"{}{}\"", if is_formula { "'" } else { "" }, text.replace('"', "\"\""))
+}
+
+/// Streams all chosen URLs. If the crawl can no longer be read, the file ends early, and its transfer is broken off.
+async fn file(
+    ui: Ui,
+    query: Option<String>,
+    content_type: &'static str,
+    head: &'static str,
+    write: fn(&Listed, &mut Vec<u8>),
+) -> Result<Response, Failure> {
+    let selection = Filter::of(&Fields::parse(&query.unwrap_or_default())).selection()?;
+    let (sender, pieces) = mpsc::channel::<anyhow::Result<Bytes>>(PIECES_MAX);
+    let (root, turn) = (ui.root.clone(), ui.large.clone().acquire_owned().await);
+    let opened = blocking(move || Opened::new(&root)).await?;
+    tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        let mut piece = head.as_bytes().to_vec();
+        let mut after = None;
+        loop {
+            let page = match selection.page(opened.view(), after, URLS_AT_ONCE) {
+                Ok(page) => page,
+                Err(error) => return drop(sender.blocking_send(Err(error.into()))),
+            };
+            page.urls.iter().for_each(|listed| write(listed, &mut piece));
+            after = page.next.map(|url| url.key());
+            // A reader that has gone wants no more.
+            if sender.blocking_send(Ok(std::mem::take(&mut piece).into())).is_err() || after.is_none() {
+                return;
+            }
+        }
+    });
+    Ok(([(header::CONTENT_TYPE, content_type)], Body::from_stream(ReceiverStream::new(pieces))).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_shown_to_the_second() {
+        assert_eq!(second(Timestamp(1_795_680_796_841_000)), "2026-11-26 08:13:16");
+    }
+
+    #[test]
+    fn a_cell_is_never_a_formula() {
+        for (text, expect) in [
+            ("a", "\"a\""),
+            ("say \"x\", y", "\"say \"\"x\"\", y\""),
+            ("=HYPERLINK(1)", "\"'=HYPERLINK(1)\""),
+            ("@SUM(1)", "\"'@SUM(1)\""),
+        ] {
+            assert_eq!(cell(text), expect);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_chosen_is_named() {
+        let long = "*".repeat(100_000);
+        for (site, state, pattern, why) in [
+            ("a.test/x", "", "", "`a.test/x` is no site"),
+            ("", "fetched", "", "`fetched` is no state"),
+            ("", "", long.as_str(), "the pattern"),
+        ] {
+            let [site, state, pattern] = [site, state, pattern].map(str::to_owned);
+            let error = Filter { site, state, pattern }.selection().expect_err(why).to_string();
+            assert!(error.starts_with(why) && error.len() < 1_000, "{error}");
+        }
+    }
+}
