@@ -2,26 +2,27 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use against::Tally;
 use anyhow::{anyhow, bail};
+use archive::{Seal, Sealed, Serials};
 use dataset::Layout;
 use engine::clock::Clock;
-use engine::{End, Hook, Hooks, Progress, Prospect, Recorder, Shell, Sink};
-use fetch::{Fetcher, Keyring};
+use engine::{End, Hook, Hooks, Ownership, Progress, Prospect, Recorder, Shell, Sink, Steered};
+use fetch::{Fetcher, Gate, Keyring};
 use model::Outcome;
 use settings::plan::Plan;
 use settings::usage;
 use store::{CrawlView, Store, StoreError, Totals};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use weburl::{CanonicalUrl, SiteKey};
 
 use crate::held::Held;
-use crate::live::{Answers, Live};
+use crate::live::{self, Answers, Live};
 use crate::outlook::{Disk, Outlook, visited};
 use crate::retry::Retry;
 use crate::seeds::fresh_seeds;
@@ -35,14 +36,31 @@ use crate::{CrawlDir, Notice, Scheduler, keyring, parts};
 const UNREACHED: [Outcome; 5] =
     [Outcome::DomainError, Outcome::ConnectionError, Outcome::Timeout, Outcome::TlsError, Outcome::GivenUp];
 
+/// What makes a session one of several workers on a crawl, whose shared state is the store of the session.
+pub struct Member {
+    /// The sites are not all its own.
+    pub ownership: Ownership,
+    /// Changed settings, as the shared state has them.
+    pub steered: mpsc::Receiver<Steered>,
+    /// When segments are to be sealed that are not full. The last one is sealed however the run ends, unless recording failed.
+    pub sealing: mpsc::Receiver<Seal>,
+    /// Requests are sent only while it is open.
+    pub gate: Gate,
+    /// Numbers its segments among those of all workers.
+    pub numbered_by: Serials,
+    /// Receives each sealed segment once its files are complete, on a thread that others wait for. It is dropped when the session writes no
+    /// more files, also if the session itself was dropped.
+    pub on_sealed: Box<dyn FnMut(Sealed) + Send>,
+}
+
 /// An assembled crawl. It runs when [`Session::run`] is awaited. Dropping it before that leaves its directory as it is.
 pub struct Session {
     shell: Shell,
     store: Arc<dyn Store>,
     seeds: Vec<CanonicalUrl>,
+    live: Option<Live>,
     tables: Option<Writer>,
     stream: Option<Stream>,
-    live: Option<Live>,
     keyring: Keyring,
     clock: Clock,
     before: Totals,
@@ -50,7 +68,8 @@ pub struct Session {
     looked_up: Option<Arc<Tally>>,
     stopping: watch::Sender<bool>,
     progress: watch::Sender<Progress>,
-    steering: Arc<Steering>,
+    /// None for one of several workers: their server makes changes.
+    steering: Option<Arc<Steering>>,
     scheduler: Scheduler,
 }
 
@@ -64,6 +83,7 @@ pub struct Builder {
     hooks: Vec<Arc<dyn Hook>>,
     stream: Option<StreamTo>,
     against: Vec<PathBuf>,
+    member: Option<Member>,
 }
 
 /// Access to a crawl from outside, for any number of tasks and threads.
@@ -72,7 +92,7 @@ pub struct Handle {
     store: Weak<dyn Store>,
     stopping: watch::Sender<bool>,
     progress: watch::Receiver<Progress>,
-    steering: Arc<Steering>,
+    steering: Option<Arc<Steering>>,
     scheduler: Scheduler,
     /// URLs requested by the runs before.
     visited_before: u64,
@@ -138,71 +158,87 @@ impl Builder {
         Builder { against, ..self }
     }
 
+    /// Makes the session one of several workers: it crawls the sites that it owns in the shared state, which is its store. It has no seeds of
+    /// its own, and its server makes changes. Its directory exists, and holds nothing of an earlier session.
+    #[must_use]
+    pub fn member(self, member: Member) -> Self {
+        Builder { member: Some(member), ..self }
+    }
+
     /// Assembles the crawl. The directory is made, its store and archive are opened, and its dataset is completed. This may take long and blocks
     /// the thread.
     ///
     /// # Errors
     /// The directory cannot be used, is in use, or has no seeds.
     pub fn open(self) -> anyhow::Result<Session> {
-        let Builder { dir, mut plan, store, seeds, sinks, hooks, stream, against } = self;
-        dir.create()?;
+        let Builder { dir, mut plan, store, seeds, sinks, hooks, stream, against, member } = self;
+        if member.is_none() {
+            dir.create()?;
+        }
         let store = match store {
             Some(store) => store,
             None => dir.open_store(&plan.options)?,
         };
         let stream = stream.map_or_else(|| StreamTo::last_of(&dir.stream()), |stream| Ok(Some(stream)))?;
         plan.settings.details |= !hooks.is_empty() || stream.as_ref().is_some_and(|stream| !stream.fields.is_empty());
-        let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
-        if seeds.is_empty() && known.is_empty() {
-            bail!(usage("no seeds: give URLs, or --seeds FILE"));
-        }
         let mut notices = Vec::new();
-        let seeds = fresh_seeds(seeds, &known, store.as_ref())?;
-        // Before the settings, which point to them.
-        keyring::fill(&dir, &plan, store.as_ref(), &seeds, &mut notices)?;
-        dir.write_options(&plan.options)?;
-        let before = store.totals()?;
-        if before.round.is_choosing {
-            let (round, root) = (before.round.number, dir.root().display());
-            bail!(usage(format!(
-                "round {round} of {root} was about to begin when it broke off: --again, with what was given, begins it"
-            )));
-        }
-        if before.fetched() == 0 {
-            // They failed, and the same command tries again.
-            let outcomes = BTreeSet::from(UNREACHED);
-            Retry { outcomes, only: Some(&known), ..Retry::new(&dir, store.as_ref(), &plan) }.run()?;
-        }
-        let archive = parts::open_archive(&dir, &plan, store.as_ref(), &mut notices)?;
+        let (seeds, before) = match member {
+            Some(_) => {
+                dir.write_options(&plan.options)?;
+                (Vec::new(), Totals::default())
+            }
+            None => prepared(&dir, &plan, store.as_ref(), seeds, &mut notices)?,
+        };
+        let mut archive = parts::open_archive(&dir, &plan, store.as_ref(), &mut notices)?;
         let against = parts::open_against(&dir, &plan, &against, &mut notices)?;
         let looked_up = against.as_ref().map(against::Against::tally);
         let clock = Clock::start();
-        let fetcher = Arc::new(Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.date()))?);
+        let mut config = plan.fetch.clone();
+        let mut shared = Shared::default();
+        if let Some(Member { ownership, steered, sealing, gate, numbered_by, on_sealed }) = member {
+            config.gate = gate;
+            archive = archive.map(|archive| archive.numbered_by(numbered_by));
+            shared = Shared {
+                ownership: Some(ownership),
+                steered: Some(steered),
+                sealing: Some(sealing),
+                on_sealed: Some(on_sealed),
+            };
+        }
+        let fetcher = Arc::new(Fetcher::new(config, Arc::new(move || clock.date()))?);
         let browsing = match plan.settings.render {
             Some(mode) => Some(Arc::new(parts::browsing(mode, &plan, fetcher.clone(), clock, &mut notices)?)),
             None => None,
         };
         // Begun last: from here on nothing fails but the crawl itself, whose end completes the files.
         let held = dir.hold(plan.dataset)?;
-        let tables = match plan.dataset {
-            true => Some(open_tables(&dir, &plan, store.clone(), held.clone(), &mut notices)?),
-            false => None,
+        let tables = match (plan.dataset, shared.on_sealed) {
+            (true, Some(on_sealed)) => {
+                Some(Writer::start_shared(Layout::at(dir.dataset()), store.clone(), held.clone(), on_sealed)?)
+            }
+            (true, None) => Some(open_tables(&dir, &plan, store.clone(), held.clone(), &mut notices)?),
+            (false, _) => None,
         };
         let (stopping, progress) = (watch::Sender::new(false), watch::Sender::new(Progress::default()));
         let opened = stream.map(|stream| Stream::open(&dir.stream(), store.clone(), stream, stopping.clone()));
         let (stream_sink, stream) = opened.transpose()?.unzip();
-        let held_by_steering = held.clone();
-        let options = plan.options.clone();
-        notices.extend(steer::paused(&dir, &options));
-        let (steering, steered) =
-            Steering::new(dir.clone(), held_by_steering, Arc::downgrade(&store), options, stopping.clone(), clock);
-        let steering = Arc::new(steering);
+        let (steering, steered) = match shared.steered {
+            Some(steered) => (None, steered),
+            None => {
+                let options = plan.options.clone();
+                notices.extend(steer::paused(&dir, &options));
+                let store = Arc::downgrade(&store);
+                let (steering, steered) =
+                    Steering::new(dir.clone(), held.clone(), store, options, stopping.clone(), clock);
+                (Some(Arc::new(steering)), steered)
+            }
+        };
         let (viewed, steers) = (store.clone(), steering.clone());
         let (scheduler, questions) = Scheduler::new();
         let answers = Answers {
             view: Box::new(move || viewed.view()),
             publish: tables.as_ref().map(Writer::publisher),
-            steer: Some(Box::new(move |change| steers.steer(change))),
+            steer: steers.map(|steers| -> live::Steer { Box::new(move |change| steers.steer(change)) }),
             scheduler: Some(scheduler.clone()),
         };
         let live = Live::listen(dir.root(), answers);
@@ -219,8 +255,8 @@ impl Builder {
             hooks: Hooks::new(hooks),
             recorder,
             clock,
-            ownership: None,
-            sealing: None,
+            ownership: shared.ownership,
+            sealing: shared.sealing,
             steering: Some(steered),
             questions: Some(questions),
         };
@@ -228,9 +264,9 @@ impl Builder {
             shell,
             store,
             seeds,
+            live,
             tables,
             stream,
-            live,
             keyring,
             clock,
             before,
@@ -244,12 +280,52 @@ impl Builder {
     }
 }
 
+/// The parts of a [`Member`] that go different ways.
+#[derive(Default)]
+struct Shared {
+    ownership: Option<Ownership>,
+    steered: Option<mpsc::Receiver<Steered>>,
+    sealing: Option<mpsc::Receiver<Seal>>,
+    on_sealed: Option<Box<dyn FnMut(Sealed) + Send>>,
+}
+
+/// Brings a crawl's own state in line with what is given: the seeds that it does not have yet, and its totals before the run.
+fn prepared(
+    dir: &CrawlDir,
+    plan: &Plan,
+    store: &dyn Store,
+    seeds: Vec<CanonicalUrl>,
+    notices: &mut Vec<Notice>,
+) -> anyhow::Result<(Vec<CanonicalUrl>, Totals)> {
+    let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
+    if seeds.is_empty() && known.is_empty() {
+        bail!(usage("no seeds: give URLs, or --seeds FILE"));
+    }
+    let seeds = fresh_seeds(seeds, &known, store)?;
+    // Before the settings, which point to them.
+    keyring::fill(dir, plan, store, &seeds, notices)?;
+    dir.write_options(&plan.options)?;
+    let before = store.totals()?;
+    if before.round.is_choosing {
+        let (round, root) = (before.round.number, dir.root().display());
+        bail!(usage(format!(
+            "round {round} of {root} was about to begin when it broke off: --again, with what was given, begins it"
+        )));
+    }
+    if before.fetched() == 0 {
+        // They failed, and the same command tries again.
+        let outcomes = BTreeSet::from(UNREACHED);
+        Retry { outcomes, only: Some(&known), ..Retry::new(dir, store, plan) }.run()?;
+    }
+    Ok((seeds, before))
+}
+
 impl Session {
     /// A crawl in this directory by this plan.
     #[must_use]
     pub fn builder(dir: CrawlDir, plan: Plan) -> Builder {
         let (seeds, sinks, hooks, against) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Builder { dir, plan, store: None, seeds, sinks, hooks, stream: None, against }
+        Builder { dir, plan, store: None, seeds, sinks, hooks, stream: None, against, member: None }
     }
 
     /// How many threads should drive the crawl: one a core, but leaving one core to the threads that record, where there is something to
@@ -264,6 +340,12 @@ impl Session {
     #[must_use]
     pub fn notices(&self) -> &[Notice] {
         &self.notices
+    }
+
+    /// What fetches.
+    #[must_use]
+    pub fn fetcher(&self) -> &Arc<Fetcher> {
+        &self.shell.fetcher
     }
 
     /// A handle to the crawl.
@@ -304,10 +386,13 @@ impl Session {
             self.tables.map_or(Ok(()), Writer::finish)?;
             let end = ended?;
             let mut notices = self.stream.map_or_else(|| Ok(Vec::new()), Stream::finish)?;
-            notices.extend(keyring::redirects(&self.keyring, self.store.as_ref())?);
+            let holds_sites = self.steering.as_ref().is_some_and(|steering| steering.holds_sites());
+            if self.steering.is_some() {
+                notices.extend(keyring::redirects(&self.keyring, self.store.as_ref())?);
+            }
             notices.extend(self.looked_up.as_deref().and_then(referred));
             let totals = self.store.totals()?;
-            let is_held = totals.pending > 0 && self.steering.holds_sites();
+            let is_held = totals.pending > 0 && holds_sites;
             let end = if end == End::Done && is_held { End::Held } else { end };
             let in_trouble = if totals.pending > 0 { InTrouble::of(self.store.as_ref())? } else { None };
             Ok(Ended { end, before: self.before, totals, in_trouble, progress: at_end, took, notices })
@@ -327,7 +412,9 @@ impl Handle {
     /// # Errors
     /// The change cannot be used, or not while the crawl runs; the session has ended, or the disk fails.
     pub async fn steer(&self, change: Change) -> anyhow::Result<()> {
-        let steering = self.steering.clone();
+        let Some(steering) = self.steering.clone() else {
+            bail!("one of several workers is steered by its server: `argiope client steer`");
+        };
         let steered = tokio::task::spawn_blocking(move || steering.steer(&change)).await;
         steered.map_err(|error| anyhow!("internal error: steering: {error}"))?
     }
@@ -352,9 +439,13 @@ impl Handle {
         Ok(self.scheduler.waits().await.map(|waits| Outlook { waits, ..left }))
     }
 
+    fn embedded_root(&self) -> Option<&Path> {
+        self.steering.as_ref().and_then(|steering| steering.embedded_root())
+    }
+
     /// What is left of the crawl.
     fn left(&self) -> Result<Option<Outlook>, StoreError> {
-        let Some(root) = self.steering.embedded_root() else { return Ok(None) };
+        let Some(root) = self.embedded_root() else { return Ok(None) };
         let Some(totals) = self.totals()? else { return Ok(None) };
         let elapsed = self.progress.borrow().elapsed;
         Ok(Some(Outlook::of(&totals, self.visited_before, elapsed, Disk::of(root))))
@@ -365,7 +456,7 @@ impl Handle {
     /// # Errors
     /// The store cannot be read.
     pub fn totals(&self) -> Result<Option<Totals>, StoreError> {
-        let view = self.steering.embedded_root().map(|_| self.view()).transpose()?.flatten();
+        let view = self.embedded_root().map(|_| self.view()).transpose()?.flatten();
         view.map(|view| view.totals()).transpose()
     }
 

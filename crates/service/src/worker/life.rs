@@ -1,30 +1,27 @@
-//! One life of a worker: what `argiope crawl` does, on what it owns.
+//! One life of a worker: a session as that of `argiope crawl`, on what it owns.
 
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Store, StoreError};
-use store_postgres::cluster::PostgresWorker;
 
 use anyhow::Context;
 use archive::Seal;
 use cluster::store::Steering;
 use cluster::{Life, WorkerStore};
+use console::message::tell_all;
+use console::progress::Printer;
 use coordination::InForce;
-use dataset::Layout;
+use crawl::{Ended, Member, Session};
 use engine::clock::Clock;
-use engine::{CrawlError, Ownership, Pin, Progress, RecordError, Recorder, Shell};
-use fetch::{FetchConfig, Fetcher};
+use engine::{Control, CrawlError, Ownership, Pin, Progress, RecordError};
 use model::Timestamp;
+use settings::secrets_file::Secrets;
+use store::StoreError;
+use store_postgres::cluster::PostgresWorker;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 
 use super::sealing::Sealer;
 use super::{LifeOutcome, OtherCrawl, Working, plan};
-use console::message::tell_all;
-use console::progress::Printer;
-use crawl::live::{Answers, Live};
-use crawl::tables::Writer;
-use settings::secrets_file::Secrets;
 
 /// Orders waiting for the engine.
 const ORDERS_MAX: usize = 1_024;
@@ -61,7 +58,6 @@ impl Working {
         // The server tells no secret; they are read again in each life.
         let secrets = life.worker().secrets()?.as_deref().map(Secrets::from_text).transpose()?.unwrap_or_default();
         let plan = plan(&settings, crew.browser.as_deref(), &secrets)?;
-        dir.write_options(&plan.options)?;
         if let Some(missing) = plan.options.missing_secrets().first() {
             anyhow::bail!("the database has no value for {missing}: start the server with it");
         }
@@ -69,13 +65,6 @@ impl Working {
         life.worker().goes_by(changes)?;
         console::say!("worker {} at {} has joined", life.id(), self.name);
 
-        let (clock, mut notices) = (Clock::start(), Vec::new());
-        let config = FetchConfig { gate: life.lease().gate(), ..plan.fetch.clone() };
-        let fetcher = Arc::new(Fetcher::new(config, Arc::new(move || clock.date()))?);
-        let browsing = match plan.settings.render {
-            Some(mode) => Some(Arc::new(crawl::browsing(mode, &plan, fetcher.clone(), clock, &mut notices)?)),
-            None => None,
-        };
         let (orders, control) = mpsc::channel(ORDERS_MAX);
         let (engine, steered) = mpsc::channel(1);
         let browser = crew.browser.clone();
@@ -91,78 +80,41 @@ impl Working {
             steering,
             plan.fetch.keyring.clone(),
         ));
-        let numbering = life.worker().clone();
-        let archive = crawl::open_archive(&dir, &plan, store.as_ref(), &mut notices)?
-            .map(|archive| archive.numbered_by(Box::new(move || numbering.next_serial())));
-        tell_all(&notices);
-        let sealer = Sealer::start(crew.archive.clone(), life.worker().clone(), dir.clone(), self.tally.clone())?;
-        let held = dir.hold(true)?;
-        let (layout, tables_held) = (Layout::at(dir.dataset()), held.clone());
-        let tables = Writer::start_shared(layout, store.clone(), tables_held, sealer.tell())?;
-        let viewed = store.clone();
-        let answers = Answers {
-            view: Box::new(move || viewed.view()),
-            publish: Some(tables.publisher()),
-            steer: None,
-            scheduler: None,
-        };
-        let live = Live::listen(dir.root(), answers);
-        let recorder = Recorder::new(store.clone(), archive).with_sink(tables.sink());
-        let recorder = recorder.guarded_by(Box::new(move || Ok(held.check()?)));
-
         let by_address = plan.fetch.proxy.is_none() && !plan.settings.site_rules.politeness.ip_delay.is_zero();
-        let (owned, asking, told) = (life.owned().clone(), life.owned().clone(), life.clone());
-        let ownership = Ownership {
-            orders: control,
-            released: Box::new(move |site, address| told.released(site, address)),
-            pin: Box::new(move |site| if by_address { owned.pin(site) } else { Pin::Anywhere }),
-            asks_at: Arc::new(move |address| !by_address || asking.asks_at(address)),
-        };
+        let sealer = Sealer::start(crew.archive.clone(), life.worker().clone(), dir.clone(), self.tally.clone())?;
         let (seal, sealing) = mpsc::channel(1);
-        let shell = Shell {
-            browsing,
-            ownership: Some(ownership),
-            sealing: Some(sealing),
-            steering: Some(steered),
-            ..Shell::new(plan.settings, fetcher.clone(), recorder, clock)
+        let numbering = life.worker().clone();
+        let member = Member {
+            ownership: ownership(&life, control, by_address),
+            steered,
+            sealing,
+            gate: life.lease().gate(),
+            numbered_by: Box::new(move || numbering.next_serial()),
+            on_sealed: Box::new(sealer.tell()),
         };
-        let runtime_of_life = runtime.handle().clone();
-        let threads =
-            life.start(cluster::life::Engine { orders, store, fetcher, by_address, runtime: runtime_of_life })?;
-
-        let mut printer = Printer::new(self.watched.show);
-        let (at_work, mut busy) = watch::channel(Progress::default());
-        let crawled = runtime.block_on(async {
-            let report = |progress| {
-                printer.show(progress, None);
-                self.watched.metrics.iter().for_each(|metrics| metrics.note(progress));
-                at_work.send_replace(progress);
-            };
-            let crawling = shell.run(Vec::new(), life.handed_over(), report);
-            let sealing = seal_in_time(&seal, clock, self.seal_after, &mut busy);
-            tokio::pin!(crawling, sealing);
-            loop {
-                tokio::select! {
-                    crawled = &mut crawling => break Some(crawled),
-                    () = life.over() => break None,
-                    Ok(()) = leaving.changed() => life.leave(),
-                    () = &mut sealing => {}
-                }
-            }
-        });
-        printer.end();
-        drop(live);
-        // All that was sealed is final before this worker is gone.
-        let written = tables.finish().and(sealer.finish());
-        let ended = match crawled {
+        let session = Session::builder(dir, plan).store(store.clone()).member(member).open()?;
+        tell_all(session.notices());
+        let threads = life.start(cluster::life::Engine {
+            orders,
+            store,
+            fetcher: session.fetcher().clone(),
+            by_address,
+            runtime: runtime.handle().clone(),
+        })?;
+        let ended = runtime.block_on(self.crawl(session, &life, &seal, &mut leaving));
+        // Whatever became of the session: when this is done, all that was sealed is final, and its threads write no more.
+        let sealed = sealer.finish();
+        let ended = match ended {
             None => Ok(LifeOutcome::Lost(life.why().unwrap_or_else(|| "the worker was lost".to_owned()))),
-            Some(Ok(_)) => written.map(|()| LifeOutcome::Left),
-            // The database's troubles pass, or are met again when joining.
-            Some(Err(CrawlError::Record(RecordError::Store(error)) | CrawlError::Store(error))) => {
-                Ok(LifeOutcome::Lost(error.to_string()))
+            Some(Ok(ended)) => {
+                tell_all(&ended.notices);
+                sealed.map(|()| LifeOutcome::Left)
             }
-            // What the writing of tables or the sealing failed with says more.
-            Some(Err(error)) => written.and(Err(error.into())),
+            // What the sealing failed with says more.
+            Some(Err(error)) => match of_database(&error) {
+                Some(why) => Ok(LifeOutcome::Lost(why)),
+                None => sealed.and(Err(error)),
+            },
         };
         let is_left = matches!(ended, Ok(LifeOutcome::Left));
         life.end(if is_left { cluster::LifeEnd::Left } else { cluster::LifeEnd::Lost });
@@ -174,6 +126,64 @@ impl Working {
             console::say!("worker {} has left", life.id());
         }
         ended
+    }
+}
+
+impl Working {
+    /// Runs a session until it has handed over everything, fails, or its life is over: then `None`.
+    async fn crawl(
+        &self,
+        session: Session,
+        life: &Life,
+        seal: &mpsc::Sender<Seal>,
+        leaving: &mut watch::Receiver<bool>,
+    ) -> Option<anyhow::Result<Ended>> {
+        let (handle, mut progress) = (session.handle(), session.handle().progress());
+        let mut busy = progress.clone();
+        let mut printer = Printer::new(self.watched.show);
+        let handed_over = async {
+            life.handed_over().await;
+            handle.stop();
+            std::future::pending().await
+        };
+        let sealing = seal_in_time(seal, Clock::start(), self.seal_after, &mut busy);
+        let crawling = session.run();
+        tokio::pin!(crawling, sealing, handed_over);
+        let crawled = loop {
+            tokio::select! {
+                crawled = &mut crawling => break Some(crawled),
+                () = life.over() => break None,
+                Ok(()) = leaving.changed() => life.leave(),
+                Ok(()) = progress.changed() => {
+                    let now = *progress.borrow_and_update();
+                    printer.show(now, None);
+                    self.watched.metrics.iter().for_each(|metrics| metrics.note(now));
+                }
+                () = &mut handed_over => {}
+                () = &mut sealing => {}
+            }
+        };
+        printer.end();
+        crawled
+    }
+}
+
+/// The connection of the engine to what the worker owns.
+fn ownership(life: &Arc<Life>, orders: mpsc::Receiver<Control>, by_address: bool) -> Ownership {
+    let (owned, asking, told) = (life.owned().clone(), life.owned().clone(), life.clone());
+    Ownership {
+        orders,
+        released: Box::new(move |site, address| told.released(site, address)),
+        pin: Box::new(move |site| if by_address { owned.pin(site) } else { Pin::Anywhere }),
+        asks_at: Arc::new(move |address| !by_address || asking.asks_at(address)),
+    }
+}
+
+/// Why a run failed, if the database did: its troubles pass, or are met again when joining.
+fn of_database(error: &anyhow::Error) -> Option<String> {
+    match error.downcast_ref() {
+        Some(CrawlError::Record(RecordError::Store(error)) | CrawlError::Store(error)) => Some(error.to_string()),
+        _ => error.downcast_ref::<StoreError>().map(ToString::to_string),
     }
 }
 
