@@ -303,6 +303,49 @@ pub struct ExplainResponse {
     /// URLs of its site that wait.
     #[prost(uint64, tag = "10")]
     pub waiting_on_site: u64,
+    /// Its site as of the last commit; none if it had no turn yet.
+    #[prost(message, optional, tag = "11")]
+    pub site: ::core::option::Option<SiteState>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SiteState {
+    /// Seconds since 1970: no visit before.
+    #[prost(double, tag = "1")]
+    pub due_at: f64,
+    /// Seconds between visits to the site, and the rule that makes it that long; seconds between visits to the address.
+    #[prost(double, tag = "2")]
+    pub delay: f64,
+    #[prost(string, tag = "3")]
+    pub delay_rule: ::prost::alloc::string::String,
+    #[prost(double, tag = "4")]
+    pub ip_delay: f64,
+    /// What came of requesting robots.txt; empty if it was not requested yet. When the answer came, and Crawl-delay in seconds.
+    #[prost(string, tag = "5")]
+    pub robots: ::prost::alloc::string::String,
+    #[prost(double, tag = "6")]
+    pub robots_fetched_at: f64,
+    #[prost(double, optional, tag = "7")]
+    pub crawl_delay: ::core::option::Option<f64>,
+    /// Whether robots.txt allows the URL, and by which line or rule; empty if that is not known.
+    #[prost(bool, tag = "8")]
+    pub allowed: bool,
+    #[prost(string, tag = "9")]
+    pub allowed_by: ::prost::alloc::string::String,
+    /// Failures in a row, which lengthen the back-off.
+    #[prost(uint32, tag = "10")]
+    pub failures_in_a_row: u32,
+    /// Set while the site is in trouble: until when it is left alone (seconds since 1970), and the last failure.
+    #[prost(double, tag = "11")]
+    pub aside_until: f64,
+    #[prost(string, tag = "12")]
+    pub trouble: ::prost::alloc::string::String,
+    /// It is given up.
+    #[prost(bool, tag = "13")]
+    pub given_up: bool,
+    #[prost(uint64, tag = "14")]
+    pub pages_fetched: u64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -451,13 +494,69 @@ pub struct AgainResponse {
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ChangesRequest {
+    /// Visits since this time count, in seconds since 1970. If 0: since the begin of the last round.
+    #[prost(double, tag = "1")]
+    pub since: f64,
+    /// Only pages of this site: example.org, <https://example.org> or example.org:8443. Default: of all.
+    #[prost(string, tag = "2")]
+    pub site: ::prost::alloc::string::String,
+    /// The largest number of changes: 1000 if 0, at most 10000.
+    #[prost(uint32, tag = "3")]
+    pub limit: u32,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PageChange {
+    /// The same change has the same id each time.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// new, changed, gone, moved, back or failed.
+    #[prost(string, tag = "2")]
+    pub change: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub url: ::prost::alloc::string::String,
+    /// Seconds since 1970: the visit that found it, and the one that it is compared with (0 if there was none).
+    #[prost(double, tag = "4")]
+    pub at: f64,
+    #[prost(double, tag = "5")]
+    pub before_at: f64,
+    #[prost(uint32, tag = "6")]
+    pub status: u32,
+    /// Where a moved page is now; `probable` if no redirect leads there.
+    #[prost(string, tag = "7")]
+    pub target: ::prost::alloc::string::String,
+    #[prost(bool, tag = "8")]
+    pub probable: bool,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ChangesResponse {
+    /// In the order of their URLs.
+    #[prost(message, repeated, tag = "1")]
+    pub changes: ::prost::alloc::vec::Vec<PageChange>,
+    /// Changes beyond the limit.
+    #[prost(uint64, tag = "2")]
+    pub left_out: u64,
+    /// Visited URLs by kind of change, unchanged ones included.
+    #[prost(btree_map = "string, uint64", tag = "3")]
+    pub counts: ::prost::alloc::collections::BTreeMap<
+        ::prost::alloc::string::String,
+        u64,
+    >,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SteerRequest {
-    /// pause, resume, stop, exclude, include, hold, release, delay, seeds or set.
+    /// pause, resume, stop, exclude, include, hold, release, delay, seeds, retry, remove or set.
     #[prost(string, tag = "1")]
     pub change: ::prost::alloc::string::String,
-    /// What it changes: patterns (exclude, include), sites (hold, release), SITE=DELAY (delay), URLs (seeds), or lines of settings,
-    /// `key = value` (set).
+    /// What it changes: patterns (exclude, include, remove), outcomes and patterns (retry), sites (hold, release), SITE=DELAY (delay),
+    /// URLs (seeds), or lines of settings, `key = value` (set).
     #[prost(string, repeated, tag = "2")]
     pub to: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Change nothing; count the URLs.
@@ -481,6 +580,9 @@ pub struct SteerResponse {
     pub queued: u64,
     #[prost(uint64, tag = "5")]
     pub fetched: u64,
+    /// With dry_run of retry: the URLs that it would visit again.
+    #[prost(uint64, tag = "6")]
+    pub again: u64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -863,6 +965,31 @@ pub mod crawler_client {
             req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Again"));
             self.inner.unary(req, path, codec).await
         }
+        /// What visits found changed since a round or a time.
+        pub async fn changes(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ChangesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ChangesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/Changes",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("argiope.v1.Crawler", "Changes"));
+            self.inner.unary(req, path, codec).await
+        }
         /// The progress of the crawl.
         pub async fn stats(
             &mut self,
@@ -1055,6 +1182,11 @@ pub mod crawler_server {
             &self,
             request: tonic::Request<super::AgainRequest>,
         ) -> std::result::Result<tonic::Response<super::AgainResponse>, tonic::Status>;
+        /// What visits found changed since a round or a time.
+        async fn changes(
+            &self,
+            request: tonic::Request<super::ChangesRequest>,
+        ) -> std::result::Result<tonic::Response<super::ChangesResponse>, tonic::Status>;
         /// The progress of the crawl.
         async fn stats(
             &self,
@@ -1664,6 +1796,49 @@ pub mod crawler_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = AgainSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/Changes" => {
+                    #[allow(non_camel_case_types)]
+                    struct ChangesSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::ChangesRequest>
+                    for ChangesSvc<T> {
+                        type Response = super::ChangesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ChangesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::changes(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ChangesSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

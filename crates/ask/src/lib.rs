@@ -11,6 +11,7 @@ pub mod overlap;
 pub mod path;
 mod queried;
 pub mod rank;
+pub mod since;
 pub mod sites;
 pub mod status;
 pub mod target;

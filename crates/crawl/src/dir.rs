@@ -24,7 +24,8 @@ const CRAWL_ID: &str = "crawl-id";
 
 /// The name of the file with the settings.
 pub const SETTINGS: &str = "crawl.toml";
-const CHANGES: &str = "changes.jsonl";
+/// The name of the file with the changes.
+pub const CHANGES: &str = "changes.jsonl";
 const STATE: &str = "state";
 const DATASET: &str = "dataset";
 

@@ -3,6 +3,8 @@
 //! A change is written into `crawl.toml` or committed to the state; then it is in force; then `changes.jsonl` has it with its date; then
 //! it is confirmed. So a confirmed change survives any kill. An unconfirmed one may count or not.
 
+mod queue;
+
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -10,8 +12,8 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError, Weak};
 
 use anyhow::{Context, anyhow, bail};
-use engine::Steered;
 use engine::clock::Clock;
+use engine::{Recorder, Steered, Work};
 use frontier::Filter;
 use model::Timestamp;
 use printable::counted;
@@ -26,6 +28,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::held::Held;
 use crate::seeds::fresh_seeds;
 use crate::{CrawlDir, Notice};
+
+pub use queue::{Removed, Retried};
 
 /// Only the changes in this many last bytes of their file are read.
 const JOURNAL_BYTES_MAX: u64 = 1 << 20;
@@ -54,6 +58,10 @@ pub enum Change {
     DelayFor(Vec<SiteDelay>),
     /// More seeds.
     Seeds(Vec<String>),
+    /// URLs with these outcomes that match these patterns are visited again, in a round: failures and refusals.
+    Retry(Vec<String>),
+    /// URLs in the queue that match one of these patterns are taken out of it. Others that are found later are followed.
+    Remove(Vec<String>),
     /// Other values of settings, in the form of `crawl.toml`. They replace the values in force.
     Set(String),
 }
@@ -85,6 +93,8 @@ impl Change {
             Change::Release(names) => ("release", sites(names)),
             Change::DelayFor(delays) => ("delay", delays.iter().map(ToString::to_string).collect()),
             Change::Seeds(seeds) => ("seeds", seeds.clone()),
+            Change::Retry(words) => ("retry", words.clone()),
+            Change::Remove(patterns) => ("remove", patterns.clone()),
             Change::Set(given) => ("set", given.lines().map(str::to_owned).collect()),
         }
     }
@@ -111,9 +121,11 @@ impl Change {
             "release" => Change::Release(each(to)?),
             "delay" => Change::DelayFor(each(to)?),
             "seeds" => Change::Seeds(to.to_vec()),
+            "retry" => Change::Retry(to.to_vec()),
+            "remove" => Change::Remove(to.to_vec()),
             "set" => Change::Set(to.iter().map(|line| format!("{line}\n")).collect()),
             other => bail!(usage(format!(
-                "`{other}` is no change; possible are pause, resume, stop, exclude, include, hold, release, delay, seeds, set"
+                "`{other}` is no change; possible are pause, resume, stop, exclude, include, hold, release, delay, seeds, retry, remove, set"
             ))),
         })
     }
@@ -145,6 +157,8 @@ impl Change {
                 changed.delay_for.extend_from_slice(delays);
             }
             Change::Set(given) => changed = toml::from_str::<Options>(given)?.over(options)?,
+            Change::Retry(words) => return Retried::read(words).map(|_| None),
+            Change::Remove(words) => return Removed::read(words).map(|_| None),
             Change::Seeds(_) | Change::Stop => return Ok(None),
         }
         Ok(Some(changed))
@@ -285,6 +299,16 @@ impl Steering {
                 return Ok(());
             }
             Change::Seeds(texts) => self.add_seeds(&options, texts)?,
+            Change::Retry(words) => {
+                let (retried, settings) = (Retried::read(words)?, Plan::new(&options)?.settings);
+                let begin = move |recorder: &mut Recorder| Ok(retried.begin(recorder.store().as_ref(), &settings)?);
+                self.tell_engine(engine::Change::Work(Work(Box::new(begin))))?;
+            }
+            Change::Remove(words) => {
+                let (removed, now) = (Removed::read(words)?, self.clock.date());
+                let record = move |recorder: &mut Recorder| removed.record(recorder, now);
+                self.tell_engine(engine::Change::Work(Work(Box::new(record))))?;
+            }
             _ => {
                 if let Some(plan) = change.plan(&options)? {
                     self.dir.write_options(&plan.options)?;
@@ -332,16 +356,23 @@ fn ending() -> anyhow::Error {
 pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<()> {
     let options = dir.secrets()?.put_into(dir.options()?);
     // As complete as those of a running crawl.
-    let Some(plan) = change.plan(&Plan::new(&options)?.options)? else {
+    let plan = Plan::new(&options)?;
+    let changed = change.plan(&plan.options)?;
+    if changed.is_none() && !matches!(change, Change::Retry(_) | Change::Remove(_)) {
         bail!(
             "{0}: no crawl runs there: `argiope crawl -o {0}` goes on with it, and takes seeds",
             dir.root().display()
         );
-    };
+    }
     // Nobody can begin meanwhile.
-    let _store = dir.open_store(&options)?;
-    dir.write_options(&plan.options)?;
-    Changed::write(dir, change, Clock::start().date())
+    let store = dir.open_store(&options)?;
+    let now = Clock::start().date();
+    match (change, changed) {
+        (Change::Retry(words), _) => drop(Retried::read(words)?.begin(store.as_ref(), &plan.settings)?),
+        (Change::Remove(words), _) => drop(Removed::read(words)?.commit(store.as_ref(), now)?),
+        (_, changed) => changed.iter().try_for_each(|plan| dir.write_options(&plan.options))?,
+    }
+    Changed::write(dir, change, now)
 }
 
 /// What a change affects.
@@ -351,6 +382,8 @@ pub struct Affected {
     pub queued: u64,
     /// Matching URLs that were fetched already, and stay.
     pub fetched: u64,
+    /// URLs that would be visited again.
+    pub again: u64,
 }
 
 impl fmt::Display for Affected {
@@ -363,7 +396,10 @@ impl fmt::Display for Affected {
                 if fetched == 1 { "was" } else { "were" }
             ),
         };
-        write!(f, "it would concern {} in the queue{fetched}", counted(self.queued, "URL"))
+        match self.again {
+            0 => write!(f, "it would concern {} in the queue{fetched}", counted(self.queued, "URL")),
+            again => write!(f, "it would visit {} again", counted(again, "URL")),
+        }
     }
 }
 
@@ -384,6 +420,8 @@ impl Affected {
             filter
         };
         let (before, after) = (with_seeds(before), after.map(with_seeds));
+        let retried = if let Change::Retry(words) = change { Some(Retried::read(words)?) } else { None };
+        let removed = if let Change::Remove(words) = change { Some(Removed::read(words)?) } else { None };
         let concerns = |entry: &Entry| {
             let url = &entry.candidate.url;
             match (change, &after) {
@@ -395,6 +433,10 @@ impl Affected {
                     before.judge(url).is_ok() != after.judge(url).is_ok()
                 }
                 (Change::Seeds(_), _) => false,
+                (Change::Retry(_), _) => retried.as_ref().is_some_and(|retried| retried.names(entry)),
+                (Change::Remove(_), _) => {
+                    entry.visit.is_none() && removed.as_ref().is_some_and(|all| all.pattern_of(url.as_str()).is_some())
+                }
                 _ => entry.visit.is_none(),
             }
         };
@@ -406,6 +448,7 @@ impl Affected {
             for entry in entries.iter().filter(|entry| concerns(entry)) {
                 match &entry.visit {
                     None => affected.queued += 1,
+                    Some(_) if retried.is_some() => affected.again += 1,
                     Some(visit) if !visit.outcome.may_be_reopened() => affected.fetched += 1,
                     Some(_) => {}
                 }
@@ -437,6 +480,8 @@ mod tests {
             (Change::Release(vec![site("a.test")]), "release a.test"),
             (Change::DelayFor(vec![delay]), "delay a.test=5s"),
             (Change::Seeds(vec!["http://a.test/".to_owned()]), "seeds http://a.test/"),
+            (Change::Retry(vec!["http_error".to_owned(), "*/docs/*".to_owned()]), "retry http_error */docs/*"),
+            (Change::Remove(vec!["*/docs/*".to_owned()]), "remove */docs/*"),
             (Change::Set("delay = \"5s\"\npatience = \"1h\"\n".to_owned()), "set delay = \"5s\", patience = \"1h\""),
         ] {
             let (what, to) = change.words();

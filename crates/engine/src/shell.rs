@@ -6,6 +6,7 @@ mod questions;
 mod writer;
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::net::IpAddr;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -82,6 +83,17 @@ pub enum Change {
     Settings(Box<Settings>),
     /// As [`Event::NewSeeds`].
     Seeds(Vec<CanonicalUrl>),
+    /// Work on the state.
+    Work(Work),
+}
+
+/// Work on the state, done between two commits by the thread that commits. It returns what the run has to learn of it.
+pub struct Work(pub Box<dyn FnOnce(&mut Recorder) -> Result<Vec<Control>, RecordError> + Send>);
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Work")
+    }
 }
 
 /// The connection through which one of several workers learns which sites it owns.
@@ -344,13 +356,19 @@ impl Shell {
                         continue;
                     };
                     let event = match change {
-                        Change::Settings(settings) => Event::SettingsChanged(settings),
+                        Change::Settings(settings) => Some(Event::SettingsChanged(settings)),
                         Change::Seeds(seeds) => {
                             named.add(&seeds);
-                            Event::NewSeeds(seeds)
+                            Some(Event::NewSeeds(seeds))
+                        }
+                        Change::Work(work) => {
+                            hands.waiting_orders.push_back(Order::Work(work));
+                            None
                         }
                     };
-                    hands.carry_out(state.step(clock.now(), clock.date(), event));
+                    if let Some(event) = event {
+                        hands.carry_out(state.step(clock.now(), clock.date(), event));
+                    }
                     // Behind all that the step has just had recorded.
                     hands.waiting_orders.push_back(Order::Confirm(done));
                     continue;

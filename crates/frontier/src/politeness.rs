@@ -63,6 +63,20 @@ pub enum DelayRule {
     },
 }
 
+impl DelayRule {
+    /// Its name in answers.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            DelayRule::Delay => "delay",
+            DelayRule::DelayFor => "delay_for",
+            DelayRule::CrawlDelay => "crawl_delay",
+            DelayRule::CrawlDelayMax { .. } => "crawl_delay_max",
+            DelayRule::DelayFactor { .. } => "delay_factor",
+        }
+    }
+}
+
 /// The settings of politeness. Each has a key of the same name in `crawl.toml`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Politeness {

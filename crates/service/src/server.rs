@@ -3,8 +3,10 @@
 //!
 //! [`methods`] answers, [`service`] is what the answers have in common, [`crawling`] is its longest answer, [`rounds`] begins a round, [`steering`] changes the crawl; [`json`] says the same in JSON, and [`serving`] has the routes of its two [ports](crate::port).
 
+mod changing;
 mod counting;
 mod crawling;
+mod explaining;
 mod json;
 mod listing;
 mod methods;
@@ -13,7 +15,7 @@ mod rounds;
 mod service;
 mod serving;
 pub mod setup;
-mod steering;
+pub mod steering;
 
 pub use counting::count;
 pub use service::Service;

@@ -10,12 +10,12 @@ use std::process::ExitCode;
 use anyhow::bail;
 use ask::changes::{Counts, Feed, HtmlPage, Pages, Question, Since, changes, last_round, sentence, words};
 use ask::follow::{Followed, Receiver, Round, follow, keys};
+use ask::since::time;
 use clap::Args;
 use engine::clock::Clock;
 use model::Timestamp;
 use printable::{counted, write_json_line};
 use settings::site_name::SiteName;
-use settings::units::Span;
 use settings::usage;
 
 use crawl::opened::Opened;
@@ -142,44 +142,8 @@ impl Receiver for Printer {
     }
 }
 
-/// A time as it is given.
-fn time(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
-    if let Some(time) = Timestamp::from_rfc3339(text) {
-        return Ok(time);
-    }
-    match text.parse::<Span>() {
-        Ok(Span(ago)) => Ok(Timestamp(now.0.saturating_sub(u64::try_from(ago.as_micros()).unwrap_or(u64::MAX)))),
-        Err(_) => bail!(usage(format!(
-            "--since `{text}` is no date (2026-11-21), no time in UTC (2026-11-21T08:30:00Z), and no time ago (7d, 12h)"
-        ))),
-    }
-}
-
 fn summary(counts: &Counts, since: Timestamp) -> String {
     let visited = counted(counts.values().sum(), "URL");
     let told = if counts.is_empty() { "nothing".to_owned() } else { words(counts) };
     format!("{visited} visited since {}: {told}", since.to_rfc3339())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_dates_or_durations_from_now() {
-        let now = Timestamp::from_rfc3339("2026-11-25T12:00:00Z").expect("a time");
-        for (text, expect) in [
-            ("2026-11-21", "2026-11-21T00:00:00.000Z"),
-            ("2026-11-21T08:30:00Z", "2026-11-21T08:30:00.000Z"),
-            ("1d", "2026-11-24T12:00:00.000Z"),
-            ("1h 30m", "2026-11-25T10:30:00.000Z"),
-            ("100000000d", "1970-01-01T00:00:00.000Z"),
-        ] {
-            assert_eq!(time(text, now).expect("a time").to_rfc3339(), expect, "{text}");
-        }
-        for text in ["yesterday", "", "-1d", "2026-13-01"] {
-            let error = time(text, now).expect_err("no time").to_string();
-            assert!(error.contains(&format!("--since `{text}`")), "{error}");
-        }
-    }
 }

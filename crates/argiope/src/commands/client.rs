@@ -8,11 +8,14 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use api::{
-    AddSeedsRequest, AgainRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest, GetWorkersRequest,
-    LinksRequest, OverlapRequest, PageRankRequest, PauseRequest, ResumeRequest, SearchRequest, StatsRequest,
-    SteerRequest, UrlsRequest,
+    AddSeedsRequest, AgainRequest, ChangesRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest,
+    GetWorkersRequest, LinksRequest, OverlapRequest, PageRankRequest, PauseRequest, ResumeRequest, SearchRequest,
+    StatsRequest, SteerRequest, UrlsRequest,
 };
+use ask::since::time;
 use clap::{Args, Subcommand};
+use engine::clock::Clock;
+use model::Timestamp;
 use printable::write_json_line;
 use serde::Serialize;
 use tonic::{Code, Response, Status};
@@ -134,6 +137,18 @@ enum Method {
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         limit: u32,
     },
+    /// List what visits found changed
+    Changes {
+        /// Since this time: a date, a time in UTC, or how long ago (7d) [default: the begin of the last round]
+        #[arg(long, value_name = "TIME", value_parser = since)]
+        since: Option<Timestamp>,
+        /// Only pages of this site
+        #[arg(long, value_name = "SITE", default_value = "")]
+        site: String,
+        /// How many to show
+        #[arg(long, value_name = "N", default_value_t = 1_000)]
+        limit: u32,
+    },
     /// Begin a round: workers visit known pages again
     Again {
         /// Only URLs whose last visit is at least so long ago
@@ -165,6 +180,11 @@ enum Method {
         /// Its id or name, as `workers` tells
         worker: String,
     },
+}
+
+/// A time as it is given.
+fn since(text: &str) -> Result<Timestamp, String> {
+    time(text, Clock::start().date()).map_err(|error| error.to_string())
 }
 
 /// Runs the command.
@@ -222,6 +242,10 @@ impl Session {
             Method::Urls { site, state, only, after, limit } => {
                 let request = UrlsRequest { site, states: state, patterns: only, after, limit };
                 self.told(client.urls(request).await?)
+            }
+            Method::Changes { since, site, limit } => {
+                let since = since.map_or(0.0, |since| since.0 as f64 / 1e6);
+                self.told(client.changes(ChangesRequest { since, site, limit }).await?)
             }
             Method::Again { older_than, only } => {
                 let older_than = older_than.map_or(0.0, |span| span.0.as_secs_f64());

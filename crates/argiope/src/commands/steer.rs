@@ -79,6 +79,18 @@ pub enum What {
         #[arg(value_name = "URL", required = true)]
         urls: Vec<String>,
     },
+    /// Visit URLs again that failed or were refused, in a round
+    Retry {
+        /// Outcomes (http_error, timeout …) and patterns; without outcomes: all failures and refusals
+        #[arg(value_name = "OUTCOME|PATTERN", required = true)]
+        what: Vec<String>,
+    },
+    /// Take URLs out of the queue that match one of these patterns. Others that are found later are followed
+    Remove {
+        /// Wildcard patterns, as in --exclude
+        #[arg(value_name = "PATTERN", required = true)]
+        patterns: Vec<String>,
+    },
     /// Change settings, as flags of `argiope crawl`: budgets, delays, patience, trap rules
     Set {
         /// The settings.
@@ -116,6 +128,8 @@ impl What {
                 Change::DelayFor(sites.into_iter().map(|site| SiteDelay { site, delay }).collect())
             }
             What::Seeds { urls } => Change::Seeds(urls),
+            What::Retry { what } => Change::Retry(what),
+            What::Remove { patterns } => Change::Remove(patterns),
             What::Set { options } if *options == Options::default() => {
                 bail!(usage("set: give flags of `argiope crawl`, such as --max-pages 10000"))
             }

@@ -1,8 +1,11 @@
 //! A crawl by several workers is steered: a change is in force with all of them when it is confirmed.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
 use serde_json::{Value, json};
 use testdb::until;
-use testweb::{Reply, Web, from_fn};
+use testweb::{Reply, Request, Web, from_fn};
 
 use crate::lab::{Lab, Laid};
 
@@ -85,6 +88,71 @@ fn every_worker_goes_by_a_change_when_it_is_confirmed() {
     steer(&lab, &["release", "b.test"]);
     until("the pages of the third", || outcome(&lab, "html") == two_sites / 2 * 3);
     assert!(lab.web.log().iter().all(|entry| !entry.target.starts_with("/1")), "they are excluded");
+}
+
+#[test]
+fn failures_are_visited_again_urls_leave_the_queue_and_the_answers_follow() {
+    let is_there = Arc::<AtomicBool>::default();
+    let switch = is_there.clone();
+    let links: String = (0..PAGES).map(|n| format!("<a href=/{n}>page {n}</a> ")).collect();
+    let page = move |request: &Request| match request.path() {
+        "/robots.txt" => Reply::new(200).body("User-agent: *\nCrawl-delay: 0.02\nDisallow: /19\n"),
+        "/lost" if !switch.load(SeqCst) => Reply::new(404),
+        "/" => Reply::new(200).header("Content-Type", "text/html").body(links.clone()),
+        path => Reply::new(200).header("Content-Type", "text/html").body(format!("<p>{path}")),
+    };
+    let lab = Lab::new(Laid::apart(Web::new().site("a.test", from_fn(page)), &["a.test"]), &[]);
+    let _workers = [lab.worker(), lab.worker()];
+    steer(&lab, &["seeds", "http://a.test/lost"]);
+    until("the failure", || outcome(&lab, "http_error") == 1);
+    // So slow that most of its pages wait when it is paused.
+    steer(&lab, &["delay", "2s", "a.test"]);
+    steer(&lab, &["seeds", "http://a.test/"]);
+    until("the links to be found", || lab.served.asked(&["stats"])["urls"] == json!(2 + PAGES));
+    steer(&lab, &["pause"]);
+    let fetched = outcome(&lab, "html");
+    let waiting = |lab: &Lab| lab.served.asked(&["stats"])["waiting"].as_u64().expect("a number");
+    let before = waiting(&lab);
+    steer(&lab, &["remove", "http://a.test/1*"]);
+    let removed = before - waiting(&lab);
+    assert!(removed > 0, "{before} waited, {fetched} pages were fetched");
+
+    is_there.store(true, SeqCst);
+    assert_eq!(steer(&lab, &["--dry-run", "retry", "http_error"])["again"], json!(1));
+    steer(&lab, &["retry", "http_error"]);
+    assert_eq!(lab.served.asked(&["stats"])["left_of_round"], json!(1));
+    steer(&lab, &["delay", "50ms", "a.test"]);
+    steer(&lab, &["resume"]);
+    until("the lost page", || outcome(&lab, "http_error") == 0 && waiting(&lab) == 0);
+    let told = lab.served.asked(&["explain", "http://a.test/19"]);
+    let site = &told["site"];
+    assert_eq!(
+        (&site["crawl_delay"], &site["delay_rule"], &site["allowed"]),
+        (&json!(0.02), &json!("delay_for"), &json!(false))
+    );
+    assert!(
+        site["due_at"].as_f64() > Some(1e9) && site["robots"].as_str().is_some_and(|told| told.contains("200")),
+        "{site}"
+    );
+    let told = lab.served.client(&["explain", "a.test"]).stdout;
+    assert!(told.contains("a visit every 0.05 s (delay_for)") && told.contains("; allowed: "), "{told}");
+    let changes = lab.served.asked(&["changes"]);
+    let found = changes["changes"].as_array().expect("changes");
+    assert!(
+        found
+            .iter()
+            .any(|change| change["url"] == "http://a.test/lost"
+                && (change["change"] == "new" || change["change"] == "back")),
+        "{changes}"
+    );
+
+    // Commands that read the archive as a directory go by the changes.
+    until("all to be sealed", || lab.served.asked(&["stats"])["segments_open"] == 0);
+    let dir = lab.shared();
+    let told = testkit::ran::argiope(&["explain", dir.to_str().expect("UTF-8"), "http://a.test/"]);
+    assert!(told.stdout.contains("delay a.test=50ms, 20"), "{told:?}");
+    let settings = std::fs::read_to_string(dir.join("crawl.toml")).expect("settings");
+    assert!(settings.contains("a.test=50ms") && settings.contains("store = "), "{settings}");
 }
 
 #[test]

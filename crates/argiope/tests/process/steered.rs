@@ -2,10 +2,12 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testweb::{Pages, Web};
+use testweb::{Pages, Reply, Request, Web, from_fn};
 
 use crate::binary::{BINARY, Ended, Running};
 use crate::served::Served;
@@ -39,6 +41,10 @@ fn steer(dir: &Path, more: &[&str]) -> String {
 
 fn status(dir: &Path) -> Value {
     serde_json::from_str(&ask("status", dir, &["--json"]).expect_code(0).stdout).unwrap()
+}
+
+fn outcome(dir: &Path, name: &str) -> u64 {
+    status(dir)["outcomes"][name].as_u64().unwrap_or_default()
 }
 
 fn wait_until(running: &Running, holds: impl Fn() -> bool) {
@@ -102,6 +108,88 @@ fn a_crawl_is_paused_corrected_extended_and_goes_on() {
     assert_eq!(status(&dir)["frontier"], json!(0));
     let why = ask("explain", &dir, &["http://one.test/11"]).expect_code(0).stdout;
     assert!(why.contains("exclude */1*, 20"), "{why}");
+    ask("check", &dir, &[]).expect_code(0);
+}
+
+/// A site whose page `/lost` is not there until the switch is thrown.
+fn web_with_a_lost_page(is_there: Arc<AtomicBool>) -> Web {
+    let links: String = (0..40).map(|n| format!("<a href=/{n}>{n}</a>")).collect();
+    let page = move |request: &Request| match request.path() {
+        "/robots.txt" => Reply::new(404),
+        "/lost" if !is_there.load(SeqCst) => Reply::new(404),
+        "/" => Reply::new(200).header("Content-Type", "text/html").body(links.clone()),
+        path => Reply::new(200).header("Content-Type", "text/html").body(format!("<p>page {path}")),
+    };
+    Web::new().site("one.test", from_fn(page))
+}
+
+#[test]
+fn failures_are_visited_again_and_urls_leave_the_queue() {
+    let is_there = Arc::<AtomicBool>::default();
+    let (served, dirs) = (Served::start(web_with_a_lost_page(is_there.clone())), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let seeds = ["http://one.test/", "http://one.test/lost", "--delay", "200ms", "--max-pages", "2"];
+    Running::start(&mut crawl(&served, &dir, &seeds)).end().expect_code(3);
+    assert_eq!(status(&dir)["outcomes"]["http_error"], json!(1));
+
+    // Without a run: 11 paths begin with 1.
+    let queued = |dir: &Path| status(dir)["frontier"].as_u64().unwrap();
+    let before = queued(&dir);
+    assert_eq!(
+        steer(&dir, &["--dry-run", "remove", "*/lost", "*/x*"]).trim_end(),
+        "remove */lost */x*: it would concern 0 URLs in the queue"
+    );
+    assert!(steer(&dir, &["remove", "http://one.test/1*"]).contains("noted"));
+    let ones = before - queued(&dir);
+    assert!((10..=11).contains(&ones), "{ones}: one of them may be fetched");
+
+    let mut running = Running::start(&mut crawl(&served, &dir, &["--max-pages", "1000000"]));
+    wait_until(&running, || dir.join("live.socket").exists());
+    steer(&dir, &["pause"]);
+    let twos = || outcome(&dir, "excluded") - ones;
+    assert_eq!(twos(), 0);
+    assert_eq!(steer(&dir, &["remove", "http://one.test/2*"]), "remove http://one.test/2*: in force\n");
+    let taken = twos();
+    assert!(taken > 0, "they leave the queue at once, during the pause too");
+    let why = ask("explain", &dir, &["http://one.test/lost"]).expect_code(0).stdout;
+    assert!(!why.contains("remove"), "{why}");
+    is_there.store(true, SeqCst);
+    assert_eq!(steer(&dir, &["--dry-run", "retry", "http_error"]), "retry http_error: it would visit 1 URL again\n");
+    assert_eq!(
+        steer(&dir, &["retry", "http_error", "http://one.test/*"]),
+        "retry http_error http://one.test/*: in force\n"
+    );
+    let round = &status(&dir)["round"];
+    assert_eq!((&round["number"], &round["left"]), (&json!(2), &json!(1)));
+    let refused = ask("steer", &dir, &["retry", "html"]).expect_code(2).stderr;
+    assert!(refused.contains("html was fetched, and stays"), "{refused}");
+
+    running.signal("KILL");
+    running.end();
+    std::fs::remove_file(dir.join("live.socket")).unwrap();
+    running = Running::start(&mut crawl(&served, &dir, &[]));
+    wait_until(&running, || dir.join("live.socket").exists());
+    assert_eq!((twos(), &status(&dir)["round"]["left"]), (taken, &json!(1)), "a kill undoes nothing");
+    steer(&dir, &["delay", "0"]);
+    steer(&dir, &["resume"]);
+    running.end().expect_code(0);
+    let told = status(&dir);
+    assert_eq!((&told["frontier"], &told["outcomes"]["http_error"]), (&json!(0), &Value::Null));
+    assert_eq!(told["outcomes"]["html"].as_u64().unwrap() + ones + taken, 42);
+    let why = ask("explain", &dir, &["http://one.test/lost"]).expect_code(0).stdout;
+    assert!(why.contains("retry http_error http://one.test/*, 20"), "{why}");
+    let rows = ask("export", &dir, &["jsonl"]).expect_code(0).stdout;
+    let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let removed: Vec<&Value> = rows.iter().filter(|row| row["outcome"] == "excluded").collect();
+    assert_eq!(removed.len() as u64, ones + taken);
+    assert!(
+        removed.iter().all(|row| row["reason"].as_str().unwrap().starts_with("remove http://one.test/")),
+        "{removed:?}"
+    );
+    assert_eq!(rows.iter().filter(|row| row["url"] == "http://one.test/lost" && row["outcome"] == "html").count(), 1);
+    let asked = |path: &str| served.log().iter().filter(|entry| entry.target == path).count();
+    assert_eq!(asked("/lost"), 2);
+    assert!(removed.iter().all(|row| asked(row["url"].as_str().unwrap().trim_start_matches("http://one.test")) == 0));
     ask("check", &dir, &[]).expect_code(0);
 }
 

@@ -1,5 +1,6 @@
 //! A crawl with its settings and its scheduler.
 
+use crawl::steer::Retried;
 use crawl::{Change, Changed, CrawlDir, LiveView};
 use engine::clock::Clock;
 use engine::{Prospect, Settings, State};
@@ -100,7 +101,10 @@ impl<'a> Crawl<'a> {
             url.is_none_or(|url| patterns.into_iter().any(|pattern| pattern.matches(url.as_str())))
         };
         let concerns = |changed: &&Changed| match &changed.change {
-            Change::Exclude(patterns) | Change::Include(patterns) => matches(patterns),
+            Change::Exclude(patterns) | Change::Include(patterns) | Change::Remove(patterns) => matches(patterns),
+            Change::Retry(words) => {
+                Retried::read(words).is_ok_and(|retried| url.is_none_or(|url| retried.matches(url.as_str())))
+            }
             Change::Hold(sites) | Change::Release(sites) => sites.iter().any(|named| named.names(site)),
             Change::DelayFor(delays) => delays.iter().any(|delay| delay.site.names(site)),
             Change::Seeds(seeds) => url.is_some_and(|url| seeds.iter().any(|seed| seed == url.as_str())),

@@ -13,6 +13,8 @@ use crate::clock::Clock;
 use crate::event::FRESH_AT_ONCE_MAX;
 use crate::{Event, Record, RecordError, Recorder};
 
+use super::Work;
+
 /// Records in one commit.
 const COMMIT_RECORDS_MAX: usize = 512;
 
@@ -31,6 +33,7 @@ pub(super) enum Order {
     Record(Box<Record>),
     Read(Read),
     Seal(Seal),
+    Work(Work),
     /// Say that everything before is committed.
     Confirm(oneshot::Sender<()>),
 }
@@ -40,7 +43,7 @@ impl Order {
     pub(super) fn into_confirm(self) -> Option<oneshot::Sender<()>> {
         match self {
             Order::Confirm(done) => Some(done),
-            Order::Record(_) | Order::Read(_) | Order::Seal(_) => None,
+            Order::Record(_) | Order::Read(_) | Order::Seal(_) | Order::Work(_) => None,
         }
     }
 }
@@ -84,6 +87,12 @@ pub(super) fn write(
                 Some(Order::Seal(seal)) => {
                     commit(&mut recorder, &mut batch, events)?;
                     recorder.seal(seal)?;
+                }
+                Some(Order::Work(Work(work))) => {
+                    commit(&mut recorder, &mut batch, events)?;
+                    for told in work(&mut recorder)? {
+                        send(events, told.into());
+                    }
                 }
                 Some(Order::Confirm(done)) => {
                     commit(&mut recorder, &mut batch, events)?;

@@ -42,6 +42,7 @@ pub(super) fn routes(service: &Service) -> Router {
         "Links" links;
         "Explain" explain;
         "Urls" urls;
+        "Changes" changes;
         "Again" again;
         "Stats" stats;
         "Steer" steer;

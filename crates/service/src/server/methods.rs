@@ -4,23 +4,23 @@ use std::pin::Pin;
 
 use api::crawler_server::Crawler;
 use api::{
-    AddSeedsRequest, AddSeedsResponse, AgainRequest, AgainResponse, CrawlProgressResponse, CrawlRequest, CrawlResponse,
-    DomainsRequest, DomainsResponse, DrainRequest, DrainResponse, ExplainRequest, ExplainResponse, GetWorkersRequest,
-    GetWorkersResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest,
-    PageRankResponse, PauseRequest, PauseResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse,
-    StatsRequest, StatsResponse, SteerRequest, SteerResponse, UrlsRequest, UrlsResponse,
+    AddSeedsRequest, AddSeedsResponse, AgainRequest, AgainResponse, ChangesRequest, ChangesResponse,
+    CrawlProgressResponse, CrawlRequest, CrawlResponse, DomainsRequest, DomainsResponse, DrainRequest, DrainResponse,
+    ExplainRequest, ExplainResponse, GetWorkersRequest, GetWorkersResponse, LinksRequest, LinksResponse,
+    OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PauseRequest, PauseResponse, ResumeRequest,
+    ResumeResponse, SearchRequest, SearchResponse, StatsRequest, StatsResponse, SteerRequest, SteerResponse,
+    UrlsRequest, UrlsResponse,
 };
 use crawl::{Change, Changed};
-use store::{CrawlView, Entry};
-use store_postgres::cluster::{Domain, Reach};
+use store::CrawlView;
+use store_postgres::cluster::Domain;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
-use weburl::CanonicalUrl;
 
 use super::crawling::{self, Seed};
 use super::service::{Service, worker};
-use super::{listing, rounds, steering};
+use super::{changing, explaining, listing, rounds, steering};
 
 /// Sites told in one answer, unless the request says otherwise, and at most.
 const DOMAINS_DEFAULT: u32 = 1_000;
@@ -112,51 +112,15 @@ impl Crawler for Service {
     }
 
     async fn explain(&self, request: Request<ExplainRequest>) -> Result<Response<ExplainResponse>, Status> {
-        let given = request.into_inner().url;
-        let plan = self.plan().await?;
-        let mut url = Service::url(&plan, &given)?;
-        let mut entry = known(self, &url).await?;
-        // As by the local command: without a scheme, https is meant where that is what the crawl knows.
-        if entry.is_none()
-            && !given.contains("://")
-            && let Ok(secure) = Service::url(&plan, &format!("https://{given}"))
-            && let Some(found) = known(self, &secure).await?
-        {
-            (url, entry) = (secure, Some(found));
-        }
-        let (found_on, site) = (entry.as_ref().and_then(|entry| entry.candidate.found_on), url.key().site);
-        let (found_on, waiting) = self
-            .ask(move |control| {
-                let reach = Reach { sites: vec![site], ..Reach::default() };
-                Ok((found_on.map(|key| control.get(key)).transpose()?.flatten(), control.outcomes(&reach)?.waiting))
-            })
-            .await?;
-        let (group, owner) = self.owner(site).await?;
-        let told =
-            ExplainResponse { url: url.to_string(), group, owner, waiting_on_site: waiting, ..Default::default() };
-        let Some(entry) = entry else {
-            return Ok(Response::new(ExplainResponse { state: "unknown".to_owned(), ..told }));
-        };
-        let told = ExplainResponse {
-            state: "waiting".to_owned(),
-            depth: entry.candidate.depth,
-            found_on: found_on.map(|found_on| found_on.candidate.url.to_string()).unwrap_or_default(),
-            ..told
-        };
-        Ok(Response::new(match entry.visit {
-            None => told,
-            Some(visit) => ExplainResponse {
-                state: visit.outcome.to_string(),
-                status: u32::from(visit.status),
-                reason: visit.reason,
-                fetched_at: visit.at.0 as f64 / 1e6,
-                ..told
-            },
-        }))
+        Ok(Response::new(explaining::explain(self, &request.into_inner().url).await?))
     }
 
     async fn urls(&self, request: Request<UrlsRequest>) -> Result<Response<UrlsResponse>, Status> {
         Ok(Response::new(listing::urls(self, request.into_inner()).await?))
+    }
+
+    async fn changes(&self, request: Request<ChangesRequest>) -> Result<Response<ChangesResponse>, Status> {
+        Ok(Response::new(changing::changes(self, request.into_inner()).await?))
     }
 
     async fn again(&self, request: Request<AgainRequest>) -> Result<Response<AgainResponse>, Status> {
@@ -212,9 +176,4 @@ impl Crawler for Service {
         self.ask(move |control| control.drain(member.id)).await?;
         Ok(Response::new(DrainResponse {}))
     }
-}
-
-async fn known(service: &Service, url: &CanonicalUrl) -> Result<Option<Entry>, Status> {
-    let key = url.key();
-    service.ask(move |control| control.get(key)).await
 }

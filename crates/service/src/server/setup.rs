@@ -10,6 +10,7 @@ use store_postgres::Schema;
 use store_postgres::cluster::{Control, Setup, Shared};
 use weburl::UserInfo;
 
+use super::steering;
 use crate::joining::Placement;
 use crawl::dir;
 use settings::deny_private::DenyPrivateOption;
@@ -101,6 +102,7 @@ pub fn set_up(control: &Control, given: &Given<'_>, at: &At<'_>) -> anyhow::Resu
         control.keep_secrets(&secrets.to_text()?)?;
     }
     lay_out(&archive, &plan, at)?;
+    steering::publish(control)?;
     Ok(Crawl { plan, settings: setup.settings, archive: setup.archive, lease: setup.lease, placement })
 }
 

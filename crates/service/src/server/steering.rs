@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use anyhow::bail;
 use api::{SteerRequest, SteerResponse};
-use crawl::{Affected, Change, Changed};
+use crawl::steer::{Removed, Retried};
+use crawl::{Affected, Change, Changed, dir};
 use engine::clock::Clock;
 use model::Timestamp;
+use settings::options::Options;
 use settings::plan::Plan;
 use settings::usage;
+use shared_archive::SharedArchive;
 use store_postgres::cluster::{Control, GoingBy};
 use tokio::time::Instant;
 use tonic::Status;
@@ -23,6 +26,8 @@ use console::message::message;
 
 /// How long an answer waits for the workers to go by a change.
 const WAIT_MAX: Duration = Duration::from_secs(10);
+/// Changes that the archive's file of them has, the last ones.
+const CHANGES_MAX: usize = 10_000;
 /// How often it is looked whether they do.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -55,6 +60,7 @@ pub(super) async fn make(service: &Service, change: Change) -> Result<SteerRespo
         }
         _ => {}
     }
+    queue(service, &change).await?;
     let text = serde_json::to_string(&change).map_err(|error| Status::internal(message(error)))?;
     let at = Clock::start().date();
     let number = loop {
@@ -68,17 +74,57 @@ pub(super) async fn make(service: &Service, change: Change) -> Result<SteerRespo
         }
     };
     let GoingBy { going, behind } = followed(service, number).await?;
+    if let Err(error) = service.ask(|control| Ok(publish(control))).await? {
+        console::say!("the archive has earlier settings still: {error:#}");
+    }
     console::say!("changed: {change}");
     Ok(SteerResponse { at: at.to_rfc3339(), workers: going, workers_behind: behind, ..SteerResponse::default() })
 }
 
+/// Makes a change of the queue. Workers learn of it by hints: each reads the queues of its sites again.
+async fn queue(service: &Service, change: &Change) -> Result<(), Status> {
+    match change {
+        Change::Retry(words) => {
+            let (retried, plan) = (Retried::read(words).map_err(wrong)?, service.plan().await?);
+            // The database gives the hints of a round itself.
+            service.ask(move |control| retried.begin(control, &plan.settings)).await?;
+        }
+        Change::Remove(words) => {
+            let (removed, now) = (Removed::read(words).map_err(wrong)?, Clock::start().date());
+            service.ask(move |control| control.hint(&removed.commit(control, now)?)).await?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Writes the settings in force and the changes into the archive, where commands read them that open it as a crawl's directory. What cannot be
+/// written now is written after the next change, or when a server starts.
+pub fn publish(control: &Control) -> anyhow::Result<()> {
+    let (Some(shared), Some(in_force)) = (control.shared()?, control.in_force(None)?) else { return Ok(()) };
+    let archive = SharedArchive::open(&shared.archive)?;
+    let Some(kept) = archive.text(dir::SETTINGS)? else { return Ok(()) };
+    let Options { store, store_schema, .. } = toml::from_str(&kept)?;
+    let options = Options { store, store_schema, ..toml::from_str(&in_force.settings)? };
+    archive.put_text(dir::SETTINGS, &stored(&options)?)?;
+    let mut lines = String::new();
+    for changed in read(control.changes(CHANGES_MAX)?) {
+        lines.push_str(&serde_json::to_string(&changed)?);
+        lines.push('\n');
+    }
+    Ok(archive.put_text(dir::CHANGES, &lines)?)
+}
+
 /// The last changes, the oldest first. Those that a later version made are left out.
 pub(super) async fn last(service: &Service, max: usize) -> Result<Vec<Changed>, Status> {
-    let changes = service.ask(move |control| control.changes(max)).await?;
+    Ok(read(service.ask(move |control| control.changes(max)).await?))
+}
+
+fn read(changes: Vec<(Timestamp, String)>) -> Vec<Changed> {
     let read = |(at, text): (Timestamp, String)| {
         Some(Changed { at: at.to_rfc3339(), change: serde_json::from_str(&text).ok()? })
     };
-    Ok(changes.into_iter().filter_map(read).collect())
+    changes.into_iter().filter_map(read).collect()
 }
 
 /// The settings after a change, as they are stored; `None` if it changes none.
@@ -108,9 +154,9 @@ async fn affected(service: &Service, change: Change) -> Result<SteerResponse, St
     let (_, plan) = service.in_force().await?;
     settings_after(&change, &plan).map_err(wrong)?;
     let count = move |control: &Control| Ok(Affected::by(&change, &plan.options, control));
-    let Affected { queued, fetched } =
+    let Affected { queued, fetched, again } =
         service.ask(count).await?.map_err(|error| Status::unavailable(message(format_args!("{error:#}"))))?;
-    Ok(SteerResponse { queued, fetched, ..SteerResponse::default() })
+    Ok(SteerResponse { queued, fetched, again, ..SteerResponse::default() })
 }
 
 fn wrong(error: anyhow::Error) -> Status {

@@ -2,7 +2,7 @@
 
 mod statements;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -217,6 +217,16 @@ impl Control {
         let committed = current.commit(&[], 0, batch)?;
         *slot = Some(current);
         Ok(committed)
+    }
+
+    /// Tells the owners of these sites that the queues there have changed.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn hint(&self, sites: &BTreeSet<SiteKey>) -> Result<(), StoreError> {
+        let sites: Vec<i64> = sites.iter().map(|site| ordered(site.0)).collect();
+        self.session.query("telling workers of changed queues", statements::HINT, vec![Box::new(sites)])?;
+        Ok(())
     }
 
     /// How many of these URLs are seeds.

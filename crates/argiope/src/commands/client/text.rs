@@ -3,11 +3,12 @@
 use std::io::{Result, Write};
 
 use api::{
-    AddSeedsResponse, AgainResponse, Changed, CrawlResponse, DomainsResponse, DrainResponse, ExplainResponse,
-    GetWorkersResponse, Link, LinksResponse, OverlapResponse, PageRankResponse, PauseResponse, ResumeResponse,
-    SearchResponse, StatsResponse, SteerResponse, Url, UrlsResponse, Worker,
+    AddSeedsResponse, AgainResponse, Changed, ChangesResponse, CrawlResponse, DomainsResponse, DrainResponse,
+    ExplainResponse, GetWorkersResponse, Link, LinksResponse, OverlapResponse, PageChange, PageRankResponse,
+    PauseResponse, ResumeResponse, SearchResponse, SiteState, StatsResponse, SteerResponse, Url, UrlsResponse, Worker,
 };
 use crawl::Affected;
+use model::Timestamp;
 use printable::Printable;
 
 use crate::commands::rank::shown;
@@ -131,7 +132,55 @@ impl Text for ExplainResponse {
         if let Some(owner) = &self.owner {
             write_owner(out, owner)?;
         }
+        self.site.as_ref().map_or(Ok(()), |site| write_site(out, site))?;
         writeln!(out, "{} of its site waiting", counted(self.waiting_on_site, "URL"))
+    }
+}
+
+fn write_site(out: &mut dyn Write, site: &SiteState) -> Result<()> {
+    let SiteState { delay, delay_rule, ip_delay, .. } = site;
+    writeln!(out, "no visit of its site before {}", date(site.due_at))?;
+    writeln!(out, "a visit every {delay} s ({delay_rule}), of its address every {ip_delay} s")?;
+    let verdict = if site.allowed { "allowed" } else { "disallowed" };
+    let asked = format_args!("robots.txt: {}, requested {}", Printable(&site.robots), date(site.robots_fetched_at));
+    match (site.robots.as_str(), site.allowed_by.as_str()) {
+        ("", _) => writeln!(out, "robots.txt was not requested yet")?,
+        (_, "") => writeln!(out, "{asked}")?,
+        (_, by) => writeln!(out, "{asked}; {verdict}: {}", Printable(by))?,
+    }
+    match (site.trouble.as_str(), site.given_up) {
+        ("", _) if site.failures_in_a_row > 0 => {
+            writeln!(out, "{} in a row", counted(site.failures_in_a_row.into(), "failure"))
+        }
+        ("", _) => Ok(()),
+        (trouble, true) => writeln!(out, "the site is given up: {}", Printable(trouble)),
+        (trouble, false) => {
+            writeln!(out, "the site is in trouble until {}: {}", date(site.aside_until), Printable(trouble))
+        }
+    }
+}
+
+/// A time of the API as a date.
+fn date(seconds: f64) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a date, which the server had as an integer"
+    )]
+    let at = Timestamp((seconds.max(0.0) * 1e6).round() as u64);
+    at.to_rfc3339()
+}
+
+impl Text for ChangesResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        for PageChange { change, url, target, probable, .. } in &self.changes {
+            let to = if target.is_empty() { String::new() } else { format!(" to {target}") };
+            let why = if *probable { " (the same content, no redirect)" } else { "" };
+            writeln!(out, "{change:<8} {}{}{why}", Printable(url), Printable(&to))?;
+        }
+        let counts: Vec<String> = self.counts.iter().map(|(change, count)| format!("{count} {change}")).collect();
+        let more = if self.left_out > 0 { format!("; {} more", self.left_out) } else { String::new() };
+        writeln!(out, "{} visited: {}{more}", counted(self.counts.values().sum(), "URL"), counts.join(", "))
     }
 }
 
@@ -186,7 +235,7 @@ impl Text for StatsResponse {
 impl Text for SteerResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
         if self.at.is_empty() {
-            let affected = Affected { queued: self.queued, fetched: self.fetched };
+            let affected = Affected { queued: self.queued, fetched: self.fetched, again: self.again };
             return writeln!(out, "{affected}");
         }
         match (self.workers, self.workers_behind) {

@@ -9,6 +9,9 @@ pub(super) const FORGET: &str = "SELECT forget($1)";
 pub(super) const BEAT: &str = "SELECT 1";
 pub(super) const COUNT_SEEDS: &str = "SELECT count(*) FROM unnest($1::bigint[], $2::bigint[]) AS k(site, url)
     JOIN seed s ON s.site_key = k.site AND s.url_key = k.url";
+pub(super) const HINT: &str = "INSERT INTO hint (owner, site_key)
+    SELECT g.owner, s.site_key FROM site s JOIN politeness_group g ON g.name = s.politeness_group
+        JOIN worker w ON w.worker = g.owner AND w.state <> 'dead' WHERE s.site_key = ANY ($1)";
 pub(super) const ADMIT: &str = "SELECT admit($1, $2)";
 // In the order of the index, so that a window costs what it tells.
 pub(super) const SETTLED: &str = r#"SELECT url FROM url

@@ -1,0 +1,111 @@
+//! `Explain`: the state of a URL, and of its site.
+
+use api::{ExplainResponse, SiteState};
+use frontier::RobotsState;
+use model::{SiteRecord, Timestamp};
+use settings::plan::Plan;
+use store::{CrawlView, Entry};
+use store_postgres::cluster::Reach;
+use tonic::Status;
+use weburl::CanonicalUrl;
+
+use super::service::Service;
+
+/// Explains a URL.
+///
+/// # Errors
+/// The text is no URL, or the database failed.
+pub(super) async fn explain(service: &Service, given: &str) -> Result<ExplainResponse, Status> {
+    let plan = service.plan().await?;
+    let mut url = Service::url(&plan, given)?;
+    let mut entry = known(service, &url).await?;
+    // As by the local command: without a scheme, https is meant where that is what the crawl knows.
+    if entry.is_none()
+        && !given.contains("://")
+        && let Ok(secure) = Service::url(&plan, &format!("https://{given}"))
+        && let Some(found) = known(service, &secure).await?
+    {
+        (url, entry) = (secure, Some(found));
+    }
+    let (found_on, site) = (entry.as_ref().and_then(|entry| entry.candidate.found_on), url.key().site);
+    let (found_on, waiting, record) = service
+        .ask(move |control| {
+            let reach = Reach { sites: vec![site], ..Reach::default() };
+            let found_on = found_on.map(|key| control.get(key)).transpose()?.flatten();
+            Ok((found_on, control.outcomes(&reach)?.waiting, control.site(site)?))
+        })
+        .await?;
+    let (group, owner) = service.owner(site).await?;
+    let site = record.map(|record| site_state(record, &url, &plan));
+    let told =
+        ExplainResponse { url: url.to_string(), group, owner, waiting_on_site: waiting, site, ..Default::default() };
+    let Some(entry) = entry else {
+        return Ok(ExplainResponse { state: "unknown".to_owned(), ..told });
+    };
+    let told = ExplainResponse {
+        state: "waiting".to_owned(),
+        depth: entry.candidate.depth,
+        found_on: found_on.map(|found_on| found_on.candidate.url.to_string()).unwrap_or_default(),
+        ..told
+    };
+    Ok(match entry.visit {
+        None => told,
+        Some(visit) => ExplainResponse {
+            state: visit.outcome.to_string(),
+            status: u32::from(visit.status),
+            reason: visit.reason,
+            fetched_at: seconds(visit.at),
+            ..told
+        },
+    })
+}
+
+/// A site as its record has it: what its owner goes by.
+fn site_state(record: SiteRecord, url: &CanonicalUrl, plan: &Plan) -> SiteState {
+    let rules = &plan.settings.site_rules;
+    let mut state = frontier::SiteState::new(record.clone());
+    if rules.matching.is_some() {
+        state.set_robots(engine::robots_state(record.robots.as_ref(), &plan.settings));
+    }
+    let (delay, rule) = state.delay_by(&rules.politeness);
+    let mut told = SiteState {
+        due_at: seconds(record.due_at),
+        delay: delay.as_secs_f64(),
+        delay_rule: rule.as_str().to_owned(),
+        ip_delay: rules.politeness.ip_delay.as_secs_f64(),
+        failures_in_a_row: record.failures_in_a_row,
+        given_up: record.given_up.is_some(),
+        pages_fetched: record.pages_fetched,
+        ..SiteState::default()
+    };
+    if let Some(robots) = &record.robots {
+        told.robots = robots.answer.to_string();
+        told.robots_fetched_at = seconds(robots.fetched_at);
+    }
+    match (rules.matching, state.robots()) {
+        (None, _) => (told.allowed, told.allowed_by) = (true, "robots.txt is ignored".to_owned()),
+        (Some(matching), RobotsState::Known { rules, .. }) => {
+            let decision = rules.decide(url.path_and_query(), matching);
+            told.allowed = decision.allowed;
+            told.allowed_by = decision.rule.map_or_else(|| decision.reason.to_string(), |line| line.to_string());
+            told.crawl_delay = rules.crawl_delay().map(|delay| delay.as_secs_f64());
+        }
+        _ => {}
+    }
+    if let Some(aside) = record.aside {
+        (told.aside_until, told.trouble) = (seconds(record.due_at), aside.reason.detail);
+    } else if let Some(failure) = record.given_up {
+        told.trouble = failure.detail;
+    }
+    told
+}
+
+/// Seconds since 1970.
+pub(super) fn seconds(at: Timestamp) -> f64 {
+    at.0 as f64 / 1e6
+}
+
+async fn known(service: &Service, url: &CanonicalUrl) -> Result<Option<Entry>, Status> {
+    let key = url.key();
+    service.ask(move |control| control.get(key)).await
+}
