@@ -1,6 +1,7 @@
 //! The archive of a crawl: WARC segments in `DIR/archive/`, with a CDXJ index beside each that is sealed.
 
 mod acknowledged;
+mod earlier;
 mod error;
 mod names;
 mod recovery;
@@ -11,15 +12,14 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
-use model::{
-    ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation, Visit,
-};
+use model::{ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation};
 use store::{Segment, StoreError};
 use warc::{IndexWriter, Location, Record, RecordId, RefersTo, SegmentWriter};
-use weburl::CanonicalUrl;
 
 use acknowledged::Acknowledged;
 pub use acknowledged::committed_bytes;
+pub use earlier::{Earlier, Original, Place, Says};
+use earlier::{record_id, response_id};
 pub use error::ArchiveError;
 use error::{failed, not_indexed};
 pub use recovery::{
@@ -108,69 +108,6 @@ pub struct Synced {
     pub sealed: Vec<Sealed>,
 }
 
-/// An answer whose payload the archive holds already.
-#[derive(Clone, Debug)]
-pub struct Earlier {
-    /// The record with that payload.
-    pub original: Original,
-    /// The profile of its record.
-    pub says: Says,
-}
-
-/// The profiles of a revisit record (WARC 1.1 §6.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Says {
-    /// The payload is the same.
-    IdenticalPayload,
-    /// The server sent none, since the content has not changed.
-    NotModified,
-}
-
-/// A response whose payload an archive holds already.
-#[derive(Clone, Debug)]
-pub struct Original {
-    /// Its URL.
-    pub url: String,
-    /// The date of its record.
-    pub at: Timestamp,
-    /// Where its record is.
-    pub place: Place,
-}
-
-/// Where the record of an original is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In this archive.
-    Here,
-    /// In an earlier archive, with this id if it is known.
-    Elsewhere(Option<String>),
-}
-
-impl Original {
-    /// The response that a visit has recorded, or that its record refers to. `own` is its URL.
-    #[must_use]
-    pub fn of(visit: &Visit, own: &CanonicalUrl) -> Self {
-        let at = visit.content_at.unwrap_or(visit.at);
-        match &visit.content_url {
-            Some(url) => Original { url: url.clone(), at, place: Place::Elsewhere(None) },
-            None => Original { url: own.to_string(), at, place: Place::Here },
-        }
-    }
-
-    /// Its URL where the record is in an earlier archive.
-    #[must_use]
-    pub fn url_elsewhere(&self) -> Option<String> {
-        (self.place != Place::Here).then(|| self.url.clone())
-    }
-
-    fn record_id(&self) -> Option<String> {
-        match &self.place {
-            Place::Here => Some(record_id("response", &self.url, self.at).to_string()),
-            Place::Elsewhere(id) => id.clone(),
-        }
-    }
-}
-
 /// The digests of an answer that were computed already.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Digests {
@@ -196,19 +133,6 @@ pub const FAILURE: &str = "failure";
 pub const REDIRECT: &str = "redirect";
 /// The field for each URL that the page's scripts lead to.
 pub const OUTLINK: &str = "outlink";
-
-/// The id of a record, computed from its URL, method and microsecond. So a revisit can name the record it refers to without a
-/// lookup.
-fn record_id(kind: &str, about: &str, at: Timestamp) -> RecordId {
-    let hash = blake3::hash(format!("{kind} {about} {}", at.0).as_bytes());
-    let mut id = [0; 16];
-    id.copy_from_slice(&hash.as_bytes()[..16]);
-    RecordId::new(id)
-}
-
-fn response_id(method: Method, url: &CanonicalUrl, at: Timestamp) -> RecordId {
-    record_id(if method == Method::Head { "response to HEAD" } else { "response" }, url.as_str(), at)
-}
 
 /// When something was committed to the archive in this directory the last time; `None` if nothing was.
 #[must_use]

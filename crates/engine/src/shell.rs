@@ -88,7 +88,10 @@ pub enum Change {
 }
 
 /// Work on the state, done between two commits by the thread that commits. It returns what the run has to learn of it.
-pub struct Work(pub Box<dyn FnOnce(&mut Recorder) -> Result<Vec<Control>, RecordError> + Send>);
+pub struct Work(pub Box<dyn FnOnce(&mut Recorder) -> Worked + Send>);
+
+/// What the run has to learn of a work.
+pub type Worked = Result<Vec<Control>, RecordError>;
 
 impl fmt::Debug for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -172,7 +172,7 @@ pub struct Refresh {
 }
 
 /// Links that are none to a crawler, by the reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct IgnoredLinks {
     /// `mailto:`
     pub mailto: u32,

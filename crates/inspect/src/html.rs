@@ -2,10 +2,12 @@
 
 use anyhow::anyhow;
 use extract::media_type::{self, Kind};
-use extract::{HtmlPage, IgnoredLinks, Image, ImageSource, Limits, Link, Refresh, Rel, RobotsDirectives, Truncated};
+use extract::{HtmlPage, Image, ImageSource, Limits, Link, Refresh, Rel, RobotsDirectives, Truncated};
 use model::Limit;
 use serde::Serialize;
 use weburl::{CanonicalRules, CanonicalUrl};
+
+pub use extract::IgnoredLinks;
 
 use crate::input::{Content, Input};
 use crate::reference::{Reference, Resolver, by_rules};
@@ -53,7 +55,7 @@ pub struct HtmlAnswer {
     /// Its images, in order.
     pub images: Vec<ImageAnswer>,
     /// References that are no links to a crawler.
-    pub ignored: Ignored,
+    pub ignored: IgnoredLinks,
     /// The length of the visible text in bytes of UTF-8.
     pub text_bytes: usize,
     /// What reached a limit.
@@ -114,23 +116,6 @@ pub struct RefreshAnswer {
     pub target: Option<Reference>,
 }
 
-/// References that are no links to a crawler, counted.
-#[derive(Debug, Serialize)]
-pub struct Ignored {
-    /// `mailto:`.
-    pub mailto: u32,
-    /// `javascript:`.
-    pub javascript: u32,
-    /// `tel:`.
-    pub tel: u32,
-    /// `data:`.
-    pub data: u32,
-    /// Other schemes.
-    pub other: u32,
-    /// Longer than a URL may be.
-    pub too_long: u32,
-}
-
 /// Reads a page within the limits of a crawl.
 ///
 /// # Errors
@@ -183,7 +168,7 @@ impl HtmlAnswer {
             meta_robots: directives(page.meta_robots),
             links: page.links.into_iter().map(|link| LinkAnswer::new(link, resolver)).collect(),
             images: page.images.into_iter().map(|image| ImageAnswer::new(image, resolver)).collect(),
-            ignored: Ignored::from(page.ignored),
+            ignored: page.ignored,
             text_bytes: page.text.len(),
             truncated: truncated(page.truncated, is_cut),
         }
@@ -209,12 +194,6 @@ impl ImageAnswer {
         };
         let from = if image.from_srcset { "srcset" } else { "src" };
         ImageAnswer { from, place, alt: image.alt, width: image.width, height: image.height }
-    }
-}
-
-impl From<IgnoredLinks> for Ignored {
-    fn from(IgnoredLinks { mailto, javascript, tel, data, other, too_long }: IgnoredLinks) -> Self {
-        Ignored { mailto, javascript, tel, data, other, too_long }
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use anyhow::bail;
 use engine::{Control, Record, RecordError, Recorder, Settings};
-use model::{Outcome, Purpose, Timestamp, Visit};
+use model::{Candidate, Outcome, Purpose, Timestamp, Visit};
 use settings::plan;
 use settings::usage;
 use store::{Batch, CrawlView, Entry, Store, StoreError};
@@ -119,11 +119,11 @@ impl Removed {
         let store = recorder.store().clone();
         let taken = self.each_taken(store.as_ref(), now, &mut |taken| {
             let records = taken.into_iter().map(|taken| match taken {
-                Taken::Settled(visit, candidate) => Record {
-                    visited: Some(Box::new((*candidate, None))),
-                    visit: Some(visit.clone()),
-                    ..Record::of(visit.key.site)
-                },
+                Taken::Settled(settled) => {
+                    let (visit, candidate) = *settled;
+                    let site = visit.key.site;
+                    Record { visited: Some(Box::new((candidate, None))), visit: Some(visit), ..Record::of(site) }
+                }
                 Taken::Kept(key) => Record { kept: Some(key), ..Record::of(key.site) },
             });
             recorder.commit(records.collect()).map(drop)
@@ -140,7 +140,7 @@ impl Removed {
             let mut batch = Batch::default();
             for taken in taken {
                 match taken {
-                    Taken::Settled(visit, _) => batch.visits.push(visit),
+                    Taken::Settled(settled) => batch.visits.push(settled.0),
                     Taken::Kept(key) => batch.kept.push(key),
                 }
             }
@@ -187,7 +187,7 @@ impl Removed {
             (None, Some(_)) => Some(Taken::Kept(key)),
             (None, None) => {
                 let visit = Visit::without_fetch(key, Outcome::Excluded, format!("remove {pattern}"), now);
-                Some(Taken::Settled(Visit { round, ..visit }, Box::new(queued.candidate)))
+                Some(Taken::Settled(Box::new((Visit { round, ..visit }, queued.candidate))))
             }
         }
     }
@@ -196,7 +196,7 @@ impl Removed {
 /// A URL that leaves the queue.
 enum Taken {
     /// It was never visited, and ends with this.
-    Settled(Visit, Box<model::Candidate>),
+    Settled(Box<(Visit, Candidate)>),
     /// It keeps its last visit.
     Kept(UrlKey),
 }

@@ -144,7 +144,7 @@ impl Working {
         let handed_over = async {
             life.handed_over().await;
             handle.stop();
-            std::future::pending().await
+            std::future::pending::<()>().await;
         };
         let sealing = seal_in_time(seal, Clock::start(), self.seal_after, &mut busy);
         let crawling = session.run();

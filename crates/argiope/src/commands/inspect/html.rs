@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use ::inspect::html::{HtmlAnswer, Ignored, ImageAnswer, ImagePlace, LinkAnswer, Page, inspect};
+use ::inspect::html::{HtmlAnswer, IgnoredLinks, ImageAnswer, ImagePlace, LinkAnswer, Page, inspect};
 use ::inspect::input::Input;
 use ::inspect::reference::page_url;
 use clap::Args;
@@ -101,8 +101,8 @@ fn or_question_mark(size: Option<u32>) -> String {
 }
 
 /// The counts that are not zero.
-fn counted(ignored: &Ignored) -> Vec<String> {
-    let Ignored { mailto, javascript, tel, data, other, too_long } = ignored;
+fn counted(ignored: &IgnoredLinks) -> Vec<String> {
+    let IgnoredLinks { mailto, javascript, tel, data, other, too_long } = ignored;
     let counts = [
         ("mailto", mailto),
         ("javascript", javascript),
