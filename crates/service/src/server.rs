@@ -10,12 +10,13 @@ mod explaining;
 mod json;
 mod listing;
 mod methods;
+mod published;
 mod pulse;
 mod rounds;
 mod service;
 mod serving;
 pub mod setup;
-pub mod steering;
+mod steering;
 
 pub use counting::count;
 pub use service::Service;

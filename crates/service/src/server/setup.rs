@@ -10,7 +10,7 @@ use store_postgres::Schema;
 use store_postgres::cluster::{Control, Setup, Shared};
 use weburl::UserInfo;
 
-use super::steering;
+use super::published::{self, publish, stored};
 use crate::joining::Placement;
 use crawl::dir;
 use settings::deny_private::DenyPrivateOption;
@@ -21,8 +21,6 @@ use settings::store_address::StoreAddress;
 use settings::units::Span;
 use settings::usage;
 
-/// What the settings begin with.
-const HEADER: &str = "The settings of a crawl by several workers.";
 /// How deep a crawl goes unless told otherwise. It must have a bottom: depths are counted from there.
 const DEPTH_DEFAULT: u32 = 100;
 /// How long a lease lasts, and by what groups are placed, unless told otherwise.
@@ -102,7 +100,7 @@ pub fn set_up(control: &Control, given: &Given<'_>, at: &At<'_>) -> anyhow::Resu
         control.keep_secrets(&secrets.to_text()?)?;
     }
     lay_out(&archive, &plan, at)?;
-    steering::publish(control)?;
+    publish(control)?;
     Ok(Crawl { plan, settings: setup.settings, archive: setup.archive, lease: setup.lease, placement })
 }
 
@@ -156,11 +154,6 @@ pub fn place(mut given: Options) -> anyhow::Result<(StoreAddress, Schema, Option
         given.exclude.extend(excluded_in(&path)?);
     }
     Ok((store, schema, given))
-}
-
-/// Settings as they are stored.
-pub(super) fn stored(options: &Options) -> anyhow::Result<String> {
-    options.to_toml(HEADER)
 }
 
 impl Given<'_> {
@@ -247,7 +240,7 @@ fn without_secrets(control: &Control, shared: Shared) -> anyhow::Result<Shared> 
     if secrets.is_empty() {
         return Ok(shared);
     }
-    let settings = self::stored(&stored)?;
+    let settings = published::stored(&stored)?;
     control.keep_secrets(&secrets.to_text()?)?;
     control.replace_settings(&settings)?;
     SharedArchive::open(&shared.archive)?.put_text(dir::SETTINGS, &settings)?;

@@ -7,27 +7,23 @@ use std::time::Duration;
 use anyhow::bail;
 use api::{SteerRequest, SteerResponse};
 use crawl::steer::{Removed, Retried};
-use crawl::{Affected, Change, Changed, dir};
+use crawl::{Affected, Change, Changed};
 use engine::clock::Clock;
-use model::Timestamp;
-use settings::options::Options;
 use settings::plan::Plan;
 use settings::usage;
-use shared_archive::SharedArchive;
 use store_postgres::cluster::{Control, GoingBy};
 use tokio::time::Instant;
 use tonic::Status;
 use weburl::UserInfo;
 
 use super::crawling;
+use super::published::{publish, read, stored};
 use super::service::Service;
-use super::setup::{check, stored};
+use super::setup::check;
 use console::message::message;
 
 /// How long an answer waits for the workers to go by a change.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// Changes that the archive's file of them has, the last ones.
-const CHANGES_MAX: usize = 10_000;
 /// How often it is looked whether they do.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -98,33 +94,9 @@ async fn queue(service: &Service, change: &Change) -> Result<(), Status> {
     Ok(())
 }
 
-/// Writes the settings in force and the changes into the archive, where commands read them that open it as a crawl's directory. What cannot be
-/// written now is written after the next change, or when a server starts.
-pub fn publish(control: &Control) -> anyhow::Result<()> {
-    let (Some(shared), Some(in_force)) = (control.shared()?, control.in_force(None)?) else { return Ok(()) };
-    let archive = SharedArchive::open(&shared.archive)?;
-    let Some(kept) = archive.text(dir::SETTINGS)? else { return Ok(()) };
-    let Options { store, store_schema, .. } = toml::from_str(&kept)?;
-    let options = Options { store, store_schema, ..toml::from_str(&in_force.settings)? };
-    archive.put_text(dir::SETTINGS, &stored(&options)?)?;
-    let mut lines = String::new();
-    for changed in read(control.changes(CHANGES_MAX)?) {
-        lines.push_str(&serde_json::to_string(&changed)?);
-        lines.push('\n');
-    }
-    Ok(archive.put_text(dir::CHANGES, &lines)?)
-}
-
 /// The last changes, the oldest first. Those that a later version made are left out.
 pub(super) async fn last(service: &Service, max: usize) -> Result<Vec<Changed>, Status> {
     Ok(read(service.ask(move |control| control.changes(max)).await?))
-}
-
-fn read(changes: Vec<(Timestamp, String)>) -> Vec<Changed> {
-    let read = |(at, text): (Timestamp, String)| {
-        Some(Changed { at: at.to_rfc3339(), change: serde_json::from_str(&text).ok()? })
-    };
-    changes.into_iter().filter_map(read).collect()
 }
 
 /// The settings after a change, as they are stored; `None` if it changes none.
