@@ -54,18 +54,19 @@ fn wait_for_all(dir: &Path, running: &Running) {
     }
 }
 
-/// Each question with its answer, without the reasons for waiting.
-fn answers(dir: &Path) -> Vec<(String, String)> {
+/// Each question with its answer, without the reasons for waiting: about all, a text, a host, and two of its pages.
+fn answers(dir: &Path, text: &str, host: &str, pages: [&str; 2]) -> Vec<(String, String)> {
+    let [root, other] = pages.map(|page| format!("http://{host}{page}"));
     let questions: [(&str, &[&str]); 9] = [
         ("export", &["jsonl", "--all"]),
         ("export", &["cdxj"]),
         ("check", &["--json"]),
         ("report", &["--json"]),
-        ("links", &["http://h3.live.test/", "--json"]),
-        ("search", &["spider", "--json"]),
-        ("explain", &["http://h3.live.test/", "--json"]),
-        ("explain", &["http://h3.live.test/a", "--json"]),
-        ("explain", &["h3.live.test", "--json"]),
+        ("links", &[&root, "--json"]),
+        ("search", &[text, "--json"]),
+        ("explain", &[&root, "--json"]),
+        ("explain", &[&other, "--json"]),
+        ("explain", &[host, "--json"]),
     ];
     let answered = questions.map(|(command, more)| {
         let said = ask(command, dir, more).expect_code(0).stdout;
@@ -100,7 +101,8 @@ fn check(more: &[&str]) {
     wait_for_all(&dir, &running);
     let told = status(&dir);
     assert_eq!((&told["end"], &told["frontier"]), (&json!("running"), &json!(2 * HOSTS)));
-    let live = answers(&dir);
+    let asked = || answers(&dir, "spider", "h3.live.test", ["/", "/a"]);
+    let live = asked();
     // What would change something is refused, and changes nothing.
     for (command, more) in [("derive", "--all"), ("adopt", "")] {
         let more = if more.is_empty() { &[][..] } else { &[more][..] };
@@ -113,7 +115,7 @@ fn check(more: &[&str]) {
     ask("export", &dir, &["parquet", "-o", tables.to_str().unwrap()]).expect_code(0);
     running.signal("INT");
     running.end().expect_code(3);
-    let ended = answers(&dir);
+    let ended = asked();
     for (live, ended) in live.iter().zip(&ended) {
         assert_eq!(live, ended);
     }
@@ -182,6 +184,42 @@ fn a_running_crawl_answers_as_it_does_when_it_has_ended() {
 fn so_does_one_with_its_state_in_a_database() {
     let server = Postgres::start();
     check(&["--store", &server.url()]);
+}
+
+/// A crawl of 10,000 pages, paused in the middle: what it answers then is what its directory says of the same commit.
+#[test]
+fn a_crawl_of_10_000_pages_answers_as_its_directory_does_afterwards() {
+    let settings = Settings { seed: 6, sites: 40, pages: 10_000, degree: 6, text_bytes_mean: 1_000 };
+    let served = Served::start(Web::new().site("*.synthetic.test", Synthetic::new(settings).unwrap()));
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    let mut command = Command::new(BINARY);
+    command.args(["crawl", "http://s0000.synthetic.test/p/0", "--scope", "any", "--delay", "10ms", "--ip-delay", "0"]);
+    command.args(["--progress", "none"]).args(served.flags()).arg("-o").arg(&dir);
+    let running = Running::start(&mut command);
+    let wait_until = |holds: &dyn Fn() -> bool| {
+        while !holds() {
+            assert!(running.age() < Duration::from_secs(200), "it does not come to that");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait_until(&|| dir.join("live.socket").exists() && status(&dir)["fetched"].as_u64() >= Some(2_000));
+    ask("steer", &dir, &["pause"]).expect_code(0);
+    // What was under way is committed.
+    wait_until(&|| {
+        let before = status(&dir);
+        std::thread::sleep(Duration::from_millis(400));
+        status(&dir) == before
+    });
+    let fetched = status(&dir)["fetched"].as_u64().unwrap();
+    assert!((2_000..10_000).contains(&fetched), "{fetched}");
+    let asked = || answers(&dir, "the", "s0000.synthetic.test", ["/p/0", "/p/1"]);
+    let live = asked();
+    running.signal("INT");
+    running.end().expect_code(3);
+    for (live, ended) in live.iter().zip(&asked()) {
+        assert_eq!(live, ended);
+    }
 }
 
 /// A crawl that is busy all the time: whatever is read of it is of one commit.
