@@ -6,6 +6,7 @@ pub mod adopt;
 pub mod again;
 pub mod dir;
 pub mod dry_run;
+mod events;
 pub mod held;
 pub mod keyring;
 pub mod live;
@@ -36,6 +37,7 @@ pub use dir::CrawlDir;
 pub use engine::{
     Admit, Answer, End, Extra, Hook, Progress, Prospect, Recorded, Sink, SinkError, SiteWaits, Turn, Visited, Wait,
 };
+pub use events::{Event, Events};
 pub use frontier::{Held, Reason};
 pub use live_view::LiveView;
 pub use model::Candidate;

@@ -18,9 +18,10 @@ use model::Outcome;
 use settings::plan::Plan;
 use settings::usage;
 use store::{CrawlView, Store, StoreError, Totals};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{broadcast, mpsc, watch};
 use weburl::{CanonicalUrl, SiteKey};
 
+use crate::events::{self, Event, EventSink, Events};
 use crate::held::Held;
 use crate::live::{self, Answers, Live};
 use crate::outlook::{Disk, Outlook, visited};
@@ -71,6 +72,7 @@ pub struct Session {
     /// None for one of several workers: their server makes changes.
     steering: Option<Arc<Steering>>,
     scheduler: Scheduler,
+    events: broadcast::WeakSender<Event>,
 }
 
 /// What a session is made of.
@@ -94,6 +96,7 @@ pub struct Handle {
     progress: watch::Receiver<Progress>,
     steering: Option<Arc<Steering>>,
     scheduler: Scheduler,
+    events: broadcast::WeakSender<Event>,
     /// URLs requested by the runs before.
     visited_before: u64,
 }
@@ -244,6 +247,10 @@ impl Builder {
         let live = Live::listen(dir.root(), answers);
         let recorder = Recorder::new(store.clone(), archive).against(against);
         let mut recorder = recorder.guarded_by(Box::new(move || Ok(held.check()?)));
+        // Gone with the recorder: so readers of events learn that the run has ended.
+        let events = broadcast::Sender::new(events::WAITING_MAX);
+        let weak = events.downgrade();
+        recorder = recorder.with_sink(Box::new(EventSink { events, store: Arc::downgrade(&store) }));
         for sink in sinks.into_iter().chain(stream_sink).chain(tables.as_ref().map(Writer::sink)) {
             recorder = recorder.with_sink(sink);
         }
@@ -276,6 +283,7 @@ impl Builder {
             progress,
             steering,
             scheduler,
+            events: weak,
         })
     }
 }
@@ -357,6 +365,7 @@ impl Session {
             progress: self.progress.subscribe(),
             steering: self.steering.clone(),
             scheduler: self.scheduler.clone(),
+            events: self.events.clone(),
             visited_before: visited(&self.before),
         }
     }
@@ -423,6 +432,13 @@ impl Handle {
     #[must_use]
     pub fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.clone()
+    }
+
+    /// What happens from now on: outcomes as they are committed. It never slows the crawl: a slow reader misses events, which it is
+    /// told the number of. `None` if the session has ended.
+    #[must_use]
+    pub fn events(&self) -> Option<Events> {
+        self.events.upgrade().map(|events| Events(events.subscribe()))
     }
 
     /// What is left of the crawl, and what holds it up. It lists the crawl's directory, so it may take a moment. `None` if the session has

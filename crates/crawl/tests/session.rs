@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crawl::stream::Target;
 use crawl::{
-    Admit, Answer, Candidate, CanonicalUrl, Change, CrawlDir, End, Ended, Extra, Hook, Options, Plan, Recorded,
+    Admit, Answer, Candidate, CanonicalUrl, Change, CrawlDir, End, Ended, Event, Extra, Hook, Options, Plan, Recorded,
     Session, StreamTo,
 };
 use dataset::schema::Table;
@@ -153,6 +153,7 @@ async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
     let steered = steered.sink(count).hook(Numbers).stream(stream("steered")).open().unwrap();
     let dropped = open("dropped", "delay = \"1h\"").hook(Numbers).stream(stream("dropped")).open().unwrap();
     let (handle, other) = (steered.handle(), dropped.handle());
+    let (mut events, mut unread) = (handle.events().unwrap(), handle.events().unwrap());
     let running = tokio::spawn(steered.run());
     let aborted = tokio::spawn(dropped.run());
 
@@ -182,6 +183,13 @@ async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
     // The two first pages, and of the twenty those whose number does not begin with 1, without one that the hook refuses.
     assert_eq!((totals.fetched(), totals.pending), (2 + 8, 0));
     assert_eq!(recorded.load(Ordering::Relaxed), 2 + 8);
+    let mut ended = BTreeMap::new();
+    while let Some(Event::Ended { url, visit }) = timeout(LONG, events.next()).await.unwrap() {
+        assert!(ended.insert(url.to_string(), visit.outcome).is_none(), "{url} once");
+    }
+    assert_eq!(ended.len() as u64, totals.outcomes.values().sum::<u64>());
+    assert_eq!(ended.get("http://two.test/"), Some(&Outcome::Html));
+    assert!(unread.next().await.is_some() && handle.events().is_none(), "who reads late reads what is kept");
     let lines = std::fs::read_to_string(lines.with_extension("steered")).unwrap();
     assert_eq!(lines.lines().count() as u64, totals.outcomes.values().sum::<u64>());
     assert!(lines.contains("\"extra\":{\"fields\":{\"number\":5}}"), "{lines}");
