@@ -61,6 +61,8 @@ pub enum Target {
 pub enum Field {
     /// The visible text of a page.
     Text,
+    /// The main text of a page, its kind, and what it tells of itself.
+    MainText,
     /// The links of a page.
     Links,
     /// The header fields that the dataset keeps.
@@ -91,8 +93,8 @@ impl fmt::Display for Target {
 }
 
 impl Field {
-    const ALL: [(&'static str, Field); 3] =
-        [("headers", Field::Headers), ("links", Field::Links), ("text", Field::Text)];
+    const ALL: [(&'static str, Field); 4] =
+        [("headers", Field::Headers), ("links", Field::Links), ("main-text", Field::MainText), ("text", Field::Text)];
 }
 
 impl fmt::Display for Field {

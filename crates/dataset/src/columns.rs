@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    BinaryBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Int32Builder, Int64Builder, StringBuilder,
+    BinaryBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float32Builder, Int32Builder, Int64Builder, StringBuilder,
     TimestampMicrosecondBuilder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
@@ -51,6 +51,8 @@ enum Value<R: 'static> {
     Bits(fn(&R) -> Option<u64>),
     Time(fn(&R) -> Option<Timestamp>),
     Flag(fn(&R) -> Option<bool>),
+    /// From 0 to 1.
+    Share(fn(&R) -> Option<f32>),
     Bytes(fn(&R) -> Option<&[u8]>),
 }
 
@@ -128,6 +130,13 @@ pub(crate) static PAGES: &[Declared<PageRow>] = &[
     Page::text("feed", |page| of(page)?.feed.as_deref()).repetitive().without_bounds(),
     Page::text("hreflang", |page| of(page)?.hreflang.as_deref()).repetitive().without_bounds(),
     Page::text("schema_types", |page| of(page)?.schema_types.as_deref()).repetitive(),
+    Page::text("main_text", |page| of(page)?.main_text.as_deref()).without_bounds(),
+    Page::share("main_text_confidence", |page| of(page)?.main_text_confidence),
+    Page::text("page_kind", |page| of(page)?.page_kind).repetitive(),
+    Page::share("page_kind_confidence", |page| of(page)?.page_kind_confidence),
+    Page::text("published", |page| of(page)?.published.as_deref()),
+    Page::text("modified", |page| of(page)?.modified.as_deref()),
+    Page::text("site_name", |page| of(page)?.site_name.as_deref()).repetitive(),
 ];
 
 fn of(page: &PageRow) -> Option<&PageContent> {
@@ -198,6 +207,10 @@ impl<R> Declared<R> {
         Self::new(name, Value::Long(value))
     }
 
+    const fn share(name: &'static str, value: fn(&R) -> Option<f32>) -> Self {
+        Self::new(name, Value::Share(value))
+    }
+
     const fn flag(name: &'static str, value: fn(&R) -> Option<bool>) -> Self {
         Self::new(name, Value::Flag(value))
     }
@@ -225,6 +238,7 @@ impl<R> Declared<R> {
             Value::Long(_) | Value::Bits(_) => DataType::Int64,
             Value::Time(_) => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
             Value::Flag(_) => DataType::Boolean,
+            Value::Share(_) => DataType::Float32,
             Value::Bytes(_) => DataType::Binary,
         };
         Field::new(self.stored.name, kind, !self.is_always)
@@ -264,6 +278,11 @@ impl<R> Declared<R> {
             }
             Value::Flag(get) => {
                 let mut column = BooleanBuilder::with_capacity(rows.len());
+                rows.iter().for_each(|row| column.append_option(get(row)));
+                Arc::new(column.finish())
+            }
+            Value::Share(get) => {
+                let mut column = Float32Builder::with_capacity(rows.len());
                 rows.iter().for_each(|row| column.append_option(get(row)));
                 Arc::new(column.finish())
             }

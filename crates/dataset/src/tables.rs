@@ -37,6 +37,20 @@ pub struct PageContent {
     pub text: Option<String>,
     /// The fingerprint of the text.
     pub simhash: Option<u64>,
+    /// The main text; `None` for duplicates, and if the crawl reads none.
+    pub main_text: Option<String>,
+    /// How right the choice of the main text is likely to be, from 0 to 1.
+    pub main_text_confidence: Option<f32>,
+    /// What the page is for.
+    pub page_kind: Option<&'static str>,
+    /// How likely it is of this kind, from 0 to 1.
+    pub page_kind_confidence: Option<f32>,
+    /// When it was published, as it says.
+    pub published: Option<String>,
+    /// When it was changed, as it says.
+    pub modified: Option<String>,
+    /// The name of its site.
+    pub site_name: Option<String>,
     /// Links of an HTML page, repeats included.
     pub links: Option<u32>,
     /// Images of an HTML page, repeats included.

@@ -107,7 +107,8 @@ impl SegmentTables {
         let Written { mut page, links, images, structured } = written;
         let waiting = &mut self.waiting;
         let text = page.content.as_mut().and_then(|content| content.text.take());
-        waiting.text_bytes += text.as_ref().map_or(0, String::len);
+        let main_text = page.content.as_ref().and_then(|content| content.main_text.as_ref());
+        waiting.text_bytes += text.as_ref().map_or(0, String::len) + main_text.map_or(0, String::len);
         self.pages.push_text(text.as_deref())?;
         waiting.image_bytes += images.iter().filter_map(|image| image.data.as_ref()).map(Vec::len).sum::<usize>();
         waiting.pages.push(page);

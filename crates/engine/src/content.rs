@@ -10,6 +10,7 @@ use extract::media_type::{self, MediaType};
 use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passages, robots_tag, sitemap};
 use foldhash::HashMap;
 use frontier::Features;
+use maintext::MainText;
 use model::{
     ContentDigest, Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest, Purpose, RenderedDocument,
     Response, Shown, Truncation,
@@ -236,7 +237,8 @@ fn look_into_document(
         let details = time(Stage::Describe, || {
             let (passages, simhash) = passages::with_fingerprint(&html.text);
             content.features = Some(Box::new(features::of_page(passages, &html, &links, &images, &targets)));
-            HtmlDetails::new(html, simhash, links, images, targets)
+            let main = settings.main_text.then(|| main_text(&outcome.url, response, rendered));
+            HtmlDetails::new(html, simhash, main, links, images, targets)
         });
         let details =
             if settings.structured { with_structured(details, outcome, response, rendered, content) } else { details };
@@ -310,6 +312,14 @@ fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
         rel: Rel::default(),
     }));
     page
+}
+
+/// The main text of a page, as a browser showed it where it was rendered.
+fn main_text(url: &CanonicalUrl, response: &Response, rendered: Option<&RenderedDocument>) -> Box<MainText> {
+    Box::new(match rendered {
+        Some(document) => maintext::extract(&document.html, Some(RenderedDocument::CONTENT_TYPE), url.as_str()),
+        None => maintext::extract(&response.body, response.headers.get("content-type"), url.as_str()),
+    })
 }
 
 /// The URL against which the page's references are resolved (HTML, "document base URL").

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use extract::media_type::MediaType;
 use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives};
+use maintext::MainText;
 use model::{Headers, LimitSet, Response, Shown, Truncation};
 use structured::Structured;
 use weburl::CanonicalUrl;
@@ -60,6 +61,8 @@ pub struct HtmlDetails {
     pub text: String,
     /// The fingerprint of its text.
     pub simhash: u64,
+    /// Its main text, kind and metadata, if they are asked for.
+    pub main: Option<Box<MainText>>,
     /// The URLs that its links and images lead to, each once.
     pub targets: Arc<[CanonicalUrl]>,
     /// Its links in the order of the page, with repeats.
@@ -111,6 +114,7 @@ impl HtmlDetails {
     pub(crate) fn new(
         page: HtmlPage,
         simhash: u64,
+        main: Option<Box<MainText>>,
         links: Vec<Option<usize>>,
         images: Vec<Option<usize>>,
         targets: Arc<[CanonicalUrl]>,
@@ -127,6 +131,7 @@ impl HtmlDetails {
             meta_robots: page.meta_robots,
             cut: cut::limits_of(page.truncated),
             simhash,
+            main,
             text: page.text,
             targets,
             links: links.collect(),

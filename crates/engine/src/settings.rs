@@ -128,4 +128,6 @@ pub struct Settings {
     pub details: bool,
     /// Read what pages say for machines ([`structured`]), if `details` are kept.
     pub structured: bool,
+    /// Of pages, these values include their main text, kind and metadata ([`maintext`]).
+    pub main_text: bool,
 }

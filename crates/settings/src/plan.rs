@@ -118,6 +118,7 @@ impl Plan {
             archive,
             details: dataset,
             structured: !switches.no_structured,
+            main_text: !switches.no_main_text,
         };
         let rendering = render::Settings { user_agent: user_agent.clone(), media: settings.images, ..rendering };
         let config = FetchConfig { user_agent, deny_private, ..FetchConfig::default() };

@@ -310,6 +310,7 @@ impl Scenario {
             archive: true,
             details: false,
             structured: false,
+            main_text: false,
         };
         let politeness = &mut settings.site_rules.politeness;
         match self.sabotage {

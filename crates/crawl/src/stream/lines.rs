@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dataset::{Row, Rows};
 use engine::details::FIELDS;
 use engine::{Details, Visited};
+use maintext::MainText;
 use model::{Candidate, Timestamp, Visit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,6 +47,38 @@ struct Line<'a> {
     links: Option<Vec<LinkOf<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    main_text: Option<MainTextOf<'a>>,
+}
+
+#[derive(Serialize)]
+struct MainTextOf<'a> {
+    text: &'a str,
+    confidence: f32,
+    kind: &'static str,
+    kind_confidence: f32,
+    title: Option<&'a str>,
+    author: Option<&'a str>,
+    published: Option<&'a str>,
+    modified: Option<&'a str>,
+    site_name: Option<&'a str>,
+}
+
+impl<'a> MainTextOf<'a> {
+    fn of(main: &'a MainText) -> Self {
+        let metadata = &main.metadata;
+        MainTextOf {
+            text: &main.text,
+            confidence: main.confidence,
+            kind: main.kind.as_str(),
+            kind_confidence: main.kind_confidence,
+            title: metadata.title.as_deref(),
+            author: metadata.author.as_deref(),
+            published: metadata.published.as_deref(),
+            modified: metadata.modified.as_deref(),
+            site_name: metadata.site_name.as_deref(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -130,6 +163,10 @@ impl Lines {
             headers: details.filter(|_| wants(Field::Headers)).map(headers),
             links,
             text: html.filter(|_| wants(Field::Text)).map(|html| html.text.as_str()),
+            main_text: html
+                .filter(|_| wants(Field::MainText))
+                .and_then(|html| html.main.as_deref())
+                .map(MainTextOf::of),
         }
     }
 }

@@ -6,6 +6,7 @@ use dataset::{ImageRow, LinkRow, Links, PageContent, PageRow, Rows, StructuredRo
 use engine::{Details, HtmlDetails, ImageDetails, LinkDetails, Visited};
 use extract::media_type::Kind;
 use extract::{ImageSource, Rel, RobotsDirectives, media_type};
+use maintext::MainText;
 use model::{Limit, LimitSet, Outcome, PayloadDigest, Truncation};
 use sha1::{Digest, Sha1};
 use store::StoreError;
@@ -59,7 +60,7 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
             content.meta_robots = robots(html.meta_robots);
             content.encoding = Some(html.encoding);
             content.simhash = Some(html.simhash).filter(|_| !is_duplicate);
-            let HtmlDetails { language, text, targets, links: found, images: shown, structured: said, .. } = html;
+            let HtmlDetails { language, text, targets, main, links: found, images: shown, structured: said, .. } = html;
             content.language = language;
             content.text = Some(text).filter(|_| !is_duplicate);
             images.extend(shown.into_iter().map(|image| image_row(&links.source, image, &targets)));
@@ -70,6 +71,9 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
                 describe(&mut content, metadata);
                 let items = items.into_iter().filter(|_| !is_duplicate);
                 structured.extend(items.map(|item| structured_row(&links.source, item)));
+            }
+            if let Some(main) = main.filter(|_| !is_duplicate) {
+                tell(&mut content, *main);
             }
         }
         content
@@ -105,6 +109,19 @@ fn describe(content: &mut PageContent, metadata: Metadata) {
 fn structured_row(source: &CanonicalUrl, item: Item) -> StructuredRow {
     let Item { format, kind, path, json, repaired } = item;
     StructuredRow { source: source.clone(), format: format.as_str(), kind, path, json, repaired }
+}
+
+/// Fills in the columns of the main text. Of the author it knows more sources.
+fn tell(content: &mut PageContent, main: MainText) {
+    let MainText { text, confidence, kind, kind_confidence, metadata, .. } = main;
+    content.main_text = Some(text);
+    content.main_text_confidence = Some(confidence);
+    content.page_kind = Some(kind.as_str());
+    content.page_kind_confidence = Some(kind_confidence);
+    content.author = metadata.author.or(content.author.take());
+    content.published = metadata.published;
+    content.modified = metadata.modified;
+    content.site_name = metadata.site_name;
 }
 
 fn link_row(found: LinkDetails) -> LinkRow {

@@ -70,6 +70,7 @@ pub(crate) fn settings() -> Settings {
         archive: false,
         details: false,
         structured: false,
+        main_text: false,
     }
 }
 

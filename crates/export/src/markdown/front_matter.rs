@@ -4,14 +4,22 @@ use std::fmt::Write;
 
 use dataset::Row;
 
+use super::MarkdownPage;
+
 /// The block, with the lines around it. What is not known has no line.
-pub(super) fn front_matter(row: &Row, language: Option<&str>) -> String {
+pub(super) fn front_matter(row: &Row, page: &MarkdownPage) -> String {
+    let metadata = &page.metadata;
     let mut block = String::from("---\n");
     let fields = [
         ("url", Some(row.url.clone())),
         ("title", row.title.clone()),
         ("fetched_at", row.at.map(model::Timestamp::to_rfc3339)),
-        ("language", language.map(str::to_owned)),
+        ("language", metadata.language.clone()),
+        ("kind", Some(page.kind.as_str().to_owned())),
+        ("author", metadata.author.clone()),
+        ("published", metadata.published.clone()),
+        ("modified", metadata.modified.clone()),
+        ("site_name", metadata.site_name.clone()),
         ("digest", row.digest.clone()),
         ("depth", Some(row.depth.to_string())),
         ("canonical", row.canonical.clone()),

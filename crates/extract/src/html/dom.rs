@@ -9,10 +9,14 @@
 //! [`DEPTH_MAX`] gets no children, as in browsers.
 
 mod builder;
+mod by_number;
 mod names;
+
+pub use by_number::{Id, ROOT};
 
 use std::borrow::Cow;
 
+pub use super::tag::Tag;
 use super::tokenizer::{Part, Text};
 use crate::collapse::Collapsed;
 
@@ -44,7 +48,7 @@ struct Stored<'d> {
 #[derive(Clone, Copy, Debug)]
 enum Data<'d> {
     Document,
-    Element { name: &'d str, attributes: u32, attributes_end: u32 },
+    Element { name: &'d str, tag: Tag, attributes: u32, attributes_end: u32 },
     Text(Text<'d>),
 }
 

@@ -54,6 +54,7 @@ pub(super) struct Switches {
     pub(super) no_archive: bool,
     pub(super) no_dataset: bool,
     pub(super) no_structured: bool,
+    pub(super) no_main_text: bool,
 }
 
 impl Settled {
@@ -79,6 +80,7 @@ impl Settled {
             no_archive = no_archive,
             no_dataset = no_dataset,
             no_structured = no_structured,
+            no_main_text = no_main_text,
         }
         Settled {
             politeness: politeness(options),

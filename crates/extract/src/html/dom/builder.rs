@@ -140,7 +140,8 @@ impl<'d> Builder<'d> {
     /// An element with the attributes from this place on.
     fn element(&self, name: &'d str, attributes: usize) -> Data<'d> {
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Data::Element { name, attributes: place(attributes), attributes_end: place(self.document.attributes.len()) }
+        let (attributes, attributes_end) = (place(attributes), place(self.document.attributes.len()));
+        Data::Element { name, tag: Tag::of(Name::new(name.as_bytes())), attributes, attributes_end }
     }
 
     /// An element that the page leaves out.

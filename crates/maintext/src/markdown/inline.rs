@@ -2,17 +2,26 @@
 
 use url::Url;
 
-use super::content::is_furniture;
-use super::tree::{Element, Id, Node, Tree};
+use extract::html::dom::{Document, Id, Tag};
+
+use super::math;
+use super::notes::Notes;
+use crate::kept::Kept;
 
 /// A line end that is to be kept.
 const HARD_BREAK: &str = "\\\n";
 
+/// Links and emphasis in each other; what lies deeper has no marks.
+const INLINE_NESTING_MAX: usize = 8;
+
 /// Writes the content of a document as Markdown.
-pub(super) struct Renderer<'t> {
-    pub(super) tree: &'t Tree,
+pub(super) struct Renderer<'t, 'd> {
+    pub(super) tree: &'t Document<'d>,
+    /// What of it is written.
+    pub(super) kept: &'t Kept,
     /// What references are resolved against.
     pub(super) base: Option<Url>,
+    pub(super) notes: Notes,
 }
 
 /// A line that is being put together; white space in it is collapsed.
@@ -21,9 +30,16 @@ pub(super) struct Inline {
     text: String,
     /// A space is due before what comes next.
     has_space: bool,
+    /// Links and emphasis around it.
+    nesting: usize,
 }
 
 impl Inline {
+    /// A line within this one.
+    fn inner(&self) -> Inline {
+        Inline { nesting: self.nesting + 1, ..Inline::default() }
+    }
+
     /// Adds text from the page; what Markdown would take for markup is escaped.
     pub(super) fn text(&mut self, text: &str) {
         let mut before = self.text.chars().next_back();
@@ -48,7 +64,7 @@ impl Inline {
     }
 
     /// Adds Markdown.
-    fn markdown(&mut self, markdown: &str) {
+    pub(super) fn markdown(&mut self, markdown: &str) {
         self.space();
         self.text.push_str(markdown);
     }
@@ -128,63 +144,62 @@ pub(super) fn one_line(text: &str) -> String {
     text.replace(HARD_BREAK, " ").replace('\n', " ")
 }
 
-impl Renderer<'_> {
-    /// Furniture, and the frame around a whole page.
-    pub(super) fn is_left_out(&self, parent: Id, element: &Element) -> bool {
-        let is_of_page = self.tree.element(parent).is_some_and(|parent| parent.name == "body");
-        is_furniture(element) || element.name == "head" || (element.name == "header" && is_of_page)
-    }
-
+impl Renderer<'_, '_> {
     /// Adds the children of an element to a line.
     pub(super) fn inlines(&self, id: Id, line: &mut Inline) {
         for child in self.tree.children(id) {
-            match self.tree.node(*child) {
-                Node::Text(text) => line.text(text),
-                Node::Element(element) if self.is_left_out(id, element) => {}
-                Node::Element(_) => self.inline(*child, line),
+            match self.tree.tag(child) {
+                None if self.kept.holds(child) => line.text(&self.tree.text(child)),
+                Some(tag) if self.kept.holds(child) => self.inline(child, tag, line),
+                // What is left out separates what is not.
+                None | Some(_) => line.has_space = true,
             }
         }
     }
 
     /// Adds an element to a line.
-    pub(super) fn inline(&self, id: Id, line: &mut Inline) {
-        let Some(element) = self.tree.element(id) else { return };
-        match element.name.as_str() {
-            "br" => line.line_break(),
-            "wbr" => {}
-            "a" => self.link(id, element.attribute("href"), line),
-            "img" => {
-                let source = element.attribute("src").and_then(|source| self.address(source));
-                let alt = element.attribute("alt").unwrap_or_default();
-                if let Some(source) = source {
-                    let mut text = Inline::default();
-                    text.text(alt);
-                    line.markdown(&format!("![{}]({source})", text.finish()));
-                }
-            }
-            "code" | "kbd" | "samp" | "tt" => line.code(&self.tree.text(id)),
-            "em" | "i" | "cite" | "dfn" | "var" => self.emphasis(id, "*", line),
-            "strong" | "b" => self.emphasis(id, "**", line),
-            "del" | "s" | "strike" => self.emphasis(id, "~~", line),
-            "q" => {
+    pub(super) fn inline(&self, id: Id, tag: Tag, line: &mut Inline) {
+        match tag {
+            _ if line.nesting >= INLINE_NESTING_MAX => self.inlines(id, line),
+            Tag::Br => line.line_break(),
+            Tag::Wbr => {}
+            Tag::A => self.link(id, line),
+            Tag::Img => self.image(id, line),
+            Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => line.code(&self.tree.whole_text(id)),
+            Tag::Em | Tag::I | Tag::Cite | Tag::Dfn | Tag::Var => self.emphasis(id, "*", line),
+            Tag::Strong | Tag::B => self.emphasis(id, "**", line),
+            Tag::Del | Tag::S | Tag::Strike => self.emphasis(id, "~~", line),
+            Tag::Math => match math::source(self.tree, id) {
+                Some(source) => line.markdown(&format!("${source}$")),
+                None => self.inlines(id, line),
+            },
+            Tag::Q => {
                 line.text("“");
                 self.inlines(id, line);
                 line.text("”");
             }
-            name => {
+            tag => {
                 // A block in a line that cannot hold one, as in a heading.
-                line.has_space |= super::tree::is_block(name);
+                line.has_space |= tag.is_block();
                 self.inlines(id, line);
-                line.has_space |= super::tree::is_block(name);
+                line.has_space |= tag.is_block();
             }
         }
     }
 
+    fn image(&self, id: Id, line: &mut Inline) {
+        // Where pages load images when they come into view, `src` is a place holder.
+        let sources = ["data-src", "data-original", "src"].into_iter().filter_map(|name| self.tree.attribute(id, name));
+        let Some(source) = sources.filter_map(|source| self.address(&source)).next() else { return };
+        let mut text = Inline::default();
+        text.text(&self.tree.attribute(id, "alt").unwrap_or_default());
+        line.markdown(&format!("![{}]({source})", text.finish()));
+    }
+
     fn emphasis(&self, id: Id, mark: &str, line: &mut Inline) {
-        let mut inner = Inline { text: String::new(), has_space: false };
+        let mut inner = line.inner();
         self.inlines(id, &mut inner);
-        let begins_with_space = self.tree.text(id).starts_with(char::is_whitespace);
-        line.has_space |= begins_with_space;
+        line.has_space |= self.begins_with_space(id);
         // Marks that touch others of their kind, or stand within a word, are not read as marks.
         let touches = !line.has_space && line.text.ends_with(['*', '~', '_']);
         let is_marked = inner.text.contains(mark);
@@ -197,17 +212,29 @@ impl Renderer<'_> {
         }
     }
 
-    fn link(&self, id: Id, href: Option<&str>, line: &mut Inline) {
-        let mut inner = Inline::default();
+    fn begins_with_space(&self, id: Id) -> bool {
+        let first = self.tree.subtree(id).find(|id| self.tree.tag(*id).is_none());
+        first.is_some_and(|first| self.tree.text(first).starts_with(char::is_whitespace))
+    }
+
+    fn link(&self, id: Id, line: &mut Inline) {
+        let href = self.tree.attribute(id, "href");
+        if let Some(label) = self.notes.label_of(href.as_deref()) {
+            return line.markdown(&format!("[^{label}]"));
+        }
+        if self.notes.leads_back(href.as_deref()) {
+            return;
+        }
+        let mut inner = line.inner();
         self.inlines(id, &mut inner);
         // The marks that lead to a heading itself.
         if matches!(inner.text.as_str(), "¶" | "#" | "§" | "🔗" | "\\#") {
             return;
         }
-        line.has_space |= self.tree.text(id).starts_with(char::is_whitespace);
+        line.has_space |= self.begins_with_space(id);
         let has_space = inner.has_space;
         let text = one_line(&inner.finish());
-        match href.and_then(|href| self.address(href)) {
+        match href.and_then(|href| self.address(&href)) {
             Some(_) if text.is_empty() => {}
             // A link in a link is none.
             Some(address) if !text.contains("](") || text.starts_with("![") => {

@@ -1,0 +1,176 @@
+//! An HTML page to what it says: its kind, its main text, its metadata; as text and as Markdown.
+//!
+//! ```text
+//!  document ──▶ tree ──▶ blocks ──▶ features ──▶ models ──▶ which blocks are main text ──▶ text, Markdown, chunks
+//! ```
+//!
+//! Pure functions of bytes: no I/O, no clock, no errors. Time is linear in the document. Two small models decide; `train/` makes them,
+//! `docs/main-text.md` says how good they are.
+//!
+//! *Invariant:* nothing here is made for one site.
+
+mod blocks;
+pub mod chunks;
+mod features;
+mod kept;
+mod kind;
+mod markdown;
+mod metadata;
+mod model;
+mod page;
+mod said;
+mod scale;
+mod select;
+mod steps;
+mod text;
+mod vocabulary;
+
+use std::borrow::Cow;
+
+use extract::charset;
+use extract::html::dom::{Document, Tag};
+use url::Url;
+
+use blocks::Blocks;
+use kept::Kept;
+
+pub use kind::Kind;
+pub use metadata::Metadata;
+
+/// Bytes of a page that are read; what is behind them is data rather than text.
+pub const HTML_BYTES_MAX: usize = 8 << 20;
+
+/// What a page says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MainText {
+    /// The main text.
+    pub text: String,
+    /// How right the choice of the text is likely to be, from 0 to 1: the F1 measure of its words that is expected.
+    pub confidence: f32,
+    /// What the page is for.
+    pub kind: Kind,
+    /// How likely it is of this kind, from 0 to 1.
+    pub kind_confidence: f32,
+    /// What it tells of itself.
+    pub metadata: Metadata,
+    /// Whether the page was too long to be read whole.
+    pub is_cut: bool,
+}
+
+/// A page that was read, with the choice that was made.
+pub struct Page<'d> {
+    tree: Document<'d>,
+    blocks: Blocks,
+    is_main: Vec<bool>,
+    confidence: f32,
+    kinds: [f32; Kind::ALL.len()],
+    url: Option<Url>,
+}
+
+/// The text of a document, and whether it was cut. `content_type` is the response's header, for its charset.
+#[must_use]
+pub fn decode<'b>(body: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>, bool) {
+    let read = &body[..body.len().min(HTML_BYTES_MAX)];
+    let (text, _) = charset::decide(read, content_type).encoding.decode_with_bom_removal(read);
+    (text, read.len() < body.len())
+}
+
+/// What a page says. `url` is where it comes from.
+#[must_use]
+pub fn extract(body: &[u8], content_type: Option<&str>, url: &str) -> MainText {
+    let (document, is_cut) = decode(body, content_type);
+    let page = Page::read(&document, url);
+    let (kind, kind_confidence) = page.kind();
+    MainText {
+        text: page.text(),
+        confidence: page.confidence,
+        kind,
+        kind_confidence,
+        metadata: page.metadata(),
+        is_cut: is_cut || page.tree.is_cut(),
+    }
+}
+
+impl<'d> Page<'d> {
+    /// Reads a document.
+    #[must_use]
+    pub fn read(document: &'d str, url: &str) -> Self {
+        let tree = Document::parse(document);
+        let url = Url::parse(url).ok();
+        let blocks = blocks::read(&tree, &said::read(&tree));
+        let kinds = kind::shares(&page::row(&tree, &blocks, url.as_ref()));
+        let rows = features::rows(&tree, &blocks, kinds);
+        let is_documentation = kinds[Kind::Documentation as usize] >= 0.5;
+        let selection = select::select(&tree, &blocks, &rows, is_documentation);
+        Page { tree, blocks, is_main: selection.is_main, confidence: selection.confidence, kinds, url }
+    }
+
+    /// The most likely kind, and how likely it is.
+    #[must_use]
+    pub fn kind(&self) -> (Kind, f32) {
+        let shares = Kind::ALL.into_iter().zip(self.kinds);
+        shares.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((Kind::Article, 0.0))
+    }
+
+    /// How right the choice of the main text is likely to be.
+    #[must_use]
+    pub fn confidence(&self) -> f32 {
+        self.confidence
+    }
+
+    /// The main text, a line for each block.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let chosen = self.blocks.blocks.iter().zip(&self.is_main).filter(|(_, is)| **is);
+        text::of(&self.tree, chosen.map(|(block, _)| block))
+    }
+
+    /// The main text as Markdown, without a line end at its end.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        markdown::of(&self.tree, &self.kept(), self.base())
+    }
+
+    /// What the page tells of itself.
+    #[must_use]
+    pub fn metadata(&self) -> Metadata {
+        metadata::read(&self.tree)
+    }
+
+    fn kept(&self) -> Kept {
+        kept::of(&self.tree, &self.blocks, &self.is_main)
+    }
+
+    /// What references are resolved against.
+    fn base(&self) -> Option<Url> {
+        let base =
+            self.tree.find(|id| self.tree.tag(id) == Some(Tag::Base) && self.tree.attribute(id, "href").is_some());
+        let base = base.and_then(|id| self.tree.attribute(id, "href"));
+        match (&self.url, base) {
+            (Some(url), Some(base)) => url.join(&base).ok().or_else(|| Some(url.clone())),
+            (url, _) => url.clone(),
+        }
+    }
+}
+
+/// What the models look at, for training.
+pub struct Observed {
+    /// The numbers of the page.
+    pub page: Vec<u8>,
+    /// The numbers of each block, its text, and the elements around it.
+    pub blocks: Vec<(Vec<u8>, String, Vec<usize>)>,
+}
+
+/// What the models look at, for training. `kinds` are the shares that a model gives that was trained without this page.
+#[must_use]
+pub fn observe(document: &str, url: &str, kinds: Option<[f32; Kind::ALL.len()]>) -> Observed {
+    let tree = Document::parse(document);
+    let page = blocks::read(&tree, &said::read(&tree));
+    let numbers = page::row(&tree, &page, Url::parse(url).ok().as_ref());
+    let rows = features::rows(&tree, &page, kinds.unwrap_or_else(|| kind::shares(&numbers)));
+    let of_block = |(block, row): (&blocks::Block, &features::Row)| {
+        let text = text::of(&tree, std::iter::once(block));
+        (row.to_vec(), text, features::around(&tree, &page, block).to_vec())
+    };
+    Observed { page: numbers.to_vec(), blocks: page.blocks.iter().zip(&rows).map(of_block).collect() }
+}

@@ -1,0 +1,160 @@
+//! Which blocks of a page are its main text.
+
+use std::sync::LazyLock;
+
+use extract::html::dom::{Document, Id, ROOT, Tag};
+
+use foldhash::HashMap;
+
+use crate::blocks::{Block, Blocks};
+use crate::features::{self, Row};
+use crate::markdown::table;
+use crate::model::Model;
+
+/// A table of which this share of the words is main text, in percent, is main text.
+const TABLE_PERCENT: u32 = 40;
+
+/// The choice among the blocks of a page.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    /// By block.
+    pub(crate) is_main: Vec<bool>,
+    /// The F1 measure that is expected of the choice.
+    pub(crate) confidence: f32,
+}
+
+/// How likely each block belongs to the main text.
+pub(crate) fn likelihoods(rows: &[Row]) -> Vec<f32> {
+    static MODEL: LazyLock<Model<1>> = LazyLock::new(|| Model::parse(include_str!("block.model")));
+    rows.iter().map(|row| 1.0 / (1.0 + (-MODEL.of(row)[0]).exp())).collect()
+}
+
+/// Chooses blocks.
+pub(crate) fn select(tree: &Document<'_>, page: &Blocks, rows: &[Row], is_documentation: bool) -> Selection {
+    let likely = likelihoods(rows);
+    let (limit, confidence) = limit(&page.blocks, &likely);
+    let mut is_main: Vec<bool> = likely.iter().map(|likely| *likely >= limit).collect();
+    keep_top(tree, page, &likely, &mut is_main);
+    if is_documentation {
+        fill_gaps(tree, page, &likely, &mut is_main);
+    }
+    keep_whole(tree, page, &mut is_main);
+    Selection { is_main, confidence }
+}
+
+/// The least likelihood that is taken, such that the expected F1 measure of words is greatest, and that measure. Of likelihoods p and
+/// lengths n it is 2 Σ(p n of what is taken) / (Σ(n of what is taken) + Σ(p n of all)).
+fn limit(blocks: &[Block], likely: &[f32]) -> (f32, f32) {
+    let mut order: Vec<usize> = (0..blocks.len()).collect();
+    order.sort_unstable_by(|one, other| likely[*other].total_cmp(&likely[*one]));
+    let words = |at: usize| blocks[at].count.words as f32;
+    let all: f32 = order.iter().map(|at| likely[*at] * words(*at)).sum();
+    let (mut taken, mut right) = (0.0, 0.0);
+    let mut best = (f32::INFINITY, 0.0);
+    for at in order {
+        taken += words(at);
+        right += likely[at] * words(at);
+        let measure = 2.0 * right / (taken + all);
+        if measure > best.1 {
+            best = (likely[at], measure);
+        }
+    }
+    best
+}
+
+/// Of documentation, keeps what stands among main text: it says little by itself, but is seldom furniture. Looks at the innermost elements
+/// around a block that hold several others.
+fn fill_gaps(tree: &Document<'_>, page: &Blocks, likely: &[f32], is_main: &mut [bool]) {
+    /// Blocks that an element holds at least, and the share of its words that is main text, in percent.
+    const BLOCKS_MIN: u32 = 3;
+    const MAIN_PERCENT: u32 = 50;
+    /// The least likelihood of what is kept so.
+    const LIKELY_MIN: f32 = 0.03;
+    let mut main_words = vec![0_u32; tree.len()];
+    for (block, is) in page.blocks.iter().zip(is_main.iter()) {
+        main_words[block.element] += if *is { block.count.words } else { 0 };
+    }
+    for id in (1..tree.len()).rev() {
+        let words = main_words[id];
+        main_words[tree.parent(id)] += words;
+    }
+    let first = is_main.iter().position(|is| *is).unwrap_or_default();
+    let last = is_main.iter().rposition(|is| *is).unwrap_or_default();
+    let between = page.blocks.iter().enumerate().take(last).skip(first);
+    let is_code = |block: &Block| tree.tag(block.element) == Some(Tag::Pre);
+    for (at, block) in between.filter(|(at, block)| likely[*at] >= LIKELY_MIN || is_code(block)) {
+        is_main[at] |= is_code(block);
+        let around = features::around(tree, page, block);
+        is_main[at] |= around
+            .into_iter()
+            .filter(|id| *id != ROOT && page.holds[*id].blocks >= BLOCKS_MIN)
+            .any(|id| main_words[id] * 100 >= page.holds[id].words * MAIN_PERCENT);
+    }
+    let content = features::dominant(tree, &page.holds);
+    let first_heading = (0..is_main.len())
+        .find(|at| rank(tree, page, *at).is_some() && tree.subtree(content).contains(&page.blocks[*at].first));
+    if let Some(first) = first_heading {
+        is_main[first] = true;
+    }
+    // From the end, so that of several headings in a row all are kept.
+    for at in (0..is_main.len().saturating_sub(1)).rev() {
+        is_main[at] |= is_main[at + 1] && rank(tree, page, at).is_some();
+    }
+}
+
+/// The rank of a block that is a heading.
+fn rank(tree: &Document<'_>, page: &Blocks, at: usize) -> Option<u8> {
+    tree.tag(page.blocks[at].element).and_then(Tag::heading_rank)
+}
+
+/// Keeps the heading at the top: the best one in front of the first block that was chosen.
+fn keep_top(tree: &Document<'_>, page: &Blocks, likely: &[f32], is_main: &mut [bool]) {
+    /// Blocks in front of the first chosen one in which its heading is looked for.
+    const BLOCKS_MAX: usize = 40;
+    /// And blocks behind it: what leads to other pages may be chosen first.
+    const BLOCKS_BEHIND_MAX: usize = 4;
+    let Some(first) = is_main.iter().position(|is| *is) else { return };
+    let rank = |at: usize| rank(tree, page, at);
+    if rank(first) == Some(1) {
+        return;
+    }
+    let near = first.saturating_sub(BLOCKS_MAX)..(first + BLOCKS_BEHIND_MAX).min(is_main.len());
+    let headings = near.filter(|at| rank(*at).is_some());
+    let best = headings.min_by(|one, other| {
+        let worth = |at: usize| (rank(at), page.blocks[at].in_title == 0);
+        worth(*one).cmp(&worth(*other)).then(likely[*other].total_cmp(&likely[*one]))
+    });
+    if let Some(best) = best.filter(|best| rank(*best) == Some(1) || page.blocks[*best].in_title > 0) {
+        is_main[best] = true;
+    }
+}
+
+/// Keeps code and tables of data whole, or leaves them out.
+fn keep_whole(tree: &Document<'_>, page: &Blocks, is_main: &mut [bool]) {
+    let mut at = 0;
+    // Whether a table shows data is looked up once.
+    let mut tables: HashMap<Id, bool> = HashMap::default();
+    while at < page.blocks.len() {
+        let around = std::iter::successors(Some(page.blocks[at].element), |id| {
+            Some(tree.parent(*id)).filter(|parent| *parent != ROOT)
+        });
+        let whole = around.take(8).find(|id| match tree.tag(*id) {
+            Some(Tag::Pre) => true,
+            Some(Tag::Table) => *tables.entry(*id).or_insert_with(|| table::is_data(tree, *id)),
+            _ => false,
+        });
+        let Some(whole) = whole else {
+            at += 1;
+            continue;
+        };
+        let end = at + page.blocks[at..].iter().take_while(|block| block.first < tree.end(whole)).count();
+        let words = |is_counted: &dyn Fn(usize) -> bool| -> u32 {
+            (at..end).filter(|at| is_counted(*at)).map(|at| page.blocks[at].count.words).sum()
+        };
+        let percent = if tree.tag(whole) == Some(Tag::Pre) { 1 } else { TABLE_PERCENT };
+        if words(&|at| is_main[at]) * 100 >= words(&|_| true) * percent {
+            is_main[at..end].fill(true);
+        }
+        at = end.max(at + 1);
+    }
+}

@@ -1,0 +1,121 @@
+//! What small pages say.
+
+use maintext::{Kind, Page};
+
+/// Sentences that a page may have.
+const TEXT: &str = "The spider sits in the middle of its web, and waits there for what the wind may bring it. \
+                    In the morning, when the dew is on the threads, it mends what the night has torn.";
+
+fn page(content: &str) -> String {
+    let menu = "<nav class=menu><ul><li><a href=/>Home</a><li><a href=/about>About us</a><li><a href=/contact>Contact</a></ul></nav>";
+    let foot = "<footer class=footer><p>Copyright 2026 Example. All rights reserved.</p><a href=/privacy>Privacy policy</a></footer>";
+    format!(
+        "<!DOCTYPE html><html lang=en><head><title>Spiders</title></head><body>{menu}<main><article class=content>{content}</article></main>{foot}</body></html>"
+    )
+}
+
+fn check(content: &str, expect: &str) {
+    let html = page(&format!("<h1>Spiders</h1><p>{TEXT}</p>{content}<p>{TEXT}</p>"));
+    let markdown = Page::read(&html, "http://example.com/dir/").markdown();
+    assert_eq!(markdown, format!("# Spiders\n\n{TEXT}\n\n{expect}\n\n{TEXT}"), "{content}");
+}
+
+#[test]
+fn menus_and_footers_are_left_out() {
+    let html = page(&format!("<h1>Spiders</h1><p>{TEXT}</p><p>{TEXT}</p>"));
+    let said = maintext::extract(html.as_bytes(), None, "http://example.com/blog/spiders");
+    assert_eq!(said.text, format!("Spiders\n\n{TEXT}\n\n{TEXT}"));
+    assert!(said.confidence > 0.5 && said.kind_confidence > 0.1, "{said:?}");
+    assert_eq!(said.metadata.title.as_deref(), Some("Spiders"));
+    assert_eq!(said.metadata.language.as_deref(), Some("en"));
+}
+
+#[test]
+fn structure_becomes_markdown() {
+    check(
+        "<h2>More</h2><p>Some <b>bold</b> and <em>soft</em> words here.</p>",
+        "## More\n\nSome **bold** and *soft* words here.",
+    );
+    check(
+        "<p>See <a href=other>the other page</a> for more.</p>",
+        "See [the other page](http://example.com/dir/other) for more.",
+    );
+    check("<ul><li>One thing to know<li>Another thing to know</ul>", "- One thing to know\n- Another thing to know");
+    check("<blockquote><p>They said it would hold.</p></blockquote>", "> They said it would hold.");
+    check("<pre class=language-rust>let x = 1;\n\n  let y = 2;\n</pre>", "```rust\nlet x = 1;\n\n  let y = 2;\n```");
+    check(
+        "<div class='highlight-python3 notranslate'><div class=highlight><pre>print(1)</pre></div></div>",
+        "```python3\nprint(1)\n```",
+    );
+    check(
+        "<p>A web <img src=web.png alt='A web'> in words.</p>",
+        "A web ![A web](http://example.com/dir/web.png) in words.",
+    );
+}
+
+#[test]
+fn cells_that_span_leave_others_empty() {
+    check(
+        "<table><tr><th>Name<th colspan=2>Size in cm<tr><td rowspan=2>Garden spider<td>female<td>1.7<tr><td>male<td>0.9</table>",
+        "| Name | Size in cm |  |\n| --- | --- | --- |\n| Garden spider | female | 1.7 |\n|  | male | 0.9 |",
+    );
+}
+
+#[test]
+fn footnotes_and_formulas_are_kept() {
+    check(
+        "<p>It was found early.<sup id=r1><a href=#n1>1</a></sup> So they say.</p><ol><li id=n1>In a book of old. <a href=#r1>↩</a></ol>",
+        "It was found early.[^1] So they say.\n\n[^1]: In a book of old.",
+    );
+    let formula = "<math><mi>a</mi><annotation encoding=application/x-tex>a^2</annotation></math>";
+    check(&format!("<p>The size of it is {formula} in all cases.</p>"), "The size of it is $a^2$ in all cases.");
+}
+
+#[test]
+fn metadata_comes_from_where_it_is() {
+    let head = r#"<meta property="og:site_name" content="The Web"><meta property="og:title" content="Spiders | The Web">
+        <script type="application/ld+json">{"@graph":[{"@type":"NewsArticle","author":[{"name":"A. Weaver"},{"name":"B. Spinner"}],
+        "datePublished":"2026-01-02T03:04:05Z","dateModified":"2026-02-03"}]}</script>"#;
+    let html = page(&format!("<p>{TEXT}</p>")).replace("</head>", &format!("{head}</head>"));
+    let metadata = Page::read(&html, "").metadata();
+    assert_eq!(metadata.title.as_deref(), Some("Spiders"));
+    assert_eq!(metadata.author.as_deref(), Some("A. Weaver; B. Spinner"));
+    assert_eq!(metadata.published.as_deref(), Some("2026-01-02T03:04:05Z"));
+    assert_eq!(metadata.modified.as_deref(), Some("2026-02-03"));
+    assert_eq!(metadata.site_name.as_deref(), Some("The Web"));
+}
+
+#[test]
+fn a_page_without_text_says_nothing() {
+    for html in ["", "<p>", "<script>let x = 1;</script>", "<body><img src=a.png></body>"] {
+        let said = maintext::extract(html.as_bytes(), None, "");
+        assert_eq!((said.text.as_str(), said.confidence), ("", 0.0), "{html}");
+        assert_eq!(Page::read(html, "").markdown(), "", "{html}");
+    }
+}
+
+#[test]
+fn kinds_have_names() {
+    let names: Vec<&str> = Kind::ALL.into_iter().map(Kind::as_str).collect();
+    assert_eq!(names, ["article", "documentation", "product", "forum", "listing", "collection", "service"]);
+}
+
+#[test]
+fn deep_pages_need_no_deep_stack() {
+    for part in [
+        "<div>",
+        "<div>a ",
+        "<b>",
+        "<b>a ",
+        "<a href=x>a",
+        "<ul><li>a",
+        "<blockquote>a",
+        "<table><tr><td>a",
+        "<h2>a<div>",
+        "<dl><dd>a",
+    ] {
+        let html = format!("<body><p>{TEXT}</p>{}", part.repeat(50_000));
+        let page = Page::read(&html, "http://example.com/");
+        assert!(page.markdown().len() + page.text().len() < 4 * html.len(), "{part}");
+    }
+}
