@@ -45,7 +45,9 @@ pub fn run() -> anyhow::Result<()> {
         &["test", "--workspace", "--doc", "--quiet"],
         // A workspace of its own, whose targets have files of the crates: they go along with every change.
         &["check", "--manifest-path", "fuzz/Cargo.toml", "--locked", "--quiet"],
-    ] as [&[&str]; 5]
+        // Other programs get the crates as packages.
+        &["package", "--workspace", "--no-verify", "--allow-dirty", "--quiet"],
+    ] as [&[&str]; 6]
     {
         let command = format!("cargo {}", arguments.join(" "));
         eprintln!("xtask: {command}");
