@@ -285,6 +285,8 @@ pub struct Record {
     pub block_digest: Option<warc::Digest>,
     /// The result of rendering the answer.
     pub rendering: Option<Box<Rendering>>,
+    /// The last exchange says that nothing has changed since the record of this date, at the same URL. It is of a robots.txt.
+    pub unchanged_since: Option<Timestamp>,
     /// The outcome of a URL.
     pub visit: Option<Visit>,
     /// The visit before that, if the URL was visited again.
@@ -318,6 +320,7 @@ impl Record {
             content: None,
             block_digest: None,
             rendering: None,
+            unchanged_since: None,
             visit: None,
             last: None,
             visited: None,

@@ -216,7 +216,10 @@ impl Recorder {
         let mut visit = record.visit;
         // Every page of an application may have the same payload: what a browser showed of it is what counts.
         let is_rendered = record.rendering.as_ref().is_some_and(|rendering| rendering.document.is_ok());
-        let mut earlier = None;
+        let mut earlier = record.unchanged_since.zip(record.exchanges.last()).map(|(at, exchange)| {
+            let original = Original { url: exchange.url.to_string(), at, place: Place::Here };
+            Earlier { original, says: Says::NotModified }
+        });
         if let (Some(visit), Some(exchange)) = (&mut visit, record.exchanges.last()) {
             if visit.outcome == Outcome::NotModified {
                 let original = Original::of(visit, &exchange.url);

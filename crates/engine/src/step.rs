@@ -18,6 +18,7 @@ mod ownership;
 mod places;
 mod prospect;
 mod remembered;
+mod renewal;
 mod robots_txt;
 mod room;
 mod rules;

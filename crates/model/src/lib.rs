@@ -39,6 +39,6 @@ pub use outcome::Outcome;
 pub use past::{Past, Validators};
 pub use rendering::{RenderedDocument, Rendering, Shown};
 pub use resolved::Resolved;
-pub use site::{Aside, RobotsAnswer, RobotsRecord, SiteRecord};
+pub use site::{Aside, Renewal, RobotsAnswer, RobotsRecord, SiteRecord};
 pub use time::Timestamp;
 pub use visit::{ArchiveLocation, Visit};

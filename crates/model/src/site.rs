@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use weburl::Site;
 
-use crate::{Failure, Limit, LimitSet, Timestamp};
+use crate::{Failure, Limit, LimitSet, Timestamp, Validators};
 
 /// The record of a site. It is written with every visit, so delays, back-off, robots rules, budgets and trap
 /// counters survive a restart, and move with the site to another worker.
@@ -84,6 +84,19 @@ pub struct RobotsRecord {
     pub answer: RobotsAnswer,
     /// Its body is truncated at [`crate::Limits::robots_bytes_max`].
     pub is_cut: bool,
+    /// What asks whether it has changed; `None` where only a request without validators tells.
+    pub renewal: Option<Box<Renewal>>,
+}
+
+/// What asks whether a robots.txt has changed, and whether the answer can be trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Renewal {
+    /// The validators of the file.
+    pub validators: Validators,
+    /// The date of the record of the file in the archive.
+    pub recorded_at: Timestamp,
+    /// How many times in a row the server has said that nothing has changed.
+    pub not_modified: u32,
 }
 
 impl RobotsRecord {

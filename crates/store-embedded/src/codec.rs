@@ -6,15 +6,17 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Aside, Candidate, Distance, Failure, FailureKind, Limit, LimitSet, Outcome, Past, PayloadDigest,
-    Position, Purpose, RobotsAnswer, RobotsRecord, Round, SiteRecord, Timestamp, Validators, Via, Visit,
+    ArchiveLocation, Aside, Candidate, Distance, Limit, LimitSet, Outcome, Past, PayloadDigest, Position, Purpose,
+    Renewal, RobotsAnswer, RobotsRecord, Round, SiteRecord, Timestamp, Validators, Via, Visit,
 };
 use store::{Segment, Standing, StoreError, Totals, UrlRecord, VisitSummary};
 use weburl::{CanonicalUrl, Site, UrlKey};
 
 use crate::bytes::{Decoder, Encoder};
 use crate::packed;
+use failure::{decode_failure, encode_failure};
 
+mod failure;
 #[cfg(test)]
 mod tests;
 
@@ -22,8 +24,8 @@ mod tests;
 ///
 /// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue; 3 had no limits
 /// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, and
-/// the counters of shapes in the records of their sites; 5 had one visit of each URL.
-pub(crate) const FORMAT_VERSION: u32 = 6;
+/// the counters of shapes in the records of their sites; 5 had one visit of each URL; 6 kept no validators of a robots.txt.
+pub(crate) const FORMAT_VERSION: u32 = 7;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.
@@ -259,10 +261,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
     let duplicate_kind = if kind == NO_KIND { None } else { Some(kind_of(kind)?) };
     let more = if from.is_at_end() { 0 } else { from.byte()? };
     let content_at = optional(more, HAS_CONTENT_AT, || Ok(Timestamp(from.varint()?)))?;
-    let validators = Validators {
-        etag: optional(more, HAS_ETAG, || Ok(from.text()?.to_owned()))?,
-        last_modified: optional(more, HAS_LAST_MODIFIED, || Ok(from.text()?.to_owned()))?,
-    };
+    let validators = decode_validators(more, &mut from)?;
     let later = optional(more, IS_LATER, || {
         let round = decode_round(&mut from)?;
         let (visits, changes) = (from.narrow()?, from.narrow()?);
@@ -433,6 +432,14 @@ pub(crate) fn encode_robots(record: &RobotsRecord) -> Vec<u8> {
         }
         RobotsAnswer::Failed(failure) => encode_failure(to.byte(ROBOTS_FAILED), failure),
     }
+    if let Some(renewal) = &record.renewal {
+        let Renewal { validators: Validators { etag, last_modified }, recorded_at, not_modified } = &**renewal;
+        to.byte(flag(etag.is_some(), HAS_ETAG) | flag(last_modified.is_some(), HAS_LAST_MODIFIED));
+        [etag, last_modified].into_iter().flatten().for_each(|validator| {
+            to.text(validator);
+        });
+        to.varint(recorded_at.0).varint(u64::from(*not_modified));
+    }
     to.finish()
 }
 
@@ -452,8 +459,24 @@ pub(crate) fn decode_robots(bytes: &[u8]) -> Result<RobotsRecord, StoreError> {
         ROBOTS_FAILED => RobotsAnswer::Failed(decode_failure(&mut from)?),
         _ => return Err(from.damaged("unknown answer")),
     };
+    // Records without it, and those of earlier programs, end before it.
+    let renewal = if from.is_at_end() { None } else { Some(Box::new(decode_renewal(&mut from)?)) };
     from.finish()?;
-    Ok(RobotsRecord { fetched_at, failed_tries, answer, is_cut: matches!(kind, ROBOTS_CUT | ROBOTS_CUT_PACKED) })
+    let is_cut = matches!(kind, ROBOTS_CUT | ROBOTS_CUT_PACKED);
+    Ok(RobotsRecord { fetched_at, failed_tries, answer, is_cut, renewal })
+}
+
+fn decode_renewal(from: &mut Decoder<'_>) -> Result<Renewal, StoreError> {
+    let flags = from.byte()?;
+    let validators = decode_validators(flags, from)?;
+    Ok(Renewal { validators, recorded_at: Timestamp(from.varint()?), not_modified: from.narrow()? })
+}
+
+fn decode_validators(flags: u8, from: &mut Decoder<'_>) -> Result<Validators, StoreError> {
+    Ok(Validators {
+        etag: optional(flags, HAS_ETAG, || Ok(from.text()?.to_owned()))?,
+        last_modified: optional(flags, HAS_LAST_MODIFIED, || Ok(from.text()?.to_owned()))?,
+    })
 }
 
 /// Without the serial number, which is in the key.
@@ -531,50 +554,6 @@ pub(crate) fn decode_progress(bytes: &[u8]) -> Result<Progress, StoreError> {
     from.finish()?;
     let totals = Totals { urls, pending, outcomes, bytes, sites, sitemaps, limits, round, again, pages_of_round };
     Ok(Progress { sequence, seeds, totals })
-}
-
-fn encode_failure(to: &mut Encoder, failure: &Failure) {
-    to.byte(failure_code(failure.kind)).text(&failure.detail);
-}
-
-fn decode_failure(from: &mut Decoder<'_>) -> Result<Failure, StoreError> {
-    let kind = failure_kind(from.byte()?).ok_or_else(|| from.damaged("unknown kind of failure"))?;
-    Ok(Failure { kind, detail: from.text()?.to_owned() })
-}
-
-/// The byte for a kind of failure. Codes are never reused.
-fn failure_code(kind: FailureKind) -> u8 {
-    match kind {
-        FailureKind::NameNotFound => 1,
-        FailureKind::NameServer => 2,
-        FailureKind::AddressDenied => 3,
-        FailureKind::Connect => 4,
-        FailureKind::Tls => 5,
-        FailureKind::Timeout => 6,
-        FailureKind::Disconnected => 7,
-        FailureKind::Protocol => 8,
-        FailureKind::HeadTooLarge => 9,
-        FailureKind::Busy => 10,
-        FailureKind::Internal => 11,
-    }
-}
-
-/// The inverse of [`failure_code`].
-fn failure_kind(code: u8) -> Option<FailureKind> {
-    Some(match code {
-        1 => FailureKind::NameNotFound,
-        2 => FailureKind::NameServer,
-        3 => FailureKind::AddressDenied,
-        4 => FailureKind::Connect,
-        5 => FailureKind::Tls,
-        6 => FailureKind::Timeout,
-        7 => FailureKind::Disconnected,
-        8 => FailureKind::Protocol,
-        9 => FailureKind::HeadTooLarge,
-        10 => FailureKind::Busy,
-        11 => FailureKind::Internal,
-        _ => return None,
-    })
 }
 
 fn url(from: &mut Decoder<'_>) -> Result<CanonicalUrl, StoreError> {

@@ -10,7 +10,7 @@ use weburl::UrlKey;
 
 use crate::known::Applied;
 use crate::numbers::{key, ordered, plain};
-use crate::rows::{More, failure_word, purpose_word};
+use crate::rows::{More, failure_word, purpose_word, renewal_text};
 use crate::session::Parameters;
 use crate::text::{joined, stored};
 
@@ -287,6 +287,7 @@ impl Arguments {
         self.column("r_failure_detail", &rows, |(_, robots)| failed(&robots.answer).map(|(_, detail)| detail));
         self.column("r_body", &rows, |(_, robots)| answered(&robots.answer).map(|(_, body)| body));
         self.column("r_is_cut", &rows, |(_, robots)| robots.is_cut);
+        self.column("r_renewal", &rows, |(_, robots)| renewal_text(robots));
     }
 
     fn seeds(&mut self, batch: &Batch) {

@@ -53,6 +53,12 @@ impl More {
     }
 }
 
+/// What asks whether a robots.txt has changed, as the column `renewal` has it.
+pub(crate) fn renewal_text(robots: &RobotsRecord) -> Option<String> {
+    // Texts and numbers can always be written.
+    robots.renewal.as_ref().and_then(|renewal| serde_json::to_string(renewal).ok())
+}
+
 /// The columns of a row, read from the left to the right.
 pub(crate) struct Columns<'r> {
     table: &'static str,
@@ -271,7 +277,7 @@ impl<'r> Columns<'r> {
         Ok(shapes)
     }
 
-    /// `fetched_at, failed_tries, status, failure, failure_detail, body, is_cut`, all null where nothing is known.
+    /// `fetched_at, failed_tries, status, failure, failure_detail, body, is_cut, renewal`, all null where nothing is known.
     fn robots(&mut self) -> Result<Option<RobotsRecord>, StoreError> {
         let fetched_at: Option<i64> = self.next()?;
         let Some(fetched_at) = fetched_at else { return Ok(None) };
@@ -285,8 +291,10 @@ impl<'r> Columns<'r> {
             (None, Some(failure)) => RobotsAnswer::Failed(failure),
             _ => return Err(self.damaged("neither a status nor a failure")),
         };
+        let renewal = self.next::<Option<String>>()?.map(|text| serde_json::from_str(&text)).transpose();
+        let renewal = renewal.map_err(|_| self.damaged("a renewal that is no JSON"))?;
         let fetched_at = Timestamp(from_plain(fetched_at));
-        Ok(Some(RobotsRecord { fetched_at, failed_tries, answer, is_cut }))
+        Ok(Some(RobotsRecord { fetched_at, failed_tries, answer, is_cut, renewal }))
     }
 }
 

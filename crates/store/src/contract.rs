@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use model::{
     ArchiveLocation, Aside, Candidate, ContentDigest, Distance, Failure, FailureKind, Limit, Outcome, Past,
-    PayloadDigest, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators, Via, Visit, Visited,
+    PayloadDigest, Purpose, Renewal, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators, Via, Visit,
+    Visited,
 };
 use weburl::{CanonicalRules, CanonicalUrl, Site, UrlKey};
 
@@ -451,7 +452,7 @@ fn limits(fixture: &dyn Fixture) {
     let settled = vec![(page("http://a.test/x", 1), trap)];
     let robots = |is_cut| {
         let answer = RobotsAnswer::Status { code: 200, body: Default::default() };
-        let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer, is_cut });
+        let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer, is_cut, renewal: None });
         vec![SiteRecord { robots, ..SiteRecord::new(url("http://a.test/").site()) }]
     };
     let batch = Batch { visits: first.to_vec(), settled, sites: robots(true), ..Batch::default() };

@@ -71,6 +71,7 @@ pub fn numbered(number: u64) -> Batch {
         failed_tries: 0,
         answer,
         is_cut: false,
+        renewal: None,
     });
     let shapes = vec![(u64::MAX - number % 7, u32::try_from(number).expect("few batches")), (number % 3, 8)];
     let site = SiteRecord { pages_fetched: number, shapes, robots, ..SiteRecord::new(page(number, 0, 0).url.site()) };

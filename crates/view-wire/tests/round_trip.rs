@@ -46,7 +46,7 @@ fn store() -> MemoryStore {
     let sites = ["http://a.test/", "https://[2001:db8::1]:444/"].iter().zip(answers).map(|(site, answer)| SiteRecord {
         address: Some([10, 0, 0, 1].into()),
         response_time: Duration::from_nanos(123_456_789_012),
-        robots: Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: true }),
+        robots: Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: true, renewal: None }),
         shapes: vec![(1, 2), (u64::MAX, u32::MAX)],
         aside: Some(Aside { until: Timestamp::MAX, round: 3, reason: failure.clone() }),
         given_up: Some(failure.clone()),

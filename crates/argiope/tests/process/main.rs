@@ -17,6 +17,7 @@ mod followed;
 mod interrupt;
 mod live;
 mod real_documents;
+mod renewed;
 mod replaced;
 mod restored;
 mod settings;

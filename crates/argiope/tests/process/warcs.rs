@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use store::Entry;
-use warc::{Reader, RecordType};
+use warc::{Header, Reader, RecordType};
 
 use crate::binary;
 
@@ -54,6 +54,23 @@ fn check_by_warcio(segments: &[PathBuf]) {
     let failed: Vec<&str> = report.lines().filter(|line| line.contains("failed")).take(10).collect();
     assert!(output.status.success() && failed.is_empty(), "warcio: {failed:?} {}", output.status);
     assert!(report.contains("digest pass"), "warcio checked nothing: {report}");
+}
+
+/// The headers of the responses and revisits of a URL in a crawl's archive.
+pub fn answers_of(dir: &Path, url: &str) -> Vec<Header> {
+    let mut found = Vec::new();
+    for segment in segments(&dir.join("archive")) {
+        let mut reader = Reader::open(&segment, 0).unwrap();
+        while let Some(record) = reader.next_record().unwrap() {
+            let header = record.header().clone();
+            record.finish().unwrap();
+            let is_answer = matches!(header.record_type(), Some(RecordType::Response | RecordType::Revisit));
+            if is_answer && header.target_uri() == Some(url) {
+                found.push(header);
+            }
+        }
+    }
+    found
 }
 
 /// Where the responses of each URL lie: segment and offset.

@@ -122,10 +122,10 @@ impl Answers {
                 self.by_id.insert(id.to_owned(), place);
             }
             let found = SetAside { url, place, is_revisit: kind == Some(RecordType::Revisit) };
-            if found.url.path() == ROBOTS_TXT {
+            // A visit at which nothing had changed has no head.
+            if found.url.path() == ROBOTS_TXT && head.status().is_some() {
                 self.robots.push(found.clone());
             }
-            // A visit at which nothing had changed has no head.
             if head.status().is_some_and(is_final) {
                 self.found.insert(found.url.key(), found);
             }
@@ -226,7 +226,7 @@ impl Answers {
         let body = if matches!(code, 200..=299) { response.body } else { Bytes::new() };
         let answer = RobotsAnswer::Status { code, body };
         let at = exchange.started_at;
-        let robots = RobotsRecord { fetched_at: at, failed_tries: 0, answer, is_cut };
+        let robots = RobotsRecord { fetched_at: at, failed_tries: 0, answer, is_cut, renewal: None };
         let mut record = Record::of(site.key());
         if settings.sitemaps {
             record.found = sitemaps_of(&site, &robots, settings);

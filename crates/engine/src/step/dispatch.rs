@@ -354,12 +354,18 @@ impl State {
     fn ask_for_robots(&mut self, site: SiteKey, group: Group, now: Timestamp) {
         let Some(front) = self.front(site) else { return self.bench.end(group, now) };
         let Some(url) = robots_txt_of(front.state.site()) else { return self.bench.end(group, now) };
+        if front.wants_earlier_robots() {
+            self.ask_for_earlier_robots(site);
+            self.prepare(now, site);
+            return self.bench.end(group, now);
+        }
         front.state.robots_asked();
         if self.has_robots_from_errand(now, site, &url) {
             self.prepare(now, site);
             return self.bench.end(group, now);
         }
-        self.send(site, group, url, (Purpose::Robots, None), TaskKind::Robots);
+        let validators = self.robots_condition(site);
+        self.send(site, group, url, (Purpose::Robots, validators), TaskKind::Robots);
         self.prepare(now, site);
     }
 

@@ -88,7 +88,7 @@ impl State {
         let at = if is_final { at } else { now };
         // It is not asked for again before that.
         let retry_after = (!is_final).then(|| until.since(now));
-        let had = FetchedRobots { file, at, retry_after, exchanges: Vec::new(), is_own: false };
+        let had = FetchedRobots { file, at, retry_after, exchanges: Vec::new(), renewal: None, is_own: false };
         self.robots_had(now, walk.site, had);
         self.prepare(now, walk.site);
     }

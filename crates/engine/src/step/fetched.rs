@@ -36,7 +36,7 @@ impl State {
         }
         let finished_at = outcome.finished_at;
         match asked {
-            TaskKind::Robots => self.robots_fetched(now, site, outcome),
+            TaskKind::Robots => self.robots_fetched(now, site, outcome, is_conditional),
             TaskKind::Truth(_) => self.truth_told(site, &outcome),
             TaskKind::Errand { key, is_counted } => self.errand_fetched(now, (site, group), (key, is_counted), outcome),
             TaskKind::Url(queued) => {

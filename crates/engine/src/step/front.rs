@@ -9,7 +9,7 @@ use weburl::{CanonicalUrl, Site, SiteKey};
 use super::dates::read_record;
 use super::robots_txt::stored_robots;
 use super::shares::domain_of;
-use super::slot::{Front, Leaving, Loading, Reading, Slot, Truth, Weight};
+use super::slot::{Earlier, Front, Leaving, Loading, Reading, Slot, Truth, Weight};
 use super::{Start, State};
 use crate::Command;
 
@@ -218,6 +218,7 @@ impl State {
             names_sitemaps: false,
             resolved_at: now,
             resolve_at: now,
+            earlier_robots: Earlier::default(),
             unreachable: None,
             held: false,
             turns: 0,

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use fetch::robots_elsewhere;
 use frontier::{Failed, Reason, RobotsState, Trouble, Verdict, verdict};
-use model::{Exchange, Failure, FailureKind, FetchOutcome, Fetched, RobotsAnswer, RobotsRecord, Timestamp, Truncation};
+use model::{
+    Exchange, Failure, FailureKind, FetchOutcome, Fetched, Renewal, RobotsAnswer, RobotsRecord, Timestamp, Truncation,
+};
 use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
@@ -47,6 +49,8 @@ pub(super) struct FetchedRobots {
     /// After what time the server that was asked wants to be asked again.
     pub(super) retry_after: Option<Duration>,
     pub(super) exchanges: Vec<Exchange>,
+    /// What a later request sends; `None` where it sends nothing.
+    pub(super) renewal: Option<Box<Renewal>>,
     /// It was asked of the site itself.
     pub(super) is_own: bool,
 }
@@ -55,7 +59,13 @@ impl FetchedRobots {
     /// The record of it.
     pub(super) fn record(&self, is_final: bool) -> RobotsRecord {
         let File { answer, is_cut } = self.file.clone();
-        RobotsRecord { fetched_at: self.at, failed_tries: u32::from(!is_final), answer, is_cut }
+        RobotsRecord {
+            fetched_at: self.at,
+            failed_tries: u32::from(!is_final),
+            answer,
+            is_cut,
+            renewal: self.renewal.clone(),
+        }
     }
 }
 
@@ -81,7 +91,14 @@ pub(super) fn is_large(answer: &RobotsAnswer, settings: &Settings) -> bool {
 
 impl State {
     /// Takes in the end of a site's own request.
-    pub(super) fn robots_fetched(&mut self, now: Timestamp, site: SiteKey, outcome: FetchOutcome) {
+    pub(super) fn robots_fetched(
+        &mut self,
+        now: Timestamp,
+        site: SiteKey,
+        outcome: FetchOutcome,
+        is_conditional: bool,
+    ) {
+        let earlier = self.front(site).and_then(|front| front.earlier_robots.take());
         let own = self.front(site).and_then(|front| robots_txt_of(front.state.site()));
         let redirect = Redirect::of(&outcome).filter(|_| !self.settings.robots_once);
         if let (Some(redirect), Some(own)) = (redirect, &own) {
@@ -95,13 +112,17 @@ impl State {
             Verdict::Retry { retry_after, .. } => retry_after,
             Verdict::Final { .. } => None,
         };
+        let renewal = self.renewal_of(site, &outcome, earlier.as_deref(), is_conditional);
         let is_cut = is_cut(&outcome.fetched, self.settings.limits.robots_bytes_max);
         let FetchOutcome { exchanges, fetched, finished_at: at, .. } = outcome;
-        let file = File { answer: answer_of(fetched, &self.settings), is_cut };
+        let file = match earlier.filter(|_| renewal.as_ref().is_some_and(|renewal| renewal.not_modified > 0)) {
+            Some(earlier) => File { answer: earlier.answer, is_cut: earlier.is_cut },
+            None => File { answer: answer_of(fetched, &self.settings), is_cut },
+        };
         if let Some(own) = own {
             self.answered(now, &own, &file, retry_after);
         }
-        self.robots_had(now, site, FetchedRobots { file, at, retry_after, exchanges, is_own: true });
+        self.robots_had(now, site, FetchedRobots { file, at, retry_after, exchanges, renewal, is_own: true });
     }
 
     /// Takes in the answer, as soon as the rules are read.
@@ -129,7 +150,7 @@ impl State {
         let failure = failure_of(&had.file.answer);
         let record = had.record(is_had);
         let file = record.answer.clone();
-        let FetchedRobots { at, retry_after, exchanges, is_own, .. } = had;
+        let FetchedRobots { at, retry_after, exchanges, renewal, is_own, .. } = had;
         let is_network = is_own && self.is_fault_of_network(now, site, &failure);
         let shares_addresses = self.shares_addresses();
         let Some(front) = self.front(site) else { return };
@@ -167,6 +188,8 @@ impl State {
         site_record.robots = is_kept.then_some(record);
         let mut record = Record::of(site);
         record.exchanges = exchanges;
+        let renewed = renewal.filter(|renewal| renewal.not_modified > 0);
+        record.unchanged_since = renewed.map(|renewal| renewal.recorded_at);
         record.site_record = Some(site_record);
         // What is wanted for the sake of other sites alone may be a site of the crawl later.
         if is_had && !is_network && (self.start != Start::Shared || self.has_more_than_robots_waiting(site)) {

@@ -135,8 +135,10 @@ impl State {
 
     /// Takes in the stored file, and orders its read.
     pub(super) fn rules_found(&mut self, now: Timestamp, site: SiteKey, record: Option<&SiteRecord>) {
-        if !self.front(site).is_some_and(|front| matches!(front.reading, Reading::Stored(_))) {
-            return;
+        match self.front(site).map(|front| &front.reading) {
+            Some(Reading::Stored(_)) => {}
+            Some(Reading::Earlier) => return self.earlier_robots_found(now, site, record),
+            _ => return,
         }
         match record.and_then(|record| record.robots.as_ref()) {
             Some(RobotsRecord { answer: RobotsAnswer::Status { code, body }, .. }) => {
@@ -158,7 +160,7 @@ impl State {
         match reading {
             Reading::Fresh(had) => self.fresh_rules_read(now, site, *had, rules),
             Reading::Stored(turn) => self.stored_rules_read(now, site, turn, rules),
-            Reading::Nothing | Reading::Done => {}
+            Reading::Nothing | Reading::Earlier | Reading::Done => {}
         }
         self.prepare(now, site);
     }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use frontier::{Group, LeftBehind, SiteState};
-use model::{Timestamp, Validators};
+use model::{RobotsRecord, Timestamp, Validators};
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::robots_txt::FetchedRobots;
@@ -36,6 +36,8 @@ pub(super) struct Front {
     pub(super) loading: bool,
     pub(super) resolving: bool,
     pub(super) reading: Reading,
+    /// The robots.txt that a request for a new one refers to.
+    pub(super) earlier_robots: Earlier,
     /// The step records the sitemaps of its robots.txt as soon as the rules are there.
     pub(super) names_sitemaps: bool,
     /// When its name was resolved last.
@@ -106,6 +108,8 @@ pub(super) enum Reading {
     Nothing,
     /// The stored file. The turn of the site's group waits for it, if there is one.
     Stored(Option<Group>),
+    /// The stored file, whose validators a request is to send.
+    Earlier,
     /// A new file. The step records it when its rules are there.
     Fresh(Box<FetchedRobots>),
     /// The rules are there, and the turn that waited for them waits for room.
@@ -124,6 +128,26 @@ impl Reading {
 
     pub(super) fn is_awaited(&self) -> bool {
         matches!(self, Reading::Stored(_) | Reading::Fresh(_))
+    }
+}
+
+/// The robots.txt that a site had before.
+#[derive(Default)]
+pub(super) enum Earlier {
+    /// It was not looked for.
+    #[default]
+    Unread,
+    /// It was, and may be referred to if it is there.
+    Read(Option<Box<RobotsRecord>>),
+}
+
+impl Earlier {
+    /// The file. The next request looks for it again.
+    pub(super) fn take(&mut self) -> Option<Box<RobotsRecord>> {
+        match std::mem::take(self) {
+            Earlier::Unread => None,
+            Earlier::Read(earlier) => earlier,
+        }
     }
 }
 

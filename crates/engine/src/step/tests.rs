@@ -118,8 +118,13 @@ fn what_a_server_asked_for_still_holds() {
     let failing = SiteRecord { failures_in_a_row: 1, ..record(NOW + DAY / 2) };
     assert_eq!(visited_after(failing), (DAY / 2, None));
     let failure = Failure { kind: FailureKind::Busy, detail: String::new() };
-    let robots =
-        RobotsRecord { fetched_at: NOW, failed_tries: 1, answer: RobotsAnswer::Failed(failure), is_cut: false };
+    let robots = RobotsRecord {
+        fetched_at: NOW,
+        failed_tries: 1,
+        answer: RobotsAnswer::Failed(failure),
+        is_cut: false,
+        renewal: None,
+    };
     let no_robots = SiteRecord { robots: Some(robots), ..record(NOW + DAY / 2) };
     assert_eq!(visited_after(no_robots), (DAY / 2, None));
     let far = SiteRecord { failures_in_a_row: 1, ..record(NOW + DAY * 30) };

@@ -1,8 +1,10 @@
 //! Round trips, golden bytes and arbitrary bytes.
 
+use model::{Failure, FailureKind};
 use proptest::prelude::*;
 use weburl::{CanonicalRules, SiteKey};
 
+use super::failure::{failure_code, failure_kind};
 use super::*;
 
 fn url(text: &str) -> CanonicalUrl {
@@ -73,7 +75,7 @@ fn with_shapes(site: &SiteRecord) -> Vec<u8> {
 }
 
 fn robots(answer: RobotsAnswer) -> RobotsRecord {
-    RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: false }
+    RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: false, renewal: None }
 }
 
 fn aside() -> Option<Aside> {

@@ -121,7 +121,7 @@ fn a_batch_with_a_hole_vanishes_whole() {
     let noise: Vec<u8> = (0..4_000u32).flat_map(|n| UrlKey::of("noise", &n.to_string()).url.to_le_bytes()).collect();
     let site = numbered(1).sites.remove(0).site;
     let answer = RobotsAnswer::Status { code: 200, body: noise.into() };
-    let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer, is_cut: false });
+    let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer, is_cut: false, renewal: None });
     let sites = vec![SiteRecord { robots, ..SiteRecord::new(site) }];
     let crashed = Crashed::in_the_middle_of(&Batch { sites, ..Batch::default() });
     let expect = expected(ACKNOWLEDGED);

@@ -169,7 +169,7 @@ CREATE FUNCTION end_commit(
     s_aside_until bigint[], s_aside_round bigint[], s_aside_reason text[], s_aside_detail text[], s_misleads boolean[],
     c_site bigint[], c_shape bigint[], c_count bigint[],
     r_site bigint[], r_fetched_at bigint[], r_failed_tries bigint[], r_status integer[], r_failure text[],
-    r_failure_detail text[], r_body bytea[], r_is_cut boolean[],
+    r_failure_detail text[], r_body bytea[], r_is_cut boolean[], r_renewal text[],
     b_text text[], b_site bigint[], b_url bigint[],
     g_serial bigint[], g_name text[], g_length bigint[])
 RETURNS TABLE (late_site bigint[], late_url bigint[], first_site bigint[], first_url bigint[]) LANGUAGE plpgsql
@@ -283,12 +283,12 @@ BEGIN
     END IF;
     IF cardinality(r_site) > 0 THEN
         -- The records are in a segment that grew. Segments are sealed in their order: what is in one before is lost only with the last.
-        INSERT INTO robots (site_key, fetched_at, failed_tries, status, failure, failure_detail, body, is_cut, segment)
+        INSERT INTO robots (site_key, fetched_at, failed_tries, status, failure, failure_detail, body, is_cut, renewal, segment)
             SELECT r.*, CASE WHEN me <> 0 THEN (SELECT max(g.serial) FROM unnest(g_serial) AS g(serial)) END
-            FROM unnest(r_site, r_fetched_at, r_failed_tries, r_status, r_failure, r_failure_detail, r_body, r_is_cut) AS r
+            FROM unnest(r_site, r_fetched_at, r_failed_tries, r_status, r_failure, r_failure_detail, r_body, r_is_cut, r_renewal) AS r
             ON CONFLICT (site_key) DO UPDATE SET fetched_at = excluded.fetched_at,
                 failed_tries = excluded.failed_tries, status = excluded.status, failure = excluded.failure, failure_detail = excluded.failure_detail,
-                body = excluded.body, is_cut = excluded.is_cut, segment = excluded.segment;
+                body = excluded.body, is_cut = excluded.is_cut, renewal = excluded.renewal, segment = excluded.segment;
     END IF;
     -- Seeds widen the scope. A writer that adds one and then looks for what was excluded (admit) has waited for a writer that excludes at the
     -- moment; and a writer that excludes something after that learns here of the seed.

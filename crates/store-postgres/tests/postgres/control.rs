@@ -91,7 +91,7 @@ fn a_crawl_that_an_earlier_program_paused_stays_paused() {
     let place = Place::on(&server);
     open(&place).set_up(&setup("depth = 3", 20)).expect("set up");
     let earlier = "SET search_path = {};
-        ALTER TABLE crawl DROP in_force, DROP changes, ADD is_paused boolean NOT NULL DEFAULT true;
+        ALTER TABLE robots DROP renewal; ALTER TABLE crawl DROP in_force, DROP changes, ADD is_paused boolean NOT NULL DEFAULT true;
         ALTER TABLE worker DROP changes, DROP is_lost; ALTER TABLE writer DROP committed_at; DROP INDEX site_aside;
         DROP TABLE change; UPDATE meta SET version = 13";
     server.client().batch_execute(&earlier.replace("{}", place.schema.as_str())).expect("the schema");

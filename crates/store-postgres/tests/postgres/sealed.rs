@@ -206,7 +206,8 @@ fn what_is_known_of_a_robots_txt_goes_with_the_segment_of_its_record() {
     let (sealed, open) = (one.next_serial().expect("serial"), one.next_serial().expect("serial"));
     let asked = |url: &CanonicalUrl, serial: u32| {
         let answer = RobotsAnswer::Status { code: 404, body: Default::default() };
-        let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer, is_cut: false });
+        let robots =
+            Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer, is_cut: false, renewal: None });
         let sites = vec![SiteRecord { robots, ..SiteRecord::new(url.site()) }];
         one.commit(&fence, ALL_SEEDS, &Batch { sites, segments: vec![segment(serial)], ..Batch::default() })
             .expect("commit");

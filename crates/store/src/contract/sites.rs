@@ -44,6 +44,11 @@ pub(super) fn records_round_trip(fixture: &dyn Fixture) {
             failed_tries: 1,
             answer: RobotsAnswer::Status { code: 200, body: vec![0xFF; 500 * 1024].into() },
             is_cut: true,
+            renewal: Some(Box::new(Renewal {
+                validators: Validators { etag: Some("\"a\0b\"".to_owned()), last_modified: None },
+                recorded_at: Timestamp(7),
+                not_modified: 3,
+            })),
         }),
         misleads: true,
         pages_fetched: 10,
@@ -89,7 +94,7 @@ pub(super) fn shapes(fixture: &dyn Fixture) {
 pub(super) fn robots_stay(fixture: &dyn Fixture) {
     let store = fixture.open();
     let answer = RobotsAnswer::Failed(Failure { kind: FailureKind::Timeout, detail: "slow".to_owned() });
-    let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: false });
+    let robots = Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: false, renewal: None });
     let with = SiteRecord { robots: robots.clone(), ..SiteRecord::new(url("http://a.test/").site()) };
     let without = SiteRecord { robots: None, pages_fetched: 1, ..with.clone() };
     store.commit(&Batch { sites: vec![with], ..Batch::default() }).expect("commit");

@@ -247,7 +247,7 @@ fn robots_txt_of_another_site() {
         &["resolve the site of http://other.test/robots.txt"],
     );
     let answer = RobotsAnswer::Status { code: 404, body: bytes::Bytes::new() };
-    let robots = Some(RobotsRecord { fetched_at: NOW, failed_tries: 0, answer, is_cut: false });
+    let robots = Some(RobotsRecord { fetched_at: NOW, failed_tries: 0, answer, is_cut: false, renewal: None });
     let record = Some(Box::new(SiteRecord { robots, ..SiteRecord::new(url(OTHER).site()) }));
     arm(
         "the store knows it",
@@ -289,7 +289,7 @@ fn large_robots_txt() {
         &["record of one: 0 found, robots.txt", "wake at 250 ms"],
     );
     let answer = RobotsAnswer::Status { code: 200, body: bytes::Bytes::new() };
-    let robots = Some(RobotsRecord { fetched_at: NOW, failed_tries: 0, answer, is_cut: false });
+    let robots = Some(RobotsRecord { fetched_at: NOW, failed_tries: 0, answer, is_cut: false, renewal: None });
     let record = SiteRecord { robots, ..SiteRecord::new(url(ONE).site()) };
     let stored = || {
         let queue = vec![Queued::first(Candidate::seed(url(ONE)))];

@@ -176,6 +176,7 @@ fn a_crawl_that_does_not_run_says_what_it_would_do() {
         failed_tries: 0,
         answer: RobotsAnswer::Status { code: 404, body: bytes::Bytes::new() },
         is_cut: false,
+        renewal: None,
     };
     let record = SiteRecord { robots: Some(robots), ..SiteRecord::new(url(ONE).site()) };
     let prospect = resumed(settings(), record.clone());

@@ -1,0 +1,100 @@
+//! robots.txt is requested again with its validators.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use crawl::CrawlDir;
+use model::{RobotsAnswer, RobotsRecord, Timestamp};
+use store::Batch;
+use testweb::{Reply, Request, Web};
+use warc::RecordType;
+use weburl::CanonicalUrl;
+
+use crate::binary::{BINARY, Running};
+use crate::served::Served;
+use crate::warcs;
+
+/// The requests for robots.txt: the entity tag that was sent, and the status of the answer.
+type Asked = Arc<Mutex<Vec<(Option<String>, u16)>>>;
+
+/// A site whose robots.txt has its text as entity tag.
+fn served(robots: &Arc<Mutex<String>>, asked: &Asked) -> Served {
+    let (robots, asked) = (robots.clone(), asked.clone());
+    let reply = move |request: &Request| match request.path() {
+        "/robots.txt" => {
+            let text = robots.lock().unwrap().clone();
+            let tag = format!("\"{}\"", text.len());
+            let sent = request.header("if-none-match").map(str::to_owned);
+            let status = if sent.as_ref() == Some(&tag) { 304 } else { 200 };
+            asked.lock().unwrap().push((sent, status));
+            let body = if status == 304 { String::new() } else { text };
+            Reply::new(status).header("Content-Type", "text/plain").header("ETag", tag).body(body)
+        }
+        "/" => Reply::html("<a href=/open>open</a> <a href=/private>private</a>"),
+        path => Reply::html(path.to_owned()),
+    };
+    Served::start(Web::new().site("one.test", testweb::from_fn(reply)))
+}
+
+/// What the state has of the site's robots.txt. Then its term is over.
+fn expire(dir: &Path) -> RobotsRecord {
+    let dir = CrawlDir::at(dir);
+    let store = dir.open_store(&dir.options().unwrap()).unwrap();
+    let site = CanonicalUrl::from_canonical("http://one.test/").unwrap().site().key();
+    let mut record = store.site(site).unwrap().unwrap();
+    let robots = record.robots.clone().unwrap();
+    record.robots = Some(RobotsRecord { fetched_at: Timestamp(0), ..robots.clone() });
+    store.commit(&Batch { sites: vec![record], ..Batch::default() }).unwrap();
+    robots
+}
+
+fn body(robots: &RobotsRecord) -> String {
+    let RobotsAnswer::Status { body, .. } = &robots.answer else { panic!("{robots:?}") };
+    String::from_utf8(body.to_vec()).unwrap()
+}
+
+#[test]
+fn a_304_keeps_the_rules_for_another_term_and_leaves_a_revisit_record() {
+    let rules = "User-agent: *\nDisallow: /private\n";
+    let (robots, asked) = (Arc::new(Mutex::new(rules.to_owned())), Asked::default());
+    let (served, dirs) = (served(&robots, &asked), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let crawl = |arguments: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.arg("crawl").args(arguments).arg("-o").arg(&dir).args(["--delay", "0s", "--no-sitemaps"]);
+        Running::start(command.args(served.flags())).end().expect_code(0)
+    };
+    crawl(&["http://one.test/"]);
+    crawl(&["--again"]);
+    assert_eq!(std::mem::take(&mut *asked.lock().unwrap()), [(None, 200)], "it holds for a day");
+    let first = expire(&dir);
+
+    let tag = format!("\"{}\"", rules.len());
+    for times in 1..=2 {
+        crawl(&["--again"]);
+        assert_eq!(std::mem::take(&mut *asked.lock().unwrap()), [(Some(tag.clone()), 304)], "{times}");
+        let robots = expire(&dir);
+        assert_eq!((body(&robots).as_str(), robots.fetched_at > first.fetched_at), (rules, true));
+        assert_eq!(robots.renewal.map(|renewal| renewal.not_modified), Some(times));
+    }
+    let requests = |path: &str| served.log().iter().filter(|entry| entry.target == path).count();
+    assert_eq!((requests("/private"), requests("/open")), (0, 4));
+    let answers = warcs::answers_of(&dir, "http://one.test/robots.txt");
+    let (original, revisits) = answers.split_first().unwrap();
+    assert_eq!((original.record_type(), revisits.len()), (Some(RecordType::Response), 2));
+    for revisit in revisits {
+        assert_eq!(revisit.record_type(), Some(RecordType::Revisit));
+        assert!(revisit.get("WARC-Profile").is_some_and(|profile| profile.ends_with("server-not-modified")));
+        assert_eq!(revisit.get("WARC-Refers-To-Target-URI"), Some("http://one.test/robots.txt"));
+        assert_eq!(revisit.get("WARC-Refers-To"), original.get("WARC-Record-ID"));
+        assert_eq!(revisit.get("WARC-Refers-To-Date"), original.get("WARC-Date"));
+    }
+
+    // It changes: the new rules count.
+    *robots.lock().unwrap() = "User-agent: *\nDisallow: /open\n".to_owned();
+    crawl(&["--again"]);
+    assert_eq!(std::mem::take(&mut *asked.lock().unwrap()), [(Some(tag), 200)]);
+    assert_eq!((requests("/private"), requests("/open")), (0, 4));
+    Running::start(Command::new(BINARY).arg("check").arg(&dir)).end().expect_code(0);
+}
