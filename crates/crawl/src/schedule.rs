@@ -2,6 +2,7 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -18,8 +19,8 @@ use crate::{Notice, Waits};
 
 /// Entries read from the state at once.
 const ENTRIES_AT_ONCE: usize = 2_048;
-/// Pages of a site from which its rates are learned.
-const SITE_SAMPLE_MAX: usize = 64;
+/// Pages of a site from which its rates are learned: as many as its part of the whole sample, within these limits.
+const SITE_SAMPLE: RangeInclusive<usize> = 64..=4_096;
 /// Pages of one shape among them from which the rates of the shape are learned.
 const SHAPE_SAMPLE_MIN: usize = 4;
 /// Pages of all sites together. Sites whose pages come later in the state count as those of which nothing is known.
@@ -92,13 +93,13 @@ struct LearnedSite {
     prior: Prior,
     /// By shape of path, where some pages of the sample have it.
     of_shapes: BTreeMap<u64, Prior>,
-    /// By how much more a visit must be worth here.
-    factor: f64,
+    /// How often its pages are visited: less often than others, where they want more visits than the delay allows.
+    budget: Budget,
 }
 
 impl LearnedSite {
     /// Learns from a sample how fast pages of a site change, and those of each shape among them.
-    fn new(of_others: &Prior, sample: &[Sampled]) -> Self {
+    fn new(of_others: &Prior, sample: &[Sampled], budget: Budget) -> Self {
         let of = |pages: &[&Sampled]| -> Vec<Seen> { pages.iter().map(|page| page.seen.clone()).collect() };
         let prior = Prior::learn(of_others, &of(&sample.iter().collect::<Vec<_>>()));
         let mut shapes: BTreeMap<u64, Vec<&Sampled>> = BTreeMap::new();
@@ -106,7 +107,7 @@ impl LearnedSite {
         let is_some = |pages: &Vec<&Sampled>| pages.len() >= SHAPE_SAMPLE_MIN && pages.len() < sample.len();
         let of_shapes = shapes.into_iter().filter(|(_, pages)| is_some(pages));
         let of_shapes = of_shapes.map(|(shape, pages)| (shape, Prior::learn(&prior, &of(&pages)))).collect();
-        LearnedSite { prior, of_shapes, factor: 1.0 }
+        LearnedSite { prior, of_shapes, budget }
     }
 
     fn of(&self, shape: u64) -> &Prior {
@@ -250,12 +251,11 @@ impl Schedule {
                 return;
             }
             let age = age.as_secs_f64();
-            let (prior, factor) = learned.of(&entry.candidate.url);
+            let (prior, budget) = learned.of(&entry.candidate.url);
             let belief = Belief::new(prior, &Seen::of(visits));
-            let importance = self.importance_of(entry) / factor;
-            // Whose time came first comes first.
-            let (wait, test) = learned.budget.wait_and_test(&belief, importance);
-            keep(&mut due, Candidate(age - wait, last.key), self.visits);
+            let (wait, test) = budget.wait_and_test(&belief, self.importance_of(entry));
+            // Where more is due than may be visited, all wait longer by the same factor.
+            keep(&mut due, Candidate(age / wait, last.key), self.visits);
             if let Some(test) = test.filter(|test| (test.wait..wait).contains(&age)) {
                 keep(&mut tests, Candidate(test.gain, last.key), tests_max);
             }
@@ -284,6 +284,8 @@ impl Schedule {
     fn learn(&self, view: &dyn CrawlView) -> Result<Learned, StoreError> {
         let (mut samples, mut of_all): (BTreeMap<SiteKey, Sample>, usize) = (BTreeMap::new(), 0);
         let mut others = 0;
+        let sites = usize::try_from(view.totals()?.sites).unwrap_or(usize::MAX);
+        let site_sample_max = (SAMPLE_MAX / sites.max(1)).clamp(*SITE_SAMPLE.start(), *SITE_SAMPLE.end());
         each_page(view, &mut |entry, visits| {
             let site = entry.candidate.url.key().site;
             if of_all >= SAMPLE_MAX && !samples.contains_key(&site) {
@@ -292,7 +294,7 @@ impl Schedule {
             }
             let sample = samples.entry(site).or_default();
             sample.pages += 1;
-            if sample.sampled.len() < SITE_SAMPLE_MAX && of_all < SAMPLE_MAX {
+            if sample.sampled.len() < site_sample_max && of_all < SAMPLE_MAX {
                 of_all += 1;
                 let (seen, importance) = (Seen::of(visits), self.importance_of(entry));
                 sample.sampled.push(Sampled { seen, importance, shape: shape_of(&entry.candidate.url) });
@@ -312,7 +314,7 @@ impl Schedule {
         }];
         let mut of_sites = BTreeMap::new();
         for (site, Sample { pages, sampled }) in samples {
-            let learned = LearnedSite::new(&of_others, &sampled);
+            let learned = LearnedSite::new(&of_others, &sampled, Budget { worth: 0.0, interval: 0.0 });
             let stands_for = pages as f64 / sampled.len().max(1) as f64;
             let pages = sampled.iter().map(|Sampled { seen, importance, shape }| {
                 let belief = Belief::new(learned.of(*shape), seen);
@@ -321,8 +323,8 @@ impl Schedule {
             sites.push(SiteSample { pages: pages.collect(), rate_max });
             of_sites.insert(site, learned);
         }
-        let (budget, factors) = Budget::solve(&sites, self.visits as f64 / self.every.as_secs_f64().max(1e-6));
-        of_sites.values_mut().zip(factors.into_iter().skip(1)).for_each(|(site, factor)| site.factor = factor);
+        let (budget, budgets) = Budget::solve(&sites, self.visits as f64 / self.every.as_secs_f64().max(1e-6));
+        of_sites.values_mut().zip(budgets.into_iter().skip(1)).for_each(|(site, budget)| site.budget = budget);
         Ok(Learned { of_sites, of_others, budget })
     }
 
@@ -344,10 +346,10 @@ impl Schedule {
 }
 
 impl Learned {
-    /// What is known of pages like this one, and by how much more a visit must be worth there.
-    fn of(&self, url: &CanonicalUrl) -> (&Prior, f64) {
+    /// What is known of pages like this one, and how often they are visited.
+    fn of(&self, url: &CanonicalUrl) -> (&Prior, &Budget) {
         let site = self.of_sites.get(&url.key().site);
-        site.map_or((&self.of_others, 1.0), |site| (site.of(shape_of(url)), site.factor))
+        site.map_or((&self.of_others, &self.budget), |site| (site.of(shape_of(url)), &site.budget))
     }
 }
 

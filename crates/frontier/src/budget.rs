@@ -2,7 +2,8 @@
 //!
 //! Each page is visited when the value of a visit reaches `Λ` ([`crate::revisit`]). The smaller `Λ`, the more visits. A site that may not be
 //! asked as often as that comes to has a `Λ` of its own, a greater one: its best pages are visited as often as its delay allows, and the
-//! visits that it cannot have go to other sites.
+//! visits that it cannot have go to other sites. So it has a [`Budget`] of its own: its pages wait longer on average, and what a test tells
+//! helps for longer there.
 
 use crate::revisit::{Belief, Test};
 
@@ -54,11 +55,11 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Finds what visits must be worth where so many are made a second. Gives it for all sites, and the factor for each.
+    /// Finds what visits must be worth where so many are made a second. Gives it for all sites together, and for each.
     #[must_use]
-    pub fn solve(sites: &[SiteSample], visits_per_second: f64) -> (Budget, Vec<f64>) {
-        let pages: f64 = sites.iter().flat_map(|site| &site.pages).map(|page| page.stands_for).sum();
-        let interval = pages.max(1.0) / visits_per_second;
+    pub fn solve(sites: &[SiteSample], visits_per_second: f64) -> (Budget, Vec<Budget>) {
+        let pages = |site: &SiteSample| site.pages.iter().map(|page| page.stands_for).sum::<f64>();
+        let interval = sites.iter().map(pages).sum::<f64>().max(1.0) / visits_per_second;
         let demand = |site: &SiteSample, worth: f64| -> f64 {
             let budget = Budget { worth, interval };
             let rate = |page: &Sampled| page.stands_for / budget.wait(&page.belief, page.importance);
@@ -66,11 +67,15 @@ impl Budget {
         };
         let worth =
             halve(visits_per_second, |worth| sites.iter().map(|site| demand(site, worth).min(site.rate_max)).sum());
-        let factor = |site: &SiteSample| match demand(site, worth) > site.rate_max {
-            true => (halve(SITE_PART * site.rate_max, |worth| demand(site, worth)) / worth).max(1.0),
-            false => 1.0,
+        let budget = Budget { worth, interval };
+        let of_site = |site: &SiteSample| match demand(site, worth) > site.rate_max {
+            true => Budget {
+                worth: halve(SITE_PART * site.rate_max, |worth| demand(site, worth)).max(worth),
+                interval: (pages(site) / site.rate_max).max(interval),
+            },
+            false => budget,
         };
-        (Budget { worth, interval }, sites.iter().map(factor).collect())
+        (budget, sites.iter().map(of_site).collect())
     }
 
     /// How long a page waits from one visit to the next, in seconds.
@@ -139,18 +144,18 @@ mod tests {
         SiteSample { pages: days.iter().map(page).collect(), rate_max }
     }
 
-    fn visits(site: &SiteSample, budget: Budget, factor: f64) -> f64 {
-        site.pages.iter().map(|page| 1.0 / budget.wait(&page.belief, page.importance / factor)).sum()
+    fn visits(site: &SiteSample, budget: Budget) -> f64 {
+        site.pages.iter().map(|page| 1.0 / budget.wait(&page.belief, page.importance)).sum()
     }
 
     #[test]
     fn just_the_visits_of_the_budget_are_made() {
         let sites = [site(&[1.0, 3.0, 10.0, 30.0, 100.0], f64::INFINITY), site(&[0.01, 1_000.0], f64::INFINITY)];
         for per_second in [0.1 / DAY, 1.0 / DAY, 20.0 / DAY] {
-            let (budget, factors) = Budget::solve(&sites, per_second);
-            let all: f64 = sites.iter().map(|site| visits(site, budget, 1.0)).sum();
+            let (budget, of_sites) = Budget::solve(&sites, per_second);
+            let all: f64 = sites.iter().map(|site| visits(site, budget)).sum();
             assert!((all / per_second - 1.0).abs() < 0.01, "{all} {per_second}");
-            assert_eq!(factors, [1.0, 1.0]);
+            assert_eq!(of_sites, [budget, budget]);
         }
     }
 
@@ -158,10 +163,12 @@ mod tests {
     fn a_site_that_may_not_be_asked_so_often_leaves_its_visits_to_others() {
         let days = [1.0, 2.0, 4.0, 8.0, 16.0];
         let sites = [site(&days, 0.2 / DAY), site(&days, f64::INFINITY)];
-        let (budget, factors) = Budget::solve(&sites, 2.0 / DAY);
-        let [slow, other] = [0, 1].map(|n| DAY * visits(&sites[n], budget, factors[n]));
+        let (budget, of_sites) = Budget::solve(&sites, 2.0 / DAY);
+        let [slow, other] = [0, 1].map(|n| DAY * visits(&sites[n], of_sites[n]));
         assert!((slow - SITE_PART * 0.2).abs() < 0.01 && (other - 1.8).abs() < 0.02, "{slow} {other}");
-        assert!(factors[0] > 1.0 && factors[1] == 1.0, "{factors:?}");
+        assert!(of_sites[0].worth > budget.worth && of_sites[1] == budget, "{of_sites:?}");
+        // Its pages wait longer on average: five pages, and a visit in five days.
+        assert!((of_sites[0].interval / DAY - 25.0).abs() < 1e-6, "{of_sites:?}");
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
         while allowed >= 1.0 {
             let page = match parked.pop() {
                 Some(site) => sites[site].1.pop_front(),
-                None => rule.take(),
+                None => rule.take(now, &|site| sites[site].0 >= 1.0),
             };
             let Some(page) = page else { break };
             let (left, waiting) = &mut sites[web.sites[page] as usize];

@@ -1,18 +1,18 @@
 //! Rules that choose the next page.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use frontier::budget::{Budget, Sampled, SiteSample, Tests};
-use frontier::calendar::Calendar;
+use frontier::calendar::{Calendar, Due};
 use frontier::revisit::{Belief, Prior, Seen};
 
 use super::web::Web;
 
 /// A rule that chooses.
 pub trait Rule {
-    /// The page that it visits next.
-    fn take(&mut self) -> Option<usize>;
+    /// The page that it visits next. Sites that are not open have had the visits that their delay allows.
+    fn take(&mut self, now: f64, is_open: &dyn Fn(usize) -> bool) -> Option<usize>;
     /// The page was visited, so many seconds after the visit before, and was so.
     fn visited(&mut self, page: usize, now: f64, seconds: f64, has_changed: bool);
     /// Whether it begins again with all pages, also with those that it gave and that could not be visited.
@@ -38,7 +38,7 @@ impl Intervals {
 }
 
 impl Rule for Intervals {
-    fn take(&mut self) -> Option<usize> {
+    fn take(&mut self, _now: f64, _is_open: &dyn Fn(usize) -> bool) -> Option<usize> {
         self.due.pop().map(|Reverse((_, page))| page)
     }
 
@@ -54,8 +54,9 @@ pub struct Ours<'a> {
     web: &'a Web,
     per_second: f64,
     calendar: Calendar,
-    budget: Budget,
-    factors: Vec<f64>,
+    /// The sites that want more visits than their delay allows.
+    full: BTreeMap<u32, FullSite>,
+    budgets: Vec<Budget>,
     seen: Vec<Seen>,
     prior: Prior,
     visited_at: Vec<f64>,
@@ -66,8 +67,23 @@ pub struct Ours<'a> {
     tests: Tests,
 }
 
+/// A site that wants more visits than its delay allows has a clock of its own. It goes on with the visits that the site has, so all its pages
+/// wait longer by the same factor.
+struct FullSite {
+    /// When its calendar began.
+    began: f64,
+    calendar: Calendar,
+}
+
+impl FullSite {
+    /// The page that is due first, unless the site's clock is ahead.
+    fn take(&mut self, now: f64) -> Option<Due> {
+        if self.began + f64::from(self.calendar.now()) > now { None } else { self.calendar.take() }
+    }
+}
+
 /// Pages from which it learns what all are like.
-const SAMPLE: usize = 2_048;
+const SAMPLE: usize = 8_192;
 
 impl<'a> Ours<'a> {
     pub fn new(web: &'a Web, per_second: f64, knows: bool) -> Self {
@@ -76,8 +92,8 @@ impl<'a> Ours<'a> {
             web,
             per_second,
             calendar: Calendar::default(),
-            budget: Budget { worth: 0.0, interval: 0.0 },
-            factors: Vec::new(),
+            full: BTreeMap::new(),
+            budgets: Vec::new(),
             seen: vec![Seen::default(); pages],
             prior: Prior::default(),
             visited_at: vec![0.0; pages],
@@ -108,23 +124,27 @@ impl<'a> Ours<'a> {
                 Sampled { belief: self.belief(page), importance: self.web.importances[page], stands_for: every as f64 };
             sites[self.web.sites[page] as usize].pages.push(sampled);
         }
-        (self.budget, self.factors) = Budget::solve(&sites, self.per_second);
-        self.calendar = Calendar::default();
+        let (of_all, budgets) = Budget::solve(&sites, self.per_second);
+        let full = (0..).zip(&budgets).filter(|(_, budget)| budget.worth > of_all.worth);
+        self.full = full.map(|(site, _)| (site, FullSite { began: now, calendar: Calendar::default() })).collect();
+        (self.calendar, self.budgets) = (Calendar::default(), budgets);
         (0..pages).for_each(|page| self.put(page, now - self.visited_at[page]));
     }
 
     fn put(&mut self, page: usize, age: f64) {
         let site = self.web.sites[page];
-        let importance = self.web.importances[page] / self.factors[site as usize];
         let belief = self.belief(page);
-        let wait = self.tests.wait(&self.budget, &belief, importance);
-        self.calendar.put(page as u64, site, (wait - age).max(0.0) as u32);
+        let wait = self.tests.wait(&self.budgets[site as usize], &belief, self.web.importances[page]);
+        let calendar = self.full.get_mut(&site).map_or(&mut self.calendar, |full| &mut full.calendar);
+        calendar.put(page as u64, site, (wait - age).max(0.0) as u32);
     }
 }
 
 impl Rule for Ours<'_> {
-    fn take(&mut self) -> Option<usize> {
-        self.calendar.take().map(|due| due.url as usize)
+    fn take(&mut self, now: f64, is_open: &dyn Fn(usize) -> bool) -> Option<usize> {
+        let mut full = self.full.iter_mut().filter(|(site, _)| is_open(**site as usize));
+        let of_full = full.find_map(|(_, site)| site.take(now));
+        of_full.or_else(|| self.calendar.take()).map(|due| due.url as usize)
     }
 
     fn visited(&mut self, page: usize, now: f64, seconds: f64, has_changed: bool) {
