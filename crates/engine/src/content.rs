@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use compact_str::CompactString;
 use extract::html::dom::Document;
 use extract::media_type::{self, MediaType};
-use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passages, robots_tag, sitemap};
+use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passages, robots_tag, sitemap, wording};
 use foldhash::HashMap;
 use frontier::Features;
 use maintext::MainText;
@@ -45,6 +45,8 @@ pub struct Content {
     pub limits: LimitSet,
     /// The content that only the rendered page shows; `None` if it was not rendered or led elsewhere.
     pub gained: Option<Shown>,
+    /// What the page says, where that decides whether it has changed.
+    pub wording: Option<u64>,
     /// The features that decide whether it brings something new; `None` for pages whose text is not read.
     pub features: Option<Box<Features>>,
     /// Its values for the dataset, if the crawl writes one.
@@ -183,7 +185,8 @@ fn look_into_document(
     };
     if !settings.details {
         limits.link_text_bytes_max = 0;
-        limits.text_bytes_max = if settings.render.is_some() { limits.text_bytes_max } else { 0 };
+        let is_text_read = settings.render.is_some() || settings.changes_in_text;
+        limits.text_bytes_max = if is_text_read { limits.text_bytes_max } else { 0 };
         limits.images_max = if settings.images { limits.images_max } else { 0 };
     }
     let rendered = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref().ok());
@@ -233,6 +236,9 @@ fn look_into_document(
         shown,
         scripting: html.scripting,
     };
+    if settings.changes_in_text {
+        content.wording = wording::of_page(html.title.as_deref(), &html.text);
+    }
     if settings.details {
         let details = time(Stage::Describe, || {
             let (passages, simhash) = passages::with_fingerprint(&html.text);

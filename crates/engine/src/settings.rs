@@ -120,6 +120,8 @@ pub struct Settings {
     pub keep: Option<Keep>,
     /// Which pages are rendered; `None` without a browser.
     pub render: Option<RenderMode>,
+    /// A page has changed only if its words have.
+    pub changes_in_text: bool,
     /// Fetch the images of pages, from any site.
     pub images: bool,
     /// Every exchange is recorded in an archive.

@@ -20,6 +20,7 @@ pub mod robots_tag;
 pub mod simhash;
 pub mod sitemap;
 pub mod srcset;
+pub mod wording;
 
 mod blocks;
 mod collapse;

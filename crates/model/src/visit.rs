@@ -66,6 +66,8 @@ pub struct Visit {
     pub content_url: Option<String>,
     /// The validators of the content.
     pub validators: Validators,
+    /// What the page says, where a change of its text is what counts as a change (`extract::wording`).
+    pub wording: Option<u64>,
     /// A summary of the earlier visits.
     pub past: Past,
 }
@@ -97,6 +99,7 @@ impl Visit {
             content_at: None,
             content_url: None,
             validators: Validators::default(),
+            wording: None,
             past: Past::default(),
         }
     }
@@ -114,10 +117,13 @@ impl Visit {
         self.outcome = Outcome::Duplicate;
     }
 
-    /// Whether the payload equals that of `earlier`, byte for byte.
+    /// Whether the content equals that of `earlier`: byte for byte, or word for word where both have their wording.
     #[must_use]
     pub fn has_content_of(&self, earlier: &Visit) -> bool {
-        self.outcome == Outcome::NotModified || (self.digest, self.length) == (earlier.digest, earlier.length)
+        let says_the_same = self.wording.is_some() && self.wording == earlier.wording;
+        says_the_same
+            || self.outcome == Outcome::NotModified
+            || (self.digest, self.length) == (earlier.digest, earlier.length)
     }
 
     /// The kind of a fetched page, be its content new or repeated: `html` or `binary`; `None` without success.

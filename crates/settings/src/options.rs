@@ -245,6 +245,10 @@ pub struct Options {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "always", value_name = "WHEN", help_heading = "Fetching")]
     pub deny_private: Option<DenyPrivateOption>,
 
+    /// In later rounds a page has changed only if its words have; numbers, words with digits and markup do not count
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Fetching")]
+    pub changes_in_text: Option<bool>,
+
     // --- recording ---
     /// Keep only PDF, Word and PowerPoint among non-text responses, and the types in --content-types [default: keep everything]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]

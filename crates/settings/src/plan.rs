@@ -112,6 +112,7 @@ impl Plan {
             remembered_urls_max: engine::settings::REMEMBERED_URLS_MAX,
             links_at_once: engine::settings::LINKS_AT_ONCE,
             ignore_nofollow: switches.ignore_nofollow,
+            changes_in_text: switches.changes_in_text,
             keep: keep(&options, switches.documents, switches.images)?,
             render: render_mode(options.render.as_deref().unwrap_or_default())?,
             images: switches.images,

@@ -304,6 +304,7 @@ impl Scenario {
             // Not drawn either. Often so few that nearly every page is judged in parts.
             links_at_once: LINKS_AT_ONCE[usize::try_from(self.seed % 7 % 3).unwrap_or_default()],
             ignore_nofollow: false,
+            changes_in_text: false,
             keep: None,
             images: false,
             render: None,

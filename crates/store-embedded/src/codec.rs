@@ -200,13 +200,14 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
     if !visit.limits.is_empty() {
         to.varint(visit.limits.bits());
     }
-    let Visit { round, content_at, content_url, validators, past, .. } = visit;
+    let Visit { round, content_at, content_url, validators, wording, past, .. } = visit;
     let is_later = *round > 1 || *past != Past::default();
     let more = flag(content_at.is_some(), HAS_CONTENT_AT)
         | flag(validators.etag.is_some(), HAS_ETAG)
         | flag(validators.last_modified.is_some(), HAS_LAST_MODIFIED)
         | flag(is_later, IS_LATER)
-        | flag(content_url.is_some(), HAS_CONTENT_URL);
+        | flag(content_url.is_some(), HAS_CONTENT_URL)
+        | flag(wording.is_some(), HAS_WORDING);
     if visit.duplicate_kind.is_some() || more > 0 {
         to.byte(visit.duplicate_kind.map_or(NO_KIND, Outcome::code));
     }
@@ -225,6 +226,9 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
         if let Some(content_url) = content_url {
             to.text(content_url);
         }
+        if let Some(wording) = wording {
+            to.fixed(&wording.to_be_bytes());
+        }
     }
     to.finish()
 }
@@ -236,6 +240,7 @@ const HAS_ETAG: u8 = 1 << 1;
 const HAS_LAST_MODIFIED: u8 = 1 << 2;
 const IS_LATER: u8 = 1 << 3;
 const HAS_CONTENT_URL: u8 = 1 << 4;
+const HAS_WORDING: u8 = 1 << 5;
 
 /// The visit of the URL `key`, its outlinks left empty.
 pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreError> {
@@ -271,6 +276,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
     })?;
     let (round, past) = later.unwrap_or((1, Past::default()));
     let content_url = optional(more, HAS_CONTENT_URL, || Ok(from.text()?.to_owned()))?;
+    let wording = optional(more, HAS_WORDING, || from.fixed().map(u64::from_be_bytes))?;
     from.finish()?;
     Ok(Visit {
         key,
@@ -294,6 +300,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         round,
         content_at,
         content_url,
+        wording,
         validators,
         past,
     })

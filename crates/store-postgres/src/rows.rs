@@ -32,24 +32,27 @@ pub(crate) struct More {
     past: Past,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     content_url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wording: Option<u64>,
 }
 
 impl More {
     /// As the column has it; `None` where there is nothing of it.
     pub(crate) fn of(visit: &Visit) -> Option<String> {
-        let Visit { validators, past, content_url, .. } = visit;
-        if validators.is_empty() && *past == Past::default() && content_url.is_none() {
+        let Visit { validators, past, content_url, wording, .. } = visit;
+        if validators.is_empty() && *past == Past::default() && content_url.is_none() && wording.is_none() {
             return None;
         }
-        let more = More { validators: validators.clone(), past: past.clone(), content_url: content_url.clone() };
+        let (validators, past, content_url) = (validators.clone(), past.clone(), content_url.clone());
+        let more = More { validators, past, content_url, wording: *wording };
         // Texts, numbers and flags can always be written.
         serde_json::to_string(&more).ok()
     }
 
     /// The visit with what the column has.
     fn read(text: &str, visit: Visit) -> Result<Visit, serde_json::Error> {
-        let More { validators, past, content_url } = serde_json::from_str(text)?;
-        Ok(Visit { validators, past, content_url, ..visit })
+        let More { validators, past, content_url, wording } = serde_json::from_str(text)?;
+        Ok(Visit { validators, past, content_url, wording, ..visit })
     }
 }
 
@@ -189,6 +192,7 @@ impl<'r> Columns<'r> {
             round: self.narrow::<i32, _>()?,
             content_at: self.next::<Option<i64>>()?.map(|at| Timestamp(from_plain(at))),
             content_url: None,
+            wording: None,
             validators: Validators::default(),
             past: Past::default(),
         };

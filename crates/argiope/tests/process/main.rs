@@ -29,3 +29,4 @@ mod ui;
 mod unwritten;
 mod usage;
 mod watches;
+mod worded;

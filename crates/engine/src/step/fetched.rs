@@ -174,6 +174,7 @@ impl State {
             length: content.length,
             digest: content.digest,
             limits: verdict::limits_reached(&fetch.fetched, source.purpose).union(content.limits),
+            wording: content.wording,
             at: fetched_at(&fetch).unwrap_or_else(|| self.dates.of(fetch.finished_at)),
             attempts: ended.attempts,
             judged_at: source.distance(),

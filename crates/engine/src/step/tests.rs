@@ -64,6 +64,7 @@ pub(crate) fn settings() -> Settings {
         remembered_urls_max: 100,
         links_at_once: 4_096,
         ignore_nofollow: false,
+        changes_in_text: false,
         keep: None,
         render: None,
         images: false,

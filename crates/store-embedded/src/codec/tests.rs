@@ -207,8 +207,9 @@ fn records_read_back() {
     let no_kind = Visit { duplicate_kind: None, ..later_visit() };
     let with_etag = Validators { last_modified: None, ..later_visit().validators };
     let first = Visit { content_at: None, validators: with_etag, ..full_visit() };
+    let worded = Visit { wording: Some(7), ..later_visit() };
     let elsewhere = Visit { content_url: Some("http://elsewhere.test/".to_owned()), ..later_visit() };
-    for visit in [later_visit(), no_kind, first, elsewhere] {
+    for visit in [later_visit(), no_kind, first, elsewhere, worded] {
         assert_eq!(decode_visit(visit.key, &encode_visit(&visit)).expect("visit"), visit);
     }
     let summary = full_url().visit.map(|visit| VisitSummary { round: 300, ..visit });
