@@ -83,16 +83,9 @@ pub(crate) fn name_of(host: &Host) -> String {
     }
 }
 
-/// As libpq: a password that others of this machine can read is none.
-#[cfg(unix)]
+/// As libpq: a password that others of this machine can read is none. A symbolic link to the file is followed.
 fn is_private(file: &File) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o077 == 0)
-}
-
-#[cfg(not(unix))]
-fn is_private(_: &File) -> bool {
-    true
+    file.metadata().is_ok_and(|metadata| metadata.is_file()) && fresh::is_private(file).unwrap_or(false)
 }
 
 /// Host, port, database and user, as a password file names them.

@@ -7,7 +7,7 @@ mod temporary;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 pub use temporary::Temporary;
@@ -18,9 +18,13 @@ pub use temporary::Temporary;
 /// # Errors
 /// What has the name cannot be removed, or somebody else creates the file at the same time.
 pub fn create(path: &Path) -> io::Result<File> {
+    create_with(&mut OpenOptions::new(), path)
+}
+
+fn create_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => OpenOptions::new().read(true).write(true).create_new(true).open(path),
+        _ => options.read(true).write(true).create_new(true).open(path),
     }
 }
 
@@ -46,6 +50,31 @@ pub fn open_or_create(path: &Path) -> io::Result<File> {
 /// As [`open`].
 pub fn open_to_read(path: &Path) -> io::Result<File> {
     open(OpenOptions::new().read(true), path)
+}
+
+/// Opens a secret: a file that only its owner can read.
+///
+/// # Errors
+/// As [`open`]; or others can read it.
+pub fn open_secret(path: &Path) -> io::Result<File> {
+    let file = open_to_read(path)?;
+    if is_private(&file)? { Ok(file) } else { Err(refused("others of this machine can read it: `chmod 600` it")) }
+}
+
+/// Creates a secret as [`create`] creates a file.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_secret(path: &Path) -> io::Result<File> {
+    create_with(OpenOptions::new().mode(0o600), path)
+}
+
+/// Whether only its owner can read a file.
+///
+/// # Errors
+/// Its permissions cannot be read.
+pub fn is_private(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.permissions().mode() & 0o077 == 0)
 }
 
 /// Opens a file that is there to write to it; its content stays.
@@ -122,6 +151,25 @@ mod tests {
         symlink(at("nothing"), at("mark")).expect("a link");
         assert!(open_or_create(&at("mark")).is_err() && !at("nothing").exists());
         assert_eq!(fs::read_to_string(at("mine")).expect("a file"), "precious");
+    }
+
+    #[test]
+    fn a_secret_is_for_its_owner_alone() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("secret");
+        for before in [None, Some("with another mode")] {
+            if let Some(text) = before {
+                fs::write(&path, text).expect("written");
+                fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).expect("set");
+            }
+            create_secret(&path).expect("created").write_all(b"s3cret").expect("written");
+            assert!(is_private(&open_secret(&path).expect("ours")).expect("a mode"));
+        }
+        for mode in [0o640, 0o604, 0o620] {
+            fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("set");
+            let error = open_secret(&path).expect_err("refused").to_string();
+            assert_eq!(error, "others of this machine can read it: `chmod 600` it");
+        }
     }
 
     #[test]

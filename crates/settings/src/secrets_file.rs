@@ -1,11 +1,11 @@
 //! The secrets of a crawl in its directory: a file that only its owner reads. Only a resumed crawl needs it.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use weburl::{Site, UserInfo};
 
@@ -170,15 +170,11 @@ impl Secrets {
     /// # Errors
     /// It cannot be read, is a symbolic link or no regular file, or others can read it.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let file = match fresh::open_to_read(path) {
+        let file = match fresh::open_secret(path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Secrets::default()),
             Err(error) => return Err(error).with_context(|| path.display().to_string()),
         };
-        let metadata = file.metadata().with_context(|| path.display().to_string())?;
-        if is_open_to_others(&metadata) {
-            bail!("{}: others of this machine can read it: `chmod 600` it", path.display());
-        }
         let mut text = String::new();
         (&file).take(BYTES_MAX).read_to_string(&mut text).with_context(|| path.display().to_string())?;
         Secrets::from_text(&text).with_context(|| path.display().to_string())
@@ -195,13 +191,7 @@ impl Secrets {
         let text = format!("{HEADER}{}", self.to_text()?);
         let write = || -> std::io::Result<()> {
             let temporary = temporary(path);
-            // What a process left that was killed; the name is made again, never what lies there opened.
-            if let Err(error) = std::fs::remove_file(&temporary)
-                && error.kind() != std::io::ErrorKind::NotFound
-            {
-                return Err(error);
-            }
-            let mut file = create(&temporary)?;
+            let mut file = fresh::create_secret(&temporary)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
             std::fs::rename(&temporary, path)?;
@@ -215,26 +205,4 @@ impl Secrets {
 #[must_use]
 pub fn temporary(path: &Path) -> PathBuf {
     path.with_extension("toml.tmp")
-}
-
-#[cfg(unix)]
-fn create(path: &Path) -> std::io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
-}
-
-#[cfg(not(unix))]
-fn create(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
-}
-
-#[cfg(unix)]
-fn is_open_to_others(metadata: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o077 != 0
-}
-
-#[cfg(not(unix))]
-fn is_open_to_others(_: &std::fs::Metadata) -> bool {
-    false
 }

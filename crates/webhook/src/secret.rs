@@ -34,13 +34,8 @@ impl Secret {
     /// The file cannot be read, others can read it, or it holds no text or too long a one.
     pub fn read(path: &Path) -> Result<Self, WebhookError> {
         let failed = |source| WebhookError::File { path: path.to_owned(), source };
-        let file = fresh::open_to_read(path).map_err(failed)?;
-        let metadata = file.metadata().map_err(failed)?;
-        if is_open_to_others(&metadata) {
-            let path = path.display();
-            return Err(WebhookError::Secret(format!("{path}: others of this machine can read it: `chmod 600` it")));
-        }
-        if metadata.len() > BYTES_MAX {
+        let file = fresh::open_secret(path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.len() > BYTES_MAX {
             return Err(WebhookError::Secret(format!("{}: it has more than {BYTES_MAX} bytes", path.display())));
         }
         let mut text = String::new();
@@ -59,17 +54,6 @@ impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(***)")
     }
-}
-
-#[cfg(unix)]
-fn is_open_to_others(metadata: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o077 != 0
-}
-
-#[cfg(not(unix))]
-fn is_open_to_others(_: &std::fs::Metadata) -> bool {
-    false
 }
 
 #[cfg(all(test, unix))]

@@ -50,7 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("against", &["archive", "fresh", "model", "sort", "warc"]),
     ("store-embedded", &["fresh", "model", "stages", "store", "weburl"]),
     ("coordination", &["model", "store", "weburl"]),
-    ("database", &[]),
+    ("database", &["fresh"]),
     ("store-postgres", &["coordination", "database", "model", "stages", "store", "weburl"]),
     ("api", &[]),
     ("fetch", &["model", "stages", "weburl"]),
