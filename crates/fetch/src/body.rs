@@ -12,6 +12,7 @@ use crate::coding::Decoder;
 use crate::connection::Connection;
 use crate::pace::Pace;
 use crate::pieces::Pieces;
+use crate::room::Room;
 
 /// A body is decoded in steps of this size.
 const STEP_BYTES: usize = 16 * 1024;
@@ -225,25 +226,23 @@ impl Collector {
         };
         let kept = self.share.finish(self.payload.len() + self.body.len());
         let payload = held(self.payload.into_whole(), kept.clone());
-        let body = if self.coded { held(self.body, kept) } else { payload.clone() };
+        let body = if self.coded { held(self.body.into(), kept) } else { payload.clone() };
         Collected { payload, body, truncated, notes: self.notes, is_undecoded: self.is_undecoded }
     }
 }
 
 /// Bytes that give their part of the budget back when the last who holds them lets go.
-fn held(mut bytes: Vec<u8>, kept: Arc<Kept>) -> Bytes {
-    struct Held(Vec<u8>, #[expect(dead_code, reason = "held, not read")] Arc<Kept>);
+fn held(mut bytes: Room, kept: Arc<Kept>) -> Bytes {
+    struct Held(Room, #[expect(dead_code, reason = "held, not read")] Arc<Kept>);
     impl AsRef<[u8]> for Held {
         fn as_ref(&self) -> &[u8] {
-            &self.0
+            self.0.as_slice()
         }
     }
-    if bytes.is_empty() {
+    if bytes.as_slice().is_empty() {
         return Bytes::new();
     }
-    if bytes.capacity() - bytes.len() > bytes.len() / 4 {
-        bytes.shrink_to_fit();
-    }
+    bytes.shrink();
     Bytes::from_owner(Held(bytes, kept))
 }
 

@@ -37,6 +37,7 @@ mod proxy;
 mod race;
 mod replayed;
 mod request;
+mod room;
 mod route;
 mod tls;
 mod wanted;

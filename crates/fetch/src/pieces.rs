@@ -3,15 +3,20 @@
 //! A crawl waits for many bodies at once. In one buffer each they would be moved whenever it is full, or take the room of what is
 //! still to come; in pieces they take little more than what is there.
 
+use crate::room::{MAPPED_BYTES_MIN, Room};
+
 /// The least room of a piece, except the last one if the end is known.
 const PIECE_BYTES_MIN: usize = 4 * 1024;
+
+/// The same once a body is large. It takes memory as it is filled.
+const LARGE_PIECE_BYTES_MIN: usize = 1 << 20;
 
 /// The bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
-    whole: Vec<u8>,
+    whole: Room,
     /// What follows. All are full but the last.
-    rest: Vec<Vec<u8>>,
+    rest: Vec<Room>,
     length: usize,
 }
 
@@ -27,16 +32,16 @@ impl Pieces {
 
     /// Appends `bytes`, after which `left` more are known to come.
     pub(crate) fn append(&mut self, bytes: &[u8], left: Option<u64>) {
-        let room = self.rest.last().map_or(0, |last| last.capacity() - last.len());
+        let room = self.rest.last().map_or(0, Room::left);
         let (fitting, beyond) = bytes.split_at(room.min(bytes.len()));
         if let Some(last) = self.rest.last_mut() {
-            last.extend_from_slice(fitting);
+            last.append(fitting);
         }
         if !beyond.is_empty() {
             let left = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
-            let room = PIECE_BYTES_MIN.min(beyond.len().saturating_add(left)).max(beyond.len());
-            let mut piece = Vec::with_capacity(room);
-            piece.extend_from_slice(beyond);
+            let least = if self.length < MAPPED_BYTES_MIN { PIECE_BYTES_MIN } else { LARGE_PIECE_BYTES_MIN };
+            let mut piece = Room::with_capacity(least.min(beyond.len().saturating_add(left)).max(beyond.len()));
+            piece.append(beyond);
             self.rest.push(piece);
         }
         self.length += bytes.len();
@@ -45,12 +50,12 @@ impl Pieces {
     /// Forgets what is beyond so many bytes.
     pub(crate) fn truncate(&mut self, length: usize) {
         while self.length > length {
-            let beyond = self.length - length;
             let last = self.rest.last_mut().unwrap_or(&mut self.whole);
-            let forgotten = beyond.min(last.len());
-            last.truncate(last.len() - forgotten);
-            self.length -= forgotten;
-            if last.is_empty() {
+            let before = last.as_slice().len();
+            last.truncate(before.saturating_sub(self.length - length));
+            let after = last.as_slice().len();
+            self.length -= before - after;
+            if after == 0 {
                 self.rest.pop();
             }
         }
@@ -59,22 +64,27 @@ impl Pieces {
     /// All of it, in one piece.
     pub(crate) fn whole(&mut self) -> &[u8] {
         self.join();
-        &self.whole
+        self.whole.as_slice()
     }
 
     /// All of it.
-    pub(crate) fn into_whole(mut self) -> Vec<u8> {
+    pub(crate) fn into_whole(mut self) -> Room {
         self.join();
         self.whole
     }
 
     fn join(&mut self) {
-        if self.whole.is_empty() && self.rest.len() == 1 {
+        if self.whole.as_slice().is_empty() && self.rest.len() == 1 {
             self.whole = self.rest.pop().unwrap_or_default();
         }
-        self.whole.reserve(self.length - self.whole.len());
+        if self.whole.capacity() < self.length {
+            // Twice as much as before, so that a body that is read in steps is not moved at each.
+            let mut larger = Room::with_capacity(self.length.max(2 * self.whole.as_slice().len()));
+            larger.append(self.whole.as_slice());
+            self.whole = larger;
+        }
         for piece in self.rest.drain(..) {
-            self.whole.extend_from_slice(&piece);
+            self.whole.append(piece.as_slice());
         }
     }
 }
@@ -86,7 +96,7 @@ mod tests {
     use super::*;
 
     fn room(pieces: &Pieces) -> usize {
-        pieces.whole.capacity() + pieces.rest.iter().map(Vec::capacity).sum::<usize>()
+        pieces.whole.capacity() + pieces.rest.iter().map(Room::capacity).sum::<usize>()
     }
 
     #[test]
@@ -103,12 +113,30 @@ mod tests {
     }
 
     #[test]
+    fn a_large_body_comes_in_few_pieces_of_pages() {
+        for left in [None, Some(0)] {
+            let mut pieces = Pieces::default();
+            let body: Vec<u8> = (0..10_000_000_u32).map(|n| (n >> 3) as u8).collect();
+            for (n, bytes) in body.chunks(50_000).enumerate() {
+                pieces.append(bytes, left.map(|left| left + (body.len() - (n + 1) * 50_000) as u64));
+            }
+            assert!(pieces.rest.len() < 20, "{}", pieces.rest.len());
+            let mapped = pieces.rest.iter().filter(|piece| matches!(piece, Room::Mapped(_))).count();
+            assert!(mapped >= 9, "{mapped}");
+            assert!(matches!(pieces.whole, Room::Heap(_)));
+            let whole = pieces.into_whole();
+            assert!(matches!(whole, Room::Mapped(_)) && whole.capacity() == body.len());
+            assert!(whole.as_slice() == body);
+        }
+    }
+
+    #[test]
     fn what_came_at_once_is_not_moved() {
         let mut pieces = Pieces::default();
         pieces.append(&[b'x'; 30_000], Some(0));
-        let place = pieces.rest[0].as_ptr();
+        let place = pieces.rest[0].as_slice().as_ptr();
         let whole = pieces.into_whole();
-        assert_eq!((whole.as_ptr(), whole.capacity()), (place, 30_000));
+        assert_eq!((whole.as_slice().as_ptr(), whole.capacity()), (place, 30_000));
     }
 
     proptest! {
@@ -127,7 +155,8 @@ mod tests {
                 expect.truncate(length);
                 prop_assert_eq!((pieces.len(), pieces.is_empty()), (expect.len(), expect.is_empty()));
             }
-            prop_assert_eq!(pieces.into_whole(), expect);
+            let whole = pieces.into_whole();
+            prop_assert_eq!(whole.as_slice(), expect);
         }
     }
 }

@@ -47,7 +47,12 @@ pub fn read_http1(bytes: &[u8], step_bytes: usize, is_head: bool, head_bytes_max
             Err(_) => break false,
         }
     };
-    Ok(Replayed { status: answer.status, head: answer.head, payload: payload.into_whole(), is_whole })
+    Ok(Replayed {
+        status: answer.status,
+        head: answer.head,
+        payload: payload.into_whole().as_slice().to_vec(),
+        is_whole,
+    })
 }
 
 /// What a future comes to that waits for nothing.

@@ -3,6 +3,7 @@
 
 mod bodies;
 mod bomb;
+mod large;
 mod protocol;
 mod robots;
 mod rules;
@@ -21,6 +22,8 @@ pub const ENDLESS_ROBOTS_HOST: &str = "endless-robots.test";
 /// Hosts with as many rules as are read: `wildcards` with 35,641 that begin with one, `none` without any, all others with 525 kB of
 /// their own.
 pub const RULES_HOSTS: &str = "*.rules.test";
+/// Hosts with one document each, of 10 MB; at `/chunked` of unknown length.
+pub const LARGE_HOSTS: &str = "*.large.test";
 /// A host whose robots.txt names [`SITEMAPS`].
 pub const SITEMAP_BOMB_HOST: &str = "sitemap-bomb.test";
 
@@ -71,6 +74,7 @@ pub fn sites(web: Web) -> Web {
     web.site(HOST, from_fn(reply))
         .site(ENDLESS_ROBOTS_HOST, from_fn(robots::reply))
         .site(RULES_HOSTS, from_fn(rules::reply))
+        .site(LARGE_HOSTS, from_fn(large::reply))
         .site(SITEMAP_BOMB_HOST, from_fn(sitemaps::reply))
         .site("*.tls.test", from_fn(|_| Reply::html("<!doctype html><title>Behind a bad certificate</title>")))
 }

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: whole crawls by the binary of the profile `dist`, some beside other crawlers. `docs/performance.md` tells what they showed.
 
 pub mod argiope;
+mod bodies;
 mod clone;
 mod compare;
 mod crawlers;
@@ -27,6 +28,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   hosts              50 hosts with real pages, beside the same
   tls                1,000 hosts over TLS with pages of 240 kB, sent compressed, by HTTP/1.1 and HTTP/2
   in-flight          a slow site with few and with many requests at a time: what a page in flight takes in memory, beside Scrapy
+  bodies [DOCUMENTS] 512 documents of 10 MB at once: memory beyond --max-in-flight-bytes
   known              10^5 to 10^7 known URLs, 10 to 10^5 hosts: what a page costs, and how much memory; draws docs/known.svg
   hot                99 small hosts beside one with 10^6 queued URLs: whether they wait for it, and what a visit costs
   rules              1,000 robots.txt files of 525 kB: memory; a site beside one with 35,641 rules with wildcards: its pages
@@ -100,6 +102,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "hosts" => compare::run("hosts", "Many hosts", &documentation::many(HOSTS)?, &options),
         "tls" => tls::run(&options),
         "in-flight" => in_flight::run(&options),
+        "bodies" => bodies::run(&options),
         "known" => known::run(&options),
         "hot" => hot::run(&options),
         "rules" => rules::run(&options),

@@ -48,7 +48,7 @@ async fn by_us(stream: DuplexStream) -> Option<Read> {
     loop {
         match connection.read(&mut payload).await {
             Ok(true) => {}
-            end => return Some((answer.status, payload.into_whole(), end.is_ok())),
+            end => return Some((answer.status, payload.into_whole().as_slice().to_vec(), end.is_ok())),
         }
     }
 }
