@@ -17,10 +17,8 @@ use serde::{Deserialize, Serialize};
 use sort::Sorted;
 
 use crate::AgainstError;
-use crate::sources::{Seen, Source};
+use crate::sources::{MAGIC, NAME, Seen, Source};
 
-const NAME: &str = "payloads";
-const MAGIC: &[u8; 16] = b"argiope-against1";
 const DIGEST_BYTES: usize = 20;
 pub(crate) const ENTRY_BYTES: usize = DIGEST_BYTES + 4 + 8;
 /// Pairs of first bytes.
@@ -54,7 +52,7 @@ impl Entry {
         bytes
     }
 
-    fn from_bytes(bytes: &[u8; ENTRY_BYTES]) -> Self {
+    pub(crate) fn from_bytes(bytes: &[u8; ENTRY_BYTES]) -> Self {
         let (mut digest, mut source, mut offset) = ([0; DIGEST_BYTES], [0; 4], [0; 8]);
         digest.copy_from_slice(&bytes[..DIGEST_BYTES]);
         source.copy_from_slice(&bytes[DIGEST_BYTES..DIGEST_BYTES + 4]);

@@ -1,6 +1,7 @@
 //! Payloads that earlier archives hold, looked up by their digests: what `--against` reads.
 //!
-//! [`take_in`] makes one sorted file of all that the given archives hold: WARC files, WACZ files and CDXJ indexes. [`Against`] looks
+//! [`take_in`] makes one sorted file of all that the given archives hold: WARC files, WACZ files and CDXJ indexes. If an archive refers to an
+//! earlier one itself, that one is taken in too. [`Against`] looks
 //! payloads up in that file. Memory does not grow with the archives: the file is sorted on the disk and searched on the disk.
 //!
 //! A record is trusted only after it was read: its payload must be the same, byte for byte. Only a CDXJ whose WARC files are not there is
@@ -31,6 +32,9 @@ const HEAD_BYTES_MAX: u64 = 16 << 20;
 
 /// Records with one digest that are tried, at most.
 const TRIED_MAX: usize = 4;
+
+/// Records with one digest of which one is to have a certain URL and date, at most.
+const COMPARED_MAX: usize = 1_000;
 
 /// An archive cannot be taken in, or the file of what was taken in cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -79,11 +83,13 @@ pub struct Tally {
     pub wrong: AtomicU64,
 }
 
-/// How an earlier archive stands to a payload.
+/// How an earlier archive stands to a record that another one refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It has a record with the payload.
+    /// It has the record.
     There,
+    /// It has the payload only in records with another URL or date.
+    Another,
     /// An index says so, and the WARC file is not there.
     Listed,
     /// It has none, or none that can be read.
@@ -97,6 +103,8 @@ pub struct Held {
     pub url: String,
     /// Its date.
     pub at: Timestamp,
+    /// Its date as it stands there; `None` where only an index tells of it.
+    pub date: Option<String>,
     /// Its id; `None` where only an index tells of it.
     pub id: Option<String>,
 }
@@ -159,21 +167,54 @@ impl Against {
     pub fn payload(&self, digest: PayloadDigest, bytes_max: u64) -> Result<Option<LoadedRecord>, AgainstError> {
         let entries = self.entries.of(digest, TRIED_MAX)?;
         let records = entries.iter().filter_map(|entry| self.record(entry, bytes_max));
-        let has_it = |record: &LoadedRecord| Digest::of(record.http_parts().1).as_bytes() == &digest.0;
-        Ok(records.into_iter().find(has_it))
+        Ok(records.into_iter().find(|record| has(record, digest)))
     }
 
-    /// Whether a payload with this digest, of at most so many bytes, can be had.
+    /// Whether the record of this URL and date can be had, with a payload of this digest and at most so many bytes.
     ///
     /// # Errors
     /// What was taken in cannot be read.
-    pub fn standing(&self, digest: PayloadDigest, bytes_max: u64) -> Result<Standing, AgainstError> {
-        if self.payload(digest, bytes_max)?.is_some() {
-            return Ok(Standing::There);
+    pub fn standing(
+        &self,
+        digest: PayloadDigest,
+        (url, at): (&str, Timestamp),
+        bytes_max: u64,
+    ) -> Result<Standing, AgainstError> {
+        let mut standing = Standing::Missing;
+        for entry in self.entries.of(digest, COMPARED_MAX)? {
+            let Some(held) = self.held(&entry, digest, bytes_max) else { continue };
+            if held.url != url || held.at != at {
+                standing = if standing == Standing::Missing { Standing::Another } else { standing };
+            } else if held.date.is_some() {
+                return Ok(Standing::There);
+            } else {
+                standing = Standing::Listed;
+            }
         }
-        let entries = self.entries.of(digest, TRIED_MAX)?;
-        let is_listed = entries.iter().any(|entry| self.kind_of(entry) == Some(Kind::Lines));
-        Ok(if is_listed { Standing::Listed } else { Standing::Missing })
+        Ok(standing)
+    }
+
+    /// The record of this URL and date with the payload of this digest, which has at most so many bytes.
+    ///
+    /// # Errors
+    /// What was taken in cannot be read.
+    pub fn record_of(
+        &self,
+        digest: PayloadDigest,
+        (url, at): (&str, Timestamp),
+        bytes_max: u64,
+    ) -> Result<Option<Held>, AgainstError> {
+        let entries = self.entries.of(digest, COMPARED_MAX)?;
+        let mut held = entries.iter().filter_map(|entry| self.held(entry, digest, bytes_max));
+        Ok(held.find(|held| held.url == url && held.at == at))
+    }
+
+    /// The record of an entry, if it has the payload with this digest, or is listed only.
+    fn held(&self, entry: &Entry, digest: PayloadDigest, bytes_max: u64) -> Option<Held> {
+        if self.kind_of(entry) == Some(Kind::Lines) {
+            return self.listed(entry);
+        }
+        self.record(entry, bytes_max).filter(|record| has(record, digest)).as_ref().and_then(held_by)
     }
 
     fn kind_of(&self, entry: &Entry) -> Option<Kind> {
@@ -191,12 +232,18 @@ impl Against {
     /// What a line of an index says.
     fn listed(&self, entry: &Entry) -> Option<Held> {
         let line = cdxj::line_at(&self.entries.source(entry)?.path, entry.offset)?;
-        Some(Held { at: line.at()?, url: line.url, id: None })
+        Some(Held { at: line.at()?, url: line.url, date: None, id: None })
     }
+}
+
+/// Whether a record has the payload with this digest.
+fn has(record: &LoadedRecord, digest: PayloadDigest) -> bool {
+    Digest::of(record.http_parts().1).as_bytes() == &digest.0
 }
 
 fn held_by(record: &LoadedRecord) -> Option<Held> {
     let header = &record.header;
-    let at = Timestamp::from_rfc3339(header.date()?)?;
-    Some(Held { url: header.target_uri()?.to_owned(), at, id: header.record_id().map(str::to_owned) })
+    let date = header.date()?.to_owned();
+    let at = Timestamp::from_rfc3339(&date)?;
+    Some(Held { url: header.target_uri()?.to_owned(), at, date: Some(date), id: header.record_id().map(str::to_owned) })
 }

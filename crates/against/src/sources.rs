@@ -1,21 +1,25 @@
 //! The files that hold payloads, found below what a user gives.
 
-use std::fs::{self, File};
+use std::collections::HashSet;
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgainstError, cdxj};
+use crate::{AgainstError, DIR, cdxj};
 
+/// The name of the file of what was taken in, and how it begins.
+pub(crate) const NAME: &str = "payloads";
+pub(crate) const MAGIC: &[u8; 16] = b"argiope-against1";
 /// How deep directories are searched.
 const DEPTH_MAX: usize = 4;
 /// The first bytes of a file that show its kind.
 const BEGIN_BYTES: u64 = 4_096;
 
 /// A file, or a part of one, to which entries point.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
     pub(crate) kind: Kind,
@@ -24,7 +28,7 @@ pub(crate) struct Source {
 }
 
 /// What entries point to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     /// Records of a WARC file.
@@ -56,46 +60,65 @@ pub(crate) enum Form {
     Warc,
     Wacz,
     Cdxj,
+    /// What an earlier crawl took in itself.
+    TakenIn,
+}
+
+/// What lies below a path that a user gives.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) files: Vec<(Form, Seen)>,
+    /// Symbolic links that seem to lead to an archive.
+    pub(crate) links: Vec<PathBuf>,
 }
 
 /// The files below a path that a user gives: the path itself, or what lies in the directory. Where an index of a WARC file lies beside
-/// it, the index is read in its place.
+/// it, the index is read in its place, unless the file was written since.
 ///
 /// # Errors
 /// The path cannot be read, or nothing below it can be read against.
-pub(crate) fn files_of(given: &Path) -> Result<Vec<(Form, Seen)>, AgainstError> {
+pub(crate) fn files_of(given: &Path) -> Result<Found, AgainstError> {
     let path = fs::canonicalize(given).map_err(AgainstError::io(given))?;
-    let mut files = Vec::new();
+    let (mut files, mut links) = (Vec::new(), Vec::new());
     if path.is_dir() {
-        search(&path, 0, &mut files)?;
+        search(&path, 0, &mut files, &mut links)?;
         if files.is_empty() {
-            let detail = "there is no WARC file, WACZ file or CDXJ index in this directory".to_owned();
+            let hint = if links.is_empty() { "" } else { "; symbolic links are not followed: name what they lead to" };
+            let detail = format!("there is no WARC file, WACZ file or CDXJ index in this directory{hint}");
             return Err(AgainstError::Form { path, detail });
         }
         files.sort();
     } else {
         files.push(path);
     }
-    let is_indexed = |path: &PathBuf| files.binary_search(&path.with_extension("").with_extension("cdxj")).is_ok();
-    let wanted: Vec<PathBuf> = files
-        .iter()
-        .filter(|path| !(path.to_string_lossy().ends_with(".warc.gz") && is_indexed(path)))
-        .cloned()
-        .collect();
-    wanted.into_iter().map(|path| Ok((form_of(&path)?, Seen::of(path)?))).collect()
+    // Of a WARC file and its index, the older one: the index is, if it is stale.
+    let mut passed_over = HashSet::new();
+    for warc in files.iter().filter(|path| path.to_string_lossy().ends_with(".warc.gz")) {
+        let index = warc.with_extension("").with_extension("cdxj");
+        if files.binary_search(&index).is_ok() {
+            let is_stale = Seen::of(index.clone())?.modified_micros < Seen::of(warc.clone())?.modified_micros;
+            passed_over.insert(if is_stale { index } else { warc.clone() });
+        }
+    }
+    let wanted = files.into_iter().filter(|path| !passed_over.contains(path));
+    let files = wanted.map(|path| Ok((form_of(&path)?, Seen::of(path)?))).collect::<Result<_, AgainstError>>()?;
+    Ok(Found { files, links })
 }
 
-/// Finds files by their names. Links are not followed, and what a crawl set aside does not count.
-fn search(dir: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), AgainstError> {
+/// Finds files by their names. Links are counted, not followed. What a crawl set aside does not count.
+fn search(dir: &Path, depth: usize, files: &mut Vec<PathBuf>, links: &mut Vec<PathBuf>) -> Result<(), AgainstError> {
     for entry in fs::read_dir(dir).map_err(AgainstError::io(dir))? {
         let path = entry.map_err(AgainstError::io(dir))?.path();
         let kind = fs::symlink_metadata(&path).map_err(AgainstError::io(&path))?.file_type();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_wanted = [".warc", ".warc.gz", ".wacz", ".cdxj"].iter().any(|ending| name.ends_with(ending))
+            || name == NAME && dir.ends_with(DIR);
         if kind.is_dir() && depth < DEPTH_MAX && name != "orphaned" {
-            search(&path, depth + 1, files)?;
-        } else if kind.is_file() && [".warc", ".warc.gz", ".wacz", ".cdxj"].iter().any(|ending| name.ends_with(ending))
-        {
+            search(&path, depth + 1, files, links)?;
+        } else if kind.is_file() && is_wanted {
             files.push(path);
+        } else if kind.is_symlink() && (is_wanted || path.is_dir()) {
+            links.push(path);
         }
     }
     Ok(())
@@ -104,8 +127,11 @@ fn search(dir: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Agai
 /// What a file is, by its first bytes.
 fn form_of(path: &Path) -> Result<Form, AgainstError> {
     let mut begin = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(BEGIN_BYTES).read_to_end(&mut begin));
+    let read = fresh::open_to_read(path).and_then(|file| file.take(BEGIN_BYTES).read_to_end(&mut begin));
     read.map_err(AgainstError::io(path))?;
+    if begin.starts_with(MAGIC) {
+        return Ok(Form::TakenIn);
+    }
     if begin.starts_with(b"PK\x03\x04") {
         return Ok(Form::Wacz);
     }
@@ -121,12 +147,29 @@ fn form_of(path: &Path) -> Result<Form, AgainstError> {
     Err(AgainstError::Form { path: path.to_owned(), detail })
 }
 
-/// Where the WARC file lies that an index names: beside the index, or in `archive/` beside the directory of the index.
-pub(crate) fn beside(index: &Path, filename: &str) -> Option<PathBuf> {
-    let dir = index.parent()?;
+/// The WARC file that an index names.
+pub(crate) enum Named {
+    /// It lies here.
+    File(PathBuf),
+    /// This symbolic link lies in its place.
+    Link(PathBuf),
+    /// It is not there.
+    Nothing,
+}
+
+/// Looks for the WARC file that an index names: beside the index, or in `archive/` beside the directory of the index.
+pub(crate) fn named(index: &Path, filename: &str) -> Named {
     let name = Path::new(filename);
     // An index that came from somewhere else must not lead out of its directory.
     let is_plain = name.components().all(|part| matches!(part, std::path::Component::Normal(_)));
-    let places = [Some(dir.join(name)), dir.parent().map(|parent| parent.join("archive").join(name))];
-    places.into_iter().flatten().filter(|_| is_plain).find(|path| path.is_file())
+    let dirs =
+        [index.parent().map(Path::to_owned), index.parent().and_then(Path::parent).map(|dir| dir.join("archive"))];
+    for path in dirs.into_iter().flatten().filter(|_| is_plain).map(|dir| dir.join(name)) {
+        match fs::symlink_metadata(&path).map(|found| found.file_type()) {
+            Ok(kind) if kind.is_file() => return Named::File(path),
+            Ok(kind) if kind.is_symlink() => return Named::Link(path),
+            _ => {}
+        }
+    }
+    Named::Nothing
 }

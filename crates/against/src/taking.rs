@@ -1,7 +1,7 @@
 //! Taking archives in.
 
-use std::collections::HashMap;
-use std::fs::File;
+use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use crate::cdxj::{self, Line, digest_of};
 use crate::entries::{self, Entries, Entry, Listing};
-use crate::sources::{self, Form, Kind, Seen, Source};
+use crate::sources::{self, Form, Kind, Named, Seen, Source};
 use crate::{Against, AgainstError};
 
 /// What was taken in.
@@ -26,6 +26,8 @@ pub struct Taken {
     pub files: u64,
     /// Payloads of them that cannot be verified, since the index that lists them has no WARC file beside it.
     pub unverifiable: u64,
+    /// Symbolic links that seem to lead to an archive. They were not followed.
+    pub links: u64,
 }
 
 /// Takes in what the archives at these paths hold: WARC files, WACZ files, CDXJ indexes, and directories of them. It is added to what was
@@ -37,17 +39,31 @@ pub fn take_in(dir: &Path, given: &[PathBuf]) -> Result<Taken, AgainstError> {
     let target = entries::path_in(dir);
     let before = Entries::open(&target)?;
     let mut listing = before.as_ref().map(|entries| entries.listing.clone()).unwrap_or_default();
+    fresh::directory(dir).map_err(AgainstError::io(dir))?;
+    let own = fs::canonicalize(dir).map_err(AgainstError::io(dir))?;
     let mut files: Vec<(Form, Seen)> = Vec::new();
+    let mut links = HashSet::new();
     for path in given {
-        for (form, seen) in sources::files_of(path)? {
-            if !listing.seen.contains(&seen) && !files.iter().any(|(_, other)| *other == seen) {
+        let found = sources::files_of(path)?;
+        links.extend(found.links);
+        for (form, seen) in found.files {
+            let is_new = !listing.seen.contains(&seen) && !files.iter().any(|(_, other)| *other == seen);
+            if is_new && !seen.path.starts_with(&own) {
                 files.push((form, seen));
             }
         }
     }
     listing.seen.retain(|old| !files.iter().any(|(_, new)| new.path == old.path));
-    fresh::directory(dir).map_err(AgainstError::io(dir))?;
-    let mut taking = Taking { sorter: Sorter::beside(&target), by_path: HashMap::new(), listing, unverifiable: 0 };
+    let numbers = (0..).zip(&listing.sources).map(|(number, source)| (source.clone(), number)).collect();
+    let mut taking = Taking {
+        sorter: Sorter::beside(&target),
+        committed: HashMap::new(),
+        numbers,
+        listing,
+        unverifiable: 0,
+        links,
+        archive: own.parent().map(Path::to_owned),
+    };
     if let Some(mut before) = before {
         before.for_each(|entry| taking.push_bytes(entry))?;
     }
@@ -57,13 +73,14 @@ pub fn take_in(dir: &Path, given: &[PathBuf]) -> Result<Taken, AgainstError> {
             Form::Warc => taking.warc(&seen.path)?,
             Form::Wacz => taking.wacz(&seen.path)?,
             Form::Cdxj => taking.cdxj(&seen.path)?,
+            Form::TakenIn => taking.taken_in(&seen.path)?,
         }
         taking.listing.seen.push(seen);
     }
-    let Taking { sorter, listing, unverifiable, .. } = taking;
+    let Taking { sorter, listing, unverifiable, links, .. } = taking;
     let sorted = sorter.sorted().map_err(|error| AgainstError::io(&target)(error.into()))?;
     let payloads = entries::write(&target, sorted, &listing)?;
-    Ok(Taken { payloads, files: count, unverifiable })
+    Ok(Taken { payloads, files: count, unverifiable, links: links.len() as u64 })
 }
 
 impl Against {
@@ -80,9 +97,14 @@ type PlaceOf<'p> = &'p mut dyn FnMut(&mut Taking, u64, &Line) -> Option<(u32, u6
 struct Taking {
     sorter: Sorter,
     listing: Listing,
-    /// The sources that indexes name, each with its number and its committed length in bytes.
-    by_path: HashMap<PathBuf, (u32, u64)>,
+    /// The numbers of the sources.
+    numbers: HashMap<Source, u32>,
+    /// The committed lengths of the WARC files that indexes name, in bytes.
+    committed: HashMap<PathBuf, u64>,
     unverifiable: u64,
+    links: HashSet<PathBuf>,
+    /// The archive that what is taken in is for.
+    archive: Option<PathBuf>,
 }
 
 impl Taking {
@@ -95,13 +117,38 @@ impl Taking {
     }
 
     fn source(&mut self, path: &Path, kind: Kind, base: u64) -> u32 {
-        self.listing.sources.push(Source { path: path.to_owned(), kind, base });
-        u32::try_from(self.listing.sources.len() - 1).unwrap_or(u32::MAX)
+        let source = Source { path: path.to_owned(), kind, base };
+        if let Some(number) = self.numbers.get(&source) {
+            return *number;
+        }
+        let number = u32::try_from(self.listing.sources.len()).unwrap_or(u32::MAX);
+        self.numbers.insert(source.clone(), number);
+        self.listing.sources.push(source);
+        number
+    }
+
+    /// What an earlier crawl took in: its records of these payloads refer to the archives that have them. They may be this crawl's own.
+    fn taken_in(&mut self, path: &Path) -> Result<(), AgainstError> {
+        let Some(mut earlier) = Entries::open(path)? else { return Ok(()) };
+        let sources = std::mem::take(&mut earlier.listing.sources);
+        let is_own = |path: &Path| self.archive.as_ref().is_some_and(|archive| path.starts_with(archive));
+        let others: Vec<Option<&Source>> =
+            sources.iter().map(|source| Some(source).filter(|source| !is_own(&source.path))).collect();
+        let places: Vec<_> = others
+            .into_iter()
+            .map(|source| source.map(|of| (self.source(&of.path, of.kind, of.base), of.kind)))
+            .collect();
+        earlier.for_each(|bytes| {
+            let entry = Entry::from_bytes(bytes);
+            let Some(Some((source, kind))) = places.get(entry.source as usize) else { return Ok(()) };
+            self.unverifiable += u64::from(*kind == Kind::Lines);
+            self.push(entry.digest, *source, entry.offset)
+        })
     }
 
     fn warc(&mut self, path: &Path) -> Result<(), AgainstError> {
         let source = self.source(path, Kind::Warc, 0);
-        let file = File::open(path).map_err(AgainstError::io(path))?;
+        let file = fresh::open_to_read(path).map_err(AgainstError::io(path))?;
         let committed = archive::committed_bytes(path).map_err(AgainstError::io(path))?;
         self.records(path, source, BufReader::new(file.take(committed.unwrap_or(u64::MAX))))
     }
@@ -134,23 +181,24 @@ impl Taking {
     }
 
     fn cdxj(&mut self, path: &Path) -> Result<(), AgainstError> {
-        let file = File::open(path).map_err(AgainstError::io(path))?;
-        let mut lines = None;
+        let file = fresh::open_to_read(path).map_err(AgainstError::io(path))?;
         self.lines(path, &mut BufReader::new(file), &mut |taking, place, line| {
-            let warc = sources::beside(path, &line.filename);
-            let Some(warc) = warc else {
-                let source = *lines.get_or_insert_with(|| taking.source(path, Kind::Lines, 0));
-                taking.unverifiable += 1;
-                return Some((source, place));
+            let warc = match sources::named(path, &line.filename) {
+                Named::File(warc) => warc,
+                // It could be verified if the link were followed, so it is not believed unread.
+                Named::Link(link) => {
+                    taking.links.insert(link);
+                    return None;
+                }
+                Named::Nothing => {
+                    taking.unverifiable += 1;
+                    return Some((taking.source(path, Kind::Lines, 0), place));
+                }
             };
-            let known = taking.by_path.get(&warc).copied();
-            let (source, committed) = known.unwrap_or_else(|| {
-                // An index whose crawl cannot say what it has committed is believed: each record is read before it is referred to.
-                let committed = archive::committed_bytes(&warc).ok().flatten().unwrap_or(u64::MAX);
-                (taking.source(&warc, Kind::Warc, 0), committed)
-            });
-            taking.by_path.insert(warc, (source, committed));
-            (line.offset < committed).then_some((source, line.offset))
+            // An index whose crawl cannot say what it has committed is believed: each record is read before it is referred to.
+            let committed = || archive::committed_bytes(&warc).ok().flatten().unwrap_or(u64::MAX);
+            let committed = *taking.committed.entry(warc.clone()).or_insert_with(committed);
+            (line.offset < committed).then(|| (taking.source(&warc, Kind::Warc, 0), line.offset))
         })
     }
 
@@ -173,7 +221,7 @@ impl Taking {
     fn wacz(&mut self, path: &Path) -> Result<(), AgainstError> {
         let broken = |detail: String| AgainstError::Form { path: path.to_owned(), detail };
         let wrong = |error: zip::result::ZipError| broken(format!("is no valid WACZ file: {error}"));
-        let file = File::open(path).map_err(AgainstError::io(path))?;
+        let file = fresh::open_to_read(path).map_err(AgainstError::io(path))?;
         let mut zip = ZipArchive::new(BufReader::new(file)).map_err(wrong)?;
         let (mut indexes, mut warcs) = (Vec::new(), HashMap::new());
         for number in 0..zip.len() {

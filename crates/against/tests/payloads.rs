@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use against::{Against, AgainstError, Held, Standing, Taken, take_in};
 use model::{PayloadDigest, Timestamp};
-use warc::{Digest, Record, RecordId, RefersTo, SegmentWriter, write_index};
+use warc::{Digest, Record, RecordId, RefersTo, SegmentWriter, warc_date, write_index};
 
 const AT: u64 = 1_700_000_000_000;
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\n\r\n";
@@ -31,7 +31,7 @@ fn warc(path: &Path, numbers: std::ops::Range<u64>) {
     for n in numbers {
         file.append(&Record::response(id(n), AT, &url(n), HEAD, &payload(n))).expect("written");
     }
-    let refers_to = RefersTo { id: None, target_uri: "http://b.test/", date_ms: AT };
+    let refers_to = RefersTo { id: None, target_uri: "http://b.test/", date: &warc_date(AT) };
     file.append(&Record::revisit(id(255), AT, "http://c.test/", HEAD, Digest::of(b"elsewhere"), &refers_to))
         .expect("written");
     file.sync().expect("written");
@@ -45,6 +45,11 @@ fn found(against: &Against, n: u64) -> Option<Held> {
 fn tally(against: &Against) -> [u64; 3] {
     let tally = against.tally();
     [&tally.verified, &tally.unverified, &tally.wrong].map(|count| count.load(Ordering::Relaxed))
+}
+
+/// How the archives stand to a payload as a record of this URL and date.
+fn standing(against: &Against, of: u64, n: u64, at_ms: u64) -> Standing {
+    against.standing(digest(&payload(of)), (&url(n), Timestamp(at_ms * 1_000)), 100).expect("looked up")
 }
 
 struct Place {
@@ -75,7 +80,7 @@ fn a_payload_is_found_with_the_record_that_has_it() {
     let place = Place::new();
     assert!(Against::open(&place.path("against")).expect("readable").is_none());
     warc(&place.path("one.warc.gz"), 0..1_000);
-    assert_eq!(place.take_in(&["one.warc.gz"]), Taken { payloads: 1_000, files: 1, unverifiable: 0 });
+    assert_eq!(place.take_in(&["one.warc.gz"]), Taken { payloads: 1_000, files: 1, unverifiable: 0, links: 0 });
     let against = place.open();
     for n in 0..1_000 {
         let held = found(&against, n).expect("held");
@@ -95,7 +100,10 @@ fn what_was_taken_in_before_stays_and_is_not_read_again() {
     warc(&place.path("one.warc.gz"), 0..10);
     warc(&place.path("two.warc.gz"), 5..20);
     place.take_in(&["one.warc.gz"]);
-    assert_eq!(place.take_in(&["one.warc.gz", "two.warc.gz"]), Taken { payloads: 25, files: 1, unverifiable: 0 });
+    assert_eq!(
+        place.take_in(&["one.warc.gz", "two.warc.gz"]),
+        Taken { payloads: 25, files: 1, unverifiable: 0, links: 0 }
+    );
     assert_eq!(place.take_in(&["."]).files, 0, "nothing has changed");
     let against = place.open();
     assert!((0..20).all(|n| found(&against, n).is_some()));
@@ -103,8 +111,10 @@ fn what_was_taken_in_before_stays_and_is_not_read_again() {
     std::fs::remove_file(place.path("one.warc.gz")).expect("removed");
     let against = place.open();
     assert!(found(&against, 0).is_none() && found(&against, 7).is_some());
-    assert_eq!(against.standing(digest(&payload(0)), 100).expect("looked up"), Standing::Missing);
-    assert_eq!(against.standing(digest(&payload(7)), 100).expect("looked up"), Standing::There);
+    assert_eq!(standing(&against, 0, 0, AT), Standing::Missing);
+    assert_eq!(standing(&against, 7, 7, AT), Standing::There);
+    assert_eq!(standing(&against, 7, 8, AT), Standing::Another, "another URL");
+    assert_eq!(standing(&against, 7, 7, AT + 1), Standing::Another, "another date");
     let record = against.payload(digest(&payload(7)), 100).expect("looked up").expect("a record");
     assert_eq!(record.http_parts().1, payload(7));
 }
@@ -117,7 +127,7 @@ fn an_index_stands_for_its_warc_file_and_alone_is_believed_unread() {
     warc(&place.path("with/a.warc.gz"), 0..10);
     write_index(place.path("with/a.warc.gz"), place.path("with/a.cdxj")).expect("an index");
     std::fs::copy(place.path("with/a.cdxj"), place.path("without/a.cdxj")).expect("copied");
-    assert_eq!(place.take_in(&["with"]), Taken { payloads: 10, files: 1, unverifiable: 0 });
+    assert_eq!(place.take_in(&["with"]), Taken { payloads: 10, files: 1, unverifiable: 0, links: 0 });
     let against = place.open();
     assert!(found(&against, 3).is_some_and(|held| held.id.is_some()));
     assert_eq!(tally(&against), [1, 0, 0]);
@@ -125,12 +135,87 @@ fn an_index_stands_for_its_warc_file_and_alone_is_believed_unread() {
     let alone = Place::new();
     let paths = [place.path("without/a.cdxj")];
     let taken = take_in(&alone.path("against"), &paths).expect("taken in");
-    assert_eq!(taken, Taken { payloads: 10, files: 1, unverifiable: 10 });
+    assert_eq!(taken, Taken { payloads: 10, files: 1, unverifiable: 10, links: 0 });
     let against = alone.open();
     let held = found(&against, 3).expect("held");
-    assert_eq!((held.url, held.at, held.id), (url(3), Timestamp(AT * 1_000), None));
+    assert_eq!((held.url, held.at, held.date, held.id), (url(3), Timestamp(AT * 1_000), None, None));
     assert_eq!(tally(&against), [0, 1, 0]);
-    assert_eq!(against.standing(digest(&payload(3)), 100).expect("looked up"), Standing::Listed);
+    assert_eq!(standing(&against, 3, 3, AT), Standing::Listed);
+    assert_eq!(standing(&against, 3, 4, AT), Standing::Another);
+}
+
+#[test]
+fn a_date_is_taken_as_it_stands_there() {
+    let place = Place::new();
+    let http = "HTTP/1.1 200 OK\r\n\r\npayload 0";
+    for (n, date) in
+        ["2026-11-21T08:30:00Z", "2026-11-21T08:30:00.120Z", "2026-11-21T08:30:00.123456Z"].iter().enumerate()
+    {
+        let record = format!(
+            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:{n}>\r\nWARC-Date: {date}\r\nWARC-Target-URI: {}\r\n\
+             Content-Type: application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n{http}\r\n\r\n",
+            url(0),
+            http.len()
+        );
+        let name = format!("{n}.warc");
+        std::fs::write(place.path(&name), record).expect("a file");
+        let taken_in = place.path(&format!("against-{n}"));
+        take_in(&taken_in, &[place.path(&name)]).expect("taken in");
+        let against = Against::open(&taken_in).expect("readable").expect("something");
+        assert_eq!(found(&against, 0).and_then(|held| held.date).as_deref(), Some(*date));
+    }
+}
+
+#[test]
+fn what_an_earlier_crawl_refers_to_is_found_too() {
+    let place = Place::new();
+    let crawls = ["one", "two", "three"].map(|name| place.path(name));
+    for (n, crawl) in (0..).zip(&crawls) {
+        std::fs::create_dir_all(crawl.join("archive")).expect("a directory");
+        warc(&crawl.join("archive/a.warc.gz"), n..n + 1);
+    }
+    let taken_in = |n: usize, given: &[PathBuf]| take_in(&crawls[n].join("archive/against"), given).expect("taken in");
+    taken_in(1, &crawls[..1]);
+    assert_eq!(taken_in(2, &crawls[1..2]), Taken { payloads: 2, files: 2, unverifiable: 0, links: 0 });
+    assert_eq!(taken_in(2, &crawls[1..2]).files, 0, "nothing has changed");
+    let against = Against::open(&crawls[2].join("archive/against")).expect("readable").expect("something");
+    for n in 0..2 {
+        assert_eq!(found(&against, n).map(|held| held.url), Some(url(n)));
+    }
+    // Nothing refers to itself by way of a later crawl.
+    assert_eq!(taken_in(0, &crawls[1..2]), Taken { payloads: 1, files: 2, unverifiable: 0, links: 0 });
+}
+
+#[test]
+fn an_index_that_is_older_than_its_warc_file_is_passed_over() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("with")).expect("a directory");
+    let (file, index) = (place.path("with/a.warc.gz"), place.path("with/a.cdxj"));
+    warc(&file, 0..5);
+    write_index(&file, &index).expect("an index");
+    warc(&place.path("longer"), 0..10);
+    std::fs::rename(place.path("longer"), &file).expect("replaced");
+    let written = std::fs::metadata(&file).expect("a file").modified().expect("a time");
+    let earlier = written - std::time::Duration::from_secs(60);
+    std::fs::File::options().write(true).open(&index).expect("a file").set_modified(earlier).expect("set");
+    assert_eq!(place.take_in(&["with"]), Taken { payloads: 10, files: 1, unverifiable: 0, links: 0 });
+}
+
+#[test]
+fn links_are_counted_and_neither_followed_nor_believed() {
+    let place = Place::new();
+    for name in ["with", "far"] {
+        std::fs::create_dir_all(place.path(name)).expect("a directory");
+    }
+    warc(&place.path("far/a.warc.gz"), 0..5);
+    write_index(place.path("far/a.warc.gz"), place.path("with/a.cdxj")).expect("an index");
+    std::os::unix::fs::symlink(place.path("far/a.warc.gz"), place.path("with/a.warc.gz")).expect("a link");
+    std::os::unix::fs::symlink(place.path("far"), place.path("with/more")).expect("a link");
+    let taken = place.take_in(&["with"]);
+    assert_eq!(taken, Taken { payloads: 0, files: 1, unverifiable: 0, links: 2 });
+    std::fs::remove_file(place.path("with/a.cdxj")).expect("removed");
+    let error = take_in(&place.path("against"), &[place.path("with")]).expect_err("nothing to read").to_string();
+    assert!(error.ends_with("in this directory; symbolic links are not followed: name what they lead to"), "{error}");
 }
 
 #[test]
@@ -174,7 +259,7 @@ fn bodies_in_chunks_are_found_by_what_the_chunks_hold() {
         )
     });
     std::fs::write(place.path("chunks.warc"), records.collect::<String>()).expect("a file");
-    assert_eq!(place.take_in(&["chunks.warc"]), Taken { payloads: 2, files: 1, unverifiable: 0 });
+    assert_eq!(place.take_in(&["chunks.warc"]), Taken { payloads: 2, files: 1, unverifiable: 0, links: 0 });
     let against = place.open();
     assert_eq!([0, 1, 2].map(|n| found(&against, n).is_some()), [true, false, true]);
     let record = against.payload(digest(&payload(0)), 100).expect("looked up").expect("a record");

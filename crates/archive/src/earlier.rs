@@ -38,8 +38,13 @@ pub struct Original {
 pub enum Place {
     /// In this archive.
     Here,
-    /// In an earlier archive, with this id if it is known.
-    Elsewhere(Option<String>),
+    /// In an earlier archive, with its id and its date as it stands there, if they are known.
+    Elsewhere {
+        /// Its id.
+        id: Option<String>,
+        /// Its date.
+        date: Option<String>,
+    },
 }
 
 impl Original {
@@ -48,7 +53,7 @@ impl Original {
     pub fn of(visit: &Visit, own: &CanonicalUrl) -> Self {
         let at = visit.content_at.unwrap_or(visit.at);
         match &visit.content_url {
-            Some(url) => Original { url: url.clone(), at, place: Place::Elsewhere(None) },
+            Some(url) => Original { url: url.clone(), at, place: Place::Elsewhere { id: None, date: None } },
             None => Original { url: own.to_string(), at, place: Place::Here },
         }
     }
@@ -63,7 +68,16 @@ impl Original {
     pub(crate) fn record_id(&self) -> Option<String> {
         match &self.place {
             Place::Here => Some(record_id("response", &self.url, self.at).to_string()),
-            Place::Elsewhere(id) => id.clone(),
+            Place::Elsewhere { id, .. } => id.clone(),
+        }
+    }
+
+    /// Its date as it stands in its record, or in the form of most tools.
+    pub(crate) fn record_date(&self) -> String {
+        match &self.place {
+            Place::Here => warc::warc_date(self.at.as_millis()),
+            Place::Elsewhere { date: Some(date), .. } => date.clone(),
+            Place::Elsewhere { date: None, .. } => shortest_date(self.at),
         }
     }
 }
@@ -79,4 +93,36 @@ pub(crate) fn record_id(kind: &str, about: &str, at: Timestamp) -> RecordId {
 
 pub(crate) fn response_id(method: Method, url: &CanonicalUrl, at: Timestamp) -> RecordId {
     record_id(if method == Method::Head { "response to HEAD" } else { "response" }, url.as_str(), at)
+}
+
+/// A date without zeros at its end: tools write seconds, milliseconds or microseconds.
+fn shortest_date(at: Timestamp) -> String {
+    let date = warc::warc_date(at.as_millis());
+    let seconds = date.split('.').next().unwrap_or_default();
+    match at.0 % 1_000_000 {
+        0 => format!("{seconds}Z"),
+        micros if micros % 1_000 == 0 => date,
+        micros => format!("{seconds}.{micros:06}Z"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_as_it_stands_in_its_record_or_short() {
+        let date = |micros, place| Original { url: String::new(), at: Timestamp(micros), place }.record_date();
+        let unknown = || Place::Elsewhere { id: None, date: None };
+        let known = Place::Elsewhere { id: None, date: Some("1970-01-01T00:00:01.000000Z".to_owned()) };
+        for (micros, place, expect) in [
+            (1_000_000, Place::Here, "1970-01-01T00:00:01.000Z"),
+            (1_000_000, known, "1970-01-01T00:00:01.000000Z"),
+            (1_000_000, unknown(), "1970-01-01T00:00:01Z"),
+            (1_020_000, unknown(), "1970-01-01T00:00:01.020Z"),
+            (1_020_003, unknown(), "1970-01-01T00:00:01.020003Z"),
+        ] {
+            assert_eq!(date(micros, place), expect);
+        }
+    }
 }

@@ -244,10 +244,11 @@ impl Archive {
         let url = exchange.url.as_str();
         let payload_digest = digests.payload.map(|digest| warc::Digest::from_bytes(digest.0));
         let original_id = earlier.and_then(|earlier| earlier.original.record_id());
+        let original_date = earlier.map(|earlier| earlier.original.record_date()).unwrap_or_default();
         let refers_to = earlier.map(|Earlier { original, .. }| RefersTo {
             id: original_id.as_deref(),
             target_uri: &original.url,
-            date_ms: original.at.as_millis(),
+            date: &original_date,
         });
         let mut response = match (earlier.zip(refers_to), payload_digest) {
             (Some((Earlier { says: Says::NotModified, .. }, refers_to)), digest) => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use against::{Against, AgainstError, Standing};
 use archive::{ArchiveError, ArchiveInState, Orphan, Unknown};
 use crawl::opened::Opened;
-use model::PayloadDigest;
+use model::{PayloadDigest, Timestamp};
 use store::Segment;
 
 /// Where the segments lie, and how far each is committed.
@@ -74,14 +74,22 @@ impl Archive {
         archive::unknown(&self.dir, &self.known)
     }
 
-    /// What is wrong with the record of an earlier archive that has the payload with this digest.
-    pub(crate) fn problem_elsewhere(&self, digest: PayloadDigest) -> Result<Option<&'static str>, AgainstError> {
+    /// What is wrong with the record of an earlier archive that should have the payload with this digest, this URL and this date.
+    pub(crate) fn problem_elsewhere(
+        &self,
+        digest: PayloadDigest,
+        record: (&str, Timestamp),
+    ) -> Result<Option<&'static str>, AgainstError> {
         let standing = match &self.against {
-            Some(against) => against.standing(digest, self.payload_bytes_max)?,
+            Some(against) => against.standing(digest, record, self.payload_bytes_max)?,
             None => Standing::Missing,
         };
-        // What only an index tells of cannot be looked at.
-        Ok((standing == Standing::Missing).then_some("whose record cannot be read in the earlier archive"))
+        Ok(match standing {
+            Standing::Missing => Some("whose record cannot be read in the earlier archive"),
+            Standing::Another => Some("but the earlier archive has the payload as a record of another URL or date"),
+            // What only an index tells of cannot be looked at.
+            Standing::There | Standing::Listed => None,
+        })
     }
 
     /// What was set aside.

@@ -75,7 +75,9 @@ impl Pointers<'_> {
         let is_repeated = visit.duplicate_of.is_some() || visit.content_at.is_some() && visit.outcome.is_fetched();
         let Some(digest) = visit.digest.filter(|_| is_repeated) else { return Ok(None) };
         if let Some(url) = &visit.content_url {
-            return Ok(self.archive.problem_elsewhere(digest)?.map(|problem| format!("it repeats {url}, {problem}")));
+            let at = visit.content_at.unwrap_or(visit.at);
+            let problem = self.archive.problem_elsewhere(digest, (url, at))?;
+            return Ok(problem.map(|problem| format!("it repeats {url}, {problem}")));
         }
         let holder = visit.duplicate_of.unwrap_or(visit.key);
         let Some(Entry { candidate, visit: Some(last), .. }) = self.store.get(holder)? else {

@@ -106,6 +106,8 @@ pub enum Notice {
         files: u64,
         /// Payloads that only an index tells of.
         unverifiable: u64,
+        /// Symbolic links that were not followed.
+        links: u64,
     },
     /// What came of looking payloads up in earlier archives.
     Referred {
@@ -197,12 +199,15 @@ impl fmt::Display for Notice {
             }
             Notice::RoundOfNothing => f.write_str("--again: no page matches"),
             Notice::NothingDue(waits) => waits.fmt(f),
-            Notice::TakenIn { payloads, files, unverifiable } => {
+            Notice::TakenIn { payloads, files, unverifiable, links } => {
                 let of = counted(*payloads, "payload");
                 write!(f, "--against: {of} can be looked up, {} read for it", counted(*files, "file"))?;
-                match unverifiable {
+                if *unverifiable > 0 {
+                    write!(f, "; {unverifiable} cannot be verified: no WARC file lies beside the index")?;
+                }
+                match links {
                     0 => Ok(()),
-                    count => write!(f, "; {count} cannot be verified: no WARC file lies beside the index"),
+                    count => write!(f, "; {} not followed: name what it leads to", counted(*count, "symbolic link")),
                 }
             }
             Notice::Referred { verified, unverified, wrong } => {

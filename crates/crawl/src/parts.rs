@@ -96,6 +96,7 @@ pub fn open_against(
             payloads: taken.payloads,
             files: taken.files,
             unverifiable: taken.unverifiable,
+            links: taken.links,
         });
     }
     Ok(if plan.archive { Against::open(&place)? } else { None })

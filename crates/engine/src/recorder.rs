@@ -222,7 +222,7 @@ impl Recorder {
         });
         if let (Some(visit), Some(exchange)) = (&mut visit, record.exchanges.last()) {
             if visit.outcome == Outcome::NotModified {
-                let original = Original::of(visit, &exchange.url);
+                let original = self.literal(Original::of(visit, &exchange.url), visit)?;
                 earlier = Some(Earlier { original, says: Says::NotModified });
             }
             if let Some(content) = record.content.filter(|_| !is_rendered && visit.outcome.has_content()) {
@@ -246,6 +246,7 @@ impl Recorder {
                 };
                 visit.content_at = original.as_ref().map(|original| original.at);
                 visit.content_url = original.as_ref().and_then(Original::url_elsewhere);
+                let original = original.map(|original| self.literal(original, visit)).transpose()?;
                 earlier = original.map(|original| Earlier { original, says: Says::IdenticalPayload });
             }
         }
@@ -289,7 +290,24 @@ impl Recorder {
             return Ok(None);
         };
         let held = time(Stage::Archive, || against.find(digest, &exchange.payload))?;
-        Ok(held.map(|held| Original { url: held.url, at: held.at, place: Place::Elsewhere(held.id) }))
+        Ok(held.map(|held| Original {
+            url: held.url,
+            at: held.at,
+            place: Place::Elsewhere { id: held.id, date: held.date },
+        }))
+    }
+
+    /// An original as its record in the earlier archive says it. The state knows neither its id nor the form of its date.
+    fn literal(&self, original: Original, visit: &Visit) -> Result<Original, AgainstError> {
+        let unknown = Place::Elsewhere { id: None, date: None };
+        let (Some(against), Some(digest)) = (&self.against, visit.digest.filter(|_| original.place == unknown)) else {
+            return Ok(original);
+        };
+        let held = against.record_of(digest, (&original.url, original.at), visit.length)?;
+        Ok(match held {
+            Some(held) => Original { place: Place::Elsewhere { id: held.id, date: held.date }, ..original },
+            None => original,
+        })
     }
 
     /// The URL that had this content first, if it has it still: the visited one itself only with the very payload of its last visit.

@@ -43,8 +43,8 @@ pub struct RefersTo<'a> {
     pub id: Option<&'a str>,
     /// Its target (WARC-Refers-To-Target-URI).
     pub target_uri: &'a str,
-    /// Its date (WARC-Refers-To-Date).
-    pub date_ms: u64,
+    /// Its date as it stands there (WARC-Refers-To-Date).
+    pub date: &'a str,
 }
 
 impl<'a> Record<'a> {
@@ -110,7 +110,7 @@ impl<'a> Record<'a> {
         };
         record
             .field("WARC-Refers-To-Target-URI", escaped_uri(refers_to.target_uri).into_owned())
-            .field("WARC-Refers-To-Date", warc_date(refers_to.date_ms))
+            .field("WARC-Refers-To-Date", refers_to.date.to_owned())
             .field("WARC-Profile", profile.to_owned())
     }
 

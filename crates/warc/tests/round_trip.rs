@@ -41,7 +41,8 @@ impl Sample {
         let Sample { id, date_ms, uri, head, payload, .. } = self;
         let id = RecordId::new(*id);
         let named = id.to_string();
-        let refers_to = RefersTo { id: Some(&named), target_uri: uri, date_ms: *date_ms };
+        let date = warc::warc_date(*date_ms);
+        let refers_to = RefersTo { id: Some(&named), target_uri: uri, date: &date };
         let digest = Digest::of(payload);
         match self.kind {
             RecordType::Warcinfo => Record::warcinfo(id, *date_ms, "name", &[("software", "x")]),

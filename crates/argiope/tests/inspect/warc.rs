@@ -59,8 +59,8 @@ fn id(n: u8) -> RecordId {
 
 /// A file with one record of each kind, and where they begin.
 fn file() -> (Vec<u8>, Vec<usize>) {
-    let named = id(2).to_string();
-    let first = RefersTo { id: Some(&named), target_uri: "http://a.test/", date_ms: NOW_MS };
+    let (named, date) = (id(2).to_string(), warc::warc_date(NOW_MS));
+    let first = RefersTo { id: Some(&named), target_uri: "http://a.test/", date: &date };
     let records = [
         Record::warcinfo(id(1), NOW_MS, "a.warc", &[("software", "argiope/0.1")]),
         Record::response(id(2), NOW_MS, "http://a.test/", HEAD, b"<p>hello"),

@@ -17,10 +17,11 @@ pub fn id(n: u8) -> RecordId {
 
 /// A record of each type that is written, and the odd cases: chunked, truncated, binary, empty.
 pub fn records() -> Vec<Record<'static>> {
+    let date = warc::warc_date(NOW_MS);
     let first = RefersTo {
         id: Some("<urn:uuid:02020202-0202-4202-8202-020202020202>"),
         target_uri: "http://a.example/",
-        date_ms: NOW_MS,
+        date: &date,
     };
     let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
     vec![
