@@ -34,7 +34,7 @@ pub struct Printer {
     last_logged: Duration,
     line_open: bool,
     fetches_lost: u64,
-    has_told_of_clock: bool,
+    has_told_of_cut: bool,
     has_told_of_network: bool,
     has_told_of_disk: bool,
 }
@@ -53,7 +53,7 @@ impl Printer {
             last_logged: Duration::ZERO,
             line_open: false,
             fetches_lost: 0,
-            has_told_of_clock: false,
+            has_told_of_cut: false,
             has_told_of_network: false,
             has_told_of_disk: false,
         }
@@ -62,10 +62,13 @@ impl Printer {
     /// Shows the progress of the crawl, and what is left of it as far as that is known.
     pub fn show(&mut self, now: Progress, outlook: Option<&Outlook>) {
         self.fetches_lost = now.fetches_lost;
-        if let (Some(by), false) = (now.clock_set_back, self.has_told_of_clock) {
-            self.has_told_of_clock = true;
+        if let (Some(by), false) = (now.waits_cut, self.has_told_of_cut) {
+            self.has_told_of_cut = true;
             let by = by.as_secs();
-            crate::say!("the system's clock was set back by {by} s or more since the last run; no site waits for that");
+            crate::say!(
+                "sites were to wait up to {by} s longer than their delay is now, and do not: since the last run the delay was lowered, or the \
+                 system's clock was set back"
+            );
         }
         if now.is_network_down != self.has_told_of_network {
             self.has_told_of_network = now.is_network_down;

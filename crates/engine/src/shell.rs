@@ -170,8 +170,8 @@ pub struct Progress {
     pub is_network_down: bool,
     /// Fetches of this run that the program itself broke; each counted as an attempt that failed.
     pub fetches_lost: u64,
-    /// By how much, at least, the system's clock was set back since the run before, as far as was noticed.
-    pub clock_set_back: Option<Duration>,
+    /// By how much the longest recorded wait of a site was cut: since the run before, its delay was lowered or the system's clock set back.
+    pub waits_cut: Option<Duration>,
     /// Time since this run began.
     pub elapsed: Duration,
 }
@@ -435,7 +435,7 @@ fn progress(state: &State, last_commit: Option<Timestamp>, elapsed: Duration) ->
         sites_aside: state.sites_aside(),
         is_network_down: state.network_down_since().is_some(),
         fetches_lost: state.fetches_lost(),
-        clock_set_back: state.clock_set_back(),
+        waits_cut: state.waits_cut(),
         elapsed,
     }
 }

@@ -63,8 +63,8 @@ use crate::{Command, End, Event, Hooks, Record, Settings};
 const RECORDS_OPEN_MAX: usize = 1_024;
 
 /// URLs found on their way to the store, at most, but for those of what is under way already: each takes some kilobyte, in its record,
-/// in the commit, and in what the store says of it.
-const FOUND_OPEN_MAX: usize = 1 << 16;
+/// in the commit, and in what the store says of it. A commit of half as many costs no more for each.
+const FOUND_OPEN_MAX: usize = 1 << 15;
 
 /// After how long a name is looked up again where the last look-up failed. Its site keeps its address meanwhile.
 const RESOLVE_FAILED_AGAIN_AFTER: Duration = Duration::from_secs(300);
@@ -88,6 +88,8 @@ pub struct State {
     novelty: Novelty,
     /// The seeds, and the URLs that they redirect to.
     seeds: HashSet<UrlKey>,
+    /// The sites of these that had no place in front yet.
+    first_sites: HashSet<SiteKey>,
     sitemap_sites: SitemapSites,
     bench: Workbench,
     sites: HashMap<SiteKey, Slot>,
@@ -123,8 +125,8 @@ pub struct State {
     /// From when on it counts that nothing was fetched yet: since the beginning, or a pause.
     tried_since: Timestamp,
     dates: Dates,
-    /// By how much, at least, the system's clock was set back since the run before.
-    clock_set_back: Option<Duration>,
+    /// By how much the longest recorded wait of a site was cut.
+    waits_cut: Option<Duration>,
     start: Start,
     /// Sites that others may have asked just before they became this run's own, and when that was; while they are not in front.
     taken_over: HashMap<SiteKey, Timestamp>,
@@ -218,6 +220,7 @@ impl State {
             watch: Watch::default(),
             novelty: Novelty::default(),
             seeds: HashSet::default(),
+            first_sites: HashSet::default(),
             sites: HashMap::default(),
             parked: BTreeMap::new(),
             next_parked: 0,
@@ -239,7 +242,7 @@ impl State {
             started_at: now,
             tried_since: now,
             dates: Dates::default(),
-            clock_set_back: None,
+            waits_cut: None,
             start,
             taken_over: HashMap::default(),
             released: settings.held_sites.iter().copied().collect(),
@@ -319,10 +322,10 @@ impl State {
         self.bytes
     }
 
-    /// By how much, at least, the system's clock was set back since the run before, as far as was noticed.
+    /// By how much the longest recorded wait of a site was cut: since the run before, its delay was lowered or the system's clock set back.
     #[must_use]
-    pub fn clock_set_back(&self) -> Option<Duration> {
-        self.clock_set_back
+    pub fn waits_cut(&self) -> Option<Duration> {
+        self.waits_cut
     }
 
     /// Fetches of this run that the program itself broke: each counted as an attempt that failed.
@@ -333,6 +336,10 @@ impl State {
 
     fn add_seed(&mut self, seed: &CanonicalUrl) {
         self.seeds.insert(seed.key());
+        let site = seed.key().site;
+        if !self.sites.contains_key(&site) && self.first_sites.insert(site) {
+            self.places.prefer(site);
+        }
         self.settings.filter.scope.add_seed(seed);
         self.remembered.forget_settled();
     }

@@ -16,9 +16,8 @@ use crate::Command;
 /// Sites remembered whose budget is spent, some 16 bytes each.
 const SPENT_REMEMBERED_MAX: usize = 1_000_000;
 
-/// A site that waits longer than it can have been asked to says that the system's clock was set back, if it is by so much: workers' clocks
-/// differ a little, and so do the settings of two runs.
-const CLOCK_SET_BACK_MIN: Duration = Duration::from_secs(60);
+/// A wait that is cut by so much is reported: its delay was lowered, or the system's clock was set back. Workers' clocks differ a little.
+const WAIT_CUT_MIN: Duration = Duration::from_secs(60);
 
 impl State {
     pub(super) fn front(&mut self, site: SiteKey) -> Option<&mut Front> {
@@ -44,6 +43,7 @@ impl State {
         if !self.make_room(self.settings.sites_in_front_max) {
             return self.wait_outside(site, its);
         }
+        self.first_sites.remove(&site);
         self.sites.insert(site, Slot::Loading(Loading::default()));
         self.room.coming += 1;
         self.asked += 1;
@@ -202,8 +202,8 @@ impl State {
             // Such a visit may have ended unrecorded.
             state.wait_until(before + state.delay(politeness), Reason::Delay);
         }
-        if too_late >= CLOCK_SET_BACK_MIN {
-            self.clock_set_back = self.clock_set_back.max(Some(too_late));
+        if too_late >= WAIT_CUT_MIN {
+            self.waits_cut = self.waits_cut.max(Some(too_late));
         }
         Some(Front {
             domain: domain_of(state.site()),

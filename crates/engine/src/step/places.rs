@@ -1,7 +1,7 @@
 //! Places in front, when there are more sites than places. A domain or address with many places gives one up for a site of another, so a farm
 //! of any size leaves room for others. Sites without a place wait outside.
 //!
-//! A site counts for two holders: its domain and its address. While it waits, the holder with more places stands for it.
+//! Sites of seeds come first. A site counts for two holders: its domain and its address. While it waits, the holder with more places stands for it.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -36,16 +36,27 @@ pub(super) struct Places {
     holders: HashMap<SiteKey, [Option<Holder>; 2]>,
     members: HashMap<Holder, BTreeSet<SiteKey>>,
     sizes: BTreeSet<(usize, Holder)>,
-    /// The waiting sites, by a holder that has many places.
-    outside: HashMap<Holder, VecDeque<SiteKey>>,
+    /// Sites of seeds, and the others.
+    queues: [Queue; 2],
+    /// All who wait.
+    waiting: HashSet<SiteKey>,
+}
+
+/// The queues: a place goes to a site of the first that has one. Sites of seeds are in it until they had a place.
+const SEEDS: usize = 0;
+const OTHERS: usize = 1;
+
+/// Sites that wait for a place.
+#[derive(Default)]
+struct Queue {
+    /// Sites by a holder that has many places.
+    of_holders: HashMap<Holder, VecDeque<SiteKey>>,
     /// The holders of these sites, which take turns.
     turns: VecDeque<Holder>,
-    /// The waiting sites without a known holder.
+    /// Sites without a known holder.
     strangers: VecDeque<SiteKey>,
     /// The next place goes to a site whose holder is known.
     is_turn_of_known: bool,
-    /// All who wait.
-    waiting: HashSet<SiteKey>,
 }
 
 impl Places {
@@ -132,35 +143,57 @@ impl Places {
         self.largest(fair).is_none() || self.holder_of(site).is_some_and(|holder| self.size(holder) > fair)
     }
 
-    /// The first waiting holder that would have fewer than `size` places with one more, as an index into the turns. Few holders are skipped,
-    /// since each of those has almost `size` places.
-    fn poorer_than(&self, size: usize) -> Option<usize> {
-        self.turns.iter().position(|holder| self.size(*holder) + 1 < size)
+    /// The first waiting holder of a queue that would have fewer than `size` places with one more, as an index into the turns. Few holders
+    /// are skipped, since each of those has almost `size` places.
+    fn poorer_than(&self, queue: usize, size: usize) -> Option<usize> {
+        self.queues[queue].turns.iter().position(|holder| self.size(*holder) + 1 < size)
+    }
+
+    /// True if a site waits that may replace one of a holder with `size` places.
+    fn may_replace(&self, size: usize) -> bool {
+        [SEEDS, OTHERS]
+            .into_iter()
+            .any(|queue| !self.queues[queue].strangers.is_empty() || self.poorer_than(queue, size).is_some())
     }
 
     /// Adds a site to those outside. False if `max` sites wait already.
-    fn wait(&mut self, site: SiteKey, holder: Option<Holder>, max: usize) -> bool {
+    fn wait(&mut self, queue: usize, site: SiteKey, holder: Option<Holder>, max: usize) -> bool {
         if self.waiting.len() >= max {
             return false;
         }
         if !self.waiting.insert(site) {
             return true;
         }
+        let Queue { of_holders, turns, strangers, .. } = &mut self.queues[queue];
         match holder {
-            None => self.strangers.push_back(site),
+            None => strangers.push_back(site),
             Some(holder) => {
-                let queue = self.outside.entry(holder).or_default();
-                if queue.is_empty() {
-                    self.turns.push_back(holder);
+                let sites = of_holders.entry(holder).or_default();
+                if sites.is_empty() {
+                    turns.push_back(holder);
                 }
-                queue.push_back(site);
+                sites.push_back(site);
             }
         }
         true
     }
 
-    fn next_stranger(&mut self) -> Option<SiteKey> {
-        while let Some(site) = self.strangers.pop_front() {
+    /// Lets a waiting site have the next place, since it turned out to be that of a seed.
+    pub(super) fn prefer(&mut self, site: SiteKey) {
+        if self.waiting.contains(&site) {
+            // Where it waited before it is passed over.
+            self.queues[SEEDS].strangers.push_back(site);
+        }
+    }
+
+    /// Lets the last site no longer wait that is not that of a seed. False if there is none without a holder.
+    fn forget_last(&mut self) -> bool {
+        let strangers = &mut self.queues[OTHERS].strangers;
+        std::iter::from_fn(|| strangers.pop_back()).any(|site| self.waiting.remove(&site))
+    }
+
+    fn next_stranger(&mut self, queue: usize) -> Option<SiteKey> {
+        while let Some(site) = self.queues[queue].strangers.pop_front() {
             if self.waiting.remove(&site) {
                 return Some(site);
             }
@@ -168,42 +201,48 @@ impl Places {
         None
     }
 
-    fn next_of(&mut self, turn: usize) -> Option<SiteKey> {
-        let holder = self.turns.remove(turn)?;
-        let queue = self.outside.get_mut(&holder)?;
-        let site = queue.pop_front();
-        if queue.is_empty() {
-            self.outside.remove(&holder);
+    fn next_of(&mut self, queue: usize, turn: usize) -> Option<SiteKey> {
+        let Queue { of_holders, turns, .. } = &mut self.queues[queue];
+        let holder = turns.remove(turn)?;
+        let sites = of_holders.get_mut(&holder)?;
+        let site = sites.pop_front();
+        if sites.is_empty() {
+            of_holders.remove(&holder);
         } else {
-            self.turns.push_back(holder);
+            turns.push_back(holder);
         }
         site.filter(|site| self.waiting.remove(site))
     }
 
-    /// The next site to replace one of a holder that has more than the fair part. Strangers and sites of poorer holders take turns.
-    fn next_before(&mut self, fair: usize) -> Option<SiteKey> {
-        let (size, _) = *self.sizes.last().filter(|(size, _)| *size > fair)?;
-        self.is_turn_of_known = !self.is_turn_of_known;
-        if !self.is_turn_of_known
-            && let Some(site) = self.next_stranger()
-        {
+    /// The next site of a queue to replace one of a holder with `size` places. Strangers and sites of poorer holders take turns.
+    fn next_in_place_of(&mut self, queue: usize, size: usize) -> Option<SiteKey> {
+        let is_turn_of_known = &mut self.queues[queue].is_turn_of_known;
+        *is_turn_of_known = !*is_turn_of_known;
+        if !*is_turn_of_known && let Some(site) = self.next_stranger(queue) {
             return Some(site);
         }
-        while let Some(turn) = self.poorer_than(size) {
-            if let Some(site) = self.next_of(turn) {
+        while let Some(turn) = self.poorer_than(queue, size) {
+            if let Some(site) = self.next_of(queue, turn) {
                 return Some(site);
             }
         }
-        self.next_stranger()
+        self.next_stranger(queue)
     }
 
-    /// The next site for a free place: first one that may replace another, then the one that has waited longest. Holders take turns.
+    /// The next site for a free place. Sites of seeds come first. Of a queue, first one that may replace another, then the one that has waited
+    /// longest. Holders take turns.
     fn next(&mut self, fair: usize) -> Option<SiteKey> {
-        if let Some(site) = self.next_before(fair).or_else(|| self.next_stranger()) {
-            return Some(site);
+        [SEEDS, OTHERS].into_iter().find_map(|queue| self.next_in_queue(queue, fair))
+    }
+
+    fn next_in_queue(&mut self, queue: usize, fair: usize) -> Option<SiteKey> {
+        let size = self.sizes.last().map(|(size, _)| *size).filter(|size| *size > fair);
+        let site = size.and_then(|size| self.next_in_place_of(queue, size)).or_else(|| self.next_stranger(queue));
+        if site.is_some() {
+            return site;
         }
-        while !self.turns.is_empty() {
-            if let Some(site) = self.next_of(0) {
+        while !self.queues[queue].turns.is_empty() {
+            if let Some(site) = self.next_of(queue, 0) {
                 return Some(site);
             }
         }
@@ -225,15 +264,22 @@ impl State {
 
     /// True if a new site would find a place.
     pub(super) fn has_place_for_strangers(&self) -> bool {
-        self.places.strangers.len() < STRANGERS_MIN && self.places.largest(self.fair_part()).is_some()
+        let strangers: usize = self.places.queues.iter().map(|queue| queue.strangers.len()).sum();
+        strangers < STRANGERS_MIN && self.places.largest(self.fair_part()).is_some()
     }
 
     /// Lets a site wait outside that found no place in front.
     pub(super) fn wait_outside(&mut self, site: SiteKey, url: Option<&Site>) {
         let domain = url.map(|site| Holder::Domain(domain_of(site)));
         let has_many = domain.filter(|domain| self.places.largest(self.fair_part()) == Some(*domain));
-        if !self.places.wait(site, has_many, self.outside_max()) {
-            self.sites_missed = true;
+        let (queue, max) = (if self.first_sites.contains(&site) { SEEDS } else { OTHERS }, self.outside_max());
+        if self.places.wait(queue, site, has_many, max) {
+            return;
+        }
+        // One site is left to the store: that of a seed only if all are.
+        self.sites_missed = true;
+        if queue == SEEDS && self.places.forget_last() {
+            self.places.wait(queue, site, has_many, max);
         }
     }
 
@@ -256,7 +302,7 @@ impl State {
     /// Moves a site of the largest holder outside if another site should have its place. False if no site can leave at once.
     fn exchange(&mut self, now: Timestamp) -> bool {
         let Some(holder) = self.places.largest(self.fair_part()) else { return false };
-        if self.places.strangers.is_empty() && self.places.poorer_than(self.places.size(holder)).is_none() {
+        if !self.places.may_replace(self.places.size(holder)) {
             return false;
         }
         let members = self.places.members.get(&holder);
@@ -310,7 +356,7 @@ impl State {
     pub(super) fn yield_place(&mut self, site: SiteKey) {
         let holder = self.places.holder_of(site);
         self.leave_front(site);
-        if !self.places.wait(site, holder, self.outside_max()) {
+        if !self.places.wait(OTHERS, site, holder, self.outside_max()) {
             self.sites_missed = true;
         }
     }
@@ -345,11 +391,32 @@ mod tests {
         for (site, holder) in
             [(1, Some(DOMAIN)), (2, Some(DOMAIN)), (3, Some(DOMAIN)), (4, Some(other)), (5, None), (6, None)]
         {
-            assert!(places.wait(SiteKey(site), holder, 100));
+            assert!(places.wait(OTHERS, SiteKey(site), holder, 100));
         }
         places.forget(SiteKey(6));
         let order: Vec<u64> = std::iter::from_fn(|| places.next(1)).map(|site| site.0).collect();
         assert_eq!(order, [5, 1, 4, 2, 3]);
+        assert!(places.nobody_waits());
+    }
+
+    #[test]
+    fn sites_of_seeds_come_before_all_others() {
+        let mut places = Places::default();
+        for (queue, site, holder) in [
+            (OTHERS, 1, None),
+            (OTHERS, 2, Some(DOMAIN)),
+            (SEEDS, 3, Some(DOMAIN)),
+            (SEEDS, 4, None),
+            (OTHERS, 5, None),
+        ] {
+            assert!(places.wait(queue, SiteKey(site), holder, 5));
+        }
+        assert!(!places.wait(SEEDS, SiteKey(6), None, 5), "no more wait");
+        assert!(places.forget_last() && places.wait(SEEDS, SiteKey(6), None, 5), "in place of another");
+        places.prefer(SiteKey(1));
+        places.prefer(SiteKey(7));
+        let order: Vec<u64> = std::iter::from_fn(|| places.next(1)).map(|site| site.0).collect();
+        assert_eq!(order, [4, 6, 1, 3, 2]);
         assert!(places.nobody_waits());
     }
 
@@ -360,10 +427,10 @@ mod tests {
         (0..4).for_each(|site| places.enter(SiteKey(site), SiteKey(1000)));
         places.enter(SiteKey(4), SiteKey(2000));
         for (site, holder) in [(5, Some(DOMAIN)), (6, Some(other)), (7, None), (8, Some(other)), (9, None)] {
-            places.wait(SiteKey(site), holder, 100);
+            places.wait(OTHERS, SiteKey(site), holder, 100);
         }
         assert!(places.must_take_turns(SiteKey(0), 1) && !places.must_take_turns(SiteKey(4), 1));
-        let order: Vec<u64> = std::iter::from_fn(|| places.next_before(1)).map(|site| site.0).collect();
+        let order: Vec<u64> = std::iter::from_fn(|| places.next_in_place_of(OTHERS, 4)).map(|site| site.0).collect();
         assert_eq!(order, [6, 7, 8, 9]);
         assert_eq!(places.next(1), Some(SiteKey(5)));
     }

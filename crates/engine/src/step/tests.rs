@@ -93,7 +93,7 @@ fn visited_after(record: SiteRecord) -> (Duration, Option<Duration>) {
             _ => None,
         });
         if commands.iter().any(|command| matches!(command, Command::Resolve { .. })) {
-            return (now.since(NOW), state.clock_set_back());
+            return (now.since(NOW), state.waits_cut());
         }
         now = alarm.expect("it is waited for");
         commands = state.step(now, now, Event::Wake);

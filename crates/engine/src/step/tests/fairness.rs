@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use super::driven::Driven;
+use weburl::CanonicalUrl;
+
+use super::driven::{Driven, url};
 use super::settings;
+use crate::content::Page;
+use crate::{Event, Finding, Settings};
 
 /// Sites on one address, whose server never answers.
 const FARM: usize = 200;
@@ -36,4 +40,49 @@ fn many_sites_on_one_address_leave_places_to_others() {
     assert_eq!(pages, HONEST);
     let on_farm = crawl.asked().iter().filter(|url| url.contains("farm")).count();
     assert_eq!(on_farm, 1, "one visit at a time on an address");
+}
+
+/// Sites of other domains and addresses than that of the seed, with many pages each.
+const OTHERS: usize = 60;
+
+/// A seed that comes when all places are taken, and many sites wait for one, has the next place.
+#[test]
+fn a_late_seed_comes_before_all_who_wait() {
+    // A site leaves after two visits if others wait.
+    let settings = Settings { turns_in_front_max: 2, ..settings() };
+    let mut crawl = Driven::begin(settings, &["http://hub.test/"]);
+    let others: Vec<String> = (0..OTHERS).map(|n| format!("http://other{n}.test/")).collect();
+    let (mut pages, mut before) = (Vec::new(), None);
+    while !pages.iter().any(|page| page == "http://late.test/") && pages.len() < 1_000 {
+        for name in crawl.names.clone() {
+            let number = name.host().trim_start_matches("other").trim_end_matches(".test").parse();
+            crawl.resolved(&format!("{name}/"), Ok(&[number.unwrap_or(200)]));
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            if asked.ends_with("robots.txt") {
+                crawl.answered(&asked, 404, &[], "");
+                continue;
+            }
+            let links: Vec<CanonicalUrl> = match asked.as_str() {
+                "http://hub.test/" => others.iter().map(|other| url(other)).collect(),
+                page if page.ends_with(".test/") => (0..5).map(|n| url(&format!("{page}{n}"))).collect(),
+                _ => Vec::new(),
+            };
+            let page = Page { links: links.len(), targets: links.into(), ..Page::default() };
+            crawl.found(&asked, Finding::Page(page));
+            pages.push(asked);
+        }
+        if before.is_none() && pages.len() >= 10 {
+            crawl.happen(Event::NewSeeds(vec![url("http://late.test/")]));
+            before = Some(pages.len());
+        }
+        crawl.wait(Duration::from_millis(250));
+    }
+    let late = pages.iter().position(|page| page == "http://late.test/").expect("it is visited");
+    pages.truncate(late);
+    let (before, meanwhile) = pages.split_at(before.expect("it was given"));
+    // Only those that had a place already, or were about to have one, were visited meanwhile.
+    let came = others.iter().filter(|other| meanwhile.contains(other)).count();
+    let wait = others.iter().filter(|other| !pages.contains(other)).count();
+    assert!(came <= 10 && wait > OTHERS / 2, "{before:?} {meanwhile:?}");
 }
