@@ -3,4 +3,5 @@
 #![warn(clippy::print_stderr, reason = "it panics where nobody reads it any more: say! and message::show do not")]
 
 pub mod message;
+pub mod printed;
 pub mod progress;

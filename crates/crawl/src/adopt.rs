@@ -32,9 +32,9 @@ use weburl::CanonicalUrl;
 
 use self::answers::Answers;
 use self::waiting::Waiting;
-use crate::CrawlDir;
 use crate::parts::open_archive;
 use crate::tables::Deriver;
+use crate::{CrawlDir, fixed};
 
 /// The directory in `archive/orphaned/` for files of which every page is in the crawl again.
 const ADOPTED: &str = "adopted";
@@ -67,6 +67,7 @@ pub struct Adopted {
 /// # Errors
 /// No seed is known, the archive or the state cannot be used, or the disk fails. What was committed stays.
 pub fn adopt(dir: &CrawlDir, store: Arc<dyn Store>, plan: &Plan, seeds: Vec<CanonicalUrl>) -> anyhow::Result<Adopted> {
+    fixed::check(dir, &dir.options()?)?;
     let layout = Layout::at(dir.dataset());
     let known: Vec<CanonicalUrl> = store.seeds()?;
     let mut fresh: Vec<CanonicalUrl> = seeds.into_iter().filter(|seed| !known.contains(seed)).collect();

@@ -18,6 +18,7 @@ use settings::options::{Options, read_text};
 use settings::plan::Plan;
 use settings::secrets_file::{self, SECRETS, Secrets};
 use settings::usage;
+use weburl::CanonicalUrl;
 
 /// The file in `state/` by which a directory whose state is in a database recognises it.
 const CRAWL_ID: &str = "crawl-id";
@@ -59,6 +60,17 @@ impl CrawlDir {
     #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
         CrawlDir { root: root.into() }
+    }
+
+    /// The name of the directory of a crawl from this seed, if none is given. Two servers on one host are two crawls.
+    #[must_use]
+    pub fn default_name(seed: &CanonicalUrl) -> String {
+        let site = seed.site();
+        let host = site.host().trim_matches(['[', ']']).replace(':', "-");
+        match (site.is_https(), site.port()) {
+            (false, 80) | (true, 443) => format!("crawl-{host}"),
+            (_, port) => format!("crawl-{host}-{port}"),
+        }
     }
 
     /// A directory that holds a crawl.
@@ -374,4 +386,25 @@ impl CrawlDir {
 
 fn schema_of(options: &Options) -> anyhow::Result<Schema> {
     Ok(options.store_schema.as_deref().map_or(Ok(Schema::default()), str::parse)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use weburl::CanonicalRules;
+
+    use super::*;
+
+    #[test]
+    fn a_directory_is_named_after_host_and_port() {
+        for (seed, name) in [
+            ("http://a.test/x", "crawl-a.test"),
+            ("https://a.test:443/", "crawl-a.test"),
+            ("http://a.test:8080/", "crawl-a.test-8080"),
+            ("https://a.test:80/", "crawl-a.test-80"),
+            ("http://[::1]:81/", "crawl---1-81"),
+        ] {
+            let seed = CanonicalUrl::parse(seed, &CanonicalRules::default()).expect(seed);
+            assert_eq!(CrawlDir::default_name(&seed), name);
+        }
+    }
 }

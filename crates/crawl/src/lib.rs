@@ -7,6 +7,7 @@ pub mod again;
 pub mod dir;
 pub mod dry_run;
 mod events;
+mod fixed;
 pub mod held;
 pub mod keyring;
 pub mod live;

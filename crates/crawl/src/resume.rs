@@ -1,40 +1,32 @@
 //! A crawl goes on: with its own options, and what is given on top.
 
 use anyhow::bail;
-use settings::options::Options;
+use settings::options::{FIXED, Options};
 use settings::plan::Plan;
 use settings::secrets_file::Secrets;
 use settings::usage;
 
-use crate::{CrawlDir, Notice};
+use crate::{CrawlDir, Notice, fixed};
 
-/// Options that decide which URLs belong to a crawl and what they are called: they cannot change in mid-crawl.
-const FIXED: [&str; 10] = [
-    "depth",
-    "scope",
-    "sandbox",
-    "no-archive",
-    "max-url-bytes",
-    "sort-query",
-    "strip-session-ids",
-    "strip-tracking",
-    "collapse-slashes",
-    "strip-www",
-];
-
-/// The plan of a crawl that goes on: its own options, with what is given now on top.
+/// The plan of a crawl that goes on: its own options, but for those with the keys `unset`, with what is given now on top.
 ///
 /// # Errors
-/// What is given cannot be used, or changes what may not change.
-pub fn resumed_plan(dir: &CrawlDir, given: &Options) -> anyhow::Result<(Plan, Vec<Notice>)> {
+/// What is given cannot be used, or changes what may not change; or `crawl.toml` does.
+pub fn resumed_plan(dir: &CrawlDir, given: &Options, unset: &[String]) -> anyhow::Result<(Plan, Vec<Notice>)> {
     let (on_disk, names_browser) = dir.options_and_browser()?;
+    fixed::check(dir, &on_disk)?;
     let mut notices = Vec::new();
     let moved = Secrets::of(&on_disk).options();
     if !moved.is_empty() {
         notices.push(Notice::SecretsMoved { options: moved.join(", "), from: dir.settings(), to: dir.secrets_path() });
     }
     let stored = dir.secrets()?.put_into(on_disk);
-    let plan = Plan::new(&given.over(&stored)?)?;
+    let mut unset = unset.to_vec();
+    if given.info_url.is_some() && given.user_agent.is_none() && stored.has_default_user_agent() {
+        // The page is named in it.
+        unset.push("user-agent".to_owned());
+    }
+    let plan = Plan::new(&given.over(&stored.without(&unset)?)?)?;
     if names_browser && plan.settings.render.is_some() && given.browser.is_none() {
         notices.push(Notice::BrowserNotUsed(dir.settings()));
     }

@@ -31,7 +31,7 @@ use crate::steer::{self, Change, Steering};
 use crate::stream::{Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
 use crate::trouble::InTrouble;
-use crate::{CrawlDir, Notice, Scheduler, keyring, parts};
+use crate::{CrawlDir, Notice, Scheduler, fixed, keyring, parts};
 
 /// The outcomes of a seed whose site could not be reached.
 const UNREACHED: [Outcome; 5] =
@@ -313,6 +313,7 @@ fn prepared(
     // Before the settings, which point to them.
     keyring::fill(dir, plan, store, &seeds, notices)?;
     dir.write_options(&plan.options)?;
+    fixed::keep(dir, &plan.options)?;
     let before = store.totals()?;
     if before.round.is_choosing {
         let (round, root) = (before.round.number, dir.root().display());

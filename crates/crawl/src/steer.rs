@@ -18,16 +18,16 @@ use frontier::Filter;
 use model::Timestamp;
 use printable::counted;
 use serde::{Deserialize, Serialize};
-use settings::options::{CHANGEABLE, Options};
+use settings::options::{CHANGEABLE, FIXED, Options};
 use settings::plan::Plan;
 use settings::site_name::{SiteDelay, SiteName};
-use settings::usage;
+use settings::{table, usage};
 use store::{CrawlView, Entry, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::held::Held;
 use crate::seeds::fresh_seeds;
-use crate::{CrawlDir, Notice};
+use crate::{CrawlDir, Notice, fixed};
 
 pub use queue::{Removed, Retried};
 
@@ -64,6 +64,8 @@ pub enum Change {
     Remove(Vec<String>),
     /// Other values of settings, in the form of `crawl.toml`. They replace the values in force.
     Set(String),
+    /// Settings that count as not given any more, by their keys: their defaults hold again.
+    Unset(Vec<String>),
 }
 
 impl Change {
@@ -96,6 +98,7 @@ impl Change {
             Change::Retry(words) => ("retry", words.clone()),
             Change::Remove(patterns) => ("remove", patterns.clone()),
             Change::Set(given) => ("set", given.lines().map(str::to_owned).collect()),
+            Change::Unset(keys) => ("unset", keys.clone()),
         }
     }
 
@@ -124,8 +127,9 @@ impl Change {
             "retry" => Change::Retry(to.to_vec()),
             "remove" => Change::Remove(to.to_vec()),
             "set" => Change::Set(to.iter().map(|line| format!("{line}\n")).collect()),
+            "unset" => Change::Unset(to.iter().map(|key| table::key(key).map_err(usage)).collect::<Result<_, _>>()?),
             other => bail!(usage(format!(
-                "`{other}` is no change; possible are pause, resume, stop, exclude, include, hold, release, delay, seeds, retry, remove, set"
+                "`{other}` is no change; possible are pause, resume, stop, exclude, include, hold, release, delay, seeds, retry, remove, set, unset"
             ))),
         })
     }
@@ -156,7 +160,8 @@ impl Change {
                 changed.delay_for.retain(|before| delays.iter().all(|delay| delay.site != before.site));
                 changed.delay_for.extend_from_slice(delays);
             }
-            Change::Set(given) => changed = toml::from_str::<Options>(given)?.over(options)?,
+            Change::Unset(keys) => changed = options.without(keys)?,
+            Change::Set(given) => changed = Options::parse(given)?.over(options)?,
             Change::Retry(words) => return Retried::read(words).map(|_| None),
             Change::Remove(words) => return Removed::read(words).map(|_| None),
             Change::Seeds(_) | Change::Stop => return Ok(None),
@@ -174,10 +179,12 @@ impl Change {
         let fixed: Vec<String> = changed.differing_keys(options)?.into_iter().collect();
         let fixed: Vec<&str> = fixed.iter().map(String::as_str).filter(|key| !CHANGEABLE.contains(key)).collect();
         if !fixed.is_empty() {
-            bail!(usage(format!(
-                "{} cannot change while a crawl runs: stop it, and give the flag to `argiope crawl`",
-                fixed.join(", ")
-            )));
+            let named = fixed.join(", ");
+            bail!(usage(match fixed.iter().find(|key| FIXED.contains(key)) {
+                Some(_) => format!("{named} cannot change within a crawl: begin another one, in another directory"),
+                None =>
+                    format!("{named} cannot change while a crawl runs: stop it, and give the flag to `argiope crawl`"),
+            }));
         }
         Ok(Some(Plan::new(&changed)?))
     }
@@ -354,7 +361,9 @@ fn ending() -> anyhow::Error {
 /// # Errors
 /// The change cannot be used or needs a running crawl, the directory is in use, or the disk fails.
 pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<()> {
-    let options = dir.secrets()?.put_into(dir.options()?);
+    let on_disk = dir.options()?;
+    fixed::check(dir, &on_disk)?;
+    let options = dir.secrets()?.put_into(on_disk);
     // As complete as those of a running crawl.
     let plan = Plan::new(&options)?;
     let changed = change.plan(&plan.options)?;
@@ -427,7 +436,7 @@ impl Affected {
             match (change, &after) {
                 (Change::Hold(sites) | Change::Release(sites), _) => sites.iter().any(|site| site.names(&url.site())),
                 (Change::DelayFor(delays), _) => delays.iter().any(|delay| delay.site.names(&url.site())),
-                (Change::Exclude(_) | Change::Include(_) | Change::Set(_), Some(after))
+                (Change::Exclude(_) | Change::Include(_) | Change::Set(_) | Change::Unset(_), Some(after))
                     if after.include != before.include || after.exclude != before.exclude =>
                 {
                     before.judge(url).is_ok() != after.judge(url).is_ok()
@@ -482,6 +491,7 @@ mod tests {
             (Change::Seeds(vec!["http://a.test/".to_owned()]), "seeds http://a.test/"),
             (Change::Retry(vec!["http_error".to_owned(), "*/docs/*".to_owned()]), "retry http_error */docs/*"),
             (Change::Remove(vec!["*/docs/*".to_owned()]), "remove */docs/*"),
+            (Change::Unset(vec!["max-pages".to_owned(), "include".to_owned()]), "unset max-pages include"),
             (Change::Set("delay = \"5s\"\npatience = \"1h\"\n".to_owned()), "set delay = \"5s\", patience = \"1h\""),
         ] {
             let (what, to) = change.words();
@@ -498,6 +508,7 @@ mod tests {
             ("hold", &[], "hold: values are missing"),
             ("hold", &["a.test/x"], "`a.test/x` is no site"),
             ("delay", &["5s"], "`5s` is not like example.org=5s"),
+            ("unset", &["max-page"], "`max-page` is no setting"),
         ] {
             let to: Vec<String> = to.iter().map(ToString::to_string).collect();
             let error = Change::from_words(what, &to).expect_err(why).to_string();

@@ -225,7 +225,7 @@ fn resumed(dir: &CrawlDir, given: &Options) -> anyhow::Result<(Plan, Vec<Notice>
             dir.root().display()
         )));
     }
-    resumed_plan(dir, given)
+    resumed_plan(dir, given, &[])
 }
 
 /// Where the state is kept: not in the page directory, which holds nothing but pages.

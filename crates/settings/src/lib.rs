@@ -7,6 +7,7 @@ mod error;
 pub mod files;
 pub mod options;
 pub mod plan;
+mod reading;
 pub mod secret;
 pub mod secrets_file;
 pub mod site_name;

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +15,6 @@ use crate::secret::{Headers, HeadersFor, ProxyText};
 use crate::site_name::{SiteDelay, SiteName};
 use crate::store_address::StoreAddress;
 use crate::units::{Bytes, Span, whole};
-use crate::usage;
 
 /// What may change while a crawl runs. All else is read once, when a run begins.
 pub const CHANGEABLE: [&str; 32] = [
@@ -52,6 +50,20 @@ pub const CHANGEABLE: [&str; 32] = [
     "max-session-pages",
     "max-low-yield-pages",
     "low-yield-window",
+];
+
+/// What decides which URLs belong to a crawl and what they are called. It cannot change within a crawl.
+pub const FIXED: [&str; 10] = [
+    "depth",
+    "scope",
+    "sandbox",
+    "no-archive",
+    "max-url-bytes",
+    "sort-query",
+    "strip-session-ids",
+    "strip-tracking",
+    "collapse-slashes",
+    "strip-www",
 ];
 
 /// Bytes of a file of settings, patterns or certificates, at most.
@@ -374,26 +386,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options in a text from another person: without a browser, which is a program to run. Also tells whether the text
-    /// names one.
-    ///
-    /// # Errors
-    /// It has an unknown key or a value of the wrong kind: the line is named.
-    pub fn of_others(text: &str) -> anyhow::Result<(Self, bool)> {
-        let mut options: Options = toml::from_str(text).map_err(|error| usage(one_line(&error, text)))?;
-        let browser = options.browser.take();
-        Ok((options, browser.is_some()))
-    }
-
-    /// Reads a configuration file.
-    ///
-    /// # Errors
-    /// The file cannot be read, or has an unknown key or a value of the wrong kind: the line is named.
-    pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = read_text(path).with_context(|| path.display().to_string())?;
-        toml::from_str(&text).map_err(|error| usage(format!("{}: {}", path.display(), one_line(&error, &text))))
-    }
-
     /// The options without placeholders for secrets that are stored elsewhere.
     #[must_use]
     pub fn without_secrets(&self) -> Self {
@@ -436,6 +428,26 @@ impl Options {
         Ok(options)
     }
 
+    /// These options as if these keys had not been given.
+    ///
+    /// # Errors
+    /// Never in practice: options always have a form as a table.
+    pub fn without(&self, keys: &[String]) -> anyhow::Result<Options> {
+        let mut table = toml::Table::try_from(self)?;
+        table.retain(|key, _| keys.iter().all(|left_out| left_out != key));
+        let kept: Options = table.try_into()?;
+        let is_kept = |key: &str| keys.iter().all(|left_out| left_out != key);
+        // As in `over`.
+        Ok(Options {
+            store: self.store.clone().filter(|_| is_kept("store")),
+            browser: self.browser.clone().filter(|_| is_kept("browser")),
+            proxy: self.proxy.clone().filter(|_| is_kept("proxy")),
+            header: if is_kept("header") { self.header.clone() } else { Headers::default() },
+            header_for: if is_kept("header-for") { self.header_for.clone() } else { HeadersFor::default() },
+            ..kept
+        })
+    }
+
     /// The keys whose values differ between these options and others.
     ///
     /// # Errors
@@ -466,22 +478,6 @@ pub fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
 /// As [`read_bytes`]; or it is no text.
 pub fn read_text(path: &Path) -> std::io::Result<String> {
     String::from_utf8(read_bytes(path)?).map_err(std::io::Error::other)
-}
-
-/// A TOML error as one line that names the line of the file.
-fn one_line(error: &toml::de::Error, text: &str) -> String {
-    let message = error.message().lines().collect::<Vec<_>>().join(" ");
-    let message = match message.strip_prefix("unknown field ").and_then(|rest| rest.split_once(',')) {
-        Some((key, _)) => format!("unknown key {key}: the keys are the names of the flags of `argiope crawl`"),
-        None => message,
-    };
-    match error.span() {
-        Some(span) => {
-            let line = text.get(..span.start).unwrap_or_default().matches('\n').count() + 1;
-            format!("line {line}: {message}")
-        }
-        None => message,
-    }
 }
 
 #[cfg(test)]
@@ -526,14 +522,5 @@ mod tests {
         }
         let stored = Options { store: address("postgres://me@h/db"), ..Options::default() };
         assert!(given.differing_keys(&stored).expect("compared").is_empty());
-    }
-
-    #[test]
-    fn an_unknown_key_is_refused_with_its_line() {
-        let text = "depth = 3\ndepht = 4\n";
-        let error = toml::from_str::<Options>(text).expect_err("unknown");
-        let line = one_line(&error, text);
-        assert!(line.starts_with("line 2: unknown key `depht`: "), "{line}");
-        assert!(!line.contains('\n'));
     }
 }

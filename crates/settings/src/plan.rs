@@ -1,5 +1,6 @@
 //! The checked and completed options of a crawl. No later code asks whether a value was given.
 
+mod contradictions;
 mod fetching;
 mod settled;
 
@@ -68,6 +69,7 @@ impl Plan {
         let user_agent = options.user_agent.clone().unwrap_or_default();
         check_counts(&options)?;
         check_store(&options)?;
+        contradictions::refuse(&options, &politeness)?;
         // Half of all fetches, and at least as many as a site may have.
         let share = concurrency.div_ceil(2).max(politeness.connections_per_site);
         let archive = !switches.no_archive;
@@ -244,9 +246,9 @@ fn check_counts(options: &Options) -> anyhow::Result<()> {
         ("render-rate", options.render_rate == Some(0)),
     ];
     match zero.into_iter().find(|(_, is_zero)| *is_zero) {
-        Some((flag, _)) if flag.starts_with("max-") => {
-            Err(usage(format!("--{flag} must be more than 0; without it there is no such limit, or the default")))
-        }
+        Some((flag, _)) if flag.starts_with("max-") => Err(usage(format!(
+            "--{flag} must be more than 0; without it there is no such limit, or the default; --unset {flag} takes an earlier one back"
+        ))),
         Some((flag, _)) if flag.ends_with("time") || flag.ends_with("timeout") => {
             Err(usage(format!("--{flag} must be more than 0")))
         }
@@ -270,6 +272,11 @@ fn check_store(options: &Options) -> anyhow::Result<()> {
 
 fn seed(text: &str, rules: &CanonicalRules) -> anyhow::Result<(CanonicalUrl, Option<UserInfo>)> {
     let text = text.trim();
+    if matches!(text, "true" | "false") {
+        return Err(usage(format!(
+            "seed `{text}`: a switch takes its value after an equals sign, as in --documents={text}; a host of that name is http://{text}/"
+        )));
+    }
     let authority = text.split(['/', '?', '#']).next().unwrap_or_default();
     // Neither `https:` nor `mailto:someone@example.com` is a host.
     let has_scheme =
@@ -466,9 +473,15 @@ mod tests {
             seeds.iter().map(CanonicalUrl::as_str).collect::<Vec<_>>(),
             ["http://example.com/a", "https://b.test/", "http://b.test:81/?u=ftp://c/"]
         );
-        assert_eq!(
-            plan.seeds(&["ftp://x/".to_owned()]).expect_err("no").to_string(),
-            "seed `ftp://x/`: the scheme is ftp, not http or https"
-        );
+        for (text, expect) in [
+            ("ftp://x/", "seed `ftp://x/`: the scheme is ftp, not http or https"),
+            (
+                "false",
+                "seed `false`: a switch takes its value after an equals sign, as in --documents=false; a host of that name is http://false/",
+            ),
+        ] {
+            assert_eq!(plan.seeds(&[text.to_owned()]).expect_err("no").to_string(), expect);
+        }
+        plan.seeds(&["http://false/".to_owned()]).expect("a host");
     }
 }

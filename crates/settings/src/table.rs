@@ -28,9 +28,19 @@ pub struct Setting {
 }
 
 /// All settings without their defaults, in the order of the help.
-fn rows() -> Vec<Setting> {
+pub(crate) fn rows() -> Vec<Setting> {
     let command = Options::augment_args(Command::new("settings"));
     command.get_arguments().filter(|argument| argument.get_id() != NO_SITEMAPS).map(row).collect()
+}
+
+/// Reads the key of a setting.
+///
+/// # Errors
+/// There is none of that name.
+pub fn key(text: &str) -> Result<String, String> {
+    let key = text.trim().trim_start_matches("--");
+    let is_setting = rows().iter().any(|setting| setting.key == key);
+    is_setting.then(|| key.to_owned()).ok_or_else(|| format!("`{text}` is no setting: `argiope settings` lists them"))
 }
 
 /// All settings, in the order of the help. The defaults are those over `below`.
@@ -112,6 +122,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::options::FIXED;
 
     #[test]
     fn every_setting_has_a_form_a_group_and_help_and_those_that_can_change_are_settings() {
@@ -121,8 +132,9 @@ mod tests {
         }
         let keys: BTreeSet<&str> = settings.iter().map(|setting| setting.key.as_str()).collect();
         assert_eq!(keys.len(), settings.len());
-        let strange: Vec<_> = CHANGEABLE.iter().filter(|key| !keys.contains(*key)).collect();
+        let strange: Vec<_> = CHANGEABLE.iter().chain(&FIXED).filter(|key| !keys.contains(*key)).collect();
         assert!(strange.is_empty(), "{strange:?}");
+        assert!(CHANGEABLE.iter().all(|key| !FIXED.contains(key)));
     }
 
     #[test]

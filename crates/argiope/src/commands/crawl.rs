@@ -2,7 +2,6 @@
 
 mod dry_run;
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -31,6 +30,7 @@ use weburl::CanonicalUrl;
 use crate::exit;
 use crate::summary::to_text;
 use console::message::{Level, listen, log, tell, tell_all};
+use console::printed;
 use console::progress::{Printer, Show};
 use service::metrics::{Metrics, Watched, of_totals};
 
@@ -45,12 +45,16 @@ pub struct CrawlArgs {
     /// The seeds: URLs
     #[arg(value_name = "SEED")]
     pub seed: Vec<String>,
-    /// The directory of the crawl; an existing crawl is resumed [default: crawl-HOST of the first seed]
+    /// The directory of the crawl; an existing crawl is resumed [default: crawl-HOST of the first seed, or crawl-HOST-PORT]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// A file of settings, such as the crawl.toml of another crawl
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Take back settings of the crawl's earlier runs, or of --config: a budget ends (max-pages), a list becomes empty, other settings
+    /// get their defaults (keys, separated by commas)
+    #[arg(long, value_name = "KEY", value_delimiter = ',', value_parser = settings::table::key)]
+    pub unset: Vec<String>,
     /// A file of seeds, one per line; - is standard input
     #[arg(long, value_name = "FILE")]
     pub seeds: Option<PathBuf>,
@@ -125,16 +129,19 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let given = match &args.config {
         Some(path) => {
             let read = Options::read_with_secrets(path).map_err(|error| usage(format!("--config {error:#}")))?;
-            args.options.over(&read)?
+            args.options.over(&read.without(&args.unset)?)?
         }
         None => args.options.clone(),
     };
+    if !args.unset.is_empty() && args.config.is_none() {
+        CrawlDir::existing(dir.root()).context("--unset")?;
+    }
     let visits_again = args.again.then_some("--again").or((!args.retry.is_empty()).then_some("--retry"));
     if let Some(option) = visits_again {
         CrawlDir::existing(dir.root()).context(option)?;
     }
     let (mut plan, notices) =
-        if dir.holds_crawl() { resumed_plan(&dir, &given)? } else { (Plan::new(&given)?, Vec::new()) };
+        if dir.holds_crawl() { resumed_plan(&dir, &given, &args.unset)? } else { (Plan::new(&given)?, Vec::new()) };
     tell_all(&notices);
     let (seeds, notices) = given_seeds.urls(&mut plan, args.strict)?;
     tell_all(&notices);
@@ -188,11 +195,13 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let summary = Summary::of_run(&ended, &dir, TimeSpent::since(&stages_before));
     let told = if args.json { serde_json::to_string(&summary)? + "\n" } else { to_text(&summary) };
     log(Level::Info, "the run ended", Some(("summary", serde_json::to_value(&summary)?)));
-    // Nobody may be reading any more; how the crawl ended is said by the exit code.
-    let _ = match prints_lines {
+    let printed = match prints_lines {
         _ if args.quiet && !args.json => Ok(()),
-        true => std::io::stderr().write_all(told.as_bytes()),
-        false => std::io::stdout().write_all(told.as_bytes()),
+        true => {
+            console::message::show(&told);
+            Ok(())
+        }
+        false => printed::print(&told),
     };
     let code = match ended.end {
         End::Done if summary.fetched == 0 => {
@@ -226,6 +235,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
             exit::STOPPED
         }
     };
+    printed?;
     Ok(ExitCode::from(code))
 }
 
@@ -393,6 +403,5 @@ fn directory(args: &CrawlArgs, seeds: &SeedList) -> anyhow::Result<CrawlDir> {
     let Some(first) = seeds.first() else { bail!(usage("no seeds: give URLs, or --seeds FILE, or -o DIR to resume")) };
     let plan = Plan::new(&Options::default())?;
     let seed = plan.seeds(&[first])?;
-    let host = seed.first().map(|url| url.host().trim_matches(['[', ']']).replace(':', "-")).unwrap_or_default();
-    Ok(CrawlDir::at(format!("crawl-{host}")))
+    Ok(CrawlDir::at(seed.first().map(CrawlDir::default_name).unwrap_or_default()))
 }

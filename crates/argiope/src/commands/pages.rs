@@ -20,6 +20,7 @@ use settings::options::Options;
 use self::arguments::Arguments;
 use crate::commands::crawl::{Sandbox, watch};
 use crate::exit;
+use console::printed;
 
 /// The deepest indentation, in levels.
 const LEVELS_MAX: u32 = 40;
@@ -70,9 +71,9 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
         Saved::None(reason) => bail!(reason),
         Saved::Pages(saved) => counted(saved, "page"),
     };
-    // Nobody may be reading any more; how the crawl ended is said by the exit code.
-    let _ = writeln!(io::stdout(), "{saved} saved in {pages}; the state of the crawl is in {root}");
-    Ok(ExitCode::from(tell_end(&end)))
+    let code = tell_end(&end);
+    printed::print(&format!("{saved} saved in {pages}; the state of the crawl is in {root}\n"))?;
+    Ok(ExitCode::from(code))
 }
 
 /// Prints lines on standard output at once.

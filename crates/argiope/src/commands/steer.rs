@@ -1,6 +1,5 @@
 //! `argiope steer`: change a crawl, which may be running.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,6 +15,7 @@ use settings::units::Span;
 use settings::usage;
 
 use crate::exit;
+use console::printed;
 
 /// The arguments of `argiope steer`.
 #[derive(Args, Debug)]
@@ -97,6 +97,12 @@ pub enum What {
         #[command(flatten)]
         options: Box<Options>,
     },
+    /// Take settings back: a budget ends, a list becomes empty, other settings get their defaults
+    Unset {
+        /// The keys of settings: max-pages, include
+        #[arg(value_name = "KEY", required = true, value_parser = settings::table::key)]
+        keys: Vec<String>,
+    },
 }
 
 impl What {
@@ -134,6 +140,7 @@ impl What {
                 bail!(usage("set: give flags of `argiope crawl`, such as --max-pages 10000"))
             }
             What::Set { options } => Change::set(&options)?,
+            What::Unset { keys } => Change::Unset(keys),
         })
     }
 }
@@ -158,7 +165,6 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
         true => affected(&args.dir, &change)?.to_string(),
         false => make(&dir, &change)?.in_words(&dir),
     };
-    // The reader may have closed its end; the exit code tells the result.
-    let _ = writeln!(std::io::stdout(), "{change}: {told}");
+    printed::print(&format!("{change}: {told}\n"))?;
     Ok(ExitCode::from(exit::DONE))
 }

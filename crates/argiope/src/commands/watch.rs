@@ -1,6 +1,5 @@
 //! `argiope watch`: visit the pages of a crawl again and again, those that are worth it most.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,6 +27,7 @@ use tokio::sync::watch;
 use super::crawl::{Sandbox, stop_signal};
 use crate::exit;
 use console::message::tell_all;
+use console::printed;
 use console::progress::{Printer, Show};
 use crawl::opened::is_in_use;
 use crawl::resume::resumed_plan;
@@ -49,7 +49,7 @@ pub struct WatchArgs {
     /// What makes a page important
     #[arg(long, value_name = "WHAT", default_value = "equal", value_parser = importance())]
     pub importance: Importance,
-    /// End after this many rounds
+    /// End after this many rounds. A turn at which no visit is due counts as one, so that the command ends
     #[arg(long, value_name = "N")]
     pub rounds: Option<u64>,
     /// Serve Prometheus metrics at this address (GET /metrics); port 0 takes a free port
@@ -87,7 +87,7 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
         ));
     }
     let lock = WatchLock::take(&dir)?;
-    let (plan, notices) = resumed_plan(&dir, &Options::default())?;
+    let (plan, notices) = resumed_plan(&dir, &Options::default(), &[])?;
     tell_all(&notices);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(Session::threads(&plan)).enable_all().build()?;
@@ -142,7 +142,7 @@ fn round(
     stopped: &watch::Receiver<bool>,
     before: Round,
 ) -> anyhow::Result<Round> {
-    let mut plan = Watch::plan(resumed_plan(dir, &Options::default())?.0);
+    let mut plan = Watch::plan(resumed_plan(dir, &Options::default(), &[])?.0);
     let store = match dir.open_store(&plan.options) {
         Err(error) if is_in_use(&error) => {
             console::say!("{error:#}: this round waits for the next turn");
@@ -200,7 +200,5 @@ fn round(
 fn tell_changes(view: &dyn CrawlView, round: u32, began_at: Timestamp) -> anyhow::Result<()> {
     let question = Question { since: Since::Round(round), through: None, sites: Vec::new(), pages: None };
     let counts = changes(view, &question, &mut |_| Ok(()))?;
-    // Nobody may be reading any more.
-    let _ = writeln!(std::io::stdout(), "{} round {round}: {}", began_at.to_rfc3339(), sentence(&counts));
-    Ok(())
+    printed::print(&format!("{} round {round}: {}\n", began_at.to_rfc3339(), sentence(&counts)))
 }

@@ -20,6 +20,7 @@ mod real_documents;
 mod renewed;
 mod replaced;
 mod restored;
+mod resumed;
 mod settings;
 mod stages;
 mod steered;

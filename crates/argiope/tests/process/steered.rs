@@ -202,7 +202,7 @@ fn what_cannot_be_changed_is_refused_and_changes_nothing() {
     let before = std::fs::read_to_string(dir.join("crawl.toml")).unwrap();
     let cases: [(&[&str], &str); 9] = [
         (&["include", "*/1*"], "the crawl has no include pattern"),
-        (&["set", "--scope", "any"], "scope cannot change while a crawl runs"),
+        (&["set", "--scope", "any"], "scope cannot change within a crawl: begin another one"),
         (&["set", "--user-agent", "x/1"], "user-agent cannot change while a crawl runs"),
         (&["set", "--max-pages", "0"], "--max-pages must be more than 0"),
         (&["set"], "give flags of `argiope crawl`"),

@@ -79,10 +79,22 @@ fn values_that_cannot_be_used_are_named() {
     for flag in ["dns-timeout", "connect-timeout", "first-byte-timeout", "total-timeout", "render-time"] {
         check(&format!("--{flag} 0"), &format!("--{flag} must be more than 0"));
     }
+    check("--backoff 10m", "--backoff 10m is longer than --max-backoff 5m: change one of them");
+    check("--info-url notaurl --documents", "--info-url `notaurl`: not a URL: relative URL without a base");
+    check(
+        "--delay-for b.test=5s --delay-for b.test=1s",
+        "--delay-for b.test=5s and b.test=1s are two delays of one site: give one",
+    );
+    check(
+        "--documents false",
+        "seed `false`: a switch takes its value after an equals sign, as in --documents=false; a host of that name is http://false/",
+    );
     check("--concurrency 0", "--concurrency must be at least 1");
     check("--segment-size 0", "--segment-size must be at least 1");
     for flag in ["max-pages", "max-pages-per-site", "max-bytes", "max-time", "max-body-bytes", "max-attempts"] {
-        let expect = format!("--{flag} must be more than 0; without it there is no such limit, or the default");
+        let expect = format!(
+            "--{flag} must be more than 0; without it there is no such limit, or the default; --unset {flag} takes an earlier one back"
+        );
         check(&format!("--{flag} 0"), &expect);
     }
     for flag in ["include", "exclude"] {
@@ -105,6 +117,16 @@ fn values_that_cannot_be_used_are_named() {
     check("--config DIR/none", "--config DIR/none: No such file or directory (os error 2)");
     check("--seeds DIR/none", "--seeds DIR/none: No such file or directory (os error 2)");
     check("--seeds DIR", "--seeds DIR: Is a directory (os error 21)");
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_named() {
+    check_refused(
+        "crawl -o x --unset max-page",
+        "error: invalid value 'max-page' for '--unset <KEY>': `max-page` is no setting: `argiope settings` lists them",
+    );
+    let dirs = tempfile::tempdir().unwrap();
+    check(dirs.path(), "http://a.test/ -o DIR/new --unset max-pages", FAILED, "--unset: DIR/new: no such directory");
 }
 
 #[test]
@@ -190,11 +212,10 @@ fn a_wrong_settings_file_is_named_with_its_line() {
         "scope = 'any'\n[crawl]\n",
         "line 2: unknown key `crawl`: the keys are the names of the flags of `argiope crawl`",
     );
-    check("scope = 'any'\ndepth = '3'", "line 2: invalid type: string \"3\", expected u32");
-    check("delay = true", "line 1: invalid type: boolean `true`, expected a duration such as \"250ms\", or seconds");
-    check("delay = 'soon'", "line 1: `soon` is no duration such as 250ms, 1s or `1m 30s`");
-    check("exclude = [", "line 1: unclosed array, expected `]`");
-    check("depth = -1", "line 1: invalid value: integer `-1`, expected u32");
+    check("scope = 'any'\ndepth = '3'", "line 2: `depth` takes a whole number from 0 on, without quotes");
+    check("delay = true", "line 1: `delay` takes a duration in quotes, such as \"1m 30s\"");
+    check("delay = 'soon'", "line 1: `delay`: `soon` is no duration such as 250ms, 1s or `1m 30s`");
+    check("exclude = [", "line 1: `exclude` takes a list of texts in quotes, such as [\"a\", \"b\"]");
 }
 
 #[test]

@@ -108,7 +108,7 @@ impl<'a> Crawl<'a> {
             Change::Hold(sites) | Change::Release(sites) => sites.iter().any(|named| named.names(site)),
             Change::DelayFor(delays) => delays.iter().any(|delay| delay.site.names(site)),
             Change::Seeds(seeds) => url.is_some_and(|url| seeds.iter().any(|seed| seed == url.as_str())),
-            Change::Pause | Change::Resume | Change::Stop | Change::Set(_) => true,
+            Change::Pause | Change::Resume | Change::Stop | Change::Set(_) | Change::Unset(_) => true,
         };
         let told = |Changed { at, change }: &Changed| format!("{change}, {at}");
         let mut last: Vec<String> =

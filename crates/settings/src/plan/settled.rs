@@ -102,6 +102,15 @@ impl Settled {
     }
 }
 
+impl Options {
+    /// Whether the User-Agent is the default one, for the page about the crawl that is named.
+    #[must_use]
+    pub fn has_default_user_agent(&self) -> bool {
+        let default = default_user_agent(self.info_url.as_deref());
+        self.user_agent.as_ref().is_none_or(|user_agent| *user_agent == default)
+    }
+}
+
 /// `argiope/VERSION`, with the page that tells people about the crawl if one is given.
 fn default_user_agent(info_url: Option<&str>) -> String {
     format!("argiope/{} (+{})", env!("CARGO_PKG_VERSION"), info_url.unwrap_or("URL to set"))

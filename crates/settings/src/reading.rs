@@ -1,0 +1,128 @@
+//! Options read from TOML, and what is wrong with such a text, for people who do not know TOML.
+
+use std::path::Path;
+
+use anyhow::Context;
+
+use crate::options::{Options, read_text};
+use crate::table::{Setting, rows};
+use crate::usage;
+
+impl Options {
+    /// The options in a text.
+    ///
+    /// # Errors
+    /// It has an unknown key or a value of the wrong kind: the line is named. The message shows no value, since it may be a secret.
+    pub fn parse(text: &str) -> anyhow::Result<Self> {
+        toml::from_str(text).map_err(|error| usage(one_line(&error, text)))
+    }
+
+    /// The options in a text from another person: without a browser, which is a program to run. Also tells whether the text
+    /// names one.
+    ///
+    /// # Errors
+    /// As [`Options::parse`].
+    pub fn of_others(text: &str) -> anyhow::Result<(Self, bool)> {
+        let mut options = Options::parse(text)?;
+        let browser = options.browser.take();
+        Ok((options, browser.is_some()))
+    }
+
+    /// Reads a configuration file.
+    ///
+    /// # Errors
+    /// The file cannot be read; or as [`Options::parse`].
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = read_text(path).with_context(|| path.display().to_string())?;
+        Options::parse(&text).map_err(|error| usage(format!("{}: {error}", path.display())))
+    }
+}
+
+/// An error as one line that names the line of the text.
+fn one_line(error: &toml::de::Error, text: &str) -> String {
+    let message = error.message().lines().collect::<Vec<_>>().join(" ");
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message };
+    let is_toml = toml::from_str::<toml::Table>(text).is_ok();
+    let rows = rows();
+    let said = match (message.strip_prefix("unknown field "), setting_at(text, before, &rows)) {
+        (Some(rest), _) => {
+            let key = rest.split(',').next().unwrap_or_default();
+            format!("unknown key {key}: the keys are the names of the flags of `argiope crawl`")
+        }
+        (None, Some(setting)) if message.starts_with("duplicate key") => format!("`{}` is given twice", setting.key),
+        (None, Some(setting)) if !is_toml || message.starts_with("invalid ") => {
+            format!("`{}` takes {}", setting.key, form_of(setting))
+        }
+        (None, Some(setting)) => format!("`{}`: {message}", setting.key),
+        (None, None) if !is_toml => "is not like `depth = 3` or `scope = \"host\"`".to_owned(),
+        (None, None) => message,
+    };
+    format!("line {}: {said}", before.matches('\n').count() + 1)
+}
+
+/// The setting of the line that `before` ends in; or, in a list of several lines, that of the line where it begins.
+fn setting_at<'r>(text: &str, before: &str, rows: &'r [Setting]) -> Option<&'r Setting> {
+    let end = text[before.len()..].find('\n').map_or(text.len(), |rest| before.len() + rest);
+    let mut keys = text[..end].lines().rev().map(|line| line.split(['=', ' ', '\t']).next().unwrap_or_default());
+    keys.find_map(|key| rows.iter().find(|setting| setting.key == key))
+}
+
+/// The form of a setting's values in a file.
+fn form_of(setting: &Setting) -> String {
+    let form = match setting.form.as_str() {
+        "N" => "a whole number from 0 on, without quotes",
+        "K" => "a number, without quotes",
+        "BOOL" => "true or false, without quotes",
+        "D" => "a duration in quotes, such as \"1m 30s\"",
+        "B" => "a size in quotes, such as \"10MB\"",
+        form if form.contains(' ') => "a list of pairs, such as [[\"a\", \"b\"]]",
+        _ if setting.is_list => "a list of texts in quotes, such as [\"a\", \"b\"]",
+        _ => "a text in quotes",
+    };
+    form.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_line_without_the_value() {
+        for (text, expect) in [
+            (
+                "depth = 3\ndepht = 4\n",
+                "line 2: unknown key `depht`: the keys are the names of the flags of `argiope crawl`",
+            ),
+            ("depth = \"three\"", "line 1: `depth` takes a whole number from 0 on, without quotes"),
+            ("scope = \"any\"\ndepth = -1", "line 2: `depth` takes a whole number from 0 on, without quotes"),
+            ("depth = 3.5", "line 1: `depth` takes a whole number from 0 on, without quotes"),
+            ("depth =", "line 1: `depth` takes a whole number from 0 on, without quotes"),
+            ("depth 3", "line 1: `depth` takes a whole number from 0 on, without quotes"),
+            ("delay-factor = \"2\"", "line 1: `delay-factor` takes a number, without quotes"),
+            ("images = 1", "line 1: `images` takes true or false, without quotes"),
+            ("scope = host", "line 1: `scope` takes a text in quotes"),
+            ("delay = 5s", "line 1: `delay` takes a duration in quotes, such as \"1m 30s\""),
+            ("delay = \"soon\"", "line 1: `delay`: `soon` is no duration such as 250ms, 1s or `1m 30s`"),
+            ("max-bytes = [1]", "line 1: `max-bytes` takes a size in quotes, such as \"10MB\""),
+            ("exclude = \"*.pdf\"", "line 1: `exclude` takes a list of texts in quotes, such as [\"a\", \"b\"]"),
+            (
+                "exclude = [\n  \"*.pdf\",\n  7,\n]",
+                "line 3: `exclude` takes a list of texts in quotes, such as [\"a\", \"b\"]",
+            ),
+            ("exclude = [\"*.pdf\"", "line 1: `exclude` takes a list of texts in quotes, such as [\"a\", \"b\"]"),
+            ("depth = 1\nscope = \"any\"\ndepth = 2", "line 3: `depth` is given twice"),
+            ("what is this", "line 1: is not like `depth = 3` or `scope = \"host\"`"),
+        ] {
+            assert_eq!(Options::parse(text).expect_err(text).to_string(), expect, "{text}");
+        }
+        for secret in [
+            "header = \"Authorization: s3cret\"",
+            "header-for = [\"s3cret\"]",
+            "header = s3cret",
+            "proxy = [\"s3cret\"]",
+        ] {
+            let error = Options::parse(secret).expect_err(secret).to_string();
+            assert!(error.starts_with("line 1: `") && !error.contains("s3cret"), "{error}");
+        }
+    }
+}
