@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 dictionary=$1 sanitizer=address
 case $1 in
     url) bytes_max=4096 ;;
+    maintext) bytes_max=16384 dictionary=html ;;
     links) bytes_max=4096 dictionary=html sanitizer=none ;;
     robots) bytes_max=16384 ;;
     *) bytes_max=32768 ;;

@@ -244,12 +244,29 @@ def queries():
     write("query", "lost", '{"Err":{"Lost":"another member was lost"}}')
 
 
+def main_texts():
+    text = "The spider sits in the middle of its web, and waits there for what the wind may bring it."
+    page = lambda content: f"<html lang=en><head><title>Spiders</title></head><body><nav><a href=/>Home</a></nav><main><h1>Spiders</h1><p>{text}</p>{content}<p>{text}</p></main><footer>Copyright</footer>"
+    for name, content in [
+        ("list", "<ul><li>one<ol start=7><li>two</ol><li>three</ul><dl><dt>term<dd>meaning<div><dt>other<dd>more</div></dl>"),
+        ("table", "<table><tr><th>a<th colspan=2>b<tr><td rowspan=2>c<td>d<td>e|f<tr><td>g<td>h</table>"),
+        ("code", "<div class=highlight-rust><pre><span>let x = 1;</span>\n\n```\n</pre></div><p>and <code>`x`</code>"),
+        ("notes", "<p>early<sup><a href=#n id=r>1</a></sup><ol><li id=n>a book <a href=#r>back</a></ol><math display=block><annotation encoding=application/x-tex>a^2</annotation></math>"),
+        ("inline", "<p><b>bold<i>both</b>soft</i> <a href=x><b>link</b></a><del>gone</del><q>said</q><br>_a_ *b* [c] &lt;d><img src=e alt=f>"),
+        ("said", "<script type=application/ld+json>{\"@graph\":[{\"@type\":\"Article\",\"author\":{\"name\":\"A\"},\"datePublished\":\"2026-01-02\"}]}</script><span itemprop=author>B</span><time datetime=2026-01-03>"),
+        ("quote", "<blockquote><p>quoted<blockquote><ul><li>deep</ul></blockquote></blockquote><hr><h2>Heading</h2>"),
+    ]:
+        write("maintext", name, "http://a.test/docs/\n" + page(content))
+    write("maintext", "empty", "\n")
+
+
 urls()
 queries()
 robots_files()
 pages()
 pages_of_links()
 sitemaps()
+main_texts()
 warcs()
 answers()
 payloads()

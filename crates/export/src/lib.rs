@@ -11,6 +11,7 @@
 
 mod archive;
 pub mod cdxj;
+pub mod chunks;
 mod copy;
 mod crawl;
 pub mod crawldb;

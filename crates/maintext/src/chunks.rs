@@ -24,6 +24,9 @@ pub struct Chunk {
 /// The least size: below it, pieces would be fences and table heads only.
 pub const SIZE_MIN: usize = 32;
 
+/// Characters between two blocks.
+const SEPARATOR: usize = 2;
+
 impl Size {
     fn of(self, text: &str) -> usize {
         match self {
@@ -75,7 +78,7 @@ pub fn cut(markdown: &str, size: Size) -> Vec<Chunk> {
             path.push((section.rank, section.heading));
         }
         let headings: Vec<String> = path.iter().map(|(_, heading)| (*heading).to_owned()).collect();
-        let whole: usize = section.blocks.iter().map(|block| size.of(block) + 1).sum();
+        let whole: usize = section.blocks.iter().map(|block| size.of(block) + SEPARATOR).sum();
         // A section below joins what is above it, if there is room for all of it.
         if section.rank <= chunks.open_rank || chunks.open_size + whole > size.max() {
             chunks.end();
@@ -113,7 +116,7 @@ impl Chunks {
 
     /// Adds a block, in parts if it must be.
     fn add(&mut self, block: &str, headings: &[String]) {
-        let size = self.size.of(block) + 1;
+        let size = self.size.of(block) + SEPARATOR;
         if self.open_size + size > self.size.max() {
             // A heading goes with what is below it.
             if !is_heading_alone(&self.open.text) || size > self.size.max() {
@@ -127,7 +130,7 @@ impl Chunks {
         for part in parts(block, self.size) {
             self.end();
             self.open.headings = headings.to_vec();
-            let size = self.size.of(&part) + 1;
+            let size = self.size.of(&part) + SEPARATOR;
             self.push(&part, size);
         }
     }
@@ -209,10 +212,10 @@ fn parts(block: &str, size: Size) -> Vec<String> {
         None => (String::new(), &lines[..], String::new()),
     };
     let around = size.of(&head) + size.of(&foot) + 1;
-    // Where the head alone is too large, it is not repeated.
-    let (head, foot, room) = match size.max().checked_sub(around) {
-        Some(room) if room >= SIZE_MIN / 2 => (head, foot, room),
-        _ => (String::new(), String::new(), size.max() - 1),
+    // A head that leaves little room is not repeated: it is a line as others are.
+    let (head, body, foot, room) = match size.max().checked_sub(around) {
+        Some(room) if room >= SIZE_MIN / 2 => (head, body, foot, room),
+        _ => (String::new(), &lines[..], String::new(), size.max() - 1),
     };
     let mut parts: Vec<String> = Vec::new();
     let (mut part, mut taken) = (String::new(), 0);
@@ -276,7 +279,7 @@ mod tests {
     fn sections_are_joined_while_there_is_room() {
         let text = "# A\n\none\n\n## B\n\ntwo\n\n## C\n\nthree";
         assert_eq!(shown(text, Size::Characters(100)), [format!("A: {text}")]);
-        assert_eq!(shown(text, Size::Characters(32)), ["A: # A\n\none\n\n## B\n\ntwo\n\n## C\n\nthree"]);
+        assert_eq!(shown(text, Size::Characters(48)), ["A: # A\n\none\n\n## B\n\ntwo\n\n## C\n\nthree"]);
         let long = format!("# A\n\n{}\n\n## B\n\n{}", "word ".repeat(12).trim(), "other ".repeat(8).trim());
         let chunks = cut(&long, Size::Characters(70));
         assert_eq!(chunks.len(), 2);

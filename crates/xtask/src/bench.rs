@@ -15,6 +15,7 @@ mod rules;
 mod run_file;
 mod structured;
 mod synthetic;
+mod text;
 mod tls;
 
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   freshness [PAGES] [VISITS] [WEB...]
                      a simulated web that changes: how fresh copies are by our rule, by others and at best; what choosing costs
   structured DIR     JSON-LD, microdata, RDFa and OpenGraph of pages (.html, .html.gz) as we and extruct find them
+  text DIR           the main text of pages whose main text is known, word F1 by kind, beside trafilatura, resiliparse and rs-trafilatura
   synthetic [PAGES]  webs that are computed, of that many pages (default 100000 and 1000000), with and without the dataset
   clone              the README's commands in a fresh clone, from an empty target directory: how long a newcomer waits
 
@@ -107,6 +109,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "hot" => hot::run(&options),
         "rules" => rules::run(&options),
         "structured" => structured::run(&options),
+        "text" => text::run(&options),
         "freshness" => freshness(arguments),
         "synthetic" => synthetic::run(&options),
         "clone" => clone::run(&options),

@@ -8,12 +8,13 @@ use clap::{Args, ValueEnum};
 use dataset::Layout;
 use engine::clock::Clock;
 use export::{
-    Copied, CopySettings, Crawl, Filter, PendingFile, cdxj, crawldb, jsonl, kvs, markdown, page_files, parquet_copy,
-    wacz, warc_copy,
+    Copied, CopySettings, Crawl, Filter, PendingFile, cdxj, chunks, crawldb, jsonl, kvs, markdown, page_files,
+    parquet_copy, wacz, warc_copy,
 };
 
 use console::message::show;
 use crawl::opened::Opened;
+use export::chunks::{SIZE_MIN, Size};
 use settings::plan::Plan;
 use settings::usage;
 
@@ -42,6 +43,12 @@ pub struct ExportArgs {
     /// jsonl: sitemaps too; the column `purpose` distinguishes them from pages
     #[arg(long)]
     pub all: bool,
+    /// chunks: the largest piece, in estimated tokens [default: 512]
+    #[arg(long, value_name = "N", conflicts_with = "chunk_chars")]
+    pub chunk_tokens: Option<usize>,
+    /// chunks: the largest piece, in characters
+    #[arg(long, value_name = "N")]
+    pub chunk_chars: Option<usize>,
 }
 
 /// The formats.
@@ -61,6 +68,8 @@ pub enum Format {
     Pages,
     /// A file of text for each HTML page; -o is a directory
     Markdown,
+    /// The text of HTML pages in pieces for retrieval, as JSON lines, or as Parquet if -o ends with .parquet
+    Chunks,
     /// The table `crawl` of the key-value store of CIS 5550
     Kvs,
     /// The schema `crawldb` in PostgreSQL; -o is postgres://USER@HOST/DATABASE or "host=… dbname=…"
@@ -101,6 +110,7 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         Format::Parquet => parquet_copy::write(&crawl, &filter, path(&args)?, &mut progress)?,
         Format::Pages => page_files::write(&crawl, &filter, path(&args)?, &mut progress)?,
         Format::Markdown => markdown::write(&crawl, &filter, path(&args)?, &mut progress)?,
+        Format::Chunks => export_chunks(&args, &crawl, &filter, &mut progress)?,
         Format::Kvs => {
             text(args.output.as_deref(), |target, out| kvs::write(&crawl, &filter, target, out, &mut progress))?;
         }
@@ -112,6 +122,41 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     }
     told.end();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes pages in pieces, and says how many there are where the text does not go to the same place.
+fn export_chunks(
+    args: &ExportArgs,
+    crawl: &Crawl<'_>,
+    filter: &Filter,
+    progress: export::Progress<'_>,
+) -> anyhow::Result<()> {
+    let size = match (args.chunk_tokens, args.chunk_chars) {
+        (_, Some(characters)) => Size::Characters(characters),
+        (Some(tokens), None) => Size::Tokens(tokens),
+        (None, None) => chunks::SIZE,
+    };
+    let (Size::Characters(max) | Size::Tokens(max)) = size;
+    if max < SIZE_MIN {
+        return Err(usage(format!("a piece of {max} is too small: give {SIZE_MIN} or more")));
+    }
+    let is_parquet = args.output.as_deref().and_then(Path::extension).is_some_and(|ending| ending == "parquet");
+    let mut chunked = chunks::Chunked::default();
+    if is_parquet {
+        chunked = chunks::write_parquet(crawl, filter, size, path(args)?, progress)?;
+    } else {
+        text(args.output.as_deref(), |target, out| {
+            chunked = chunks::write(crawl, filter, size, target, out, progress)?;
+            Ok::<(), export::ExportError>(())
+        })?;
+    }
+    if chunked.uncompared > 0 {
+        let count = printable::counted(chunked.uncompared, "piece");
+        console::say!(
+            "chunks: {count} were compared with earlier ones, but later ones not with them: there are too many"
+        );
+    }
+    Ok(())
 }
 
 /// Reports what a copy of the archive lacks.

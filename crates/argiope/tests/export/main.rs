@@ -4,6 +4,7 @@
 
 mod against;
 mod archive;
+mod chunks;
 mod filters;
 mod killed;
 mod tables;
