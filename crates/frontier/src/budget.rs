@@ -14,12 +14,12 @@ const TEST_STEP: f64 = 0.02;
 /// The least gain of a test at the beginning, as a multiple of the cost of a visit.
 const TEST_GAIN_FIRST: f64 = 0.1;
 /// What a test tells helps for so many average waits.
-const TEST_LASTS: f64 = 20.0;
+const TEST_LASTS: f64 = 30.0;
 
 /// No page waits longer than so many times the average wait. Pages that are worth no visit take at most one visit in so many for that.
 pub const STARVED_AFTER: f64 = 256.0;
 /// The part of the visits that a site may have for which its pages are planned where they want more: what was late is made up for by the rest.
-const SITE_PART: f64 = 0.95;
+const SITE_PART: f64 = 0.98;
 /// How often the range of `Λ` is halved.
 const HALVINGS: usize = 48;
 /// The range of `Λ`, in seconds of a page of importance 1.
