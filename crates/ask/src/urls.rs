@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use model::{Outcome, Visit};
+use model::{Outcome, Purpose, Visit};
 use store::{CrawlView, Entry, StoreError};
 use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
@@ -56,6 +56,8 @@ pub struct Selection {
     pub states: BTreeSet<State>,
     /// Only those that match one of these patterns; all without patterns.
     pub patterns: Vec<Pattern>,
+    /// No sitemaps, which totals do not count either.
+    pub without_sitemaps: bool,
 }
 
 /// A URL, and what became of it.
@@ -133,7 +135,9 @@ impl Selection {
     fn listed(&self, entry: Entry) -> Option<Listed> {
         let state = State::of(&entry);
         let url = entry.candidate.url;
-        let is_chosen = (self.states.is_empty() || self.states.contains(&state))
+        let is_sitemap = entry.candidate.purpose == Purpose::Sitemap;
+        let is_chosen = !(is_sitemap && self.without_sitemaps)
+            && (self.states.is_empty() || self.states.contains(&state))
             && (self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(url.as_str())));
         is_chosen.then_some(Listed { url, depth: entry.candidate.depth, state, visit: entry.visit })
     }

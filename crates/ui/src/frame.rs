@@ -9,10 +9,11 @@ pub(crate) const POLICY: &str =
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// The pages of the navigation.
-const PAGES: [(&str, &str); 6] = [
+const PAGES: [(&str, &str); 7] = [
     ("/", "Overview"),
     ("/sites", "Sites"),
     ("/urls", "URLs"),
+    ("/url", "Explain"),
     ("/search", "Search"),
     ("/report", "Report"),
     ("/steer", "Steer"),
@@ -27,6 +28,7 @@ pub(crate) fn page(title: &str, active: &str, body: &Markup) -> Html<String> {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) " · Argiope" }
+                link rel="icon" type="image/svg+xml" href="/icon.svg";
                 link rel="stylesheet" href="/ui.css";
                 script src="/ui.js" defer {}
             }
@@ -63,12 +65,17 @@ pub(crate) async fn script() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], include_str!("assets/ui.js"))
 }
 
+/// The icon of all pages: a web.
+pub(crate) async fn icon() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "image/svg+xml")], include_str!("assets/icon.svg"))
+}
+
 /// Adds what protects an answer. The report has a stricter policy in itself.
 pub(crate) async fn protected(mut response: Response) -> Response {
     let fields: [(HeaderName, &'static str); 4] = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, "no-store"),
     ];
     for (name, value) in fields {

@@ -34,8 +34,10 @@ use tokio::sync::Semaphore;
 use crate::failure::Failure;
 use crate::live::Live;
 
-/// Questions that read a whole dataset or state at a time; others wait for their turn.
+/// Questions that read much at a time; others wait for their turn.
 const LARGE_QUESTIONS_MAX: usize = 2;
+/// Reports and files at a time. They take longest, and keep no question waiting.
+const WHOLE_MAX: usize = 1;
 
 /// What the screens share.
 #[derive(Clone)]
@@ -43,12 +45,14 @@ struct Ui {
     root: Arc<PathBuf>,
     live: Arc<Live>,
     large: Arc<Semaphore>,
+    whole: Arc<Semaphore>,
 }
 
 /// The interface to the crawl in a directory. It must be served where only its user can ask.
 pub fn router(root: PathBuf) -> Router {
     let live = Arc::new(Live::new(root.clone()));
-    let ui = Ui { root: Arc::new(root), live, large: Arc::new(Semaphore::new(LARGE_QUESTIONS_MAX)) };
+    let [large, whole] = [LARGE_QUESTIONS_MAX, WHOLE_MAX].map(|max| Arc::new(Semaphore::new(max)));
+    let ui = Ui { root: Arc::new(root), live, large, whole };
     Router::new()
         .route("/", get(overview::show))
         .route("/sites", get(sites::show))
@@ -62,6 +66,7 @@ pub fn router(root: PathBuf) -> Router {
         .route("/events", get(live::events))
         .route("/ui.css", get(frame::style))
         .route("/ui.js", get(frame::script))
+        .route("/icon.svg", get(frame::icon))
         .fallback(async || Failure::NotFound("there is no such page".to_owned()))
         .with_state(ui)
         .layer(map_response(frame::protected))
@@ -77,12 +82,13 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> anyhow::Result<T> + 
 }
 
 impl Ui {
-    /// The same for a question that reads a whole dataset or state.
+    /// The same for a question that reads much, when it has its turn among `turns`.
     async fn large<T: Send + 'static>(
         &self,
+        turns: &Arc<Semaphore>,
         work: impl FnOnce(&PathBuf) -> anyhow::Result<T> + Send + 'static,
     ) -> Result<T, Failure> {
-        let turn = self.large.clone().acquire_owned().await;
+        let turn = turns.clone().acquire_owned().await;
         let root = self.root.clone();
         blocking(move || {
             let _turn = turn;

@@ -38,7 +38,11 @@ pub(crate) struct Sample {
     /// A crawl is running. Of one that rests there are no numbers.
     running: bool,
     fetched: u64,
+    /// Pages and documents visited in this round.
+    visited: u64,
     waiting: u64,
+    /// URLs to be visited again.
+    again: u64,
     urls: u64,
     sites: u64,
     bytes: u64,
@@ -111,7 +115,9 @@ impl Sample {
             at,
             running: false,
             fetched: 0,
+            visited: 0,
             waiting: 0,
+            again: 0,
             urls: 0,
             sites: 0,
             bytes: 0,
@@ -123,8 +129,10 @@ impl Sample {
         let totals = view.totals()?;
         Ok(Sample {
             running: true,
-            fetched: totals.pages_in_round(),
-            waiting: totals.pending,
+            fetched: totals.fetched(),
+            visited: totals.pages_in_round(),
+            waiting: totals.pending.saturating_sub(totals.again),
+            again: totals.again,
             urls: totals.urls,
             sites: totals.sites,
             bytes: totals.bytes,

@@ -21,11 +21,9 @@ const SEEDS_SHOWN: usize = 20;
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
     let status = ui.ask(|root| Status::of(&Opened::new(root)?)).await?;
     let body = html! {
-        (state(&status))
         (numbers(&status))
-        (outcomes(&status))
-        (trouble(&status))
-        (details(&status))
+        // The script reads this part again now and then.
+        div #rest { (state(&status)) (outcomes(&status)) (trouble(&status)) (details(&status)) }
     };
     Ok(frame::page(&status.summary.directory, "/", &body))
 }
@@ -43,31 +41,32 @@ fn state(status: &Status) -> Markup {
             @if status.paused { " " strong { "Paused." } }
             @if is_running { " " a href="/steer" { "Steer it" } "." }
         }
-        // The script follows a crawl that runs, and waits for one that may begin.
-        p #waits data-waits=(waits) data-running=[is_running.then_some("")] {
-            @if !waits.is_empty() { "It waits for: " (waits) "." }
-        }
+        @if !waits.is_empty() { p { "It waits for: " (waits) "." } }
     }
 }
 
 fn numbers(status: &Status) -> Markup {
     let summary = &status.summary;
-    let pages = summary.round.as_ref().map_or(summary.fetched, |round| round.fetched);
+    // The script follows a crawl that runs, and waits for one that may begin.
+    let is_running = summary.end == "running";
     html! {
-        dl.numbers {
-            div { dt { "pages and documents" } dd data-live="fetched" { (pages) } }
-            div { dt { "URLs waiting" } dd data-live="waiting" { (summary.waiting()) } }
+        dl #numbers.numbers data-running=[is_running.then_some("")] {
+            div { dt { "pages and documents" } dd data-live="fetched" { (summary.fetched) } }
+            div { dt { "URLs waiting" } dd data-live="waiting" { (summary.frontier) } }
+            @if let Some(round) = &summary.round {
+                div { dt { "left of round " (round.number) } dd data-live="again" { (round.left) } }
+            }
             div { dt { "URLs known" } dd data-live="urls" { (summary.urls) } }
             div { dt { "sites" } dd data-live="sites" { (summary.sites) } }
             div { dt { "payload" } dd data-live="size" { (human_bytes(summary.bytes)) } }
             div hidden { dt { "pages a second" } dd data-live="rate" {} }
         }
         @if let Some(round) = &summary.round {
-            p { "Round " (round.number) ", begun " (round.began_at) ". " (counted(round.left, "URL")) " left of it." }
+            p { "Round " (round.number) " began " (round.began_at) "." }
         }
         figure #chart hidden {
             canvas width="720" height="160" role="img" aria-label="Pages a second" {}
-            figcaption { "Pages a second since this page was opened, at most the last hour" }
+            figcaption { "Pages a second, at most of the last hour, as long as somebody watched" }
         }
     }
 }
@@ -90,6 +89,9 @@ fn outcomes(status: &Status) -> Markup {
                         td.number { (status.summary.frontier) }
                     }
                 }
+            }
+            @if status.summary.sitemaps > 0 {
+                p { (counted(status.summary.sitemaps, "sitemap")) " read, which the table does not count." }
             }
             @if !status.summary.limits.is_empty() {
                 h2 { "Left out by limits" }

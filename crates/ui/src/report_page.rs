@@ -20,7 +20,7 @@ const POLICY: &str =
 /// Answers with the report.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Response, Failure> {
     let page = ui
-        .large(|root| {
+        .large(&ui.whole, |root| {
             let opened = Opened::with_dataset(root)?;
             let layout = Layout::at(opened.dir.dataset());
             let mut statistics = Statistics::of(opened.view(), &layout, &root.display().to_string())?;

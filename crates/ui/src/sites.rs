@@ -39,7 +39,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
                             td.number { (site.pages_fetched) }
                             td { (state(site, &hold)) }
                             td { (site.address.map(|address| address.to_string()).unwrap_or_default()) }
-                            td { a href=(with_fields("/urls", &[("site", &name)])) aria-label=(format!("URLs of {name}")) { "list" } }
+                            td { a href=(with_fields("/urls", &[("site", &name)])) aria-label=(format!("list of the URLs of {name}")) { "list" } }
                         }
                     }
                 }

@@ -1,11 +1,17 @@
 //! Changes: forms, what a change would affect before it is made, and the journal.
 
+use std::path::{Path, PathBuf};
+
+use ask::sites;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use crawl::made::{affected, make};
+use crawl::opened::Opened;
 use crawl::{Change, Changed, CrawlDir};
 use maud::{Markup, html};
 use printable::Printable;
+use settings::site_name::SiteName;
+use settings::usage;
 
 use crate::failure::Failure;
 use crate::query::Fields;
@@ -15,19 +21,21 @@ use crate::{Ui, frame, links};
 const CHANGES_SHOWN: usize = 100;
 
 /// A form: the change, its title, what to give, an example.
-const FORMS: [(&str, &str, &str, &str); 7] = [
+const FORMS: [(&str, &str, &str, &str); 9] = [
     ("exclude", "Exclude URLs", "Patterns, one a line", "*/calendar/*"),
     ("include", "Include URLs", "Patterns, one a line", "*/docs/*"),
     ("hold", "Put sites on hold", "Sites, one a line", "example.org"),
     ("release", "Release sites", "Sites, one a line", "example.org"),
     ("delay", "Delay of sites", "SITE=DELAY, one a line", "example.org=5s"),
     ("seeds", "Add seeds", "URLs, one a line", "https://example.org/"),
+    ("retry", "Visit failures again", "Outcomes and patterns, one a line", "http_error"),
+    ("remove", "Remove URLs from the queue", "Patterns, one a line", "*/old/*"),
     ("set", "Change settings", "Lines of crawl.toml", "max-pages = 10000"),
 ];
 
 /// Answers with the forms and the journal.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
-    let read = |root: &std::path::PathBuf| {
+    let read = |root: &PathBuf| {
         let dir = CrawlDir::existing(root)?;
         Ok((Changed::all_of(&dir)?, dir.options()?.paused == Some(true)))
     };
@@ -98,6 +106,30 @@ fn undo(change: &Change) -> Markup {
     }
 }
 
+/// What somebody should know of a change: the sites that the crawl does not know.
+fn notes(root: &Path, change: &Change) -> anyhow::Result<Vec<String>> {
+    let names: Vec<&SiteName> = match change {
+        Change::Hold(names) | Change::Release(names) => names.iter().collect(),
+        Change::DelayFor(delays) => delays.iter().map(|delay| &delay.site).collect(),
+        _ => return Ok(Vec::new()),
+    };
+    let opened = Opened::new(root)?;
+    let unknown = |name: &&SiteName| sites::unknown(opened.view(), &name.to_string(), name.keys()).transpose();
+    let unknown = names.iter().filter_map(unknown).collect::<Result<Vec<_>, _>>()?;
+    Ok(unknown.iter().map(|unknown| format!("{unknown}: it counts once the crawl finds the site")).collect())
+}
+
+/// Refuses a change that has a file read. Every user of this machine may use the port, and a file may be its owner's alone.
+fn refuse_files(root: &Path, change: &Change) -> anyhow::Result<()> {
+    let before = CrawlDir::existing(root)?.options()?;
+    match change.of(&before)? {
+        Some(after) if after.exclude_file != before.exclude_file => {
+            Err(usage("exclude-file: files are for `argiope steer`; `exclude` takes patterns"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Shows what a change would affect, or makes it if the form says that the user has seen that.
 pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
@@ -105,6 +137,7 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
     if !fields.get("sure").is_empty() {
         let made = ui
             .ask(move |root| {
+                refuse_files(root, &change)?;
                 let dir = CrawlDir::existing(root)?;
                 Ok((make(&dir, &change)?.in_words(&dir), change))
             })
@@ -112,14 +145,19 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
         return Ok(done(&made.1, &made.0));
     }
     let asked = change.clone();
-    let effect = ui.large(move |root| affected(root, &asked)).await?;
+    let look = move |root: &PathBuf| {
+        refuse_files(root, &asked)?;
+        Ok((affected(root, &asked)?, notes(root, &asked)?))
+    };
+    let (effect, notes) = ui.large(&ui.large, look).await?;
     let (what, to) = change.words();
     let body = html! {
         p { strong { (Printable(&change.to_string())) } }
-        p role="status" { "This would concern " (effect.queued) " URLs in the queue. Fetched URLs that match and stay: " (effect.fetched) "." }
+        p role="status" { (effect.to_string()) "." }
+        @for note in &notes { p { (Printable(note)) } }
         form method="post" action="/steer" {
             (links::hidden("what", what)) (links::hidden("to", &to.join("\n"))) (links::hidden("sure", "yes"))
-            button autofocus { "Do it" }
+            button { "Do it" }
             " " a href="/steer" { "Cancel" }
         }
     };

@@ -41,7 +41,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         return Ok(frame::page("Explain", "/url", &form));
     }
     let given = asked.clone();
-    let (text, url, from, to) = ui.large(move |root| tell(root, &given)).await?;
+    let (text, url, ends) = ui.large(&ui.large, move |root| tell(root, &given)).await?;
     let body = html! {
         (form)
         @if let Some(url) = &url {
@@ -52,12 +52,17 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
             }
         }
         div.scroll role="region" aria-label="Story" tabindex="0" { pre.story { (links::told(&text)) } }
-        @if url.is_some() { (list("Links from the page", &from)) (list("Links to the page", &to)) }
+        @match &ends {
+            Some([from, to]) => { (list("Links from the page", from)) (list("Links to the page", to)) }
+            None if url.is_some() => { p { "The crawl has no dataset, so its links are not known." } }
+            None => {}
+        }
     };
     Ok(frame::page("Explain", "/url", &body))
 }
 
-fn tell(root: &Path, given: &str) -> anyhow::Result<(String, Option<CanonicalUrl>, Links, Links)> {
+/// The story, the URL if it is of one, and the links from and to it if there is a dataset.
+fn tell(root: &Path, given: &str) -> anyhow::Result<(String, Option<CanonicalUrl>, Option<[Links; 2]>)> {
     let opened = Opened::with_dataset(root)?;
     let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.live())?, given)?;
     let url = match &story {
@@ -65,12 +70,14 @@ fn tell(root: &Path, given: &str) -> anyhow::Result<(String, Option<CanonicalUrl
         Story::Host(_) => None,
     };
     let layout = Layout::at(opened.dir.dataset());
-    let (mut from, mut to) = (Links::default(), Links::default());
-    if let Some(url) = url.as_ref().filter(|_| layout.exists()) {
-        from = Links::of(&layout, "source_key", url.key())?;
-        to = Links::of(&layout, "target_key", url.key())?;
-    }
-    Ok((story.to_text(root), url, from, to))
+    let ends = match url.as_ref().filter(|_| layout.exists()) {
+        Some(url) => {
+            let from = Links::of(&layout, "source_key", url.key())?;
+            Some([from, Links::of(&layout, "target_key", url.key())?])
+        }
+        None => None,
+    };
+    Ok((story.to_text(root), url, ends))
 }
 
 impl Links {

@@ -48,7 +48,7 @@ impl Filter {
     /// # Errors
     /// A part of it cannot be used.
     fn selection(&self) -> anyhow::Result<Selection> {
-        let mut selection = Selection::default();
+        let mut selection = Selection { without_sitemaps: true, ..Selection::default() };
         if !self.site.is_empty() {
             selection.sites = self.site.parse::<SiteName>().map_err(usage)?.keys().collect();
         }
@@ -200,9 +200,11 @@ fn write_csv(listed: &Listed, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// A text in quotation marks. Spreadsheets take what begins with one of these characters for a formula, so a quote stands before it.
+/// A text in quotation marks, its control characters escaped. Spreadsheets take what begins with one of these characters for a formula, so a
+/// quote stands before it.
 fn cell(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let text = Printable(text).to_string();
+    let is_formula = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     format!("\"{}{}\"", if is_formula { "'" } else { "" }, text.replace('"', "\"\""))
 }
 
@@ -216,7 +218,7 @@ async fn file(
 ) -> Result<Response, Failure> {
     let selection = Filter::of(&Fields::parse(&query.unwrap_or_default())).selection()?;
     let (sender, pieces) = mpsc::channel::<anyhow::Result<Bytes>>(PIECES_MAX);
-    let (root, turn) = (ui.root.clone(), ui.large.clone().acquire_owned().await);
+    let (root, turn) = (ui.root.clone(), ui.whole.clone().acquire_owned().await);
     let opened = blocking(move || Opened::new(&root)).await?;
     tokio::task::spawn_blocking(move || {
         let _turn = turn;
@@ -254,6 +256,8 @@ mod tests {
             ("say \"x\", y", "\"say \"\"x\"\", y\""),
             ("=HYPERLINK(1)", "\"'=HYPERLINK(1)\""),
             ("@SUM(1)", "\"'@SUM(1)\""),
+            (" ＝1", "\"' ＝1\""),
+            ("\u{200b}=1\u{1b}", "\"\\u{200b}=1\\u{1b}\""),
         ] {
             assert_eq!(cell(text), expect);
         }

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 use crawl::CrawlDir;
 use service::access::Guard;
-use service::port::{listen, serve};
+use service::port::{listen, resolve, serve};
+use settings::usage;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::exit;
@@ -27,6 +28,13 @@ pub struct UiArgs {
 /// The directory holds no crawl, or the address cannot be had.
 pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
     CrawlDir::existing(&args.dir)?;
+    let address = resolve("--listen", &args.listen)?;
+    if !address.ip().is_loopback() {
+        return Err(usage(format!(
+            "--listen {address}: other machines could steer the crawl: use an address of this machine alone, such as 127.0.0.1:7880, and from \
+             elsewhere `ssh -L 7880:127.0.0.1:7880`"
+        )));
+    }
     let guard = Guard::open();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
