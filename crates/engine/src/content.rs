@@ -243,7 +243,7 @@ fn look_into_document(
         let details = time(Stage::Describe, || {
             let (passages, simhash) = passages::with_fingerprint(&html.text);
             content.features = Some(Box::new(features::of_page(passages, &html, &links, &images, &targets)));
-            let main = settings.main_text.then(|| main_text(&outcome.url, response, rendered));
+            let main = settings.main_text.then(|| main_text(&outcome.url, response, rendered, html.encoding));
             HtmlDetails::new(html, simhash, main, links, images, targets)
         });
         let details =
@@ -320,11 +320,16 @@ fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
     page
 }
 
-/// The main text of a page, as a browser showed it where it was rendered.
-fn main_text(url: &CanonicalUrl, response: &Response, rendered: Option<&RenderedDocument>) -> Box<MainText> {
+/// The main text of a page, as a browser showed it where it was rendered. Its encoding is known: to detect it once more took longer than all else.
+fn main_text(
+    url: &CanonicalUrl,
+    response: &Response,
+    rendered: Option<&RenderedDocument>,
+    encoding: &str,
+) -> Box<MainText> {
     Box::new(match rendered {
         Some(document) => maintext::extract(&document.html, Some(RenderedDocument::CONTENT_TYPE), url.as_str()),
-        None => maintext::extract(&response.body, response.headers.get("content-type"), url.as_str()),
+        None => maintext::extract(&response.body, Some(&format!("text/html; charset={encoding}")), url.as_str()),
     })
 }
 
