@@ -7,6 +7,7 @@ pub mod again;
 pub mod dir;
 pub mod dry_run;
 mod events;
+pub mod fill;
 mod fixed;
 pub mod held;
 pub mod keyring;

@@ -40,6 +40,30 @@ pub enum Notice {
     },
     /// The browser that this file names is not used.
     BrowserNotUsed(PathBuf),
+    /// What a rule has taken out of pages in a round.
+    Items {
+        /// The rule.
+        table: String,
+        /// The last round with any.
+        round: u32,
+        /// Rows of that round.
+        rows: u64,
+        /// How many of them have a value, by field, in percent.
+        filled: Vec<(String, u64)>,
+    },
+    /// A rule has found nothing.
+    NoItems(String),
+    /// A field is found less often than in the round before.
+    FillDropped {
+        /// The rule.
+        table: String,
+        /// The field.
+        field: String,
+        /// Rows with a value in the round before, in percent.
+        before: u64,
+        /// The same now.
+        now: u64,
+    },
     /// A line of a file of seeds is no URL.
     SeedLeftOut {
         /// The file.
@@ -164,6 +188,19 @@ impl fmt::Display for Notice {
                 "{}: the browser that is named there is not used, since the directory may be somebody else's: give it with --browser, or in \
                  ARGIOPE_BROWSER",
                 settings.display()
+            ),
+            Notice::Items { table, round, rows, filled } => {
+                let filled: Vec<String> =
+                    filled.iter().map(|(field, percent)| format!("{field} {percent} %")).collect();
+                write!(f, "items/{table}, round {round}: {}: {}", counted(*rows, "row"), filled.join(", "))
+            }
+            Notice::NoItems(table) => write!(
+                f,
+                "items/{table}: no rows: no page matched; `argiope inspect extract FILE --url URL --rules RULES` shows what a page gives"
+            ),
+            Notice::FillDropped { table, field, before, now } => write!(
+                f,
+                "items/{table}: {field} has a value in {now} % of the rows, {before} % in the round before: the pages may have changed"
             ),
             Notice::SeedLeftOut { file, line, why } => write!(f, "{file} line {line}: {}; left out", Printable(why)),
             Notice::SeedsLeftOut { file, lines } => write!(f, "{file}: {} left out in all", counted(*lines, "line")),

@@ -31,7 +31,7 @@ use crate::steer::{self, Change, Steering};
 use crate::stream::{Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
 use crate::trouble::InTrouble;
-use crate::{CrawlDir, Notice, Scheduler, fixed, keyring, parts};
+use crate::{CrawlDir, Notice, Scheduler, fill, fixed, keyring, parts};
 
 /// The outcomes of a seed whose site could not be reached.
 const UNREACHED: [Outcome; 5] =
@@ -62,6 +62,8 @@ pub struct Session {
     live: Option<Live>,
     tables: Option<Writer>,
     stream: Option<Stream>,
+    /// Where rules write what they take out of pages.
+    items: Option<Layout>,
     keyring: Keyring,
     clock: Clock,
     before: Totals,
@@ -254,6 +256,8 @@ impl Builder {
         for sink in sinks.into_iter().chain(stream_sink).chain(tables.as_ref().map(Writer::sink)) {
             recorder = recorder.with_sink(sink);
         }
+        let items = (!plan.settings.rules.is_empty())
+            .then(|| Layout::at(dir.dataset()).with_rules(plan.settings.rules.clone()));
         let keyring = plan.fetch.keyring;
         let shell = Shell {
             settings: plan.settings,
@@ -274,6 +278,7 @@ impl Builder {
             live,
             tables,
             stream,
+            items,
             keyring,
             clock,
             before,
@@ -400,6 +405,8 @@ impl Session {
             if self.steering.is_some() {
                 notices.extend(keyring::redirects(&self.keyring, self.store.as_ref())?);
             }
+            notices.extend(self.items.map_or_else(|| Ok(Vec::new()), |layout| fill::notices(&layout))?);
+            notices.extend(keyring::redirects(&self.keyring, self.store.as_ref())?);
             notices.extend(self.looked_up.as_deref().and_then(referred));
             let totals = self.store.totals()?;
             let is_held = totals.pending > 0 && holds_sites;
@@ -509,5 +516,5 @@ fn open_tables(
     let layout = Layout::at(dir.dataset());
     let derived = Deriver::new(&layout, store.as_ref(), dir.archive(), &plan.settings).derive_segments()?;
     notices.extend(derived.notices());
-    Writer::start(layout, store, held, derived)
+    Writer::start(layout.with_rules(plan.settings.rules.clone()), store, held, derived)
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rules::RuleSet;
+
 use crate::DatasetError;
 use crate::schema::Table;
 
@@ -11,6 +13,9 @@ use crate::schema::Table;
 pub(crate) const SUPERSEDED_DIR: &str = "superseded";
 /// The extension of a list.
 pub(crate) const SUPERSEDED_EXTENSION: &str = "keys";
+
+/// The directory of the tables of items.
+const ITEMS_DIR: &str = "items";
 
 /// The extension of a file that is being written.
 const UNFINISHED: &str = "unfinished";
@@ -24,13 +29,15 @@ pub struct Layout {
     root: PathBuf,
     /// The segments that are read, by the names of their files; `None` where all are.
     only: Option<Arc<BTreeSet<String>>>,
+    /// What is taken out of pages beside the tables.
+    rules: Arc<RuleSet>,
 }
 
 impl Layout {
     /// The dataset in a directory, which need not exist yet.
     #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Layout { root: root.into(), only: None }
+        Layout { root: root.into(), only: None, rules: Arc::default() }
     }
 
     /// The same with no other segments than these (`NAME.warc.gz`), whatever else lies there.
@@ -38,6 +45,69 @@ impl Layout {
     pub fn only<'a>(self, segments: impl IntoIterator<Item = &'a str>) -> Self {
         let only = segments.into_iter().map(|segment| stem_of(segment).to_owned()).collect();
         Layout { only: Some(Arc::new(only)), ..self }
+    }
+
+    /// The same with a table of items for each of these rules: a segment is covered only if its items are.
+    #[must_use]
+    pub fn with_rules(self, rules: Arc<RuleSet>) -> Self {
+        Layout { rules, ..self }
+    }
+
+    /// What is taken out of pages.
+    #[must_use]
+    pub fn rules(&self) -> &RuleSet {
+        &self.rules
+    }
+
+    /// The file of a rule's items for a segment.
+    #[must_use]
+    pub fn items(&self, rule: &str, segment: &str) -> PathBuf {
+        self.items_dir(rule).join(format!("{}.parquet", stem_of(segment)))
+    }
+
+    /// The directory of a rule's items.
+    #[must_use]
+    pub fn items_dir(&self, rule: &str) -> PathBuf {
+        self.root.join(ITEMS_DIR).join(rule)
+    }
+
+    /// The names of all tables of items that are there, whichever rules made them.
+    ///
+    /// # Errors
+    /// The directory cannot be read. One that is not there has none.
+    pub fn item_tables(&self) -> Result<Vec<String>, DatasetError> {
+        let dir = self.root.join(ITEMS_DIR);
+        let entries = match std::fs::read_dir(&dir) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(|error| DatasetError::io(&dir, error))?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| DatasetError::io(&dir, error))?;
+            names.extend(entry.path().is_dir().then(|| entry.file_name().to_string_lossy().into_owned()));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// The finished files of a table of items, in the order of the segments.
+    ///
+    /// # Errors
+    /// As [`Layout::item_tables`].
+    pub fn item_files(&self, rule: &str) -> Result<Vec<PathBuf>, DatasetError> {
+        self.files_in(&self.items_dir(rule), "parquet")
+    }
+
+    /// The files of items that are being written, or that a killed process left.
+    ///
+    /// # Errors
+    /// As [`Layout::item_tables`].
+    pub fn unfinished_item_files(&self) -> Result<Vec<PathBuf>, DatasetError> {
+        let mut files = Vec::new();
+        for rule in self.item_tables()? {
+            files.extend(self.files_in(&self.items_dir(&rule), UNFINISHED)?);
+        }
+        Ok(files)
     }
 
     /// The directory.
@@ -75,15 +145,18 @@ impl Layout {
     }
 
     fn files_with(&self, table: Table, ending: &str) -> Result<Vec<PathBuf>, DatasetError> {
-        let dir = self.root.join(table.as_str());
-        let entries = match std::fs::read_dir(&dir) {
+        self.files_in(&self.root.join(table.as_str()), ending)
+    }
+
+    fn files_in(&self, dir: &Path, ending: &str) -> Result<Vec<PathBuf>, DatasetError> {
+        let entries = match std::fs::read_dir(dir) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(DatasetError::io(&dir, error)),
+            Err(error) => return Err(DatasetError::io(dir, error)),
         };
         let mut files = Vec::new();
         for entry in entries {
-            let path = entry.map_err(|error| DatasetError::io(&dir, error))?.path();
+            let path = entry.map_err(|error| DatasetError::io(dir, error))?.path();
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let is_read = self.only.as_ref().is_none_or(|only| only.contains(stem));
             if is_read && path.extension().is_some_and(|extension| extension == ending) {

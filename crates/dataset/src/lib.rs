@@ -5,6 +5,7 @@
 //! DIR/dataset/links/SEGMENT.parquet    a row for every link of a page, and for every redirect
 //! DIR/dataset/images/SEGMENT.parquet   a row for every image of a page
 //! DIR/dataset/structured/SEGMENT.parquet  a row for everything that a page says for machines
+//! DIR/dataset/items/RULE/SEGMENT.parquet  a row for everything that a rule takes out of pages
 //! DIR/dataset/pages/unrecorded.parquet URLs that ended without a record in the archive (disallowed, excluded, no answer)
 //! DIR/dataset/superseded/SEGMENT.keys  URLs of which the rows there say no more what is at them: they were visited again
 //! ```
@@ -20,6 +21,8 @@ mod columns;
 mod copy;
 mod encode;
 mod error;
+mod fill;
+mod items;
 mod layout;
 mod links;
 pub mod near;
@@ -29,14 +32,16 @@ pub mod rows;
 pub mod schema;
 mod superseded;
 mod tables;
+mod target;
 mod write;
 
 pub use copy::copy_table;
 pub use error::DatasetError;
+pub use fill::{Fill, fill_of};
 pub use layout::{Layout, UNRECORDED};
 pub use places::{Place, ReplaceError, replace_places};
 pub use read::{Batches, Column};
 pub use rows::{Row, Rows};
 pub use superseded::{Superseded, add_superseded, copy_superseded, has_superseded, write_superseded};
-pub use tables::{ImageRow, LinkRow, Links, PageContent, PageRow, StructuredRow, Written};
+pub use tables::{ImageRow, ItemRow, LinkRow, Links, PageContent, PageRow, StructuredRow, Written};
 pub use write::{SegmentTables, UnrecordedPages, covered_bytes};

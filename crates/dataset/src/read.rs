@@ -170,6 +170,14 @@ fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, Dataset
     }
 }
 
+/// A value of the metadata of a file; `None` if there is no such file or value.
+///
+/// # Errors
+/// The file is not one of ours.
+pub(crate) fn metadata_of(path: &Path, key: &str) -> Result<Option<String>, DatasetError> {
+    if path.exists() { Ok(metadata(&builder(path)?, key)) } else { Ok(None) }
+}
+
 fn metadata(builder: &ParquetRecordBatchReaderBuilder<File>, key: &str) -> Option<String> {
     let pairs = builder.metadata().file_metadata().key_value_metadata()?;
     pairs.iter().find(|pair| pair.key == key)?.value.clone()

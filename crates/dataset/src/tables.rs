@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use compact_str::CompactString;
+use model::Timestamp;
+use serde_json::{Map, Value};
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::rows::Row;
@@ -203,6 +205,25 @@ pub struct StructuredRow {
     pub repaired: Option<String>,
 }
 
+/// A row of a table of items.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemRow {
+    /// The key of the page.
+    pub key: UrlKey,
+    /// The page.
+    pub url: String,
+    /// The round of the crawl.
+    pub round: Option<u32>,
+    /// Which visit of it.
+    pub visit: Option<u32>,
+    /// When that was.
+    pub at: Option<Timestamp>,
+    /// The place among the rows of the rule on that page, from 0 on.
+    pub row: u32,
+    /// The values by field.
+    pub values: Map<String, Value>,
+}
+
 /// Everything that one visit contributes to the tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
@@ -214,4 +235,6 @@ pub struct Written {
     pub images: Vec<ImageRow>,
     /// What it says for machines.
     pub structured: Vec<StructuredRow>,
+    /// What rules take out of it, by the name of the rule.
+    pub items: Vec<(String, Vec<ItemRow>)>,
 }

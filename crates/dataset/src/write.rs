@@ -16,10 +16,11 @@ use parquet::schema::types::ColumnPath;
 
 use crate::columns::{self, IMAGES, PAGES, STRUCTURED, Stored, TEXT_COLUMN};
 use crate::encode::{Texts, Zstd};
-use crate::layout::unfinished;
+use crate::items::{ItemFile, covered_by};
 use crate::links::LinkGroup;
 use crate::read::covered;
 use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
+use crate::target::Target;
 use crate::{Batches, DatasetError, ImageRow, Layout, Links, PageRow, StructuredRow, UNRECORDED, Written};
 
 /// Rows turned into columns at once: each time costs something for every column, so a table waits until it has enough.
@@ -40,6 +41,7 @@ pub struct SegmentTables {
     links: LinksFile,
     images: TableFile,
     structured: TableFile,
+    items: Vec<ItemFile>,
     waiting: Waiting,
 }
 
@@ -89,6 +91,12 @@ impl SegmentTables {
             links: LinksFile::behind(open(Table::Links)?)?,
             images: open(Table::Images)?,
             structured: open(Table::Structured)?,
+            items: layout
+                .rules()
+                .rules
+                .iter()
+                .map(|rule| ItemFile::begin(layout, rule, segment, goes_on))
+                .collect::<Result<_, _>>()?,
             waiting: Waiting::default(),
         })
     }
@@ -104,7 +112,7 @@ impl SegmentTables {
     /// # Errors
     /// The files cannot be written.
     pub fn push(&mut self, written: Written) -> Result<(), DatasetError> {
-        let Written { mut page, links, images, structured } = written;
+        let Written { mut page, links, images, structured, items } = written;
         let waiting = &mut self.waiting;
         let text = page.content.as_mut().and_then(|content| content.text.take());
         let main_text = page.content.as_ref().and_then(|content| content.main_text.as_ref());
@@ -123,6 +131,10 @@ impl SegmentTables {
         }
         if self.waiting.structured.len() >= ROWS_AT_ONCE || self.waiting.json_bytes >= WAITING_BYTES_MAX {
             self.flush_structured()?;
+        }
+        for (name, rows) in items {
+            let file = self.items.iter_mut().find(|file| file.name() == name);
+            file.map_or(Ok(()), |file| rows.into_iter().try_for_each(|row| file.push(row)))?;
         }
         self.links.push(&links)
     }
@@ -151,14 +163,15 @@ impl SegmentTables {
         self.flush_pages()?;
         self.flush_images()?;
         self.flush_structured()?;
-        let SegmentTables { pages, links, images, structured, .. } = self;
+        let SegmentTables { pages, links, images, structured, items, .. } = self;
+        let items = items.into_iter().map(|file| file.end(covered_bytes)).collect::<Result<Vec<_>, _>>()?;
         let ended = [
             structured.end(covered_bytes)?,
             images.end(covered_bytes)?,
             links.end(covered_bytes)?,
             pages.end(covered_bytes)?,
         ];
-        ended.into_iter().try_for_each(Target::publish)
+        items.into_iter().chain(ended).try_for_each(Target::publish)
     }
 }
 
@@ -228,6 +241,9 @@ pub fn covered_bytes(layout: &Layout, segment: &str) -> Result<Option<u64>, Data
     for table in Table::ALL {
         all.push(sound(&layout.file(table, segment))?);
     }
+    for rule in &layout.rules().rules {
+        all.push(covered_by(layout, rule, segment)?);
+    }
     Ok(all[0].filter(|_| all.iter().all(|bytes| *bytes == all[0])))
 }
 
@@ -240,25 +256,19 @@ pub(crate) struct TableFile {
 
 impl TableFile {
     pub(crate) fn begin(table: Table, path: PathBuf) -> Result<Self, DatasetError> {
-        let target = Target { unfinished: unfinished(&path), path };
-        let dir = target.path.parent().unwrap_or(Path::new(""));
-        if let Some(root) = dir.parent() {
-            std::fs::create_dir_all(root).map_err(|error| DatasetError::io(root, error))?;
-        }
-        fresh::directory(dir).map_err(|error| DatasetError::io(dir, error))?;
-        let file = fresh::create(&target.unfinished).map_err(|error| DatasetError::io(&target.unfinished, error))?;
-        let writer = ArrowWriter::try_new(file, table.schema(), Some(properties(table)))
-            .map_err(|error| DatasetError::format(&target.unfinished, error))?;
+        let target = Target::of(path)?;
+        let writer = ArrowWriter::try_new(target.create()?, table.schema(), Some(properties(table)))
+            .map_err(|error| DatasetError::format(target.unfinished(), error))?;
         Ok(TableFile { table, writer, target })
     }
 
     /// Takes over the rows of the finished file that this one is to replace.
     fn take_over(&mut self) -> Result<(), DatasetError> {
-        Batches::of_file(&self.target.path, &[]).try_for_each(|batch| self.write(Ok(batch?)))
+        Batches::of_file(self.target.path(), &[]).try_for_each(|batch| self.write(Ok(batch?)))
     }
 
     pub(crate) fn write(&mut self, batch: Result<RecordBatch, ArrowError>) -> Result<(), DatasetError> {
-        let batch = batch.map_err(|error| DatasetError::format(&self.target.unfinished, error))?;
+        let batch = batch.map_err(|error| DatasetError::format(self.target.unfinished(), error))?;
         if batch.num_rows() == 0 {
             return Ok(());
         }
@@ -308,7 +318,7 @@ impl PagesFile {
 
     /// Writes what else the rows have whose texts came since the last time.
     fn write(&mut self, batch: Result<RecordBatch, ArrowError>) -> Result<(), DatasetError> {
-        let batch = batch.map_err(|error| DatasetError::format(&self.target.unfinished, error))?;
+        let batch = batch.map_err(|error| DatasetError::format(self.target.unfinished(), error))?;
         self.write_columns(&batch).map_err(|error| self.target.failed(error))
     }
 
@@ -392,34 +402,6 @@ impl LinksFile {
 
 fn covered_pair(covered_bytes: u64) -> KeyValue {
     KeyValue::new(COVERED_KEY.to_owned(), covered_bytes.to_string())
-}
-
-/// Where a file is to be, and where it is until it is whole.
-pub(crate) struct Target {
-    path: PathBuf,
-    unfinished: PathBuf,
-}
-
-impl Target {
-    fn failed(&self, error: ParquetError) -> DatasetError {
-        match error {
-            ParquetError::External(source) => match source.downcast::<std::io::Error>() {
-                Ok(source) => DatasetError::io(&self.unfinished, *source),
-                Err(source) => DatasetError::format(&self.unfinished, source),
-            },
-            error => DatasetError::format(&self.unfinished, error),
-        }
-    }
-
-    /// The file is whole, but has not its name yet.
-    fn whole(self, file: &File) -> Result<Self, DatasetError> {
-        file.sync_all().map_err(|error| DatasetError::io(&self.unfinished, error))?;
-        Ok(self)
-    }
-
-    pub(crate) fn publish(self) -> Result<(), DatasetError> {
-        std::fs::rename(&self.unfinished, &self.path).map_err(|error| DatasetError::io(&self.path, error))
-    }
 }
 
 fn properties(table: Table) -> WriterProperties {

@@ -64,7 +64,9 @@ fn write(mut tables: SegmentTables, pages: &[Links], covered: u64) {
     for links in pages {
         let row = rows.of(&Candidate::seed(links.source.clone()), 1, None).expect("a row");
         let page = PageRow { key: links.source.key(), row, content: None };
-        tables.push(Written { page, links: links.clone(), images: Vec::new(), structured: Vec::new() }).expect("rows");
+        tables
+            .push(Written { page, links: links.clone(), images: Vec::new(), structured: Vec::new(), items: Vec::new() })
+            .expect("rows");
     }
     tables.finish(covered).expect("files");
 }

@@ -34,6 +34,7 @@ fn write(layout: &Layout, begin: usize, texts: &[Option<String>]) {
                 links: Links::none(page(number)),
                 images: Vec::new(),
                 structured: Vec::new(),
+                items: Vec::new(),
             })
             .expect("rows");
     }

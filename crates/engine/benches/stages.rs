@@ -218,6 +218,7 @@ fn written(page: &Page, rows: &mut Rows<'_>) -> Written {
         links,
         images: Vec::new(),
         structured: Vec::new(),
+        items: Vec::new(),
     }
 }
 

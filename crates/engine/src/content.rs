@@ -117,10 +117,29 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
         let media = media_type(&outcome.url, response);
         content.details = Some(Box::new(Details::new(response, media, None)));
     }
+    let is_wanted = settings.rules.is_about(outcome.url.as_str()) && purpose == Purpose::Page;
+    if is_wanted && (200..=299).contains(&response.status) {
+        extract_items(outcome, response, settings, &mut content);
+    }
     if let (Some(details), Some(rendering)) = (&mut content.details, &outcome.rendering) {
         details.rendered = Some(RenderedDetails { evidence: rendering.evidence.clone(), gained: content.gained });
     }
     content
+}
+
+/// Applies the rules to a page, or to JSON.
+fn extract_items(outcome: &FetchOutcome, response: &Response, settings: &Settings, content: &mut Content) {
+    let Some(details) = &mut content.details else { return };
+    let rendered = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref().ok());
+    let bytes = rendered.map_or(&response.body, |document| &document.html);
+    let html = details.html.as_ref().map(|html| html::decode(bytes, html.encoding));
+    let is_json = html.is_none() && matches!(bytes.trim_ascii_start(), [b'{' | b'[', ..]);
+    let page =
+        rules::Page { url: outcome.url.as_str(), html: html.as_deref(), json: is_json.then_some(&response.body[..]) };
+    details.items = time(Stage::Structure, || settings.rules.items_of(&page));
+    if details.items.iter().any(|items| items.is_cut) {
+        content.limits.insert(Limit::Items);
+    }
 }
 
 fn digest(exchange: &Exchange, response: &Response, settings: &Settings, content: &mut Content) {

@@ -8,6 +8,7 @@ use extract::media_type::MediaType;
 use extract::{HtmlPage, Image, ImageSource, LinkKind, Rel, RobotsDirectives};
 use maintext::MainText;
 use model::{Headers, LimitSet, Response, Shown, Truncation};
+use rules::Items;
 use structured::Structured;
 use weburl::CanonicalUrl;
 
@@ -31,6 +32,8 @@ pub struct Details {
     pub html: Option<HtmlDetails>,
     /// The results of hooks, as a JSON object ([`crate::Extra`]).
     pub extra: Option<String>,
+    /// What rules take out of it.
+    pub items: Vec<Items>,
 }
 
 /// The result of rendering an answer in a browser.
@@ -105,6 +108,7 @@ impl Details {
             rendered: None,
             html,
             extra: None,
+            items: Vec::new(),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The settings of a crawl for the engine.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use frontier::{Filter, SiteRules};
 use model::Limits;
+use rules::RuleSet;
 use weburl::{CanonicalRules, SiteKey};
 
 use crate::Keep;
@@ -132,4 +134,6 @@ pub struct Settings {
     pub structured: bool,
     /// Of pages, these values include their main text, kind and metadata ([`maintext`]).
     pub main_text: bool,
+    /// What is taken out of pages, if `details` are kept.
+    pub rules: Arc<RuleSet>,
 }

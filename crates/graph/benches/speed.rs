@@ -237,6 +237,7 @@ fn write(layout: &Layout, bytes: u64) -> Result<u64> {
             links: Links::none(url.clone()),
             images: Vec::new(),
             structured: Vec::new(),
+            items: Vec::new(),
         })?;
     }
     tables.finish(0)?;

@@ -3,6 +3,7 @@
 //! Each answer comes from the code that a crawl runs. `docs/inspect.md` promises the keys of the answers as JSON.
 
 pub mod batch;
+pub mod extract;
 pub mod html;
 pub mod input;
 mod product_token;

@@ -92,6 +92,8 @@ limits! {
     LowYield = 26, "low_yield", "URLs not fetched by --max-low-yield-pages, nor what lies behind";
     /// More structured data on a page than is kept.
     Structured = 27, "structured", "pages with structured data left out";
+    /// More items on a page than rules take, or selectors that take too many steps.
+    Items = 28, "items", "pages with items left out";
 }
 
 impl fmt::Display for Limit {

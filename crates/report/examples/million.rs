@@ -129,5 +129,11 @@ fn written(url: &CanonicalUrl, row: dataset::Row, page: u64, pages: u64) -> Resu
         simhash: Some((page + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         ..PageContent::default()
     };
-    Ok(Written { page: PageRow { key: url.key(), row, content: Some(content) }, links, images, structured: Vec::new() })
+    Ok(Written {
+        page: PageRow { key: url.key(), row, content: Some(content) },
+        links,
+        images,
+        structured: Vec::new(),
+        items: Vec::new(),
+    })
 }

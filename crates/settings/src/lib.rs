@@ -4,6 +4,7 @@
 
 pub mod deny_private;
 mod error;
+pub mod extract;
 pub mod files;
 pub mod options;
 pub mod plan;

@@ -11,6 +11,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use crate::deny_private::DenyPrivateOption;
+use crate::extract::ExtractOption;
 use crate::secret::{Headers, HeadersFor, ProxyText};
 use crate::site_name::{SiteDelay, SiteName};
 use crate::store_address::StoreAddress;
@@ -284,6 +285,9 @@ pub struct Options {
     /// Look for no main text, kind, author and dates of pages: the dataset and the stream have none
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub no_main_text: Option<bool>,
+    /// Take items out of pages by the rules in this file ([extract.NAME]), into tables of the dataset
+    #[arg(long, value_name = "RULES", help_heading = "Recording")]
+    pub extract: Option<ExtractOption>,
     /// The size of a WARC segment
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Recording")]
     pub segment_size: Option<Bytes>,

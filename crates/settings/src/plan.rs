@@ -6,6 +6,7 @@ mod settled;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Keep, RenderMode, Settings};
@@ -13,6 +14,7 @@ use fetch::{FetchConfig, Keyring};
 use frontier::{Filter, Politeness, SiteRules};
 use model::MediaRange;
 use robots::Matching;
+use rules::RuleSet;
 use store_postgres::Schema;
 use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind, Site, UserInfo, without_user_info};
 
@@ -43,6 +45,18 @@ pub struct Plan {
     pub dataset: bool,
     /// The size of a WARC segment, in bytes.
     pub segment_bytes_max: u64,
+}
+
+/// The rules by which items are taken out of pages.
+fn rules_of(options: &Options, writes_dataset: bool) -> anyhow::Result<Arc<RuleSet>> {
+    let Some(given) = &options.extract else { return Ok(Arc::default()) };
+    if !writes_dataset {
+        return Err(usage(
+            "--extract writes tables of the dataset: it needs one, so neither --no-archive nor --no-dataset",
+        ));
+    }
+    let rules = RuleSet::of(&given.0).map_err(|error| usage(error.to_string()))?;
+    Ok(Arc::new(rules))
 }
 
 impl Plan {
@@ -122,6 +136,7 @@ impl Plan {
             details: dataset,
             structured: !switches.no_structured,
             main_text: !switches.no_main_text,
+            rules: rules_of(&options, dataset)?,
         };
         let rendering = render::Settings { user_agent: user_agent.clone(), media: settings.images, ..rendering };
         let config = FetchConfig { user_agent, deny_private, ..FetchConfig::default() };

@@ -312,6 +312,7 @@ impl Scenario {
             details: false,
             structured: false,
             main_text: false,
+            rules: Default::default(),
         };
         let politeness = &mut settings.site_rules.politeness;
         match self.sabotage {

@@ -1,6 +1,6 @@
 //! Scripts of JSON-LD. Each node of a list or of a `@graph` is an item of its own.
 
-use extract::html::dom::Node;
+use extract::html::dom::{Document, Node};
 use serde_json::{Map, Value};
 
 use crate::items::{Format, Items};
@@ -35,6 +35,35 @@ pub(crate) fn read(survey: &Survey<'_>, items: &mut Items<'_>) -> Vec<String> {
         }
     }
     types
+}
+
+/// All things of all scripts: the nodes of lists and graphs, each for itself.
+#[must_use]
+pub fn values(document: &Document<'_>) -> Vec<Value> {
+    let mut things = Vec::new();
+    for script in document.elements().filter(|element| element.is("script")).filter(is_json_ld) {
+        let repaired = repair::read(&script.text_content(SCRIPT_BYTES_MAX));
+        repaired.values.into_iter().for_each(|value| flatten(value, &mut things, 0));
+    }
+    things
+}
+
+fn flatten(value: Value, things: &mut Vec<Value>, depth: usize) {
+    match value {
+        Value::Array(list) if depth < LISTS_DEPTH_MAX => {
+            list.into_iter().for_each(|value| flatten(value, things, depth + 1));
+        }
+        Value::Object(mut object) if depth < LISTS_DEPTH_MAX => {
+            if let Some(graph) = object.shift_remove("@graph") {
+                flatten(graph, things, depth + 1);
+            }
+            if object.keys().any(|name| name != "@context") {
+                things.push(Value::Object(object));
+            }
+        }
+        // Not a thing.
+        _ => {}
+    }
 }
 
 fn is_json_ld(node: &Node<'_>) -> bool {

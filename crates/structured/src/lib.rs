@@ -27,7 +27,8 @@ use items::Items;
 use survey::Survey;
 
 pub use items::{Format, Item};
-pub use metadata::Metadata;
+pub use json_ld::values as json_ld;
+pub use metadata::{Metadata, base_of};
 
 /// What one page may contribute, at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

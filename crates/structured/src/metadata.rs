@@ -107,8 +107,9 @@ fn bounded(value: &str) -> &str {
     &value[..value.floor_char_boundary(VALUE_BYTES_MAX)]
 }
 
-/// The URL against which references are resolved.
-pub(crate) fn base_of(document: &Document<'_>, url: Option<&Url>) -> Option<Url> {
+/// The URL against which the references of a page at `url` are resolved: a `base` element counts.
+#[must_use]
+pub fn base_of(document: &Document<'_>, url: Option<&Url>) -> Option<Url> {
     let base = document.elements().find(|element| element.is("base") && element.has_attribute("href"));
     let base = base.and_then(|base| url?.join(base.attribute("href")?.trim()).ok());
     base.or_else(|| url.cloned())

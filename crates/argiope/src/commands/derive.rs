@@ -14,6 +14,7 @@ use crawl::opened::Opened;
 use crawl::tables::Deriver;
 use crawl::{CrawlDir, Notice};
 use printable::counted;
+use settings::extract::ExtractOption;
 use settings::plan::Plan;
 
 /// Rows between two lines of progress.
@@ -27,6 +28,9 @@ pub struct DeriveArgs {
     /// Make everything again, not only missing parts
     #[arg(long)]
     pub all: bool,
+    /// Take items out of the pages by the rules in this file, too ([extract.NAME]): docs/extract.md
+    #[arg(long, value_name = "RULES")]
+    pub extract: Option<ExtractOption>,
 }
 
 /// Runs the command.
@@ -34,7 +38,7 @@ pub struct DeriveArgs {
 /// # Errors
 /// The directory holds no crawl, a crawl is running in it, its archive is damaged, or the dataset cannot be written.
 pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
-    if !args.all && CrawlDir::existing(&args.dir).is_ok() && live::publish(&args.dir)? {
+    if !args.all && args.extract.is_none() && CrawlDir::existing(&args.dir).is_ok() && live::publish(&args.dir)? {
         let root = CrawlDir::at(&args.dir).dataset();
         writeln!(io::stdout(), "{}: complete as of now; the crawl is running", root.display())?;
         return Ok(ExitCode::SUCCESS);
@@ -42,7 +46,12 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
     let opened = Opened::to_change(&args.dir)?;
     // Before anything is removed.
     let store = opened.own()?;
-    let plan = Plan::new(&opened.options()?)?;
+    let mut options = opened.options()?;
+    if args.extract.is_some() {
+        options.no_dataset = None;
+        options.extract = args.extract.clone();
+    }
+    let plan = Plan::new(&options)?;
     if !plan.archive {
         bail!("{}: the crawl keeps no archive (--no-archive), so there is nothing to derive from", args.dir.display());
     }
@@ -56,7 +65,7 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
             show(&format!("\rargiope: {rows} rows derived"));
         }
     };
-    let layout = Layout::at(&root);
+    let layout = Layout::at(&root).with_rules(plan.settings.rules.clone());
     let derived = Deriver::new(&layout, store, opened.dir.archive(), &plan.settings).derive(&progress)?;
     if shows && derived.pages >= PROGRESS_ROWS {
         show("\n");
@@ -68,6 +77,9 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
         }
     };
     writeln!(io::stdout(), "{}: {made}", root.display())?;
+    for notice in crawl::fill::notices(&layout)? {
+        console::say!("{notice}");
+    }
     if derived.lacking > 0 {
         console::say!("{}", Notice::Lacking(derived.lacking));
     }

@@ -3,6 +3,7 @@
 //! The answers come from the crate `inspect`. They go out as aligned text, or as JSON.
 
 mod canonical_flags;
+mod extract;
 mod html;
 mod output;
 mod robots;
@@ -61,6 +62,8 @@ enum Form {
     Url(url::UrlArgs),
     /// Links, images and metadata of an HTML page
     Html(html::HtmlArgs),
+    /// What rules take out of a page, and selectors for a text in it
+    Extract(extract::ExtractArgs),
     /// The URLs of a sitemap or feed
     Sitemap(sitemap::SitemapArgs),
     /// The records of a WARC file, or one of them in full
@@ -85,7 +88,7 @@ pub fn run(args: InspectArgs) -> anyhow::Result<ExitCode> {
         }
         (false, None) => {
             return Err(usage(
-                "inspect needs robots, url, html, sitemap or warc, or --batch; see argiope inspect --help",
+                "inspect needs robots, url, html, extract, sitemap or warc, or --batch; see argiope inspect --help",
             ));
         }
         (false, Some(form)) => inspect(form, &mut output)?,
@@ -99,6 +102,7 @@ fn inspect(form: Form, output: &mut Output<impl io::Write>) -> anyhow::Result<()
         Form::Robots(args) => robots::run(args, output),
         Form::Url(args) => url::run(args, output),
         Form::Html(args) => html::run(args, output),
+        Form::Extract(args) => extract::run(args, output),
         Form::Sitemap(args) => sitemap::run(args, output),
         Form::Warc(args) => warc::run(&args, output),
     }

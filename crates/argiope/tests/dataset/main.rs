@@ -5,6 +5,7 @@ mod agreement;
 mod content;
 mod derived;
 mod examples;
+mod extracted;
 mod kept;
 mod retried;
 mod sealed;

@@ -20,7 +20,7 @@ fn wrong_usage_is_exit_code_2() {
     dir.check_failure(
         &[],
         2,
-        "argiope: inspect needs robots, url, html, sitemap or warc, or --batch; see argiope inspect --help",
+        "argiope: inspect needs robots, url, html, extract, sitemap or warc, or --batch; see argiope inspect --help",
     );
     dir.check_failure(
         &["--batch", "url", "x"],

@@ -47,7 +47,7 @@ impl Derived {
 
 /// Derives missing parts of a dataset.
 pub struct Deriver<'a> {
-    layout: &'a Layout,
+    layout: Layout,
     store: &'a dyn CrawlView,
     archive: PathBuf,
     settings: Settings,
@@ -56,9 +56,10 @@ pub struct Deriver<'a> {
 impl<'a> Deriver<'a> {
     /// Derives from the state of a crawl, the directory of its archive, and its settings.
     #[must_use]
-    pub fn new(layout: &'a Layout, store: &'a dyn CrawlView, archive: PathBuf, settings: &Settings) -> Self {
+    pub fn new(layout: &Layout, store: &'a dyn CrawlView, archive: PathBuf, settings: &Settings) -> Self {
         // What is derived is not recorded again.
         let settings = Settings { details: true, archive: false, ..settings.clone() };
+        let layout = layout.clone().with_rules(settings.rules.clone());
         Deriver { layout, store, archive, settings }
     }
 
@@ -72,7 +73,7 @@ impl<'a> Deriver<'a> {
             return Ok(Derived { lacking: self.lacking()?, ..Derived::default() });
         }
         self.remove_stale()?;
-        let unsettled = Unsettled::begin(self.layout)?;
+        let unsettled = Unsettled::begin(&self.layout)?;
         let derived = self.rows_of(self.missing()?, progress)?;
         unsettled.settle(self.store)?;
         Ok(derived)
@@ -85,8 +86,8 @@ impl<'a> Deriver<'a> {
     pub fn is_complete(&self) -> anyhow::Result<bool> {
         Ok(self.stale()?.is_empty()
             && self.missing()?.is_empty()
-            && UnrecordedPages::are_written(self.layout)?
-            && !Unsettled::is_marked(self.layout))
+            && UnrecordedPages::are_written(&self.layout)?
+            && !Unsettled::is_marked(&self.layout))
     }
 
     /// Derives the rows of every segment that the dataset does not cover completely, and leaves the rest to the next writer.
@@ -108,6 +109,7 @@ impl<'a> Deriver<'a> {
         for table in Table::ALL {
             left.extend(self.layout.unfinished_files(table)?);
         }
+        left.extend(self.layout.unfinished_item_files()?);
         for path in left {
             std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
         }
@@ -122,23 +124,26 @@ impl<'a> Deriver<'a> {
             .into_iter()
             .map(|segment| segment.name.trim_end_matches(".warc.gz").to_owned())
             .collect();
-        let mut stale = Vec::new();
+        let mut files = Vec::new();
         for table in Table::ALL {
-            for path in self.layout.files(table)? {
-                let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-                if stem != UNRECORDED && !known.contains(&stem) {
-                    stale.push(path);
-                }
-            }
+            files.extend(self.layout.files(table)?);
         }
-        Ok(stale)
+        for rule in self.layout.item_tables()? {
+            files.extend(self.layout.item_files(&rule)?);
+        }
+        let is_stale = |path: &PathBuf| {
+            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            stem != UNRECORDED && !known.contains(&stem)
+        };
+        files.retain(is_stale);
+        Ok(files)
     }
 
     /// The segments that the dataset does not cover completely.
     fn missing(&self) -> anyhow::Result<Vec<Segment>> {
         let mut missing = Vec::new();
         for segment in self.store.segments()? {
-            if covered_bytes(self.layout, &segment.name)? != Some(segment.length) || self.is_completable(&segment)? {
+            if covered_bytes(&self.layout, &segment.name)? != Some(segment.length) || self.is_completable(&segment)? {
                 missing.push(segment);
             }
         }
@@ -147,13 +152,13 @@ impl<'a> Deriver<'a> {
 
     /// Whether the rows of a segment lack content that can be read now.
     fn is_completable(&self, segment: &Segment) -> anyhow::Result<bool> {
-        Lacking::of(self.layout, &segment.name)?.is_readable(&self.archive, self.settings.limits.body_bytes_max)
+        Lacking::of(&self.layout, &segment.name)?.is_readable(&self.archive, self.settings.limits.body_bytes_max)
     }
 
     /// The rows without content.
     fn lacking(&self) -> anyhow::Result<u64> {
         let segments = self.store.segments()?;
-        segments.iter().map(|segment| Ok(Lacking::of(self.layout, &segment.name)?.rows)).sum()
+        segments.iter().map(|segment| Ok(Lacking::of(&self.layout, &segment.name)?.rows)).sum()
     }
 
     /// Derives the rows of segments, on all cores.
@@ -185,13 +190,13 @@ impl<'a> Deriver<'a> {
         let body_bytes_max = self.settings.limits.body_bytes_max;
         let mut replay = Replay::new(self.store, &self.archive, body_bytes_max);
         let mut rows = Rows::new(self.store, false)?;
-        let covered = covered_bytes(self.layout, &segment.name)?.filter(|bytes| *bytes < segment.length);
+        let covered = covered_bytes(&self.layout, &segment.name)?.filter(|bytes| *bytes < segment.length);
         let from = if self.is_completable(segment)? { 0 } else { covered.unwrap_or(0) };
-        let mut lacking = if from > 0 { Lacking::of(self.layout, &segment.name)? } else { Lacking::default() };
+        let mut lacking = if from > 0 { Lacking::of(&self.layout, &segment.name)? } else { Lacking::default() };
         let mut tables = if from > 0 {
-            SegmentTables::begin(self.layout, &segment.name)?
+            SegmentTables::begin(&self.layout, &segment.name)?
         } else {
-            SegmentTables::anew(self.layout, &segment.name)?
+            SegmentTables::anew(&self.layout, &segment.name)?
         };
         let mut reader = Reader::open(&path, from)?;
         // A visit waits for what a browser made of it, which lies behind it.
@@ -223,7 +228,7 @@ impl<'a> Deriver<'a> {
         }
         self.push(waiting, &mut rows, &mut replay, &mut tables, &mut lacking)?.then(count);
         tables.finish(segment.length)?;
-        lacking.mark(self.layout, &segment.name)
+        lacking.mark(&self.layout, &segment.name)
     }
 
     /// Writes the rows of a visit, and says whether there was one.

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use dataset::{ImageRow, LinkRow, Links, PageContent, PageRow, Rows, StructuredRow, Written};
+use dataset::{ImageRow, ItemRow, LinkRow, Links, PageContent, PageRow, Row, Rows, StructuredRow, Written};
 use engine::{Details, HtmlDetails, ImageDetails, LinkDetails, Visited};
 use extract::media_type::Kind;
 use extract::{ImageSource, Rel, RobotsDirectives, media_type};
 use maintext::MainText;
 use model::{Limit, LimitSet, Outcome, PayloadDigest, Truncation};
+use rules::Items;
 use sha1::{Digest, Sha1};
 use store::StoreError;
 use structured::{Item, Metadata, Structured};
-use weburl::CanonicalUrl;
+use weburl::{CanonicalUrl, UrlKey};
 
 /// The kind of the link from a redirect to its target.
 const REDIRECT: &str = "redirect";
@@ -27,10 +28,12 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
     rows.remember(&candidate.url);
     let is_duplicate = visit.outcome == Outcome::Duplicate;
     let (mut links, mut images, mut structured) = (Links::none(candidate.url), Vec::new(), Vec::new());
+    let mut taken = Vec::new();
     let redirect_to = row.redirect_to.as_deref().and_then(CanonicalUrl::from_canonical);
     let content = details.map(|details| {
         // Mostly nobody else has it any more.
-        let Details { media, fields, truncated, rendered, html, extra } = Arc::unwrap_or_clone(details);
+        let Details { media, fields, truncated, rendered, html, extra, items } = Arc::unwrap_or_clone(details);
+        taken = if is_duplicate { Vec::new() } else { items };
         let gained = rendered.as_ref().and_then(|rendered| rendered.gained);
         let bounded = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let [server, last_modified, etag, content_encoding, content_language, cache_control, x_robots_tag] = fields;
@@ -82,7 +85,22 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
     if let Some(target) = redirect_to {
         links = Links::of(links.source, REDIRECT, [(target, "".into())]);
     }
-    Ok(Written { page: PageRow { key, row, content }, links, images, structured })
+    let items = taken.into_iter().map(|items| item_rows(key, &row, items)).collect();
+    Ok(Written { page: PageRow { key, row, content }, links, images, structured, items })
+}
+
+/// The rows of a rule on a page.
+fn item_rows(key: UrlKey, page: &Row, items: Items) -> (String, Vec<ItemRow>) {
+    let rows = items.rows.into_iter().zip(0..).map(|(values, row)| ItemRow {
+        key,
+        url: page.url.clone(),
+        round: page.round,
+        visit: page.visit,
+        at: page.at,
+        row,
+        values,
+    });
+    (items.table, rows.collect())
 }
 
 /// Fills in the columns of what most pages say about themselves.

@@ -72,6 +72,7 @@ pub(crate) fn settings() -> Settings {
         details: false,
         structured: false,
         main_text: false,
+        rules: Default::default(),
     }
 }
 

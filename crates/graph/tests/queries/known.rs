@@ -58,7 +58,7 @@ fn normalized_ranks_are_those_of_the_equations() {
 #[test]
 fn nothing_has_no_ranks() {
     for definition in [Definition::Original, Definition::Normalized] {
-        assert_eq!(ranks(&graph(&[], &[]), definition, []), []);
+        assert_eq!(ranks(&graph(&[], &[]), definition, []), [0.0_f64; 0]);
     }
 }
 

@@ -156,7 +156,9 @@ fn write(of: impl Fn(usize) -> (Layout, String)) {
         let links = Links::of(page(number), "anchor", [(page(number * number + 1), "".into())]);
         let content = Some(PageContent { kind: "html", text, ..PageContent::default() });
         let page = PageRow { key: page(number).key(), row, content };
-        tables.push(Written { page, links, images: Vec::new(), structured: Vec::new() }).expect("a row");
+        tables
+            .push(Written { page, links, images: Vec::new(), structured: Vec::new(), items: Vec::new() })
+            .expect("a row");
     }
     tables.into_values().for_each(|tables| tables.finish(0).expect("a segment"));
 }

@@ -141,5 +141,6 @@ fn written(page: &Page, row: dataset::Row) -> Written {
         links,
         images: images.collect(),
         structured: Vec::new(),
+        items: Vec::new(),
     }
 }

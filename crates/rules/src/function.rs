@@ -1,0 +1,35 @@
+//! The functions that expressions call.
+
+/// The functions of XPath 1.0, and two of later versions that rules want.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Function {
+    Last,
+    Position,
+    Count,
+    Id,
+    LocalName,
+    Name,
+    NamespaceUri,
+    String,
+    Concat,
+    StartsWith,
+    EndsWith,
+    Contains,
+    SubstringBefore,
+    SubstringAfter,
+    Substring,
+    StringLength,
+    NormalizeSpace,
+    Translate,
+    LowerCase,
+    Boolean,
+    Not,
+    True,
+    False,
+    Lang,
+    Number,
+    Sum,
+    Floor,
+    Ceiling,
+    Round,
+}

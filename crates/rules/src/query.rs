@@ -1,0 +1,249 @@
+//! What selects nodes, whichever way it is written: CSS selectors and XPath become the same expression.
+
+use extract::html::dom::{Document, Node};
+use std::borrow::Cow;
+
+use crate::function::Function;
+
+/// An element, a text, the document, or an attribute of an element.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place<'a> {
+    Node(Node<'a>),
+    Attribute(Node<'a>, usize),
+}
+
+impl<'a> Place<'a> {
+    /// Its place in the order of the document.
+    pub(crate) fn order(self) -> (u32, usize) {
+        match self {
+            Place::Node(node) => (node.id(), 0),
+            Place::Attribute(node, at) => (node.id(), at + 1),
+        }
+    }
+
+    pub(crate) fn node(self) -> Node<'a> {
+        match self {
+            Place::Node(node) | Place::Attribute(node, _) => node,
+        }
+    }
+
+    /// The name, in lower case.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Place::Node(node) => node.name().to_ascii_lowercase(),
+            Place::Attribute(node, at) => {
+                node.attributes().nth(at).map(|(name, _)| name.to_ascii_lowercase()).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The text of it as it stands there (XPath: its string-value).
+    pub(crate) fn text(self, bytes_max: usize) -> Cow<'a, str> {
+        match self {
+            Place::Node(node) if node.is_text() => node.own_text(),
+            Place::Node(node) => node.text_content(bytes_max).into(),
+            Place::Attribute(node, at) => node.attributes().nth(at).map(|(_, value)| value).unwrap_or_default(),
+        }
+    }
+}
+
+/// Steps that are left. Each look at a node is one.
+#[derive(Debug)]
+pub struct Budget {
+    left: usize,
+    given: usize,
+}
+
+/// A query took more steps than it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfSteps;
+
+/// Steps for each node of a page, and some more.
+const STEPS_A_NODE: usize = 200;
+const STEPS_MIN: usize = 100_000;
+
+impl Budget {
+    /// For one rule on a page: as many steps as there are nodes, times a constant.
+    #[must_use]
+    pub fn of(document: &Document<'_>) -> Self {
+        let given = document.len() * STEPS_A_NODE + STEPS_MIN;
+        Budget { left: given, given }
+    }
+
+    pub(crate) fn take(&mut self, steps: usize) -> Result<(), OutOfSteps> {
+        match self.left.checked_sub(steps) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                self.left = 0;
+                Err(OutOfSteps)
+            }
+        }
+    }
+
+    /// Steps taken.
+    #[must_use]
+    pub fn taken(&self) -> usize {
+        self.given - self.left
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Axis {
+    Child,
+    Descendant,
+    DescendantOrSelf,
+    Parent,
+    Ancestor,
+    AncestorOrSelf,
+    FollowingSibling,
+    PrecedingSibling,
+    Following,
+    Preceding,
+    Attribute,
+    Itself,
+    /// The element directly behind, among elements (CSS `+`).
+    NextElement,
+}
+
+impl Axis {
+    /// Whether it goes against the order of the document.
+    pub(crate) fn is_reverse(self) -> bool {
+        matches!(self, Axis::Parent | Axis::Ancestor | Axis::AncestorOrSelf | Axis::PrecedingSibling | Axis::Preceding)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Test {
+    /// Any element, or any attribute on that axis.
+    Any,
+    Name(String),
+    Text,
+    Node,
+    /// Comments and processing instructions, of which pages have none here.
+    Nothing,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Step {
+    pub(crate) axis: Axis,
+    pub(crate) test: Test,
+    pub(crate) predicates: Vec<Expr>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Or,
+    And,
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Plus,
+    Minus,
+    Times,
+    Divide,
+    Modulo,
+    Union,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Start {
+    /// The document.
+    Root,
+    /// Where the evaluation is.
+    Context,
+    /// The nodes of an expression, filtered.
+    Of(Box<Expr>, Vec<Expr>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Expr {
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    Negative(Box<Expr>),
+    Path(Start, Vec<Step>),
+    Text(String),
+    Number(f64),
+    Call(Function, Vec<Expr>),
+    Css(Css),
+}
+
+/// Conditions of CSS on an element.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Css {
+    Class(String),
+    Attribute {
+        name: String,
+        how: Matching,
+        value: String,
+        ignores_case: bool,
+    },
+    /// `:nth-child(An+B)` and its kin.
+    Nth {
+        step: i64,
+        offset: i64,
+        of_type: bool,
+        from_end: bool,
+    },
+    Empty,
+    Root,
+    Not(Box<Expr>),
+    Any(Vec<Expr>),
+    All(Vec<Expr>),
+    Itself(Test),
+    Contains(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Matching {
+    Has,
+    Equals,
+    Word,
+    Dash,
+    Begins,
+    Ends,
+    Contains,
+}
+
+impl Expr {
+    /// Whether a predicate may depend on the position of a node.
+    pub(crate) fn is_positional(&self) -> bool {
+        fn asks(expr: &Expr) -> bool {
+            match expr {
+                Expr::Call(Function::Position | Function::Last, _) => true,
+                Expr::Call(_, arguments) => arguments.iter().any(asks),
+                Expr::Binary(_, left, right) => asks(left) || asks(right),
+                Expr::Negative(inner) => asks(inner),
+                Expr::Path(Start::Of(inner, _), _) => asks(inner),
+                Expr::Path(..) | Expr::Text(_) | Expr::Number(_) | Expr::Css(_) => false,
+            }
+        }
+        let is_number = match self {
+            Expr::Number(_) | Expr::Negative(_) => true,
+            Expr::Binary(operator, ..) => {
+                matches!(
+                    operator,
+                    Operator::Plus | Operator::Minus | Operator::Times | Operator::Divide | Operator::Modulo
+                )
+            }
+            Expr::Call(function, _) => {
+                matches!(
+                    function,
+                    Function::Count
+                        | Function::StringLength
+                        | Function::Number
+                        | Function::Sum
+                        | Function::Floor
+                        | Function::Ceiling
+                        | Function::Round
+                )
+            }
+            _ => false,
+        };
+        is_number || asks(self)
+    }
+}

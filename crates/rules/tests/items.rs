@@ -1,0 +1,124 @@
+//! Rules on small pages, and the rows that they give.
+#![expect(clippy::expect_used, reason = "a test may fail loudly")]
+
+use rules::{Page, RuleSet, suggest};
+use serde_json::{Value, json};
+
+fn rules(text: &str) -> RuleSet {
+    RuleSet::parse(text).expect(text).0
+}
+
+fn rows(rules_text: &str, html: &str) -> Value {
+    let page = Page { url: "https://shop.test/p/1", html: Some(html), json: None };
+    let items = rules(rules_text).items_of(&page);
+    json!(items.into_iter().flat_map(|items| items.rows).collect::<Vec<_>>())
+}
+
+#[test]
+fn fields_of_every_kind_are_typed() {
+    let text = r#"
+        [extract.product]
+        url = "*/p/*"
+        [extract.product.fields]
+        name = "h1"
+        price = { css = ".price", type = "number" }
+        stock = { xpath = "//p[contains(., 'stock')]", regex = "(\\d+)", type = "integer" }
+        image = { css = "img", attr = "src", type = "url" }
+        more = { css = "a", type = "url", list = true }
+        since = { css = "time", type = "date" }
+        brand = "$.brand.name"
+        rating = { json = "$.rating", type = "number" }
+        count = { xpath = "count(//a)", type = "integer" }
+        body = { css = "i", type = "html" }
+        new = { css = "meta[name=new]", attr = "content", type = "bool" }
+        none = ".none"
+        offers = { css = "li", list = true, fields = { who = "b", price = { css = "u", type = "number" } } }
+    "#;
+    let page = r#"<base href="/x/"><meta name=new content=yes><h1> A  <b>lamp</b></h1><p class=price>EUR 1.234,50</p><p>12 in stock</p>
+        <img src=i.png><a href=1>a</a><a href=/2>b</a><time datetime=2024-03-05>then</time><i>x <b>y</b></i>
+        <ul><li><b>P</b><u>1.5</u><li><b>Q</b></ul>
+        <script type="application/ld+json">[{"@type":"X"},{"brand":{"name":"B"},"rating":4.5,}]</script>"#;
+    let expect = json!([{
+        "name": "A lamp", "price": 1234.5, "stock": 12, "image": "https://shop.test/x/i.png",
+        "more": ["https://shop.test/x/1", "https://shop.test/2"], "since": "2024-03-05T00:00:00Z",
+        "brand": "B", "rating": 4.5, "count": 2, "body": "<i>x <b>y</b></i>", "new": true,
+        "offers": [{"who": "P", "price": 1.5}, {"who": "Q"}],
+    }]);
+    assert_eq!(rows(text, page), expect);
+}
+
+#[test]
+fn rows_are_selected_and_required_fields_decide() {
+    let text =
+        "[extract.list]\nrows = 'li'\nfields = { name = 'b', id = '@id', n = { xpath = './u', required = true } }";
+    let page = "<li id=1><b>a</b><u>1</u><li id=2><b>b</b><li><u>3</u>";
+    assert_eq!(rows(text, page), json!([{"name": "a", "id": "1", "n": "1"}, {"n": "3"}]));
+    let parsed = rules(text).items_of(&Page { url: "http://x.test/", html: Some(page), json: None });
+    assert_eq!((parsed[0].incomplete, parsed[0].is_cut), (1, false));
+    assert_eq!(rows("[extract.a]\nurl = 'http://other.test/*'\nfields = { x = 'b' }", page), json!([]));
+    assert_eq!(rows("[extract.a]\nfields = { x = '.none' }", page), json!([]));
+}
+
+#[test]
+fn json_responses_give_rows_too() {
+    let text = "[extract.a]\nrows = '$.items[*]'\nfields = { name = '$.n', size = { json = '$.s', type = 'integer' }, tags = { json = '$.t[*]', list = true } }";
+    let json = br#"{"items": [{"n": "a", "s": 1, "t": ["x", "y"]}, {"n": "b", "s": "2"}]}"#;
+    let page = Page { url: "https://api.test/", html: None, json: Some(json) };
+    let items = rules(text).items_of(&page);
+    assert_eq!(json!(items[0].rows), json!([{"name": "a", "size": 1, "tags": ["x", "y"]}, {"name": "b", "size": 2}]));
+    assert!(rules(text).items_of(&Page { json: Some(b"no"), ..page }).is_empty());
+}
+
+#[test]
+fn wrong_rules_say_where_and_what_to_do() {
+    for (text, expect) in [
+        ("x = 1", "line 1: x: a file of rules has only tables [extract.NAME]"),
+        ("", "there are no rules: write a table [extract.NAME] with `url` and `fields`"),
+        ("[extract.a]\nurl = '*'", "line 1: extract.a: `fields` is missing: the columns, by name"),
+        (
+            "[extract.a]\n[extract.a.fields]\nname = 'h1'\nprice = { css = '.p', typ = 'number' }",
+            "line 4: extract.a.fields.price.typ: there is no such key: the keys are css, xpath, json, attr, regex, type, list, required, decimal, fields; did you mean `type`?",
+        ),
+        (
+            "[extract.a]\n[extract.a.fields]\nprice = { css = '.p', type = 'int' }",
+            "line 3: extract.a.fields.price.type: there is no type `int`: the types are text, html, integer, number, date, url, bool",
+        ),
+        (
+            "[extract.a]\nfields.b = 'p:hover'",
+            "line 2: extract.a.fields.b: `p:hover` is no CSS selector: a recorded page has no :hover",
+        ),
+        (
+            "[extract.a]\nfields.url = 'a'",
+            "line 2: extract.a.fields.url: every table has a column of this name already: take another",
+        ),
+        (
+            "[extract.a]\nfields.b = { css = 'a', xpath = '//a' }",
+            "line 2: extract.a.fields.b.xpath: one selector is enough: css, xpath or json",
+        ),
+        (
+            "[extract.'a/b']\nfields.b = 'a'",
+            "line 1: extract.a/b: the name of a rule is that of a directory: letters, digits, - and _",
+        ),
+    ] {
+        let error = RuleSet::parse(text).expect_err(text);
+        assert_eq!(error.in_text(text), expect, "{text}");
+    }
+    let error = RuleSet::parse("[extract.a\n").expect_err("no TOML").in_text("[extract.a\n");
+    assert!(error.starts_with("line 1: "), "{error}");
+}
+
+#[test]
+fn selectors_are_suggested_for_a_text() {
+    let page = r#"<div class="box"><b class="price now">12 EUR</b></div><div><b class=price>3</b></div><meta itemprop=sku content=77>
+        <script type="application/ld+json">{"@type":"Product","offers":[{"price":"12 EUR"}]}</script>"#;
+    let selectors = |text: &str| {
+        let found = suggest(page, text).into_iter();
+        found.map(|one| (one.language, one.selector, one.attribute)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        selectors("12  EUR"),
+        [("json", "$.offers[*].price".to_owned(), None), ("css", "b.now".to_owned(), None)]
+    );
+    assert_eq!(selectors("77"), [("css", "meta[itemprop=\"sku\"]".to_owned(), Some("content".to_owned()))]);
+    assert_eq!(selectors("nowhere"), []);
+}
