@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pages: Vec<(&Vec<u8>, &str)> = pages.iter().zip(encodings).collect();
     let url = Url::parse(URL)?;
     if rounds > 0 {
+        #[expect(clippy::disallowed_methods, reason = "a measurement for `cargo xtask bench structured`")]
         let began = Instant::now();
         for page in (0..rounds).flat_map(|_: u32| &pages) {
             black_box(read(black_box(page.0), page.1, &url));
