@@ -8,14 +8,16 @@ use std::path::Path;
 
 use store::StoreError;
 
+use crate::place::Place;
+
 /// Bytes written to learn whether there is space: more than is left over in a block that is already there.
 const PROBE_BYTES: usize = 1 << 20;
 
 /// The version of the engine's own files.
 const ENGINE_FORMAT_VERSION: u32 = 3;
 
-/// An error of the engine met while `doing` something to the store in `dir`. `written` is where the engine writes: there, or in a mirror.
-pub(crate) fn engine(dir: &Path, written: &Path, doing: &'static str, error: fjall::Error) -> StoreError {
+/// An error of the engine met while `doing` something to the store in `dir`. `place` is where the engine writes: there, or in a mirror.
+pub(crate) fn engine(dir: &Path, place: &Place, doing: &'static str, error: fjall::Error) -> StoreError {
     match error {
         fjall::Error::Locked => StoreError::InUse { place: dir.display().to_string() },
         fjall::Error::InvalidVersion(Some(found)) => StoreError::Version {
@@ -25,8 +27,8 @@ pub(crate) fn engine(dir: &Path, written: &Path, doing: &'static str, error: fja
         },
         fjall::Error::JournalRecovery(error) => StoreError::Damaged { table: "journal", detail: error.to_string() },
         // The engine says this after a failure in its background thread, without the cause.
-        fjall::Error::Poisoned if !has_space(written) => full(written),
-        error => backend(written, doing, Box::new(error)),
+        fjall::Error::Poisoned if !has_space(place.path()) => full(place.name()),
+        error => backend(place.name(), doing, Box::new(error)),
     }
 }
 

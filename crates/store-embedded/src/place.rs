@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 /// removed meanwhile, and another store may begin in its place, whose files must stay as they are.
 pub(crate) struct Place {
     path: PathBuf,
+    name: PathBuf,
     _open: Option<File>,
 }
 
@@ -23,17 +24,22 @@ impl Place {
         let open = File::open(dir)?;
         let path = PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd()));
         let path = if path.is_dir() { path } else { dir.to_owned() };
-        Ok(Place { path, _open: Some(open) })
+        Ok(Place { path, name: dir.to_owned(), _open: Some(open) })
     }
 
     /// A directory that nobody else knows of.
     pub(crate) fn own(dir: &Path) -> Self {
-        Place { path: dir.to_owned(), _open: None }
+        Place { path: dir.to_owned(), name: dir.to_owned(), _open: None }
     }
 
     /// The path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The path by which people know the directory.
+    pub(crate) fn name(&self) -> &Path {
+        &self.name
     }
 }
 
@@ -51,6 +57,7 @@ mod tests {
         let place = Place::hold(&dir).expect("held");
         fs::rename(&dir, &moved).expect("moved");
         fs::create_dir(&dir).expect("another");
+        assert_eq!(place.name(), dir);
         fs::write(place.path().join("file"), "mine").expect("written");
         assert!(moved.join("file").exists() && !dir.join("file").exists());
         fs::remove_dir_all(&moved).expect("removed");

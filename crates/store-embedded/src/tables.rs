@@ -83,7 +83,7 @@ impl Tables {
     /// Opens the engine of the store in `dir`, or makes it. It lies in `place`, which is `dir` or a mirror of it.
     pub(crate) fn open(dir: &Path, place: Place, options: &Options, used: Use) -> Result<Self, StoreError> {
         let place = Arc::new(place);
-        let failed = |error| error::engine(dir, place.path(), "opening the store", error);
+        let failed = |error| error::engine(dir, &place, "opening the store", error);
         let try_open = || Tables::try_open(dir, &place, options, used);
         match try_open() {
             Err(fjall::Error::JournalRecovery(_)) => {
@@ -159,6 +159,6 @@ impl Tables {
 
     /// An error of the engine met while `doing` something.
     pub(crate) fn failed(&self, doing: &'static str) -> impl Fn(fjall::Error) -> StoreError {
-        move |error| error::engine(&self.dir, self.place.path(), doing, error)
+        move |error| error::engine(&self.dir, &self.place, doing, error)
     }
 }
