@@ -22,8 +22,9 @@ use crate::collapse::Collapsed;
 
 /// How deep elements are nested, at most: what is deeper is beside the deepest. Chromium has the same limit.
 pub const DEPTH_MAX: usize = 512;
-/// Elements and texts of a page, at most; what follows is left out.
-pub const NODES_MAX: usize = 1 << 20;
+/// Elements and texts of a page, at most; what follows is left out. A node takes some 250 bytes together with what is read out of the tree, so a
+/// page takes 64 MB at most.
+pub const NODES_MAX: usize = 1 << 18;
 
 /// A page.
 #[derive(Debug)]
