@@ -420,6 +420,7 @@ mod tests {
             "# dns-servers =",
             "# ca-cert =",
             "# content-types =",
+            "# extract =",
             "# store =",
             "# store-schema =",
         ];

@@ -39,8 +39,8 @@ fn settings_that_were_edited_do_not_change_what_belongs_to_a_crawl() {
             path.display()
         )
     };
-    let all = "collapse-slashes = false, depth = 2, max-url-bytes = \"2KiB\", no-archive = false, sandbox = false, scope = \"host\", \
-               sort-query = false, strip-session-ids = false, strip-tracking = false, strip-www = false";
+    let all = "depth = 2, scope = \"host\", sandbox = false, no-archive = false, max-url-bytes = \"2KiB\", sort-query = false, \
+               strip-session-ids = false, strip-tracking = false, collapse-slashes = false, strip-www = false";
     for (text, began) in [
         (before.replace("\ndepth = 2\n", "\ndepth = 9\n"), "depth = 2"),
         (

@@ -326,5 +326,5 @@ async fn no_error_shows_what_was_given_as_a_secret() {
     let config = crawl.file("config", "header = \"Cookie: S3CRET\"\n");
     let crawl = crawl.with(&["--config", &config]);
     assert_eq!(crawl.begin().end().await.code, Some(2));
-    assert!(crawl.said().contains("line 1: header is not a list such as") && !crawl.said().contains(SECRET));
+    assert!(crawl.said().contains("line 1: `header`: header is not a list such as") && !crawl.said().contains(SECRET));
 }
