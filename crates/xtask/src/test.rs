@@ -12,6 +12,9 @@ use crate::{bench, needs, site, tidy};
 /// Without it (`cargo nextest run`), each run tries new ones.
 const SEED_OF_CASES: &str = "20260101";
 
+/// Tests that run at once for every two cores: a third of their time they wait, for leases, delays and browsers.
+const TESTS_FOR_TWO_CORES: usize = 3;
+
 /// Runs everything, and stops at the first thing that fails.
 ///
 /// # Errors
@@ -22,8 +25,10 @@ pub fn run() -> anyhow::Result<()> {
     let path = std::env::join_paths(path)?;
     tidy::run()?;
     let has_nextest = Command::new("cargo").args(["nextest", "--version"]).output().is_ok_and(|o| o.status.success());
+    let cores = std::thread::available_parallelism()?.get();
+    let at_once = (cores * TESTS_FOR_TWO_CORES).div_ceil(2).to_string();
     let mut tests = if has_nextest {
-        vec!["nextest", "run", "--workspace", "--no-fail-fast"]
+        vec!["nextest", "run", "--workspace", "--no-fail-fast", "--test-threads", &at_once]
     } else {
         vec!["test", "--workspace", "--all-targets", "--no-fail-fast"]
     };
