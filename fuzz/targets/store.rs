@@ -8,6 +8,8 @@ mod bytes;
 #[expect(dead_code, reason = "as above")]
 #[path = "../../crates/store-embedded/src/codec.rs"]
 mod codec;
+#[path = "../../crates/store-embedded/src/failure.rs"]
+mod failure;
 mod memory;
 #[path = "../../crates/store-embedded/src/packed.rs"]
 mod packed;

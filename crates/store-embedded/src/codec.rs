@@ -13,10 +13,9 @@ use store::{Segment, Standing, StoreError, Totals, UrlRecord, VisitSummary};
 use weburl::{CanonicalUrl, Site, UrlKey};
 
 use crate::bytes::{Decoder, Encoder};
+use crate::failure::{decode_failure, encode_failure};
 use crate::packed;
-use failure::{decode_failure, encode_failure};
 
-mod failure;
 #[cfg(test)]
 mod tests;
 

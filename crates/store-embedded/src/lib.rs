@@ -23,6 +23,7 @@ mod bytes;
 mod codec;
 mod commit;
 mod error;
+mod failure;
 mod keys;
 mod known;
 mod merged;

@@ -4,8 +4,8 @@ use model::{Failure, FailureKind};
 use proptest::prelude::*;
 use weburl::{CanonicalRules, SiteKey};
 
-use super::failure::{failure_code, failure_kind};
 use super::*;
+use crate::failure::{failure_code, failure_kind};
 
 fn url(text: &str) -> CanonicalUrl {
     CanonicalUrl::parse(text, &CanonicalRules::default()).expect("a URL")

@@ -5,17 +5,17 @@ use store::StoreError;
 
 use crate::bytes::{Decoder, Encoder};
 
-pub(super) fn encode_failure(to: &mut Encoder, failure: &Failure) {
+pub(crate) fn encode_failure(to: &mut Encoder, failure: &Failure) {
     to.byte(failure_code(failure.kind)).text(&failure.detail);
 }
 
-pub(super) fn decode_failure(from: &mut Decoder<'_>) -> Result<Failure, StoreError> {
+pub(crate) fn decode_failure(from: &mut Decoder<'_>) -> Result<Failure, StoreError> {
     let kind = failure_kind(from.byte()?).ok_or_else(|| from.damaged("unknown kind of failure"))?;
     Ok(Failure { kind, detail: from.text()?.to_owned() })
 }
 
 /// The byte for a kind of failure. Codes are never reused.
-pub(super) fn failure_code(kind: FailureKind) -> u8 {
+pub(crate) fn failure_code(kind: FailureKind) -> u8 {
     match kind {
         FailureKind::NameNotFound => 1,
         FailureKind::NameServer => 2,
@@ -32,7 +32,7 @@ pub(super) fn failure_code(kind: FailureKind) -> u8 {
 }
 
 /// The inverse of [`failure_code`].
-pub(super) fn failure_kind(code: u8) -> Option<FailureKind> {
+pub(crate) fn failure_kind(code: u8) -> Option<FailureKind> {
     Some(match code {
         1 => FailureKind::NameNotFound,
         2 => FailureKind::NameServer,
