@@ -2,10 +2,9 @@
 #![no_main]
 
 // The encoding belongs to its crate alone: the target has the files.
-#[expect(dead_code, reason = "the target reads and writes records, and makes nothing of them")]
 #[path = "../../crates/store-embedded/src/bytes.rs"]
 mod bytes;
-#[expect(dead_code, reason = "as above")]
+#[expect(dead_code, reason = "the target reads and writes records, and makes nothing of them")]
 #[path = "../../crates/store-embedded/src/codec.rs"]
 mod codec;
 #[path = "../../crates/store-embedded/src/failure.rs"]
