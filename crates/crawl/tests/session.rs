@@ -189,7 +189,7 @@ async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
     }
     assert_eq!(ended.len() as u64, totals.outcomes.values().sum::<u64>());
     assert_eq!(ended.get("http://two.test/"), Some(&Outcome::Html));
-    assert!(unread.next().await.is_some() && handle.events().is_none(), "who reads late reads what is kept");
+    assert!(unread.next().await.is_some() && handle.events().is_none(), "a late reader gets what is kept");
     let lines = std::fs::read_to_string(lines.with_extension("steered")).unwrap();
     assert_eq!(lines.lines().count() as u64, totals.outcomes.values().sum::<u64>());
     assert!(lines.contains("\"extra\":{\"fields\":{\"number\":5}}"), "{lines}");

@@ -1,6 +1,6 @@
 //! How fast pages become gzip members, and how short, by ours and by others at their fastest level.
 //!
-//! `cargo bench -p argiope-deflate --bench pages`; which pages, is said by [`testpages`]. Every member is read back once, by two decoders.
+//! `cargo bench -p argiope-deflate --bench pages`. [`testpages`] describes the pages. Every member is read back once, by two decoders.
 
 use std::error::Error;
 use std::io::{Read, Write};

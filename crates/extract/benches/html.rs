@@ -1,6 +1,6 @@
 //! How fast pages are read: all that [`extract::html`] gives of a page and its links alone, beside other parsers.
 //!
-//! `cargo bench -p argiope-extract --bench html`; which pages, is said by [`testpages`].
+//! `cargo bench -p argiope-extract --bench html`. [`testpages`] describes the pages.
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;

@@ -1,6 +1,6 @@
 //! How fast gzip bodies are decoded: at once, and step by step, which zeros behind the member demand.
 //!
-//! `cargo bench -p argiope-fetch --bench decode`; which pages, is said by [`testpages`]. They are compressed as servers do.
+//! `cargo bench -p argiope-fetch --bench decode`. [`testpages`] describes the pages. They are compressed as servers do.
 
 use std::error::Error;
 use std::io::Write;

@@ -21,7 +21,7 @@ const KEEPALIVE_TIME_MAX: Duration = Duration::from_secs(20);
 /// Bytes of an answer, at most.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// Says with each request who asks.
+/// Adds the client's token to each request.
 #[derive(Clone, Debug)]
 pub struct Bearer(Option<MetadataValue<Ascii>>);
 

@@ -29,7 +29,7 @@ const QUERY_SECONDS_MAX: u64 = 600;
 /// Bytes of an answer, as JSON.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
-/// What an error of a member's part is to who asks.
+/// The error of a query, made of the error of a member's part.
 fn why(error: anyhow::Error) -> QueryError {
     error.downcast().unwrap_or_else(|error| QueryError::Failed(format!("{error:#}")))
 }

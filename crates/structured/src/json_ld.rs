@@ -97,7 +97,7 @@ fn add_node(
         return items.add(Format::JsonLd, type_of(object), Some((script, path)), value, flaws);
     };
     add(graph, &format!("{path}['@graph']"), script, flaws, items, depth + 1);
-    // What is said beside the graph is about the graph.
+    // Properties beside the graph describe the graph.
     let beside: Map<String, Value> = object
         .iter()
         .filter(|(name, _)| *name != "@graph")

@@ -7,7 +7,7 @@
 //! Items of every format have one shape, that of JSON-LD: an object with `@type`, `@id`, and properties by their short names. A property
 //! that is given once is a value, and a list otherwise.
 //!
-//! Pure functions: no I/O, no clock, no errors. Time is linear in the page. What is left out is said ([`Structured::is_cut`]).
+//! Pure functions: no I/O, no clock, no errors. Time is linear in the page. [`Structured::is_cut`] tells if something was left out.
 
 mod items;
 mod json_ld;

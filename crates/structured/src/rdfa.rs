@@ -107,7 +107,7 @@ struct Reader<'a> {
     base: Option<&'a Url>,
     limits: Limits,
     things: Vec<Found<'a>>,
-    /// What is said of the page itself.
+    /// The thing that the page itself is.
     page: Option<usize>,
     looks_left: usize,
 }
