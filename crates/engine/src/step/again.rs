@@ -58,8 +58,8 @@ impl State {
     /// Asks a site for a page that has changed with the validators that it had before, if that is wanted. True where it does.
     pub(super) fn ask_for_truth(&mut self, site: SiteKey, group: Group) -> bool {
         let Some(front) = self.front(site) else { return false };
-        let Truth::Wanted(url, validators) = &front.truth else { return false };
-        let (url, validators) = (url.clone(), validators.clone());
+        let Some((url, validators)) = front.truth_wanted() else { return false };
+        let (url, validators) = (url.clone(), Box::new(validators.clone()));
         front.truth = Truth::Asked;
         self.send(site, group, url.clone(), (Purpose::Page, Some(validators)), TaskKind::Truth(url));
         true

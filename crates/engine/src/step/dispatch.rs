@@ -78,14 +78,14 @@ impl State {
         }
         let waits_for_rules =
             front.reading.is_under_way() || matches!(front.state.robots(), RobotsState::InFlight { .. });
-        if front.state.has_waiting() && !front.resolving && !front.held && !front.waits_for_share && !waits_for_rules {
+        if front.has_turn() && !front.resolving && !front.held && !front.waits_for_share && !waits_for_rules {
             let due = if front.state.needs_no_network() { now } else { front.state.due_at() };
             let group = group_of(&front.state, group_by_address);
             self.bench.offer(site, group, due);
         } else {
             self.bench.withdraw(site);
         }
-        let idle = front.state.is_finished() || (front.held && !front.state.is_under_way());
+        let idle = front.is_finished() || (front.held && !front.state.is_under_way());
         let is_finished = idle && !front.loading && !front.resolving && !front.reading.is_under_way();
         if is_finished && front.parked.is_none() {
             let politeness = &self.settings.site_rules.politeness;

@@ -92,7 +92,7 @@ impl State {
             }
         };
         self.room.change(front.weight, Weight::default());
-        if front.state.is_finished() || front.leaving != Leaving::No {
+        if front.is_finished() || front.leaving != Leaving::No {
             self.watch.end(site);
         }
         if let Some(before) =

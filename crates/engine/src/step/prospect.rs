@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use store::{CrawlView, StoreError};
 use weburl::{CanonicalUrl, SiteKey};
 
-use super::slot::Truth;
 use super::{Front, Leaving, SiteSearch, Slot, Start, State};
 use crate::{Command, End, Settings};
 
@@ -234,7 +233,7 @@ impl State {
     }
 
     fn turn(&self, now: Timestamp, front: &Front) -> Turn {
-        if let Truth::Wanted(url, _) = &front.truth {
+        if let Some((url, _)) = front.truth_wanted() {
             return Turn::Truth(url.clone());
         }
         match front.state.peek(&self.settings.site_rules, now) {

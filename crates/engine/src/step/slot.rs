@@ -94,6 +94,24 @@ impl Front {
         self.state.is_under_way() || self.loading || self.resolving || self.reading.is_under_way()
     }
 
+    /// The page for which the site is tested next, whether it is right about its change.
+    pub(super) fn truth_wanted(&self) -> Option<(&CanonicalUrl, &Validators)> {
+        match &self.truth {
+            Truth::Wanted(url, validators) if !self.state.needs_no_network() => Some((url, validators)),
+            Truth::Unknown | Truth::Wanted(..) | Truth::Asked => None,
+        }
+    }
+
+    /// True if it has a turn to take: a URL waits in memory, or a test whether the site is right about a change.
+    pub(super) fn has_turn(&self) -> bool {
+        self.state.has_waiting() || self.truth_wanted().is_some()
+    }
+
+    /// True if nothing is left to do, in memory or in the store, and nothing is under way.
+    pub(super) fn is_finished(&self) -> bool {
+        self.state.is_finished() && !self.has_turn()
+    }
+
     /// True if its name must be resolved before anything else.
     pub(super) fn wants_name(&self, now: Timestamp) -> bool {
         let is_stale = now >= self.resolve_at || self.unreachable.is_some();

@@ -112,6 +112,17 @@ fn a_site_that_says_nothing_has_changed_where_it_has_is_not_believed() {
 }
 
 #[test]
+fn a_site_is_tested_though_the_page_that_changed_was_its_last() {
+    let mut crawl = crawl(settings(), &["1"]);
+    let (last, _) = asked(&crawl).expect("a page");
+    answer(&mut crawl, 200, "\"2\"").expect("a visit");
+    assert_eq!(asked(&crawl), Some((last, Some("\"1\"".to_owned()))));
+    answer(&mut crawl, 304, "\"2\"");
+    assert!(crawl.recorded.iter().filter_map(|record| record.site_record.as_ref()).any(|site| site.misleads));
+    assert_eq!(asked(&crawl), None);
+}
+
+#[test]
 fn a_304_that_nobody_asked_for_is_an_error() {
     let mut crawl = crawl(settings(), &["1"]);
     let visit = answer(&mut crawl, 304, "\"1\"").expect("a visit");
