@@ -44,7 +44,7 @@ pub enum Notice {
     Items {
         /// The rule.
         table: String,
-        /// The last round with any.
+        /// The last round with any; 0 in the archive of another tool.
         round: u32,
         /// Rows of that round.
         rows: u64,
@@ -192,7 +192,12 @@ impl fmt::Display for Notice {
             Notice::Items { table, round, rows, filled } => {
                 let filled: Vec<String> =
                     filled.iter().map(|(field, percent)| format!("{field} {percent} %")).collect();
-                write!(f, "items/{table}, round {round}: {}: {}", counted(*rows, "row"), filled.join(", "))
+                write!(f, "items/{table}")?;
+                // Archives of other tools have no rounds.
+                if *round > 0 {
+                    write!(f, ", round {round}")?;
+                }
+                write!(f, ": {}: {}", counted(*rows, "row"), filled.join(", "))
             }
             Notice::NoItems(table) => write!(
                 f,

@@ -10,12 +10,14 @@
 //! Both ways meet in [`engine::look_into`] and [`written`], so they give the same rows.
 
 mod derive;
+mod foreign;
 mod lacking;
 mod settle;
 mod writer;
 mod written;
 
 pub use derive::{Derived, Deriver, rendering};
+pub use foreign::{Foreign, items_of_archives};
 pub use settle::UNSETTLED;
 pub use writer::Writer;
 pub use written::written;

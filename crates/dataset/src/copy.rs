@@ -3,11 +3,14 @@
 use std::path::Path;
 
 use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::ArrowError;
 use arrow_select::filter::filter_record_batch;
 use weburl::UrlKey;
 
-use crate::read::{Column, covered};
+use crate::items::{self, ITEM_KEY, RULE_KEY};
+use crate::read::{Column, covered, metadata_of, schema_of};
 use crate::schema::Table;
+use crate::target::Target;
 use crate::write::TableFile;
 use crate::{Batches, DatasetError, Layout};
 
@@ -30,12 +33,7 @@ pub fn copy_table<E: From<DatasetError>>(
         let mut copy = TableFile::begin(table, to.root().join(table.as_str()).join(name))?;
         for batch in Batches::of_file(&file, &[]) {
             let batch = batch?;
-            let mut chosen = Vec::with_capacity(batch.num_rows());
-            for row in 0..batch.num_rows() {
-                let key = batch.key(table.key_column(), row);
-                chosen.push(key.map_or(Ok(false), &mut *admits)?);
-            }
-            copy.write(some_rows(&batch, chosen))?;
+            copy.write(some_rows(&batch, table.key_column(), admits)?)?;
             done += batch.num_rows() as u64;
             progress(done);
         }
@@ -44,9 +42,49 @@ pub fn copy_table<E: From<DatasetError>>(
     Ok(())
 }
 
-fn some_rows(batch: &RecordBatch, chosen: Vec<bool>) -> Result<RecordBatch, arrow_schema::ArrowError> {
-    if chosen.iter().all(|chosen| *chosen) {
-        return Ok(batch.clone());
+/// The same for each table of items: a row is there if `admits` lets its page through.
+///
+/// # Errors
+/// As [`copy_table`].
+pub fn copy_items<E: From<DatasetError>>(
+    from: &Layout,
+    to: &Layout,
+    admits: &mut dyn FnMut(UrlKey) -> Result<bool, E>,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), E> {
+    for name in from.item_tables()? {
+        let mut done = 0;
+        for file in from.item_files(&name)? {
+            let rule = metadata_of(&file, RULE_KEY)?.unwrap_or_default();
+            let file_name = file.file_name().map(Path::new).unwrap_or(Path::new(""));
+            let target = Target::of(to.items_dir(&name).join(file_name))?;
+            let mut writer = items::begin(&target, schema_of(&file)?, &rule)?;
+            for batch in Batches::of_file(&file, &[]) {
+                let batch = batch?;
+                let chosen = some_rows(&batch, ITEM_KEY, admits)?;
+                let chosen = chosen.map_err(|error| DatasetError::format(target.unfinished(), error))?;
+                writer.write(&chosen).map_err(|error| target.failed(error))?;
+                done += batch.num_rows() as u64;
+                progress(done);
+            }
+            items::end(writer, target, covered(&file)?.unwrap_or_default())?.publish()?;
+        }
     }
-    filter_record_batch(batch, &BooleanArray::from(chosen))
+    Ok(())
+}
+
+/// The rows that `admits` lets through by the key that they have in a column.
+fn some_rows<E>(
+    batch: &RecordBatch,
+    column: &str,
+    admits: &mut dyn FnMut(UrlKey) -> Result<bool, E>,
+) -> Result<Result<RecordBatch, ArrowError>, E> {
+    let mut chosen = Vec::with_capacity(batch.num_rows());
+    for row in 0..batch.num_rows() {
+        chosen.push(batch.key(column, row).map_or(Ok(false), &mut *admits)?);
+    }
+    if chosen.iter().all(|chosen| *chosen) {
+        return Ok(Ok(batch.clone()));
+    }
+    Ok(filter_record_batch(batch, &BooleanArray::from(chosen)))
 }

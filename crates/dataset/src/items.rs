@@ -30,17 +30,60 @@ use crate::tables::ItemRow;
 use crate::target::Target;
 use crate::{Batches, DatasetError, Layout};
 
+/// The column with the key of the page.
+pub const ITEM_KEY: &str = "url_key";
 /// The columns that every table of items has.
-pub(crate) const OF_EVERY_TABLE: [&str; 6] = ["url_key", "url", "round", "visit", "fetched_at", "row"];
+pub(crate) const OF_EVERY_TABLE: [&str; 6] = [ITEM_KEY, "url", "round", "visit", "fetched_at", "row"];
 /// The metadata key of the rule that made a file.
-const RULE_KEY: &str = "argiope.rule";
+pub(crate) const RULE_KEY: &str = "argiope.rule";
 /// Rows turned into columns at once.
 const ROWS_AT_ONCE: usize = 1_024;
 const UTC: &str = "UTC";
 const KEY_BYTES: i32 = 16;
 
+/// The files of all rules for a segment, while they are written.
+pub struct ItemTables {
+    files: Vec<ItemFile>,
+}
+
+impl ItemTables {
+    /// Begins the files of the layout's rules.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn create(layout: &Layout, segment: &str) -> Result<Self, DatasetError> {
+        ItemTables::begin(layout, segment, false)
+    }
+
+    pub(crate) fn begin(layout: &Layout, segment: &str, goes_on: bool) -> Result<Self, DatasetError> {
+        let files = layout.rules().rules.iter().map(|rule| ItemFile::begin(layout, rule, segment, goes_on));
+        Ok(ItemTables { files: files.collect::<Result<_, _>>()? })
+    }
+
+    /// Adds a row to the table of a rule.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn push(&mut self, table: &str, row: ItemRow) -> Result<(), DatasetError> {
+        let file = self.files.iter_mut().find(|file| file.rule.name == table);
+        file.map_or(Ok(()), |file| file.push(row))
+    }
+
+    /// Ends the files, which hold everything up to `covered_bytes` of the segment, and gives them their names.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn finish(self, covered_bytes: u64) -> Result<(), DatasetError> {
+        self.end(covered_bytes)?.into_iter().try_for_each(Target::publish)
+    }
+
+    pub(crate) fn end(self, covered_bytes: u64) -> Result<Vec<Target>, DatasetError> {
+        self.files.into_iter().map(|file| file.end(covered_bytes)).collect()
+    }
+}
+
 /// The file of a rule for a segment, while it is written.
-pub(crate) struct ItemFile {
+struct ItemFile {
     rule: Rule,
     schema: SchemaRef,
     writer: ArrowWriter<File>,
@@ -49,12 +92,11 @@ pub(crate) struct ItemFile {
 }
 
 impl ItemFile {
-    pub(crate) fn begin(layout: &Layout, rule: &Rule, segment: &str, goes_on: bool) -> Result<Self, DatasetError> {
+    fn begin(layout: &Layout, rule: &Rule, segment: &str, goes_on: bool) -> Result<Self, DatasetError> {
         let path = layout.items(&rule.name, segment);
         let target = Target::of(path.clone())?;
         let schema = schema_of(rule);
-        let writer = ArrowWriter::try_new(target.create()?, schema.clone(), Some(properties(rule)))
-            .map_err(|error| target.failed(error))?;
+        let writer = begin(&target, schema.clone(), rule.text())?;
         let mut file = ItemFile { rule: rule.clone(), schema, writer, target, waiting: Vec::new() };
         if goes_on {
             Batches::of_file(&path, &[]).try_for_each(|batch| file.write(&batch?))?;
@@ -62,11 +104,7 @@ impl ItemFile {
         Ok(file)
     }
 
-    pub(crate) fn name(&self) -> &str {
-        &self.rule.name
-    }
-
-    pub(crate) fn push(&mut self, row: ItemRow) -> Result<(), DatasetError> {
+    fn push(&mut self, row: ItemRow) -> Result<(), DatasetError> {
         self.waiting.push(row);
         if self.waiting.len() >= ROWS_AT_ONCE { self.flush() } else { Ok(()) }
     }
@@ -85,11 +123,9 @@ impl ItemFile {
         self.writer.write(batch).map_err(|error| self.target.failed(error))
     }
 
-    pub(crate) fn end(mut self, covered_bytes: u64) -> Result<Target, DatasetError> {
+    fn end(mut self, covered_bytes: u64) -> Result<Target, DatasetError> {
         self.flush()?;
-        self.writer.append_key_value_metadata(KeyValue::new(COVERED_KEY.to_owned(), covered_bytes.to_string()));
-        self.writer.finish().map_err(|error| self.target.failed(error))?;
-        self.target.whole(self.writer.inner())
+        end(self.writer, self.target, covered_bytes)
     }
 }
 
@@ -103,20 +139,32 @@ pub(crate) fn covered_by(layout: &Layout, rule: &Rule, segment: &str) -> Result<
     if made_by.as_deref() == Some(rule.text()) { covered(&path) } else { Ok(None) }
 }
 
-fn properties(rule: &Rule) -> WriterProperties {
+/// Begins a file of items that a rule with this text made.
+pub(crate) fn begin(target: &Target, schema: SchemaRef, rule: &str) -> Result<ArrowWriter<File>, DatasetError> {
+    ArrowWriter::try_new(target.create()?, schema, Some(properties(rule))).map_err(|error| target.failed(error))
+}
+
+/// Ends a file of items that covers so many bytes of its segment.
+pub(crate) fn end(mut writer: ArrowWriter<File>, target: Target, covered_bytes: u64) -> Result<Target, DatasetError> {
+    writer.append_key_value_metadata(KeyValue::new(COVERED_KEY.to_owned(), covered_bytes.to_string()));
+    writer.finish().map_err(|error| target.failed(error))?;
+    target.whole(writer.inner())
+}
+
+fn properties(rule: &str) -> WriterProperties {
     WriterProperties::builder()
         .set_created_by(format!("argiope {}", env!("CARGO_PKG_VERSION")))
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_key_value_metadata(Some(vec![
             KeyValue::new(VERSION_KEY.to_owned(), VERSION.to_string()),
-            KeyValue::new(RULE_KEY.to_owned(), rule.text().to_owned()),
+            KeyValue::new(RULE_KEY.to_owned(), rule.to_owned()),
         ]))
         .build()
 }
 
 fn schema_of(rule: &Rule) -> SchemaRef {
     let mut columns = vec![
-        Column::new("url_key", DataType::FixedSizeBinary(KEY_BYTES), false),
+        Column::new(ITEM_KEY, DataType::FixedSizeBinary(KEY_BYTES), false),
         Column::new("url", DataType::Utf8, false),
         Column::new("round", DataType::Int32, true),
         Column::new("visit", DataType::Int32, true),

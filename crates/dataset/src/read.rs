@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, BooleanArray, RecordBatch};
+use arrow_schema::SchemaRef;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowPredicate, ArrowPredicateFn, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowFilter,
@@ -15,6 +16,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::RowGroupMetaData;
 use weburl::UrlKey;
 
+use crate::items::ITEM_KEY;
 use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
 use crate::{DatasetError, Layout, superseded};
 
@@ -25,8 +27,8 @@ const BATCH_ROWS: usize = 4_096;
 pub struct Batches {
     files: VecDeque<PathBuf>,
     columns: Vec<String>,
-    /// Superseded rows are left out, by their keys in this column; `None` where they are read too.
-    current_by: Option<&'static str>,
+    /// Superseded rows are left out, by the lists of this dataset and their keys in this column; `None` where they are read too.
+    current_by: Option<(PathBuf, &'static str)>,
     /// A column, and the keys of which rows must have one in it.
     only: Option<(&'static str, Arc<BTreeSet<UrlKey>>)>,
     /// Of so many readers, which one this is: each reads its share of the groups of rows.
@@ -42,14 +44,27 @@ impl Layout {
     pub fn batches(&self, table: Table, columns: &[&str]) -> Result<Batches, DatasetError> {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
         let files = self.files(table)?.into();
-        Ok(Batches { files, columns, current_by: Some(table.key_column()), only: None, share: None, current: None })
+        Ok(Batches { columns, ..self.current(files, table.key_column()) })
+    }
+
+    /// Reads all columns of a table of items, of rows that no later visit has superseded.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn item_batches(&self, name: &str) -> Result<Batches, DatasetError> {
+        Ok(self.current(self.item_files(name)?.into(), ITEM_KEY))
+    }
+
+    fn current(&self, files: VecDeque<PathBuf>, key: &'static str) -> Batches {
+        let current_by = Some((self.root().to_owned(), key));
+        Batches { files, columns: Vec::new(), current_by, only: None, share: None, current: None }
     }
 
     /// The same of one segment.
     #[must_use]
     pub fn batches_of(&self, table: Table, segment: &str, columns: &[&str]) -> Batches {
-        let batches = Batches::of_file(&self.file(table, segment), columns);
-        Batches { current_by: Some(table.key_column()), ..batches }
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        Batches { columns, ..self.current([self.file(table, segment)].into(), table.key_column()) }
     }
 }
 
@@ -98,8 +113,8 @@ impl Batches {
             let keys = Arc::clone(keys);
             predicates.push(predicate(&builder, column, move |key| keys.contains(&key)));
         }
-        if let Some(column) = self.current_by {
-            let superseded = superseded::of_file(path)?;
+        if let Some((root, column)) = &self.current_by {
+            let superseded = superseded::of_file(root, path)?;
             if !superseded.is_empty() {
                 predicates.push(predicate(&builder, column, move |key| !superseded.contains(&key)));
             }
@@ -168,6 +183,14 @@ fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, Dataset
             expected: VERSION,
         }),
     }
+}
+
+/// The columns of a file.
+///
+/// # Errors
+/// There is no such file, or it is not one of ours.
+pub(crate) fn schema_of(path: &Path) -> Result<SchemaRef, DatasetError> {
+    Ok(builder(path)?.schema().clone())
 }
 
 /// A value of the metadata of a file; `None` if there is no such file or value.

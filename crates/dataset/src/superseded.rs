@@ -102,11 +102,9 @@ fn write(path: &Path, keys: &BTreeSet<UrlKey>) -> Result<(), DatasetError> {
     renamed.map_err(|error| DatasetError::io(path, error))
 }
 
-/// The keys whose rows in this file of a table are superseded.
-pub(crate) fn of_file(table: &Path) -> Result<BTreeSet<UrlKey>, DatasetError> {
-    let (Some(root), Some(stem)) = (table.parent().and_then(Path::parent), table.file_stem()) else {
-        return Ok(BTreeSet::new());
-    };
+/// The keys whose rows in this file of a table of the dataset at `root` are superseded.
+pub(crate) fn of_file(root: &Path, table: &Path) -> Result<BTreeSet<UrlKey>, DatasetError> {
+    let stem = table.file_stem().unwrap_or_default();
     read(&superseded_list(root, &stem.to_string_lossy()))
 }
 

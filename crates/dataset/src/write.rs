@@ -16,7 +16,7 @@ use parquet::schema::types::ColumnPath;
 
 use crate::columns::{self, IMAGES, PAGES, STRUCTURED, Stored, TEXT_COLUMN};
 use crate::encode::{Texts, Zstd};
-use crate::items::{ItemFile, covered_by};
+use crate::items::{ItemTables, covered_by};
 use crate::links::LinkGroup;
 use crate::read::covered;
 use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
@@ -41,7 +41,7 @@ pub struct SegmentTables {
     links: LinksFile,
     images: TableFile,
     structured: TableFile,
-    items: Vec<ItemFile>,
+    items: ItemTables,
     waiting: Waiting,
 }
 
@@ -91,12 +91,7 @@ impl SegmentTables {
             links: LinksFile::behind(open(Table::Links)?)?,
             images: open(Table::Images)?,
             structured: open(Table::Structured)?,
-            items: layout
-                .rules()
-                .rules
-                .iter()
-                .map(|rule| ItemFile::begin(layout, rule, segment, goes_on))
-                .collect::<Result<_, _>>()?,
+            items: ItemTables::begin(layout, segment, goes_on)?,
             waiting: Waiting::default(),
         })
     }
@@ -133,8 +128,7 @@ impl SegmentTables {
             self.flush_structured()?;
         }
         for (name, rows) in items {
-            let file = self.items.iter_mut().find(|file| file.name() == name);
-            file.map_or(Ok(()), |file| rows.into_iter().try_for_each(|row| file.push(row)))?;
+            rows.into_iter().try_for_each(|row| self.items.push(&name, row))?;
         }
         self.links.push(&links)
     }
@@ -164,7 +158,7 @@ impl SegmentTables {
         self.flush_images()?;
         self.flush_structured()?;
         let SegmentTables { pages, links, images, structured, items, .. } = self;
-        let items = items.into_iter().map(|file| file.end(covered_bytes)).collect::<Result<Vec<_>, _>>()?;
+        let items = items.end(covered_bytes)?;
         let ended = [
             structured.end(covered_bytes)?,
             images.end(covered_bytes)?,

@@ -18,6 +18,7 @@ pub mod crawldb;
 mod error;
 mod filter;
 mod html_page;
+pub mod items;
 pub mod jsonl;
 pub mod kvs;
 pub mod markdown;

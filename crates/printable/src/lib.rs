@@ -4,6 +4,7 @@
 //! show a URL backwards. Both are written as escapes, in text (`\u{1b}`) and in JSON (`\u001b`).
 
 mod counted;
+mod csv;
 
 use std::fmt::{self, Write as _};
 use std::io;
@@ -11,6 +12,7 @@ use std::io;
 use serde_json::ser::Formatter;
 
 pub use counted::counted;
+pub use csv::write_csv_line;
 
 /// Shows a text in one line without anything that a terminal would obey.
 pub struct Printable<'a>(pub &'a str);

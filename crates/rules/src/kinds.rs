@@ -230,7 +230,9 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468)
 }
 
-fn rfc3339(micros: i64) -> String {
+/// A date in microseconds since 1970, as RFC 3339.
+#[must_use]
+pub fn rfc3339(micros: i64) -> String {
     let (days, micros) = (micros.div_euclid(86_400_000_000), micros.rem_euclid(86_400_000_000));
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -23,7 +23,7 @@ mod suggest;
 mod xpath;
 
 pub use items::{Items, Page};
-pub use kinds::{Kind, micros_of};
+pub use kinds::{Kind, micros_of, rfc3339};
 pub use query::Budget;
 pub use ruleset::{Field, Rule, RuleError, RuleSet};
 pub use suggest::{Suggestion, suggest};

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use dataset::Layout;
 use engine::clock::Clock;
 use export::{
-    Copied, CopySettings, Crawl, Filter, PendingFile, cdxj, chunks, crawldb, jsonl, kvs, markdown, page_files,
+    Copied, CopySettings, Crawl, Filter, PendingFile, cdxj, chunks, crawldb, items, jsonl, kvs, markdown, page_files,
     parquet_copy, wacz, warc_copy,
 };
 
@@ -43,6 +43,9 @@ pub struct ExportArgs {
     /// jsonl: sitemaps too; the column `purpose` distinguishes them from pages
     #[arg(long)]
     pub all: bool,
+    /// items: the rule, if there are several
+    #[arg(long, value_name = "NAME")]
+    pub items: Option<String>,
     /// chunks: the largest piece, in estimated tokens [default: 512]
     #[arg(long, value_name = "N", conflicts_with = "chunk_chars")]
     pub chunk_tokens: Option<usize>,
@@ -72,6 +75,8 @@ pub enum Format {
     Chunks,
     /// The table `crawl` of the key-value store of CIS 5550
     Kvs,
+    /// A row for each thing that a rule took out of pages, as JSON lines, or as CSV if -o ends with .csv
+    Items,
     /// The schema `crawldb` in PostgreSQL; -o is postgres://USER@HOST/DATABASE or "host=… dbname=…"
     Crawldb,
     /// The graph of links, compressed as WebGraph reads it; -o is what the names of its files begin with
@@ -114,6 +119,13 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         Format::Kvs => {
             text(args.output.as_deref(), |target, out| kvs::write(&crawl, &filter, target, out, &mut progress))?;
         }
+        Format::Items => {
+            let form = if ends_with(&args, "csv") { items::Form::Csv } else { items::Form::JsonLines };
+            let name = args.items.as_deref();
+            text(args.output.as_deref(), |target, out| {
+                items::write(&crawl, &filter, name, form, target, out, &mut progress)
+            })?;
+        }
         Format::Crawldb => {
             let shortened = crawldb::write(&crawl, &filter, database(args.output.as_deref())?, &mut progress)?;
             tell_of(shortened);
@@ -140,9 +152,8 @@ fn export_chunks(
     if max < SIZE_MIN {
         return Err(usage(format!("a piece of {max} is too small: give {SIZE_MIN} or more")));
     }
-    let is_parquet = args.output.as_deref().and_then(Path::extension).is_some_and(|ending| ending == "parquet");
     let mut chunked = chunks::Chunked::default();
-    if is_parquet {
+    if ends_with(args, "parquet") {
         chunked = chunks::write_parquet(crawl, filter, size, path(args)?, progress)?;
     } else {
         text(args.output.as_deref(), |target, out| {
@@ -182,6 +193,11 @@ fn tell_of(shortened: crawldb::Shortened) {
             console::say!("crawldb: {count} {what}");
         }
     }
+}
+
+/// True if the name of the target ends so.
+fn ends_with(args: &ExportArgs, ending: &str) -> bool {
+    args.output.as_deref().and_then(Path::extension).is_some_and(|given| given == ending)
 }
 
 /// The file or directory that `-o` names.

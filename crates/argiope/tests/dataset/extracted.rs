@@ -116,6 +116,129 @@ fn twelve_lines_give_typed_rows_of_a_shop_during_a_crawl_and_afterwards() {
     assert_eq!(query(without.dir(), "select count(*), max(title) from {}"), json!([[111, "199"]]));
 }
 
+/// What Python's own reader makes of a file of CSV.
+fn csv_rows(path: &Path) -> Value {
+    let code = "import csv, json, sys\n\
+        print(json.dumps(list(csv.DictReader(open(sys.argv[1], newline='', encoding='utf-8')))))\n";
+    serde_json::from_str(&script(&[], code, &[&path.display().to_string()])).expect("JSON")
+}
+
+#[test]
+fn items_are_exported_as_json_lines_csv_and_parquet() {
+    let files = tempfile::tempdir().expect("a directory");
+    let rules = rules_in(files.path());
+    let crawled = Crawled::of(shop(product), "http://shop.test/", &["--extract", &rules]);
+    let ran = crawled.run("export", &["items"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len(), PRODUCTS);
+    let seventh = lines.iter().find(|line| line["url"] == "http://shop.test/p/7").expect("a row");
+    let expect = json!({
+        "row": 0, "name": "Lamp 7", "price": 7.5, "stock": 7, "sku": "S7", "image": "http://shop.test/i/7.png",
+        "since": "2024-03-05T00:00:00Z", "sale": false, "tags": ["a7", "b"], "offers": [{"seller": "x", "price": 7.0}],
+    });
+    for (name, value) in expect.as_object().expect("an object") {
+        assert_eq!(&seventh[name], value, "{name}");
+    }
+
+    let target = files.path().join("items.csv");
+    let to = target.display().to_string();
+    assert_eq!(crawled.run("export", &["items", "--items", "product", "-o", &to]).code, 0);
+    let rows = csv_rows(&target);
+    let rows = rows.as_array().expect("rows");
+    assert_eq!(rows.len(), PRODUCTS);
+    let seventh = rows.iter().find(|row| row["url"] == "http://shop.test/p/7").expect("a row");
+    let cells =
+        ["name", "price", "stock", "sale", "tags", "offers"].map(|name| seventh[name].as_str().expect("a cell"));
+    assert_eq!(cells, ["Lamp 7", "7.5", "7", "false", r#"["a7","b"]"#, r#"[{"seller":"x","price":7.0}]"#]);
+    let fifth = rows.iter().find(|row| row["url"] == "http://shop.test/p/5").expect("a row");
+    assert_eq!(fifth["stock"], "", "it has none");
+
+    // A copy of the dataset has them, those of admitted pages.
+    for (site, count) in [("shop.test", PRODUCTS), ("other.test", 0)] {
+        let copy = files.path().join(site);
+        assert_eq!(crawled.run("export", &["parquet", "--site", site, "-o", &copy.display().to_string()]).code, 0);
+        let sql = format!("select count(*) from '{}/items/product/*.parquet'", copy.display());
+        assert_eq!(query("", &sql), json!([[count]]));
+        let lines = crawled.run("export", &["items", "--site", site]).stdout;
+        assert_eq!(lines.lines().count(), count);
+    }
+    let ran = crawled.run("export", &["items", "--items", "shoes"]);
+    assert!(ran.code == 1 && ran.stderr.contains("there are no items shoes, but product"), "{ran:?}");
+    let without = Crawled::of(shop(product), "http://shop.test/", &["--max-pages", "3"]);
+    let ran = without.run("export", &["items"]);
+    assert!(ran.code == 1 && ran.stderr.contains("there are no items: `argiope derive --extract RULES`"), "{ran:?}");
+}
+
+/// Writes an archive as warcio does: a page in chunks, compressed or not.
+const WARCIO: &str = r#"
+import sys
+from io import BytesIO
+from warcio.warcwriter import WARCWriter
+from warcio.statusandheaders import StatusAndHeaders
+page = b"<h1>Lamp 900</h1><b class=price>EUR 900,50</b>"
+chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(page), page)
+for path, gzip in [(sys.argv[1], True), (sys.argv[2], False)]:
+    with open(path, "wb") as out:
+        writer = WARCWriter(out, gzip=gzip)
+        for number in (900, 901):
+            head = StatusAndHeaders("200 OK", [("Content-Type", "text/html"), ("Transfer-Encoding", "chunked")], "HTTP/1.1")
+            url = "http://shop.test/p/%d" % number
+            writer.write_record(writer.create_warc_record(url, "response", payload=BytesIO(chunks), http_headers=head))
+"#;
+
+#[test]
+fn items_are_taken_out_of_archives_of_other_tools() {
+    let files = tempfile::tempdir().expect("a directory");
+    let (path, rules) = (|name: &str| files.path().join(name).display().to_string(), rules_in(files.path()));
+    let argiope = testkit::ran::argiope;
+    let count = |dir: &str| {
+        let sql = format!(
+            "select count(*), count(distinct url), sum(price), count(round) from '{dir}/items/product/*.parquet'"
+        );
+        query("", &sql)
+    };
+    // A WACZ file of a whole crawl.
+    let crawled = Crawled::of(shop(product), "http://shop.test/", &[]);
+    assert_eq!(crawled.run("export", &["wacz", "-o", &path("shop.wacz")]).code, 0);
+    let ran = argiope(&["derive", "--extract", &rules, "-o", &path("of-wacz"), &path("shop.wacz")]);
+    assert!(ran.code == 0 && ran.stdout.contains(": 500 rows from 500 pages of 1 archive"), "{ran:?}");
+    assert!(ran.stderr.contains("items/product: 500 rows: name 100 %, price 100 %, stock 80 %"), "{ran:?}");
+    assert_eq!(count(&path("of-wacz")), json!([[PRODUCTS, PRODUCTS, 125_000.0, 0]]));
+    // A directory of what warcio wrote.
+    std::fs::create_dir_all(files.path().join("warcs/inner")).expect("a directory");
+    script(&["warcio"], WARCIO, &[&path("warcs/a.warc.gz"), &path("warcs/inner/a.warc")]);
+    let ran = argiope(&["derive", "--extract", &rules, "-o", &path("of-warcs"), &path("warcs")]);
+    assert!(ran.code == 0 && ran.stdout.contains(": 4 rows from 4 pages of 2 archives"), "{ran:?}");
+    assert_eq!(count(&path("of-warcs")), json!([[4, 2, 3_602.0, 0]]));
+    // One whose end is missing.
+    let whole = std::fs::read(path("warcs/inner/a.warc")).expect("an archive");
+    std::fs::write(path("cut.warc"), &whole[..whole.len() - 40]).expect("a file");
+    let ran = argiope(&["derive", "--extract", &rules, "-o", &path("of-cut"), &path("cut.warc")]);
+    assert!(
+        ran.code == 1 && ran.stderr.contains("cut.warc: ") && ran.stderr.contains("what lies before was read"),
+        "{ran:?}"
+    );
+    assert_eq!(count(&path("of-cut")), json!([[1, 1, 900.5, 0]]));
+
+    for (arguments, code, why) in [
+        (vec!["-o", "of-cut", "cut.warc"], 2, "is not empty"),
+        (vec!["-o", "new", "cut.warc", "rules.toml"], 1, "rules.toml: is no WARC or WACZ file"),
+        (vec!["-o", "new", "of-cut"], 1, "there is no WARC or WACZ file in this directory"),
+        (vec!["cut.warc", "shop.wacz"], 2, "-o TABLES"),
+    ] {
+        let is_option = |argument: &&str| argument.starts_with('-');
+        let arguments: Vec<String> = arguments
+            .iter()
+            .map(|argument| if is_option(argument) { (*argument).to_owned() } else { path(argument) })
+            .collect();
+        let mut all = vec!["derive", "--extract", &rules];
+        all.extend(arguments.iter().map(String::as_str));
+        let ran = argiope(&all);
+        assert!(ran.code == code && ran.stderr.contains(why), "{all:?}: {ran:?}");
+    }
+}
+
 #[test]
 fn wrong_rules_are_refused_before_anything_is_done() {
     let files = tempfile::tempdir().expect("a directory");

@@ -1,7 +1,6 @@
 //! A file with all ranks.
 
 use std::collections::HashMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use dataset::{Column as _, Layout, schema};
 use export::PendingFile;
 use graph::{Graph, Ranks};
 use parquet::arrow::ArrowWriter;
+use printable::write_csv_line;
 use settings::usage;
 use sort::Sorter;
 use weburl::UrlKey;
@@ -106,21 +106,12 @@ impl Table {
             }
             writer.close()?;
         } else {
-            writeln!(file, "url,rank")?;
+            write_csv_line(&mut file, ["url".into(), "rank".into()])?;
             for row in rows {
                 let (rank, name) = row?;
-                writeln!(file, "{},{rank}", quoted(&name))?;
+                write_csv_line(&mut file, [name.into(), rank.to_string().into()])?;
             }
         }
         Ok(file.finish()?)
-    }
-}
-
-/// A field of CSV (RFC 4180).
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\r', '\n']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
     }
 }

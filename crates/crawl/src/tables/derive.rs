@@ -14,7 +14,7 @@ use model::{
     ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, RenderedDocument, Rendering, Shown,
     TaskId, Timestamp, Visit,
 };
-use replay::{Replay, ReplayError};
+use replay::{RecordedAnswer, Replay, ReplayError};
 use store::{CrawlView, Entry, Segment};
 use warc::{LoadedRecord, Reader, RecordType};
 use weburl::CanonicalUrl;
@@ -288,31 +288,44 @@ impl<'a> Deriver<'a> {
             }
             Err(error) => return Err(error.into()),
         };
-        let body_bytes_max = usize::try_from(self.settings.limits.body_bytes_max).unwrap_or(usize::MAX);
-        let response = answer.response(body_bytes_max);
-        let exchange = Exchange {
-            url: candidate.url.clone(),
-            method: method_of(&visit),
-            address: None,
-            started_at: visit.at,
-            request_head: Default::default(),
-            response_head: answer.head().to_vec().into(),
-            payload: answer.payload().to_vec().into(),
-            truncated: response.truncated,
-        };
-        let outcome = FetchOutcome {
-            id: TaskId(0),
-            url: candidate.url.clone(),
-            exchanges: vec![exchange],
-            fetched: Fetched::Response(response),
-            rendering: seen.map(|seen| Box::new(rendering(visit.at, seen, html))),
-            started_at: visit.at,
-            finished_at: visit.at,
-            response_time: Default::default(),
-        };
+        let rendering = seen.map(|seen| Box::new(rendering(visit.at, seen, html)));
+        let bytes_max = self.settings.limits.body_bytes_max;
+        let outcome = recorded_outcome(&candidate.url, visit.at, method_of(&visit), &answer, rendering, bytes_max);
         let content = look_into(&outcome, Purpose::Page, &self.settings);
         let details = content.details.map(|details| Arc::new(Details { extra, ..*details }));
         Ok(Visited { candidate, visit, details })
+    }
+}
+
+/// The end of a fetch as an archive has it, with a body of at most `body_bytes_max` bytes.
+pub(super) fn recorded_outcome(
+    url: &CanonicalUrl,
+    at: Timestamp,
+    method: Method,
+    answer: &RecordedAnswer,
+    rendering: Option<Box<Rendering>>,
+    body_bytes_max: u64,
+) -> FetchOutcome {
+    let response = answer.response(usize::try_from(body_bytes_max).unwrap_or(usize::MAX));
+    let exchange = Exchange {
+        url: url.clone(),
+        method,
+        address: None,
+        started_at: at,
+        request_head: Default::default(),
+        response_head: answer.head().to_vec().into(),
+        payload: answer.payload().to_vec().into(),
+        truncated: response.truncated,
+    };
+    FetchOutcome {
+        id: TaskId(0),
+        url: url.clone(),
+        exchanges: vec![exchange],
+        fetched: Fetched::Response(response),
+        rendering,
+        started_at: at,
+        finished_at: at,
+        response_time: Default::default(),
     }
 }
 

@@ -1,0 +1,94 @@
+//! What rules took out of pages: the rows of one table of items as JSON lines or CSV (`docs/extract.md`).
+
+use std::borrow::Cow;
+use std::io::Write;
+use std::path::Path;
+
+use dataset::{Column as _, item_values};
+use printable::{write_csv_line, write_json_line};
+use serde_json::Value;
+
+use crate::{Crawl, ExportError, Filter, Progress};
+
+/// The form of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A JSON object a line.
+    JsonLines,
+    /// CSV with a line of names. A list or an object is a cell with JSON.
+    Csv,
+}
+
+/// Writes the rows of the table `name`, or of the only one, that no later visit has superseded and whose pages the filter admits.
+/// `target` names what is written to, in errors.
+///
+/// # Errors
+/// There is no such table, or there are several and none is named; the dataset or the state cannot be read, or `out` cannot be
+/// written.
+pub fn write(
+    crawl: &Crawl<'_>,
+    filter: &Filter,
+    name: Option<&str>,
+    form: Form,
+    target: &Path,
+    out: &mut dyn Write,
+    progress: Progress<'_>,
+) -> Result<(), ExportError> {
+    let name = table(crawl, name)?;
+    crawl.require_dataset()?;
+    let mut admits = crawl.admission(filter)?;
+    let mut columns: Vec<String> = Vec::new();
+    let mut done = 0;
+    for batch in crawl.dataset.item_batches(&name)? {
+        let batch = batch?;
+        let schema = batch.schema();
+        let fields: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        if columns.is_empty() {
+            columns = fields;
+            if form == Form::Csv {
+                let cells = columns.iter().map(|name| Cow::Borrowed(name.as_str()));
+                write_csv_line(&mut *out, cells).map_err(|error| ExportError::io(target, error))?;
+            }
+        } else if columns != fields {
+            return Err(ExportError::Other(format!(
+                "items/{name}: its files were made by different rules: run `argiope derive --extract RULES`"
+            )));
+        }
+        for row in 0..batch.num_rows() {
+            let Some(key) = batch.key(dataset::ITEM_KEY, row) else { continue };
+            if !admits.admits(key)? {
+                continue;
+            }
+            let values = item_values(&batch, row);
+            let written = match form {
+                Form::JsonLines => write_json_line(&mut *out, &values),
+                Form::Csv => write_csv_line(&mut *out, values.into_values().map(cell)),
+            };
+            written.map_err(|error| ExportError::io(target, error))?;
+        }
+        done += batch.num_rows() as u64;
+        progress(done);
+    }
+    Ok(())
+}
+
+fn table(crawl: &Crawl<'_>, name: Option<&str>) -> Result<String, ExportError> {
+    let tables = crawl.dataset.item_tables()?;
+    match name {
+        Some(name) if tables.iter().any(|table| table == name) => Ok(name.to_owned()),
+        None if tables.len() == 1 => Ok(tables.concat()),
+        _ if tables.is_empty() => Err(ExportError::Other(
+            "there are no items: `argiope derive --extract RULES` takes them out of the archive".to_owned(),
+        )),
+        Some(name) => Err(ExportError::Other(format!("there are no items {name}, but {}", tables.join(", ")))),
+        None => Err(ExportError::Other(format!("--items NAME: choose one of {}", tables.join(", ")))),
+    }
+}
+
+fn cell(value: Value) -> Cow<'static, str> {
+    match value {
+        Value::Null => "".into(),
+        Value::String(text) => text.into(),
+        value => value.to_string().into(),
+    }
+}
