@@ -80,6 +80,11 @@ fn detect(bytes: &[u8]) -> Charset {
         return Charset { encoding: UTF_8, source: EncodingSource::Default };
     };
     let sample = &bytes[first..bytes.len().min(first + DETECTION_BYTES_MAX)];
+    // The detector would say the same, after all of its readers looked at it.
+    let is_utf8 = std::str::from_utf8(sample).map_or_else(|error| error.error_len().is_none(), |_| true);
+    if is_utf8 && !sample.is_ascii() {
+        return Charset { encoding: UTF_8, source: EncodingSource::Detected };
+    }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     // A sample may end inside a character, so it is never called the last.
     detector.feed(sample, false);
