@@ -4,6 +4,10 @@
 
 /// Questions of a tree, at most.
 const DEPTH_MAX: usize = 4;
+/// Leaves of a tree.
+const LEAVES: usize = 1 << DEPTH_MAX;
+/// Rows that are looked at together: a question is asked of all of them in a few instructions.
+const LANES: usize = 32;
 /// What a leaf is a multiple of.
 const UNIT: f32 = 1.0 / 4096.0;
 
@@ -47,26 +51,50 @@ impl<const OUTPUTS: usize> Model<OUTPUTS> {
         }
         let values: Vec<i16> = leaves.split_ascii_whitespace().filter_map(|leaf| leaf.parse().ok()).collect();
         let (leaves, _) = values.as_chunks::<OUTPUTS>();
-        let missing = (1usize << DEPTH_MAX).checked_sub(leaves.len())?;
+        let missing = LEAVES.checked_sub(leaves.len())?;
         self.leaves.extend_from_slice(leaves);
         self.leaves.extend(std::iter::repeat_n([0; OUTPUTS], missing));
         self.trees.push(tree);
         Some(())
     }
 
-    /// The outputs for a row.
-    pub(crate) fn of<const FEATURES: usize>(&self, row: &[u8; FEATURES]) -> [f32; OUTPUTS] {
-        let mut sums = [0; OUTPUTS];
-        for tree in &self.trees {
-            let mut leaf = tree.first_leaf as usize;
-            for (bit, (number, limit)) in tree.questions.iter().enumerate() {
-                leaf += usize::from(row[usize::from(*number) % FEATURES] > *limit) << bit;
+    /// The outputs for each row.
+    pub(crate) fn of<const FEATURES: usize>(&self, rows: &[[u8; FEATURES]]) -> Vec<[f32; OUTPUTS]> {
+        let mut outputs = Vec::with_capacity(rows.len());
+        let mut columns = [[0; LANES]; FEATURES];
+        for rows in rows.chunks(LANES) {
+            for (lane, row) in rows.iter().enumerate() {
+                columns.iter_mut().zip(row).for_each(|(column, number)| column[lane] = *number);
             }
-            for (sum, value) in sums.iter_mut().zip(self.leaves[leaf]) {
+            let mut sums = [[0; OUTPUTS]; LANES];
+            self.trees.iter().for_each(|tree| self.add_leaves(tree, &columns, &mut sums[..rows.len()]));
+            let of_row =
+                |sums: &[i32; OUTPUTS]| std::array::from_fn(|output| self.bias[output] + sums[output] as f32 * UNIT);
+            outputs.extend(sums[..rows.len()].iter().map(of_row));
+        }
+        outputs
+    }
+
+    /// Adds the leaf of each row.
+    #[inline]
+    fn add_leaves<const FEATURES: usize>(
+        &self,
+        tree: &DecisionTree,
+        columns: &[[u8; LANES]; FEATURES],
+        sums: &mut [[i32; OUTPUTS]],
+    ) {
+        let mut places = [0; LANES];
+        for (bit, (number, limit)) in tree.questions.iter().enumerate() {
+            for (place, value) in places.iter_mut().zip(&columns[usize::from(*number) % FEATURES]) {
+                *place |= u8::from(value > limit) << bit;
+            }
+        }
+        let Some((leaves, _)) = self.leaves[tree.first_leaf as usize..].split_first_chunk::<LEAVES>() else { return };
+        for (sums, place) in sums.iter_mut().zip(places) {
+            for (sum, value) in sums.iter_mut().zip(leaves[usize::from(place) % LEAVES]) {
                 *sum += i32::from(value);
             }
         }
-        std::array::from_fn(|output| self.bias[output] + sums[output] as f32 * UNIT)
     }
 
     #[cfg(test)]
@@ -83,8 +111,10 @@ mod tests {
     fn leaves_are_found_by_the_answers() {
         let model = Model::<1>::parse("# comment\n0.5\n0>3 1>7|0 4096 -4096 8192\n1>0|0 2048\nnonsense\n");
         assert_eq!(model.trees(), 2);
-        for (row, expect) in [([0, 0], 0.5), ([4, 0], 1.5), ([3, 8], 0.0), ([9, 9], 3.0)] {
-            assert_eq!(model.of(&row), [expect], "{row:?}");
-        }
+        let rows = [[0, 0], [4, 0], [3, 8], [9, 9]];
+        let outputs = [[0.5], [1.5], [0.0], [3.0]];
+        assert_eq!(model.of(&rows), outputs);
+        let many = rows.repeat(LANES);
+        assert_eq!(model.of(&many), outputs.repeat(LANES));
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn log(number: u32) -> u8 {
 
 /// A share in steps of 1/64.
 pub(crate) fn share(part: u32, whole: u32) -> u8 {
-    if whole == 0 { 0 } else { (u64::from(part) * 64 / u64::from(whole)).min(255) as u8 }
+    part.saturating_mul(64).checked_div(whole).unwrap_or_default().min(255) as u8
 }
 
 #[cfg(test)]

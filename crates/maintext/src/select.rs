@@ -26,7 +26,7 @@ pub(crate) struct Selection {
 /// How likely each block belongs to the main text.
 pub(crate) fn likelihoods(rows: &[Row]) -> Vec<f32> {
     static MODEL: LazyLock<Model<1>> = LazyLock::new(|| Model::parse(include_str!("block.model")));
-    rows.iter().map(|row| 1.0 / (1.0 + (-MODEL.of(row)[0]).exp())).collect()
+    MODEL.of(rows).into_iter().map(|[score]| 1.0 / (1.0 + (-score).exp())).collect()
 }
 
 /// Chooses blocks.
