@@ -40,9 +40,9 @@ def ours(files, program):
     lines = "".join(f"{file}\t{page['url']}\n" for page, file in files)
     ran = subprocess.run([program], input=lines, capture_output=True, text=True, check=True)
     said = [json.loads(line) for line in ran.stdout.splitlines()]
-    html, main = map(int, re.findall(r"(\d+) us", ran.stderr))
-    print(f"argiope: links and visible text {html} us a page, main text and metadata {main} us more")
-    return said, main / 1000
+    html, tree, main = map(int, re.findall(r"(\d+) us", ran.stderr))
+    print(f"argiope: links and visible text {html} us a page, tree {tree} us, main text and metadata {main} us more")
+    return said, (tree + main) / 1000
 
 
 def judged(name, files):

@@ -2,7 +2,8 @@
 //!
 //! Input: rules up to a line `---`, the rest is the page.
 
-use rules::{Page, RuleSet, suggest};
+use extract::html::dom::Document;
+use rules::{Body, Page, RuleSet, suggest};
 
 /// The longest text for which selectors are suggested, in bytes.
 const FOUND_BYTES: usize = 16;
@@ -12,12 +13,12 @@ pub fn hold(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let (rules, html) = text.split_once("\n---\n").unwrap_or((&text, ""));
     let url = "https://example.com/dir/page";
+    let document = Document::parse(html);
     match RuleSet::parse(rules) {
         Ok((rules, table)) => {
             let again = RuleSet::of(&table).expect("what is read reads back");
-            for page in
-                [Page { url, html: Some(html), json: None }, Page { url, html: None, json: Some(html.as_bytes()) }]
-            {
+            for body in [Body::Html(&document), Body::Json(html.as_bytes())] {
+                let page = Page { url, body };
                 let items = rules.items_of(&page);
                 assert_eq!(items, again.items_of(&page), "the same rules give the same rows");
                 rows_have_their_fields(&rules, &items);
@@ -26,7 +27,7 @@ pub fn hold(input: &[u8]) {
         Err(error) => assert!(!error.in_text(rules).is_empty()),
     }
     let wanted: String = html.chars().filter(|char| char.is_alphanumeric()).take(FOUND_BYTES).collect();
-    for found in suggest(html, &wanted) {
+    for found in suggest(&document, &wanted) {
         assert!(found.matches > 0);
     }
 }

@@ -10,11 +10,11 @@ use extract::media_type::{self, MediaType};
 use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passages, robots_tag, sitemap, wording};
 use foldhash::HashMap;
 use frontier::Features;
-use maintext::MainText;
 use model::{
     ContentDigest, Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest, Purpose, RenderedDocument,
     Response, Shown, Truncation,
 };
+use rules::Body;
 use stages::{Stage, time};
 use url::Url;
 use weburl::{CanonicalUrl, QueryEncoder, ReferenceCache, Rejected, UrlKey};
@@ -117,29 +117,65 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
         let media = media_type(&outcome.url, response);
         content.details = Some(Box::new(Details::new(response, media, None)));
     }
-    let is_wanted = settings.rules.is_about(outcome.url.as_str()) && purpose == Purpose::Page;
-    if is_wanted && (200..=299).contains(&response.status) {
-        extract_items(outcome, response, settings, &mut content);
-    }
+    read_body(outcome, response, purpose, settings, &mut content);
     if let (Some(details), Some(rendering)) = (&mut content.details, &outcome.rendering) {
         details.rendered = Some(RenderedDetails { evidence: rendering.evidence.clone(), gained: content.gained });
     }
     content
 }
 
-/// Applies the rules to a page, or to JSON.
-fn extract_items(outcome: &FetchOutcome, response: &Response, settings: &Settings, content: &mut Content) {
+/// Reads what the dataset keeps beyond links and visible text: a page's main text, what it says for machines, and what rules take out of it.
+/// All look at one tree. Rules read JSON too.
+fn read_body(
+    outcome: &FetchOutcome,
+    response: &Response,
+    purpose: Purpose,
+    settings: &Settings,
+    content: &mut Content,
+) {
     let Some(details) = &mut content.details else { return };
-    let rendered = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref().ok());
+    let url = outcome.url.as_str();
+    let is_of_rules =
+        purpose == Purpose::Page && (200..=299).contains(&response.status) && settings.rules.is_about(url);
+    let items_of = |body| time(Stage::Structure, || settings.rules.items_of(&rules::Page { url, body }));
+    let rendered = rendered(outcome);
     let bytes = rendered.map_or(&response.body, |document| &document.html);
-    let html = details.html.as_ref().map(|html| html::decode(bytes, html.encoding));
-    let is_json = html.is_none() && matches!(bytes.trim_ascii_start(), [b'{' | b'[', ..]);
-    let page =
-        rules::Page { url: outcome.url.as_str(), html: html.as_deref(), json: is_json.then_some(&response.body[..]) };
-    details.items = time(Stage::Structure, || settings.rules.items_of(&page));
-    if details.items.iter().any(|items| items.is_cut) {
-        content.limits.insert(Limit::Items);
+    let mut cut = LimitSet::EMPTY;
+    if let Some(html) = details.html.as_mut().filter(|_| settings.main_text || settings.structured || is_of_rules) {
+        // To detect the encoding once more takes longer than all else.
+        let text = html::decode(bytes, html.encoding);
+        let document = time(Stage::Tree, || Document::parse(&text));
+        let parsed = Url::parse(url).ok();
+        if settings.main_text {
+            html.main = Some(Box::new(time(Stage::MainText, || maintext::read(&document, parsed.as_ref()))));
+        }
+        if settings.structured {
+            let limits = structured::Limits::default();
+            let structured = time(Stage::Structure, || structured::read(&document, parsed.as_ref(), &limits));
+            if structured.is_cut {
+                cut.insert(Limit::Structured);
+            }
+            html.structured = Some(Box::new(structured));
+        }
+        if is_of_rules {
+            details.items = items_of(Body::Html(&document));
+        }
+        if document.is_cut() {
+            cut.insert(Limit::Tree);
+        }
+        html.cut = html.cut.union(cut);
+    } else if is_of_rules && matches!(bytes.trim_ascii_start(), [b'{' | b'[', ..]) {
+        details.items = items_of(Body::Json(bytes));
     }
+    if details.items.iter().any(|items| items.is_cut) {
+        cut.insert(Limit::Items);
+    }
+    content.limits = content.limits.union(cut);
+}
+
+/// What a browser made of the page, if it was asked.
+fn rendered(outcome: &FetchOutcome) -> Option<&RenderedDocument> {
+    outcome.rendering.as_ref()?.document.as_ref().ok()
 }
 
 fn digest(exchange: &Exchange, response: &Response, settings: &Settings, content: &mut Content) {
@@ -208,7 +244,7 @@ fn look_into_document(
         limits.text_bytes_max = if is_text_read { limits.text_bytes_max } else { 0 };
         limits.images_max = if settings.images { limits.images_max } else { 0 };
     }
-    let rendered = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref().ok());
+    let rendered = rendered(outcome);
     let target =
         rendered.and_then(|document| outcome.url.join(document.redirect.as_deref()?, &settings.canonical).ok());
     // A page that leads nowhere else is a page.
@@ -262,33 +298,11 @@ fn look_into_document(
         let details = time(Stage::Describe, || {
             let (passages, simhash) = passages::with_fingerprint(&html.text);
             content.features = Some(Box::new(features::of_page(passages, &html, &links, &images, &targets)));
-            let main = settings.main_text.then(|| main_text(&outcome.url, response, rendered, html.encoding));
-            HtmlDetails::new(html, simhash, main, links, images, targets)
+            HtmlDetails::new(html, simhash, links, images, targets)
         });
-        let details =
-            if settings.structured { with_structured(details, outcome, response, rendered, content) } else { details };
         content.details = Some(Box::new(Details::new(response, media, Some(details))));
     }
     Finding::Page(page)
-}
-
-/// Adds what a page says for machines.
-fn with_structured(
-    details: HtmlDetails,
-    outcome: &FetchOutcome,
-    response: &Response,
-    rendered: Option<&RenderedDocument>,
-    content: &mut Content,
-) -> HtmlDetails {
-    let structured = time(Stage::Structure, || {
-        let bytes = rendered.map_or(&response.body, |document| &document.html);
-        let text = html::decode(bytes, details.encoding);
-        let document = Document::parse(&text);
-        structured::read(&document, Url::parse(outcome.url.as_str()).ok().as_ref(), &structured::Limits::default())
-    });
-    let cut = if structured.is_cut { Limit::Structured.into() } else { LimitSet::EMPTY };
-    content.limits = content.limits.union(cut);
-    HtmlDetails { cut: details.cut.union(cut), structured: Some(Box::new(structured)), ..details }
 }
 
 /// Content that is not kept. Its description must be the same with its bytes and without them, when it is derived from the archive.
@@ -337,19 +351,6 @@ fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
         rel: Rel::default(),
     }));
     page
-}
-
-/// The main text of a page, as a browser showed it where it was rendered. Its encoding is known: to detect it once more took longer than all else.
-fn main_text(
-    url: &CanonicalUrl,
-    response: &Response,
-    rendered: Option<&RenderedDocument>,
-    encoding: &str,
-) -> Box<MainText> {
-    Box::new(match rendered {
-        Some(document) => maintext::extract(&document.html, Some(RenderedDocument::CONTENT_TYPE), url.as_str()),
-        None => maintext::extract(&response.body, Some(&format!("text/html; charset={encoding}")), url.as_str()),
-    })
 }
 
 /// The URL against which the page's references are resolved (HTML, "document base URL").

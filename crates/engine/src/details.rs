@@ -118,7 +118,6 @@ impl HtmlDetails {
     pub(crate) fn new(
         page: HtmlPage,
         simhash: u64,
-        main: Option<Box<MainText>>,
         links: Vec<Option<usize>>,
         images: Vec<Option<usize>>,
         targets: Arc<[CanonicalUrl]>,
@@ -135,7 +134,7 @@ impl HtmlDetails {
             meta_robots: page.meta_robots,
             cut: cut::limits_of(page.truncated),
             simhash,
-            main,
+            main: None,
             text: page.text,
             targets,
             links: links.collect(),

@@ -6,11 +6,13 @@ mod parquet;
 use std::io::Write;
 use std::path::Path;
 
+use extract::html::{self, dom::Document};
 use maintext::Page;
 use maintext::chunks::{self, tokens_of};
 pub use maintext::chunks::{SIZE_MIN, Size};
 use printable::write_json_line;
 use serde::Serialize;
+use url::Url;
 
 use self::alike::Alike;
 use self::parquet::ParquetFile;
@@ -109,9 +111,10 @@ fn each(
     let mut alike = Alike::default();
     let mut chunked = Chunked::default();
     crawl.select(filter, false, progress, |selected| {
-        let Some(html) = html_of(&selected.entry, &mut replay, crawl.body_bytes_max)? else { return Ok(()) };
-        let (document, _) = maintext::decode(&html.body, html.content_type.as_deref());
-        let page = Page::read(&document, &selected.row.url);
+        let Some(page) = html_of(&selected.entry, &mut replay, crawl.body_bytes_max)? else { return Ok(()) };
+        let text = html::decode_as(&page.body, page.content_type.as_deref());
+        let (document, url) = (Document::parse(&text), Url::parse(&selected.row.url).ok());
+        let page = Page::read(&document, url.as_ref());
         let metadata = page.metadata();
         let pieces = chunks::cut(&page.markdown(), size);
         chunked.pages += u64::from(!pieces.is_empty());

@@ -8,7 +8,9 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+use extract::html::{self, dom::Document};
 use maintext::{Kind, Metadata, Page};
+use url::Url;
 
 use crate::{Crawl, ExportError, Filter, PendingDir, Progress, html_of};
 
@@ -64,7 +66,9 @@ pub struct MarkdownPage {
 /// Turns a page into Markdown. `content_type` is the header's, for its charset; references are resolved against `url`.
 #[must_use]
 pub fn page(body: &[u8], content_type: Option<&str>, url: &str) -> MarkdownPage {
-    let (document, _) = maintext::decode(body, content_type);
-    let page = Page::read(&document, url);
+    let text = html::decode_as(body, content_type);
+    let document = Document::parse(&text);
+    let url = Url::parse(url).ok();
+    let page = Page::read(&document, url.as_ref());
     MarkdownPage { markdown: page.markdown(), kind: page.kind().0, metadata: page.metadata() }
 }

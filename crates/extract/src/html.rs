@@ -45,6 +45,12 @@ pub fn extract(bytes: &[u8], content_type: Option<&str>, limits: &Limits) -> Htm
     collector.finish()
 }
 
+/// The text of a page in the encoding that [`extract`] decides for.
+#[must_use]
+pub fn decode_as<'b>(bytes: &'b [u8], content_type: Option<&str>) -> Cow<'b, str> {
+    charset::decide(bytes, content_type).encoding.decode_with_bom_removal(bytes).0
+}
+
 /// The text of a page in an encoding, by the name that [`HtmlPage::encoding`] has.
 #[must_use]
 pub fn decode<'b>(bytes: &'b [u8], encoding: &str) -> Cow<'b, str> {

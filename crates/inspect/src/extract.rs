@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use extract::{charset, html};
-use rules::{Items, Page, RuleSet, Suggestion, suggest};
+use extract::html::{self, dom::Document};
+use rules::{Body, Items, Page, RuleSet, Suggestion, suggest};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use weburl::CanonicalUrl;
@@ -75,11 +75,12 @@ pub fn inspect(question: &Question, input: Input) -> anyhow::Result<ExtractAnswe
     let rules = question.rules.as_deref().map(rules_in).transpose()?.unwrap_or_default();
     let body = input.read(PAGE_BYTES_MAX)?.bytes;
     let is_json = matches!(body.trim_ascii_start(), [b'{' | b'[', ..]);
-    let text = html::decode(&body, charset::decide(&body, None).encoding.name());
+    let text = html::decode_as(&body, None);
+    let document = Document::parse(&text);
     let url = question.url.as_str();
-    let page = Page { url, html: (!is_json).then_some(&*text), json: is_json.then_some(&body[..]) };
+    let page = Page { url, body: if is_json { Body::Json(&body) } else { Body::Html(&document) } };
     let items = rules.items_of(&page).into_iter().map(|items| answer(&rules, items)).collect();
-    let found = question.find.as_deref().map(|wanted| suggest(&text, wanted)).unwrap_or_default();
+    let found = question.find.as_deref().map(|wanted| suggest(&document, wanted)).unwrap_or_default();
     let shown = |Suggestion { language, selector, attribute, matches }| SuggestionAnswer {
         language,
         selector,

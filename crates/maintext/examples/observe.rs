@@ -1,5 +1,7 @@
 //! Prints what the models look at, for training: a line of JSON for each page that is named on standard input as `FILE<tab>URL[<tab>KINDS]`.
+use extract::html::{self, dom::Document};
 use std::io::{BufRead, Write};
+use url::Url;
 fn main() -> std::io::Result<()> {
     let mut out = std::io::BufWriter::new(std::io::stdout());
     for line in std::io::stdin().lock().lines() {
@@ -14,8 +16,8 @@ fn main() -> std::io::Result<()> {
             shares
         });
         let bytes = std::fs::read(file)?;
-        let document = String::from_utf8_lossy(&bytes);
-        let observed = maintext::observe(&document, url, kinds);
+        let text = html::decode_as(&bytes, None);
+        let observed = maintext::observe(&Document::parse(&text), Url::parse(url).ok().as_ref(), kinds);
         let hex = |row: &[u8]| row.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let blocks: Vec<_> =
             observed.blocks.iter().map(|(row, text, around)| serde_json::json!([hex(row), text, around])).collect();

@@ -25,9 +25,6 @@ mod steps;
 mod text;
 mod vocabulary;
 
-use std::borrow::Cow;
-
-use extract::charset;
 use extract::html::dom::{Document, Tag};
 use url::Url;
 
@@ -36,9 +33,6 @@ use kept::Kept;
 
 pub use kind::Kind;
 pub use metadata::Metadata;
-
-/// Bytes of a page that are read; what is behind them is data rather than text.
-pub const HTML_BYTES_MAX: usize = 8 << 20;
 
 /// What a page says.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,55 +47,35 @@ pub struct MainText {
     pub kind_confidence: f32,
     /// What it tells of itself.
     pub metadata: Metadata,
-    /// Whether the page was too long to be read whole.
-    pub is_cut: bool,
 }
 
 /// A page that was read, with the choice that was made.
 pub struct Page<'d> {
-    tree: Document<'d>,
+    tree: &'d Document<'d>,
     blocks: Blocks,
     is_main: Vec<bool>,
     confidence: f32,
     kinds: [f32; Kind::ALL.len()],
-    url: Option<Url>,
-}
-
-/// The text of a document, and whether it was cut. `content_type` is the response's header, for its charset.
-#[must_use]
-pub fn decode<'b>(body: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>, bool) {
-    let read = &body[..body.len().min(HTML_BYTES_MAX)];
-    let (text, _) = charset::decide(read, content_type).encoding.decode_with_bom_removal(read);
-    (text, read.len() < body.len())
+    url: Option<&'d Url>,
 }
 
 /// What a page says. `url` is where it comes from.
 #[must_use]
-pub fn extract(body: &[u8], content_type: Option<&str>, url: &str) -> MainText {
-    let (document, is_cut) = decode(body, content_type);
-    let page = Page::read(&document, url);
+pub fn read(tree: &Document<'_>, url: Option<&Url>) -> MainText {
+    let page = Page::read(tree, url);
     let (kind, kind_confidence) = page.kind();
-    MainText {
-        text: page.text(),
-        confidence: page.confidence,
-        kind,
-        kind_confidence,
-        metadata: page.metadata(),
-        is_cut: is_cut || page.tree.is_cut(),
-    }
+    MainText { text: page.text(), confidence: page.confidence, kind, kind_confidence, metadata: page.metadata() }
 }
 
 impl<'d> Page<'d> {
-    /// Reads a document.
+    /// Reads a page. `url` is where it comes from.
     #[must_use]
-    pub fn read(document: &'d str, url: &str) -> Self {
-        let tree = Document::parse(document);
-        let url = Url::parse(url).ok();
-        let blocks = blocks::read(&tree, &said::read(&tree));
-        let kinds = kind::shares(&page::row(&tree, &blocks, url.as_ref()));
-        let rows = features::rows(&tree, &blocks, kinds);
+    pub fn read(tree: &'d Document<'d>, url: Option<&'d Url>) -> Self {
+        let blocks = blocks::read(tree, &said::read(tree));
+        let kinds = kind::shares(&page::row(tree, &blocks, url));
+        let rows = features::rows(tree, &blocks, kinds);
         let is_documentation = kinds[Kind::Documentation as usize] >= 0.5;
-        let selection = select::select(&tree, &blocks, &rows, is_documentation);
+        let selection = select::select(tree, &blocks, &rows, is_documentation);
         Page { tree, blocks, is_main: selection.is_main, confidence: selection.confidence, kinds, url }
     }
 
@@ -122,23 +96,23 @@ impl<'d> Page<'d> {
     #[must_use]
     pub fn text(&self) -> String {
         let chosen = self.blocks.blocks.iter().zip(&self.is_main).filter(|(_, is)| **is);
-        text::of(&self.tree, chosen.map(|(block, _)| block))
+        text::of(self.tree, chosen.map(|(block, _)| block))
     }
 
     /// The main text as Markdown, without a line end at its end.
     #[must_use]
     pub fn markdown(&self) -> String {
-        markdown::of(&self.tree, &self.kept(), self.base())
+        markdown::of(self.tree, &self.kept(), self.base())
     }
 
     /// What the page tells of itself.
     #[must_use]
     pub fn metadata(&self) -> Metadata {
-        metadata::read(&self.tree)
+        metadata::read(self.tree)
     }
 
     fn kept(&self) -> Kept {
-        kept::of(&self.tree, &self.blocks, &self.is_main)
+        kept::of(self.tree, &self.blocks, &self.is_main)
     }
 
     /// What references are resolved against.
@@ -146,10 +120,7 @@ impl<'d> Page<'d> {
         let base =
             self.tree.find(|id| self.tree.tag(id) == Some(Tag::Base) && self.tree.attribute(id, "href").is_some());
         let base = base.and_then(|id| self.tree.attribute(id, "href"));
-        match (&self.url, base) {
-            (Some(url), Some(base)) => url.join(&base).ok().or_else(|| Some(url.clone())),
-            (url, _) => url.clone(),
-        }
+        base.and_then(|base| self.url?.join(&base).ok()).or_else(|| self.url.cloned())
     }
 }
 
@@ -163,14 +134,13 @@ pub struct Observed {
 
 /// What the models look at, for training. `kinds` are the shares that a model gives that was trained without this page.
 #[must_use]
-pub fn observe(document: &str, url: &str, kinds: Option<[f32; Kind::ALL.len()]>) -> Observed {
-    let tree = Document::parse(document);
-    let page = blocks::read(&tree, &said::read(&tree));
-    let numbers = page::row(&tree, &page, Url::parse(url).ok().as_ref());
-    let rows = features::rows(&tree, &page, kinds.unwrap_or_else(|| kind::shares(&numbers)));
+pub fn observe(tree: &Document<'_>, url: Option<&Url>, kinds: Option<[f32; Kind::ALL.len()]>) -> Observed {
+    let page = blocks::read(tree, &said::read(tree));
+    let numbers = page::row(tree, &page, url);
+    let rows = features::rows(tree, &page, kinds.unwrap_or_else(|| kind::shares(&numbers)));
     let of_block = |(block, row): (&blocks::Block, &features::Row)| {
-        let text = text::of(&tree, std::iter::once(block));
-        (row.to_vec(), text, features::around(&tree, &page, block).to_vec())
+        let text = text::of(tree, std::iter::once(block));
+        (row.to_vec(), text, features::around(tree, &page, block).to_vec())
     };
     Observed { page: numbers.to_vec(), blocks: page.blocks.iter().zip(&rows).map(of_block).collect() }
 }

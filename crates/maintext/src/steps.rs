@@ -22,13 +22,16 @@ pub(crate) fn taken() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use extract::html::dom::Document;
+
     use super::*;
     use crate::Page;
 
     /// Steps of reading and writing a page.
     fn steps(html: &str) -> u64 {
         taken();
-        let page = Page::read(html, "http://example.com/docs/");
+        let document = Document::parse(html);
+        let page = Page::read(&document, None);
         let written = page.markdown().len() + page.text().len();
         drop(page.metadata());
         count(written);

@@ -1,10 +1,21 @@
 //! What small pages say.
 
-use maintext::{Kind, Page};
+use extract::html::dom::Document;
+use maintext::{Kind, MainText, Page};
+use url::Url;
 
 /// Sentences that a page may have.
 const TEXT: &str = "The spider sits in the middle of its web, and waits there for what the wind may bring it. \
                     In the morning, when the dew is on the threads, it mends what the night has torn.";
+
+fn read(html: &str, url: &str) -> MainText {
+    maintext::read(&Document::parse(html), Url::parse(url).ok().as_ref())
+}
+
+fn markdown(html: &str) -> String {
+    let url = Url::parse("http://example.com/dir/").ok();
+    Page::read(&Document::parse(html), url.as_ref()).markdown()
+}
 
 fn page(content: &str) -> String {
     let menu = "<nav class=menu><ul><li><a href=/>Home</a><li><a href=/about>About us</a><li><a href=/contact>Contact</a></ul></nav>";
@@ -16,14 +27,13 @@ fn page(content: &str) -> String {
 
 fn check(content: &str, expect: &str) {
     let html = page(&format!("<h1>Spiders</h1><p>{TEXT}</p>{content}<p>{TEXT}</p>"));
-    let markdown = Page::read(&html, "http://example.com/dir/").markdown();
-    assert_eq!(markdown, format!("# Spiders\n\n{TEXT}\n\n{expect}\n\n{TEXT}"), "{content}");
+    assert_eq!(markdown(&html), format!("# Spiders\n\n{TEXT}\n\n{expect}\n\n{TEXT}"), "{content}");
 }
 
 #[test]
 fn menus_and_footers_are_left_out() {
     let html = page(&format!("<h1>Spiders</h1><p>{TEXT}</p><p>{TEXT}</p>"));
-    let said = maintext::extract(html.as_bytes(), None, "http://example.com/blog/spiders");
+    let said = read(&html, "http://example.com/blog/spiders");
     assert_eq!(said.text, format!("Spiders\n\n{TEXT}\n\n{TEXT}"));
     assert!(said.confidence > 0.5 && said.kind_confidence > 0.1, "{said:?}");
     assert_eq!(said.metadata.title.as_deref(), Some("Spiders"));
@@ -77,7 +87,7 @@ fn metadata_comes_from_where_it_is() {
         <script type="application/ld+json">{"@graph":[{"@type":"NewsArticle","author":[{"name":"A. Weaver"},{"name":"B. Spinner"}],
         "datePublished":"2026-01-02T03:04:05Z","dateModified":"2026-02-03"}]}</script>"#;
     let html = page(&format!("<p>{TEXT}</p>")).replace("</head>", &format!("{head}</head>"));
-    let metadata = Page::read(&html, "").metadata();
+    let metadata = read(&html, "").metadata;
     assert_eq!(metadata.title.as_deref(), Some("Spiders"));
     assert_eq!(metadata.author.as_deref(), Some("A. Weaver; B. Spinner"));
     assert_eq!(metadata.published.as_deref(), Some("2026-01-02T03:04:05Z"));
@@ -88,9 +98,9 @@ fn metadata_comes_from_where_it_is() {
 #[test]
 fn a_page_without_text_says_nothing() {
     for html in ["", "<p>", "<script>let x = 1;</script>", "<body><img src=a.png></body>"] {
-        let said = maintext::extract(html.as_bytes(), None, "");
+        let said = read(html, "");
         assert_eq!((said.text.as_str(), said.confidence), ("", 0.0), "{html}");
-        assert_eq!(Page::read(html, "").markdown(), "", "{html}");
+        assert_eq!(markdown(html), "", "{html}");
     }
 }
 
@@ -115,7 +125,8 @@ fn deep_pages_need_no_deep_stack() {
         "<dl><dd>a",
     ] {
         let html = format!("<body><p>{TEXT}</p>{}", part.repeat(50_000));
-        let page = Page::read(&html, "http://example.com/");
+        let document = Document::parse(&html);
+        let page = Page::read(&document, None);
         assert!(page.markdown().len() + page.text().len() < 4 * html.len(), "{part}");
     }
 }

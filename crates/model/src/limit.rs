@@ -94,6 +94,8 @@ limits! {
     Structured = 27, "structured", "pages with structured data left out";
     /// More items on a page than rules take, or selectors that take too many steps.
     Items = 28, "items", "pages with items left out";
+    /// More of a page than its tree holds: its main text, structured data and items come from the tree.
+    Tree = 29, "tree", "pages read for main text, structured data and items up to 8 MiB or 262,144 nodes";
 }
 
 impl fmt::Display for Limit {

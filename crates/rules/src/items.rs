@@ -24,10 +24,17 @@ const JSON_BYTES_MAX: usize = 16 << 20;
 pub struct Page<'p> {
     /// Its URL.
     pub url: &'p str,
-    /// Its markup, if it is HTML.
-    pub html: Option<&'p str>,
-    /// Its bytes, if it may be JSON.
-    pub json: Option<&'p [u8]>,
+    /// What it is.
+    pub body: Body<'p>,
+}
+
+/// The body of a response.
+#[derive(Clone, Copy, Debug)]
+pub enum Body<'p> {
+    /// An HTML page.
+    Html(&'p Document<'p>),
+    /// What may be JSON.
+    Json(&'p [u8]),
 }
 
 /// What a rule takes out of a page.
@@ -54,20 +61,18 @@ impl RuleSet {
     #[must_use]
     pub fn items_of(&self, page: &Page<'_>) -> Vec<Items> {
         let about: Vec<&Rule> = self.rules.iter().filter(|rule| rule.is_about(page.url)).collect();
-        if about.is_empty() {
-            return Vec::new();
-        }
-        let document = page.html.map(Document::parse);
-        let json = match (&document, page.json) {
-            (Some(document), _) => structured::json_ld(document),
-            (None, Some(bytes)) if bytes.len() <= JSON_BYTES_MAX => serde_json::from_slice(bytes).into_iter().collect(),
-            (None, _) => Vec::new(),
-        };
-        if document.is_none() && json.is_empty() {
-            return Vec::new();
-        }
         let nothing = Document::parse("");
-        let document = document.as_ref().unwrap_or(&nothing);
+        let (document, json) = match page.body {
+            Body::Html(document) if about.iter().any(|rule| rule.reads_json()) => {
+                (document, structured::json_ld(document))
+            }
+            Body::Html(document) => (document, Vec::new()),
+            Body::Json(bytes) if about.is_empty() || bytes.len() > JSON_BYTES_MAX => return Vec::new(),
+            Body::Json(bytes) => match serde_json::from_slice(bytes) {
+                Ok(value) => (&nothing, vec![value]),
+                Err(_) => return Vec::new(),
+            },
+        };
         let url = Url::parse(page.url).ok();
         let base = structured::base_of(document, url.as_ref());
         about.into_iter().map(|rule| Reader::new(document, &json, base.as_ref()).items(rule)).collect()
@@ -78,6 +83,20 @@ impl Rule {
     fn is_about(&self, url: &str) -> bool {
         self.urls.iter().any(|pattern| pattern.matches(url))
     }
+
+    fn reads_json(&self) -> bool {
+        is_json(self.rows.as_ref()) || self.fields.iter().any(Field::reads_json)
+    }
+}
+
+impl Field {
+    fn reads_json(&self) -> bool {
+        is_json(self.selector.as_ref()) || self.fields.iter().any(Field::reads_json)
+    }
+}
+
+fn is_json(selector: Option<&Selector>) -> bool {
+    matches!(selector, Some(Selector::Json(_)))
 }
 
 /// Where the fields of a row are looked for.

@@ -22,7 +22,7 @@ mod selector;
 mod suggest;
 mod xpath;
 
-pub use items::{Items, Page};
+pub use items::{Body, Items, Page};
 pub use kinds::{Kind, micros_of, rfc3339};
 pub use query::Budget;
 pub use ruleset::{Field, Rule, RuleError, RuleSet};

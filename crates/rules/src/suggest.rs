@@ -31,17 +31,16 @@ pub struct Suggestion {
 
 /// Selectors that select what has this text, the most certain first.
 #[must_use]
-pub fn suggest(html: &str, text: &str) -> Vec<Suggestion> {
-    let document = Document::parse(html);
+pub fn suggest(document: &Document<'_>, text: &str) -> Vec<Suggestion> {
     let wanted = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if wanted.is_empty() {
         return Vec::new();
     }
     let mut found = Vec::new();
-    for value in structured::json_ld(&document) {
+    for value in structured::json_ld(document) {
         json_paths(&value, &wanted, "$", &mut found);
     }
-    let mut budget = Budget::of(&document);
+    let mut budget = Budget::of(document);
     let mut elements = 0;
     for element in document.elements() {
         let Some(attribute) = place_of(element, &wanted) else { continue };
@@ -49,7 +48,7 @@ pub fn suggest(html: &str, text: &str) -> Vec<Suggestion> {
             break;
         }
         elements += 1;
-        if let Some((selector, matches)) = selector_of(element, &document, &mut budget) {
+        if let Some((selector, matches)) = selector_of(element, document, &mut budget) {
             found.push(Suggestion { language: "css", selector, attribute, matches });
         }
     }

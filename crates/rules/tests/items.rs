@@ -1,16 +1,20 @@
 //! Rules on small pages, and the rows that they give.
 #![expect(clippy::expect_used, reason = "a test may fail loudly")]
 
-use rules::{Page, RuleSet, suggest};
+use extract::html::dom::Document;
+use rules::{Body, Items, Page, RuleSet, suggest};
 use serde_json::{Value, json};
 
 fn rules(text: &str) -> RuleSet {
     RuleSet::parse(text).expect(text).0
 }
 
+fn items_of(rules_text: &str, url: &str, html: &str) -> Vec<Items> {
+    rules(rules_text).items_of(&Page { url, body: Body::Html(&Document::parse(html)) })
+}
+
 fn rows(rules_text: &str, html: &str) -> Value {
-    let page = Page { url: "https://shop.test/p/1", html: Some(html), json: None };
-    let items = rules(rules_text).items_of(&page);
+    let items = items_of(rules_text, "https://shop.test/p/1", html);
     json!(items.into_iter().flat_map(|items| items.rows).collect::<Vec<_>>())
 }
 
@@ -53,7 +57,7 @@ fn rows_are_selected_and_required_fields_decide() {
         "[extract.list]\nrows = 'li'\nfields = { name = 'b', id = '@id', n = { xpath = './u', required = true } }";
     let page = "<li id=1><b>a</b><u>1</u><li id=2><b>b</b><li><u>3</u>";
     assert_eq!(rows(text, page), json!([{"name": "a", "id": "1", "n": "1"}, {"n": "3"}]));
-    let parsed = rules(text).items_of(&Page { url: "http://x.test/", html: Some(page), json: None });
+    let parsed = items_of(text, "http://x.test/", page);
     assert_eq!((parsed[0].incomplete, parsed[0].is_cut), (1, false));
     assert_eq!(rows("[extract.a]\nurl = 'http://other.test/*'\nfields = { x = 'b' }", page), json!([]));
     assert_eq!(rows("[extract.a]\nfields = { x = '.none' }", page), json!([]));
@@ -63,10 +67,10 @@ fn rows_are_selected_and_required_fields_decide() {
 fn json_responses_give_rows_too() {
     let text = "[extract.a]\nrows = '$.items[*]'\nfields = { name = '$.n', size = { json = '$.s', type = 'integer' }, tags = { json = '$.t[*]', list = true } }";
     let json = br#"{"items": [{"n": "a", "s": 1, "t": ["x", "y"]}, {"n": "b", "s": "2"}]}"#;
-    let page = Page { url: "https://api.test/", html: None, json: Some(json) };
-    let items = rules(text).items_of(&page);
+    let items_of = |json| rules(text).items_of(&Page { url: "https://api.test/", body: Body::Json(json) });
+    let items = items_of(json);
     assert_eq!(json!(items[0].rows), json!([{"name": "a", "size": 1, "tags": ["x", "y"]}, {"name": "b", "size": 2}]));
-    assert!(rules(text).items_of(&Page { json: Some(b"no"), ..page }).is_empty());
+    assert!(items_of(b"no").is_empty());
 }
 
 #[test]
@@ -111,8 +115,9 @@ fn wrong_rules_say_where_and_what_to_do() {
 fn selectors_are_suggested_for_a_text() {
     let page = r#"<div class="box"><b class="price now">12 EUR</b></div><div><b class=price>3</b></div><meta itemprop=sku content=77>
         <script type="application/ld+json">{"@type":"Product","offers":[{"price":"12 EUR"}]}</script>"#;
+    let document = Document::parse(page);
     let selectors = |text: &str| {
-        let found = suggest(page, text).into_iter();
+        let found = suggest(&document, text).into_iter();
         found.map(|one| (one.language, one.selector, one.attribute)).collect::<Vec<_>>()
     };
     assert_eq!(

@@ -42,7 +42,11 @@ pub enum Stage {
     Canonicalise,
     /// What the dataset keeps is put together; the fingerprint of the text.
     Describe,
-    /// What the page says for machines is read.
+    /// The page becomes a tree.
+    Tree,
+    /// The main text of the page is found.
+    MainText,
+    /// What the page says for machines is read, and what rules take out of it.
     Structure,
     /// The page is shown in a browser.
     Render,
@@ -62,7 +66,7 @@ pub enum Stage {
 
 impl Stage {
     /// All, in the order in which a page goes through them.
-    pub const ALL: [Stage; 19] = [
+    pub const ALL: [Stage; 21] = [
         Stage::Resolve,
         Stage::Connect,
         Stage::Tls,
@@ -74,6 +78,8 @@ impl Stage {
         Stage::Extract,
         Stage::Canonicalise,
         Stage::Describe,
+        Stage::Tree,
+        Stage::MainText,
         Stage::Structure,
         Stage::Render,
         Stage::Decide,
@@ -99,6 +105,8 @@ impl Stage {
             Stage::Extract => "extract",
             Stage::Canonicalise => "canonicalise",
             Stage::Describe => "describe",
+            Stage::Tree => "tree",
+            Stage::MainText => "main_text",
             Stage::Structure => "structure",
             Stage::Render => "render",
             Stage::Decide => "decide",

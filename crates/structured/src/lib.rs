@@ -54,7 +54,7 @@ pub struct Structured {
     pub metadata: Metadata,
     /// Everything else, in the order of formats, then of the page.
     pub items: Vec<Item>,
-    /// Items, texts or nodes beyond a limit were left out.
+    /// Items or texts beyond a limit were left out. What the tree lacks does not count: see [`Document::is_cut`].
     pub is_cut: bool,
 }
 
@@ -70,5 +70,5 @@ pub fn read<'a>(document: &'a Document<'a>, url: Option<&Url>, limits: &Limits) 
     let rdfa = rdfa::read(document, &survey, base.as_ref(), limits, &mut items);
     metadata::add_items(&found, &mut items);
     found.metadata.schema_types = metadata::schema_types([json_ld, microdata, rdfa].concat());
-    Structured { metadata: found.metadata, is_cut: items.is_cut() || document.is_cut(), items: items.into_list() }
+    Structured { metadata: found.metadata, is_cut: items.is_cut(), items: items.into_list() }
 }

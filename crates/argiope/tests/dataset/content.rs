@@ -79,6 +79,17 @@ fn what_a_page_says_for_machines_is_columns_and_rows() {
 }
 
 #[test]
+fn a_page_with_more_than_its_tree_holds_says_so() {
+    let large = || Web::new().site("large.test", Pages::new().html("/", "<p>x".repeat(140_000)));
+    let truncated = |args: &[&str]| {
+        let crawled = Crawled::of(large(), "http://large.test/", args);
+        pages(crawled.dir())["http://large.test/"].get("truncated").cloned()
+    };
+    assert_eq!(truncated(&["--no-structured"]).as_deref(), Some("tree"));
+    assert_eq!(truncated(&["--no-structured", "--no-main-text"]), None);
+}
+
+#[test]
 fn a_duplicate_has_links_and_the_text_of_its_original() {
     let crawled = crawl_every_outcome(&[]);
     let pages = pages(crawled.dir());

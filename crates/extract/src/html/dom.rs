@@ -25,6 +25,8 @@ pub const DEPTH_MAX: usize = 512;
 /// Elements and texts of a page, at most; what follows is left out. A node takes some 250 bytes together with what is read out of the tree, so a
 /// page takes 64 MB at most.
 pub const NODES_MAX: usize = 1 << 18;
+/// Bytes of a page that are read; what is behind them is data rather than text.
+pub const BYTES_MAX: usize = 8 << 20;
 
 /// A page.
 #[derive(Debug)]
@@ -61,10 +63,12 @@ pub struct Node<'a> {
 }
 
 impl<'d> Document<'d> {
-    /// Reads a page.
+    /// Reads a page, up to [`BYTES_MAX`].
     #[must_use]
     pub fn parse(source: &'d str) -> Self {
-        builder::build(source)
+        let read = &source[..source.floor_char_boundary(BYTES_MAX)];
+        let document = builder::build(read);
+        Document { is_cut: document.is_cut || read.len() < source.len(), ..document }
     }
 
     /// The node above all others.
@@ -95,7 +99,7 @@ impl<'d> Document<'d> {
         self.nodes.len() == 1
     }
 
-    /// Whether nodes beyond [`NODES_MAX`] were left out.
+    /// Whether nodes beyond [`NODES_MAX`] or bytes beyond [`BYTES_MAX`] were left out.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.is_cut
