@@ -7,9 +7,9 @@ use arrow_schema::ArrowError;
 use arrow_select::filter::filter_record_batch;
 use weburl::UrlKey;
 
-use crate::items::{self, ITEM_KEY, RULE_KEY};
+use crate::items::{self, RULE_KEY};
 use crate::read::{Column, covered, metadata_of, schema_of};
-use crate::schema::Table;
+use crate::schema::{ITEM_KEY, Table};
 use crate::target::Target;
 use crate::write::TableFile;
 use crate::{Batches, DatasetError, Layout};

@@ -25,13 +25,11 @@ use rules::{Field, Kind, Rule, micros_of};
 use serde_json::Value;
 
 use crate::read::{covered, metadata_of};
-use crate::schema::{COVERED_KEY, VERSION, VERSION_KEY};
+use crate::schema::{COVERED_KEY, ITEM_KEY, VERSION, VERSION_KEY};
 use crate::tables::ItemRow;
 use crate::target::Target;
 use crate::{Batches, DatasetError, Layout};
 
-/// The column with the key of the page.
-pub const ITEM_KEY: &str = "url_key";
 /// The columns that every table of items has.
 pub(crate) const OF_EVERY_TABLE: [&str; 6] = [ITEM_KEY, "url", "round", "visit", "fetched_at", "row"];
 /// The metadata key of the rule that made a file.

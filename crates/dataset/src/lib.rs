@@ -40,7 +40,7 @@ pub use copy::{copy_items, copy_table};
 pub use error::DatasetError;
 pub use fill::{Fill, fill_of};
 pub use item_values::item_values;
-pub use items::{ITEM_KEY, ItemTables};
+pub use items::ItemTables;
 pub use layout::{Layout, UNRECORDED};
 pub use places::{Place, ReplaceError, replace_places};
 pub use read::{Batches, Column};

@@ -16,8 +16,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::RowGroupMetaData;
 use weburl::UrlKey;
 
-use crate::items::ITEM_KEY;
-use crate::schema::{COVERED_KEY, Table, VERSION, VERSION_KEY};
+use crate::schema::{COVERED_KEY, ITEM_KEY, Table, VERSION, VERSION_KEY};
 use crate::{DatasetError, Layout, superseded};
 
 /// Rows read at once.

@@ -14,6 +14,8 @@ pub const VERSION: u32 = 5;
 pub const VERSION_KEY: &str = "argiope.version";
 /// The metadata key of how far into its segment a file reaches, in bytes.
 pub const COVERED_KEY: &str = "argiope.covered-bytes";
+/// The column of a table of items with the key of the page.
+pub const ITEM_KEY: &str = "url_key";
 
 /// The tables of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

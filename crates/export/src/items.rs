@@ -55,7 +55,7 @@ pub fn write(
             )));
         }
         for row in 0..batch.num_rows() {
-            let Some(key) = batch.key(dataset::ITEM_KEY, row) else { continue };
+            let Some(key) = batch.key(dataset::schema::ITEM_KEY, row) else { continue };
             if !admits.admits(key)? {
                 continue;
             }
