@@ -1,4 +1,4 @@
-//! A crawl's directory: `crawl.toml`, `changes.jsonl`, `secrets.toml`, `archive/`, `state/`, `dataset/`.
+//! A crawl's directory: `crawl.toml`, `changes.jsonl`, `secrets.toml`, `cookies.jsonl`, `archive/`, `state/`, `dataset/`.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use archive::{ArchiveInState, ORPHANED};
+use cookies::CookieFile;
 use model::Limits;
 use store::{CrawlView, Store};
 use store_embedded::EmbeddedStore;
@@ -27,6 +28,8 @@ const CRAWL_ID: &str = "crawl-id";
 pub const SETTINGS: &str = "crawl.toml";
 /// The name of the file with the changes.
 pub const CHANGES: &str = "changes.jsonl";
+/// The name of the file with the cookies.
+pub const COOKIES: &str = "cookies.jsonl";
 const STATE: &str = "state";
 const DATASET: &str = "dataset";
 
@@ -125,8 +128,9 @@ impl CrawlDir {
             return self.refuse_links();
         }
         let entries = self.root.read_dir().with_context(|| format!("cannot read {}", self.root.display()))?;
-        let secrets = self.secrets_path();
-        let ours = [self.state(), self.temporary_settings(), secrets_file::temporary(&secrets), secrets];
+        let (secrets, cookies) = (self.secrets_path(), self.cookies_path());
+        let temporary = [self.temporary_settings(), secrets_file::temporary(&secrets), CookieFile::temporary(&cookies)];
+        let ours = [self.state(), secrets, cookies].into_iter().chain(temporary).collect::<Vec<_>>();
         if entries.map_while(Result::ok).any(|entry| !ours.contains(&entry.path())) {
             bail!("{}: is not empty and holds no crawl: choose another directory with -o", self.root.display());
         }
@@ -163,6 +167,12 @@ impl CrawlDir {
     #[must_use]
     pub fn secrets_path(&self) -> PathBuf {
         self.root.join(SECRETS)
+    }
+
+    /// The cookies, if the crawl keeps any.
+    #[must_use]
+    pub fn cookies_path(&self) -> PathBuf {
+        self.root.join(COOKIES)
     }
 
     /// The secrets of the crawl that is here, or will be.

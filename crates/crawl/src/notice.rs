@@ -38,6 +38,22 @@ pub enum Notice {
         /// Where they are.
         to: PathBuf,
     },
+    /// Cookies were given.
+    Cookies {
+        /// Those that are sent.
+        taken: u64,
+        /// Those whose time is over.
+        expired: u64,
+        /// Where they are stored.
+        place: PathBuf,
+    },
+    /// Cookies that servers set are not kept.
+    CookiesLost {
+        /// Too many of a site, or in all, or too long.
+        beyond_limits: u64,
+        /// Why the file lacks some.
+        failed: Option<String>,
+    },
     /// The browser that this file names is not used.
     BrowserNotUsed(PathBuf),
     /// What a rule has taken out of pages in a round.
@@ -183,6 +199,23 @@ impl fmt::Display for Notice {
                 to.display(),
                 from.display()
             ),
+            Notice::Cookies { taken, expired, place } => {
+                write!(
+                    f,
+                    "--cookies: {} sent, each to its site only, and stored only in {}",
+                    counted(*taken, "cookie"),
+                    place.display()
+                )?;
+                if *expired > 0 { write!(f, "; {expired} more have expired") } else { Ok(()) }
+            }
+            Notice::CookiesLost { beyond_limits, failed } => {
+                let beyond = (*beyond_limits > 0).then(|| {
+                    format!("{} not kept: too many of a domain, or too long", counted(*beyond_limits, "cookie"))
+                });
+                let failed =
+                    failed.as_ref().map(|why| format!("some are not stored, so a later run lacks them: {why}"));
+                write!(f, "cookies: {}", beyond.into_iter().chain(failed).collect::<Vec<_>>().join("; "))
+            }
             Notice::BrowserNotUsed(settings) => write!(
                 f,
                 "{}: the browser that is named there is not used, since the directory may be somebody else's: give it with --browser, or in \

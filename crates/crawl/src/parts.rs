@@ -51,7 +51,7 @@ pub fn open_archive(
     }
     let settings = plan.options.to_toml("")?;
     let in_force = settings.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let info = vec![
+    let mut info = vec![
         ("software".to_owned(), format!("argiope/{}", env!("CARGO_PKG_VERSION"))),
         ("format".to_owned(), "WARC File Format 1.1".to_owned()),
         (
@@ -62,6 +62,10 @@ pub fn open_archive(
         ("http-header-user-agent".to_owned(), plan.options.user_agent.clone().unwrap_or_default()),
         ("argiope-settings".to_owned(), in_force.collect::<Vec<_>>().join("; ")),
     ];
+    if plan.cookies.is_some() {
+        let redacted = "the values of Cookie in requests, and of Set-Cookie in responses".to_owned();
+        info.push(("argiope-redacted".to_owned(), redacted));
+    }
     let known = ArchiveInState::of(store, &plan.settings.limits)?;
     let archive = Archive::open(&dir.archive(), &known, info, plan.segment_bytes_max)?;
     notices.extend(set_aside(archive.set_aside(), dir.root(), &dir.archive()));

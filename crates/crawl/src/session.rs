@@ -10,10 +10,11 @@ use std::time::Duration;
 use against::Tally;
 use anyhow::{anyhow, bail};
 use archive::{Seal, Sealed, Serials};
+use cookies::Cookies;
 use dataset::Layout;
 use engine::clock::Clock;
 use engine::{End, Hook, Hooks, Ownership, Progress, Prospect, Recorder, Shell, Sink, Steered};
-use fetch::{Fetcher, Gate, Keyring};
+use fetch::{FetchConfig, Fetcher, Gate, Keyring};
 use model::Outcome;
 use settings::plan::Plan;
 use settings::usage;
@@ -31,7 +32,7 @@ use crate::steer::{self, Change, Steering};
 use crate::stream::{Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
 use crate::trouble::InTrouble;
-use crate::{CrawlDir, Notice, Scheduler, fill, fixed, keyring, parts};
+use crate::{CrawlDir, Notice, Scheduler, fill, fixed, jar, keyring, parts};
 
 /// The outcomes of a seed whose site could not be reached.
 const UNREACHED: [Outcome; 5] =
@@ -65,6 +66,7 @@ pub struct Session {
     /// Where rules write what they take out of pages.
     items: Option<Layout>,
     keyring: Keyring,
+    cookies: Option<Cookies>,
     clock: Clock,
     before: Totals,
     notices: Vec<Notice>,
@@ -187,18 +189,23 @@ impl Builder {
         let stream = stream.map_or_else(|| StreamTo::last_of(&dir.stream()), |stream| Ok(Some(stream)))?;
         plan.settings.details |= !hooks.is_empty() || stream.as_ref().is_some_and(|stream| !stream.fields.is_empty());
         let mut notices = Vec::new();
-        let (seeds, before) = match member {
+        let clock = Clock::start();
+        let (seeds, before, cookies) = match member {
             Some(_) => {
                 dir.write_options(&plan.options)?;
-                (Vec::new(), Totals::default())
+                (Vec::new(), Totals::default(), None)
             }
-            None => prepared(&dir, &plan, store.as_ref(), seeds, &mut notices)?,
+            None => {
+                // Before the settings, which say that it is there.
+                let cookies = jar::open(&dir, &plan, clock.date(), &mut notices)?;
+                let (seeds, before) = prepared(&dir, &plan, store.as_ref(), seeds, &mut notices)?;
+                (seeds, before, cookies)
+            }
         };
         let mut archive = parts::open_archive(&dir, &plan, store.as_ref(), &mut notices)?;
         let against = parts::open_against(&dir, &plan, &against, &mut notices)?;
         let looked_up = against.as_ref().map(against::Against::tally);
-        let clock = Clock::start();
-        let mut config = plan.fetch.clone();
+        let mut config = FetchConfig { cookies: cookies.clone(), ..plan.fetch.clone() };
         let mut shared = Shared::default();
         if let Some(Member { ownership, steered, sealing, gate, numbered_by, on_sealed }) = member {
             config.gate = gate;
@@ -280,6 +287,7 @@ impl Builder {
             stream,
             items,
             keyring,
+            cookies,
             clock,
             before,
             notices,
@@ -407,6 +415,7 @@ impl Session {
             }
             notices.extend(self.items.map_or_else(|| Ok(Vec::new()), |layout| fill::notices(&layout))?);
             notices.extend(keyring::redirects(&self.keyring, self.store.as_ref())?);
+            notices.extend(self.cookies.as_ref().and_then(jar::at_end));
             notices.extend(self.looked_up.as_deref().and_then(referred));
             let totals = self.store.totals()?;
             let is_held = totals.pending > 0 && holds_sites;

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use cookies::Cookies;
 use model::{Limits, MediaRange};
 
 use crate::{ConnectTo, DenyPrivate, Gate, Keyring, ProxyUrl, Resolve};
@@ -25,6 +26,9 @@ pub struct FetchConfig {
     pub headers: Vec<(String, String)>,
     /// Request fields that only some servers may learn.
     pub keyring: Keyring,
+    /// The cookies of the crawl, which answers change; `None` neither sends nor keeps any. With a jar, no recorded head has the value of a
+    /// cookie.
+    pub cookies: Option<Cookies>,
     /// A proxy for all requests. A task's address is not looked at then.
     pub proxy: Option<ProxyUrl>,
     /// Names answered by hand.
@@ -59,6 +63,7 @@ impl Default for FetchConfig {
             accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8".to_owned(),
             headers: Vec::new(),
             keyring: Keyring::default(),
+            cookies: None,
             proxy: None,
             resolve: Vec::new(),
             connect_to: Vec::new(),

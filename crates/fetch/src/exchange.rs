@@ -7,6 +7,7 @@ use bytes::Bytes;
 use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Purpose, Response, Timestamp};
 use stages::{Stage, wait};
 use tokio::time::{Instant, timeout_at};
+use weburl::CanonicalUrl;
 
 use crate::body::{Collected, Collector};
 use crate::budget::Budget;
@@ -19,7 +20,7 @@ use crate::pace::Pace;
 use crate::pool::Pool;
 use crate::request::{Ask, Requests};
 use crate::wanted::Wanted;
-use crate::{ConfigError, FetchConfig, head};
+use crate::{ConfigError, FetchConfig, head, set_cookies};
 
 /// The wall clock, from outside.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -92,6 +93,11 @@ impl Exchanger {
         self.gate.is_open()
     }
 
+    /// Whether a request for `url` that a page in a browser makes bears a secret.
+    pub(crate) fn bears_secret(&self, url: &CanonicalUrl, page: &CanonicalUrl) -> bool {
+        self.requests.bears_secret(url, page, (self.clock)())
+    }
+
     /// Asks and reads the whole answer. A connection kept from before may have died in the meantime: if it gives not a
     /// byte, the request is sent once more over a new one, as GET and HEAD may be (RFC 9110 §9.2.2).
     pub(crate) async fn exchange(&self, ask: &Ask<'_>) -> Result<Answered, Unanswerable> {
@@ -139,7 +145,7 @@ impl Exchanger {
     async fn ask(&self, ask: &Ask<'_>, target: &Target, connection: &mut Connection) -> Result<Answered, Unanswered> {
         let final_failure = |failure| Unanswered { failure, untouched: false };
         let (answer, started_at, sent) = {
-            let request = self.requests.build(ask, target.form(connection)).map_err(final_failure)?;
+            let request = self.requests.build(ask, target.form(connection), (self.clock)()).map_err(final_failure)?;
             // Its wait is not the server's: no limit on the answer runs yet.
             self.gate.pass().await;
             let (started_at, sent) = ((self.clock)(), Instant::now());
@@ -149,7 +155,7 @@ impl Exchanger {
             let detail = "answer is not HTTP: 101 Switching Protocols without being asked to";
             return Err(final_failure(failure(FailureKind::Protocol, detail)));
         }
-        let fields = head::parse_fields(&answer.head);
+        let (answer, fields) = self.without_cookies(ask, answer);
         let unwanted = self.wanted.as_ref().and_then(|wanted| wanted.reason_against(ask.url, answer.status, &fields));
         let collected = match unwanted.filter(|_| ask.method == Method::Get) {
             Some(reason) => Collected::unwanted(reason),
@@ -165,6 +171,20 @@ impl Exchanger {
         };
         let response_time = sent.elapsed();
         Ok(answered(ask, target, started_at, response_time, (answer, fields), collected))
+    }
+
+    /// The fields of an answer. Cookies go to the jar, if there is one, and neither the head nor the fields have their values then.
+    fn without_cookies(&self, ask: &Ask<'_>, mut answer: ResponseHead) -> (ResponseHead, Headers) {
+        let fields = head::parse_fields(&answer.head);
+        if !self.requests.has_jar() || fields.get("set-cookie").is_none() {
+            return (answer, fields);
+        }
+        if let Some(jar) = self.requests.jar(ask.url, ask.page) {
+            jar.receive(ask.url, fields.all("set-cookie"), (self.clock)());
+        }
+        answer.head = set_cookies::without_values(&answer.head).into_owned();
+        let fields = head::parse_fields(&answer.head);
+        (answer, fields)
     }
 
     async fn head_in_time(

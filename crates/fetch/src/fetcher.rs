@@ -14,13 +14,12 @@ use weburl::{CanonicalRules, CanonicalUrl, Site};
 use crate::exchange::{Clock, Exchanger, Unanswerable};
 use crate::head_first::HeadFirst;
 use crate::request::Ask;
-use crate::{ConfigError, FetchConfig, Grants, Keyring};
+use crate::{ConfigError, FetchConfig, Grants};
 
 /// Fetches. It holds the idle connections, the DNS cache and the budget of memory, so a crawl has one of them, shared
 /// by all fetches at a time. It must be used within a tokio runtime.
 pub struct Fetcher {
     exchanger: Exchanger,
-    keyring: Keyring,
     head_first: HeadFirst,
     limits: Limits,
     robots_redirects_max: usize,
@@ -35,7 +34,6 @@ impl Fetcher {
     pub fn new(config: FetchConfig, clock: Arc<dyn Fn() -> Timestamp + Send + Sync>) -> Result<Self, ConfigError> {
         Ok(Fetcher {
             exchanger: Exchanger::new(&config, Arc::clone(&clock))?,
-            keyring: config.keyring.clone(),
             head_first: HeadFirst::new(&config.head_accepts, config.limits.body_bytes_max),
             limits: config.limits,
             robots_redirects_max: config.robots_redirects_max,
@@ -101,7 +99,7 @@ impl Fetcher {
     /// Whether a request for `url` that a page in a browser makes bears a secret.
     #[must_use]
     pub fn bears_secret(&self, url: &CanonicalUrl, page: &CanonicalUrl) -> bool {
-        self.keyring.fits(url, Some(page))
+        self.exchanger.bears_secret(url, page)
     }
 
     /// A turn to [`Fetcher::resolve`] a site: how long to wait before. Names of one registrable domain have a rate, since each asks its

@@ -39,6 +39,7 @@ mod replayed;
 mod request;
 mod room;
 mod route;
+mod set_cookies;
 mod tls;
 mod wanted;
 

@@ -3,11 +3,12 @@
 use std::net::IpAddr;
 
 use bytes::Bytes;
+use cookies::Cookies;
 use http::header::{self, HeaderMap, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 use http::{Method, Request};
 use http_body_util::Empty;
-use model::{Failure, FailureKind, Purpose, Validators};
+use model::{Failure, FailureKind, Purpose, Timestamp, Validators};
 use weburl::CanonicalUrl;
 
 use crate::failure::failure;
@@ -36,6 +37,7 @@ pub(crate) struct Requests {
     /// Of all of them.
     fields: HeaderMap,
     keyring: Keyring,
+    cookies: Option<Cookies>,
     proxy_authorization: Option<HeaderValue>,
 }
 
@@ -60,11 +62,12 @@ impl Requests {
             set(&mut fields, name, value)?;
         }
         let proxy_authorization = config.proxy.as_ref().and_then(|proxy| proxy.authorization.clone());
-        Ok(Requests { fields, keyring: config.keyring.clone(), proxy_authorization })
+        let (keyring, cookies) = (config.keyring.clone(), config.cookies.clone());
+        Ok(Requests { fields, keyring, cookies, proxy_authorization })
     }
 
-    /// The request of a task.
-    pub(crate) fn build(&self, ask: &Ask<'_>, form: Form) -> Result<HeadOnly, Failure> {
+    /// The request of a task, sent at `now`.
+    pub(crate) fn build(&self, ask: &Ask<'_>, form: Form, now: Timestamp) -> Result<HeadOnly, Failure> {
         let url: &CanonicalUrl = ask.url;
         let cannot = |what: &str| failure(FailureKind::Protocol, format!("{what} of the URL cannot be sent over HTTP"));
         let site = url.site();
@@ -88,6 +91,7 @@ impl Requests {
         }
         fields.extend(self.fields.clone());
         self.keyring.add_fields(url, ask.page, fields);
+        self.add_cookies(ask, fields, now);
         if let Some(model::Validators { etag, last_modified }) = ask.validators {
             let conditions = [(header::IF_NONE_MATCH, etag), (header::IF_MODIFIED_SINCE, last_modified)];
             for (name, validator) in conditions {
@@ -103,6 +107,38 @@ impl Requests {
         }
         Ok(request)
     }
+
+    /// The jar whose cookies a request for `url` bears, and which takes those of its answer. A page in a browser has none on other sites.
+    pub(crate) fn jar(&self, url: &CanonicalUrl, page: Option<&CanonicalUrl>) -> Option<&Cookies> {
+        self.cookies.as_ref().filter(|_| page.is_none_or(|page| is_same_site(page, url)))
+    }
+
+    /// Whether a request for `url` that a page makes bears a secret.
+    pub(crate) fn bears_secret(&self, url: &CanonicalUrl, page: &CanonicalUrl, now: Timestamp) -> bool {
+        let has_cookies = |jar: &Cookies| jar.field(url, now).is_some();
+        self.keyring.fits(url, Some(page)) || self.jar(url, Some(page)).is_some_and(has_cookies)
+    }
+
+    /// Whether there is a jar at all.
+    pub(crate) fn has_jar(&self) -> bool {
+        self.cookies.is_some()
+    }
+
+    /// Adds the cookies of the jar to those that the user gives for these URLs.
+    fn add_cookies(&self, ask: &Ask<'_>, fields: &mut HeaderMap, now: Timestamp) {
+        let Some(cookies) = self.jar(ask.url, ask.page).and_then(|jar| jar.field(ask.url, now)) else { return };
+        let given = fields.get(header::COOKIE).map(|given| [given.as_bytes(), b"; "].concat()).unwrap_or_default();
+        // What the server gave it gets back, unless no field may have it.
+        if let Ok(mut value) = HeaderValue::from_bytes(&[&given[..], cookies.as_bytes()].concat()) {
+            value.set_sensitive(true);
+            fields.insert(header::COOKIE, value);
+        }
+    }
+}
+
+/// Whether two URLs are of one site in the sense of cookies: scheme and registrable domain (RFC 6265bis §5.2).
+fn is_same_site(one: &CanonicalUrl, other: &CanonicalUrl) -> bool {
+    one.domain() == other.domain() && one.site().is_https() == other.site().is_https()
 }
 
 fn set(fields: &mut HeaderMap, name: &str, value: &str) -> Result<(), ConfigError> {

@@ -199,6 +199,13 @@ pub struct Options {
     #[command(flatten)]
     #[serde(skip_serializing_if = "HeadersFor::is_empty")]
     pub header_for: HeadersFor,
+    /// Send the cookies of this file to their sites: cookies.txt, or JSON of a browser extension or of Playwright. Only its owner may read it
+    #[arg(long, value_name = "FILE", help_heading = "Fetching")]
+    #[serde(skip_serializing)]
+    pub cookies: Vec<PathBuf>,
+    /// Keep the cookies that servers set, and send them back; they are stored only in DIR/cookies.jsonl [default: if --cookies is given]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
+    pub cookie_jar: Option<bool>,
     /// Send HEAD first, and GET only for content that the crawl keeps
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
     pub head_first: Option<bool>,
@@ -423,9 +430,10 @@ impl Options {
             table.insert("sitemaps".to_owned(), toml::Value::Boolean(false));
         }
         let mut options: Options = table.try_into()?;
-        // As a table they are without their secrets, and not what the user said; a program is no part of it.
+        // As a table they are without their secrets, and not what the user said; a program and files of cookies are no part of it.
         options.store = self.store.clone().or_else(|| below.store.clone());
         options.browser = self.browser.clone().or_else(|| below.browser.clone());
+        options.cookies = if self.cookies.is_empty() { &below.cookies } else { &self.cookies }.clone();
         options.proxy = self.proxy.clone().or_else(|| below.proxy.clone());
         options.header = if self.header.is_empty() { &below.header } else { &self.header }.clone();
         options.header_for = if self.header_for.is_empty() { &below.header_for } else { &self.header_for }.clone();
@@ -445,6 +453,7 @@ impl Options {
         Ok(Options {
             store: self.store.clone().filter(|_| is_kept("store")),
             browser: self.browser.clone().filter(|_| is_kept("browser")),
+            cookies: if is_kept("cookies") { self.cookies.clone() } else { Vec::new() },
             proxy: self.proxy.clone().filter(|_| is_kept("proxy")),
             header: if is_kept("header") { self.header.clone() } else { Headers::default() },
             header_for: if is_kept("header-for") { self.header_for.clone() } else { HeadersFor::default() },
@@ -468,8 +477,12 @@ impl Options {
 /// # Errors
 /// It cannot be read, or is longer.
 pub fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    read_file(&std::fs::File::open(path)?)
+}
+
+fn read_file(file: &std::fs::File) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > FILE_BYTES_MAX {
         true => Err(std::io::Error::other(format!("is longer than {FILE_BYTES_MAX} bytes"))),
         false => Ok(bytes),
@@ -482,6 +495,14 @@ pub fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
 /// As [`read_bytes`]; or it is no text.
 pub fn read_text(path: &Path) -> std::io::Result<String> {
     String::from_utf8(read_bytes(path)?).map_err(std::io::Error::other)
+}
+
+/// The same of a secret.
+///
+/// # Errors
+/// As [`read_text`]; or others can read it.
+pub fn read_secret(path: &Path) -> std::io::Result<String> {
+    String::from_utf8(read_file(&fresh::open_secret(path)?)?).map_err(std::io::Error::other)
 }
 
 #[cfg(test)]

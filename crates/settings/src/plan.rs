@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cookies::Cookie;
 use engine::{Keep, RenderMode, Settings};
 use fetch::{FetchConfig, Keyring};
 use frontier::{Filter, Politeness, SiteRules};
@@ -20,7 +21,7 @@ use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind, Site, User
 
 use self::fetching::fetch_config;
 pub(crate) use self::settled::Settled;
-use crate::options::{Options, read_text};
+use crate::options::{Options, read_secret, read_text};
 use crate::site_name::SiteDelay;
 use crate::units::{Bytes, Span};
 use crate::usage;
@@ -39,6 +40,8 @@ pub struct Plan {
     pub sandbox: bool,
     /// User names and passwords of the seeds that were read ([`Plan::take_seeds`]).
     pub credentials: BTreeMap<Site, UserInfo>,
+    /// Cookies to begin with, if the crawl has a jar.
+    pub cookies: Option<Vec<Cookie>>,
     /// Keep a WARC archive.
     pub archive: bool,
     /// Write the dataset.
@@ -57,6 +60,17 @@ fn rules_of(options: &Options, writes_dataset: bool) -> anyhow::Result<Arc<RuleS
     }
     let rules = RuleSet::of(&given.0).map_err(|error| usage(error.to_string()))?;
     Ok(Arc::new(rules))
+}
+
+/// The cookies of the files that are given.
+fn given_cookies(options: &Options) -> anyhow::Result<Vec<Cookie>> {
+    let mut all = Vec::new();
+    for path in &options.cookies {
+        let unusable = |error: &dyn std::fmt::Display| usage(format!("--cookies {}: {error}", path.display()));
+        let text = read_secret(path).map_err(|error| unusable(&error))?;
+        all.extend(cookies::from_text(&text).map_err(|error| unusable(&error))?);
+    }
+    Ok(all)
 }
 
 impl Plan {
@@ -145,7 +159,19 @@ impl Plan {
         fetch.media_wanted = settings.keep.as_ref().map(Keep::declared_as);
         let credentials = BTreeMap::new();
         let sandbox = switches.sandbox;
-        Ok(Plan { sandbox, archive, dataset, segment_bytes_max, settings, fetch, rendering, options, credentials })
+        let cookies = switches.cookie_jar.then(|| given_cookies(&options)).transpose()?;
+        Ok(Plan {
+            sandbox,
+            archive,
+            dataset,
+            segment_bytes_max,
+            settings,
+            fetch,
+            rendering,
+            options,
+            credentials,
+            cookies,
+        })
     }
 
     /// Parses seeds. A seed without a scheme gets http, as in a browser. User names and passwords in them are ignored.
@@ -413,6 +439,7 @@ mod tests {
             "# info-url =",
             "# header =",
             "# header-for =",
+            "# cookies =",
             "# browser =",
             "# proxy =",
             "# resolve =",

@@ -17,13 +17,14 @@ impl Options {
         toml::from_str(text).map_err(|error| usage(one_line(&error, text)))
     }
 
-    /// The options in a text from another person: without a browser, which is a program to run. Also tells whether the text
-    /// names one.
+    /// The options in a text from another person: without files of cookies, which would be those of this user, and without a browser, which is
+    /// a program to run. Also tells whether the text names one.
     ///
     /// # Errors
     /// As [`Options::parse`].
     pub fn of_others(text: &str) -> anyhow::Result<(Self, bool)> {
         let mut options = Options::parse(text)?;
+        options.cookies.clear();
         let browser = options.browser.take();
         Ok((options, browser.is_some()))
     }

@@ -10,9 +10,31 @@ pub fn registrable_domain(host: &str) -> &str {
     psl::domain_str(host).unwrap_or(host)
 }
 
+/// Whether everybody may register names below a host, by the Public Suffix List: `com`, `co.uk`, `github.io`. A single label is one, too.
+#[must_use]
+pub fn is_public_suffix(host: &str) -> bool {
+    !host.starts_with('[') && host.parse::<std::net::Ipv4Addr>().is_err() && psl::domain_str(host).is_none()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::registrable_domain;
+    use super::{is_public_suffix, registrable_domain};
+
+    #[test]
+    fn suffixes_by_the_public_suffix_list() {
+        for (host, expect) in [
+            ("com", true),
+            ("co.uk", true),
+            ("github.io", true),
+            ("localhost", true),
+            ("example.com", false),
+            ("gov.si", false),
+            ("127.0.0.1", false),
+            ("[::1]", false),
+        ] {
+            assert_eq!(is_public_suffix(host), expect, "{host}");
+        }
+    }
 
     #[test]
     fn domains_by_the_public_suffix_list() {

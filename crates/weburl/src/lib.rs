@@ -29,7 +29,7 @@ mod url_pattern;
 mod user_info;
 
 pub use canonical::{CanonicalRules, CanonicalUrl, QueryEncoder, Rejected, URL_BYTES_MAX};
-pub use domain::registrable_domain;
+pub use domain::{is_public_suffix, registrable_domain};
 pub use key::{SiteKey, UrlKey};
 pub use pattern::{Pattern, PatternError};
 pub use query::is_session_id;

@@ -54,7 +54,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("database", &["fresh"]),
     ("store-postgres", &["coordination", "database", "model", "stages", "store", "weburl"]),
     ("api", &[]),
-    ("fetch", &["model", "stages", "weburl"]),
+    ("cookies", &["fresh", "model", "weburl"]),
+    ("fetch", &["cookies", "model", "stages", "weburl"]),
     ("render", &["fresh", "model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),
     ("archive", &["fresh", "model", "store", "warc", "weburl"]),
@@ -113,6 +114,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "settings",
         &[
+            "cookies",
             "database",
             "engine",
             "fetch",
@@ -132,6 +134,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "against",
             "archive",
+            "cookies",
             "dataset",
             "engine",
             "extract",

@@ -14,6 +14,7 @@ mod addresses;
 mod depth;
 mod honest;
 mod hostile;
+mod logins;
 mod memory;
 mod patience;
 mod politeness;

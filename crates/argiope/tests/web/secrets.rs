@@ -127,14 +127,14 @@ fn files_of(dir: &Path, contents: &mut BTreeMap<String, Vec<u8>>) {
 }
 
 /// The files below a directory that have a text.
-fn holding(dir: &Path, text: &str) -> Vec<String> {
+pub fn holding(dir: &Path, text: &str) -> Vec<String> {
     let mut contents = BTreeMap::new();
     files_of(dir, &mut contents);
     let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
     contents.into_iter().filter(|(_, bytes)| holds(bytes)).map(|(path, _)| path).collect()
 }
 
-fn argiope(arguments: &[&str]) -> String {
+pub fn argiope(arguments: &[&str]) -> String {
     let ran = Command::new(env!("CARGO_BIN_EXE_argiope")).args(arguments).output().expect("the binary starts");
     let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{arguments:?}: {said}");

@@ -154,6 +154,9 @@ pub fn place(mut given: Options) -> anyhow::Result<(StoreAddress, Schema, Option
     if given.browser.take().is_some() {
         console::say!("--browser: not used by a server, each worker has its own: give it to `argiope worker`");
     }
+    if !given.cookies.is_empty() || given.cookie_jar == Some(true) {
+        return Err(usage("--cookies and --cookie-jar are for a crawl by one process: workers share no jar"));
+    }
     // Workers have no such file.
     if let Some(path) = given.exclude_file.take() {
         given.exclude.extend(excluded_in(&path)?);

@@ -16,6 +16,9 @@ use crate::usage;
 /// There is such an option. The message names it, and what it contradicts.
 pub(super) fn refuse(options: &Options, politeness: &Politeness) -> anyhow::Result<()> {
     info_url(options)?;
+    if !options.cookies.is_empty() && options.cookie_jar == Some(false) {
+        return Err(usage("--cookies needs the jar that --cookie-jar=false leaves out: give one of them"));
+    }
     let (backoff, longest) = (politeness.backoff, politeness.backoff_max);
     if backoff > longest {
         let [backoff, longest] = [backoff, longest].map(Span);

@@ -50,6 +50,7 @@ pub(super) struct Switches {
     pub(super) changes_in_text: bool,
     pub(super) robots_once: bool,
     pub(super) head_first: bool,
+    pub(super) cookie_jar: bool,
     pub(super) documents: bool,
     pub(super) images: bool,
     pub(super) no_archive: bool,
@@ -69,6 +70,9 @@ impl Settled {
         if options.store.is_some() {
             options.store_schema.get_or_insert_with(|| Schema::default().to_string());
         }
+        if !options.cookies.is_empty() {
+            options.cookie_jar.get_or_insert(true);
+        }
         let mut switches = Switches::default();
         settle! { options, switches:
             sandbox = sandbox,
@@ -77,6 +81,7 @@ impl Settled {
             changes_in_text = changes_in_text,
             robots_once = robots_once,
             head_first = head_first,
+            cookie_jar = cookie_jar,
             documents = documents,
             images = images,
             no_archive = no_archive,

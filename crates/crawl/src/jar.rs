@@ -1,0 +1,44 @@
+//! The cookies of a crawl in its directory.
+
+use anyhow::{Context, bail};
+use cookies::{Cookies, Tally};
+use model::Timestamp;
+use settings::plan::Plan;
+use settings::usage;
+
+use crate::{CrawlDir, Notice};
+
+/// The jar of a crawl, if it has one: what it kept so far, and over it what is given now.
+///
+/// # Errors
+/// Its file is gone or cannot be used, or what is given cannot be a cookie.
+pub fn open(dir: &CrawlDir, plan: &Plan, now: Timestamp, notices: &mut Vec<Notice>) -> anyhow::Result<Option<Cookies>> {
+    let Some(given) = &plan.cookies else { return Ok(None) };
+    let path = dir.cookies_path();
+    let had_jar = dir.holds_crawl() && dir.options()?.cookie_jar == Some(true);
+    if had_jar && given.is_empty() && !path.exists() {
+        bail!(usage(format!(
+            "{}: the cookies of this crawl are gone: give others with --cookies FILE, or go on without any by --cookie-jar=false",
+            path.display()
+        )));
+    }
+    let jar = Cookies::default();
+    jar.keep_at(&path, now).with_context(|| path.display().to_string())?;
+    let mut expired = 0;
+    for cookie in given {
+        expired += u64::from(cookie.has_expired(now));
+        let unusable = |error| usage(format!("--cookies: the cookie `{}` of {} {error}", cookie.name, cookie.domain));
+        jar.put(cookie.clone(), now).map_err(unusable)?;
+    }
+    if !given.is_empty() {
+        notices.push(Notice::Cookies { taken: given.len() as u64 - expired, expired, place: path });
+    }
+    Ok(Some(jar))
+}
+
+/// What is to be said of the jar at the end of a run.
+#[must_use]
+pub fn at_end(jar: &Cookies) -> Option<Notice> {
+    let (Tally { beyond_limits, .. }, failed) = (jar.tally(), jar.failed());
+    (beyond_limits > 0 || failed.is_some()).then_some(Notice::CookiesLost { beyond_limits, failed })
+}
