@@ -1,3 +1,5 @@
+//! Which cookies are kept, which go with which request, and what the limits cut.
+
 use proptest::prelude::*;
 
 use super::*;
