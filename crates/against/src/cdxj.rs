@@ -33,6 +33,8 @@ struct Fields {
     digest: String,
     offset: Number,
     filename: String,
+    /// Of an answer to a request that was not GET.
+    method: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -55,13 +57,14 @@ impl Number {
 }
 
 impl Line {
-    /// Reads a line; `None` for one that tells of no HTTP response with a payload and a SHA-1 digest.
+    /// Reads a line; `None` for one that tells of no HTTP response to GET with a payload and a SHA-1 digest.
     fn parse(text: &str) -> Option<Self> {
         let (_surt, rest) = text.split_once(' ')?;
         let (timestamp14, json) = rest.split_once(' ')?;
         let is_time = timestamp14.len() == 14 && timestamp14.bytes().all(|byte| byte.is_ascii_digit());
         let fields: Fields = serde_json::from_str(json).ok()?;
-        let is_response = fields.mime != REVISIT && fields.status.get().is_some();
+        let is_get = fields.method.as_deref().is_none_or(|method| method == "GET");
+        let is_response = is_get && fields.mime != REVISIT && fields.status.get().is_some();
         if !is_time || !is_response {
             return None;
         }

@@ -1,6 +1,6 @@
 //! Answers whose payload an archive holds already, and the ids by which records refer to each other.
 
-use model::{Method, Timestamp, Visit};
+use model::{Exchange, Method, Timestamp, Visit};
 use warc::RecordId;
 use weburl::CanonicalUrl;
 
@@ -91,8 +91,17 @@ pub(crate) fn record_id(kind: &str, about: &str, at: Timestamp) -> RecordId {
     RecordId::new(id)
 }
 
-pub(crate) fn response_id(method: Method, url: &CanonicalUrl, at: Timestamp) -> RecordId {
-    record_id(if method == Method::Head { "response to HEAD" } else { "response" }, url.as_str(), at)
+pub(crate) fn response_id(exchange: &Exchange) -> RecordId {
+    let (url, at) = (exchange.url.as_str(), exchange.started_at);
+    match exchange.method {
+        Method::Get => record_id("response", url, at),
+        Method::Head => record_id("response to HEAD", url, at),
+        // A page may send several of them at once.
+        method @ (Method::Post | Method::Options) => {
+            let body = blake3::hash(&exchange.request_body);
+            record_id(&format!("response to {}", method.as_str()), &format!("{url} {body}"), at)
+        }
+    }
 }
 
 /// A date without zeros at its end: tools write seconds, milliseconds or microseconds.

@@ -237,7 +237,7 @@ impl Archive {
         earlier: Option<&Earlier>,
     ) -> Result<ArchiveLocation, ArchiveError> {
         let at = exchange.started_at.as_millis();
-        let response_id = response_id(exchange.method, &exchange.url, exchange.started_at);
+        let response_id = response_id(exchange);
         let request_id = record_id("request for", &response_id.to_string(), exchange.started_at);
         let mut current = self.writable(exchange.started_at)?;
         let path = self.dir.join(&current.segment.name);
@@ -283,7 +283,7 @@ impl Archive {
                 Truncation::Unwanted => warc::Truncated::Unspecified,
             });
         }
-        let request = Record::request(request_id, at, url, &exchange.request_head, &[])
+        let request = Record::request(request_id, at, url, &exchange.request_head, &exchange.request_body)
             .warcinfo_id(current.warcinfo)
             .concurrent_to(response_id);
         // Where nothing has changed the request says no more than that it was asked.
@@ -294,7 +294,7 @@ impl Archive {
         let serial = current.segment.serial;
         self.current = Some(current);
         let place = written?;
-        debug_assert!(exchange.method == Method::Get || exchange.payload.is_empty());
+        debug_assert!(exchange.method != Method::Head || exchange.payload.is_empty());
         Ok(ArchiveLocation { segment: serial, offset: place.offset, length: place.length })
     }
 
@@ -305,7 +305,7 @@ impl Archive {
     /// # Errors
     /// The segment cannot be written; earlier records stay complete.
     pub fn append_rendering(&mut self, shown: &Exchange, rendering: &Rendering) -> Result<(), ArchiveError> {
-        let of = response_id(shown.method, &shown.url, shown.started_at);
+        let of = response_id(shown);
         let (url, at) = (shown.url.as_str(), rendering.at.as_millis());
         let mut fields = vec![
             (RENDERING, rendering.evidence.clone()),
@@ -346,7 +346,7 @@ impl Archive {
     /// The segment cannot be written; earlier records stay complete.
     pub fn append_extra(&mut self, answered: &Exchange, extra: &str) -> Result<(), ArchiveError> {
         let (url, at) = (answered.url.as_str(), answered.started_at);
-        let of = response_id(answered.method, &answered.url, at);
+        let of = response_id(answered);
         let id = record_id("extra of", &of.to_string(), at);
         let record = Record::metadata(id, at.as_millis(), url, EXTRA_TYPE, extra.as_bytes());
         self.append_record(at, record.refers_to(of))

@@ -6,7 +6,6 @@ mod pace;
 mod resources;
 
 use std::net::IpAddr;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,8 +16,9 @@ use render::{Page, Renderer, Source};
 use stages::{Stage, wait};
 
 use crate::clock::Clock;
-use crate::content::{Content, Finding};
+use crate::content::{Content, Finding, missing_page};
 use crate::{RenderMode, Settings};
+pub(crate) use evidence::TEXT_CHARS_MIN;
 use evidence::{Evidence, Samples};
 use resources::{PageResources, Resources};
 
@@ -66,8 +66,20 @@ impl Browsing {
         if purpose == Purpose::Robots {
             self.resources.learn(outcome);
         }
-        let Finding::Page(page) = &content.finding else { return None };
+        let (missing, page);
+        let is_missing = matches!(content.finding, Finding::Nothing) && purpose == Purpose::Page;
+        match &content.finding {
+            Finding::Page(found) => page = found,
+            _ if is_missing => {
+                missing = missing_page(outcome, self.resources.settings())?;
+                page = &missing;
+            }
+            _ => return None,
+        }
         let before = page.shown?;
+        if is_missing && !Evidence::of(page.scripting, before).is_some_and(Evidence::is_application) {
+            return None;
+        }
         let evidence = match self.mode {
             RenderMode::Always => Evidence::Asked,
             RenderMode::Auto => Evidence::of(page.scripting, before)
@@ -91,6 +103,7 @@ impl Browsing {
         let rendered = wait(Stage::Render, showing_it).await;
         // The visit lasts as long as the page asks for things: the delay is counted from their end.
         outcome.finished_at = self.clock.now();
+        let refused = rendered.as_ref().map(|rendered| rendered.refused.clone()).unwrap_or_default();
         let document = rendered.map_err(|failure| failure.to_string()).map(|rendered| RenderedDocument {
             html: Bytes::from(rendered.html),
             outlinks: rendered.found.into_iter().map(|found| found.url).collect(),
@@ -103,7 +116,7 @@ impl Browsing {
             before: showing.before,
             document,
             resources: std::mem::take(&mut *locked(&got.exchanges)),
-            beyond_rate: got.beyond_rate.load(Ordering::Relaxed),
+            refused,
         }));
     }
 

@@ -111,6 +111,9 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
         (301..=303 | 307 | 308, _) => Finding::Redirect(redirect_target(&outcome.url, response, settings)),
         (200..=299, Purpose::Sitemap) => look_into_sitemap(&outcome.url, response, settings, &mut content),
         (200..=299, Purpose::Page) => look_into_document(outcome, response, settings, &mut content),
+        (404, Purpose::Page) if rendered(outcome).is_some() => {
+            look_into_document(outcome, response, settings, &mut content)
+        }
         _ => Finding::Nothing,
     };
     if settings.details && purpose == Purpose::Page && content.details.is_none() {
@@ -122,6 +125,19 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
         details.rendered = Some(RenderedDetails { evidence: rendering.evidence.clone(), gained: content.gained });
     }
     content
+}
+
+/// The page of a 404, as far as it decides whether to render it: where a server has no file for a route of an application, it
+/// answers with a page that runs the application.
+pub(crate) fn missing_page(outcome: &FetchOutcome, settings: &Settings) -> Option<Page> {
+    let Fetched::Response(response) = &outcome.fetched else { return None };
+    if response.status != 404 || response.body.is_empty() {
+        return None;
+    }
+    match look_into_document(outcome, response, settings, &mut Content::default()) {
+        Finding::Page(page) => Some(page),
+        _ => None,
+    }
 }
 
 /// Reads what the dataset keeps beyond links and visible text: a page's main text, what it says for machines, and what rules take out of it.
@@ -261,10 +277,6 @@ fn look_into_document(
         let images = images && settings.images;
         html.truncated = Truncated { links, link_repeats, title, href, images, ..Truncated::default() };
     }
-    let shown = (settings.render.is_some() || rendered.is_some()).then(|| shown_of(&html));
-    if let (Some(rendering), Some(_)) = (&outcome.rendering, rendered) {
-        content.gained = shown.map(|shown| shown.beyond(rendering.before));
-    }
     let header = robots_tag::x_robots_tag(response.headers.all("x-robots-tag"), &settings.product_token);
     let mut resolver = Resolver::new(base_of(&outcome.url, &html, settings), &html, settings);
     let (links, links_count, images, canonical) = time(Stage::Canonicalise, || {
@@ -280,6 +292,11 @@ fn look_into_document(
     html.truncated.href |= resolver.has_too_long;
     content.limits = cut::limits_of(html.truncated);
     let targets: Arc<[CanonicalUrl]> = resolver.urls.into();
+    let is_shown = settings.render.is_some() || rendered.is_some();
+    let shown = is_shown.then(|| shown_of(&html, &links, &targets, &outcome.url));
+    if let (Some(rendering), Some(_)) = (&outcome.rendering, rendered) {
+        content.gained = shown.map(|shown| shown.beyond(rendering.before));
+    }
     let embedded: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
     let page = Page {
         title: html.title.clone(),
@@ -333,10 +350,12 @@ fn leads_somewhere(kind: LinkKind) -> bool {
     }
 }
 
-/// How much a page shows.
-fn shown_of(html: &HtmlPage) -> Shown {
-    let is_followed = |link: &&Link| matches!(link.kind, LinkKind::Anchor | LinkKind::Area | LinkKind::Onclick);
-    Shown { links: html.links.iter().filter(is_followed).count() as u64, text_chars: html.text.chars().count() as u64 }
+/// How much a page shows. `links` are the places of its links in `targets`.
+fn shown_of(html: &HtmlPage, links: &[Option<usize>], targets: &[CanonicalUrl], own: &CanonicalUrl) -> Shown {
+    let is_followed = |link: &Link| matches!(link.kind, LinkKind::Anchor | LinkKind::Area | LinkKind::Onclick);
+    let followed = html.links.iter().zip(links).filter(|(link, _)| is_followed(link)).filter_map(|(_, place)| *place);
+    let distinct: BTreeSet<usize> = followed.filter(|place| targets[*place] != *own).collect();
+    Shown { links: distinct.len() as u64, text_chars: html.text.chars().count() as u64 }
 }
 
 /// The content of a rendered page, with the URLs that its scripts lead to.

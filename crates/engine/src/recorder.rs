@@ -377,6 +377,7 @@ mod tests {
             address: None,
             started_at: BEGUN,
             request_head: b"GET / HTTP/1.1\r\n\r\n".as_slice().into(),
+            request_body: Default::default(),
             response_head: b"HTTP/1.1 200 OK\r\n\r\n".as_slice().into(),
             payload: b"page".as_slice().into(),
             truncated: None,

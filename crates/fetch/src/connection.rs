@@ -5,7 +5,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::http1::Http1;
 use crate::http2::Http2;
-use crate::message::{Broken, HeadOnly, ResponseHead, Unanswered};
+use crate::message::{Broken, Request, ResponseHead, Unanswered};
 use crate::pieces::Pieces;
 
 /// An open connection. Dropping it closes it.
@@ -44,7 +44,7 @@ impl Connection {
     }
 
     /// Sends `request`; returns when the whole head of the answer is there.
-    pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<ResponseHead, Unanswered> {
+    pub(crate) async fn send(&mut self, request: &Request<'_>) -> Result<ResponseHead, Unanswered> {
         match self {
             Connection::Http1(connection) => connection.send(request).await,
             // Boxed, so that a fetch over HTTP/1.1, of which there are many at once, is not larger for it.

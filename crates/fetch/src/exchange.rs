@@ -15,7 +15,7 @@ use crate::connect::{Connector, Target};
 use crate::connection::Connection;
 use crate::failure::failure;
 use crate::gate::Gate;
-use crate::message::{HeadOnly, ResponseHead, Unanswered};
+use crate::message::{Request, ResponseHead, Unanswered};
 use crate::pace::Pace;
 use crate::pool::Pool;
 use crate::request::{Ask, Requests};
@@ -99,10 +99,10 @@ impl Exchanger {
     }
 
     /// Asks and reads the whole answer. A connection kept from before may have died in the meantime: if it gives not a
-    /// byte, the request is sent once more over a new one, as GET and HEAD may be (RFC 9110 §9.2.2).
+    /// byte, the request is sent once more over a new one, as all but POST may be (RFC 9110 §9.2.2).
     pub(crate) async fn exchange(&self, ask: &Ask<'_>) -> Result<Answered, Unanswerable> {
         let target = self.connector.target(&ask.url.site(), ask.address).await?;
-        let mut connection = self.pool.take(&target.key);
+        let mut connection = if ask.method == Method::Post { None } else { self.pool.take(&target.key) };
         if let Some(kept) = &mut connection {
             match self.ask(ask, &target, kept).await {
                 Err(unanswered) if unanswered.untouched && unanswered.failure.kind != FailureKind::Timeout => {
@@ -149,7 +149,7 @@ impl Exchanger {
             // Its wait is not the server's: no limit on the answer runs yet.
             self.gate.pass().await;
             let (started_at, sent) = ((self.clock)(), Instant::now());
-            (self.head_in_time(connection, &request, sent).await?, started_at, sent)
+            (self.head_in_time(ask, connection, &request, sent).await?, started_at, sent)
         };
         if answer.status == 101 {
             let detail = "answer is not HTTP: 101 Switching Protocols without being asked to";
@@ -157,7 +157,7 @@ impl Exchanger {
         }
         let (answer, fields) = self.without_cookies(ask, answer);
         let unwanted = self.wanted.as_ref().and_then(|wanted| wanted.reason_against(ask.url, answer.status, &fields));
-        let collected = match unwanted.filter(|_| ask.method == Method::Get) {
+        let collected = match unwanted.filter(|_| ask.method != Method::Head) {
             Some(reason) => Collected::unwanted(reason),
             None => {
                 let budget = match (ask.page, ask.purpose) {
@@ -166,7 +166,7 @@ impl Exchanger {
                     (None, Purpose::Robots) => &self.robots_budget,
                     (None, Purpose::Page | Purpose::Sitemap) => &self.budget,
                 };
-                self.body(&fields, connection, (ask.body_bytes_max, budget), sent).await
+                self.body(ask, &fields, connection, budget, sent).await
             }
         };
         let response_time = sent.elapsed();
@@ -179,42 +179,48 @@ impl Exchanger {
         if !self.requests.has_jar() || fields.get("set-cookie").is_none() {
             return (answer, fields);
         }
-        if let Some(jar) = self.requests.jar(ask.url, ask.page) {
+        if let Some(jar) = self.requests.jar(ask.url, ask.page_url()) {
             jar.receive(ask.url, fields.all("set-cookie"), (self.clock)());
         }
         answer.head = set_cookies::without_values(&answer.head).into_owned();
-        let fields = head::parse_fields(&answer.head);
+        // A page's scripts may need them, and nothing of the fields is recorded.
+        let fields = if ask.page.is_some() { fields } else { head::parse_fields(&answer.head) };
         (answer, fields)
     }
 
     async fn head_in_time(
         &self,
+        ask: &Ask<'_>,
         connection: &mut Connection,
-        request: &HeadOnly,
+        request: &Request<'_>,
         sent: Instant,
     ) -> Result<ResponseHead, Unanswered> {
-        let (limit, name) = if self.limits.first_byte_timeout <= self.limits.total_timeout {
-            (self.limits.first_byte_timeout, "first_byte_timeout")
-        } else {
-            (self.limits.total_timeout, "total_timeout")
-        };
+        let (first_byte, total) = (self.limits.first_byte_timeout, self.total_timeout(ask));
+        let (limit, name) =
+            if first_byte <= total { (first_byte, "first_byte_timeout") } else { (total, "total_timeout") };
         timeout_at(sent + limit, wait(Stage::Answer, connection.send(request))).await.unwrap_or_else(|_| {
             let detail = format!("no whole head of an answer within {limit:?} ({name})");
             Err(Unanswered { failure: failure(FailureKind::Timeout, detail), untouched: false })
         })
     }
 
+    /// The limit for a whole answer. That to a page may be less.
+    fn total_timeout(&self, ask: &Ask<'_>) -> Duration {
+        ask.page.map_or(self.limits.total_timeout, |page| page.time_max.min(self.limits.total_timeout))
+    }
+
     async fn body(
         &self,
+        ask: &Ask<'_>,
         fields: &Headers,
         connection: &mut Connection,
-        (bytes_max, budget): (u64, &Arc<Budget>),
+        budget: &Arc<Budget>,
         sent: Instant,
     ) -> Collected {
-        let pace = Pace::new(&self.limits, sent, Instant::now());
+        let pace = Pace::new(&self.limits, self.total_timeout(ask), sent, Instant::now());
         let encodings = fields.all("content-encoding");
         let ratio_max = self.limits.decompression_ratio_max;
-        let mut collector = Collector::new(encodings, bytes_max, ratio_max, budget.share(), pace);
+        let mut collector = Collector::new(encodings, ask.body_bytes_max, ratio_max, budget.share(), pace);
         let end = collector.collect(connection).await;
         let mut collected = collector.finish(end);
         collected.notes.extend(foreign_coding(fields));
@@ -244,6 +250,7 @@ fn answered(
         address: target.address(),
         started_at,
         request_head: Bytes::from(answer.request_head),
+        request_body: ask.page.map_or_else(Bytes::new, |page| page.body.clone()),
         response_head: Bytes::from(answer.head),
         payload: collected.payload,
         truncated: collected.truncated,

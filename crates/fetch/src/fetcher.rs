@@ -14,7 +14,7 @@ use weburl::{CanonicalRules, CanonicalUrl, Site};
 use crate::exchange::{Clock, Exchanger, Unanswerable};
 use crate::head_first::HeadFirst;
 use crate::request::Ask;
-use crate::{ConfigError, FetchConfig, Grants};
+use crate::{ConfigError, FetchConfig, Grants, PageRequest};
 
 /// Fetches. It holds the idle connections, the DNS cache and the budget of memory, so a crawl has one of them, shared
 /// by all fetches at a time. It must be used within a tokio runtime.
@@ -52,9 +52,8 @@ impl Fetcher {
         self.fetch_for(task, None)
     }
 
-    /// The same for a page in a browser that asks for it: no request bears a secret that is not that page's as well
-    /// ([`crate::Keyring`]).
-    pub async fn fetch_for(&self, task: FetchTask, page: Option<&CanonicalUrl>) -> FetchOutcome {
+    /// The same for a page in a browser that asks for it. Its method and body are for [`Purpose::Page`] only.
+    pub async fn fetch_for(&self, task: FetchTask, page: Option<&PageRequest<'_>>) -> FetchOutcome {
         let started_at = (self.clock)();
         let (exchanges, response_time) = (Vec::new(), Duration::ZERO);
         let (url, purpose) = (task.url.clone(), task.purpose);
@@ -148,7 +147,7 @@ struct Course<'a> {
     fetcher: &'a Fetcher,
     url: CanonicalUrl,
     purpose: Purpose,
-    page: Option<&'a CanonicalUrl>,
+    page: Option<&'a PageRequest<'a>>,
     validators: Option<&'a Validators>,
     exchanges: Vec<Exchange>,
     response_time: Duration,
@@ -163,7 +162,10 @@ impl Course<'_> {
             Purpose::Page if task.head_first && task.validators.is_none() => {
                 Box::pin(self.head_then_get(task.address)).await
             }
-            Purpose::Page => self.ask(Method::Get, task.address, self.fetcher.limits.body_bytes_max).await,
+            Purpose::Page => {
+                let method = self.page.map_or(Method::Get, |page| page.method);
+                self.ask(method, task.address, self.fetcher.limits.body_bytes_max).await
+            }
             Purpose::Sitemap => self.ask(Method::Get, task.address, self.fetcher.limits.sitemap_bytes_max).await,
         }
     }

@@ -3,7 +3,7 @@
 use http::{HeaderMap, StatusCode};
 use model::Headers;
 
-use crate::message::HeadOnly;
+use crate::message::Request;
 
 /// Looks for the end of a head, the empty line, in bytes that come bit by bit. Lines may end in LF alone, and empty
 /// lines before the first are skipped (RFC 9112 §2.2).
@@ -59,7 +59,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// The head of a request over HTTP/1.1, as it is sent. The words of its names begin with capitals: some servers know no others.
-pub(crate) fn request(request: &HeadOnly) -> Vec<u8> {
+pub(crate) fn request(request: &Request<'_>) -> Vec<u8> {
     let mut head = format!("{} {} HTTP/1.1\r\n", request.method(), request.uri()).into_bytes();
     for (name, value) in request.headers() {
         let begin = head.len();
@@ -82,7 +82,7 @@ pub(crate) fn written_response(status: StatusCode, fields: &HeaderMap) -> Vec<u8
 }
 
 /// The head of an HTTP/2 request, likewise.
-pub(crate) fn written_request(request: &HeadOnly) -> Vec<u8> {
+pub(crate) fn written_request(request: &Request<'_>) -> Vec<u8> {
     let uri = request.uri();
     let target = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
     let host = uri.authority().map_or("", http::uri::Authority::as_str);

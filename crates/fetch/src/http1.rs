@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 use crate::failure::{self, failure};
 use crate::head;
-use crate::message::{Broken, HeadOnly, ResponseHead, Unanswered};
+use crate::message::{Broken, Request, ResponseHead, Unanswered};
 use crate::pieces::Pieces;
 use crate::request::without_secrets;
 use answer::Wrong;
@@ -80,18 +80,19 @@ impl Http1 {
     }
 
     /// Sends `request`; returns when the whole head of the answer is there.
-    pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<ResponseHead, Unanswered> {
+    pub(crate) async fn send(&mut self, request: &Request<'_>) -> Result<ResponseHead, Unanswered> {
         let request_head = head::request(request);
         // A server may answer, and close, before it has read a request. If it does not answer, reading says so.
-        let _ = self.write(&request_head).await;
+        let _ = self.write(&request_head, request.body().map_or(&[], |body| &body[..])).await;
         let request_head = without_secrets(request).map_or(request_head, |recorded| head::request(&recorded));
         let (mut came, is_head) = (Vec::new(), request.method() == http::Method::HEAD);
         let (status, head) = poll_fn(|cx| self.poll_head(cx, &mut came, is_head)).await?;
         Ok(ResponseHead { status, request_head, head })
     }
 
-    async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.stream.write_all(bytes).await?;
+    async fn write(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
+        self.stream.write_all(head).await?;
+        self.stream.write_all(body).await?;
         self.stream.flush().await
     }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http2;
 use hyper_util::rt::TokioIo;
@@ -12,7 +12,7 @@ use stages::{Stage, each_poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
-use crate::message::{Broken, HeadOnly, ResponseHead, Unanswered};
+use crate::message::{Broken, Request, ResponseHead, Unanswered};
 use crate::pieces::Pieces;
 use crate::request::without_secrets;
 use crate::{failure, head};
@@ -26,7 +26,7 @@ const HEAD_FACTOR: u32 = 4;
 
 /// A connection.
 pub(crate) struct Http2 {
-    sender: http2::SendRequest<Empty<Bytes>>,
+    sender: http2::SendRequest<Full<Bytes>>,
     /// Of the last answer.
     body: Option<Incoming>,
     head_bytes_max: usize,
@@ -59,10 +59,12 @@ impl Http2 {
     }
 
     /// Sends `request`; returns when the head of the answer is there.
-    pub(crate) async fn send(&mut self, request: &HeadOnly) -> Result<ResponseHead, Unanswered> {
+    pub(crate) async fn send(&mut self, request: &Request<'_>) -> Result<ResponseHead, Unanswered> {
         let request_head = head::written_request(without_secrets(request).as_ref().unwrap_or(request));
         let answer = match self.sender.ready().await {
-            Ok(()) => self.sender.send_request(request.clone()).await,
+            Ok(()) => {
+                self.sender.send_request(request.clone().map(|body| Full::new(body.cloned().unwrap_or_default()))).await
+            }
             Err(error) => Err(error),
         };
         let answer = answer.map_err(|error| Unanswered { failure: failure::no_head(&error), untouched: true })?;

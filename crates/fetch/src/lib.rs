@@ -54,5 +54,6 @@ pub use keyring::{CredentialsError, Keyring};
 pub use private::{AskStanding, DenyPrivate, Grants, SeedStatus};
 pub use proxy::{ProxyUrl, ProxyUrlError};
 pub use replayed::{Replayed, read_http1};
+pub use request::PageRequest;
 pub use route::{ConnectTo, Resolve, RouteError};
 pub use tls::check_ca_cert;

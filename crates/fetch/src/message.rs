@@ -1,12 +1,10 @@
-//! What goes over a connection, whatever its protocol: the head of a request, that of its answer, and why there is none.
+//! What goes over a connection, whatever its protocol: a request, the head of its answer, and why there is none.
 
 use bytes::Bytes;
-use http::Request;
-use http_body_util::Empty;
 use model::Failure;
 
-/// A request of a crawler: there is never a body.
-pub(crate) type HeadOnly = Request<Empty<Bytes>>;
+/// A request. Only those of pages in a browser have a body.
+pub(crate) type Request<'a> = http::Request<Option<&'a Bytes>>;
 
 /// What comes before the body.
 #[derive(Debug)]

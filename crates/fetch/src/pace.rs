@@ -16,11 +16,11 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// The limits of a body whose request was sent at `sent` and whose head is there `now`.
-    pub(crate) fn new(limits: &Limits, sent: Instant, now: Instant) -> Self {
+    /// The limits of a body whose request was sent at `sent` and whose head is there `now`. The whole answer has `total_timeout`.
+    pub(crate) fn new(limits: &Limits, total_timeout: Duration, sent: Instant, now: Instant) -> Self {
         Pace {
-            deadline: sent + limits.total_timeout,
-            total_timeout: limits.total_timeout,
+            deadline: sent + total_timeout,
+            total_timeout,
             window_end: now + Limits::RATE_WINDOW,
             window_bytes: 0,
             rate_min: limits.transfer_rate_min,
@@ -65,7 +65,7 @@ mod tests {
 
     fn pace(now: Instant) -> Pace {
         let limits = Limits { transfer_rate_min: 100, total_timeout: Duration::from_secs(60), ..Limits::default() };
-        Pace::new(&limits, now, now)
+        Pace::new(&limits, limits.total_timeout, now, now)
     }
 
     #[test]

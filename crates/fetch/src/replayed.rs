@@ -7,7 +7,6 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use http::{Method, Request};
-use http_body_util::Empty;
 use model::{Failure, FailureKind};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -36,7 +35,7 @@ pub struct Replayed {
 pub fn read_http1(bytes: &[u8], step_bytes: usize, is_head: bool, head_bytes_max: usize) -> Result<Replayed, Failure> {
     let steps = bytes.chunks(step_bytes.max(1)).map(Bytes::copy_from_slice).collect();
     let mut connection = Http1::new(Steps(steps), head_bytes_max);
-    let mut request = Request::new(Empty::new());
+    let mut request = Request::new(None);
     *request.method_mut() = if is_head { Method::HEAD } else { Method::GET };
     let answer = at_once(connection.send(&request))?.map_err(|unanswered| unanswered.failure)?;
     let mut payload = Pieces::default();

@@ -1,31 +1,53 @@
 //! The request head: which fields, in which order, in which form (RFC 9112 §3.2).
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use bytes::Bytes;
 use cookies::Cookies;
-use http::header::{self, HeaderMap, HeaderValue};
+use http::Method;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
-use http::{Method, Request};
-use http_body_util::Empty;
-use model::{Failure, FailureKind, Purpose, Timestamp, Validators};
+use model::{Failure, FailureKind, Headers, Purpose, Timestamp, Validators};
 use weburl::CanonicalUrl;
 
 use crate::failure::failure;
-use crate::message::HeadOnly;
+use crate::message::Request;
 use crate::{ConfigError, FetchConfig, Field, FieldError, Keyring, REDACTED};
+
+/// A request that a page in a browser makes.
+#[derive(Clone, Copy, Debug)]
+pub struct PageRequest<'a> {
+    /// The page. No request bears a secret that is not that page's as well ([`Keyring`]).
+    pub page: &'a CanonicalUrl,
+    /// The method.
+    pub method: model::Method,
+    /// The fields that the page and its browser give. Those of the connection, and what the crawler says of itself, are left out.
+    pub headers: &'a Headers,
+    /// The body.
+    pub body: &'a Bytes,
+    /// The limit for the whole answer, if it is less than [`model::Limits::total_timeout`]. What came of the body until then is taken.
+    pub time_max: Duration,
+}
 
 /// What to ask for.
 pub(crate) struct Ask<'a> {
     pub(crate) method: model::Method,
     pub(crate) url: &'a CanonicalUrl,
     pub(crate) purpose: Purpose,
-    /// The page in a browser that asks for it.
-    pub(crate) page: Option<&'a CanonicalUrl>,
+    /// What a page in a browser asks with.
+    pub(crate) page: Option<&'a PageRequest<'a>>,
     /// Asked for only where these do not fit.
     pub(crate) validators: Option<&'a Validators>,
     pub(crate) address: Option<IpAddr>,
     pub(crate) body_bytes_max: u64,
+}
+
+impl Ask<'_> {
+    /// The page in a browser that asks.
+    pub(crate) fn page_url(&self) -> Option<&CanonicalUrl> {
+        self.page.map(|page| page.page)
+    }
 }
 
 /// The content codings that can be undone.
@@ -67,7 +89,7 @@ impl Requests {
     }
 
     /// The request of a task, sent at `now`.
-    pub(crate) fn build(&self, ask: &Ask<'_>, form: Form, now: Timestamp) -> Result<HeadOnly, Failure> {
+    pub(crate) fn build<'a>(&self, ask: &Ask<'a>, form: Form, now: Timestamp) -> Result<Request<'a>, Failure> {
         let url: &CanonicalUrl = ask.url;
         let cannot = |what: &str| failure(FailureKind::Protocol, format!("{what} of the URL cannot be sent over HTTP"));
         let site = url.site();
@@ -79,19 +101,28 @@ impl Requests {
             uri.scheme = Some(if site.is_https() { Scheme::HTTPS } else { Scheme::HTTP });
             uri.authority = Some(Authority::try_from(authority).map_err(|_| cannot("host"))?);
         }
-        let mut request = Request::new(Empty::<Bytes>::new());
+        let mut request = Request::new(ask.page.map(|page| page.body));
         *request.method_mut() = match ask.method {
             model::Method::Get => Method::GET,
             model::Method::Head => Method::HEAD,
+            model::Method::Post => Method::POST,
+            model::Method::Options => Method::OPTIONS,
         };
+        let length = request.body().map_or(0, Bytes::len);
         *request.uri_mut() = Uri::from_parts(uri).map_err(|_| cannot("host or path"))?;
         let fields = request.headers_mut();
         if form != Form::Http2 {
             fields.insert(header::HOST, HeaderValue::from_str(authority).map_err(|_| cannot("host"))?);
         }
         fields.extend(self.fields.clone());
-        self.keyring.add_fields(url, ask.page, fields);
+        self.keyring.add_fields(url, ask.page_url(), fields);
         self.add_cookies(ask, fields, now);
+        if let Some(page) = ask.page {
+            add_fields_of_page(page.headers, fields);
+        }
+        if length > 0 || ask.method == model::Method::Post {
+            fields.insert(header::CONTENT_LENGTH, length.into());
+        }
         if let Some(model::Validators { etag, last_modified }) = ask.validators {
             let conditions = [(header::IF_NONE_MATCH, etag), (header::IF_MODIFIED_SINCE, last_modified)];
             for (name, validator) in conditions {
@@ -126,7 +157,7 @@ impl Requests {
 
     /// Adds the cookies of the jar to those that the user gives for these URLs.
     fn add_cookies(&self, ask: &Ask<'_>, fields: &mut HeaderMap, now: Timestamp) {
-        let Some(cookies) = self.jar(ask.url, ask.page).and_then(|jar| jar.field(ask.url, now)) else { return };
+        let Some(cookies) = self.jar(ask.url, ask.page_url()).and_then(|jar| jar.field(ask.url, now)) else { return };
         let given = fields.get(header::COOKIE).map(|given| [given.as_bytes(), b"; "].concat()).unwrap_or_default();
         // What the server gave it gets back, unless no field may have it.
         if let Ok(mut value) = HeaderValue::from_bytes(&[&given[..], cookies.as_bytes()].concat()) {
@@ -141,6 +172,50 @@ fn is_same_site(one: &CanonicalUrl, other: &CanonicalUrl) -> bool {
     one.domain() == other.domain() && one.site().is_https() == other.site().is_https()
 }
 
+/// Fields that a page does not set: those of the connection, what is decoded here, and the name of the crawler.
+const NOT_OF_PAGES: [HeaderName; 13] = [
+    header::HOST,
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::TE,
+    header::TRAILER,
+    header::UPGRADE,
+    header::EXPECT,
+    header::PROXY_AUTHORIZATION,
+    header::ACCEPT_ENCODING,
+    header::USER_AGENT,
+    header::IF_NONE_MATCH,
+    header::IF_MODIFIED_SINCE,
+];
+
+/// Adds the fields of a page's request, in place of others of the same name. Its cookies come after those of the user, and a name
+/// that both have is the user's. What proves who asks is not recorded.
+fn add_fields_of_page(page: &Headers, fields: &mut HeaderMap) {
+    for (name, value) in &page.0 {
+        let (Ok(name), Ok(mut value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) else { continue };
+        if NOT_OF_PAGES.contains(&name) {
+            continue;
+        }
+        if name == header::COOKIE
+            && let Some(cookies) = fields.get(&name).and_then(|own| merged(own, &value))
+        {
+            value = cookies;
+        }
+        value.set_sensitive(matches!(name, header::COOKIE | header::AUTHORIZATION));
+        fields.insert(name, value);
+    }
+}
+
+/// Cookies, and others whose names are not among them (RFC 6265 §4.2).
+fn merged(own: &HeaderValue, others: &HeaderValue) -> Option<HeaderValue> {
+    let name = |cookie: &str| cookie.split('=').next().unwrap_or_default().trim().to_owned();
+    let (own, others) = (own.to_str().ok()?, others.to_str().ok()?);
+    let names: Vec<String> = own.split(';').map(name).collect();
+    let others = others.split(';').map(str::trim).filter(|cookie| !names.contains(&name(cookie)));
+    HeaderValue::try_from([own].into_iter().chain(others).collect::<Vec<_>>().join("; ")).ok()
+}
+
 fn set(fields: &mut HeaderMap, name: &str, value: &str) -> Result<(), ConfigError> {
     let field = Field::new(name, value).map_err(|error| match error {
         FieldError::Reserved(_) => ConfigError::FieldReserved(name.to_owned()),
@@ -151,7 +226,7 @@ fn set(fields: &mut HeaderMap, name: &str, value: &str) -> Result<(), ConfigErro
 }
 
 /// A request as it is recorded, if that is not as it is sent: secret values are [`REDACTED`], and what is the proxy's alone is left out.
-pub(crate) fn without_secrets(request: &HeadOnly) -> Option<HeadOnly> {
+pub(crate) fn without_secrets<'a>(request: &Request<'a>) -> Option<Request<'a>> {
     if !request.headers().values().any(HeaderValue::is_sensitive) {
         return None;
     }

@@ -7,13 +7,37 @@ use weburl::CanonicalUrl;
 
 use crate::Timestamp;
 
-/// The request methods a crawler uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The request methods that are sent: GET and HEAD by the crawl itself, and what a page in a browser may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// `GET`
     Get,
     /// `HEAD`
     Head,
+    /// `POST`
+    Post,
+    /// `OPTIONS`, by which a browser asks whether another site takes a request (CORS preflight).
+    Options,
+}
+
+impl Method {
+    /// The method of this name, which begins with it: `POST`, or a request line.
+    #[must_use]
+    pub fn of(request_line: &str) -> Option<Self> {
+        let name = request_line.split(' ').next().unwrap_or_default();
+        [Method::Get, Method::Head, Method::Post, Method::Options].into_iter().find(|method| method.as_str() == name)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post => "POST",
+            Method::Options => "OPTIONS",
+        }
+    }
 }
 
 /// Why a recorded payload is incomplete (WARC 1.1 §5.13).
@@ -44,6 +68,8 @@ pub struct Exchange {
     pub started_at: Timestamp,
     /// The request's head as sent, to and including the empty line.
     pub request_head: Bytes,
+    /// The request's body. Only pages in a browser send one.
+    pub request_body: Bytes,
     /// The answer's head as received, to and including the empty line. For HTTP/2 a head written from its fields.
     pub response_head: Bytes,
     /// The payload: the body as received, without transfer coding, with its content coding.

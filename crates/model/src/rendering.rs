@@ -1,5 +1,8 @@
 //! The result of rendering an answer in a browser.
 
+use std::collections::BTreeMap;
+use std::fmt;
+
 use bytes::Bytes;
 
 use crate::{Exchange, Timestamp};
@@ -17,9 +20,82 @@ pub struct Rendering {
     pub document: Result<RenderedDocument, String>,
     /// The answered requests of the page.
     pub resources: Vec<Exchange>,
-    /// The number of requests refused because of the rate limit of an address
-    /// ([`crate::Limits::page_requests_per_second`]).
-    pub beyond_rate: u32,
+    /// The requests of the page that got no answer.
+    pub refused: Refusals,
+}
+
+/// Why a page in a browser got no answer to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Refusal {
+    /// Its method is none that is sent: PUT, PATCH and DELETE ask to change something.
+    Method,
+    /// It has too many bytes, or the browser does not say what is in its body.
+    Request,
+    /// It is for a connection that is no HTTP.
+    WebSocket,
+    /// The page requested too much.
+    TooMany,
+    /// It is no URL that can be requested.
+    Url,
+    /// An exclude pattern matches it.
+    Excluded,
+    /// The robots.txt of its site disallows it.
+    Robots,
+    /// The rate limit of its address ([`crate::Limits::page_requests_per_second`]).
+    Rate,
+    /// The server did not answer, or not in time.
+    NoAnswer,
+    /// The answers of the page have too many bytes.
+    TooLarge,
+}
+
+impl Refusal {
+    /// Its name in the reason of a row.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Refusal::Method => "method",
+            Refusal::Request => "request too large",
+            Refusal::WebSocket => "WebSocket",
+            Refusal::TooMany => "too many",
+            Refusal::Url => "URL",
+            Refusal::Excluded => "exclude",
+            Refusal::Robots => "robots.txt",
+            Refusal::Rate => "render_rate",
+            Refusal::NoAnswer => "no answer",
+            Refusal::TooLarge => "too many bytes",
+        }
+    }
+}
+
+/// The number of refused requests, by their reasons.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refusals(BTreeMap<Refusal, u32>);
+
+impl Refusals {
+    /// Counts one.
+    pub fn count(&mut self, refusal: Refusal) {
+        *self.0.entry(refusal).or_default() += 1;
+    }
+
+    /// The number of all.
+    #[must_use]
+    pub fn total(&self) -> u32 {
+        self.0.values().sum()
+    }
+}
+
+/// `5 requests refused (render_rate)`, or with the number of each reason.
+impl fmt::Display for Refusals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_one = self.0.len() == 1;
+        let reason = |(refusal, count): (&Refusal, &u32)| match is_one {
+            true => refusal.as_str().to_owned(),
+            false => format!("{count} {}", refusal.as_str()),
+        };
+        let reasons: Vec<String> = self.0.iter().map(reason).collect();
+        write!(f, "{} requests refused ({})", self.total(), reasons.join(", "))
+    }
 }
 
 /// A page after its scripts ran.
@@ -43,7 +119,7 @@ impl RenderedDocument {
 /// How much a page shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Links that a person can follow.
+    /// Pages that its links lead a person to, itself not counted.
     pub links: u64,
     /// Characters of visible text.
     pub text_chars: u64,
@@ -81,8 +157,8 @@ impl Rendering {
                 format!("rendered ({evidence}): {links} links and {text_chars} characters gained")
             }
         };
-        if self.beyond_rate > 0 {
-            note.push_str(&format!("; {} requests refused (render_rate)", self.beyond_rate));
+        if self.refused.total() > 0 {
+            note.push_str(&format!("; {}", self.refused));
         }
         note
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use model::Headers;
+use model::{Headers, Refusal};
 use render::{Page, Renderer, Served, Settings, Source, Wanted};
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -46,7 +46,7 @@ impl Source for Scripts {
         Box::pin(async move {
             match wanted.url.ends_with("/a.js") {
                 true => Served::Answer { status: 200, headers, body: script.into() },
-                false => Served::Refused,
+                false => Served::Refused(Refusal::NoAnswer),
             }
         })
     }

@@ -14,6 +14,7 @@
 mod browser;
 mod connection;
 mod failure;
+mod paused;
 mod renderer;
 mod settings;
 mod source;

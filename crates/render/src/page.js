@@ -27,6 +27,13 @@
   window.cancelIdleCallback = (id) => clearTimeout(id);
   window.navigation?.addEventListener('navigate', (event) => {
     if (event.hashChange || event.navigationType === 'reload') return;
+    if (event.downloadRequest !== null && event.downloadRequest !== undefined) {
+      note(state.clicking ? 'click' : 'download', event.destination.url);
+      event.preventDefault();
+      return;
+    }
+    // To load itself again, by its own URL.
+    if (!event.destination.sameDocument && event.destination.url === location.href && !state.clicking) return;
     if (event.destination.sameDocument) {
       note(state.clicking ? 'click' : 'history', event.destination.url);
       return;
@@ -57,58 +64,82 @@
   };
 
   const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'track', 'wbr']);
-  const RAW = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes', 'plaintext']);
+  const RAW = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript', 'plaintext']);
   const text = (value) => value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
   const attribute = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
 
-  // The document as one text, in which shadow trees and frames of the page's own stand where they are seen.
-  const serialize = (node, out, max) => {
-    if (out.length > max) return;
-    switch (node.nodeType) {
-      case Node.TEXT_NODE: {
-        const parent = node.parentNode?.localName;
-        out.push(RAW.has(parent) ? node.data : text(node.data));
-        return;
+  // The document as one text, in which shadow trees and frames of the page's own stand where they are seen. What is on the
+  // stack is still to be written: nodes, and texts that end elements. It stops where the text is longer than `max`.
+  const serialize = (url, max) => {
+    const out = [];
+    const stack = [document];
+    let length = 0;
+    const write = (piece) => {
+      out.push(piece);
+      length += piece.length;
+    };
+    const later = (nodes) => {
+      for (let at = nodes.length - 1; at >= 0; at -= 1) stack.push(nodes[at]);
+    };
+    const children = (node) => {
+      for (let child = node.lastChild; child; child = child.previousSibling) stack.push(child);
+    };
+    const base = document.baseURI.split('#')[0];
+    const hasBase = base === url || document.querySelector('base[href]') !== null;
+    while (stack.length && length <= max) {
+      const node = stack.pop();
+      if (typeof node === 'string') {
+        write(node);
+        continue;
       }
-      case Node.DOCUMENT_TYPE_NODE:
-        out.push('<!DOCTYPE html>');
-        return;
-      case Node.DOCUMENT_NODE:
-      case Node.DOCUMENT_FRAGMENT_NODE:
-        for (const child of node.childNodes) serialize(child, out, max);
-        return;
-      case Node.ELEMENT_NODE:
-        break;
-      default:
-        return;
+      switch (node.nodeType) {
+        case Node.TEXT_NODE:
+          write(RAW.has(node.parentNode?.localName) ? node.data : text(node.data));
+          continue;
+        case Node.DOCUMENT_TYPE_NODE:
+          write('<!DOCTYPE html>');
+          continue;
+        case Node.DOCUMENT_NODE:
+        case Node.DOCUMENT_FRAGMENT_NODE:
+          children(node);
+          continue;
+        case Node.ELEMENT_NODE:
+          break;
+        default:
+          continue;
+      }
+      const name = node.localName;
+      if (name === 'slot') {
+        const assigned = node.assignedNodes();
+        if (assigned.length) later(assigned);
+        else children(node);
+        continue;
+      }
+      // In a frame that is written into the page, links do not lead from where the page's own do.
+      const isElsewhere = node.ownerDocument !== document && node.baseURI !== document.baseURI;
+      let tag = `<${name}`;
+      for (const { name: key, value } of node.attributes) {
+        const isMoved = isElsewhere && key === 'href' && typeof node.href === 'string';
+        tag += ` ${key}="${attribute(isMoved ? node.href : value)}"`;
+      }
+      write(`${tag}>`);
+      if (node === document.head && !hasBase) write(`<base href="${attribute(base)}">`);
+      if (VOID.has(name)) continue;
+      if (name === 'iframe') {
+        try {
+          const frame = node.contentDocument;
+          if (frame?.body && (node.hasAttribute('srcdoc') || frame.URL === 'about:blank')) {
+            stack.push('</div>');
+            children(frame.body);
+            stack.push('<div>');
+          }
+        } catch { /* of another origin */ }
+      }
+      stack.push(`</${name}>`);
+      if (node.shadowRoot) children(node.shadowRoot);
+      else children(name === 'template' ? node.content : node);
     }
-    const name = node.localName;
-    if (name === 'slot') {
-      const assigned = node.assignedNodes();
-      for (const child of assigned.length ? assigned : node.childNodes) serialize(child, out, max);
-      return;
-    }
-    out.push('<', name);
-    for (const { name: key, value } of node.attributes) out.push(' ', key, '="', attribute(value), '"');
-    out.push('>');
-    if (VOID.has(name)) return;
-    if (node.shadowRoot) {
-      serialize(node.shadowRoot, out, max);
-    } else {
-      const inner = name === 'template' ? node.content : node;
-      for (const child of inner.childNodes) serialize(child, out, max);
-    }
-    out.push('</', name, '>');
-    if (name === 'iframe') {
-      try {
-        const frame = node.contentDocument;
-        if (frame?.body && (node.hasAttribute('srcdoc') || frame.URL === 'about:blank')) {
-          out.push('<div>');
-          for (const child of frame.body.childNodes) serialize(child, out, max);
-          out.push('</div>');
-        }
-      } catch { /* of another origin */ }
-    }
+    return out.join('');
   };
 
   const links = () => {
@@ -122,6 +153,8 @@
     return [...found];
   };
 
+  // The style of so many elements is looked at, to find those that look like links.
+  const LOOKED_AT_MAX = 20000;
   const LIKELY = '[onclick], button, summary, [role=button], [role=link], [role=tab], [role=menuitem], [data-href], [data-url], [data-link]';
   const click = (max) => {
     const seen = new Set();
@@ -130,9 +163,11 @@
       for (const element of root.querySelectorAll('a:not([href])')) seen.add(element);
     }
     for (const element of state.clickable) if (element.isConnected) seen.add(element);
+    let looked = 0;
     for (const root of roots(document)) {
       for (const element of root.querySelectorAll('*')) {
-        if (seen.size >= max) break;
+        looked += 1;
+        if (seen.size >= max || looked > LOOKED_AT_MAX) break;
         const style = element.childElementCount === 0 && !element.closest('a[href]') && getComputedStyle(element);
         if (style && style.cursor === 'pointer') seen.add(element);
       }
@@ -153,11 +188,7 @@
   // What the crawler calls. A page may call it too: it learns nothing of others by it.
   Object.defineProperty(window, 'argiopeCrawler', {
     value: Object.freeze({
-      html: (max) => {
-        const out = [];
-        serialize(document, out, max);
-        return out.join('');
-      },
+      html: serialize,
       links,
       click,
     }),

@@ -66,7 +66,7 @@ impl Default for Settings {
             scroll: false,
             screenshot: false,
             clicks_max: 100,
-            html_bytes_max: 16 << 20,
+            html_bytes_max: 64 << 20,
             requests_max: 500,
             pages_per_browser: 200,
             browser_bytes_max: 2 << 30,

@@ -1,13 +1,14 @@
 //! Where a page's requests go.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use bytes::Bytes;
-use model::Headers;
+use model::{Headers, Method, Refusal};
 
 /// Answers the requests of a page.
 pub trait Source: Send + Sync {
-    /// Answers one, or refuses it. All requests are GET over HTTP.
+    /// Answers one, or refuses it. All requests are HTTP.
     fn get(&self, wanted: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>>;
 }
 
@@ -18,6 +19,14 @@ pub struct Wanted {
     pub url: String,
     /// What it is for.
     pub kind: Kind,
+    /// The method.
+    pub method: Method,
+    /// The fields that the page and its browser give: `Accept`, `Origin`, `Cookie`.
+    pub headers: Headers,
+    /// The body.
+    pub body: Bytes,
+    /// The page goes on without what came after this.
+    pub time_max: Duration,
 }
 
 /// What a request is for.
@@ -37,18 +46,32 @@ pub enum Kind {
 
 impl Kind {
     /// By the protocol's `Network.ResourceType`; `None` for what no page needs to be seen: reports, preloads of other
-    /// pages, streams without end.
+    /// pages.
     pub(crate) fn of(resource_type: &str) -> Option<Self> {
         Some(match resource_type {
             "Document" => Kind::Document,
             "Script" => Kind::Script,
             "Stylesheet" => Kind::Stylesheet,
-            "XHR" | "Fetch" => Kind::Data,
+            "XHR" | "Fetch" | "EventSource" | "Preflight" => Kind::Data,
             "Image" | "Media" | "Font" | "TextTrack" => Kind::Media,
             _ => return None,
         })
     }
 }
+
+/// Media types that a browser shows, or beginnings of them; it saves the others.
+const SHOWN: [&str; 10] = [
+    "text/",
+    "image/",
+    "audio/",
+    "video/",
+    "application/xhtml+xml",
+    "application/xml",
+    "application/json",
+    "application/javascript",
+    "application/pdf",
+    "multipart/",
+];
 
 /// What a page gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,5 +86,17 @@ pub enum Served {
         body: Bytes,
     },
     /// Nothing.
-    Refused,
+    Refused(Refusal),
+}
+
+impl Served {
+    /// Whether a browser saves it as a file, as far as its head tells (RFC 6266).
+    pub(crate) fn is_file(&self) -> bool {
+        let Served::Answer { status: 200..=299, headers, .. } = self else { return false };
+        let is_saved = |value: &str| value.trim_start().to_ascii_lowercase().starts_with("attachment");
+        let is_shown =
+            |value: &str| SHOWN.iter().any(|shown| value.trim_start().to_ascii_lowercase().starts_with(shown));
+        headers.get("content-disposition").is_some_and(is_saved)
+            || headers.get("content-type").is_some_and(|value| !is_shown(value))
+    }
 }

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use data_encoding::BASE64;
-use model::Headers;
+use model::{Headers, Method, Refusal, Refusals};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
 use weburl::CanonicalUrl;
 
 use crate::browser::Browser;
 use crate::connection::{Connection, Events};
-use crate::{Kind, PAGE_CLOCK, RenderFailure, Served, Settings, Source, Wait, Wanted};
+use crate::{PAGE_CLOCK, RenderFailure, Served, Settings, Source, Wait, Wanted, paused};
 
 /// What runs in every document before its own scripts.
 const SCRIPT: &str = include_str!("page.js");
@@ -33,6 +34,10 @@ const SCROLLS_MAX: u32 = 50;
 const SCREENSHOT_WIDTH_MAX: f64 = 4_096.0;
 /// A picture of a page ends here, in CSS pixels.
 pub const SCREENSHOT_HEIGHT_MAX: f64 = 10_000.0;
+/// What a page goes on doing after this part of its time is not waited for.
+const LOOKED_AT_AFTER: (u32, u32) = (3, 4);
+/// How often a page that loads itself again is given.
+const LOADS_MAX: u32 = 2;
 /// Answers that are given to a page at a time.
 const ANSWERS_WAITING_MAX: usize = 64;
 
@@ -62,8 +67,8 @@ pub struct Rendered {
     pub screenshot: Option<Bytes>,
     /// The answered requests of the page.
     pub served: u32,
-    /// The refused requests of the page.
-    pub refused: u32,
+    /// The requests of the page that got no answer.
+    pub refused: Refusals,
 }
 
 /// A URL that a page's scripts lead to.
@@ -84,6 +89,8 @@ pub enum FoundBy {
     History,
     /// It wanted to open a window.
     Window,
+    /// It wanted to save a file.
+    Download,
 }
 
 /// A tab while it lives.
@@ -103,8 +110,13 @@ pub(crate) struct Tab<'a> {
     contexts: HashSet<i64>,
     rendered: Rendered,
     requests: u32,
-    is_answered: bool,
+    /// The streams of events that were requested.
+    streams: HashSet<String>,
+    /// How often the page itself was given.
+    loads: u32,
     has_clock_stopped: bool,
+    /// When the page is looked at as it is.
+    deadline: Instant,
 }
 
 /// What is sent to the page for a request that was paused.
@@ -147,8 +159,10 @@ impl<'a> Tab<'a> {
             contexts: HashSet::new(),
             rendered: Rendered::default(),
             requests: 0,
-            is_answered: false,
+            streams: HashSet::new(),
+            loads: 0,
             has_clock_stopped: false,
+            deadline: Instant::now() + settings.page_time_max / LOOKED_AT_AFTER.1 * LOOKED_AT_AFTER.0,
         };
         tab.prepare().await?;
         Ok(tab)
@@ -178,12 +192,13 @@ impl<'a> Tab<'a> {
     pub(crate) async fn render(&mut self) -> Result<Rendered, RenderFailure> {
         self.send_and_attend("Page.navigate", json!({"url": self.page.url.as_str()})).await?;
         // Not before: the clock of the empty page that is there at first would run out at once.
-        self.wait().await?;
+        self.wait_in_time().await?;
         if self.settings.scroll {
-            self.scroll().await?;
+            timeout_at(self.deadline, self.scroll()).await.unwrap_or(Ok(()))?;
         }
+        self.tell_files_from_pages().await?;
         let max = self.settings.html_bytes_max;
-        let html = self.evaluate(&format!("argiopeCrawler.html({max})")).await?;
+        let html = self.evaluate(&format!("argiopeCrawler.html({}, {max})", json!(self.page.url.as_str()))).await?;
         self.rendered.html = html.as_str().unwrap_or_default().to_owned();
         if self.rendered.html.len() > max {
             return Err(RenderFailure::TooLarge(max));
@@ -192,9 +207,38 @@ impl<'a> Tab<'a> {
             self.rendered.screenshot = Some(self.screenshot().await?);
         }
         if self.rendered.redirect.is_none() && self.settings.clicks_max > 0 {
-            self.click().await?;
+            timeout_at(self.deadline, self.click()).await.unwrap_or(Ok(()))?;
         }
         Ok(std::mem::take(&mut self.rendered))
+    }
+
+    /// Waits for what is to be waited for, until the deadline: what a page shows by then is kept, unless something is to be there.
+    async fn wait_in_time(&mut self) -> Result<(), RenderFailure> {
+        loop {
+            let loads = self.loads;
+            match timeout_at(self.deadline, self.wait()).await {
+                Ok(waited) => waited?,
+                Err(_) if matches!(self.settings.wait, Wait::Selector(_)) => {
+                    return Err(RenderFailure::Timeout(self.settings.page_time_max));
+                }
+                Err(_) => return Ok(()),
+            }
+            if self.loads == loads {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Where the page wanted to go is no other page if it is a file to be saved.
+    async fn tell_files_from_pages(&mut self) -> Result<(), RenderFailure> {
+        let Some(url) = self.rendered.redirect.clone() else { return Ok(()) };
+        let (source, wanted) = (self.source.clone(), Wanted::head_of(url.clone(), self.settings));
+        let answered = timeout_at(self.deadline, source.get(wanted)).await;
+        if answered.is_ok_and(|served| served.is_file()) {
+            self.rendered.redirect = None;
+            self.see(url, FoundBy::Download);
+        }
+        Ok(())
     }
 
     /// Waits for what is to be waited for.
@@ -327,6 +371,7 @@ impl<'a> Tab<'a> {
         let mut parameters = event["params"].take();
         match event["method"].as_str().unwrap_or_default() {
             "Fetch.requestPaused" => self.requested(&mut parameters).await?,
+            "Network.webSocketCreated" => self.rendered.refused.count(Refusal::WebSocket),
             "Emulation.virtualTimeBudgetExpired" => self.has_clock_stopped = true,
             "Inspector.targetCrashed" | "Inspector.detached" => return Err(RenderFailure::Crashed),
             "Page.javascriptDialogOpening" => {
@@ -356,6 +401,7 @@ impl<'a> Tab<'a> {
             "click" => self.see(url, FoundBy::Click),
             "history" => self.see(url, FoundBy::History),
             "window" => self.see(url, FoundBy::Window),
+            "download" => self.see(url, FoundBy::Download),
             "navigation" if is_page => self.redirected(url),
             _ => {}
         }
@@ -380,50 +426,82 @@ impl<'a> Tab<'a> {
     /// Sees to a request of the page.
     async fn requested(&mut self, parameters: &mut Value) -> Result<(), RenderFailure> {
         let request = parameters["requestId"].take();
-        let url = parameters["request"]["url"].as_str().unwrap_or_default();
-        let url = url.split('#').next().unwrap_or_default().to_owned();
-        let is_get = parameters["request"]["method"] == "GET";
-        let kind = Kind::of(parameters["resourceType"].as_str().unwrap_or_default());
-        let is_of_page = kind == Some(Kind::Document) && parameters["frameId"].as_str() == Some(&self.frame);
-        if is_of_page {
-            if !self.is_answered && is_get {
-                self.is_answered = true;
-                let Page { status, headers, body, .. } = self.page.clone();
-                return self.answer(PausedAnswer { request, served: Served::Answer { status, headers, body } }).await;
-            }
-            // What page.js could not hold back: a refresh, a form.
-            self.redirected(url);
-            return self.refuse(request).await;
+        let is_document = parameters["resourceType"] == "Document";
+        if is_document && parameters["frameId"].as_str() == Some(&self.frame) {
+            return self.page_requested(request, parameters).await;
         }
-        let is_http = url.starts_with("http://") || url.starts_with("https://");
-        let is_had = is_get
-            && is_http
-            && !is_of_no_use(&parameters["request"]["headers"])
-            && (kind != Some(Kind::Media) || self.settings.media);
-        let Some(kind) = kind.filter(|_| is_had && self.requests < self.settings.requests_max) else {
-            // What the browser wants by itself, an icon for example, is not of the page.
-            self.rendered.refused += u32::from(kind.is_some());
-            return self.refuse(request).await;
+        let wanted = match paused::wanted(parameters, self.settings) {
+            None => return self.refuse(request).await,
+            Some(Ok(_)) if self.requests >= self.settings.requests_max => Err(Refusal::TooMany),
+            Some(wanted) => wanted,
         };
-        self.requests += 1;
-        let (source, answers) = (self.source.clone(), self.answers.0.clone());
-        tokio::spawn(async move {
-            let served = source.get(Wanted { url, kind }).await;
-            // The page may be gone.
-            let _ = answers.send(PausedAnswer { request, served }).await;
-        });
+        let wanted = match wanted {
+            Err(refusal) => return self.answer(PausedAnswer { request, served: Served::Refused(refusal) }).await,
+            Ok(wanted) => wanted,
+        };
+        if wanted.is_stream() && !self.streams.insert(wanted.url.clone()) {
+            // It is not asked for again (HTML, 9.2.1).
+            let served = Served::Answer { status: 204, headers: Headers::default(), body: Bytes::new() };
+            return self.answer(PausedAnswer { request, served }).await;
+        }
+        self.ask(request, wanted, None);
         Ok(())
     }
 
+    /// Sees to a request for what is to be in place of the page: the page itself, perhaps again, or another.
+    async fn page_requested(&mut self, request: Value, parameters: &Value) -> Result<(), RenderFailure> {
+        let url = parameters["request"]["url"].as_str().unwrap_or_default().split('#').next().unwrap_or_default();
+        let is_get = parameters["request"]["method"] == Method::Get.as_str();
+        let is_first = self.loads == 0;
+        if !is_get || !(is_first || (url == self.page.url.as_str() && self.loads < LOADS_MAX)) {
+            // What page.js could not hold back: a refresh, a form. The page stays.
+            self.redirected(url.to_owned());
+            return self.fail(request, "Aborted").await;
+        }
+        self.loads += 1;
+        let Page { status, mut headers, body, .. } = self.page.clone();
+        headers.0.retain(|(name, _)| !name.eq_ignore_ascii_case("content-disposition"));
+        let page = Served::Answer { status, headers, body };
+        match paused::wanted(parameters, self.settings) {
+            // It may say something else to those who have its cookies.
+            Some(Ok(wanted)) if !is_first => self.ask(request, wanted, Some(page)),
+            _ => self.answer(PausedAnswer { request, served: page }).await?,
+        }
+        Ok(())
+    }
+
+    /// Asks the source. What it refuses is refused, unless there is something else to give.
+    fn ask(&mut self, request: Value, wanted: Wanted, instead: Option<Served>) {
+        self.requests += 1;
+        let (source, answers) = (self.source.clone(), self.answers.0.clone());
+        let time_max = self.settings.page_time_max / 2;
+        tokio::spawn(async move {
+            let served = tokio::time::timeout(time_max, source.get(wanted)).await;
+            let served = match (served.unwrap_or(Served::Refused(Refusal::NoAnswer)), instead) {
+                (Served::Refused(_), Some(instead)) => instead,
+                (served, _) => served,
+            };
+            // The page may be gone.
+            let _ = answers.send(PausedAnswer { request, served }).await;
+        });
+    }
+
     async fn refuse(&self, request: Value) -> Result<(), RenderFailure> {
-        let parameters = json!({"requestId": request, "errorReason": "BlockedByClient"});
+        self.fail(request, "BlockedByClient").await
+    }
+
+    async fn fail(&self, request: Value, reason: &str) -> Result<(), RenderFailure> {
+        let parameters = json!({"requestId": request, "errorReason": reason});
         self.connection.tell(&self.session, "Fetch.failRequest", parameters).await
     }
 
     async fn answer(&mut self, PausedAnswer { request, served }: PausedAnswer) -> Result<(), RenderFailure> {
-        let Served::Answer { status, headers, body } = served else {
-            self.rendered.refused += 1;
-            return self.refuse(request).await;
+        let (status, headers, body) = match served {
+            Served::Answer { status, headers, body } => (status, headers, body),
+            Served::Refused(refusal) => {
+                self.rendered.refused.count(refusal);
+                return self.refuse(request).await;
+            }
         };
         self.rendered.served += 1;
         /// What is about the connection, or about the coding that the body has no more.
@@ -453,16 +531,6 @@ impl<'a> Tab<'a> {
 enum Next {
     Event(Value),
     Answer(PausedAnswer),
-}
-
-/// Whether a request adds nothing to what is seen: one for events, which have no end, or for a page that may be wanted later.
-fn is_of_no_use(headers: &Value) -> bool {
-    let Value::Object(fields) = headers else { return false };
-    fields.iter().any(|(name, value)| match name.to_ascii_lowercase().as_str() {
-        "accept" => value == "text/event-stream",
-        "purpose" | "sec-purpose" => value.as_str().is_some_and(|purpose| purpose.contains("prefetch")),
-        _ => false,
-    })
 }
 
 fn strings(value: Value) -> HashSet<String> {

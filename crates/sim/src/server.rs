@@ -361,6 +361,7 @@ fn exchange(
         address: task.address.map(|address| SocketAddr::new(address, port)),
         started_at: at,
         request_head: format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", url.path_and_query(), url.host()).into(),
+        request_body: Default::default(),
         response_head: head.into(),
         payload,
         truncated,

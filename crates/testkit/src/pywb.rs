@@ -62,8 +62,16 @@ impl Pywb {
 
 /// Asks for a path on a port of this machine: status, head in lower case, and body.
 pub fn get(port: u16, path: &str) -> (String, String, Vec<u8>) {
+    ask(port, "GET", path, &[], b"")
+}
+
+/// The same with a method, request fields and a body.
+pub fn ask(port: u16, method: &str, path: &str, fields: &[(&str, &str)], body: &[u8]) -> (String, String, Vec<u8>) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("pywb listens");
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n").expect("sent");
+    let fields: String = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+    write!(stream, "{method} {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n{fields}{length}\r\n").expect("sent");
+    stream.write_all(body).expect("sent");
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).expect("an answer");
     let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head");

@@ -1,4 +1,6 @@
-//! Reads the head of an HTTP/1.1 request (RFC 9112 sections 2 to 6), as far as a server that ignores bodies must.
+//! Reads the head of an HTTP/1.1 request (RFC 9112 sections 2 to 6).
+
+use bytes::Bytes;
 
 use crate::{Request, Scheme};
 
@@ -77,14 +79,14 @@ fn request(method: &str, target: &str, headers: Vec<(String, String)>, scheme: S
     let method = method.to_owned();
     if let Some((scheme, authority, target)) = absolute_form(target) {
         let (host, port) = split_authority(authority);
-        return Ok(Request { method, scheme, host, port, target, headers });
+        return Ok(Request { method, scheme, host, port, target, headers, body: Bytes::new() });
     }
     if !target.starts_with('/') && target != "*" {
         return Err(400);
     }
     let authority = headers.iter().find(|(name, _)| name == "host").map_or("", |(_, value)| value);
     let (host, port) = split_authority(authority);
-    Ok(Request { method, scheme, host, port, target: target.to_owned(), headers })
+    Ok(Request { method, scheme, host, port, target: target.to_owned(), headers, body: Bytes::new() })
 }
 
 /// Splits `http://authority/target`, the form used towards proxies (RFC 9112 section 3.2.2).

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::time::Duration;
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use http::StatusCode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
@@ -19,7 +19,7 @@ use crate::{Content, Reply, Request, Scheme};
 
 /// The longest request head.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// The longest request body that is read (and thrown away).
+/// The longest request body that is read.
 const REQUEST_BODY_BYTES_MAX: u64 = 1024 * 1024;
 /// A connection on which nothing is requested that long is closed.
 const IDLE: Duration = Duration::from_secs(60);
@@ -44,14 +44,14 @@ pub(crate) async fn serve<W: Wire>(wire: &mut W, session: &Session, scheme: Sche
             Some(Ok(head)) => head,
             Some(Err(status)) => return refuse(wire, status).await,
         };
-        let Head::Request { request, keep_alive, chunked, body_bytes } = head else {
+        let Head::Request { mut request, keep_alive, chunked, body_bytes } = head else {
             return tunnel(wire, scheme, input.is_empty()).await;
         };
         if body_bytes > REQUEST_BODY_BYTES_MAX {
             return refuse(wire, 413).await;
         }
         let exchange = session.begin("HTTP/1.1", &request);
-        skip(wire, &mut input, body_bytes).await?;
+        request.body = read_body(wire, &mut input, usize::try_from(body_bytes).unwrap_or(usize::MAX)).await?;
         let reply = session.reply(&request);
         let mut answer = ReplyWriter { wire, output: &mut output, exchange, keep_alive, chunked };
         if !answer.send(&request, reply).await? {
@@ -80,19 +80,14 @@ async fn read_head<W: Wire>(
     }
 }
 
-/// Reads and forgets a request's body.
-async fn skip<W: Wire>(wire: &mut W, input: &mut BytesMut, mut bytes: u64) -> io::Result<()> {
-    loop {
-        let have = input.len().min(usize::try_from(bytes).unwrap_or(usize::MAX));
-        input.advance(have);
-        bytes -= have as u64;
-        if bytes == 0 {
-            return Ok(());
-        }
+/// Reads a request's body.
+async fn read_body<W: Wire>(wire: &mut W, input: &mut BytesMut, bytes: usize) -> io::Result<Bytes> {
+    while input.len() < bytes {
         if wire.read_buf(input).await? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
     }
+    Ok(input.split_to(bytes).freeze())
 }
 
 /// Answers what cannot be understood, and closes.

@@ -7,6 +7,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::net::TcpStream;
@@ -26,7 +28,7 @@ const STREAMS_MAX: u32 = 100;
 pub(crate) async fn serve(stream: TlsStream<TcpStream>, session: &Session) -> io::Result<()> {
     let service = service_fn(|request| {
         let session = session.clone();
-        async move { answer(&session, &request).await }
+        async move { answer(&session, request).await }
     });
     hyper::server::conn::http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
@@ -37,8 +39,10 @@ pub(crate) async fn serve(stream: TlsStream<TcpStream>, session: &Session) -> io
         .map_err(io::Error::other)
 }
 
-async fn answer<B>(session: &Session, request: &http::Request<B>) -> Result<http::Response<ReplyBody>, io::Error> {
-    let request = translate(request);
+async fn answer(session: &Session, request: http::Request<Incoming>) -> Result<http::Response<ReplyBody>, io::Error> {
+    let mut translated = translate(&request);
+    translated.body = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();
+    let request = translated;
     let mut exchange = session.begin("HTTP/2", &request);
     let reply = session.reply(&request);
     if !reply.delay.is_zero() {
@@ -61,7 +65,15 @@ fn translate<B>(request: &http::Request<B>) -> Request {
     let authority = request.uri().authority().map(http::uri::Authority::as_str).or(named);
     let (host, port) = split_authority(authority.unwrap_or_default());
     let target = request.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str).to_owned();
-    Request { method: request.method().to_string(), scheme: Scheme::Https, host, port, target, headers }
+    Request {
+        method: request.method().to_string(),
+        scheme: Scheme::Https,
+        host,
+        port,
+        target,
+        headers,
+        body: Bytes::new(),
+    }
 }
 
 fn response(request: &Request, reply: Reply, exchange: Exchange) -> http::Result<http::Response<ReplyBody>> {

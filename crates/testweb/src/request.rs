@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use bytes::Bytes;
+
 /// The scheme a request came by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
@@ -11,7 +13,7 @@ pub enum Scheme {
     Https,
 }
 
-/// A request's head. Bodies are read and thrown away.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The method as sent: `GET`, `HEAD`, …
@@ -26,6 +28,8 @@ pub struct Request {
     pub target: String,
     /// Header names in lower case and their values, in the order sent.
     pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Bytes,
 }
 
 impl Scheme {

@@ -5,6 +5,7 @@
 
 use sort::Sorter;
 
+use crate::asked::{self, Asked};
 use crate::date::timestamp14;
 use crate::error::ReadError;
 use crate::header::Header;
@@ -16,7 +17,7 @@ use crate::replace::write_atomically;
 use crate::surt::surt;
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
 /// Memory of index lines that wait to be sorted, in bytes: an archive is indexed while the crawl runs.
@@ -39,6 +40,8 @@ pub struct CdxLine {
     pub location: Location,
     /// The name of the WARC file, without directories.
     pub filename: String,
+    /// What it was asked with, unless that was GET. It is part of the key.
+    pub asked: Option<Asked>,
 }
 
 impl CdxLine {
@@ -52,6 +55,7 @@ impl CdxLine {
 /// The line as it stands in the file, without its end. Fields that are not known are left out.
 impl fmt::Display for CdxLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let asked = self.asked.as_ref();
         let values = [
             ("url", Some(Cow::from(&self.url))),
             ("mime", self.mime.as_deref().map(Cow::from)),
@@ -60,8 +64,11 @@ impl fmt::Display for CdxLine {
             ("length", Some(self.location.length.to_string().into())),
             ("offset", Some(self.location.offset.to_string().into())),
             ("filename", Some(Cow::from(&self.filename))),
+            ("requestBody", asked.map(|asked| asked.query.as_str()).filter(|query| !query.is_empty()).map(Cow::from)),
+            ("method", asked.map(|asked| Cow::from(&asked.method))),
         ];
-        for part in [&surt(&self.url), " ", &self.timestamp14, " {"] {
+        let key = asked.map_or_else(|| surt(&self.url), |asked| surt(&asked.append_to(&self.url)));
+        for part in [&key, " ", &self.timestamp14, " {"] {
             f.write_str(part)?;
         }
         let known = values.into_iter().filter_map(|(name, value)| Some((name, value?)));
@@ -155,8 +162,8 @@ fn for_each_line(path: &Path, mut take: impl FnMut(CdxLine)) -> Result<(), ReadE
 /// Makes the lines of the records of a file, which it is shown one after the other.
 ///
 /// The answer to a HEAD request has no payload and would hide the page from replay: it gets no
-/// line. Only the request tells, which stands behind the answer in the files that we write; so a
-/// record's line is given when the next record is shown.
+/// line; that to a POST request is found by the body of the request too. Only the request tells, which
+/// stands behind the answer in the files that we write; so a record's line is given when the next record is shown.
 pub struct Indexer {
     filename: String,
     waiting: Option<CdxLine>,
@@ -175,24 +182,29 @@ impl Indexer {
         let line = line_of_header(header, &self.filename);
         let is_of_waiting = self.waits_for(header.target_uri());
         if !header.holds_http() || (line.is_none() && !is_of_waiting) {
-            return Ok(self.show(line, false));
+            return Ok(self.show(line));
         }
         let head = record.read_http_head()?;
-        let is_head = is_of_waiting && head.start_line().starts_with("HEAD ");
-        Ok(self.show(line.map(|line| line.with(&head)), is_head))
+        if let Some(line) = line {
+            return Ok(self.show(Some(line.with(&head))));
+        }
+        let mut body = Vec::new();
+        let (offset, rest) = (record.offset(), record.take(asked::BODY_BYTES_MAX));
+        { rest }.read_to_end(&mut body).map_err(|error| ReadError::from_io(offset, error))?;
+        Ok(self.take_request(&head, &body))
     }
 
     /// Looks at a record that was written to `location`. Gives the line of the record before, if it has one.
     fn written(&mut self, record: &Record<'_>, location: Location) -> Option<CdxLine> {
-        let Some(line) = line_of_record(record, location, &self.filename) else {
-            let is_head = record.asks_for_head() && self.waits_for(record.archived_target().as_deref());
-            return self.show(None, is_head);
-        };
-        let line = match record.http_head() {
-            Some(head) => line.with(&head),
-            None => line,
-        };
-        self.show(Some(line), false)
+        match (line_of_record(record, location, &self.filename), record.http_head()) {
+            (None, Some(head)) if self.waits_for(record.archived_target().as_deref()) => {
+                self.take_request(&head, record.payload())
+            }
+            (line, head) => self.show(line.map(|line| match &head {
+                Some(head) => line.with(head),
+                None => line,
+            })),
+        }
     }
 
     /// Whether the line that waits is of this target.
@@ -200,11 +212,16 @@ impl Indexer {
         self.waiting.as_ref().is_some_and(|waiting| target == Some(&waiting.url))
     }
 
-    /// Goes on to the next record: its line, if it may have one, waits. Gives the one that has waited, unless a record
-    /// without a line tells that it was an answer to HEAD.
-    fn show(&mut self, line: Option<CdxLine>, is_head: bool) -> Option<CdxLine> {
-        let is_dropped = line.is_none() && is_head;
-        std::mem::replace(&mut self.waiting, line).filter(|_| !is_dropped)
+    /// Goes on to the next record: its line, if it may have one, waits. Gives the one that has waited.
+    fn show(&mut self, line: Option<CdxLine>) -> Option<CdxLine> {
+        std::mem::replace(&mut self.waiting, line)
+    }
+
+    /// Goes on to the request for the answer whose line waits. Gives that line, unless the request was HEAD.
+    fn take_request(&mut self, head: &HttpHead, body: &[u8]) -> Option<CdxLine> {
+        let asked = Asked::of(head, body);
+        let line = self.show(None).filter(|_| !head.start_line().starts_with("HEAD "))?;
+        Some(CdxLine { asked, ..line })
     }
 
     /// Says where the record lies that was shown last.
@@ -230,6 +247,7 @@ fn line_of_header(header: &Header, filename: &str) -> Option<CdxLine> {
         digest: header.get("WARC-Payload-Digest").map(str::to_owned),
         location: Location { offset: 0, length: 0 },
         filename: filename.to_owned(),
+        asked: None,
     })
 }
 
@@ -243,6 +261,7 @@ fn line_of_record(record: &Record<'_>, location: Location, filename: &str) -> Op
         digest: record.archived_digest().map(|digest| digest.to_string()),
         location,
         filename: filename.to_owned(),
+        asked: None,
     })
 }
 

@@ -31,6 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod asked;
 mod cdxj;
 mod check;
 mod chunked;
@@ -56,6 +57,7 @@ mod surt;
 mod surt_session;
 mod walk;
 
+pub use asked::Asked;
 pub use cdxj::{CdxLine, IndexWriter, Indexer, index, write_index, write_sorted};
 pub use check::check;
 pub use chunked::{Chunked, is_chunked};

@@ -253,9 +253,9 @@ impl<'a> Record<'a> {
         self.holds_http().then(|| HttpHead::parse(self.head.to_vec()))
     }
 
-    /// Whether the block is a HEAD request.
-    pub(crate) fn asks_for_head(&self) -> bool {
-        self.holds_http() && self.head.starts_with(b"HEAD ")
+    /// What follows the HTTP head of the block.
+    pub(crate) fn payload(&self) -> &[u8] {
+        &self.payload
     }
 
     /// The target as it is written.

@@ -63,6 +63,7 @@ fn lines_are_sorted_by_bytes_and_values_are_json() {
         digest: None,
         location: Location { offset: 1, length: 2 },
         filename: "č.warc.gz".to_owned(),
+        asked: None,
     };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.cdxj");

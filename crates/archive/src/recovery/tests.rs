@@ -35,6 +35,7 @@ fn crawl(archive: &mut Archive, segments: &mut Vec<Segment>, pages: std::ops::Ra
             address: None,
             started_at: Timestamp(1_000_000 * page),
             request_head: b"GET / HTTP/1.1\r\n\r\n".as_slice().into(),
+            request_body: Default::default(),
             response_head: b"HTTP/1.1 200 OK\r\n\r\n".as_slice().into(),
             payload: url.into_bytes().into(),
             truncated: None,

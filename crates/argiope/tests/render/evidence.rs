@@ -61,6 +61,56 @@ fn a_sample_decides_about_pages_of_a_pattern() {
     assert_eq!(printed(), written);
 }
 
+/// Files of an application on a server that has none for its routes: it answers 404 with a page that runs the application, or leads to
+/// it. And pages that are missing, with a script and an empty element besides what they say.
+#[test]
+fn a_missing_page_is_shown_if_it_is_an_application() {
+    let script = |body: String| Reply::new(200).header("Content-Type", "text/javascript").body(body);
+    let missing = |body: &str| {
+        let page = Reply::html(body.to_owned());
+        Reply { status: 404, ..page }
+    };
+    let shell = "<!DOCTYPE html><title>App</title><div id=root></div><script src=/app.js></script>";
+    let app =
+        format!("document.getElementById('root').innerHTML = `<p>{}</p><a href=/route/2>next</a>`", WORDS.repeat(5));
+    let pages = Pages::new()
+        .html("/", format!("{WORDS}<a href=/route/1>1</a><a href=/moved>2</a><a href=/gone>3</a>"))
+        .reply("/app.js", script(app))
+        .reply("/route/1", missing(shell))
+        .reply("/route/2", missing(shell))
+        .reply("/moved", missing("<script>location.replace('/?' + location.pathname)</script>"))
+        .reply("/gone", missing(&format!("<p>Not found. {WORDS}<script>1</script>")));
+    let web = Web::new().site("app.test", pages);
+    let crawled = Crawled::of(web, "http://app.test/", &["--render", "auto", "--render-time", "60s"]);
+    let rows = crawled.rows();
+    let row = |path: &str| (rows[path]["outcome"].as_str().unwrap_or_default(), rows[path]["status"].as_u64());
+    assert_eq!((row("/route/1"), row("/route/2")), (("html", Some(404)), ("html", Some(404))));
+    assert_eq!((row("/moved").0, row("/gone").0), ("redirect", "http_error"));
+    let reason = rows["/gone"]["reason"].as_str().unwrap_or_default();
+    assert!(!reason.contains("rendered"), "{reason}");
+}
+
+/// The headings of a page lead to themselves once scripts ran: it is rendered for nothing.
+#[test]
+fn links_of_a_page_to_itself_are_no_gain() {
+    let words = WORDS.repeat(5);
+    let anchors = "<template></template><script>for (const n of [1, 2, 3]) document.body.innerHTML += `<a href=#h${n}>#</a><a href=/>home</a>`</script>";
+    let page = format!("<body>{words}<a href=/>home</a>{anchors}");
+    let links: String = (0..10).map(|n| format!("<a href=/item{n}.html>{n}</a>")).collect();
+    let pages = (0..10).fold(Pages::new(), |pages, n| pages.html(format!("/item{n}.html"), page.clone()));
+    let web = Web::new().site("app.test", pages.html("/", format!("{words}{links}")));
+    let crawled = Crawled::of(
+        web,
+        "http://app.test/",
+        &["--render", "auto", "--render-time", "60s", "--render-tabs", "1", "--concurrency", "1"],
+    );
+    let rows = crawled.rows();
+    let reasons: Vec<&str> =
+        rows.values().filter_map(|row| row["reason"].as_str()).filter(|reason| !reason.is_empty()).collect();
+    assert_eq!(reasons.len(), 3, "only the sample: {reasons:?}");
+    assert!(reasons.iter().all(|reason| reason.contains("0 links")), "{reasons:?}");
+}
+
 #[test]
 fn what_cannot_be_shown_is_counted_too() {
     let hangs = "<title>Hangs</title><script>while (true) {}</script>";

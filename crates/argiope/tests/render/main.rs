@@ -7,4 +7,5 @@ mod evidence;
 mod killed;
 mod others;
 mod replayed;
+mod requests;
 mod secrets;

@@ -3,12 +3,12 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use model::Headers;
+use model::{Headers, Refusal};
 use render::{Page, Renderer, Served, Settings, Source, Wanted};
 use weburl::{CanonicalRules, CanonicalUrl};
 
-use crate::crawls::crawl;
-use testkit::pywb::{Pywb, get};
+use crate::crawls::{Crawled, crawl};
+use testkit::pywb::{Pywb, ask};
 
 /// Gives a browser what pywb has, and nothing else.
 struct Replay {
@@ -16,9 +16,11 @@ struct Replay {
 }
 
 impl Replay {
-    fn ask(port: u16, url: &str) -> Option<(u16, Headers, Vec<u8>)> {
-        let path = url.strip_prefix(&format!("http://127.0.0.1:{port}"))?;
-        let (status, head, body) = get(port, path);
+    fn ask(port: u16, wanted: &Wanted) -> Option<(u16, Headers, Vec<u8>)> {
+        let path = wanted.url.strip_prefix(&format!("http://127.0.0.1:{port}"))?;
+        let fields: Vec<(&str, &str)> =
+            wanted.headers.0.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let (status, head, body) = ask(port, wanted.method.as_str(), path, &fields, &wanted.body);
         let fields = head.lines().skip(1).filter_map(|line| line.split_once(": "));
         let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Some((status.parse().ok()?, Headers(fields), body))
@@ -29,18 +31,17 @@ impl Source for Replay {
     fn get(&self, wanted: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>> {
         let port = self.port;
         Box::pin(async move {
-            let answer = tokio::task::spawn_blocking(move || Replay::ask(port, &wanted.url)).await.ok().flatten();
+            let answer = tokio::task::spawn_blocking(move || Replay::ask(port, &wanted)).await.ok().flatten();
             match answer {
                 Some((status, headers, body)) => Served::Answer { status, headers, body: body.into() },
-                None => Served::Refused,
+                None => Served::Refused(Refusal::NoAnswer),
             }
         })
     }
 }
 
-#[test]
-fn pywb_shows_what_the_browser_saw() {
-    let crawled = crawl("always");
+/// The page of a crawl as a browser shows it, which gets everything from pywb.
+pub fn replayed(crawled: &Crawled, url: &str) -> String {
     let home = tempfile::tempdir().expect("a directory");
     let wacz = home.path().join("crawl.wacz");
     let ran = crawled.run("export", &["wacz", "-o", wacz.to_str().expect("UTF-8")]);
@@ -49,12 +50,15 @@ fn pywb_shows_what_the_browser_saw() {
     std::fs::write(home.path().join("config.yaml"), "framed_replay: false\n").expect("a file");
     let pywb = Pywb::serve(home.path(), &wacz);
     // Where pywb leads to: the record that is nearest in time.
-    let mut url = format!("http://127.0.0.1:{}/it/2030/http://app.test/", pywb.port);
+    let mut url = format!("http://127.0.0.1:{}/it/2030mp_/{url}", pywb.port);
     let (status, headers, body) = loop {
-        let (status, headers, body) = Replay::ask(pywb.port, &url).expect("an answer");
-        match headers.get("location").filter(|_| (300..400).contains(&status)) {
+        let path = url.split_once(&format!(":{}", pywb.port)).expect("of pywb").1;
+        let (status, head, body) = ask(pywb.port, "GET", path, &[], b"");
+        let fields = head.lines().skip(1).filter_map(|line| line.split_once(": "));
+        let headers = Headers(fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect());
+        match headers.get("location").filter(|_| status.starts_with('3')) {
             Some(location) => url = location.to_owned(),
-            None => break (status, headers, body),
+            None => break (status.parse().expect("a status"), headers, body),
         }
     };
     assert_eq!(status, 200, "{headers:?}");
@@ -67,7 +71,12 @@ fn pywb_shows_what_the_browser_saw() {
         let page = Page { url, status, headers, body: body.into() };
         renderer.render(&page, Arc::new(Replay { port: pywb.port })).await
     });
-    let html = rendered.expect("a page").html;
+    rendered.expect("a page").html
+}
+
+#[test]
+fn pywb_shows_what_the_browser_saw() {
+    let html = replayed(&crawl("always"), "http://app.test/");
     assert!(html.contains("Woven by a script.") && html.contains(">listed</a>"), "{html}");
     assert!(!html.contains("secret"), "{html}");
 }

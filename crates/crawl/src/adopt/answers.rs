@@ -106,14 +106,26 @@ impl Answers {
             self.note_damage(file, finding.offset, &finding.problem);
         }
         let mut reader = Reader::open(&path, 0)?;
+        // The last answer that was found: the id of its record, and what it took the place of.
+        let mut last: Option<(Option<String>, UrlKey, Option<SetAside>)> = None;
         // Behind damage nothing is looked for: `check --repair` finds such records in a file that belongs to a crawl.
         while let Ok(Some(mut record)) = reader.next_record() {
             let (offset, header) = (record.offset(), record.header().clone());
             let kind = header.record_type();
             let is_answer = matches!(kind, Some(RecordType::Response | RecordType::Revisit));
-            let head = if is_answer { record.read_http_head().ok() } else { None };
+            let is_request = kind == Some(RecordType::Request);
+            let head = if is_answer || is_request { record.read_http_head().ok() } else { None };
             if record.finish().is_err() {
                 break;
+            }
+            if is_request {
+                let asked = last.take().filter(|(id, ..)| id.as_deref() == header.get("WARC-Concurrent-To"));
+                let is_of_page = head.is_some_and(|head| is_of_page(head.start_line().as_bytes()));
+                if let Some((_, key, before)) = asked.filter(|_| is_of_page) {
+                    self.found.remove(&key);
+                    self.found.extend(before.map(|before| (key, before)));
+                }
+                continue;
             }
             let (Some(head), false) = (head, bad.contains(&offset)) else { continue };
             let Some(url) = header.target_uri().and_then(CanonicalUrl::from_canonical) else { continue };
@@ -127,7 +139,9 @@ impl Answers {
                 self.robots.push(found.clone());
             }
             if head.status().is_some_and(is_final) {
-                self.found.insert(found.url.key(), found);
+                let key = found.url.key();
+                let before = self.found.insert(key, found);
+                last = Some((header.record_id().map(str::to_owned), key, before));
             }
         }
         Ok(())
@@ -282,12 +296,14 @@ impl Answers {
         let answer = RecordedAnswer::new(record, original);
         let response = answer.response(self.body_bytes_max);
         let address = header.get("WARC-IP-Address").and_then(|address| address.parse().ok());
+        let (request_head, request_body) = warc::split_http(&beside.request);
         let exchange = Exchange {
             url: url.clone(),
-            method: if beside.request.starts_with(b"HEAD ") { Method::Head } else { Method::Get },
+            method: method_of(&beside.request).unwrap_or(Method::Get),
             address: address.map(|address| SocketAddr::new(address, 0)),
             started_at: at,
-            request_head: beside.request.into(),
+            request_head: request_head.to_vec().into(),
+            request_body: request_body.to_vec().into(),
             response_head: answer.head().to_vec().into(),
             payload: answer.payload().to_vec().into(),
             truncated: response.truncated,
@@ -326,7 +342,7 @@ impl Answers {
 /// What lies behind an answer.
 #[derive(Default)]
 struct Beside {
-    /// The request's head.
+    /// The request.
     request: Vec<u8>,
     /// The fields of the metadata record about its rendering.
     seen: Option<Vec<u8>>,
@@ -334,6 +350,17 @@ struct Beside {
     html: Option<Vec<u8>>,
     /// A picture of it.
     picture: Option<Vec<u8>>,
+}
+
+/// The method of a recorded request.
+fn method_of(request: &[u8]) -> Option<Method> {
+    let name = request.split(|byte| *byte == b' ').next()?;
+    Method::of(std::str::from_utf8(name).ok()?)
+}
+
+/// Whether only a page in a browser makes such a request: its answer says nothing of the URL.
+fn is_of_page(request: &[u8]) -> bool {
+    !matches!(method_of(request), Some(Method::Get | Method::Head))
 }
 
 /// Whether an answer ends a URL. One that does not was followed by another, or is still wanted.

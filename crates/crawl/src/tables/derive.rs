@@ -11,8 +11,8 @@ use dataset::schema::Table;
 use dataset::{Layout, Rows, SegmentTables, UNRECORDED, UnrecordedPages, covered_bytes};
 use engine::{Details, Settings, Visited, look_into};
 use model::{
-    ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, RenderedDocument, Rendering, Shown,
-    TaskId, Timestamp, Visit,
+    ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, Refusals, RenderedDocument, Rendering,
+    Shown, TaskId, Timestamp, Visit,
 };
 use replay::{RecordedAnswer, Replay, ReplayError};
 use store::{CrawlView, Entry, Segment};
@@ -313,6 +313,7 @@ pub(super) fn recorded_outcome(
         address: None,
         started_at: at,
         request_head: Default::default(),
+        request_body: Default::default(),
         response_head: answer.head().to_vec().into(),
         payload: answer.payload().to_vec().into(),
         truncated: response.truncated,
@@ -378,7 +379,7 @@ pub fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Renderi
         document: document.ok_or_else(|| values(archive::FAILURE).next().unwrap_or_default()),
         resources: Vec::new(),
         // What was said of it stands in the visit's reason.
-        beyond_rate: 0,
+        refused: Refusals::default(),
     }
 }
 

@@ -7,7 +7,7 @@ use model::Shown;
 use weburl::{CanonicalUrl, SiteKey};
 
 /// A page with less text than this has not much to show, and text is a gain from here on.
-const TEXT_CHARS_MIN: u64 = 200;
+pub(crate) const TEXT_CHARS_MIN: u64 = 200;
 /// Pages of a pattern that are shown to see what that brings.
 const SAMPLES_PER_PATTERN: u32 = 3;
 /// Pages of a site that are shown for that, whatever their patterns.
@@ -38,6 +38,11 @@ impl Evidence {
             Evidence::Sample => "a sample of pages like it",
             Evidence::Others => "pages like it showed more",
         }
+    }
+
+    /// Whether there is nothing to a page but what its scripts will show.
+    pub(super) fn is_application(self) -> bool {
+        matches!(self, Evidence::EmptyRoot | Evidence::OnlyScripts)
     }
 
     /// What a page says of itself.

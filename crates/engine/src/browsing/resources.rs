@@ -3,11 +3,12 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use fetch::{Fetcher, ROBOTS_REDIRECTS_MAX, robots_elsewhere};
-use model::{Exchange, FetchOutcome, FetchTask, Fetched, Purpose, Response, TaskId};
+use bytes::Bytes;
+use fetch::{Fetcher, PageRequest, ROBOTS_REDIRECTS_MAX, robots_elsewhere};
+use model::{Exchange, FetchOutcome, FetchTask, Fetched, Headers, Method, Purpose, Refusal, Response, TaskId};
 use render::{Kind, Served, Source, Wanted};
 use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
 use tokio::sync::OnceCell;
@@ -64,10 +65,21 @@ impl Cache {
     }
 }
 
+/// Whether the answer may be for other pages too.
+fn is_shared(wanted: &Wanted) -> bool {
+    matches!(wanted.kind, Kind::Script | Kind::Stylesheet | Kind::Media)
+        && wanted.method == Method::Get
+        && wanted.headers.get("authorization").is_none()
+}
+
 impl Resources {
     pub(super) fn new(fetcher: Arc<Fetcher>, settings: Arc<Settings>, clock: Clock) -> Self {
         let pace = Mutex::new(Pace::new(settings.limits.page_requests_per_second));
         Resources { fetcher, settings, clock, robots: Mutex::default(), cache: Mutex::default(), pace }
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Takes note of a request of the crawl itself: pages get what it leaves of the rate of an address.
@@ -105,41 +117,46 @@ impl Resources {
         sites.entry(site.key()).or_default().clone()
     }
 
-    async fn get(&self, page: &PageResources, wanted: &Wanted) -> Option<Response> {
-        let url = CanonicalUrl::parse(&wanted.url, &CanonicalRules::default()).ok()?;
+    async fn get(&self, page: &PageResources, wanted: &Wanted) -> Result<Response, Refusal> {
+        let url = CanonicalUrl::parse(&wanted.url, &CanonicalRules::default()).map_err(|_| Refusal::Url)?;
         if self.settings.filter.exclude.iter().any(|pattern| pattern.matches(url.as_str())) {
-            return None;
+            return Err(Refusal::Excluded);
         }
         if let Some(matching) = self.settings.site_rules.matching {
             let robots = self.robots(&url.site());
-            let rules = robots.get_or_try_init(|| self.ask_robots(page, &url)).await.ok()?;
+            let rules = robots.get_or_try_init(|| self.ask_robots(page, &url)).await?;
             if !rules.decide(url.path_and_query(), matching).allowed {
-                return None;
+                return Err(Refusal::Robots);
             }
         }
-        // What was answered to a request with a secret is for pages of the same site alone.
-        let is_secret = self.fetcher.bears_secret(&url, &page.url);
-        let key = if is_secret { format!("{} {url}", page.url.site()) } else { url.to_string() };
-        let key = (key, page.pinned(&url).await.ok()?);
-        if let Some(answer) = locked(&self.cache).answers.get(&key) {
-            return Some(answer.clone());
+        let key = if is_shared(wanted) { Some(self.key(page, &url, wanted).await?) } else { None };
+        if let Some(answer) = key.as_ref().and_then(|key| locked(&self.cache).answers.get(key).cloned()) {
+            return Ok(answer);
         }
-        let outcome = self.ask(page, url, Some(&key)).await.ok()?;
-        let outcome = match outcome {
-            Obtained::Cached(answer) => return Some(answer),
+        let Wanted { method, headers, body, time_max, .. } = wanted;
+        let request = PageRequest { page: &page.url, method: *method, headers, body, time_max: *time_max };
+        let outcome = match self.ask(page, url, &request, key.as_ref()).await? {
+            Obtained::Cached(answer) => return Ok(answer),
             Obtained::Fetched(outcome) => *outcome,
         };
-        let Fetched::Response(response) = outcome.fetched else { return None };
+        let Fetched::Response(response) = outcome.fetched else { return Err(Refusal::NoAnswer) };
         if !page.keep(outcome.exchanges) {
-            return None;
+            return Err(Refusal::TooLarge);
         }
-        let is_shared = matches!(wanted.kind, Kind::Script | Kind::Stylesheet | Kind::Media)
-            && response.status == 200
-            && !response.headers.get("cache-control").is_some_and(|value| value.contains("no-store"));
-        if is_shared {
+        let may_keep = response.headers.get("cache-control").is_none_or(|value| !value.contains("no-store"));
+        let may_keep = may_keep && response.status == 200;
+        if let Some(key) = key.filter(|_| may_keep) {
             locked(&self.cache).put(&key, &response);
         }
-        Some(response)
+        Ok(response)
+    }
+
+    /// Under what an answer is remembered. One to a request with a secret is for pages of the same site alone, and one for another
+    /// origin may say that this origin alone may read it (CORS).
+    async fn key(&self, page: &PageResources, url: &CanonicalUrl, wanted: &Wanted) -> Result<CacheKey, Refusal> {
+        let secret_of = self.fetcher.bears_secret(url, &page.url).then(|| page.url.site().to_string());
+        let origin = wanted.headers.get("origin").unwrap_or_default();
+        Ok((format!("{} {origin} {url}", secret_of.unwrap_or_default()), page.pinned(url).await?))
     }
 
     /// Fetches for a page when its turn comes, unless the answer has come meanwhile for another. Every request of a page passes here.
@@ -147,36 +164,38 @@ impl Resources {
         &self,
         page: &PageResources,
         url: CanonicalUrl,
+        request: &PageRequest<'_>,
         cached: Option<&CacheKey>,
-    ) -> Result<Obtained, Refused> {
+    ) -> Result<Obtained, Refusal> {
         let address = page.pinned(&url).await?;
         let turn = locked(&self.pace).turn(Target::of(address, url.domain()), self.clock.now());
-        let Some(Turn { wait, at_once }) = turn else {
-            page.beyond_rate.fetch_add(1, Ordering::Relaxed);
-            return Err(Refused);
-        };
+        let Some(Turn { wait, at_once }) = turn else { return Err(Refusal::Rate) };
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
         // The semaphore is never closed.
-        let _permit = at_once.acquire().await.map_err(|_| Refused)?;
+        let _permit = at_once.acquire().await.map_err(|_| Refusal::Rate)?;
         if let Some(answer) = cached.and_then(|key| locked(&self.cache).answers.get(key).cloned()) {
             return Ok(Obtained::Cached(answer));
         }
         let (id, purpose) = (TaskId(0), Purpose::Page);
         let task = FetchTask { id, url, purpose, address, head_first: false, validators: None };
-        Ok(Obtained::Fetched(Box::new(self.fetcher.fetch_for(task, Some(&page.url)).await)))
+        Ok(Obtained::Fetched(Box::new(self.fetcher.fetch_for(task, Some(request)).await)))
     }
 
     /// The rules of the site of `url`. Redirects are followed here, each in its own turn (RFC 9309 §2.3.1.2).
-    async fn ask_robots(&self, page: &PageResources, url: &CanonicalUrl) -> Result<RobotsTxt, Refused> {
+    async fn ask_robots(&self, page: &PageResources, url: &CanonicalUrl) -> Result<RobotsTxt, Refusal> {
         let Some(mut url) = CanonicalUrl::from_canonical(&format!("{}/robots.txt", url.site())) else {
             return Ok(RobotsTxt::allow_all());
         };
         let redirects_max = if self.settings.robots_once { 0 } else { ROBOTS_REDIRECTS_MAX };
         let mut redirects = 0;
+        let (headers, body) = (Headers::default(), Bytes::new());
+        let (method, time_max) = (Method::Get, Duration::MAX);
+        let request = PageRequest { page: &page.url, method, headers: &headers, body: &body, time_max };
         loop {
-            let Obtained::Fetched(mut outcome) = self.ask(page, url.clone(), None).await? else { return Err(Refused) };
+            let obtained = self.ask(page, url.clone(), &request, None).await?;
+            let Obtained::Fetched(mut outcome) = obtained else { return Err(Refusal::NoAnswer) };
             page.keep(std::mem::take(&mut outcome.exchanges));
             let target = match &outcome.fetched {
                 Fetched::Response(response) if matches!(response.status, 301 | 302 | 303 | 307 | 308) => {
@@ -199,9 +218,6 @@ enum Obtained {
     Fetched(Box<FetchOutcome>),
 }
 
-/// The page does not get it.
-struct Refused;
-
 /// What one page asks for.
 pub(super) struct PageResources {
     shared: Arc<Resources>,
@@ -209,8 +225,6 @@ pub(super) struct PageResources {
     url: CanonicalUrl,
     /// What was fetched for it.
     pub(super) exchanges: Mutex<Vec<Exchange>>,
-    /// What it did not get because its address was asked too often.
-    pub(super) beyond_rate: AtomicU32,
     /// Where the sites of the page are, as long as it lives: `None` behind a proxy. A name that leads elsewhere meanwhile (DNS
     /// rebinding) would let the page read another server's answers as its own.
     pins: Mutex<HashMap<SiteKey, Arc<OnceCell<Option<IpAddr>>>>>,
@@ -224,23 +238,21 @@ impl PageResources {
             shared,
             url: page.clone(),
             exchanges: Mutex::default(),
-            beyond_rate: AtomicU32::new(0),
             pins: Mutex::new(pin.into_iter().collect()),
         }
     }
 
     /// Where the site of a URL is: found once. A page has few sites, since what it may ask for is limited.
-    async fn pinned(&self, url: &CanonicalUrl) -> Result<Option<IpAddr>, Refused> {
+    async fn pinned(&self, url: &CanonicalUrl) -> Result<Option<IpAddr>, Refusal> {
         let pin = locked(&self.pins).entry(url.key().site).or_default().clone();
         let find = || async {
             let Some(turn) = self.shared.fetcher.lookup_turn(&url.site(), Some(WAIT_MAX)) else {
-                self.beyond_rate.fetch_add(1, Ordering::Relaxed);
-                return Err(Refused);
+                return Err(Refusal::Rate);
             };
             if !turn.is_zero() {
                 tokio::time::sleep(turn).await;
             }
-            let addresses = self.shared.fetcher.resolve(&url.site()).await.map_err(|_| Refused)?;
+            let addresses = self.shared.fetcher.resolve(&url.site()).await.map_err(|_| Refusal::NoAnswer)?;
             Ok(addresses.first().copied())
         };
         pin.get_or_try_init(find).await.copied()
@@ -262,8 +274,8 @@ impl Source for PageResources {
     fn get(&self, wanted: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>> {
         Box::pin(async move {
             match self.shared.get(self, &wanted).await {
-                Some(Response { status, headers, body, .. }) => Served::Answer { status, headers, body },
-                None => Served::Refused,
+                Ok(Response { status, headers, body, .. }) => Served::Answer { status, headers, body },
+                Err(refusal) => Served::Refused(refusal),
             }
         })
     }

@@ -213,6 +213,12 @@ impl State {
                 }
             }
             Finding::Page(page) => {
+                // The server has no file for what an application shows under this URL.
+                let has_text =
+                    content.gained.is_some_and(|gained| gained.text_chars >= crate::browsing::TEXT_CHARS_MIN);
+                if visit.outcome == Outcome::HttpError && has_text {
+                    visit.outcome = Outcome::Html;
+                }
                 visit.title = page.title;
                 visit.target = page.canonical.filter(|url| *url != source.url).map(|url| url.to_string());
                 visit.limits = visit.limits.union(self.judge_images(now, source, page.images, &mut record));

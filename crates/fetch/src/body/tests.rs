@@ -17,7 +17,7 @@ type Seen = (Bytes, Bytes, Option<Truncation>, Vec<String>);
 
 fn collector(budget: &Arc<Budget>, (bytes_max, ratio_max): (u64, u32)) -> Collector {
     let now = Instant::now();
-    let pace = Pace::new(&Limits::default(), now, now);
+    let pace = Pace::new(&Limits::default(), Limits::default().total_timeout, now, now);
     Collector::new(["gzip"].into_iter(), bytes_max, ratio_max, budget.share(), pace)
 }
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Request;
 use http_body_util::{BodyExt, Empty};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -34,8 +33,8 @@ fn served(bytes: Vec<u8>, step_bytes: usize) -> DuplexStream {
     here
 }
 
-fn request() -> HeadOnly {
-    Request::get("/").body(Empty::new()).expect("a request")
+fn request() -> Request<'static> {
+    http::Request::get("/").body(None).expect("a request")
 }
 
 /// Status and payload, and whether the body came to its end.
@@ -62,7 +61,7 @@ async fn by_hyper(stream: DuplexStream) -> Option<Read> {
         .await
         .ok()?;
     let connection = tokio::spawn(connection);
-    let answer = sender.send_request(request()).await;
+    let answer = sender.send_request(request().map(|_| Empty::<Bytes>::new())).await;
     let read = match answer {
         Err(_) => None,
         Ok(mut answer) => {

@@ -3,12 +3,14 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
+use fetch::PageRequest;
 use http::{Request, Response};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use model::{FailureKind, FetchTask, Limits, Truncation};
+
+use model::{FailureKind, FetchTask, Headers, Limits, Method, Truncation};
 
 use crate::client::{assert_failed, fetcher, note, page, response, text};
 use crate::server::{Server, serve};
@@ -21,6 +23,11 @@ async fn service(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, In
     let answer = match request.uri().path() {
         "/large-head" => builder.header("x-large", "x".repeat(20_000)).body(Full::default()),
         "/large" => builder.body(Full::from(vec![b'x'; 1_000_000])),
+        "/body" => {
+            let said = format!("{} {}", request.method(), field("content-length"));
+            let body = request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+            builder.body(Full::from(format!("{said} {}", String::from_utf8_lossy(&body))))
+        }
         "/missing" => builder.status(404).body(Full::default()),
         _ => builder.body(Full::from(said)),
     };
@@ -62,6 +69,20 @@ async fn heads_are_written_as_those_of_http_1() {
     assert!(head.starts_with("HTTP/1.1 200 OK\r\nx-one: 1\r\nset-cookie: a\r\nset-cookie: b\r\n"), "{head}");
     assert!(head.ends_with("\r\n\r\n"), "{head}");
     assert_eq!(response(&outcome).headers.all("Set-Cookie").count(), 2);
+}
+
+#[tokio::test]
+async fn a_page_sends_a_body() {
+    let authority = Authority::new();
+    let (server, fetcher) = (server(&authority).await, trusting(&authority));
+    let task = task(&server, "/body");
+    let (of, headers, body) = (task.url.clone(), Headers::default(), Bytes::from_static(b"a=b"));
+    let time_max = std::time::Duration::MAX;
+    let request = PageRequest { page: &of, method: Method::Post, headers: &headers, body: &body, time_max };
+    let outcome = fetcher.fetch_for(task, Some(&request)).await;
+    assert_eq!(text(&response(&outcome).body), "POST 3 a=b");
+    assert!(text(&outcome.exchanges[0].request_head).starts_with("POST /body HTTP/1.1\r\n"));
+    assert_eq!(outcome.exchanges[0].request_body, body);
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod hostile;
 mod http2;
 mod keep_alive;
 mod names;
+mod of_pages;
 mod proxies;
 mod robots;
 mod server;

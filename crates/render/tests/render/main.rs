@@ -3,8 +3,10 @@
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
 mod contained;
+mod kept;
 mod kinds;
 mod namespace;
 mod offline;
+mod requests;
 mod shown;
 mod site;

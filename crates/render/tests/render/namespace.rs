@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::Headers;
+use model::{Headers, Refusal};
 use render::{Renderer, Served, Settings, Source, Wanted};
 
 use crate::site::{page, settings};
@@ -29,7 +29,7 @@ impl Source for Late {
     fn get(&self, wanted: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>> {
         Box::pin(async move {
             if !wanted.url.ends_with("/late") {
-                return Served::Refused;
+                return Served::Refused(Refusal::NoAnswer);
             }
             tokio::time::sleep(PAGE_LIVES).await;
             Served::Answer { status: 200, headers: Headers::default(), body: "late".into() }

@@ -153,3 +153,36 @@ async fn a_picture_shows_the_whole_page() {
     let without = render(&Renderer::new(settings()), &page(100), &site).await.expect("a page");
     assert_eq!(without.screenshot, None);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_lead_where_they_lead_in_the_browser() {
+    let renderer = Renderer::new(settings());
+    for (does, expect) in [
+        (
+            "<script>history.pushState({}, '', '/dir/page')</script><a href=x>x</a>",
+            "<base href=\"http://page.test/dir/page\">",
+        ),
+        ("<script>document.head.innerHTML = '<base href=/dir/>'</script><a href=x>x</a>", "<base href=\"/dir/\">"),
+        ("<iframe srcdoc='<base href=/other/><a href=x>x</a>'></iframe>", "<a href=\"http://page.test/other/x\">"),
+        ("<noscript><a href=/without>x</a></noscript>", "<noscript><a href=/without>x</a></noscript>"),
+    ] {
+        let rendered = render(&renderer, does, &Arc::new(Site::new())).await.expect(does);
+        assert!(rendered.html.contains(expect), "{does}: {}", rendered.html);
+    }
+    let plain = render(&renderer, "<a href=x>x</a><script>location = '#a'</script>", &Arc::new(Site::new())).await;
+    assert!(!plain.expect("a page").html.contains("<base"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_many_nodes_is_shown() {
+    let renderer = Renderer::new(Settings { page_time_max: Duration::from_secs(120), ..settings() });
+    let many = "<body><p id=p></p><script>p.insertAdjacentHTML('beforeend', '<b>x</b>'.repeat(50000)); \
+                document.body.insertAdjacentHTML('beforeend', '<a href=/last>x</a>')</script>";
+    let rendered = render(&renderer, many, &Arc::new(Site::new())).await.expect("a page");
+    assert_eq!(rendered.html.matches("<b>x</b>").count(), 1 + 50_000, "the first is in the script");
+    assert!(rendered.html.contains("<a href=\"/last\">"));
+    let deep = "<body><script>let at = document.body; for (let n = 0; n < 20000; n++) { const next = document.createElement('i'); \
+                at.append(next); at = next } at.append('deep')</script>";
+    let rendered = render(&renderer, deep, &Arc::new(Site::new())).await.expect("a page");
+    assert!(rendered.html.contains("<i>deep</i>"));
+}

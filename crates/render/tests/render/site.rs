@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use model::Headers;
+use model::{Headers, Refusal};
 use render::{Page, RenderFailure, Rendered, Renderer, Served, Settings, Source, Wanted};
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -46,7 +46,7 @@ impl Source for Site {
         self.asked.lock().expect("no panic").push(wanted);
         Box::pin(async move {
             match found {
-                None => Served::Refused,
+                None => Served::Refused(Refusal::NoAnswer),
                 Some((media_type, body)) => Served::Answer {
                     status: 200,
                     headers: Headers(vec![("Content-Type".to_owned(), media_type.to_owned())]),

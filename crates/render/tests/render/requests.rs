@@ -1,0 +1,151 @@
+//! What pages request besides plain GET: what the source is asked, and what the page makes of the answer.
+
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+use model::{Headers, Method, Refusal, Refusals};
+use render::{Page, Renderer, Served, Settings, Source, Wanted};
+
+use crate::site::{page, settings};
+
+/// Answers with what it was asked, and allows what a browser may allow to `http://page.test`.
+#[derive(Default)]
+struct Echo {
+    asked: Mutex<Vec<Wanted>>,
+}
+
+fn line(wanted: &Wanted) -> String {
+    let field = |name: &str| wanted.headers.get(name).map(|value| format!(" {name}={value}")).unwrap_or_default();
+    let fields =
+        ["X-Requested-With", "Authorization", "Content-Type", "Cookie", "Origin", "Access-Control-Request-Headers"];
+    let fields: String = fields.into_iter().map(field).collect();
+    let body = String::from_utf8_lossy(&wanted.body);
+    format!("{} {}{fields} {}", wanted.method.as_str(), wanted.url.replace("http://", ""), body).trim_end().to_owned()
+}
+
+impl Source for Echo {
+    fn get(&self, wanted: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>> {
+        let body = match wanted.headers.get("Accept") {
+            Some("text/event-stream") => "data: one\n\ndata: two\n\n".to_owned(),
+            accept => format!("[{} {}]", accept.unwrap_or_default(), line(&wanted)),
+        };
+        let is_open = !wanted.url.contains("closed.test");
+        let events = wanted.headers.get("Accept").filter(|accept| accept.starts_with("text/event"));
+        let mut fields = vec![("Content-Type", events.unwrap_or("text/plain")), ("Set-Cookie", "of=answer")];
+        if is_open {
+            fields.extend([
+                ("Access-Control-Allow-Origin", "http://page.test"),
+                ("Access-Control-Allow-Credentials", "true"),
+                ("Access-Control-Allow-Headers", "content-type,x-requested-with,authorization"),
+            ]);
+        }
+        let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        self.asked.lock().expect("no panic").push(wanted);
+        Box::pin(async move { Served::Answer { status: 200, headers: Headers(fields), body: body.into() } })
+    }
+}
+
+/// Shows a page that does something and says what came of it: its text, what was asked, what was refused.
+async fn shown(renderer: &Renderer, does: &str) -> (String, BTreeSet<String>, Refusals) {
+    let html = format!(
+        "<body><p id=o></p><script>const say = t => o.append(t); (async () => {{ {does} }})().catch(e => say(`(${{e.name}})`))</script>"
+    );
+    let mut page: Page = page(&html);
+    page.headers.0.push(("Set-Cookie".to_owned(), "of=page; HttpOnly".to_owned()));
+    let echo = Arc::new(Echo::default());
+    let rendered = renderer.render(&page, echo.clone() as Arc<dyn Source>).await.expect(does);
+    let text = rendered.html.split("<p id=\"o\">").nth(1).and_then(|rest| rest.split("</p>").next());
+    let asked = echo.asked.lock().expect("no panic").iter().map(line).collect();
+    (text.expect("a paragraph").to_owned(), asked, rendered.refused)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_requests_what_it_requests_in_any_browser() {
+    let renderer = Renderer::new(settings());
+    let text = ".then(answer => answer.text()).then(say)";
+    let cases: &[(String, &str, &[&str])] = &[
+        (
+            format!("await fetch('/a', {{headers: {{Accept: 'application/json', 'X-Requested-With': 'XMLHttpRequest', Authorization: 'Bearer t'}}}}){text}"),
+            "[application/json GET page.test/a X-Requested-With=XMLHttpRequest Authorization=Bearer t Cookie=of=page]",
+            &["GET page.test/a X-Requested-With=XMLHttpRequest Authorization=Bearer t Cookie=of=page"],
+        ),
+        (
+            format!("await fetch('/a', {{method: 'POST', body: new URLSearchParams({{q: 'a b'}})}}){text}"),
+            "[*/* POST page.test/a Content-Type=application/x-www-form-urlencoded;charset=UTF-8 Cookie=of=page Origin=http://page.test q=a+b]",
+            &["POST page.test/a Content-Type=application/x-www-form-urlencoded;charset=UTF-8 Cookie=of=page Origin=http://page.test q=a+b"],
+        ),
+        (
+            format!("await fetch('http://api.test/b', {{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: '{{}}'}}){text}"),
+            "[*/* POST api.test/b Content-Type=application/json Origin=http://page.test {}]",
+            &[
+                "OPTIONS api.test/b Origin=http://page.test Access-Control-Request-Headers=content-type",
+                "POST api.test/b Content-Type=application/json Origin=http://page.test {}",
+            ],
+        ),
+        (
+            format!("await fetch('http://closed.test/c'){text}"),
+            "(TypeError)",
+            &["GET closed.test/c Origin=http://page.test"],
+        ),
+        (
+            format!("document.cookie = 'by=script'; await fetch('/a'); await fetch('/b'){text}; say(document.cookie)"),
+            "[*/* GET page.test/b Cookie=by=script; of=answer]by=script; of=answer",
+            &["GET page.test/a Cookie=of=page; by=script", "GET page.test/b Cookie=by=script; of=answer"],
+        ),
+        (
+            "await new Promise(done => { const x = new XMLHttpRequest(); x.open('POST', '/x'); x.onload = () => { say(x.responseText); done() }; x.send('body') })".to_owned(),
+            "[*/* POST page.test/x Content-Type=text/plain;charset=UTF-8 Cookie=of=page Origin=http://page.test body]",
+            &["POST page.test/x Content-Type=text/plain;charset=UTF-8 Cookie=of=page Origin=http://page.test body"],
+        ),
+        (
+            "const events = new EventSource('/events'); events.onmessage = event => say(event.data + ' ')".to_owned(),
+            "one two ",
+            &["GET page.test/events Cookie=of=page"],
+        ),
+    ];
+    for (does, expect_text, expect_asked) in cases {
+        let (text, asked, refused) = shown(&renderer, does).await;
+        let expect: BTreeSet<String> = expect_asked.iter().map(|line| (*line).to_owned()).collect();
+        assert_eq!((text.as_str(), &asked, refused.total()), (*expect_text, &expect, 0), "{does}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_refused_is_counted() {
+    let renderer = Renderer::new(Settings { requests_max: 3, ..settings() });
+    for (does, refusal, count) in [
+        ("await fetch('/a', {method: 'DELETE'})", Refusal::Method, 1),
+        ("await fetch('/a', {method: 'POST', body: 'x'.repeat(2 << 20)})", Refusal::Request, 1),
+        ("for (const n of [1, 2, 3, 4, 5]) await fetch('/' + n)", Refusal::TooMany, 1),
+        ("new WebSocket('ws://page.test/')", Refusal::WebSocket, 1),
+    ] {
+        let mut expect = Refusals::default();
+        (0..count).for_each(|_| expect.count(refusal));
+        let (_, asked, refused) = shown(&renderer, does).await;
+        assert_eq!(refused, expect, "{does}");
+        assert!(asked.len() <= 3, "{asked:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_of_several_parts_is_whole() {
+    let renderer = Renderer::new(settings());
+    let does = "const form = new FormData(); form.append('name', 'value'); form.append('file', new Blob(['content']), 'f.txt'); \
+                await fetch('/a', {method: 'POST', body: form})";
+    let (_, asked, refused) = shown(&renderer, does).await;
+    // A browser that does not tell what is in the file has the request refused; one that does has it sent whole.
+    let has_all = asked.iter().any(|line| line.contains("value") && line.contains("content") && line.contains("f.txt"));
+    assert!(has_all != (refused.total() == 1), "{asked:?} {refused}");
+}
+
+#[test]
+fn refusals_are_told_with_their_reasons() {
+    let mut refusals = Refusals::default();
+    refusals.count(Refusal::Rate);
+    assert_eq!(refusals.to_string(), "1 requests refused (render_rate)");
+    refusals.count(Refusal::Method);
+    refusals.count(Refusal::Rate);
+    assert_eq!(refusals.to_string(), "3 requests refused (1 method, 2 render_rate)");
+    assert_eq!(Method::of("POST /x HTTP/1.1"), Some(Method::Post));
+}
