@@ -54,6 +54,10 @@ pub fn to_text(summary: &Summary) -> String {
     if summary.sitemaps > 0 {
         let _ = writeln!(out, "  {:<17} {:>9}   not counted above", "sitemaps", summary.sitemaps);
     }
+    for (outcome, count) in &summary.requisites {
+        let count = count.to_string();
+        let _ = writeln!(out, "  {:<17} {count:>9}   {outcome}, not counted above", "requisites");
+    }
     out.push_str(&left_out(summary));
     if let Some(time) = summary.time.as_ref().filter(|time| time.cpu_seconds >= CPU_SECONDS_SHOWN_MIN) {
         let _ = writeln!(out, "{}", shares(time));

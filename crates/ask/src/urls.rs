@@ -56,8 +56,8 @@ pub struct Selection {
     pub states: BTreeSet<State>,
     /// Only those that match one of these patterns; all without patterns.
     pub patterns: Vec<Pattern>,
-    /// No sitemaps, which totals do not count either.
-    pub without_sitemaps: bool,
+    /// Neither sitemaps nor requisites, which totals do not count by outcome either.
+    pub only_counted: bool,
 }
 
 /// A URL, and what became of it.
@@ -135,8 +135,8 @@ impl Selection {
     fn listed(&self, entry: Entry) -> Option<Listed> {
         let state = State::of(&entry);
         let url = entry.candidate.url;
-        let is_sitemap = entry.candidate.purpose == Purpose::Sitemap;
-        let is_chosen = !(is_sitemap && self.without_sitemaps)
+        let is_counted = !matches!(entry.candidate.purpose, Purpose::Sitemap | Purpose::Requisite);
+        let is_chosen = (is_counted || !self.only_counted)
             && (self.states.is_empty() || self.states.contains(&state))
             && (self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(url.as_str())));
         is_chosen.then_some(Listed { url, depth: entry.candidate.depth, state, visit: entry.visit })

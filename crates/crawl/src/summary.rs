@@ -38,6 +38,9 @@ pub struct Summary {
     pub sites: u64,
     /// Sitemaps read.
     pub sitemaps: u64,
+    /// What pages need to be shown, by outcome; none unless the crawl fetches that.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    pub requisites: serde_json::Map<String, serde_json::Value>,
     /// Payload bytes.
     pub bytes: u64,
     /// Visits, and of robots.txt sites, from which a limit or trap rule kept something, by [`Limit`]; none where nothing was left out.
@@ -172,6 +175,11 @@ impl Summary {
             outcomes: outcomes.map(|outcome| (outcome.to_string(), totals.count(*outcome).into())).collect(),
             sites: totals.sites,
             sitemaps: totals.sitemaps,
+            requisites: totals
+                .requisites
+                .iter()
+                .map(|(outcome, count)| (outcome.to_string(), (*count).into()))
+                .collect(),
             bytes: totals.bytes,
             limits: totals.limits.iter().map(|(limit, count)| (limit.to_string(), (*count).into())).collect(),
             run: None,

@@ -204,6 +204,7 @@ pub fn purpose_name(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Page => "page",
         Purpose::Sitemap => "sitemap",
+        Purpose::Requisite => "requisite",
         Purpose::Robots => "robots",
     }
 }

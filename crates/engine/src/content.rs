@@ -1,14 +1,12 @@
 //! The content of an answer: a pure function of its bytes, computed beside the fetch, not in the step.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use compact_str::CompactString;
 use extract::html::dom::Document;
 use extract::media_type::{self, MediaType};
 use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passages, robots_tag, sitemap, wording};
-use foldhash::HashMap;
 use frontier::Features;
 use model::{
     ContentDigest, Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest, Purpose, RenderedDocument,
@@ -17,12 +15,14 @@ use model::{
 use rules::Body;
 use stages::{Stage, time};
 use url::Url;
-use weburl::{CanonicalUrl, QueryEncoder, ReferenceCache, Rejected, UrlKey};
+use weburl::CanonicalUrl;
 
 use crate::Settings;
 use crate::cut;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
 use crate::features;
+use crate::references::{self, Resolver};
+use crate::requisites;
 
 /// The content of an answer.
 #[derive(Debug, Default)]
@@ -51,6 +51,8 @@ pub struct Content {
     pub features: Option<Box<Features>>,
     /// Its values for the dataset, if the crawl writes one.
     pub details: Option<Box<Details>>,
+    /// What it needs to be shown, each once; empty unless requisites are fetched.
+    pub requisites: Vec<CanonicalUrl>,
     /// Further links from hooks.
     pub more_links: Vec<CanonicalUrl>,
 }
@@ -113,6 +115,10 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
         (200..=299, Purpose::Page) => look_into_document(outcome, response, settings, &mut content),
         (404, Purpose::Page) if rendered(outcome).is_some() => {
             look_into_document(outcome, response, settings, &mut content)
+        }
+        (200..=299, Purpose::Requisite) => {
+            needs_of_document(outcome, response, settings, &mut content);
+            Finding::Document
         }
         _ => Finding::Nothing,
     };
@@ -243,6 +249,9 @@ fn look_into_document(
         let is_kept = headed || settings.keep.as_ref().is_none_or(|keep| keep.keeps(&media, content_type));
         let is_read = response.truncated != Some(Truncation::Unwanted);
         content.features = content.digest_of_content.map(|digest| Box::new(features::of_document(&digest)));
+        if settings.requisites && is_kept && is_read {
+            needs_of_document(outcome, response, settings, content);
+        }
         return if is_kept && is_read { Finding::Document } else { unwanted(outcome, response, settings, content) };
     }
     if headed {
@@ -278,7 +287,12 @@ fn look_into_document(
         html.truncated = Truncated { links, link_repeats, title, href, images, ..Truncated::default() };
     }
     let header = robots_tag::x_robots_tag(response.headers.all("x-robots-tag"), &settings.product_token);
-    let mut resolver = Resolver::new(base_of(&outcome.url, &html, settings), &html, settings);
+    let mut resolver = Resolver::new(
+        references::base_of(&outcome.url, html.base_href.as_deref(), settings),
+        html.encoding,
+        settings,
+        html.links.len(),
+    );
     let (links, links_count, images, canonical) = time(Stage::Canonicalise, || {
         let leading = html.links.iter().map(|link| Some(link).filter(|link| leads_somewhere(link.kind)));
         let links: Vec<Option<usize>> = leading.map(|link| resolver.place(&link?.href)).collect();
@@ -291,6 +305,10 @@ fn look_into_document(
     });
     html.truncated.href |= resolver.has_too_long;
     content.limits = cut::limits_of(html.truncated);
+    if settings.requisites {
+        let needs = time(Stage::Extract, || requisites::of_page(outcome, &response.body, html.encoding, settings));
+        add_needs(needs, content);
+    }
     let targets: Arc<[CanonicalUrl]> = resolver.urls.into();
     let is_shown = settings.render.is_some() || rendered.is_some();
     let shown = is_shown.then(|| shown_of(&html, &links, &targets, &outcome.url));
@@ -320,6 +338,17 @@ fn look_into_document(
         content.details = Some(Box::new(Details::new(response, media, Some(details))));
     }
     Finding::Page(page)
+}
+
+fn needs_of_document(outcome: &FetchOutcome, response: &Response, settings: &Settings, content: &mut Content) {
+    let content_type = response.headers.get("content-type");
+    let find = || requisites::of_document(&outcome.url, &response.body, content_type, settings);
+    add_needs(time(Stage::Extract, find), content);
+}
+
+fn add_needs(needs: requisites::Found, content: &mut Content) {
+    content.limits = content.limits.union(needs.limit().into_iter().collect());
+    content.requisites = needs.urls;
 }
 
 /// Content that is not kept. Its description must be the same with its bytes and without them, when it is derived from the archive.
@@ -372,12 +401,6 @@ fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
     page
 }
 
-/// The URL against which the page's references are resolved (HTML, "document base URL").
-fn base_of(url: &CanonicalUrl, html: &HtmlPage, settings: &Settings) -> CanonicalUrl {
-    let base = html.base_href.as_deref().and_then(|href| url.join(href, &settings.canonical).ok());
-    base.unwrap_or_else(|| url.clone())
-}
-
 fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Settings, content: &mut Content) -> Finding {
     let limits = sitemap::Limits {
         entries_max: settings.limits.sitemap_entries_max,
@@ -386,7 +409,7 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
         ..sitemap::Limits::default()
     };
     let sitemap = sitemap::parse(&response.body, &limits);
-    let mut resolver = Resolver::against(url.clone(), settings, None, sitemap.entries.len());
+    let mut resolver = Resolver::new(url.clone(), "UTF-8", settings, sitemap.entries.len());
     for entry in &sitemap.entries {
         resolver.place(&entry.loc);
     }
@@ -400,116 +423,5 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
     match sitemap.kind {
         sitemap::Kind::Index => Finding::Sitemap { pages: Vec::new(), sitemaps: resolver.urls },
         _ => Finding::Sitemap { pages: resolver.urls, sitemaps: Vec::new() },
-    }
-}
-
-/// Recently resolved references, one set for each document that is parsed at the time.
-static CACHES: Mutex<Vec<ReferenceCache>> = Mutex::new(Vec::new());
-
-/// How many sets are kept, two megabytes each. If more documents are parsed at once, some begin without.
-const CACHES_MAX: usize = 32;
-
-/// One of them, given back when the document is done.
-struct Lease(ReferenceCache);
-
-impl Lease {
-    fn take() -> Self {
-        let kept = CACHES.lock().map_or(None, |mut kept| kept.pop());
-        Lease(kept.unwrap_or_default())
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        if let Ok(mut kept) = CACHES.lock()
-            && kept.len() < CACHES_MAX
-        {
-            kept.push(std::mem::take(&mut self.0));
-        }
-    }
-}
-
-/// Resolves the references of one document.
-struct Resolver<'a, 'h> {
-    base: CanonicalUrl,
-    settings: &'a Settings,
-    cache: Lease,
-    /// The document's encoding if it is not UTF-8: queries of its URLs are encoded with it.
-    encoding: Option<&'static encoding_rs::Encoding>,
-    /// The URLs found, each once, in the order of the document.
-    urls: Vec<CanonicalUrl>,
-    /// Their places, by their keys and by the references that lead to them; `None` if a reference leads nowhere.
-    places: HashMap<UrlKey, usize>,
-    references: HashMap<&'h str, Option<usize>>,
-    rejected: u32,
-    /// A reference was rejected for its length.
-    has_too_long: bool,
-}
-
-impl<'a, 'h> Resolver<'a, 'h> {
-    fn new(base: CanonicalUrl, html: &HtmlPage, settings: &'a Settings) -> Self {
-        let encoding =
-            encoding_rs::Encoding::for_label(html.encoding.as_bytes()).map(encoding_rs::Encoding::output_encoding);
-        Resolver::against(base, settings, encoding.filter(|e| *e != encoding_rs::UTF_8), html.links.len())
-    }
-
-    /// `count` is about how many references there are.
-    fn against(
-        base: CanonicalUrl,
-        settings: &'a Settings,
-        encoding: Option<&'static encoding_rs::Encoding>,
-        count: usize,
-    ) -> Self {
-        let urls = Vec::with_capacity(count);
-        let (mut places, mut references) = (HashMap::default(), HashMap::default());
-        places.reserve(count);
-        references.reserve(count);
-        Resolver {
-            base,
-            settings,
-            cache: Lease::take(),
-            encoding,
-            urls,
-            places,
-            references,
-            rejected: 0,
-            has_too_long: false,
-        }
-    }
-
-    fn join(&mut self, href: &str) -> Result<CanonicalUrl, Rejected> {
-        let rules = &self.settings.canonical;
-        match self.encoding {
-            None => self.cache.0.join(&self.base, href, rules, None),
-            Some(encoding) => {
-                let encoder: QueryEncoder<'_> = &|text: &str| Cow::Owned(encoding.encode(text).0.into_owned());
-                self.cache.0.join(&self.base, href, rules, Some(encoder))
-            }
-        }
-    }
-
-    /// The place of a reference's target among the URLs found. A fragment does not count.
-    fn place(&mut self, href: &'h str) -> Option<usize> {
-        let reference = &href[..href.bytes().position(|byte| byte == b'#').unwrap_or(href.len())];
-        if let Some(place) = self.references.get(reference) {
-            return *place;
-        }
-        let place = match self.join(href) {
-            Ok(url) => Some(self.place_of(url)),
-            Err(rejected) => {
-                self.rejected += 1;
-                self.has_too_long |= matches!(rejected, Rejected::TooLong(_));
-                None
-            }
-        };
-        self.references.insert(reference, place);
-        place
-    }
-
-    fn place_of(&mut self, url: CanonicalUrl) -> usize {
-        *self.places.entry(url.key()).or_insert_with(|| {
-            self.urls.push(url);
-            self.urls.len() - 1
-        })
     }
 }

@@ -28,6 +28,8 @@ pub enum Event {
         pages: u64,
         /// Payload bytes recorded before in this round.
         bytes: u64,
+        /// Requisites in the queue.
+        requisites: u64,
     },
     /// The answer to [`Command::FindSites`].
     SitesFound {
@@ -142,7 +144,8 @@ impl Event {
     #[must_use]
     pub fn begin(seeds: Vec<CanonicalUrl>, known_seeds: Vec<CanonicalUrl>, totals: &Totals) -> Event {
         let round = totals.round.number;
-        Event::Begin { seeds, known_seeds, round, pages: totals.pages_in_round(), bytes: totals.bytes_in_round() }
+        let (pages, bytes, requisites) = (totals.pages_in_round(), totals.bytes_in_round(), totals.requisites_pending);
+        Event::Begin { seeds, known_seeds, round, pages, bytes, requisites }
     }
 
     /// The answers to a commit. Many URLs come in parts, so other events get their turn in between. The last part has the records: until then

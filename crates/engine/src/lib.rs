@@ -22,6 +22,8 @@ pub mod keep;
 mod named;
 pub mod pin;
 pub mod recorder;
+mod references;
+mod requisites;
 pub mod settings;
 pub mod shell;
 mod step;

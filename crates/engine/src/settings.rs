@@ -126,6 +126,8 @@ pub struct Settings {
     pub changes_in_text: bool,
     /// Fetch the images of pages, from any site.
     pub images: bool,
+    /// Fetch what pages need to be shown, from any site.
+    pub requisites: bool,
     /// Every exchange is recorded in an archive.
     pub archive: bool,
     /// Keep the values of each answer for the dataset ([`crate::Details`]).

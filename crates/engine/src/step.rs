@@ -19,6 +19,7 @@ mod places;
 mod prospect;
 mod remembered;
 mod renewal;
+mod requisites;
 mod robots_txt;
 mod room;
 mod rules;
@@ -50,6 +51,7 @@ use in_parts::InParts;
 use network::OwnNetwork;
 use places::Places;
 use remembered::Remembered;
+use requisites::Requisites;
 use room::Room;
 use rules::Rulebook;
 use shares::{Share, Shares};
@@ -91,6 +93,7 @@ pub struct State {
     /// The sites of these that had no place in front yet.
     first_sites: HashSet<SiteKey>,
     sitemap_sites: SitemapSites,
+    requisites: Requisites,
     bench: Workbench,
     sites: HashMap<SiteKey, Slot>,
     /// Sites with nothing left to do, the longest idle first: they leave memory when room is needed.
@@ -211,6 +214,7 @@ impl State {
                 Start::New | Start::Resumed => SitemapSites::all(settings.filter.scope.kind()),
                 Start::Shared => SitemapSites::of_seeds(settings.filter.scope.kind()),
             },
+            requisites: Requisites::default(),
             shares: Shares::default(),
             asides: Asides::default(),
             network: OwnNetwork::default(),
@@ -266,7 +270,8 @@ impl State {
         self.dates = Dates::read(now, date);
         self.judged = 0;
         match event {
-            Event::Begin { seeds, known_seeds, round, pages, bytes } => {
+            Event::Begin { seeds, known_seeds, round, pages, bytes, requisites } => {
+                self.requisites.begin(requisites);
                 self.begin(now, seeds, known_seeds, (round, pages, bytes));
             }
             Event::SitesFound { sites, all } => self.sites_found(&sites, all),
@@ -436,6 +441,7 @@ impl State {
                 }
             }
         }
+        self.requisites.add(committed.more_requisites);
         let mut touched: Vec<SiteKey> = records.iter().map(|(site, _)| *site).collect();
         for candidate in committed.fresh {
             touched.push(self.queue(Queued::first(candidate)));

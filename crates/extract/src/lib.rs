@@ -16,6 +16,7 @@ pub mod media_type;
 pub mod page;
 pub mod passages;
 pub mod refresh;
+pub mod requisites;
 pub mod robots_tag;
 pub mod simhash;
 pub mod sitemap;

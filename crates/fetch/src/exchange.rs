@@ -156,7 +156,9 @@ impl Exchanger {
             return Err(final_failure(failure(FailureKind::Protocol, detail)));
         }
         let (answer, fields) = self.without_cookies(ask, answer);
-        let unwanted = self.wanted.as_ref().and_then(|wanted| wanted.reason_against(ask.url, answer.status, &fields));
+        // What a page needs is kept whatever it is.
+        let wanted = self.wanted.as_ref().filter(|_| ask.purpose != Purpose::Requisite);
+        let unwanted = wanted.and_then(|wanted| wanted.reason_against(ask.url, answer.status, &fields));
         let collected = match unwanted.filter(|_| ask.method != Method::Head) {
             Some(reason) => Collected::unwanted(reason),
             None => {
@@ -164,7 +166,7 @@ impl Exchanger {
                     (Some(_), _) => &self.page_budget,
                     (None, Purpose::Robots) if (300..400).contains(&answer.status) => &self.robots_hops_budget,
                     (None, Purpose::Robots) => &self.robots_budget,
-                    (None, Purpose::Page | Purpose::Sitemap) => &self.budget,
+                    (None, Purpose::Page | Purpose::Sitemap | Purpose::Requisite) => &self.budget,
                 };
                 self.body(ask, &fields, connection, budget, sent).await
             }

@@ -90,7 +90,7 @@ impl Fetcher {
         let exchanges = match purpose {
             Purpose::Robots => self.robots_redirects_max + 1,
             Purpose::Page if head_first => 2,
-            Purpose::Page | Purpose::Sitemap => 1,
+            Purpose::Page | Purpose::Sitemap | Purpose::Requisite => 1,
         };
         exchange * u32::try_from(exchanges).unwrap_or(u32::MAX)
     }
@@ -162,7 +162,7 @@ impl Course<'_> {
             Purpose::Page if task.head_first && task.validators.is_none() => {
                 Box::pin(self.head_then_get(task.address)).await
             }
-            Purpose::Page => {
+            Purpose::Page | Purpose::Requisite => {
                 let method = self.page.map_or(Method::Get, |page| page.method);
                 self.ask(method, task.address, self.fetcher.limits.body_bytes_max).await
             }

@@ -474,6 +474,12 @@ impl SiteState {
         !self.queue.is_empty()
     }
 
+    /// True if the first URL that waits in memory is a requisite. Pages are behind all requisites.
+    #[must_use]
+    pub fn has_requisite_next(&self) -> bool {
+        self.queue.first().is_some_and(|waiting| waiting.candidate.purpose == Purpose::Requisite)
+    }
+
     /// True if a URL of it waits in memory, other than its robots.txt, which waits on behalf of other sites.
     #[must_use]
     pub fn has_more_than_robots_waiting(&self) -> bool {

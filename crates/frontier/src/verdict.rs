@@ -101,7 +101,7 @@ fn judge_failure(failure: &Failure) -> Verdict {
 #[must_use]
 pub fn limits_reached(fetched: &Fetched, purpose: Purpose) -> LimitSet {
     let length = match purpose {
-        Purpose::Page => Limit::Length,
+        Purpose::Page | Purpose::Requisite => Limit::Length,
         Purpose::Sitemap => Limit::SitemapBytes,
         Purpose::Robots => Limit::RobotsTxt,
     };

@@ -38,6 +38,8 @@ pub enum Purpose {
     Page,
     /// To read URLs from it; it has no page row.
     Sitemap,
+    /// To show a page as it was: a style sheet, a script, an image. It has no page row, and no link in it is followed.
+    Requisite,
     /// To learn what a site allows. It is never queued: the frontier requests it when a site's turn comes.
     Robots,
 }
@@ -47,7 +49,8 @@ pub enum Purpose {
 pub struct Candidate {
     /// The URL.
     pub url: CanonicalUrl,
-    /// The number of links on the path by which it was found, from the nearest seed. For a sitemap: the number of indexes above it.
+    /// The number of links on the path by which it was found, from the nearest seed. For a sitemap: the number of indexes above it. For a
+    /// requisite: that of its page.
     pub depth: u32,
     /// The number of redirects in a row that led here.
     pub redirects: u8,
@@ -55,7 +58,7 @@ pub struct Candidate {
     pub via: Via,
     /// The purpose of the fetch.
     pub purpose: Purpose,
-    /// Where it was found.
+    /// Where it was found. For a requisite: the page that needs it, also if a style sheet of that page names it.
     pub found_on: Option<UrlKey>,
 }
 
@@ -79,11 +82,11 @@ impl Candidate {
     }
 }
 
-/// The place of a URL in the queue of its site: sitemaps first, then breadth-first by depth, then by key, so that the
+/// The place of a URL in the queue of its site: sitemaps and requisites first, then breadth-first by depth, then by key, so that the
 /// order does not depend on the order of discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Position {
-    /// 0 for sitemaps; depth + 1 for pages.
+    /// 0 for sitemaps and requisites; depth + 1 for pages.
     pub rank: u32,
     /// The URL's part of its key.
     pub url: u64,
@@ -93,7 +96,10 @@ impl Position {
     /// The position of a URL with the given purpose, depth and key.
     #[must_use]
     pub fn of(purpose: Purpose, depth: u32, url: u64) -> Self {
-        let rank = if purpose == Purpose::Sitemap { 0 } else { depth.saturating_add(1) };
+        let rank = match purpose {
+            Purpose::Sitemap | Purpose::Requisite => 0,
+            Purpose::Page | Purpose::Robots => depth.saturating_add(1),
+        };
         Position { rank, url }
     }
 }

@@ -96,6 +96,10 @@ limits! {
     Items = 28, "items", "pages with items left out";
     /// More of a page than its tree holds: its main text, structured data and items come from the tree.
     Tree = 29, "tree", "pages read for main text, structured data and items up to 8 MiB or 262,144 nodes";
+    /// More requisites of a page than [`crate::Limits::requisites_per_page_max`].
+    Requisites = 30, "requisites", "pages and requisites with requisites left out beyond --max-requisites-per-page";
+    /// More bytes of requisites of a page than [`crate::Limits::requisite_bytes_per_page_max`].
+    RequisiteBytes = 31, "requisite_bytes", "requisites not fetched beyond --max-requisite-bytes-per-page";
 }
 
 impl fmt::Display for Limit {

@@ -34,6 +34,10 @@ pub struct Limits {
     /// Requests a second that rendered pages, all together, make to one address (of IPv6 to one /64; behind a proxy to one
     /// registrable domain), after a first burst of a hundred.
     pub page_requests_per_second: u32,
+    /// Requisites of a page, with those that its style sheets, scripts and frames name.
+    pub requisites_per_page_max: usize,
+    /// Bytes of the requisites of a page: once they are reached, no further one is requested.
+    pub requisite_bytes_per_page_max: u64,
     /// Entries taken from one sitemap.
     pub sitemap_entries_max: usize,
     /// Sitemap indexes above a sitemap.
@@ -66,6 +70,8 @@ impl Default for Limits {
             in_flight_bytes_max: 256_000_000,
             robots_bytes_max: 500 * 1024,
             page_requests_per_second: 10,
+            requisites_per_page_max: 1_000,
+            requisite_bytes_per_page_max: 256_000_000,
             sitemap_entries_max: 50_000,
             sitemap_nesting_max: 3,
             sitemaps_per_site_max: 1_000,

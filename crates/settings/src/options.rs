@@ -280,6 +280,9 @@ pub struct Options {
     /// Fetch the images of pages, from any site, and keep them
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub images: Option<bool>,
+    /// Fetch what pages need to be shown, from any site: style sheets, scripts, images, fonts, media, frames, icons. They are no pages
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
+    pub requisites: Option<bool>,
     /// Write no WARC archive, and so no dataset, which is derived from it
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub no_archive: Option<bool>,
@@ -341,6 +344,12 @@ pub struct Options {
     /// Different link targets to take from a page
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Limits")]
     pub max_links_per_page: Option<usize>,
+    /// Requisites to fetch for one page, with those that its style sheets, scripts and frames need
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Limits")]
+    pub max_requisites_per_page: Option<usize>,
+    /// Bytes of the requisites of one page, after which no further one is requested
+    #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
+    pub max_requisite_bytes_per_page: Option<Bytes>,
     /// Memory for bodies, over all fetches
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_in_flight_bytes: Option<Bytes>,

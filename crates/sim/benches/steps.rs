@@ -99,7 +99,7 @@ impl<'a> Crawl<'a> {
 
     fn run(mut self) -> Longest {
         let seeds = ["/", "/long"].map(|path| url(&format!("{SITE}{path}"))).to_vec();
-        self.step(Event::Begin { seeds, known_seeds: Vec::new(), round: 1, pages: 0, bytes: 0 });
+        self.step(Event::Begin { seeds, known_seeds: Vec::new(), round: 1, pages: 0, bytes: 0, requisites: 0 });
         let mut fetches = 0;
         while fetches < FETCHES {
             if let Some(event) = self.events.pop_front() {

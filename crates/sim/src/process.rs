@@ -523,7 +523,7 @@ fn looked_into(mut outcome: FetchOutcome, purpose: Purpose, settings: &Settings)
 /// An event in few words, the same in every run.
 fn brief(event: &Event) -> String {
     match event {
-        Event::Begin { seeds, known_seeds, round, pages, bytes } => {
+        Event::Begin { seeds, known_seeds, round, pages, bytes, .. } => {
             let (new, known) = (seeds.len(), known_seeds.len());
             format!("begin round {round}: {new} seeds, {known} known, {pages} pages, {bytes} bytes")
         }

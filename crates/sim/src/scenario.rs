@@ -307,6 +307,7 @@ impl Scenario {
             changes_in_text: false,
             keep: None,
             images: false,
+            requisites: false,
             render: None,
             archive: true,
             details: false,

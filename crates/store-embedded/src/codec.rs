@@ -23,8 +23,9 @@ mod tests;
 ///
 /// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue; 3 had no limits
 /// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, and
-/// the counters of shapes in the records of their sites; 5 had one visit of each URL; 6 kept no validators of a robots.txt.
-pub(crate) const FORMAT_VERSION: u32 = 7;
+/// the counters of shapes in the records of their sites; 5 had one visit of each URL; 6 kept no validators of a robots.txt; 7 knew no
+/// requisites.
+pub(crate) const FORMAT_VERSION: u32 = 8;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.
@@ -52,7 +53,7 @@ const REACHED_LIMITS: u8 = 1 << 7;
 /// Beside the code of the outcome: behind that come the round, and whether the URL is to be visited again.
 const HAS_ROUND: u8 = 1 << 6;
 const VIAS: [Via; 4] = [Via::Seed, Via::Link, Via::Redirect, Via::Sitemap];
-const PURPOSES: [Purpose; 3] = [Purpose::Page, Purpose::Sitemap, Purpose::Robots];
+const PURPOSES: [Purpose; 4] = [Purpose::Page, Purpose::Sitemap, Purpose::Robots, Purpose::Requisite];
 
 pub(crate) fn encode_url(record: &UrlRecord) -> Vec<u8> {
     let UrlRecord { candidate, attempts, queued, again, visit } = record;
@@ -66,6 +67,7 @@ pub(crate) fn encode_url(record: &UrlRecord) -> Vec<u8> {
         Purpose::Page => 0,
         Purpose::Sitemap => 1,
         Purpose::Robots => 2,
+        Purpose::Requisite => 3,
     };
     let flags = flag(*queued, QUEUED)
         | flag(visit.is_some(), VISITED)
@@ -519,6 +521,8 @@ pub(crate) fn encode_progress(progress: &Progress) -> Vec<u8> {
     }
     // States from before limits were counted end here.
     let has_rounds = totals.round != Round::default() || totals.again > 0 || totals.pages_of_round > 0;
+    let has_requisites = !totals.requisites.is_empty() || totals.requisites_pending > 0;
+    let has_rounds = has_rounds || has_requisites;
     if !totals.limits.is_empty() || has_rounds {
         to.varint(totals.limits.len() as u64);
         for (limit, count) in &totals.limits {
@@ -529,6 +533,12 @@ pub(crate) fn encode_progress(progress: &Progress) -> Vec<u8> {
         let Round { number, began_at, is_choosing } = totals.round;
         to.varint(u64::from(number)).varint(began_at.0).byte(u8::from(is_choosing));
         to.varint(totals.again).varint(totals.pages_of_round);
+    }
+    if has_requisites {
+        to.varint(totals.requisites_pending).varint(totals.requisites.len() as u64);
+        for (outcome, count) in &totals.requisites {
+            to.byte(outcome.code()).varint(*count);
+        }
     }
     to.finish()
 }
@@ -557,8 +567,28 @@ pub(crate) fn decode_progress(bytes: &[u8]) -> Result<Progress, StoreError> {
         };
         (again, pages_of_round) = (from.varint()?, from.varint()?);
     }
+    let (mut requisites, mut requisites_pending) = (BTreeMap::new(), 0);
+    if !from.is_at_end() {
+        requisites_pending = from.varint()?;
+        for _ in 0..from.varint()? {
+            requisites.insert(outcome(&mut from)?, from.varint()?);
+        }
+    }
     from.finish()?;
-    let totals = Totals { urls, pending, outcomes, bytes, sites, sitemaps, limits, round, again, pages_of_round };
+    let totals = Totals {
+        urls,
+        pending,
+        outcomes,
+        bytes,
+        sites,
+        sitemaps,
+        limits,
+        round,
+        again,
+        pages_of_round,
+        requisites,
+        requisites_pending,
+    };
     Ok(Progress { sequence, seeds, totals })
 }
 

@@ -10,6 +10,7 @@ pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option
         totals.urls -= 1;
         totals.pending -= u64::from(before.queued);
         totals.again -= u64::from(before.again);
+        totals.requisites_pending -= u64::from(is_requisite_in_queue(before));
         totals.pages_of_round -= u64::from(is_of_round(totals, before));
         uncount_visit(totals, before);
     }
@@ -17,6 +18,7 @@ pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option
         totals.urls += 1;
         totals.pending += u64::from(after.queued);
         totals.again += u64::from(after.again);
+        totals.requisites_pending += u64::from(is_requisite_in_queue(after));
         totals.pages_of_round += u64::from(is_of_round(totals, after));
         count_visit(totals, after);
     }
@@ -28,6 +30,10 @@ pub(crate) fn begin_round(totals: &mut Totals, round: &Round) {
         totals.pages_of_round = 0;
     }
     totals.round = round.clone();
+}
+
+fn is_requisite_in_queue(url: Standing) -> bool {
+    url.queued && url.purpose == Purpose::Requisite
 }
 
 /// True if the last visit is a page of this round, which is not the first.
@@ -45,22 +51,23 @@ fn limits_of(url: Option<Standing>) -> LimitSet {
 fn count_visit(totals: &mut Totals, url: Standing) {
     let Some(visit) = url.visit else { return };
     totals.bytes = totals.bytes.wrapping_add(visit.length);
-    if url.purpose == Purpose::Sitemap {
-        totals.sitemaps += 1;
-    } else {
-        *totals.outcomes.entry(visit.outcome).or_default() += 1;
+    match totals.outcomes_of(url.purpose) {
+        Some(outcomes) => *outcomes.entry(visit.outcome).or_default() += 1,
+        None => totals.sitemaps += 1,
     }
 }
 
 fn uncount_visit(totals: &mut Totals, url: Standing) {
     let Some(visit) = url.visit else { return };
     totals.bytes = totals.bytes.wrapping_sub(visit.length);
-    if url.purpose == Purpose::Sitemap {
+    let Some(outcomes) = totals.outcomes_of(url.purpose) else {
         totals.sitemaps -= 1;
-    } else if let Some(count) = totals.outcomes.get_mut(&visit.outcome) {
+        return;
+    };
+    if let Some(count) = outcomes.get_mut(&visit.outcome) {
         *count -= 1;
         if *count == 0 {
-            totals.outcomes.remove(&visit.outcome);
+            outcomes.remove(&visit.outcome);
         }
     }
 }

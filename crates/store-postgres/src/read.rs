@@ -126,9 +126,11 @@ const TOTALS: &str = "SELECT 'url', NULL, count(*), '0' FROM url
     UNION ALL SELECT 'queue', NULL, count(*), '0' FROM queue
     UNION ALL SELECT 'site', NULL, count(*), '0' FROM site
     UNION ALL SELECT 'visit', outcome::text, count(*), sum(length)::text FROM visit GROUP BY outcome
-    UNION ALL SELECT 'sitemap', v.outcome::text, count(*), '0'
+    UNION ALL SELECT u.purpose::text, v.outcome::text, count(*), '0'
         FROM url u JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
-        WHERE u.purpose = 'sitemap' GROUP BY v.outcome
+        WHERE u.purpose NOT IN ('page', 'robots') GROUP BY u.purpose, v.outcome
+    UNION ALL SELECT 'waiting', NULL, count(*), '0'
+        FROM url u JOIN queue q ON q.site_key = u.site_key AND q.rank = 0 AND q.url_key = u.url_key WHERE u.purpose = 'requisite'
     UNION ALL SELECT 'limits', NULL, count(*), limits::text FROM visit WHERE limits <> 0 GROUP BY limits
     UNION ALL SELECT 'robots', NULL, count(*), '0' FROM robots WHERE is_cut
     UNION ALL SELECT 'again', NULL, count(*), '0' FROM url WHERE again
@@ -307,8 +309,13 @@ impl Reader {
                     totals.round = Round { number, began_at: Timestamp(low_bits(sum)), is_choosing };
                 }
                 ("robots", _) => count_limits(&mut totals, Limit::RobotsTxt.into(), count),
+                ("waiting", _) => totals.requisites_pending = count,
                 ("sitemap", Some(outcome)) => {
                     totals.sitemaps += count;
+                    uncount(&mut totals.outcomes, outcome, count);
+                }
+                ("requisite", Some(outcome)) => {
+                    totals.requisites.insert(outcome, count);
                     uncount(&mut totals.outcomes, outcome, count);
                 }
                 (_, Some(outcome)) => {
@@ -349,7 +356,7 @@ fn count_limits(totals: &mut Totals, limits: LimitSet, visits: u64) {
     }
 }
 
-/// Visits come before those of them that are of sitemaps.
+/// Visits come before those of them that are of sitemaps and requisites.
 fn uncount(outcomes: &mut BTreeMap<model::Outcome, u64>, outcome: model::Outcome, count: u64) {
     if let Some(all) = outcomes.get_mut(&outcome) {
         *all -= count;

@@ -310,12 +310,15 @@ pub(crate) fn purpose_word(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Page => "page",
         Purpose::Sitemap => "sitemap",
+        Purpose::Requisite => "requisite",
         Purpose::Robots => "robots",
     }
 }
 
 fn purpose(word: &str) -> Option<Purpose> {
-    [Purpose::Page, Purpose::Sitemap, Purpose::Robots].into_iter().find(|purpose| purpose_word(*purpose) == word)
+    [Purpose::Page, Purpose::Sitemap, Purpose::Robots, Purpose::Requisite]
+        .into_iter()
+        .find(|purpose| purpose_word(*purpose) == word)
 }
 
 fn via(word: &str) -> Option<Via> {

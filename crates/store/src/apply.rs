@@ -114,6 +114,12 @@ impl Change {
     pub fn is_reopened(&self) -> bool {
         self.before.is_some_and(|before| before.visit.is_some()) && self.now.visit.is_none()
     }
+
+    /// By how many the requisites in queues become more.
+    fn more_requisites(&self) -> i64 {
+        let waits = |url: Standing| i64::from(url.queued && url.purpose == Purpose::Requisite);
+        waits(self.now.standing(self.key)) - self.before.map_or(0, waits)
+    }
 }
 
 impl VisitSummary {
@@ -342,6 +348,7 @@ impl<'b, K: Known> State<'_, 'b, K> {
         let changed = self.urls.into_iter().filter(|(_, url)| url.changed);
         let mut urls: Vec<_> = changed.map(|(key, Touched { before, now, .. })| Change { key, before, now }).collect();
         urls.sort_unstable_by_key(|change| change.key);
+        self.committed.more_requisites = urls.iter().map(Change::more_requisites).sum();
         // A visit of the same time is the same, committed once more.
         self.followed.retain(|key, before| self.visits.get(key).is_some_and(|visit| visit.at != before.at));
         let earlier = self.followed.into_values().map(|visit| Visit { outlinks: Vec::new(), ..visit }).collect();

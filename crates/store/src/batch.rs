@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use model::{Candidate, ContentDigest, Distance, Limit, LimitSet, Outcome, Position, Queued, Round, SiteRecord, Visit};
+use model::{
+    Candidate, ContentDigest, Distance, Limit, LimitSet, Outcome, Position, Purpose, Queued, Round, SiteRecord, Visit,
+};
 use weburl::{CanonicalUrl, UrlKey};
 
 /// Everything one commit changes.
@@ -53,6 +55,8 @@ pub struct Committed {
     pub duplicates: Vec<(UrlKey, UrlKey)>,
     /// Visits of URLs to which a shorter path was found after they were taken from the queue.
     pub outrun: Vec<UrlKey>,
+    /// By how many the requisites in queues became more.
+    pub more_requisites: i64,
 }
 
 /// A URL to which a shorter path was found.
@@ -95,7 +99,7 @@ pub struct Totals {
     pub urls: u64,
     /// URLs in queues.
     pub pending: u64,
-    /// URLs by outcome. Sitemaps are not among them.
+    /// URLs by outcome. Sitemaps and requisites are not among them.
     pub outcomes: BTreeMap<Outcome, u64>,
     /// Payload bytes of the visits.
     pub bytes: u64,
@@ -114,6 +118,12 @@ pub struct Totals {
     /// Pages and documents visited successfully in this round, if it is not the first.
     #[serde(default)]
     pub pages_of_round: u64,
+    /// Requisites by outcome.
+    #[serde(default)]
+    pub requisites: BTreeMap<Outcome, u64>,
+    /// Requisites in queues.
+    #[serde(default)]
+    pub requisites_pending: u64,
 }
 
 impl Totals {
@@ -133,6 +143,15 @@ impl Totals {
     #[must_use]
     pub fn bytes_in_round(&self) -> u64 {
         if self.round.number > 1 { 0 } else { self.bytes }
+    }
+
+    /// The counts by outcome that visits of a purpose belong to; `None` for sitemaps.
+    pub fn outcomes_of(&mut self, purpose: Purpose) -> Option<&mut BTreeMap<Outcome, u64>> {
+        match purpose {
+            Purpose::Page | Purpose::Robots => Some(&mut self.outcomes),
+            Purpose::Requisite => Some(&mut self.requisites),
+            Purpose::Sitemap => None,
+        }
     }
 
     /// Adds the limits of a new visit, and subtracts those of the visit that it replaces.

@@ -68,6 +68,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("seeds and segments are kept", seeds_and_segments),
         ("scans are complete, in order and in windows", scans),
         ("what the archive has no record of is found", unrecorded),
+        ("requisites are counted by themselves", requisites),
         ("totals count everything once", totals),
         ("limits are counted as they stand", limits),
         ("a view stays as it was", views),
@@ -130,6 +131,7 @@ fn queue_order(fixture: &dyn Fixture) {
     let store = fixture.open();
     let mut all: Vec<Candidate> = (0..50).map(|n| page(&format!("http://a.test/{n}"), n % 3)).collect();
     all.push(Candidate { purpose: Purpose::Sitemap, ..page("http://a.test/sitemap.xml", 0) });
+    all.push(Candidate { purpose: Purpose::Requisite, ..page("http://a.test/style.css", 3) });
     find(&*store, &all);
     find(&*store, &[page("http://b.test/", 0)]);
     all.sort_by_key(Candidate::position);
@@ -142,7 +144,7 @@ fn queue_order(fixture: &dyn Fixture) {
         after = Some(last.candidate.position());
         read.extend(window.into_iter().map(|queued| queued.candidate));
     }
-    assert_eq!(read, all, "sitemaps first, then by depth, then by key");
+    assert_eq!(read, all, "sitemaps and requisites first, then by depth, then by key");
 }
 
 fn visit_ends_queueing(fixture: &dyn Fixture) {
@@ -439,6 +441,22 @@ fn totals(fixture: &dyn Fixture) {
     assert_eq!((totals.urls, totals.pending, totals.sites, totals.sitemaps, totals.bytes), (5, 1, 1, 1, 40));
     let outcomes: Vec<_> = totals.outcomes.into_iter().collect();
     assert_eq!(outcomes, [(Outcome::Html, 1), (Outcome::HttpError, 1), (Outcome::Excluded, 1)]);
+}
+
+fn requisites(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let requisite = |text| Candidate { purpose: Purpose::Requisite, ..page(text, 1) };
+    let style = requisite("http://b.test/style.css");
+    let committed = find(&*store, &[style.clone(), requisite("http://b.test/i.png"), page("http://b.test/", 1)]);
+    assert_eq!(committed.more_requisites, 2);
+    let ended = Batch { visits: vec![visit("http://b.test/style.css", Outcome::Binary)], ..Batch::default() };
+    assert_eq!(store.commit(&ended).expect("commit").more_requisites, -1);
+    drop(store);
+    let store = fixture.open();
+    assert_eq!(store.get(style.url.key()).expect("get").expect("known").candidate, style);
+    let totals = store.totals().expect("totals");
+    assert_eq!((totals.pending, totals.requisites_pending, totals.fetched()), (2, 1, 0));
+    assert_eq!(totals.requisites.into_iter().collect::<Vec<_>>(), [(Outcome::Binary, 1)]);
 }
 
 fn limits(fixture: &dyn Fixture) {

@@ -110,6 +110,11 @@ impl CrawlView for MemoryStore {
             sites: state.sites.len() as u64,
             round: state.round.clone(),
             again: state.urls.values().filter(|url| url.again).count() as u64,
+            requisites_pending: state
+                .urls
+                .values()
+                .filter(|url| url.queued && url.candidate.purpose == Purpose::Requisite)
+                .count() as u64,
             ..Totals::default()
         };
         for record in state.sites.values().filter_map(|record| record.robots.as_ref()) {
@@ -119,12 +124,13 @@ impl CrawlView for MemoryStore {
             let Some(url) = state.urls.get(key) else { continue };
             totals.bytes += visit.length;
             totals.shift_limits(LimitSet::EMPTY, visit.limits);
-            if url.candidate.purpose == Purpose::Sitemap {
-                totals.sitemaps += 1;
-            } else {
-                let is_of_round = state.round.number > 1 && visit.round == state.round.number;
-                totals.pages_of_round += u64::from(is_of_round && visit.outcome.is_fetched());
-                *totals.outcomes.entry(visit.outcome).or_default() += 1;
+            let purpose = url.candidate.purpose;
+            let is_of_round = state.round.number > 1 && visit.round == state.round.number;
+            let is_page = purpose == Purpose::Page;
+            totals.pages_of_round += u64::from(is_page && is_of_round && visit.outcome.is_fetched());
+            match totals.outcomes_of(purpose) {
+                Some(outcomes) => *outcomes.entry(visit.outcome).or_default() += 1,
+                None => totals.sitemaps += 1,
             }
         }
         Ok(totals)

@@ -99,7 +99,7 @@ fn cell(event: &Batch, state: &One) -> String {
             let _ = write!(text, " {}{}", visit.outcome, if visit.has_outlinks { "+" } else { "" });
         }
     }
-    let Committed { fresh, relaxed, duplicates, outrun } = committed;
+    let Committed { fresh, relaxed, duplicates, outrun, more_requisites: _ } = committed;
     assert!(fresh.len() <= 1 && relaxed.len() <= 1 && duplicates.is_empty());
     for (is, mark) in [
         (!fresh.is_empty(), " fresh"),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testweb::{Config, Pages, Reply, Server, Web};
+use testweb::{Config, LogEntry, Pages, Reply, Server, Web};
 
 use crate::ran::{Ran, argiope};
 
@@ -12,7 +12,7 @@ use crate::ran::{Ran, argiope};
 pub struct Crawled {
     root: TempDir,
     /// The site goes on being served, so that the crawl can be resumed.
-    _server: Server,
+    server: Server,
     /// What leads connections to it.
     pub connect_to: Vec<String>,
     _runtime: tokio::runtime::Runtime,
@@ -44,8 +44,7 @@ impl Crawled {
             host => ["80", "443"].map(|port| format!("{host}:{port}:{}", server.address())).to_vec(),
         };
         let connect_to = hosts.iter().flat_map(led).collect();
-        let crawled =
-            Crawled { root: TempDir::new().expect("a directory"), _server: server, connect_to, _runtime: runtime };
+        let crawled = Crawled { root: TempDir::new().expect("a directory"), server, connect_to, _runtime: runtime };
         let ran = crawled.crawl(&[&[seed], arguments].concat());
         let code = match () {
             () if ran.stderr.contains(" reached, ") => 3,
@@ -69,6 +68,11 @@ impl Crawled {
         let fast: Vec<&str> = fast.into_iter().filter(|[flag, _]| !arguments.contains(flag)).flatten().collect();
         let fixed = ["crawl", "-o", self.dir(), "--progress", "none"];
         argiope(&[&fixed[..], &connect_to, &fast, arguments].concat())
+    }
+
+    /// The requests that its web got.
+    pub fn log(&self) -> Vec<LogEntry> {
+        self.server.log()
     }
 
     /// The directory of the crawl.

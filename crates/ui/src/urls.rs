@@ -48,7 +48,7 @@ impl Filter {
     /// # Errors
     /// A part of it cannot be used.
     fn selection(&self) -> anyhow::Result<Selection> {
-        let mut selection = Selection { without_sitemaps: true, ..Selection::default() };
+        let mut selection = Selection { only_counted: true, ..Selection::default() };
         if !self.site.is_empty() {
             selection.sites = self.site.parse::<SiteName>().map_err(usage)?.keys().collect();
         }

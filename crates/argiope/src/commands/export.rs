@@ -40,7 +40,7 @@ pub struct ExportArgs {
     /// Only URLs fetched at this date or time (UTC) or later
     #[arg(long, value_name = "TIME", help_heading = "Only some rows")]
     pub since: Option<String>,
-    /// jsonl: sitemaps too; the column `purpose` distinguishes them from pages
+    /// jsonl: sitemaps and requisites too; the column `purpose` distinguishes them from pages
     #[arg(long)]
     pub all: bool,
     /// items: the rule, if there are several

@@ -89,7 +89,7 @@ fn gov_si_stays_in_the_suffix_and_keeps_documents() {
 }
 
 #[test]
-fn archive_takes_images_from_everywhere_and_films_too() {
+fn archive_takes_what_pages_need_from_everywhere_and_films_too() {
     let site = Pages::new()
         .html(
             "/",
@@ -100,8 +100,11 @@ fn archive_takes_images_from_everywhere_and_films_too() {
         Pages::new().reply("/1.png", Reply::new(200).header("Content-Type", "image/png").body(&b"\x89PNG"[..]));
     let crawled =
         crawl("archive.toml", Web::new().site("site.test", site).site("images.test", images), "http://site.test/");
+    let image = crawled.run("explain", &["http://images.test/1.png", "--json"]).json();
+    let image = &image["row"];
+    assert_eq!((&image["length"], &image["outcome"]), (&4.into(), &"binary".into()), "{image}");
     let pages = pages(crawled.dir());
-    assert_eq!(pages["http://images.test/1.png"]["length"], "4");
+    assert!(!pages.contains_key("http://images.test/1.png"), "it is no page");
     assert_eq!(pages["http://site.test/film?utm_source=x"]["length"], "4");
 }
 

@@ -25,8 +25,14 @@ pub(super) fn run(settings: &Settings, recorder: &mut Recorder, answers: &Answer
     let store = recorder.store().clone();
     // Nothing is asked of anybody, so nobody has to be left alone after an earlier run.
     let mut state = State::new(settings.clone(), clock.now(), Start::New);
-    let mut events =
-        VecDeque::from([Event::Begin { seeds: Vec::new(), known_seeds: store.seeds()?, round: 1, pages: 0, bytes: 0 }]);
+    let mut events = VecDeque::from([Event::Begin {
+        seeds: Vec::new(),
+        known_seeds: store.seeds()?,
+        round: 1,
+        pages: 0,
+        bytes: 0,
+        requisites: 0,
+    }]);
     let (mut records, mut alarm) = (Vec::new(), None);
     let mut now = clock.now();
     loop {

@@ -28,6 +28,7 @@ impl State {
 
     fn prepare_next(&mut self, now: Timestamp, site: SiteKey) {
         let group_by_address = !self.settings.site_rules.politeness.ip_delay.is_zero();
+        let pages_are_over = self.pages_are_over();
         let (window, is_too_large) = (self.window(), self.is_too_large());
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
         if is_too_large {
@@ -76,6 +77,7 @@ impl State {
             let after = front.state.begin_load();
             self.commands.push(Command::Load { site, with_record: false, after, max: window });
         }
+        front.held |= pages_are_over && front.state.has_waiting() && !front.state.has_requisite_next();
         let waits_for_rules =
             front.reading.is_under_way() || matches!(front.state.robots(), RobotsState::InFlight { .. });
         if front.has_turn() && !front.resolving && !front.held && !front.waits_for_share && !waits_for_rules {
@@ -154,13 +156,14 @@ impl State {
             && self.open.len() < RECORDS_OPEN_MAX
             && self.open_weight.found < FOUND_OPEN_MAX
             && self.open_weight.bytes < self.settings.limits.in_flight_bytes_max
-            && self.settings.pages_max.is_none_or(|max| self.pages + (self.in_flight.len() as u64) < max)
+            && (self.pages_are_over()
+                || self.settings.pages_max.is_none_or(|max| self.pages + (self.in_flight.len() as u64) < max))
     }
 
     pub(super) fn check_limits(&mut self, now: Timestamp) {
         let settings = &self.settings;
         let reached = [
-            (settings.pages_max.is_some_and(|max| self.pages >= max), "max-pages"),
+            (self.has_all_pages_and_requisites(), "max-pages"),
             (settings.bytes_max.is_some_and(|max| self.bytes >= max), "max-bytes"),
             (settings.time_max.is_some_and(|max| now >= self.started_at + max), TIME_LIMIT),
         ];
@@ -272,12 +275,14 @@ impl State {
                 }
                 Next::Robots => return self.ask_for_robots(site, group, now),
                 Next::ReadRules => return self.visit_with_rules(now, site, group),
-                Next::Fetch(queued) => match self.excluded_since(&queued.candidate) {
-                    Some(rule) => {
-                        self.settle(now, site, &queued, Settled::new(Outcome::Excluded, rule.to_string()));
+                Next::Fetch(queued) => {
+                    let excluded = self.excluded_since(&queued.candidate);
+                    let excluded = excluded.map(|rule| Settled::new(Outcome::Excluded, rule.to_string()));
+                    match excluded.or_else(|| self.beyond_bytes(&queued.candidate)) {
+                        Some(settled) => self.settle(now, site, &queued, settled),
+                        None => return self.fetch(now, site, group, queued),
                     }
-                    None => return self.fetch(now, site, group, queued),
-                },
+                }
                 Next::Held(reason) => {
                     if let Some(front) = self.front(site) {
                         front.held |= reason == Reason::SiteBudget;
@@ -291,7 +296,11 @@ impl State {
     }
 
     fn next_of(&mut self, site: SiteKey, now: Timestamp) -> Next {
+        let pages_are_over = self.pages_are_over();
         match self.sites.get_mut(&site) {
+            Some(Slot::Here(front)) if pages_are_over && !front.state.has_requisite_next() => {
+                Next::Held(Reason::SiteBudget)
+            }
             Some(Slot::Here(front)) => front.state.next(&self.settings.site_rules, now),
             _ => Next::Held(Reason::Nothing),
         }
@@ -300,8 +309,10 @@ impl State {
     /// The pattern by which a URL does not belong to the crawl any more, though it did when it was found. Images are not subject to
     /// include patterns, and in the queue they look like pages.
     pub(super) fn excluded_since(&self, waiting: &Candidate) -> Option<Excluded> {
-        if waiting.purpose != Purpose::Page {
-            return None;
+        match waiting.purpose {
+            Purpose::Page => {}
+            Purpose::Requisite => return self.settings.filter.judge_waiting(&waiting.url, true).err(),
+            Purpose::Sitemap | Purpose::Robots => return None,
         }
         let is_seed = matches!(waiting.via, Via::Seed | Via::Redirect) && self.seeds.contains(&waiting.url.key());
         self.settings.filter.judge_waiting(&waiting.url, is_seed || self.settings.images).err()

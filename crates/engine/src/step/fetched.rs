@@ -6,8 +6,8 @@ use bytes::Bytes;
 use foldhash::HashSet;
 use frontier::{Failed, Group, Reason, Verdict, again, verdict};
 use model::{
-    Exchange, Failure, FailureKind, FetchOutcome, Fetched, Limit, Method, Outcome, Purpose, Queued, TaskId, Timestamp,
-    Truncation, Validators, Visit,
+    Candidate, Exchange, Failure, FailureKind, FetchOutcome, Fetched, Limit, Method, Outcome, Purpose, Queued, TaskId,
+    Timestamp, Truncation, Validators, Visit,
 };
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -235,6 +235,7 @@ impl State {
                 rest = Some(entries);
             }
         }
+        visit.limits = visit.limits.union(self.judge_requisites(now, source, content.requisites, &mut record));
         rest = with_more(rest, content.more_links);
         if let Some(rendering) = &fetch.rendering {
             push_reason(&mut visit.reason, &rendering.note(content.gained));
@@ -245,7 +246,7 @@ impl State {
         if self.settings.details && source.purpose == Purpose::Page {
             record.visited = Some(Box::new((source.clone(), content.details)));
         }
-        self.count(site, source.purpose, &visit, is_again);
+        self.count(site, source, &visit, is_again);
         record.exchanges = fetch.exchanges;
         record.content = content.digest_of_content;
         record.block_digest = content.block_digest;
@@ -265,7 +266,11 @@ impl State {
     }
 
     /// Counts a visit for the budgets. What a site may have of new pages is not spent on known ones.
-    fn count(&mut self, site: SiteKey, purpose: Purpose, visit: &Visit, is_again: bool) {
+    fn count(&mut self, site: SiteKey, source: &Candidate, visit: &Visit, is_again: bool) {
+        let purpose = source.purpose;
+        if purpose == Purpose::Requisite {
+            self.count_requisite(source, visit);
+        }
         if visit.outcome != Outcome::NotModified {
             self.bytes += visit.length;
         }
@@ -276,8 +281,8 @@ impl State {
         if let Some(front) = self.front(site).filter(|_| !is_again) {
             match purpose {
                 Purpose::Sitemap => front.state.count_sitemap(),
-                _ if success => front.state.count_page(),
-                _ => {}
+                Purpose::Page | Purpose::Robots if success => front.state.count_page(),
+                Purpose::Page | Purpose::Robots | Purpose::Requisite => {}
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use frontier::{Politeness, Reason, SiteState};
-use model::{FailureKind, Queued, SiteRecord, Timestamp};
+use model::{FailureKind, Purpose, Queued, SiteRecord, Timestamp};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::dates::read_record;
@@ -234,8 +234,14 @@ impl State {
     pub(super) fn queue(&mut self, queued: Queued) -> SiteKey {
         let (site, window) = (queued.candidate.url.key().site, self.window());
         let is_full = !self.has_place(self.settings.sites_in_front_max);
+        let is_requisite = queued.candidate.purpose == Purpose::Requisite;
+        if is_requisite {
+            // A budget of pages does not hold it.
+            self.spent.remove(&site);
+        }
         match self.sites.get_mut(&site) {
             Some(Slot::Here(front)) => {
+                front.held &= !is_requisite;
                 front.state.insert(queued, window);
                 // It must not leave memory before it is prepared.
                 self.park(site, false);

@@ -110,7 +110,7 @@ impl State {
             url: target.clone(),
             redirects: source.redirects.saturating_add(1),
             via: Via::Redirect,
-            found_on: Some(source.url.key()),
+            found_on: source.found_on.filter(|_| source.purpose == Purpose::Requisite).or(Some(source.url.key())),
             ..source.clone()
         };
         let from_seed =
@@ -165,7 +165,7 @@ impl State {
         let candidate = Candidate { url, depth, redirects: 0, via: Via::Sitemap, purpose, found_on };
         match purpose {
             Purpose::Sitemap => record.found.push(candidate),
-            Purpose::Page | Purpose::Robots => {
+            Purpose::Page | Purpose::Requisite | Purpose::Robots => {
                 self.judge(now, candidate, record);
             }
         }
@@ -176,8 +176,12 @@ impl State {
     }
 
     /// True if the URL is new and will be fetched.
-    fn judge(&mut self, now: Timestamp, candidate: Candidate, record: &mut Record) -> bool {
-        let verdict = self.settings.filter.judge(&candidate.url);
+    pub(super) fn judge(&mut self, now: Timestamp, candidate: Candidate, record: &mut Record) -> bool {
+        let filter = &self.settings.filter;
+        let verdict = match candidate.purpose {
+            Purpose::Requisite => filter.judge_seed(&candidate.url),
+            Purpose::Page | Purpose::Sitemap | Purpose::Robots => filter.judge(&candidate.url),
+        };
         self.take_up(now, candidate, verdict, record)
     }
 
@@ -189,20 +193,24 @@ impl State {
         verdict: Result<(), Excluded>,
         record: &mut Record,
     ) -> bool {
-        let is_admitted = verdict.is_ok();
+        let is_recorded = matches!(candidate.purpose, Purpose::Page | Purpose::Requisite);
+        // Only what the filter admits as a page counts as a link into the crawl.
+        let is_admitted = match candidate.purpose {
+            Purpose::Requisite => self.settings.filter.judge(&candidate.url).is_ok(),
+            Purpose::Page | Purpose::Sitemap | Purpose::Robots => verdict.is_ok(),
+        };
         let settled = match verdict {
             Err(rule) => Some((Outcome::Excluded, rule.to_string(), LimitSet::EMPTY)),
             Ok(()) => {
                 let broken = self.settings.site_rules.traps.broken_by(&candidate.url);
                 let trap = broken.map(|(limit, reason)| (Outcome::Trap, reason, limit.into()));
-                let is_asked = candidate.purpose == Purpose::Page;
-                let refused = || self.hooks.refusal(&candidate).filter(|_| is_asked);
+                let refused = || self.hooks.refusal(&candidate).filter(|_| is_recorded);
                 trap.or_else(|| refused().map(|reason| (Outcome::Excluded, reason, LimitSet::EMPTY)))
             }
         };
         match settled {
             // A sitemap named by another site is fetched for that site's sake, wherever it lies.
-            Some((outcome, reason, limits)) if candidate.purpose == Purpose::Page => {
+            Some((outcome, reason, limits)) if is_recorded => {
                 if self.remembered.settle(candidate.url.key(), is_admitted) {
                     let at = self.dates.of(now);
                     let visit = Visit { limits, ..Visit::without_fetch(candidate.url.key(), outcome, reason, at) };

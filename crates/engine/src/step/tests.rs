@@ -68,6 +68,7 @@ pub(crate) fn settings() -> Settings {
         keep: None,
         render: None,
         images: false,
+        requisites: false,
         archive: false,
         details: false,
         structured: false,
@@ -81,7 +82,8 @@ fn visited_after(record: SiteRecord) -> (Duration, Option<Duration>) {
     let url = CanonicalUrl::parse("http://one.test/", &CanonicalRules::default()).expect("a URL");
     let site = url.site().key();
     let mut state = State::new(settings(), NOW, Start::Resumed);
-    let begin = Event::Begin { seeds: Vec::new(), known_seeds: vec![url.clone()], round: 1, pages: 1, bytes: 1 };
+    let begin =
+        Event::Begin { seeds: Vec::new(), known_seeds: vec![url.clone()], round: 1, pages: 1, bytes: 1, requisites: 0 };
     state.step(NOW, NOW, begin);
     state.step(NOW, NOW, Event::SitesFound { sites: vec![site], all: true });
     let queue = vec![Queued::first(Candidate::seed(url))];

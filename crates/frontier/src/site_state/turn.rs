@@ -59,7 +59,8 @@ impl SiteState {
             RobotsState::Stored { .. } if rules.matching.is_some() => return Some(Next::ReadRules),
             RobotsState::Unknown | RobotsState::Stored { .. } | RobotsState::Known { .. } => {}
         }
-        let is_held = head.again.is_none() && self.is_budget_spent(rules);
+        let is_counted = head.again.is_none() && head.candidate.purpose != Purpose::Requisite;
+        let is_held = is_counted && self.is_budget_spent(rules);
         is_held.then_some(Next::Held(Reason::SiteBudget))
     }
 
@@ -101,6 +102,9 @@ impl SiteState {
         }
         if waiting.again.is_some() {
             // The rules about too many and traps have let it in before.
+            return Ok(Counts::default());
+        }
+        if waiting.candidate.purpose == Purpose::Requisite {
             return Ok(Counts::default());
         }
         if waiting.candidate.purpose == Purpose::Sitemap {

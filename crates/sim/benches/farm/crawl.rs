@@ -129,7 +129,7 @@ impl Crawl {
     pub fn run(mut self) -> Measured {
         let seeds =
             (0..FARM_SEEDS).map(Host::Farm).chain([Host::Honest(0)]).map(|host| self.web.url(host, 0)).collect();
-        self.step(Event::Begin { seeds, known_seeds: Vec::new(), round: 1, pages: 0, bytes: 0 });
+        self.step(Event::Begin { seeds, known_seeds: Vec::new(), round: 1, pages: 0, bytes: 0, requisites: 0 });
         while self.queues.honest_done < self.web.honest
             && self.now < BEGIN + TIME_MAX
             && let Some(((at, _), happening)) = self.agenda.pop_first()

@@ -17,7 +17,7 @@ DROP FUNCTION IF EXISTS visit_number;
 CREATE FUNCTION distance(depth bigint, redirects smallint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN depth * 256 + redirects;
 CREATE FUNCTION rank_of(purpose purpose, depth bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN purpose = 'sitemap' THEN 0 ELSE least(depth + 1, 4294967295) END;
+    RETURN CASE WHEN purpose NOT IN ('page', 'robots') THEN 0 ELSE least(depth + 1, 4294967295) END;
 
 -- How many visits of its URL come before a visit, by its column `more`.
 CREATE FUNCTION visit_number(more text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE

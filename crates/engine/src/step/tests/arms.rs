@@ -86,7 +86,7 @@ fn site_of(text: &str) -> SiteKey {
 
 fn begin(seeds: &[&str], known: &[&str]) -> Event {
     let urls = |texts: &[&str]| texts.iter().map(|text| url(text)).collect();
-    Event::Begin { seeds: urls(seeds), known_seeds: urls(known), round: 1, pages: 0, bytes: 0 }
+    Event::Begin { seeds: urls(seeds), known_seeds: urls(known), round: 1, pages: 0, bytes: 0, requisites: 0 }
 }
 
 fn found(sites: &[&str]) -> Event {

@@ -71,7 +71,7 @@ impl Driven {
             records: BTreeMap::new(),
         };
         let seeds = seeds.iter().map(|text| url(text)).collect();
-        driven.happen(Event::Begin { seeds, known_seeds: Vec::new(), round: 1, pages: 0, bytes: 0 });
+        driven.happen(Event::Begin { seeds, known_seeds: Vec::new(), round: 1, pages: 0, bytes: 0, requisites: 0 });
         driven
     }
 

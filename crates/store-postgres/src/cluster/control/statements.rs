@@ -25,7 +25,7 @@ pub(super) const OUTCOMES: &str = "WITH reach AS MATERIALIZED (SELECT * FROM sit
     SELECT NULL, count(*) FROM reach r JOIN queue q ON q.site_key = r.site_key
     UNION ALL SELECT o.outcome::text, sum(o.visits)::bigint FROM (
         SELECT v.outcome, count(*) AS visits FROM reach r JOIN visit v ON v.site_key = r.site_key GROUP BY v.outcome
-        UNION ALL SELECT v.outcome, -count(*) FROM reach r JOIN url u ON u.site_key = r.site_key AND u.purpose = 'sitemap'
+        UNION ALL SELECT v.outcome, -count(*) FROM reach r JOIN url u ON u.site_key = r.site_key AND u.purpose NOT IN ('page', 'robots')
             JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key GROUP BY v.outcome) o
         GROUP BY o.outcome HAVING sum(o.visits) > 0";
 pub(super) const SITES_OWNED: &str = "SELECT g.owner, count(*) FROM politeness_group g
@@ -33,7 +33,7 @@ pub(super) const SITES_OWNED: &str = "SELECT g.owner, count(*) FROM politeness_g
 pub(super) const DOMAINS: &str = r#"SELECT s.site, (SELECT count(*) FROM queue q WHERE q.site_key = s.site_key),
         (SELECT count(*) FROM visit v WHERE v.site_key = s.site_key AND v.outcome IN ('html', 'binary', 'duplicate', 'not_modified'))
             - (SELECT count(*) FROM url u JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
-                WHERE u.site_key = s.site_key AND u.purpose = 'sitemap' AND v.outcome IN ('html', 'binary', 'duplicate', 'not_modified'))
+                WHERE u.site_key = s.site_key AND u.purpose NOT IN ('page', 'robots') AND v.outcome IN ('html', 'binary', 'duplicate', 'not_modified'))
     FROM (SELECT s.site, s.site_key FROM politeness_group g JOIN site s ON s.politeness_group = g.name
         WHERE g.owner = $1 AND s.site COLLATE "C" > $2 ORDER BY s.site COLLATE "C" LIMIT $3) s
     ORDER BY s.site COLLATE "C""#;

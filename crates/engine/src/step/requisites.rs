@@ -1,0 +1,118 @@
+//! What pages need to be shown: taken up wherever it lies, as far as its page may have it.
+
+use std::collections::VecDeque;
+
+use foldhash::HashMap;
+use frontier::Settled;
+use model::{Candidate, Limit, LimitSet, Outcome, Purpose, Timestamp, Via, Visit};
+use weburl::{CanonicalUrl, UrlKey};
+
+use super::State;
+use crate::Record;
+
+/// Pages whose requisites are counted at a time, some 60 bytes each. One that is forgotten, as all are between runs, may have as many again.
+const PAGES_MAX: usize = 10_000;
+
+/// The requisites that wait, and what those of each page have taken.
+#[derive(Default)]
+pub(super) struct Requisites {
+    /// In the queues of all sites, by the last commit.
+    waiting: i64,
+    taken: HashMap<UrlKey, Taken>,
+    /// The pages counted, the earliest first.
+    order: VecDeque<UrlKey>,
+}
+
+/// What a page has taken.
+#[derive(Clone, Copy, Default)]
+struct Taken {
+    requisites: usize,
+    bytes: u64,
+}
+
+impl Requisites {
+    /// At the begin of a run, so many wait.
+    pub(super) fn begin(&mut self, waiting: u64) {
+        self.waiting = i64::try_from(waiting).unwrap_or(i64::MAX);
+    }
+
+    /// So many more wait.
+    pub(super) fn add(&mut self, more: i64) {
+        self.waiting = self.waiting.saturating_add(more);
+    }
+
+    fn of(&mut self, page: UrlKey) -> &mut Taken {
+        if !self.taken.contains_key(&page) {
+            if self.order.len() >= PAGES_MAX
+                && let Some(earliest) = self.order.pop_front()
+            {
+                self.taken.remove(&earliest);
+            }
+            self.order.push_back(page);
+        }
+        self.taken.entry(page).or_default()
+    }
+}
+
+/// The page that a document belongs to: itself, or the one that needs it.
+fn page_of(document: &Candidate) -> UrlKey {
+    let needed_by = document.found_on.filter(|_| document.purpose == Purpose::Requisite);
+    needed_by.unwrap_or_else(|| document.url.key())
+}
+
+impl State {
+    /// Judges what a page, or a requisite of one, needs. It belongs to the page, so it is as far from a seed, and the scope does not count:
+    /// only the patterns by which the user excludes URLs, the trap rules and hooks. Gives the limit that leaves out some.
+    pub(super) fn judge_requisites(
+        &mut self,
+        now: Timestamp,
+        source: &Candidate,
+        urls: Vec<CanonicalUrl>,
+        record: &mut Record,
+    ) -> LimitSet {
+        if urls.is_empty() {
+            return LimitSet::EMPTY;
+        }
+        let (page, max) = (page_of(source), self.settings.limits.requisites_per_page_max);
+        let taken = &mut self.requisites.of(page).requisites;
+        let room = max.saturating_sub(*taken);
+        *taken += urls.len().min(room);
+        let limits = if urls.len() > room { Limit::Requisites.into() } else { LimitSet::EMPTY };
+        for url in urls.into_iter().take(room) {
+            let (depth, purpose, found_on) = (source.depth, Purpose::Requisite, Some(page));
+            self.judge(now, Candidate { url, depth, redirects: 0, via: Via::Link, purpose, found_on }, record);
+        }
+        limits
+    }
+
+    /// Counts the bytes of a requisite for its page.
+    pub(super) fn count_requisite(&mut self, source: &Candidate, visit: &Visit) {
+        self.requisites.of(page_of(source)).bytes += visit.length;
+    }
+
+    /// The end of a requisite whose page has had as many bytes as it may have.
+    pub(super) fn beyond_bytes(&mut self, waiting: &Candidate) -> Option<Settled> {
+        let max = self.settings.limits.requisite_bytes_per_page_max;
+        let is_beyond = waiting.purpose == Purpose::Requisite && self.requisites.of(page_of(waiting)).bytes >= max;
+        is_beyond.then(|| Settled {
+            outcome: Outcome::GivenUp,
+            reason: format!("more than {max} bytes of requisites of its page"),
+            limits: Limit::RequisiteBytes.into(),
+        })
+    }
+
+    /// True if only requisites are fetched from now on: there are as many pages as there may be.
+    pub(super) fn pages_are_over(&self) -> bool {
+        self.settings.requisites && self.has_all_pages()
+    }
+
+    /// True if no page is missing, nor anything that one needs.
+    pub(super) fn has_all_pages_and_requisites(&self) -> bool {
+        let is_open = self.requisites.waiting > 0 || !self.open.is_empty() || !self.in_parts.is_empty();
+        self.has_all_pages() && !(self.settings.requisites && is_open)
+    }
+
+    fn has_all_pages(&self) -> bool {
+        self.settings.pages_max.is_some_and(|max| self.pages >= max)
+    }
+}

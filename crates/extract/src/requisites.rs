@@ -1,0 +1,72 @@
+//! What a document needs to be shown as its author meant it: style sheets, scripts, images, fonts, media, frames, icons.
+//!
+//! Each kind of document has a scanner of its own. They return references as written, each once, in the order of the document; nothing in
+//! them is followed or resolved here. What scripts compute is not found: that takes a browser.
+
+mod css;
+mod html;
+mod json;
+mod script;
+
+pub use css::of_style_sheet;
+pub use html::of_page;
+pub use json::of_manifest;
+pub use script::of_script;
+
+use std::collections::HashSet;
+
+use crate::href::{self, Target};
+
+/// Limits of what is read of one document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Different references kept; later ones are dropped.
+    pub references_max: usize,
+    /// The longest reference kept, in bytes of UTF-8.
+    pub href_bytes_max: usize,
+}
+
+/// What one document needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requisites {
+    limits: Limits,
+    /// The references, cleaned as [`href::clean`](crate::href::clean) says, each once.
+    pub references: Vec<String>,
+    /// `href` of the first `base` element of a page, cleaned.
+    pub base_href: Option<String>,
+    /// A page names an icon. Browsers request `/favicon.ico` of the site of a page that names none.
+    pub has_icon: bool,
+    /// References were left out for their number or length, or a part of the page was not read.
+    pub is_cut: bool,
+    known: HashSet<String>,
+}
+
+impl Requisites {
+    /// None yet.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Requisites {
+            limits,
+            references: Vec::new(),
+            base_href: None,
+            has_icon: false,
+            is_cut: false,
+            known: HashSet::new(),
+        }
+    }
+
+    /// Adds a reference, unless it leads nowhere that HTTP reaches, or into the document itself. What comes behind `#` does not count.
+    pub fn add(&mut self, reference: &str) {
+        let (reference, target) = href::read(reference);
+        let whole = reference.split('#').next().unwrap_or_default();
+        if target != Target::Web || whole.is_empty() || self.known.contains(whole) {
+            return;
+        }
+        if self.references.len() >= self.limits.references_max || whole.len() > self.limits.href_bytes_max {
+            self.is_cut = true;
+            return;
+        }
+        self.known.insert(whole.to_owned());
+        self.references.push(whole.to_owned());
+    }
+}

@@ -1,0 +1,242 @@
+//! A page to what it needs. The elements and attributes are those of the HTML Standard that make a browser request something without a
+//! click; with them, common attributes from which scripts load images late.
+
+use std::borrow::Cow;
+
+use super::{Requisites, css, json, script};
+use crate::html::dom::{Document, Node};
+use crate::page::has_token;
+use crate::srcset;
+
+/// Attributes from which scripts take the `src` of an image, a frame or a film when it comes into view.
+const LATE_SRC: [&str; 10] = [
+    "data-src",
+    "data-original",
+    "data-original-src",
+    "data-lazy",
+    "data-lazy-src",
+    "data-lazyload",
+    "data-hi-res-src",
+    "data-image",
+    "data-poster",
+    "data-fallback-src",
+];
+/// The same for `srcset`.
+const LATE_SRCSET: [&str; 4] = ["data-srcset", "data-lazy-srcset", "data-original-set", "data-bgset"];
+/// The same for the background of any element.
+const LATE_BACKGROUND: [&str; 4] = ["data-bg", "data-background", "data-background-image", "data-bg-src"];
+
+/// Relations of a `link` to what a browser loads with the page, and to its icons.
+const LOADED: [&str; 4] = ["stylesheet", "manifest", "preload", "modulepreload"];
+const ICONS: [&str; 6] = [
+    "icon",
+    "apple-touch-icon",
+    "apple-touch-icon-precomposed",
+    "apple-touch-startup-image",
+    "mask-icon",
+    "fluid-icon",
+];
+
+/// Bytes of one script, style sheet or document inside a page that are read, at most.
+const INLINE_BYTES_MAX: usize = 4 << 20;
+/// How deep documents in `srcdoc` are nested, at most.
+const SRCDOC_DEPTH_MAX: usize = 2;
+
+/// Adds what a page needs.
+pub fn of_page(text: &str, found: &mut Requisites) {
+    read(text, found, 0);
+}
+
+fn read(text: &str, found: &mut Requisites, depth: usize) {
+    let document = Document::parse(text);
+    found.is_cut |= document.is_cut();
+    let mut inert_until = 0;
+    for node in document.elements() {
+        if node.id() < inert_until {
+            continue;
+        }
+        if node.is("template") && !node.has_attribute("shadowrootmode") {
+            // Nothing in it is shown before a script copies it, often with other references.
+            inert_until = node.end();
+            continue;
+        }
+        element(node, found, depth);
+    }
+}
+
+fn element(node: Node<'_>, found: &mut Requisites, depth: usize) {
+    let name = node.name().to_ascii_lowercase();
+    match name.as_str() {
+        "base" if found.base_href.is_none() && depth == 0 => {
+            found.base_href = node.attribute("href").map(|href| crate::href::clean(&href).into_owned());
+        }
+        "link" => link(node, found),
+        "script" => script_element(node, found),
+        "style" => css::of_style_sheet(&node.text_content(INLINE_BYTES_MAX), found),
+        "img" | "source" | "picture" | "video" | "audio" | "track" | "embed" | "frame" | "bgsound" => {
+            shown(node, found);
+        }
+        "iframe" => {
+            shown(node, found);
+            if let Some(page) = node.attribute("srcdoc").filter(|_| depth < SRCDOC_DEPTH_MAX) {
+                read(&page, found, depth + 1);
+            }
+        }
+        "input" if node.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => shown(node, found),
+        "object" => add(node, "data", found),
+        "image" | "use" | "feimage" => {
+            add(node, "href", found);
+            add(node, "xlink:href", found);
+            // In HTML an `image` is an `img`.
+            add(node, "src", found);
+        }
+        "body" | "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" => add(node, "background", found),
+        _ => {}
+    }
+    if let Some(style) = node.attribute("style") {
+        css::of_style_sheet(&style, found);
+    }
+    for background in LATE_BACKGROUND.iter().filter_map(|name| node.attribute(name)) {
+        if background.contains("url(") { css::of_style_sheet(&background, found) } else { late(&background, found) }
+    }
+}
+
+fn add(node: Node<'_>, attribute: &str, found: &mut Requisites) {
+    if let Some(reference) = node.attribute(attribute) {
+        found.add(&reference);
+    }
+}
+
+/// What an element shows: by its own attributes, and by those of scripts.
+fn shown(node: Node<'_>, found: &mut Requisites) {
+    add(node, "src", found);
+    add(node, "poster", found);
+    candidates(node.attribute("srcset"), found);
+    for reference in LATE_SRC.iter().filter_map(|name| node.attribute(name)) {
+        late(&reference, found);
+    }
+    for name in LATE_SRCSET {
+        candidates(node.attribute(name), found);
+    }
+}
+
+/// An attribute that only scripts know: a path, not a number, an identifier, or a template's `{{name}}`.
+fn late(reference: &str, found: &mut Requisites) {
+    if reference.contains(['/', '.']) && !reference.contains(['{', '<', ' ']) {
+        found.add(reference);
+    }
+}
+
+fn candidates(srcset: Option<Cow<'_, str>>, found: &mut Requisites) {
+    for url in srcset::urls(&srcset.unwrap_or_default()) {
+        found.add(url);
+    }
+}
+
+fn link(node: Node<'_>, found: &mut Requisites) {
+    let rel = node.attribute("rel").unwrap_or_default();
+    let is_icon = ICONS.iter().any(|icon| has_token(&rel, icon));
+    if is_icon || LOADED.iter().any(|loaded| has_token(&rel, loaded)) {
+        add(node, "href", found);
+        candidates(node.attribute("imagesrcset"), found);
+    }
+    found.has_icon |= is_icon;
+}
+
+fn script_element(node: Node<'_>, found: &mut Requisites) {
+    for name in ["src", "href", "xlink:href"] {
+        add(node, name, found);
+    }
+    let kind = node.attribute("type").unwrap_or_default();
+    if kind.trim().eq_ignore_ascii_case("importmap") {
+        json::of_import_map(&node.text_content(INLINE_BYTES_MAX), found);
+    } else if kind.trim().eq_ignore_ascii_case("module") {
+        script::of_script(&node.text_content(INLINE_BYTES_MAX), found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::requisites::Limits;
+
+    fn found(html: &str) -> Requisites {
+        let mut found = Requisites::new(Limits { references_max: 100, href_bytes_max: 1_000 });
+        of_page(html, &mut found);
+        found
+    }
+
+    fn check(html: &str, expect: &[&str]) {
+        assert_eq!(found(html).references, expect, "{html}");
+    }
+
+    #[test]
+    fn what_browsers_load() {
+        check(
+            "<link rel='Alternate StyleSheet' href=a.css><link rel=next href=b><link rel=dns-prefetch href=//c>",
+            &["a.css"],
+        );
+        check("<link rel='shortcut icon' href=f.ico><link rel=manifest href=m.json>", &["f.ico", "m.json"]);
+        check(
+            "<link rel=preload as=image imagesrcset='a.png 1x, b.png 2x'><link rel=modulepreload href=c.js>",
+            &["a.png", "b.png", "c.js"],
+        );
+        check(
+            "<script src=a.js></script><script>import 'no.js'</script><script type=module>import './b.js'</script>",
+            &["a.js", "./b.js"],
+        );
+        check(
+            "<style>@import 'a.css'; p { background: url(b.png) }</style><p style=\"background:url('c.png')\">",
+            &["a.css", "b.png", "c.png"],
+        );
+        check(
+            "<img src=a.png srcset='b.png 1x, c.png 2x'><picture><source srcset=d.avif><img src=e.png></picture>",
+            &["a.png", "b.png", "c.png", "d.avif", "e.png"],
+        );
+        check(
+            "<video src=a.mp4 poster=b.jpg><source src=c.webm><track src=d.vtt></video><audio src=e.ogg></audio>",
+            &["a.mp4", "b.jpg", "c.webm", "d.vtt", "e.ogg"],
+        );
+        check(
+            "<iframe src=a.html></iframe><embed src=b.svg><object data=c.pdf></object><input type=image src=d.png><input src=no>",
+            &["a.html", "b.svg", "c.pdf", "d.png"],
+        );
+        check("<frameset><frame src=a.html></frameset>", &["a.html"]);
+        check("<iframe srcdoc=\"<img src='a.png'>\"></iframe>", &["a.png"]);
+        check(
+            "<svg><image href=a.png /><use xlink:href='b.svg#c'/><use href='#d'/><style>p{fill:url(e.svg)}</style></svg>",
+            &["a.png", "b.svg", "e.svg"],
+        );
+        check("<body background=a.gif><table background=b.gif><tr><td background=c.gif>", &["a.gif", "b.gif", "c.gif"]);
+        check(
+            "<noscript><img src=a.png></noscript><template><img src=no.png></template><img src=b.png>",
+            &["a.png", "b.png"],
+        );
+        check("<script type=importmap>{\"imports\":{\"x\":\"./x.js\"}}</script>", &["./x.js"]);
+    }
+
+    #[test]
+    fn what_scripts_load_late() {
+        check("<img data-src=a.png data-srcset='b.png 2x' src='data:image/gif;base64,R0lG'>", &["a.png", "b.png"]);
+        check("<img data-original=a/b><img data-src=12><img data-src='{{ url }}.png'><div data-src=c.png>", &["a/b"]);
+        check("<div data-bg='url(a.png)'></div><div data-background-image=b.png></div>", &["a.png", "b.png"]);
+        check("<iframe data-src=https://a.test/x></iframe>", &["https://a.test/x"]);
+    }
+
+    #[test]
+    fn nothing_that_leads_nowhere() {
+        check("<img src><img src=''><img src='#x'><img src=about:blank><iframe src=javascript:1><img src=blob:x>", &[]);
+        check("<img src=a.png><img src=a.png#b><img src=' a.png '>", &["a.png"]);
+    }
+
+    #[test]
+    fn base_icons_and_limits() {
+        let page = found("<base href=/b/><base href=/c/><link rel=icon href=i>");
+        assert_eq!((page.base_href.as_deref(), page.has_icon, page.is_cut), (Some("/b/"), true, false));
+        assert!(!found("<p>").has_icon);
+        let many: String = (0..200).map(|n| format!("<img src={n}.png>")).collect();
+        let many = found(&many);
+        assert_eq!((many.references.len(), many.is_cut), (100, true));
+        assert!(found(&format!("<img src={}>", "x".repeat(1_001))).is_cut);
+    }
+}
