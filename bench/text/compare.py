@@ -41,7 +41,7 @@ def ours(files, program):
     ran = subprocess.run([program], input=lines, capture_output=True, text=True, check=True)
     said = [json.loads(line) for line in ran.stdout.splitlines()]
     html, tree, main = map(int, re.findall(r"(\d+) us", ran.stderr))
-    print(f"argiope: links and visible text {html} us a page, tree {tree} us, main text and metadata {main} us more")
+    print(f"argiope: links and visible text {html} us a page, tree {tree} us, main text {main} us more")
     return said, (tree + main) / 1000
 
 

@@ -1,7 +1,7 @@
 //! What holds for every page and what it says for machines, and for every text that may be JSON.
 
 use extract::html::dom::{DEPTH_MAX, Document, NODES_MAX};
-use structured::{Limits, read, repair};
+use structured::{Limits, Metadata, metadata, read, repair};
 use url::Url;
 
 /// Looks at a character, at most.
@@ -47,6 +47,17 @@ fn items_are_json_within_the_limits(text: &str) {
         let json: serde_json::Value = serde_json::from_str(&item.json).expect("JSON");
         assert!(json.is_object() || json.is_array());
     }
+    assert_eq!(Metadata { schema_types: None, ..all.metadata.clone() }, metadata(&document, Some(&url)));
+    values_are_short(&all.metadata);
     let few = read(&document, Some(&url), &Limits { items_max: 1, ..Limits::default() });
     assert!(few.items.len() <= 1 && few.is_cut >= (all.items.len() > 1));
+}
+
+/// Names and dates are one line each.
+fn values_are_short(metadata: &Metadata) {
+    const VALUE_BYTES_MAX: usize = 512;
+    let Metadata { title, author, published, modified, site_name, language, .. } = metadata;
+    for value in [title, author, published, modified, site_name, language].into_iter().flatten() {
+        assert!(!value.is_empty() && value.len() <= VALUE_BYTES_MAX && !value.contains('\n'), "{value}");
+    }
 }

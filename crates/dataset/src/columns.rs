@@ -10,6 +10,7 @@ use arrow_array::builder::{
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use model::Timestamp;
+use structured::Metadata;
 use weburl::UrlKey;
 
 use crate::tables::{ImageRow, PageContent, PageRow, StructuredRow};
@@ -113,34 +114,38 @@ pub(crate) static PAGES: &[Declared<PageRow>] = &[
     Page::text("payload_url", |page| page.row.payload_url.as_deref()),
     Page::new("payload_at", Value::Time(|page| page.row.payload_at)),
     Page::text("extra", |page| of(page)?.extra.as_deref()),
-    Page::text("description", |page| of(page)?.description.as_deref()).without_bounds(),
-    Page::text("keywords", |page| of(page)?.keywords.as_deref()).without_bounds(),
-    Page::text("author", |page| of(page)?.author.as_deref()).repetitive(),
-    Page::text("generator", |page| of(page)?.generator.as_deref()).repetitive(),
-    Page::text("viewport", |page| of(page)?.viewport.as_deref()).repetitive().without_bounds(),
-    Page::text("h1", |page| of(page)?.h1.as_deref()).without_bounds(),
-    Page::int("h1_count", |page| of(page)?.h1_count),
-    Page::text("og_title", |page| of(page)?.og_title.as_deref()).without_bounds(),
-    Page::text("og_description", |page| of(page)?.og_description.as_deref()).without_bounds(),
-    Page::text("og_image", |page| of(page)?.og_image.as_deref()).without_bounds(),
-    Page::text("og_type", |page| of(page)?.og_type.as_deref()).repetitive(),
-    Page::text("og_site_name", |page| of(page)?.og_site_name.as_deref()).repetitive(),
-    Page::text("twitter_card", |page| of(page)?.twitter_card.as_deref()).repetitive(),
-    Page::text("license", |page| of(page)?.license.as_deref()).repetitive(),
-    Page::text("feed", |page| of(page)?.feed.as_deref()).repetitive().without_bounds(),
-    Page::text("hreflang", |page| of(page)?.hreflang.as_deref()).repetitive().without_bounds(),
-    Page::text("schema_types", |page| of(page)?.schema_types.as_deref()).repetitive(),
+    Page::text("description", |page| said(page)?.description.as_deref()).without_bounds(),
+    Page::text("keywords", |page| said(page)?.keywords.as_deref()).without_bounds(),
+    Page::text("author", |page| said(page)?.author.as_deref()).repetitive(),
+    Page::text("generator", |page| said(page)?.generator.as_deref()).repetitive(),
+    Page::text("viewport", |page| said(page)?.viewport.as_deref()).repetitive().without_bounds(),
+    Page::text("h1", |page| said(page)?.h1.as_deref()).without_bounds(),
+    Page::int("h1_count", |page| Some(said(page)?.h1_count)),
+    Page::text("og_title", |page| said(page)?.og_title.as_deref()).without_bounds(),
+    Page::text("og_description", |page| said(page)?.og_description.as_deref()).without_bounds(),
+    Page::text("og_image", |page| said(page)?.og_image.as_deref()).without_bounds(),
+    Page::text("og_type", |page| said(page)?.og_type.as_deref()).repetitive(),
+    Page::text("og_site_name", |page| said(page)?.og_site_name.as_deref()).repetitive(),
+    Page::text("twitter_card", |page| said(page)?.twitter_card.as_deref()).repetitive(),
+    Page::text("license", |page| said(page)?.license.as_deref()).repetitive(),
+    Page::text("feed", |page| said(page)?.feed.as_deref()).repetitive().without_bounds(),
+    Page::text("hreflang", |page| said(page)?.hreflang.as_deref()).repetitive().without_bounds(),
+    Page::text("schema_types", |page| said(page)?.schema_types.as_deref()).repetitive(),
     Page::text("main_text", |page| of(page)?.main_text.as_deref()).without_bounds(),
     Page::share("main_text_confidence", |page| of(page)?.main_text_confidence),
     Page::text("page_kind", |page| of(page)?.page_kind).repetitive(),
     Page::share("page_kind_confidence", |page| of(page)?.page_kind_confidence),
-    Page::text("published", |page| of(page)?.published.as_deref()),
-    Page::text("modified", |page| of(page)?.modified.as_deref()),
-    Page::text("site_name", |page| of(page)?.site_name.as_deref()).repetitive(),
+    Page::text("published", |page| said(page)?.published.as_deref()),
+    Page::text("modified", |page| said(page)?.modified.as_deref()),
+    Page::text("site_name", |page| said(page)?.site_name.as_deref()).repetitive(),
 ];
 
 fn of(page: &PageRow) -> Option<&PageContent> {
     page.content.as_ref()
+}
+
+fn said(page: &PageRow) -> Option<&Metadata> {
+    of(page)?.metadata.as_ref()
 }
 
 pub(crate) static IMAGES: &[Declared<ImageRow>] = &[

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use compact_str::CompactString;
 use model::Timestamp;
 use serde_json::{Map, Value};
+use structured::Metadata;
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::rows::Row;
@@ -47,12 +48,6 @@ pub struct PageContent {
     pub page_kind: Option<&'static str>,
     /// How likely it is of this kind, from 0 to 1.
     pub page_kind_confidence: Option<f32>,
-    /// When it was published, as it says.
-    pub published: Option<String>,
-    /// When it was changed, as it says.
-    pub modified: Option<String>,
-    /// The name of its site.
-    pub site_name: Option<String>,
     /// Links of an HTML page, repeats included.
     pub links: Option<u32>,
     /// Images of an HTML page, repeats included.
@@ -83,40 +78,8 @@ pub struct PageContent {
     pub rendered_links: Option<u32>,
     /// Characters of text that it shows only there.
     pub rendered_chars: Option<u32>,
-    /// `meta name=description`.
-    pub description: Option<String>,
-    /// `meta name=keywords`.
-    pub keywords: Option<String>,
-    /// `meta name=author`.
-    pub author: Option<String>,
-    /// `meta name=generator`.
-    pub generator: Option<String>,
-    /// `meta name=viewport`.
-    pub viewport: Option<String>,
-    /// The first `h1`.
-    pub h1: Option<String>,
-    /// How many `h1` there are.
-    pub h1_count: Option<u32>,
-    /// `og:title`.
-    pub og_title: Option<String>,
-    /// `og:description`.
-    pub og_description: Option<String>,
-    /// `og:image`.
-    pub og_image: Option<String>,
-    /// `og:type`.
-    pub og_type: Option<String>,
-    /// `og:site_name`.
-    pub og_site_name: Option<String>,
-    /// `twitter:card`.
-    pub twitter_card: Option<String>,
-    /// The licence that it names.
-    pub license: Option<String>,
-    /// Its first feed.
-    pub feed: Option<String>,
-    /// The languages that it is in elsewhere.
-    pub hreflang: Option<String>,
-    /// The types of the things that it describes.
-    pub schema_types: Option<String>,
+    /// What an HTML page says about itself.
+    pub metadata: Option<Metadata>,
 }
 
 /// The rows of one page in the table of links.

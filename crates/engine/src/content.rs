@@ -14,6 +14,7 @@ use model::{
 };
 use rules::Body;
 use stages::{Stage, time};
+use structured::Structured;
 use url::Url;
 use weburl::CanonicalUrl;
 
@@ -178,6 +179,9 @@ fn read_body(
                 cut.insert(Limit::Structured);
             }
             html.structured = Some(Box::new(structured));
+        } else if settings.main_text {
+            let metadata = time(Stage::Structure, || structured::metadata(&document, parsed.as_ref()));
+            html.structured = Some(Box::new(Structured { metadata, ..Structured::default() }));
         }
         if is_of_rules {
             details.items = items_of(Body::Html(&document));

@@ -64,7 +64,7 @@ pub struct HtmlDetails {
     pub text: String,
     /// The fingerprint of its text.
     pub simhash: u64,
-    /// Its main text, kind and metadata, if they are asked for.
+    /// Its main text and kind, if they are asked for.
     pub main: Option<Box<MainText>>,
     /// The URLs that its links and images lead to, each once.
     pub targets: Arc<[CanonicalUrl]>,
@@ -72,7 +72,7 @@ pub struct HtmlDetails {
     pub links: Vec<LinkDetails>,
     /// Its images in the order of the page, with repeats.
     pub images: Vec<ImageDetails>,
-    /// What it says for machines; `None` where that is not wanted.
+    /// What it says about itself; only metadata if the main text is wanted, but no structured data.
     pub structured: Option<Box<Structured>>,
 }
 

@@ -115,7 +115,7 @@ fn each(
         let text = html::decode_as(&page.body, page.content_type.as_deref());
         let (document, url) = (Document::parse(&text), Url::parse(&selected.row.url).ok());
         let page = Page::read(&document, url.as_ref());
-        let metadata = page.metadata();
+        let metadata = structured::metadata(&document, url.as_ref());
         let pieces = chunks::cut(&page.markdown(), size);
         chunked.pages += u64::from(!pieces.is_empty());
         for (position, piece) in pieces.iter().enumerate() {

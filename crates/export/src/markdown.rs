@@ -9,7 +9,8 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use extract::html::{self, dom::Document};
-use maintext::{Kind, Metadata, Page};
+use maintext::{Kind, Page};
+use structured::Metadata;
 use url::Url;
 
 use crate::{Crawl, ExportError, Filter, PendingDir, Progress, html_of};
@@ -70,5 +71,6 @@ pub fn page(body: &[u8], content_type: Option<&str>, url: &str) -> MarkdownPage 
     let document = Document::parse(&text);
     let url = Url::parse(url).ok();
     let page = Page::read(&document, url.as_ref());
-    MarkdownPage { markdown: page.markdown(), kind: page.kind().0, metadata: page.metadata() }
+    let metadata = structured::metadata(&document, url.as_ref());
+    MarkdownPage { markdown: page.markdown(), kind: page.kind().0, metadata }
 }

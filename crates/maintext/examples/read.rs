@@ -34,7 +34,6 @@ fn main() -> std::io::Result<()> {
     for ((file, ..), (tree, url)) in pages.iter().zip(&trees) {
         let page = Page::read(tree, *url);
         let (kind, kind_confidence) = page.kind();
-        let metadata = page.metadata();
         let said = serde_json::json!({
             "file": file,
             "text": page.text(),
@@ -42,11 +41,6 @@ fn main() -> std::io::Result<()> {
             "confidence": page.confidence(),
             "kind": kind.as_str(),
             "kind_confidence": kind_confidence,
-            "title": metadata.title,
-            "author": metadata.author,
-            "published": metadata.published,
-            "modified": metadata.modified,
-            "site_name": metadata.site_name,
         });
         serde_json::to_writer(&mut out, &said)?;
         writeln!(out)?;

@@ -282,13 +282,13 @@ impl Reader<'_, '_> {
         let mut groups = 0;
         for (name, value) in self.tree.attributes(id) {
             match name.len() {
-                5 if name.eq_ignore_ascii_case("class") => groups |= ROLE_WORDS.groups_of_name(&value),
-                2 if name.eq_ignore_ascii_case("id") => groups |= ROLE_WORDS.groups_of_name(&value),
-                4 if name.eq_ignore_ascii_case("role") => groups |= ROLE_WORDS.groups_of_name(&value),
-                8 if name.eq_ignore_ascii_case("itemprop") => groups |= ROLE_WORDS.groups_of_name(&value),
+                5 if name.eq_ignore_ascii_case("class") => groups |= ROLE_WORDS.groups_of_name(&value()),
+                2 if name.eq_ignore_ascii_case("id") => groups |= ROLE_WORDS.groups_of_name(&value()),
+                4 if name.eq_ignore_ascii_case("role") => groups |= ROLE_WORDS.groups_of_name(&value()),
+                8 if name.eq_ignore_ascii_case("itemprop") => groups |= ROLE_WORDS.groups_of_name(&value()),
                 6 if name.eq_ignore_ascii_case("hidden") => open.levels[HIDDEN] = depth,
-                11 if name.eq_ignore_ascii_case("aria-hidden") && &*value == "true" => open.levels[HIDDEN] = depth,
-                5 if name.eq_ignore_ascii_case("style") && is_hiding(&value) => open.levels[HIDDEN] = depth,
+                11 if name.eq_ignore_ascii_case("aria-hidden") && value() == "true" => open.levels[HIDDEN] = depth,
+                5 if name.eq_ignore_ascii_case("style") && is_hiding(&value()) => open.levels[HIDDEN] = depth,
                 _ => {}
             }
         }

@@ -1,4 +1,4 @@
-//! An HTML page to what it says: its kind, its main text, its metadata; as text and as Markdown.
+//! An HTML page to what it says: its kind and its main text; as text and as Markdown.
 //!
 //! ```text
 //!  document ──▶ tree ──▶ blocks ──▶ features ──▶ models ──▶ which blocks are main text ──▶ text, Markdown, chunks
@@ -15,7 +15,6 @@ mod features;
 mod kept;
 mod kind;
 mod markdown;
-mod metadata;
 mod model;
 mod page;
 mod said;
@@ -32,7 +31,6 @@ use blocks::Blocks;
 use kept::Kept;
 
 pub use kind::Kind;
-pub use metadata::Metadata;
 
 /// What a page says.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,8 +43,6 @@ pub struct MainText {
     pub kind: Kind,
     /// How likely it is of this kind, from 0 to 1.
     pub kind_confidence: f32,
-    /// What it tells of itself.
-    pub metadata: Metadata,
 }
 
 /// A page that was read, with the choice that was made.
@@ -64,7 +60,7 @@ pub struct Page<'d> {
 pub fn read(tree: &Document<'_>, url: Option<&Url>) -> MainText {
     let page = Page::read(tree, url);
     let (kind, kind_confidence) = page.kind();
-    MainText { text: page.text(), confidence: page.confidence, kind, kind_confidence, metadata: page.metadata() }
+    MainText { text: page.text(), confidence: page.confidence, kind, kind_confidence }
 }
 
 impl<'d> Page<'d> {
@@ -103,12 +99,6 @@ impl<'d> Page<'d> {
     #[must_use]
     pub fn markdown(&self) -> String {
         markdown::of(self.tree, &self.kept(), self.base())
-    }
-
-    /// What the page tells of itself.
-    #[must_use]
-    pub fn metadata(&self) -> Metadata {
-        metadata::read(self.tree)
     }
 
     fn kept(&self) -> Kept {

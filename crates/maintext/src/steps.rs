@@ -33,7 +33,6 @@ mod tests {
         let document = Document::parse(html);
         let page = Page::read(&document, None);
         let written = page.markdown().len() + page.text().len();
-        drop(page.metadata());
         count(written);
         taken()
     }

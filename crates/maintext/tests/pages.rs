@@ -36,8 +36,6 @@ fn menus_and_footers_are_left_out() {
     let said = read(&html, "http://example.com/blog/spiders");
     assert_eq!(said.text, format!("Spiders\n\n{TEXT}\n\n{TEXT}"));
     assert!(said.confidence > 0.5 && said.kind_confidence > 0.1, "{said:?}");
-    assert_eq!(said.metadata.title.as_deref(), Some("Spiders"));
-    assert_eq!(said.metadata.language.as_deref(), Some("en"));
 }
 
 #[test]
@@ -79,20 +77,6 @@ fn footnotes_and_formulas_are_kept() {
     );
     let formula = "<math><mi>a</mi><annotation encoding=application/x-tex>a^2</annotation></math>";
     check(&format!("<p>The size of it is {formula} in all cases.</p>"), "The size of it is $a^2$ in all cases.");
-}
-
-#[test]
-fn metadata_comes_from_where_it_is() {
-    let head = r#"<meta property="og:site_name" content="The Web"><meta property="og:title" content="Spiders | The Web">
-        <script type="application/ld+json">{"@graph":[{"@type":"NewsArticle","author":[{"name":"A. Weaver"},{"name":"B. Spinner"}],
-        "datePublished":"2026-01-02T03:04:05Z","dateModified":"2026-02-03"}]}</script>"#;
-    let html = page(&format!("<p>{TEXT}</p>")).replace("</head>", &format!("{head}</head>"));
-    let metadata = read(&html, "").metadata;
-    assert_eq!(metadata.title.as_deref(), Some("Spiders"));
-    assert_eq!(metadata.author.as_deref(), Some("A. Weaver; B. Spinner"));
-    assert_eq!(metadata.published.as_deref(), Some("2026-01-02T03:04:05Z"));
-    assert_eq!(metadata.modified.as_deref(), Some("2026-02-03"));
-    assert_eq!(metadata.site_name.as_deref(), Some("The Web"));
 }
 
 #[test]

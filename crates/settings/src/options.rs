@@ -292,7 +292,7 @@ pub struct Options {
     /// Leave JSON-LD, microdata, OpenGraph and other structured data out of the dataset
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Recording")]
     pub no_structured: Option<bool>,
-    /// Look for no main text, kind, author and dates of pages: the dataset and the stream have none
+    /// Look for no main text and kind of pages: the dataset and the stream have none
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub no_main_text: Option<bool>,
     /// Take items out of pages by the rules in this file ([extract.NAME]), into tables of the dataset

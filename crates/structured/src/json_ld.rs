@@ -1,36 +1,41 @@
 //! Scripts of JSON-LD. Each node of a list or of a `@graph` is an item of its own.
 
-use extract::html::dom::{Document, Node};
+use extract::html::dom::{BYTES_MAX, Document, Node};
 use serde_json::{Map, Value};
 
 use crate::items::{Format, Items};
-use crate::repair::{self, Flaws};
+use crate::repair::{self, Flaws, Repaired};
 use crate::schema_org;
 use crate::survey::Survey;
 
 /// The media type of the scripts.
 const TYPE: &str = "application/ld+json";
-/// The longest script read, in bytes.
-const SCRIPT_BYTES_MAX: usize = 8 << 20;
 /// Lists of nodes within lists, at most.
 const LISTS_DEPTH_MAX: usize = 8;
 /// The types of nested nodes are looked for so deep.
 const TYPES_DEPTH_MAX: usize = 8;
 
-/// Reads all scripts; the types of all things in them.
-pub(crate) fn read(survey: &Survey<'_>, items: &mut Items<'_>) -> Vec<String> {
+/// A script of JSON-LD.
+pub(crate) struct Script<'a> {
+    node: Node<'a>,
+    pub(crate) repaired: Repaired,
+}
+
+/// Reads all scripts.
+pub(crate) fn scripts<'a>(survey: &Survey<'a>) -> Vec<Script<'a>> {
+    let scripts = survey.scripts.iter().copied().filter(is_json_ld);
+    scripts.map(|node| Script { node, repaired: repair::read(&node.text_content(BYTES_MAX)) }).collect()
+}
+
+/// Adds the things of all scripts; the types of all of them.
+pub(crate) fn add_all(scripts: &[Script<'_>], items: &mut Items<'_>) -> Vec<String> {
     let mut types = Vec::new();
-    for script in survey.scripts.iter().copied().filter(is_json_ld) {
-        let text = script.text_content(SCRIPT_BYTES_MAX);
-        if text.len() >= SCRIPT_BYTES_MAX {
-            items.cut();
-        }
-        let repaired = repair::read(&text);
+    for Script { node, repaired } in scripts {
         let is_one = repaired.values.len() == 1;
         for (place, value) in repaired.values.iter().enumerate() {
             // Of several values in one script, each is counted.
             let path = if is_one { "#$".to_owned() } else { format!("#{place}$") };
-            add(value, &path, script, repaired.flaws, items, 0);
+            add(value, &path, *node, repaired.flaws, items, 0);
             gather_types(value, &mut types, 0);
         }
     }
@@ -42,7 +47,7 @@ pub(crate) fn read(survey: &Survey<'_>, items: &mut Items<'_>) -> Vec<String> {
 pub fn values(document: &Document<'_>) -> Vec<Value> {
     let mut things = Vec::new();
     for script in document.elements().filter(|element| element.is("script")).filter(is_json_ld) {
-        let repaired = repair::read(&script.text_content(SCRIPT_BYTES_MAX));
+        let repaired = repair::read(&script.text_content(BYTES_MAX));
         repaired.values.into_iter().for_each(|value| flatten(value, &mut things, 0));
     }
     things

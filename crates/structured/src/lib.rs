@@ -9,6 +9,7 @@
 //!
 //! Pure functions: no I/O, no clock, no errors. Time is linear in the page. [`Structured::is_cut`] tells if something was left out.
 
+mod imprint;
 mod items;
 mod json_ld;
 mod metadata;
@@ -17,6 +18,7 @@ mod place;
 mod rdfa;
 pub mod repair;
 mod schema_org;
+mod source;
 mod survey;
 mod thing;
 
@@ -24,7 +26,7 @@ use extract::html::dom::Document;
 use url::Url;
 
 use items::Items;
-use survey::Survey;
+use source::Source;
 
 pub use items::{Format, Item};
 pub use json_ld::values as json_ld;
@@ -61,14 +63,21 @@ pub struct Structured {
 /// Reads what a page says about itself. `url` is that of the page; a `base` element counts.
 #[must_use]
 pub fn read<'a>(document: &'a Document<'a>, url: Option<&Url>, limits: &Limits) -> Structured {
-    let survey = Survey::of(document);
-    let base = metadata::base_of(document, url);
+    let source = Source::of(document, url, limits);
+    let scripts = json_ld::scripts(&source.survey);
     let mut items = Items::new(limits);
-    let mut found = metadata::read(&survey, base.as_ref(), limits);
-    let json_ld = json_ld::read(&survey, &mut items);
-    let microdata = microdata::read(document, &survey, base.as_ref(), limits, &mut items);
-    let rdfa = rdfa::read(document, &survey, base.as_ref(), limits, &mut items);
+    let mut found = metadata::read(&source, &scripts);
+    let json_ld = json_ld::add_all(&scripts, &mut items);
+    let microdata = microdata::read(&source, &mut items);
+    let rdfa = rdfa::read(&source, &mut items);
     metadata::add_items(&found, &mut items);
     found.metadata.schema_types = metadata::schema_types([json_ld, microdata, rdfa].concat());
     Structured { metadata: found.metadata, is_cut: items.is_cut(), items: items.into_list() }
+}
+
+/// Reads only the values that most pages have.
+#[must_use]
+pub fn metadata<'a>(document: &'a Document<'a>, url: Option<&Url>) -> Metadata {
+    let source = Source::of(document, url, &Limits::default());
+    metadata::read(&source, &json_ld::scripts(&source.survey)).metadata
 }

@@ -7,10 +7,13 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::Limits;
+use crate::imprint::{self, Imprint};
 use crate::items::{Format, Items};
+use crate::json_ld::Script;
 use crate::repair::Flaws;
 use crate::schema_org;
-use crate::survey::{Survey, has_token};
+use crate::source::Source;
+use crate::survey::has_token;
 use crate::thing::one_or_all;
 
 /// The longest value of [`Metadata`], in bytes.
@@ -30,8 +33,18 @@ pub struct Metadata {
     pub description: Option<String>,
     /// `meta name=keywords`.
     pub keywords: Option<String>,
-    /// `meta name=author`.
+    /// The title, without the name of the site where it tells both.
+    pub title: Option<String>,
+    /// Who wrote it; several names are separated by `; `.
     pub author: Option<String>,
+    /// When it was published, in ISO 8601.
+    pub published: Option<String>,
+    /// When it was changed, in ISO 8601.
+    pub modified: Option<String>,
+    /// The name of its site.
+    pub site_name: Option<String>,
+    /// Its language tag.
+    pub language: Option<String>,
     /// `meta name=generator`.
     pub generator: Option<String>,
     /// `meta name=viewport`.
@@ -58,7 +71,7 @@ pub struct Metadata {
     pub feed: Option<String>,
     /// The languages that the page is in elsewhere, separated by commas.
     pub hreflang: Option<String>,
-    /// The types of all things that the page describes, separated by commas.
+    /// The types of all things that the page describes, separated by commas. Only [`read`](crate::read) knows them.
     pub schema_types: Option<String>,
 }
 
@@ -66,12 +79,37 @@ pub struct Metadata {
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) metadata: Metadata,
-    open_graph: Gathered,
-    twitter: Gathered,
-    other: Gathered,
+    metas: Metas,
     headings: Vec<Value>,
     languages: Vec<Value>,
     feeds: Vec<Value>,
+}
+
+/// The `meta` elements.
+#[derive(Default)]
+pub(crate) struct Metas {
+    open_graph: Gathered,
+    twitter: Gathered,
+    other: Gathered,
+}
+
+impl Metas {
+    /// Those of the same family as a name.
+    fn family(&mut self, name: &str) -> &mut Gathered {
+        if OPEN_GRAPH.iter().any(|prefix| name.starts_with(prefix)) {
+            &mut self.open_graph
+        } else if name.starts_with("twitter:") {
+            &mut self.twitter
+        } else {
+            &mut self.other
+        }
+    }
+
+    /// The values of names, in the order of names, then of the page.
+    pub(crate) fn of<'m>(&'m self, names: &'m [&str]) -> impl Iterator<Item = &'m str> {
+        let all = [&self.open_graph, &self.other, &self.twitter];
+        names.iter().flat_map(move |name| all.into_iter().flat_map(|family| family.values(name)))
+    }
 }
 
 /// Values by name, in the order of the page.
@@ -90,9 +128,13 @@ impl Gathered {
         self.names[place].1.push(json!(value));
     }
 
+    fn values(&self, name: &str) -> impl Iterator<Item = &str> {
+        let values = self.places.get(name).map(|place| &self.names[*place].1);
+        values.into_iter().flatten().filter_map(Value::as_str)
+    }
+
     fn first(&self, name: &str) -> Option<String> {
-        let values = &self.names[*self.places.get(name)?].1;
-        let value = values.iter().filter_map(Value::as_str).map(str::trim).find(|value| !value.is_empty())?;
+        let value = self.values(name).map(str::trim).find(|value| !value.is_empty())?;
         Some(bounded(value).to_owned())
     }
 
@@ -121,7 +163,10 @@ pub(crate) fn joined(base: Option<&Url>, href: &str) -> String {
     base.and_then(|base| base.join(href).ok()).map_or_else(|| href.to_owned(), String::from)
 }
 
-pub(crate) fn read(survey: &Survey<'_>, base: Option<&Url>, limits: &Limits) -> Found {
+/// Reads head, headings and imprint. `scripts` are those of JSON-LD.
+pub(crate) fn read(source: &Source<'_>, scripts: &[Script<'_>]) -> Found {
+    let Source { survey, base, limits, .. } = source;
+    let base = base.as_ref();
     let mut found = Found::default();
     survey.metas.iter().for_each(|meta| found.meta(*meta));
     survey.links.iter().for_each(|link| found.link(*link, base));
@@ -129,11 +174,15 @@ pub(crate) fn read(survey: &Survey<'_>, base: Option<&Url>, limits: &Limits) -> 
         found.heading(*level, *heading, limits);
     }
     let licence = survey.licences.iter().find_map(|anchor| anchor.attribute("href"));
-    let Found { metadata, open_graph, twitter, other, .. } = &mut found;
+    let things = scripts.iter().flat_map(|script| &script.repaired.values);
+    let Imprint { title, author, published, modified, site_name, language } =
+        imprint::read(survey, &found.metas, things);
+    let Found { metadata, metas: Metas { open_graph, twitter, other }, .. } = &mut found;
+    (metadata.title, metadata.author, metadata.published) = (title, author, published);
+    (metadata.modified, metadata.site_name, metadata.language) = (modified, site_name, language);
     metadata.license = metadata.license.take().or_else(|| licence.map(|href| joined(base, &href)));
     metadata.description = other.first("description");
     metadata.keywords = other.first("keywords");
-    metadata.author = other.first("author");
     metadata.generator = other.first("generator");
     metadata.viewport = other.first("viewport");
     metadata.og_title = open_graph.first("og:title");
@@ -150,9 +199,9 @@ pub(crate) fn add_items(found: &Found, items: &mut Items<'_>) {
     let list = |values: &Vec<Value>| (!values.is_empty()).then(|| Value::Array(values.clone()));
     let kind = found.metadata.og_type.clone();
     let all = [
-        (Format::OpenGraph, kind, found.open_graph.to_json()),
-        (Format::Twitter, found.metadata.twitter_card.clone(), found.twitter.to_json()),
-        (Format::Meta, None, found.other.to_json()),
+        (Format::OpenGraph, kind, found.metas.open_graph.to_json()),
+        (Format::Twitter, found.metadata.twitter_card.clone(), found.metas.twitter.to_json()),
+        (Format::Meta, None, found.metas.other.to_json()),
         (Format::Headings, None, list(&found.headings)),
         (Format::Languages, None, list(&found.languages)),
         (Format::Feeds, None, list(&found.feeds)),
@@ -182,13 +231,7 @@ impl Found {
         let names = if is_list { name.split_ascii_whitespace().collect() } else { vec![name.trim()] };
         for name in names {
             let name = name.to_ascii_lowercase();
-            if OPEN_GRAPH.iter().any(|prefix| name.starts_with(prefix)) {
-                self.open_graph.add(&name, &content);
-            } else if name.starts_with("twitter:") {
-                self.twitter.add(&name, &content);
-            } else {
-                self.other.add(&name, &content);
-            }
+            self.metas.family(&name).add(&name, &content);
         }
     }
 

@@ -5,39 +5,17 @@ use std::borrow::Cow;
 use extract::html::dom::{Document, Node};
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 use serde_json::{Map, Value, json};
-use url::Url;
 
-use crate::Limits;
 use crate::items::{Format, Items};
-use crate::metadata::joined;
 use crate::repair::Flaws;
 use crate::schema_org;
-use crate::survey::Survey;
+use crate::source::{DEPTH_MAX, Looks, Source};
 use crate::thing::Thing;
 
-/// How deep items are nested, at most: a deeper one stands for itself.
-const DEPTH_MAX: usize = 32;
-/// Nodes looked at for each node of a page, at most. References and properties within properties may need more than one look.
-const LOOKS_A_NODE_MAX: usize = 64;
-
 /// Reads all items; the types of all of them.
-pub(crate) fn read<'a>(
-    document: &'a Document<'a>,
-    survey: &Survey<'a>,
-    base: Option<&'a Url>,
-    limits: &Limits,
-    items: &mut Items<'_>,
-) -> Vec<String> {
-    let mut reader = Reader {
-        document,
-        base,
-        text_bytes_max: limits.text_bytes_max,
-        seen: HashSet::default(),
-        ids: None,
-        types: Vec::new(),
-        looks_left: document.len().saturating_mul(LOOKS_A_NODE_MAX),
-    };
-    for scope in &survey.scopes {
+pub(crate) fn read<'a>(source: &'a Source<'a>, items: &mut Items<'_>) -> Vec<String> {
+    let mut reader = Reader { source, seen: HashSet::default(), ids: None, types: Vec::new(), looks: source.looks() };
+    for scope in &source.survey.scopes {
         if let Some(thing) = reader.item(*scope, 0) {
             items.add(
                 Format::Microdata,
@@ -48,33 +26,25 @@ pub(crate) fn read<'a>(
             );
         }
     }
-    if reader.looks_left == 0 {
+    if reader.looks.are_spent() {
         items.cut();
     }
     reader.types
 }
 
 struct Reader<'a> {
-    document: &'a Document<'a>,
-    base: Option<&'a Url>,
-    text_bytes_max: usize,
+    source: &'a Source<'a>,
     /// Items that are read, or being read: each belongs to one place.
     seen: HashSet<u32>,
     /// Elements by their `id`, once one is asked for.
     ids: Option<HashMap<Cow<'a, str>, Node<'a>>>,
     types: Vec<String>,
-    looks_left: usize,
+    looks: Looks,
 }
 
 impl<'a> Reader<'a> {
-    /// Counts looks at nodes; false once there were too many.
-    fn look(&mut self, nodes: usize) -> bool {
-        self.looks_left = self.looks_left.saturating_sub(nodes);
-        self.looks_left > 0
-    }
-
     fn item(&mut self, scope: Node<'a>, depth: usize) -> Option<Thing> {
-        if !self.seen.insert(scope.id()) || !self.look(1) {
+        if !self.seen.insert(scope.id()) || !self.looks.take(1) {
             return None;
         }
         let mut thing = Thing::default();
@@ -97,8 +67,8 @@ impl<'a> Reader<'a> {
     /// The properties among the descendants of an element, up to the scopes of other items.
     fn properties_in(&mut self, within: Node<'a>, thing: &mut Thing, depth: usize) {
         let mut id = within.id() + 1;
-        while id < within.end() && self.look(1) {
-            let node = self.document.node(id);
+        while id < within.end() && self.looks.take(1) {
+            let node = self.source.document.node(id);
             id = if node.has_attribute("itemscope") { node.end() } else { id + 1 };
             self.property(node, thing, depth);
         }
@@ -112,7 +82,7 @@ impl<'a> Reader<'a> {
 
     /// What an item takes from elsewhere in the page.
     fn referred(&mut self, scope: Node<'a>, id: &str, thing: &mut Thing, depth: usize) {
-        let document = self.document;
+        let document = self.source.document;
         let ids = self.ids.get_or_insert_with(|| by_id(document));
         let Some(node) = ids.get(id).copied() else { return };
         let is_around = node.id() <= scope.id() && scope.id() < node.end();
@@ -138,7 +108,7 @@ impl<'a> Reader<'a> {
     /// The value of an element that is no item (HTML Standard, "Values").
     fn plain_value(&mut self, node: Node<'a>) -> Value {
         let attribute = |name: &str| node.attribute(name);
-        let url = |name: &str| attribute(name).map(|href| joined(self.base, &href)).unwrap_or_default();
+        let url = |name: &str| attribute(name).map(|href| self.source.resolved(&href)).unwrap_or_default();
         let name = node.name().to_ascii_lowercase();
         let text = match name.as_str() {
             "meta" => attribute("content").unwrap_or_default().into_owned(),
@@ -151,8 +121,7 @@ impl<'a> Reader<'a> {
             _ => match attribute("content").filter(|content| !content.is_empty()) {
                 Some(content) => content.into_owned(),
                 None if is_field(node) => return field(node),
-                None if self.look((node.end() - node.id()) as usize) => node.visible_text(self.text_bytes_max),
-                None => String::new(),
+                None => self.source.text(node, &mut self.looks),
             },
         };
         json!(text)

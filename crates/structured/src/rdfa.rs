@@ -2,23 +2,16 @@
 
 use std::rc::Rc;
 
-use extract::html::dom::{Document, Node};
+use extract::html::dom::Node;
 use foldhash::HashMap;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::Limits;
 use crate::items::{Format, Items};
-use crate::metadata::joined;
 use crate::repair::Flaws;
 use crate::schema_org;
-use crate::survey::Survey;
+use crate::source::{DEPTH_MAX, Looks, Source};
 use crate::thing::Thing;
-
-/// How deep things are nested, at most: a deeper one stands for itself.
-const DEPTH_MAX: usize = 32;
-/// Nodes looked at for each node of a page, at most: texts of properties within properties are read more than once.
-const LOOKS_A_NODE_MAX: usize = 64;
 
 /// Prefixes that need no declaration (W3C, "RDFa Core Initial Context"), those of vocabularies that pages use.
 const PREFIXES: [(&str, &str); 12] = [
@@ -41,20 +34,15 @@ const PREFIXES_MAX: usize = 256;
 const OF_METADATA: [&str; 9] = ["og", "fb", "twitter", "article", "book", "music", "product", "profile", "video"];
 
 /// Reads all things; the types of all of them.
-pub(crate) fn read<'a>(
-    document: &'a Document<'a>,
-    survey: &Survey<'a>,
-    base: Option<&'a Url>,
-    limits: &Limits,
-    items: &mut Items<'_>,
-) -> Vec<String> {
-    if !survey.has_rdfa {
+pub(crate) fn read<'a>(source: &'a Source<'a>, items: &mut Items<'_>) -> Vec<String> {
+    if !source.survey.has_rdfa {
         return Vec::new();
     }
-    let looks_left = document.len().saturating_mul(LOOKS_A_NODE_MAX);
-    let mut reader = Reader { base, limits: *limits, things: Vec::new(), page: None, looks_left };
-    reader.walk(document);
-    let is_cut = reader.looks_left == 0;
+    let mut reader = Reader { source, things: Vec::new(), page: None, looks: source.looks() };
+    reader.walk();
+    if reader.looks.are_spent() {
+        items.cut();
+    }
     let types =
         reader.things.iter().flat_map(|found| &found.thing.types).map(|name| schema_org::short(name).to_owned());
     let types = types.collect();
@@ -66,9 +54,6 @@ pub(crate) fn read<'a>(
             let json = to_json(thing, false, &mut things);
             items.add(Format::Rdfa, kind, node.map(|node| (node, "")), &json, Flaws::default());
         }
-    }
-    if is_cut {
-        items.cut();
     }
     types
 }
@@ -104,20 +89,19 @@ struct Frame {
 }
 
 struct Reader<'a> {
-    base: Option<&'a Url>,
-    limits: Limits,
+    source: &'a Source<'a>,
     things: Vec<Found<'a>>,
     /// The thing that the page itself is.
     page: Option<usize>,
-    looks_left: usize,
+    looks: Looks,
 }
 
 impl<'a> Reader<'a> {
-    fn walk(&mut self, document: &'a Document<'a>) {
+    fn walk(&mut self) {
         let outside = Frame { end: u32::MAX, vocab: None, prefixes: Rc::default(), subject: None };
         let mut frames = vec![outside];
-        for element in document.elements() {
-            if !self.look(1) {
+        for element in self.source.document.elements() {
+            if !self.looks.take(1) {
                 return;
             }
             while frames.len() > 1 && frames.last().is_some_and(|frame| frame.end <= element.id()) {
@@ -130,11 +114,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn look(&mut self, nodes: usize) -> bool {
-        self.looks_left = self.looks_left.saturating_sub(nodes);
-        self.looks_left > 0
-    }
-
     /// Reads the attributes of an element; what counts inside of it, if that is something else than outside.
     fn element(&mut self, element: Node<'a>, around: &Frame) -> Option<Frame> {
         element.attribute_names().next()?;
@@ -144,8 +123,9 @@ impl<'a> Reader<'a> {
             names.split_ascii_whitespace().filter_map(|name| frame.expand(name)).collect()
         });
         let has_property = element.has_attribute("property");
-        let identity =
-            |names: &[&str]| names.iter().find_map(|name| element.attribute(name)).map(|href| joined(self.base, &href));
+        let identity = |names: &[&str]| {
+            names.iter().find_map(|name| element.attribute(name)).map(|href| self.source.resolved(&href))
+        };
         if let Some(types) = element.attribute("typeof") {
             let types = types.split_ascii_whitespace().filter_map(|name| frame.expand(name)).collect();
             // With a property, `about` names what the property belongs to.
@@ -217,7 +197,7 @@ impl<'a> Reader<'a> {
     }
 
     fn begin_page(&mut self) -> usize {
-        let thing = Thing::of(Vec::new(), self.base.map(Url::to_string));
+        let thing = Thing::of(Vec::new(), self.source.base.as_ref().map(Url::to_string));
         self.things.push(Found { thing, node: None, is_inside: false, depth: 0 });
         self.page = Some(self.things.len() - 1);
         self.things.len() - 1
@@ -239,13 +219,12 @@ impl<'a> Reader<'a> {
         }
         let href = || ["resource", "href", "src"].iter().find_map(|name| element.attribute(name));
         if let Some(href) = (!has_relation(element)).then(href).flatten() {
-            return json!(joined(self.base, &href));
+            return json!(self.source.resolved(&href));
         }
         if let Some(time) = element.attribute("datetime") {
             return json!(time);
         }
-        let nodes = (element.end() - element.id()) as usize;
-        json!(if self.look(nodes) { element.visible_text(self.limits.text_bytes_max) } else { String::new() })
+        json!(self.source.text(element, &mut self.looks))
     }
 }
 

@@ -1,6 +1,6 @@
 //! One look at every element: which of them say something.
 
-use extract::html::dom::{Document, Node};
+use extract::html::dom::{Document, Node, Tag};
 
 /// The elements that say something, in the order of the page.
 #[derive(Default)]
@@ -9,6 +9,13 @@ pub(crate) struct Survey<'a> {
     pub(crate) links: Vec<Node<'a>>,
     pub(crate) scripts: Vec<Node<'a>>,
     pub(crate) headings: Vec<(u8, Node<'a>)>,
+    pub(crate) html: Option<Node<'a>>,
+    pub(crate) title: Option<Node<'a>>,
+    pub(crate) times: Vec<Node<'a>>,
+    /// Anchors with a `rel` that names an author.
+    pub(crate) authors: Vec<Node<'a>>,
+    /// Elements with `itemprop`.
+    pub(crate) properties: Vec<Node<'a>>,
     /// Anchors with a `rel` that names a licence.
     pub(crate) licences: Vec<Node<'a>>,
     /// Elements with `itemscope`.
@@ -25,30 +32,36 @@ impl<'a> Survey<'a> {
     }
 
     fn look_at(&mut self, element: Node<'a>) {
-        let name = element.name().as_bytes();
-        let is_meta = name.eq_ignore_ascii_case(b"meta");
-        match *name {
-            [b'h' | b'H', level @ b'1'..=b'6'] => self.headings.push((level - b'0', element)),
-            _ if is_meta => self.metas.push(element),
-            _ if name.eq_ignore_ascii_case(b"link") => self.links.push(element),
-            _ if name.eq_ignore_ascii_case(b"script") => self.scripts.push(element),
-            _ => {}
+        let tag = element.tag();
+        let is_meta = tag == Some(Tag::Meta);
+        match tag {
+            Some(Tag::Meta) => self.metas.push(element),
+            Some(Tag::Link) => self.links.push(element),
+            Some(Tag::Script) => self.scripts.push(element),
+            Some(Tag::Time) => self.times.push(element),
+            Some(Tag::Title) => _ = self.title.get_or_insert(element),
+            Some(Tag::Html) => _ = self.html.get_or_insert(element),
+            Some(tag) => self.headings.extend(tag.heading_rank().map(|level| (level, element))),
+            None => {}
         }
         for attribute in element.attribute_names() {
             match attribute.len() {
+                8 if attribute.eq_ignore_ascii_case("itemprop") => self.properties.push(element),
                 9 if attribute.eq_ignore_ascii_case("itemscope") => self.scopes.push(element),
                 8 if !is_meta && attribute.eq_ignore_ascii_case("property") => self.has_rdfa = true,
                 6 if attribute.eq_ignore_ascii_case("typeof") => self.has_rdfa = true,
                 5 if attribute.eq_ignore_ascii_case("vocab") => self.has_rdfa = true,
-                3 if attribute.eq_ignore_ascii_case("rel") && names_licence(element) => self.licences.push(element),
+                3 if tag == Some(Tag::A) && attribute.eq_ignore_ascii_case("rel") => self.relation(element),
                 _ => {}
             }
         }
     }
-}
 
-fn names_licence(element: Node<'_>) -> bool {
-    element.is("a") && element.attribute("rel").is_some_and(|rel| has_token(&rel, "license"))
+    fn relation(&mut self, anchor: Node<'a>) {
+        let rel = anchor.attribute("rel").unwrap_or_default();
+        self.licences.extend(Some(anchor).filter(|_| has_token(&rel, "license")));
+        self.authors.extend(Some(anchor).filter(|_| has_token(&rel, "author")));
+    }
 }
 
 /// Whether the white-space separated list has this token, whatever its case.

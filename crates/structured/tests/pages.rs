@@ -3,7 +3,7 @@
 
 use extract::html::dom::Document;
 use serde_json::{Value, json};
-use structured::{Item, Limits, Structured, read};
+use structured::{Item, Limits, Metadata, Structured, metadata, read};
 use url::Url;
 
 fn said(source: &str) -> Structured {
@@ -185,4 +185,32 @@ fn nasty_pages_end() {
     for source in nasty {
         assert!(said(&source).items.len() <= Limits::default().items_max);
     }
+}
+
+#[test]
+fn the_imprint_comes_from_where_it_is() {
+    let check = |source: &str, expect: [Option<&str>; 6]| {
+        let document = Document::parse(source);
+        let Metadata { title, author, published, modified, site_name, language, .. } = metadata(&document, None);
+        let said = [title, author, published, modified, site_name, language];
+        assert_eq!(said.each_ref().map(Option::as_deref), expect, "{source}");
+    };
+    let things = r#"<html lang=en><title>x</title><meta property="og:site_name" content="The Web"><meta property="og:title" content="Spiders | The Web">
+        <script type="application/ld+json">{"@graph":[{"@type":"NewsArticle","author":[{"name":"A. Weaver"},{"name":"B. Spinner"}],
+        "datePublished":"2026-01-02T03:04:05Z","dateModified":"2026-02-03",}]}</script>"#;
+    let of_things = [
+        Some("Spiders"),
+        Some("A. Weaver; B. Spinner"),
+        Some("2026-01-02T03:04:05Z"),
+        Some("2026-02-03"),
+        Some("The Web"),
+        Some("en"),
+    ];
+    check(things, of_things);
+    let metas = "<title>a title</title><meta property=article:author content=https://x.test/me><meta name=byl content='By A.  Weaver'>
+        <meta name=date content=yesterday><meta name=dc.date content=2026-01-02><meta http-equiv=content-language content=de>";
+    check(metas, [Some("a title"), Some("A. Weaver"), Some("2026-01-02"), None, None, Some("de")]);
+    let marks = "<h1>Of  <b>webs</b></h1><p itemprop=author><i>by</i> <b itemprop=name>A. Weaver</b>
+        <a rel='author nofollow'>B. Spinner</a><time datetime=2026-01-02>then</time><i itemprop=dateModified content=2026-02-03>";
+    check(marks, [Some("Of webs"), Some("A. Weaver"), Some("2026-01-02"), Some("2026-02-03"), None, None]);
 }

@@ -81,7 +81,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("cluster", &["coordination", "engine", "fetch", "model", "printable", "store", "weburl"]),
     ("replay", &["against", "fetch", "model", "store", "warc", "weburl"]),
-    ("dataset", &["fresh", "model", "rules", "store", "weburl"]),
+    ("dataset", &["fresh", "model", "rules", "store", "structured", "weburl"]),
     ("shared-archive", &["dataset", "fresh"]),
     (
         "export",
@@ -96,6 +96,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "replay",
             "sort",
             "store",
+            "structured",
             "warc",
             "weburl",
         ],

@@ -75,6 +75,8 @@ fn what_a_page_says_for_machines_is_columns_and_rows() {
     }
     let without = Crawled::of(shop(), "http://shop.test/", &["--no-structured"]);
     assert_eq!(rows(without.dir(), Table::Structured), [] as [Row; 0]);
+    check(&pages(without.dir())["http://shop.test/lamp"], &[("h1", Some("Lamp")), ("schema_types", None)]);
+    let without = Crawled::of(shop(), "http://shop.test/", &["--no-structured", "--no-main-text"]);
     check(&pages(without.dir())["http://shop.test/lamp"], &[("h1", None), ("h1_count", None), ("title", Some("Lamp"))]);
 }
 

@@ -11,6 +11,7 @@ use model::{Candidate, Timestamp, Visit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Batch, CrawlView, Store};
+use structured::Metadata;
 use weburl::UrlKey;
 
 use super::Field;
@@ -65,8 +66,7 @@ struct MainTextOf<'a> {
 }
 
 impl<'a> MainTextOf<'a> {
-    fn of(main: &'a MainText) -> Self {
-        let metadata = &main.metadata;
+    fn of(main: &'a MainText, metadata: &'a Metadata) -> Self {
         MainTextOf {
             text: &main.text,
             confidence: main.confidence,
@@ -165,8 +165,8 @@ impl Lines {
             text: html.filter(|_| wants(Field::Text)).map(|html| html.text.as_str()),
             main_text: html
                 .filter(|_| wants(Field::MainText))
-                .and_then(|html| html.main.as_deref())
-                .map(MainTextOf::of),
+                .and_then(|html| html.main.as_deref().zip(html.structured.as_deref()))
+                .map(|(main, said)| MainTextOf::of(main, &said.metadata)),
         }
     }
 }

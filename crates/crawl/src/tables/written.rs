@@ -11,7 +11,7 @@ use model::{Limit, LimitSet, Outcome, PayloadDigest, Truncation};
 use rules::Items;
 use sha1::{Digest, Sha1};
 use store::StoreError;
-use structured::{Item, Metadata, Structured};
+use structured::{Item, Structured};
 use weburl::{CanonicalUrl, UrlKey};
 
 /// The kind of the link from a redirect to its target.
@@ -71,7 +71,7 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
             links.targets = targets;
             if let Some(said) = said {
                 let Structured { metadata, items, .. } = *said;
-                describe(&mut content, metadata);
+                content.metadata = Some(metadata);
                 let items = items.into_iter().filter(|_| !is_duplicate);
                 structured.extend(items.map(|item| structured_row(&links.source, item)));
             }
@@ -103,43 +103,18 @@ fn item_rows(key: UrlKey, page: &Row, items: Items) -> (String, Vec<ItemRow>) {
     (items.table, rows.collect())
 }
 
-/// Fills in the columns of what most pages say about themselves.
-fn describe(content: &mut PageContent, metadata: Metadata) {
-    content.description = metadata.description;
-    content.keywords = metadata.keywords;
-    content.author = metadata.author;
-    content.generator = metadata.generator;
-    content.viewport = metadata.viewport;
-    content.h1 = metadata.h1;
-    content.h1_count = Some(metadata.h1_count);
-    content.og_title = metadata.og_title;
-    content.og_description = metadata.og_description;
-    content.og_image = metadata.og_image;
-    content.og_type = metadata.og_type;
-    content.og_site_name = metadata.og_site_name;
-    content.twitter_card = metadata.twitter_card;
-    content.license = metadata.license;
-    content.feed = metadata.feed;
-    content.hreflang = metadata.hreflang;
-    content.schema_types = metadata.schema_types;
-}
-
 fn structured_row(source: &CanonicalUrl, item: Item) -> StructuredRow {
     let Item { format, kind, path, json, repaired } = item;
     StructuredRow { source: source.clone(), format: format.as_str(), kind, path, json, repaired }
 }
 
-/// Fills in the columns of the main text. Of the author it knows more sources.
+/// Fills in the columns of the main text.
 fn tell(content: &mut PageContent, main: MainText) {
-    let MainText { text, confidence, kind, kind_confidence, metadata, .. } = main;
+    let MainText { text, confidence, kind, kind_confidence } = main;
     content.main_text = Some(text);
     content.main_text_confidence = Some(confidence);
     content.page_kind = Some(kind.as_str());
     content.page_kind_confidence = Some(kind_confidence);
-    content.author = metadata.author.or(content.author.take());
-    content.published = metadata.published;
-    content.modified = metadata.modified;
-    content.site_name = metadata.site_name;
 }
 
 fn link_row(found: LinkDetails) -> LinkRow {

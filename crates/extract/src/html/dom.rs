@@ -155,6 +155,12 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Which element it is; `None` for text.
+    #[must_use]
+    pub fn tag(self) -> Option<Tag> {
+        self.document.tag(self.id as usize)
+    }
+
     /// Whether it is an element of this name.
     #[must_use]
     pub fn is(self, name: &str) -> bool {

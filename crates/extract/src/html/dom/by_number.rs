@@ -63,9 +63,9 @@ impl<'d> Document<'d> {
         Some(found.1.meaning(self.source))
     }
 
-    /// The attributes of an element in order, with repeats; references decoded.
-    pub fn attributes(&self, id: Id) -> impl Iterator<Item = (&'d str, Cow<'d, str>)> + '_ {
-        self.written_attributes(id).iter().map(|(name, value)| (*name, value.meaning(self.source)))
+    /// The attributes of an element in order, with repeats; what gives the value decodes its references.
+    pub fn attributes(&self, id: Id) -> impl Iterator<Item = (&'d str, impl Fn() -> Cow<'d, str> + '_)> + '_ {
+        self.written_attributes(id).iter().map(|(name, value)| (*name, || value.meaning(self.source)))
     }
 
     fn written_attributes(&self, id: Id) -> &[(&'d str, super::Part)] {
