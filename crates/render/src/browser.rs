@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio::process::{Child, Command};
 
 use crate::connection::Connection;
+use crate::paused::attaching;
 use crate::{BrowserError, RenderFailure, Settings};
 
 /// The shell puts the pipes where Chromium looks for them, at descriptors 3 and 4, and becomes Chromium.
@@ -103,6 +104,7 @@ impl Browser {
         let browser = Browser { connection, process, group, pages: AtomicU32::new(0), profile };
         let answered = browser.connection.call(None, "Browser.getVersion", json!({})).await;
         answered.map_err(|_| failed("it ended at once".to_owned()))?;
+        browser.connection.call(None, "Target.setAutoAttach", attaching(&["shared_worker"])).await?;
         Ok(browser)
     }
 

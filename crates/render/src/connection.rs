@@ -38,14 +38,14 @@ struct Shared {
 struct Waiting {
     /// Commands without an answer so far, by their number.
     answers: HashMap<u64, oneshot::Sender<Value>>,
-    /// Who hears the events of a session.
+    /// Who hears the events of a session, and what is attached to in a browser context.
     sessions: HashMap<String, mpsc::Sender<Value>>,
     has_ended: bool,
 }
 
 /// The events of a session, until it is dropped.
 pub(crate) struct Events {
-    session: String,
+    names: Vec<String>,
     inbox: mpsc::Receiver<Value>,
     shared: Arc<Shared>,
 }
@@ -109,19 +109,30 @@ impl Connection {
         Ok(self.commands.send(bytes).await.map_err(|_| BrowserError::Ended)?)
     }
 
-    /// Hears the events of a session from now on.
-    pub(crate) fn events(&self, session: &str) -> Events {
+    /// Hears the events of a session from now on, and of the workers that are attached to in its browser context.
+    pub(crate) fn events(&self, session: &str, context: &str) -> Events {
         let (events, inbox) = mpsc::channel(EVENTS_MAX);
+        let names = vec![session.to_owned(), context.to_owned()];
         let mut waiting = self.shared.lock();
         if !waiting.has_ended {
-            waiting.sessions.insert(session.to_owned(), events);
+            waiting.sessions.extend(names.iter().map(|name| (name.clone(), events.clone())));
         }
         drop(waiting);
-        Events { session: session.to_owned(), inbox, shared: self.shared.clone() }
+        Events { names, inbox, shared: self.shared.clone() }
     }
 }
 
 impl Events {
+    /// Hears the events of another session too.
+    pub(crate) fn hear(&mut self, session: &str) {
+        let mut waiting = self.shared.lock();
+        if let Some(events) = waiting.sessions.get(&self.names[0]).cloned() {
+            waiting.sessions.insert(session.to_owned(), events);
+            drop(waiting);
+            self.names.push(session.to_owned());
+        }
+    }
+
     /// The next event.
     ///
     /// # Errors
@@ -133,7 +144,8 @@ impl Events {
 
 impl Drop for Events {
     fn drop(&mut self) {
-        self.shared.lock().sessions.remove(&self.session);
+        let mut waiting = self.shared.lock();
+        self.names.iter().for_each(|name| drop(waiting.sessions.remove(name)));
     }
 }
 
@@ -152,11 +164,13 @@ impl Shared {
             }
             return;
         }
-        let Some(session) = message["sessionId"].as_str().map(str::to_owned) else { return };
-        if let Some(events) = waiting.sessions.get(&session)
-            && events.try_send(message).is_err()
-        {
-            waiting.sessions.remove(&session);
+        let context = &message["params"]["targetInfo"]["browserContextId"];
+        let Some(name) = message["sessionId"].as_str().or(context.as_str()).map(str::to_owned) else { return };
+        let Some(events) = waiting.sessions.get(&name) else { return };
+        if events.try_send(message).is_err() {
+            // Who hears no more of one hears no more of all.
+            let lost = events.clone();
+            waiting.sessions.retain(|_, events| !events.same_channel(&lost));
         }
     }
 

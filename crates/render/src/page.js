@@ -49,6 +49,100 @@
     return addEventListener.call(this, type, ...rest);
   };
 
+  // What the page waits for that no clock tells: storage, workers, codecs. What does not end is looked at so often.
+  const LOOKS_MAX = 100;
+  const later = window.setTimeout;
+  const waits = new Map();
+  const begin = () => {
+    const wait = {};
+    waits.set(wait, 0);
+    return () => waits.delete(wait);
+  };
+  const until = (target, events) => {
+    const end = begin();
+    for (const event of events) addEventListener.call(target, event, end);
+  };
+  const wrap = (owner, names, after) => {
+    for (const name of names) {
+      const original = owner?.[name];
+      if (typeof original !== 'function') continue;
+      owner[name] = function (...rest) {
+        const result = original.apply(this, rest);
+        after(result, this);
+        return result;
+      };
+    }
+  };
+  const promised = (result) => {
+    if (typeof result?.then !== 'function') return;
+    const end = begin();
+    result.then(end, end);
+  };
+  wrap(window.IDBFactory?.prototype, ['open', 'deleteDatabase'], (request) => until(request, ['success', 'error', 'blocked']));
+  wrap(window.IDBDatabase?.prototype, ['transaction'], (transaction) => until(transaction, ['complete', 'abort', 'error']));
+  wrap(window.IDBFactory?.prototype, ['databases'], promised);
+  wrap(window.CacheStorage?.prototype, ['open', 'has', 'keys', 'match', 'delete'], promised);
+  wrap(window.Cache?.prototype, ['add', 'addAll', 'put', 'keys', 'match', 'matchAll', 'delete'], promised);
+  wrap(window.StorageManager?.prototype, ['estimate', 'getDirectory', 'persist'], promised);
+  wrap(window.SubtleCrypto?.prototype, ['decrypt', 'deriveBits', 'deriveKey', 'digest', 'encrypt', 'generateKey', 'importKey', 'sign', 'verify'], promised);
+  wrap(window.WebAssembly, ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming'], promised);
+  wrap(window, ['createImageBitmap'], promised);
+  wrap(window.Blob?.prototype, ['arrayBuffer', 'text'], promised);
+  wrap(window.FileReader?.prototype, ['readAsArrayBuffer', 'readAsDataURL', 'readAsText'], (_, reader) => until(reader, ['loadend']));
+  wrap(window.ServiceWorkerContainer?.prototype, ['register'], promised);
+  const heard = ['message', 'messageerror', 'error'];
+  const awaited = (name, port) => {
+    const original = window[name];
+    if (!original) return;
+    window[name] = new Proxy(original, {
+      construct(target, rest, created) {
+        const worker = Reflect.construct(target, rest, created);
+        until(port(worker), heard);
+        return worker;
+      },
+    });
+  };
+  awaited('Worker', (worker) => worker);
+  awaited('SharedWorker', (worker) => worker.port);
+  wrap(window.Worker?.prototype, ['postMessage'], (_, worker) => until(worker, heard));
+  let observes = false;
+  for (const name of ['IntersectionObserver', 'ResizeObserver']) {
+    wrap(window[name]?.prototype, ['observe'], () => {
+      observes = true;
+    });
+  }
+  // Whether something is waited for. It counts as a look.
+  const isBusy = () => {
+    for (const [wait, looks] of waits) {
+      if (looks < LOOKS_MAX) waits.set(wait, looks + 1);
+      else waits.delete(wait);
+    }
+    return waits.size > 0;
+  };
+  // Animations have no clock but that of frames: they are ended, and what waits for their end goes on.
+  const endAnimations = () => {
+    let ended = false;
+    for (const animation of document.getAnimations()) {
+      if (animation.playState !== 'running') continue;
+      try {
+        animation.finish();
+        ended = true;
+      } catch { /* it has no end */ }
+    }
+    return ended;
+  };
+  const pending = () => {
+    const busy = isBusy();
+    return (endAnimations() || busy ? 1 : 0) | (observes ? 2 : 0);
+  };
+  const settled = async () => {
+    if (document.readyState !== 'complete') {
+      await new Promise((resolve) => addEventListener.call(window, 'load', resolve, { once: true }));
+    }
+    do await new Promise((resolve) => later.call(window, resolve, 1));
+    while (isBusy());
+  };
+
   // Every root of the page: documents of its frames, and shadow trees.
   const roots = (root, found = []) => {
     found.push(root);
@@ -191,6 +285,8 @@
       html: serialize,
       links,
       click,
+      pending,
+      settled,
     }),
   });
 })();

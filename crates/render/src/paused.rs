@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use data_encoding::BASE64;
 use model::{Headers, Method, Refusal};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Kind, Settings, Wanted};
 
@@ -19,6 +19,18 @@ const STREAM_TIME_MAX: Duration = Duration::from_secs(2);
 const PART_OF_PAGE: u32 = 3;
 /// The media type of a stream of events (HTML, 9.2.1).
 const EVENT_STREAM: &str = "text/event-stream";
+
+/// Holds back every request of a page or a worker.
+pub(crate) fn all_requests() -> Value {
+    json!({"patterns": [{"urlPattern": "*", "requestStage": "Request"}]})
+}
+
+/// Has workers of these kinds wait until their requests are held back, and the debugger has them run.
+pub(crate) fn attaching(kinds: &[&str]) -> Value {
+    let kinds = kinds.iter().map(|kind| json!({"type": kind}));
+    let filter: Vec<Value> = kinds.chain([json!({"exclude": true})]).collect();
+    json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter})
+}
 
 /// What is requested, or why it is refused. `None` if no page needs it to be seen: reports, what a later page may want, icons,
 /// and pictures where none are wanted.

@@ -1,5 +1,7 @@
 //! One page, shown once in a tab of its own, with cookies and storage of its own.
 
+mod clock;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +11,13 @@ use data_encoding::BASE64;
 use model::{Headers, Method, Refusal, Refusals};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 use weburl::CanonicalUrl;
 
 use crate::browser::Browser;
 use crate::connection::{Connection, Events};
-use crate::{PAGE_CLOCK, RenderFailure, Served, Settings, Source, Wait, Wanted, paused};
+use crate::paused::{all_requests, attaching};
+use crate::{RenderFailure, Served, Settings, Source, Wanted, paused};
 
 /// What runs in every document before its own scripts.
 const SCRIPT: &str = include_str!("page.js");
@@ -24,12 +27,6 @@ const BINDING: &str = "argiopeSaw";
 const FOUND_MAX: usize = 10_000;
 /// After clicks the page's clock runs this far.
 const CLOCK_AFTER_CLICKS: Duration = Duration::from_secs(2);
-/// Between two looks at a page that is waited for, and after scrolling, its clock runs this far.
-const CLOCK_OF_A_STEP: Duration = Duration::from_millis(500);
-/// A page that goes on asking is looked at after so many steps.
-const IDLE_STEPS_MAX: u32 = 120;
-/// A page that grows without end is scrolled so often.
-const SCROLLS_MAX: u32 = 50;
 /// A picture of a page is no wider than this, in CSS pixels.
 const SCREENSHOT_WIDTH_MAX: f64 = 4_096.0;
 /// A picture of a page ends here, in CSS pixels.
@@ -110,19 +107,34 @@ pub(crate) struct Tab<'a> {
     contexts: HashSet<i64>,
     rendered: Rendered,
     requests: u32,
+    /// Requests that have no answer yet.
+    waiting: u32,
     /// The streams of events that were requested.
     streams: HashSet<String>,
     /// How often the page itself was given.
     loads: u32,
+    /// Its time is not that of the machine any more.
+    has_clock: bool,
     has_clock_stopped: bool,
+    /// Steps of its clock while it was busy.
+    busy_steps: u32,
     /// When the page is looked at as it is.
     deadline: Instant,
+    /// When what is done at present is over.
+    limit: Instant,
 }
 
 /// What is sent to the page for a request that was paused.
 struct PausedAnswer {
-    request: Value,
+    request: Paused,
     served: Served,
+}
+
+/// A request that the browser holds back.
+struct Paused {
+    id: Value,
+    /// Of the page, or of a worker.
+    session: String,
 }
 
 impl<'a> Tab<'a> {
@@ -143,7 +155,7 @@ impl<'a> Tab<'a> {
         let attach = json!({"targetId": target, "flatten": true});
         let attached = connection.call(None, "Target.attachToTarget", attach).await?;
         let session = attached["sessionId"].as_str().unwrap_or_default().to_owned();
-        let events = connection.events(&session);
+        let events = connection.events(&session, context.as_str().unwrap_or_default());
         let tab = Tab {
             connection,
             settings,
@@ -159,9 +171,13 @@ impl<'a> Tab<'a> {
             contexts: HashSet::new(),
             rendered: Rendered::default(),
             requests: 0,
+            waiting: 0,
             streams: HashSet::new(),
             loads: 0,
+            has_clock: false,
             has_clock_stopped: false,
+            busy_steps: 0,
+            limit: Instant::now() + settings.page_time_max,
             deadline: Instant::now() + settings.page_time_max / LOOKED_AT_AFTER.1 * LOOKED_AT_AFTER.0,
         };
         tab.prepare().await?;
@@ -173,14 +189,14 @@ impl<'a> Tab<'a> {
         self.call("Runtime.enable", json!({})).await?;
         self.call("Inspector.enable", json!({})).await?;
         self.call("Network.enable", json!({})).await?;
-        self.call("Network.setBypassServiceWorker", json!({"bypass": true})).await?;
+        self.call("Target.setAutoAttach", attaching(&["worker", "service_worker"])).await?;
         self.call("Runtime.addBinding", json!({"name": BINDING})).await?;
         self.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": SCRIPT})).await?;
         if !self.settings.user_agent.is_empty() {
             let agent = json!({"userAgent": self.settings.user_agent});
             self.call("Emulation.setUserAgentOverride", agent).await?;
         }
-        self.call("Fetch.enable", json!({"patterns": [{"urlPattern": "*", "requestStage": "Request"}]})).await?;
+        self.call("Fetch.enable", all_requests()).await?;
         Ok(())
     }
 
@@ -191,10 +207,11 @@ impl<'a> Tab<'a> {
     /// Shows the page, and gives what is seen of it.
     pub(crate) async fn render(&mut self) -> Result<Rendered, RenderFailure> {
         self.send_and_attend("Page.navigate", json!({"url": self.page.url.as_str()})).await?;
-        // Not before: the clock of the empty page that is there at first would run out at once.
         self.wait_in_time().await?;
         if self.settings.scroll {
-            timeout_at(self.deadline, self.scroll()).await.unwrap_or(Ok(()))?;
+            let before = self.begin(self.deadline);
+            let scrolled = self.scroll().await;
+            self.end(before, scrolled)?;
         }
         self.tell_files_from_pages().await?;
         let max = self.settings.html_bytes_max;
@@ -207,26 +224,11 @@ impl<'a> Tab<'a> {
             self.rendered.screenshot = Some(self.screenshot().await?);
         }
         if self.rendered.redirect.is_none() && self.settings.clicks_max > 0 {
-            timeout_at(self.deadline, self.click()).await.unwrap_or(Ok(()))?;
+            let before = self.begin(self.deadline);
+            let clicked = self.click().await;
+            self.end(before, clicked)?;
         }
         Ok(std::mem::take(&mut self.rendered))
-    }
-
-    /// Waits for what is to be waited for, until the deadline: what a page shows by then is kept, unless something is to be there.
-    async fn wait_in_time(&mut self) -> Result<(), RenderFailure> {
-        loop {
-            let loads = self.loads;
-            match timeout_at(self.deadline, self.wait()).await {
-                Ok(waited) => waited?,
-                Err(_) if matches!(self.settings.wait, Wait::Selector(_)) => {
-                    return Err(RenderFailure::Timeout(self.settings.page_time_max));
-                }
-                Err(_) => return Ok(()),
-            }
-            if self.loads == loads {
-                return Ok(());
-            }
-        }
     }
 
     /// Where the page wanted to go is no other page if it is a file to be saved.
@@ -237,49 +239,6 @@ impl<'a> Tab<'a> {
         if answered.is_ok_and(|served| served.is_file()) {
             self.rendered.redirect = None;
             self.see(url, FoundBy::Download);
-        }
-        Ok(())
-    }
-
-    /// Waits for what is to be waited for.
-    async fn wait(&mut self) -> Result<(), RenderFailure> {
-        match &self.settings.wait {
-            Wait::Clock(time) => self.run_clock(*time).await,
-            Wait::Idle => self.wait_until_idle().await,
-            Wait::Selector(selector) => {
-                self.run_clock(PAGE_CLOCK).await?;
-                let is_there = format!("document.querySelector({}) !== null", json!(selector));
-                while self.evaluate(&is_there).await? != Value::Bool(true) {
-                    self.run_clock(CLOCK_OF_A_STEP).await?;
-                }
-                Ok(())
-            }
-        }
-    }
-
-    async fn wait_until_idle(&mut self) -> Result<(), RenderFailure> {
-        for _ in 0..IDLE_STEPS_MAX {
-            let before = self.requests;
-            self.run_clock(CLOCK_OF_A_STEP).await?;
-            if self.requests == before {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Scrolls to the end, until there is no more.
-    async fn scroll(&mut self) -> Result<(), RenderFailure> {
-        const SCROLL: &str = "{ const end = document.scrollingElement ?? document.body; end.scrollTop = end.scrollHeight; \
-                              dispatchEvent(new Event('scroll')); end.scrollHeight }";
-        let mut height = Value::Null;
-        for _ in 0..SCROLLS_MAX {
-            let now = self.evaluate(SCROLL).await?;
-            if now == height {
-                break;
-            }
-            height = now;
-            self.run_clock(CLOCK_OF_A_STEP).await?;
         }
         Ok(())
     }
@@ -312,22 +271,9 @@ impl<'a> Tab<'a> {
         Ok(())
     }
 
-    /// Lets the page's clock run, and waits until it stops: fast where the page waits for it, not at all while the page waits for an answer.
-    async fn run_clock(&mut self, time: Duration) -> Result<(), RenderFailure> {
-        let budget = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let policy = json!({"policy": "pauseIfNetworkFetchesPending", "budget": budget});
-        self.has_clock_stopped = false;
-        self.send_and_attend("Emulation.setVirtualTimePolicy", policy).await?;
-        while !self.has_clock_stopped {
-            let next = self.next().await?;
-            self.attend(next).await?;
-        }
-        Ok(())
-    }
-
-    /// The value of an expression in the page.
+    /// The value of an expression in the page, or that of the promise that it gives.
     async fn evaluate(&mut self, expression: &str) -> Result<Value, RenderFailure> {
-        let parameters = json!({"expression": expression, "returnByValue": true});
+        let parameters = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let mut answer = self.send_and_attend("Runtime.evaluate", parameters).await?;
         if answer.get("exceptionDetails").is_some() {
             let answer = answer["exceptionDetails"].to_string();
@@ -351,9 +297,25 @@ impl<'a> Tab<'a> {
         }
     }
 
-    /// One event, or one answer for the page. Nothing is lost when this is dropped.
+    /// Begins something that is to be over at a time. Gives when what is done besides is over.
+    fn begin(&mut self, limit: Instant) -> Instant {
+        let limit = limit.min(self.limit);
+        std::mem::replace(&mut self.limit, limit)
+    }
+
+    /// Ends it. Gives whether it was done in time.
+    fn end(&mut self, before: Instant, done: Result<(), RenderFailure>) -> Result<bool, RenderFailure> {
+        self.limit = before;
+        match done {
+            Err(RenderFailure::Timeout(_)) => Ok(false),
+            done => done.map(|()| true),
+        }
+    }
+
+    /// One event, or one answer for the page, unless what is done is over. Nothing is lost when this is dropped.
     async fn next(&mut self) -> Result<Next, RenderFailure> {
         tokio::select! {
+            () = sleep_until(self.limit) => Err(RenderFailure::Timeout(self.settings.page_time_max)),
             event = self.events.next() => event.map(Next::Event),
             // The tab holds a sender, so there is always one to come.
             Some(answer) = self.answers.1.recv() => Ok(Next::Answer(answer)),
@@ -363,14 +325,32 @@ impl<'a> Tab<'a> {
     async fn attend(&mut self, next: Next) -> Result<(), RenderFailure> {
         match next {
             Next::Event(event) => self.take(event).await,
-            Next::Answer(answer) => self.answer(answer).await,
+            Next::Answer(answer) => {
+                self.waiting -= 1;
+                self.answer(answer).await
+            }
         }
     }
 
     async fn take(&mut self, mut event: Value) -> Result<(), RenderFailure> {
         let mut parameters = event["params"].take();
-        match event["method"].as_str().unwrap_or_default() {
-            "Fetch.requestPaused" => self.requested(&mut parameters).await?,
+        let method = event["method"].as_str().unwrap_or_default();
+        let of_worker = event["sessionId"].as_str().filter(|session| *session != self.session);
+        if method != "Fetch.requestPaused" && method != "Target.attachedToTarget" && of_worker.is_some() {
+            return Ok(());
+        }
+        match method {
+            "Fetch.requestPaused" => {
+                let session = of_worker.unwrap_or(&self.session).to_owned();
+                let request = Paused { id: parameters["requestId"].take(), session };
+                self.requested(request, &parameters).await?;
+            }
+            "Target.attachedToTarget" => {
+                let worker = parameters["sessionId"].as_str().unwrap_or_default();
+                self.events.hear(worker);
+                self.connection.tell(worker, "Fetch.enable", all_requests()).await?;
+                self.connection.tell(worker, "Runtime.runIfWaitingForDebugger", json!({})).await?;
+            }
             "Network.webSocketCreated" => self.rendered.refused.count(Refusal::WebSocket),
             "Emulation.virtualTimeBudgetExpired" => self.has_clock_stopped = true,
             "Inspector.targetCrashed" | "Inspector.detached" => return Err(RenderFailure::Crashed),
@@ -424,8 +404,7 @@ impl<'a> Tab<'a> {
     }
 
     /// Sees to a request of the page.
-    async fn requested(&mut self, parameters: &mut Value) -> Result<(), RenderFailure> {
-        let request = parameters["requestId"].take();
+    async fn requested(&mut self, request: Paused, parameters: &Value) -> Result<(), RenderFailure> {
         let is_document = parameters["resourceType"] == "Document";
         if is_document && parameters["frameId"].as_str() == Some(&self.frame) {
             return self.page_requested(request, parameters).await;
@@ -449,7 +428,7 @@ impl<'a> Tab<'a> {
     }
 
     /// Sees to a request for what is to be in place of the page: the page itself, perhaps again, or another.
-    async fn page_requested(&mut self, request: Value, parameters: &Value) -> Result<(), RenderFailure> {
+    async fn page_requested(&mut self, request: Paused, parameters: &Value) -> Result<(), RenderFailure> {
         let url = parameters["request"]["url"].as_str().unwrap_or_default().split('#').next().unwrap_or_default();
         let is_get = parameters["request"]["method"] == Method::Get.as_str();
         let is_first = self.loads == 0;
@@ -471,8 +450,9 @@ impl<'a> Tab<'a> {
     }
 
     /// Asks the source. What it refuses is refused, unless there is something else to give.
-    fn ask(&mut self, request: Value, wanted: Wanted, instead: Option<Served>) {
+    fn ask(&mut self, request: Paused, wanted: Wanted, instead: Option<Served>) {
         self.requests += 1;
+        self.waiting += 1;
         let (source, answers) = (self.source.clone(), self.answers.0.clone());
         let time_max = self.settings.page_time_max / 2;
         tokio::spawn(async move {
@@ -486,13 +466,13 @@ impl<'a> Tab<'a> {
         });
     }
 
-    async fn refuse(&self, request: Value) -> Result<(), RenderFailure> {
+    async fn refuse(&self, request: Paused) -> Result<(), RenderFailure> {
         self.fail(request, "BlockedByClient").await
     }
 
-    async fn fail(&self, request: Value, reason: &str) -> Result<(), RenderFailure> {
-        let parameters = json!({"requestId": request, "errorReason": reason});
-        self.connection.tell(&self.session, "Fetch.failRequest", parameters).await
+    async fn fail(&self, request: Paused, reason: &str) -> Result<(), RenderFailure> {
+        let parameters = json!({"requestId": request.id, "errorReason": reason});
+        self.connection.tell(&request.session, "Fetch.failRequest", parameters).await
     }
 
     async fn answer(&mut self, PausedAnswer { request, served }: PausedAnswer) -> Result<(), RenderFailure> {
@@ -510,12 +490,12 @@ impl<'a> Tab<'a> {
         let headers = headers.0.into_iter().filter(|(name, _)| !DROPPED.contains(&name.to_ascii_lowercase().as_str()));
         let headers: Vec<Value> = headers.map(|(name, value)| json!({"name": name, "value": value})).collect();
         let parameters = json!({
-            "requestId": request,
+            "requestId": request.id,
             "responseCode": status,
             "responseHeaders": headers,
             "body": BASE64.encode(&body),
         });
-        self.connection.tell(&self.session, "Fetch.fulfillRequest", parameters).await
+        self.connection.tell(&request.session, "Fetch.fulfillRequest", parameters).await
     }
 
     /// Closes the tab, whatever is in it.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
+mod alive;
 mod contained;
 mod kept;
 mod kinds;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{Headers, Refusal};
-use render::{Renderer, Served, Settings, Source, Wanted};
+use render::{Page, Renderer, Served, Settings, Source, Wanted};
+use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::site::{page, settings};
 
@@ -22,20 +23,37 @@ const OWN: &str = "11.0.0.2";
 const OTHER: &str = "11.0.0.9";
 const OTHER_V6: &str = "2a00::9";
 
-/// Answers one path late, so that the page waits for it, and no other.
-struct Late;
+/// Answers one path late, so that the page waits for it, and another with the script of workers; no other.
+struct Late {
+    worker: String,
+}
 
 impl Source for Late {
     fn get(&self, wanted: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>> {
         Box::pin(async move {
-            if !wanted.url.ends_with("/late") {
-                return Served::Refused(Refusal::NoAnswer);
-            }
+            let script = vec![("Content-Type".to_owned(), "text/javascript".to_owned())];
+            let (headers, body) = match wanted.url.rsplit('/').next() {
+                Some("late") => (Headers::default(), "late".to_owned()),
+                Some("worker.js") => (Headers(script), self.worker.clone()),
+                _ => return Served::Refused(Refusal::NoAnswer),
+            };
             tokio::time::sleep(PAGE_LIVES).await;
-            Served::Answer { status: 200, headers: Headers::default(), body: "late".into() }
+            Served::Answer { status: 200, headers, body: body.into() }
         })
     }
 }
+
+/// The ways that a worker has, of whatever kind.
+const WORKER: &str = r#"
+const quietly = f => { try { const r = f(); r && r.catch && r.catch(() => 0) } catch {} };
+quietly(() => fetch('http://TO:PORT/of-worker', {mode: 'no-cors', keepalive: true}));
+quietly(() => new WebSocket('ws://TO:PORT/of-worker'));
+quietly(() => new WebTransport('https://TO:PORT/of-worker').ready);
+quietly(() => new EventSource('http://TO:PORT/of-worker'));
+quietly(() => importScripts('http://TO:PORT/of-worker.js'));
+quietly(() => new Worker('/worker.js'));
+onactivate = event => event.waitUntil(fetch('http://TO:PORT/activated', {mode: 'no-cors'}).catch(() => 0));
+"#;
 
 /// All the ways to the network that a page has, to an address of this machine and to others.
 const LEAKING: &str = r#"
@@ -68,6 +86,8 @@ quietly(() => fetch('http://TO:PORT/last', {keepalive: true, mode: 'no-cors'}));
 quietly(() => navigator.serviceWorker.register('/worker.js'));
 quietly(() => new Worker(URL.createObjectURL(new Blob([`fetch('http://TO:PORT/blob'); new WebSocket('ws://TO:PORT/s'); new WebTransport('https://TO:PORT/t')`]))));
 quietly(() => new SharedWorker('data:text/javascript,fetch("http://TO:PORT/shared")'));
+quietly(() => new Worker('/worker.js'));
+quietly(() => new SharedWorker('/worker.js'));
 quietly(() => a.click());
 quietly(() => document.body.append(Object.assign(document.createElement('iframe'), {src: 'http://TO:PORT/frame'})));
 onpagehide = () => navigator.sendBeacon('http://TO:PORT/gone', 'x');
@@ -148,8 +168,11 @@ async fn inside() {
     let renderer = Renderer::new(Settings { pages_per_browser: PAGES as u32 / 2, ..settings() });
     for n in 0..PAGES {
         let to = [OWN, OTHER, "[2a00::9]", "127.0.0.1"][n % 4];
-        let html = LEAKING.replace("TO", to).replace("PORT", &port.to_string());
-        let rendered = renderer.render(&page(&html), Arc::new(Late)).await.expect("a page");
+        let [html, worker] = [LEAKING, WORKER].map(|text| text.replace("TO", to).replace("PORT", &port.to_string()));
+        // Service workers are for pages of https.
+        let url = ["http://page.test/", "https://page.test/"][n / 4 % 2];
+        let page = Page { url: CanonicalUrl::parse(url, &CanonicalRules::default()).expect("a URL"), ..page(&html) };
+        let rendered = renderer.render(&page, Arc::new(Late { worker })).await.expect("a page");
         assert!(rendered.html.contains("<p>end</p>"), "{}", rendered.html);
         assert_eq!(sent(), before, "page {n}, to {to}: datagrams, connections");
     }

@@ -11,19 +11,24 @@ use render::{Page, RenderFailure, Rendered, Renderer, Served, Settings, Source, 
 use weburl::{CanonicalRules, CanonicalUrl};
 
 /// Answers by path, and what was asked for.
-#[derive(Default)]
 pub struct Site {
+    origin: &'static str,
     files: BTreeMap<String, (&'static str, String)>,
     asked: Mutex<Vec<Wanted>>,
 }
 
 impl Site {
     pub fn new() -> Self {
-        Site::default()
+        Site { origin: "http://page.test", files: BTreeMap::new(), asked: Mutex::default() }
+    }
+
+    /// The same under another scheme or name, for the files to come.
+    pub fn at(self, origin: &'static str) -> Self {
+        Site { origin, ..self }
     }
 
     pub fn file(mut self, path: &str, media_type: &'static str, body: impl Into<String>) -> Self {
-        self.files.insert(format!("http://page.test{path}"), (media_type, body.into()));
+        self.files.insert(format!("{}{path}", self.origin), (media_type, body.into()));
         self
     }
 

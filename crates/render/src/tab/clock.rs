@@ -1,0 +1,190 @@
+//! How a page's time passes: at first as it does for a visitor, then in steps, fast where the page only waits for a timer. Its clock
+//! stands while an answer is on its way, and hardly moves while it waits for what no clock tells: storage, workers, animations.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use super::Tab;
+use crate::{PAGE_CLOCK, RenderFailure, Wait};
+
+/// What a page does at once has this time, by the clock of the machine. What it does later is done on its own clock.
+const SETTLES_WITHIN: Duration = Duration::from_secs(2);
+/// Between two looks at a page that is waited for, and after scrolling, its clock runs this far.
+const CLOCK_OF_A_STEP: Duration = Duration::from_millis(500);
+/// The clock runs this far at once, first and then at most: storage and frames may be behind by no more.
+const STEPS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(500));
+/// The clock runs this far at once, and stands as long, while the page waits for what no clock tells.
+const STEP_OF_BUSY_PAGE: Duration = Duration::from_millis(2);
+/// Such steps of a page. One that goes on is not waited for.
+const BUSY_STEPS_MAX: u32 = 1_000;
+/// A page that goes on asking is looked at after so many steps.
+const IDLE_STEPS_MAX: u32 = 120;
+/// A page that grows without end is scrolled so often.
+const SCROLLS_MAX: u32 = 50;
+
+/// What a page waits for besides timers and answers, as page.js tells.
+struct Pending {
+    /// For storage, for a worker, for an animation.
+    is_busy: bool,
+    /// It observes what is seen of it, which takes a frame to be told.
+    observes: bool,
+}
+
+impl Tab<'_> {
+    /// Waits for what is to be waited for, until the deadline: what a page shows by then is kept, unless something is to be there.
+    pub(super) async fn wait_in_time(&mut self) -> Result<(), RenderFailure> {
+        loop {
+            let loads = self.loads;
+            let before = self.begin(self.deadline);
+            let waited = self.wait().await;
+            let is_there = self.end(before, waited)?;
+            if !is_there && matches!(self.settings.wait, Wait::Selector(_)) {
+                return Err(RenderFailure::Timeout(self.settings.page_time_max));
+            }
+            if !is_there || self.loads == loads {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn wait(&mut self) -> Result<(), RenderFailure> {
+        // Not after the first load: once a page has a clock of its own, it keeps it.
+        if !self.has_clock {
+            let before = self.begin(Instant::now() + SETTLES_WITHIN);
+            let settled = self.settle().await;
+            self.end(before, settled)?;
+        }
+        match &self.settings.wait {
+            Wait::Clock(time) => self.run_clock(*time).await,
+            Wait::Idle => self.wait_until_idle().await,
+            Wait::Selector(selector) => {
+                let is_there = format!("document.querySelector({}) !== null", json!(selector));
+                self.run_clock(PAGE_CLOCK).await?;
+                while self.evaluate(&is_there).await? != Value::Bool(true) {
+                    self.run_clock(CLOCK_OF_A_STEP).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn wait_until_idle(&mut self) -> Result<(), RenderFailure> {
+        for _ in 0..IDLE_STEPS_MAX {
+            let before = self.requests;
+            self.run_clock(CLOCK_OF_A_STEP).await?;
+            if self.requests == before {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the page is loaded, has its answers, and is not busy.
+    async fn settle(&mut self) -> Result<(), RenderFailure> {
+        loop {
+            self.wait_for_answers().await?;
+            match self.evaluate("globalThis.argiopeCrawler?.settled()").await {
+                // It has gone, and another document comes in its place.
+                Err(RenderFailure::Protocol { .. }) => {}
+                settled if self.waiting == 0 => return settled.map(drop),
+                settled => drop(settled?),
+            }
+        }
+    }
+
+    async fn wait_for_answers(&mut self) -> Result<(), RenderFailure> {
+        while self.waiting > 0 {
+            let next = self.next().await?;
+            self.attend(next).await?;
+        }
+        Ok(())
+    }
+
+    /// Scrolls to the end, until there is no more.
+    pub(super) async fn scroll(&mut self) -> Result<(), RenderFailure> {
+        const SCROLL: &str = "{ const end = document.scrollingElement ?? document.body; end.scrollTop = end.scrollHeight; \
+                              dispatchEvent(new Event('scroll')); end.scrollHeight }";
+        let mut height = Value::Null;
+        for _ in 0..SCROLLS_MAX {
+            let now = self.evaluate(SCROLL).await?;
+            if now == height {
+                break;
+            }
+            height = now;
+            // What is in sight now is told with a frame, and what comes of that with another.
+            self.paint().await?;
+            self.run_clock(CLOCK_OF_A_STEP).await?;
+            self.paint().await?;
+        }
+        Ok(())
+    }
+
+    /// Lets the page's clock run, and waits until it stops.
+    pub(super) async fn run_clock(&mut self, time: Duration) -> Result<(), RenderFailure> {
+        let (first, most) = STEPS;
+        let (mut left, mut step, mut painted_at) = (time, first, None);
+        while !left.is_zero() {
+            self.wait_for_answers().await?;
+            let pending = self.pending().await?;
+            if pending.observes && painted_at != Some(self.rendered.served) {
+                painted_at = Some(self.rendered.served);
+                self.paint().await?;
+            }
+            let now = if pending.is_busy && self.busy_steps < BUSY_STEPS_MAX {
+                self.busy_steps += 1;
+                self.attend_for(STEP_OF_BUSY_PAGE).await?;
+                STEP_OF_BUSY_PAGE
+            } else {
+                step = (step * 2).min(most);
+                step
+            };
+            let now = now.min(left);
+            self.advance(now).await?;
+            left -= now;
+        }
+        Ok(())
+    }
+
+    /// Lets the clock run on: fast where the page waits for it, not at all while it waits for an answer.
+    async fn advance(&mut self, time: Duration) -> Result<(), RenderFailure> {
+        let budget = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
+        let policy = json!({"policy": "pauseIfNetworkFetchesPending", "budget": budget});
+        (self.has_clock, self.has_clock_stopped) = (true, false);
+        self.send_and_attend("Emulation.setVirtualTimePolicy", policy).await?;
+        while !self.has_clock_stopped {
+            let next = self.next().await?;
+            self.attend(next).await?;
+        }
+        Ok(())
+    }
+
+    async fn pending(&mut self) -> Result<Pending, RenderFailure> {
+        let bits = match self.evaluate("globalThis.argiopeCrawler?.pending()").await {
+            // Between two documents there is nothing to ask.
+            Err(RenderFailure::Protocol { .. }) => 0,
+            bits => bits?.as_u64().unwrap_or(0),
+        };
+        Ok(Pending { is_busy: bits & 1 != 0, observes: bits & 2 != 0 })
+    }
+
+    /// Has the page painted: else no frame may come, and nothing that waits for one.
+    async fn paint(&mut self) -> Result<(), RenderFailure> {
+        let pixel = json!({"x": 0, "y": 0, "width": 1, "height": 1, "scale": 1});
+        let asked = json!({"format": "jpeg", "quality": 1, "optimizeForSpeed": true, "clip": pixel});
+        match self.send_and_attend("Page.captureScreenshot", asked).await {
+            Err(RenderFailure::Protocol { .. }) => Ok(()),
+            painted => painted.map(drop),
+        }
+    }
+
+    /// Sees to what comes within this time.
+    async fn attend_for(&mut self, time: Duration) -> Result<(), RenderFailure> {
+        let end = Instant::now() + time;
+        while let Ok(next) = timeout_at(end, self.next()).await {
+            self.attend(next?).await?;
+        }
+        Ok(())
+    }
+}

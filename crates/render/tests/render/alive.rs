@@ -1,0 +1,128 @@
+//! What goes on beside a page's timers: storage, workers, animations, what is seen of it. The same page gives the same, every time.
+
+use std::sync::Arc;
+
+use render::{Page, Renderer, Settings};
+use weburl::{CanonicalRules, CanonicalUrl};
+
+use crate::site::{Site, page, settings};
+
+/// How often each page is shown.
+const TIMES: usize = 20;
+/// Service workers need it.
+const HTTPS: &str = "https://page.test/";
+
+fn site() -> Arc<Site> {
+    let asks = "fetch('/data').then(answer => answer.text())";
+    let site = Site::new().at("https://page.test").file("/data", "text/plain", "data");
+    let site = site
+        .script("/worker.js", format!("onmessage = event => {asks}.then(text => postMessage(text + event.data))"))
+        .script("/shared.js", format!("onconnect = event => {asks}.then(text => event.ports[0].postMessage(text))"))
+        .script(
+            "/service.js",
+            format!(
+                "addEventListener('install', () => skipWaiting()); addEventListener('activate', event => event.waitUntil(clients.claim()));\
+                 addEventListener('fetch', event => {{ if (event.request.url.endsWith('/made')) \
+                 event.respondWith({asks}.then(text => new Response('made of ' + text))) }})"
+            ),
+        );
+    Arc::new(site)
+}
+
+/// What a page does, and what it shows then. `say` appends to what it shows.
+const PAGES: &[(&str, &str, &str)] = &[
+    (
+        "storage: a chain of transactions",
+        "const open = indexedDB.open('a', 1); open.onupgradeneeded = () => open.result.createObjectStore('s'); open.onsuccess = () => { \
+         let n = 0; const next = () => { if (n === 20) return say('20 written'); \
+         const t = open.result.transaction('s', 'readwrite'); t.objectStore('s').put(n++, 'k'); t.oncomplete = next }; next() }",
+        "20 written",
+    ),
+    (
+        "storage, begun by a timer",
+        "setTimeout(() => { const open = indexedDB.open('b', 1); open.onupgradeneeded = () => open.result.createObjectStore('s').put('late', 'k'); \
+         open.onsuccess = () => { const get = open.result.transaction('s').objectStore('s').get('k'); get.onsuccess = () => say(get.result) } }, 2000)",
+        "late",
+    ),
+    (
+        "caches and digests",
+        "caches.open('c').then(async c => { await c.put('/x', new Response('cached')); say(await (await c.match('/x')).text()); \
+         say(new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(3))).length) })",
+        "cached32",
+    ),
+    (
+        "a dedicated worker",
+        "const w = new Worker('/worker.js'); w.onmessage = event => say(event.data); w.postMessage('!')",
+        "data!",
+    ),
+    (
+        "a worker of a blob",
+        "const w = new Worker(URL.createObjectURL(new Blob([\"fetch('https://page.test/data').then(a => a.text()).then(postMessage)\"]))); \
+         w.onmessage = event => say(event.data)",
+        "data",
+    ),
+    ("a shared worker", "new SharedWorker('/shared.js').port.onmessage = event => say(event.data)", "data"),
+    (
+        "a service worker",
+        "navigator.serviceWorker.oncontrollerchange = () => fetch('/made').then(answer => answer.text()).then(say); \
+         navigator.serviceWorker.register('/service.js')",
+        "made of data",
+    ),
+    (
+        "animations one after the other",
+        "(async () => { for (const n of [1, 2, 3]) { await o.animate([{opacity: 0}, {opacity: 1}], 700).finished; say(n) } })()",
+        "123",
+    ),
+    (
+        "a transition",
+        "o.style.transition = 'opacity 1s'; o.addEventListener('transitionend', () => say('over')); \
+         requestAnimationFrame(() => requestAnimationFrame(() => { o.style.opacity = 0 }))",
+        "over",
+    ),
+    (
+        "what is in sight",
+        "new IntersectionObserver(([entry]) => { if (entry.isIntersecting) fetch('/data').then(a => a.text()).then(say) }).observe(o)",
+        "data",
+    ),
+];
+
+/// Loads ten more whenever its end is in sight, up to fifty.
+const ENDLESS: &str = "<div id=l></div><div id=end style='height:10px'></div><script>let n = 0; const add = () => { for (let i = 0; i < 10 && n < 50; i++) \
+    l.insertAdjacentHTML('beforeend', `<p style='height:300px'><a href=/p${++n}>${n}</a></p>`) }; add(); \
+    new IntersectionObserver(async entries => { if (entries.some(entry => entry.isIntersecting) && n < 50) { await fetch('/data'); add() } }).observe(end)</script>";
+
+fn at(url: &str, html: &str) -> Page {
+    Page { url: CanonicalUrl::parse(url, &CanonicalRules::default()).expect("a URL"), ..page(html) }
+}
+
+fn patient() -> Settings {
+    Settings { page_time_max: std::time::Duration::from_secs(60), ..settings() }
+}
+
+async fn shows(renderer: &Renderer, does: &str) -> String {
+    let html = format!("<body><p id=o></p><script>const say = text => o.append(text); {does}</script>");
+    let rendered = renderer.render(&at(HTTPS, &html), site()).await.expect(does);
+    let text = rendered.html.split("<p id=\"o\"").nth(1).and_then(|rest| rest.split('>').nth(1));
+    text.and_then(|text| text.split('<').next()).unwrap_or_default().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn storage_workers_and_animations_are_waited_for() {
+    let renderer = Renderer::new(patient());
+    for (name, does, expect) in PAGES {
+        assert_eq!(shows(&renderer, does).await, *expect, "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_hangs_on_frames_and_storage_is_the_same_every_time() {
+    let renderer = Renderer::new(patient());
+    let scrolling = Renderer::new(Settings { scroll: true, ..patient() });
+    for time in 0..TIMES {
+        let (_, chain, expect) = PAGES[0];
+        let endless = at(HTTPS, &format!("<body>{ENDLESS}"));
+        let (shown, scrolled) = tokio::join!(shows(&renderer, chain), scrolling.render(&endless, site()));
+        assert_eq!(shown, expect, "time {time}");
+        assert_eq!(scrolled.expect("a page").html.matches("<a href=\"/p").count(), 50, "time {time}");
+    }
+}
