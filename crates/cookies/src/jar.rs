@@ -160,6 +160,12 @@ impl Jar {
         (!pairs.is_empty()).then(|| pairs.join("; "))
     }
 
+    /// Whether a request for `url` bears a cookie of this name.
+    #[must_use]
+    pub fn has(&self, url: &CanonicalUrl, name: &str, now: Timestamp) -> bool {
+        self.of_domain(url.domain()).any(|cookie| cookie.name == name && !cookie.has_expired(now) && cookie.is_for(url))
+    }
+
     /// All cookies that have not ended.
     pub fn live(&self, now: Timestamp) -> impl Iterator<Item = &Cookie> {
         self.domains.values().flatten().filter(move |cookie| !cookie.has_expired(now))

@@ -64,6 +64,12 @@ impl Cookies {
         self.lock().jar.field(url, now)
     }
 
+    /// Whether a request for `url` bears a cookie of this name.
+    #[must_use]
+    pub fn has(&self, url: &CanonicalUrl, name: &str, now: Timestamp) -> bool {
+        self.lock().jar.has(url, name, now)
+    }
+
     /// What came to nothing since the jar was made.
     #[must_use]
     pub fn tally(&self) -> Tally {

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, bail};
 use cookies::{Cookies, Tally};
+use login::Logins;
 use model::Timestamp;
 use settings::plan::Plan;
 use settings::usage;
@@ -34,6 +35,16 @@ pub fn open(dir: &CrawlDir, plan: &Plan, now: Timestamp, notices: &mut Vec<Notic
         notices.push(Notice::Cookies { taken: given.len() as u64 - expired, expired, place: path });
     }
     Ok(Some(jar))
+}
+
+/// What is to be said of the logins at the end of a run.
+#[must_use]
+pub fn logins_at_end(logins: &Logins) -> Vec<Notice> {
+    logins
+        .tallies()
+        .into_iter()
+        .map(|login::Tally { name, logins, closed }| Notice::LoggedIn { name, logins, closed })
+        .collect()
 }
 
 /// What is to be said of the jar at the end of a run.

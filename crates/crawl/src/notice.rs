@@ -54,6 +54,15 @@ pub enum Notice {
         /// Why the file lacks some.
         failed: Option<String>,
     },
+    /// How a login went.
+    LoggedIn {
+        /// Its name.
+        name: String,
+        /// How often it was done.
+        logins: u64,
+        /// Pages that look as if one were logged out, and are recorded as they are.
+        closed: u64,
+    },
     /// The browser that this file names is not used.
     BrowserNotUsed(PathBuf),
     /// What a rule has taken out of pages in a round.
@@ -215,6 +224,14 @@ impl fmt::Display for Notice {
                 let failed =
                     failed.as_ref().map(|why| format!("some are not stored, so a later run lacks them: {why}"));
                 write!(f, "cookies: {}", beyond.into_iter().chain(failed).collect::<Vec<_>>().join("; "))
+            }
+            Notice::LoggedIn { name, logins, closed } => {
+                write!(f, "login {name}: logged in {}", counted(*logins, "time"))?;
+                match closed {
+                    0 => Ok(()),
+                    1 => f.write_str("; 1 page looks as if one were logged out: it is recorded as it is"),
+                    pages => write!(f, "; {pages} pages look as if one were logged out: they are recorded as they are"),
+                }
             }
             Notice::BrowserNotUsed(settings) => write!(
                 f,

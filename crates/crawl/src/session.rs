@@ -15,6 +15,7 @@ use dataset::Layout;
 use engine::clock::Clock;
 use engine::{End, Hook, Hooks, Ownership, Progress, Prospect, Recorder, Shell, Sink, Steered};
 use fetch::{FetchConfig, Fetcher, Gate, Keyring};
+use login::Logins;
 use model::Outcome;
 use settings::plan::Plan;
 use settings::usage;
@@ -67,6 +68,7 @@ pub struct Session {
     items: Option<Layout>,
     keyring: Keyring,
     cookies: Option<Cookies>,
+    logins: Option<Arc<Logins>>,
     clock: Clock,
     before: Totals,
     notices: Vec<Notice>,
@@ -265,10 +267,13 @@ impl Builder {
         }
         let items = (!plan.settings.rules.is_empty())
             .then(|| Layout::at(dir.dataset()).with_rules(plan.settings.rules.clone()));
+        let pause = plan.settings.site_rules.politeness.delay;
+        let logins = (!plan.logins.is_empty()).then(|| Arc::new(Logins::new(plan.logins, fetcher.clone(), pause)));
         let keyring = plan.fetch.keyring;
         let shell = Shell {
             settings: plan.settings,
             fetcher,
+            logins: logins.clone(),
             browsing,
             hooks: Hooks::new(hooks),
             recorder,
@@ -288,6 +293,7 @@ impl Builder {
             items,
             keyring,
             cookies,
+            logins,
             clock,
             before,
             notices,
@@ -415,6 +421,7 @@ impl Session {
             }
             notices.extend(self.items.map_or_else(|| Ok(Vec::new()), |layout| fill::notices(&layout))?);
             notices.extend(keyring::redirects(&self.keyring, self.store.as_ref())?);
+            notices.extend(self.logins.as_deref().map(jar::logins_at_end).unwrap_or_default());
             notices.extend(self.cookies.as_ref().and_then(jar::at_end));
             notices.extend(self.looked_up.as_deref().and_then(referred));
             let totals = self.store.totals()?;

@@ -15,6 +15,7 @@ use std::time::Duration;
 use archive::Seal;
 use bytes::Bytes;
 use fetch::Fetcher;
+use login::{LoginFailed, Logins};
 use model::{FetchTask, Timestamp};
 use stages::{Stage, time};
 use store::StoreError;
@@ -49,6 +50,8 @@ pub struct Shell {
     pub settings: Settings,
     /// Fetches.
     pub fetcher: Arc<Fetcher>,
+    /// Logs in, if the crawl has a login.
+    pub logins: Option<Arc<Logins>>,
     /// Shows pages in a browser, if the crawl has one.
     pub browsing: Option<Arc<Browsing>>,
     /// Judge URLs and look into answers.
@@ -186,6 +189,9 @@ pub enum CrawlError {
     /// The store could not be read.
     #[error("state: {0}")]
     Store(#[from] StoreError),
+    /// A login did not work when the crawl began.
+    #[error(transparent)]
+    Login(#[from] LoginFailed),
     /// A part of the program ended before its time.
     #[error("internal error: {0}")]
     Internal(String),
@@ -198,6 +204,7 @@ impl Shell {
         Shell {
             settings,
             fetcher,
+            logins: None,
             browsing: None,
             hooks: Hooks::default(),
             recorder,
@@ -248,13 +255,19 @@ impl Shell {
     async fn crawl(
         self,
         seeds: Vec<weburl::CanonicalUrl>,
-        stop: oneshot::Receiver<()>,
+        mut stop: oneshot::Receiver<()>,
         reports: watch::Sender<Progress>,
     ) -> Result<End, CrawlError> {
-        let Shell { settings, fetcher, browsing, hooks, recorder, clock, ownership, .. } = self;
+        let Shell { settings, fetcher, logins, browsing, hooks, recorder, clock, ownership, .. } = self;
         let Shell { mut sealing, mut steering, mut questions, .. } = self;
         let store = recorder.store().clone();
         let totals = store.totals()?;
+        if let Some(logins) = logins.as_ref().filter(|_| totals.pending > 0 || !seeds.is_empty()) {
+            tokio::select! {
+                begun = logins.begin() => begun?,
+                _ = &mut stop => return Ok(End::Stopped),
+            }
+        }
         let began = clock.now();
         // Seeds are committed before anything is asked of a site: where there are none, no run came so far.
         let known_seeds = store.seeds()?;
@@ -289,7 +302,17 @@ impl Shell {
         let reading_rules = Arc::new(Semaphore::new(cores.div_ceil(2)));
         let settings = Arc::new(settings);
         let mut hands = Executor {
-            fetching: Arc::new(Fetching { fetcher, browsing, hooks, beside, reading_rules, settings, events, clock }),
+            fetching: Arc::new(Fetching {
+                fetcher,
+                logins,
+                browsing,
+                hooks,
+                beside,
+                reading_rules,
+                settings,
+                events,
+                clock,
+            }),
             flights: Flights::default(),
             waiting_orders: VecDeque::new(),
             alarm: None,

@@ -98,6 +98,11 @@ impl Exchanger {
         self.requests.bears_secret(url, page, (self.clock)())
     }
 
+    /// Whether a request for `url` bears a cookie of this name.
+    pub(crate) fn has_cookie(&self, url: &CanonicalUrl, name: &str) -> bool {
+        self.requests.has_cookie(url, name, (self.clock)())
+    }
+
     /// Asks and reads the whole answer. A connection kept from before may have died in the meantime: if it gives not a
     /// byte, the request is sent once more over a new one, as all but POST may be (RFC 9110 §9.2.2).
     pub(crate) async fn exchange(&self, ask: &Ask<'_>) -> Result<Answered, Unanswerable> {
@@ -144,7 +149,7 @@ impl Exchanger {
 
     async fn ask(&self, ask: &Ask<'_>, target: &Target, connection: &mut Connection) -> Result<Answered, Unanswered> {
         let final_failure = |failure| Unanswered { failure, untouched: false };
-        let (answer, started_at, sent) = {
+        let (mut answer, started_at, sent) = {
             let request = self.requests.build(ask, target.form(connection), (self.clock)()).map_err(final_failure)?;
             // Its wait is not the server's: no limit on the answer runs yet.
             self.gate.pass().await;
@@ -155,7 +160,7 @@ impl Exchanger {
             let detail = "answer is not HTTP: 101 Switching Protocols without being asked to";
             return Err(final_failure(failure(FailureKind::Protocol, detail)));
         }
-        let (answer, fields) = self.without_cookies(ask, answer);
+        let fields = self.take_cookies(ask, &mut answer);
         // What a page needs is kept whatever it is.
         let wanted = self.wanted.as_ref().filter(|_| ask.purpose != Purpose::Requisite);
         let unwanted = wanted.and_then(|wanted| wanted.reason_against(ask.url, answer.status, &fields));
@@ -175,19 +180,16 @@ impl Exchanger {
         Ok(answered(ask, target, started_at, response_time, (answer, fields), collected))
     }
 
-    /// The fields of an answer. Cookies go to the jar, if there is one, and neither the head nor the fields have their values then.
-    fn without_cookies(&self, ask: &Ask<'_>, mut answer: ResponseHead) -> (ResponseHead, Headers) {
+    /// The fields of an answer. The cookies that it sets go to the jar, if there is one, and its head is recorded without their values.
+    fn take_cookies(&self, ask: &Ask<'_>, answer: &mut ResponseHead) -> Headers {
         let fields = head::parse_fields(&answer.head);
-        if !self.requests.has_jar() || fields.get("set-cookie").is_none() {
-            return (answer, fields);
+        if self.requests.has_jar() && fields.get("set-cookie").is_some() {
+            if let Some(jar) = self.requests.jar(ask.url, ask.page_url()) {
+                jar.receive(ask.url, fields.all("set-cookie"), (self.clock)());
+            }
+            answer.head = set_cookies::without_values(&answer.head).into_owned();
         }
-        if let Some(jar) = self.requests.jar(ask.url, ask.page_url()) {
-            jar.receive(ask.url, fields.all("set-cookie"), (self.clock)());
-        }
-        answer.head = set_cookies::without_values(&answer.head).into_owned();
-        // A page's scripts may need them, and nothing of the fields is recorded.
-        let fields = if ask.page.is_some() { fields } else { head::parse_fields(&answer.head) };
-        (answer, fields)
+        fields
     }
 
     async fn head_in_time(

@@ -101,6 +101,12 @@ impl Fetcher {
         self.exchanger.bears_secret(url, page)
     }
 
+    /// Whether a request for `url` bears a cookie of this name from the jar.
+    #[must_use]
+    pub fn has_cookie(&self, url: &CanonicalUrl, name: &str) -> bool {
+        self.exchanger.has_cookie(url, name)
+    }
+
     /// A turn to [`Fetcher::resolve`] a site: how long to wait before. Names of one registrable domain have a rate, since each asks its
     /// name servers. `None`, and no turn, if the wait were longer than `wait_max`.
     #[must_use]

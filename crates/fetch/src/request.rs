@@ -150,6 +150,11 @@ impl Requests {
         self.keyring.fits(url, Some(page)) || self.jar(url, Some(page)).is_some_and(has_cookies)
     }
 
+    /// Whether a request for `url` bears a cookie of this name.
+    pub(crate) fn has_cookie(&self, url: &CanonicalUrl, name: &str, now: Timestamp) -> bool {
+        self.cookies.as_ref().is_some_and(|jar| jar.has(url, name, now))
+    }
+
     /// Whether there is a jar at all.
     pub(crate) fn has_jar(&self) -> bool {
         self.cookies.is_some()

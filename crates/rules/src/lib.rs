@@ -11,6 +11,7 @@
 //!
 //! Pure functions: no I/O, no clock. A page on which nothing matches is no error.
 
+mod alone;
 mod css;
 mod evaluate;
 mod function;
@@ -22,6 +23,7 @@ mod selector;
 mod suggest;
 mod xpath;
 
+pub use alone::Query;
 pub use items::{Body, Items, Page};
 pub use kinds::{Kind, micros_of, rfc3339};
 pub use query::Budget;

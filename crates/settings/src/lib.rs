@@ -6,6 +6,7 @@ pub mod deny_private;
 mod error;
 pub mod extract;
 pub mod files;
+pub mod login;
 pub mod options;
 pub mod plan;
 mod reading;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::deny_private::DenyPrivateOption;
 use crate::extract::ExtractOption;
+use crate::login::LoginOption;
 use crate::secret::{Headers, HeadersFor, ProxyText};
 use crate::site_name::{SiteDelay, SiteName};
 use crate::store_address::StoreAddress;
@@ -206,6 +207,9 @@ pub struct Options {
     /// Keep the cookies that servers set, and send them back; they are stored only in DIR/cookies.jsonl [default: if --cookies is given]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
     pub cookie_jar: Option<bool>,
+    /// Log in as this file says ([login.NAME]), which only its owner may read; again when a page shows that one is logged out
+    #[arg(long, value_name = "FILE", help_heading = "Fetching")]
+    pub login: Option<LoginOption>,
     /// Send HEAD first, and GET only for content that the crawl keeps
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
     pub head_first: Option<bool>,
@@ -412,6 +416,7 @@ impl Options {
         let mut options = self.clone();
         options.header.0.retain(|text| !text.is_redacted());
         options.header_for.0.retain(|(_, text)| !text.is_redacted());
+        options.login.take_if(|login| login.is_redacted());
         if let Some(proxy) = options.proxy.take_if(|proxy| proxy.is_redacted()) {
             options.proxy = Some(proxy.without_user());
         }
@@ -425,7 +430,8 @@ impl Options {
         let header_for = self.header_for.0.iter().filter(|(_, text)| text.is_redacted());
         let header_for = header_for.map(|(pattern, text)| format!("--header-for '{pattern}' '{text}'"));
         let proxy = self.proxy.iter().filter(|proxy| proxy.is_redacted()).map(|proxy| format!("--proxy {proxy}"));
-        header.chain(header_for).chain(proxy).collect()
+        let login = self.login.iter().filter(|login| login.is_redacted()).map(|_| "--login FILE".to_owned());
+        header.chain(header_for).chain(proxy).chain(login).collect()
     }
 
     /// These options where they are given, else those of `below`.
@@ -444,6 +450,7 @@ impl Options {
         options.browser = self.browser.clone().or_else(|| below.browser.clone());
         options.cookies = if self.cookies.is_empty() { &below.cookies } else { &self.cookies }.clone();
         options.proxy = self.proxy.clone().or_else(|| below.proxy.clone());
+        options.login = self.login.clone().or_else(|| below.login.clone());
         options.header = if self.header.is_empty() { &below.header } else { &self.header }.clone();
         options.header_for = if self.header_for.is_empty() { &below.header_for } else { &self.header_for }.clone();
         Ok(options)
@@ -464,6 +471,7 @@ impl Options {
             browser: self.browser.clone().filter(|_| is_kept("browser")),
             cookies: if is_kept("cookies") { self.cookies.clone() } else { Vec::new() },
             proxy: self.proxy.clone().filter(|_| is_kept("proxy")),
+            login: self.login.clone().filter(|_| is_kept("login")),
             header: if is_kept("header") { self.header.clone() } else { Headers::default() },
             header_for: if is_kept("header-for") { self.header_for.clone() } else { HeadersFor::default() },
             ..kept

@@ -13,6 +13,7 @@ use cookies::Cookie;
 use engine::{Keep, RenderMode, Settings};
 use fetch::{FetchConfig, Keyring};
 use frontier::{Filter, Politeness, SiteRules};
+use login::{Login, LoginSet};
 use model::MediaRange;
 use robots::Matching;
 use rules::RuleSet;
@@ -40,6 +41,8 @@ pub struct Plan {
     pub sandbox: bool,
     /// User names and passwords of the seeds that were read ([`Plan::take_seeds`]).
     pub credentials: BTreeMap<Site, UserInfo>,
+    /// The logins by forms.
+    pub logins: Vec<Login>,
     /// Cookies to begin with, if the crawl has a jar.
     pub cookies: Option<Vec<Cookie>>,
     /// Keep a WARC archive.
@@ -60,6 +63,15 @@ fn rules_of(options: &Options, writes_dataset: bool) -> anyhow::Result<Arc<RuleS
     }
     let rules = RuleSet::of(&given.0).map_err(|error| usage(error.to_string()))?;
     Ok(Arc::new(rules))
+}
+
+/// The logins that are given with their secrets.
+fn logins_of(options: &Options) -> anyhow::Result<LoginSet> {
+    let given = options.login.as_ref().filter(|login| !login.is_redacted());
+    given.map_or_else(
+        || Ok(LoginSet::default()),
+        |login| LoginSet::of(login.given()).map_err(|error| usage(error.to_string())),
+    )
 }
 
 /// The cookies of the files that are given.
@@ -155,7 +167,8 @@ impl Plan {
         };
         let rendering = render::Settings { user_agent: user_agent.clone(), media: settings.images, ..rendering };
         let config = FetchConfig { user_agent, deny_private, ..FetchConfig::default() };
-        let mut fetch = fetch_config(&options, &settings, config)?;
+        let LoginSet { forms: logins, fields } = logins_of(&options)?;
+        let mut fetch = fetch_config(&options, &settings, config, fields)?;
         fetch.head_accepts = head_accepts(&settings);
         fetch.media_wanted = settings.keep.as_ref().map(Keep::declared_as);
         let credentials = BTreeMap::new();
@@ -171,6 +184,7 @@ impl Plan {
             rendering,
             options,
             credentials,
+            logins,
             cookies,
         })
     }
@@ -443,6 +457,7 @@ mod tests {
             "# header =",
             "# header-for =",
             "# cookies =",
+            "# login =",
             "# browser =",
             "# proxy =",
             "# resolve =",

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use crate::login::LoginOption;
 use crate::options::{Options, read_text};
 use crate::table::{Setting, rows};
 use crate::usage;
@@ -35,7 +36,10 @@ impl Options {
     /// The file cannot be read; or as [`Options::parse`].
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text = read_text(path).with_context(|| path.display().to_string())?;
-        Options::parse(&text).map_err(|error| usage(format!("{}: {error}", path.display())))
+        let unusable = |error: &dyn std::fmt::Display| usage(format!("{}: {error}", path.display()));
+        let mut options = Options::parse(&text).map_err(|error| unusable(&error))?;
+        options.login = options.login.map(LoginOption::resolved).transpose().map_err(|error| unusable(&error))?;
+        Ok(options)
     }
 }
 

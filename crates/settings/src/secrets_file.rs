@@ -9,6 +9,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use weburl::{Site, UserInfo};
 
+use crate::login::LoginOption;
 use crate::options::Options;
 use crate::secret::{HeaderText, ProxyText};
 
@@ -19,7 +20,7 @@ pub const SECRETS: &str = "secrets.toml";
 const BYTES_MAX: u64 = 64 << 20;
 
 const HEADER: &str =
-    "# The secrets of this crawl, which goes on with them: request fields, the proxy's password, passwords of seeds.
+    "# The secrets of this crawl, which goes on with them: request fields, the proxy's password, passwords of seeds, logins.
 # Publish everything of the crawl but this file. No other file of the crawl has these values.
 
 ";
@@ -35,6 +36,8 @@ pub struct Secrets {
     pub proxy: Option<ProxyText>,
     /// User names and passwords of seeds.
     pub credentials: BTreeMap<Site, UserInfo>,
+    /// `--login`, whole.
+    pub login: Option<LoginOption>,
 }
 
 impl Options {
@@ -64,6 +67,8 @@ struct Written {
     /// URLs of sites with user names and passwords: `http://user:password@host`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     credentials: Vec<String>,
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    login: toml::Table,
 }
 
 impl Secrets {
@@ -77,13 +82,14 @@ impl Secrets {
             header_for: header_for.cloned().collect(),
             proxy: options.proxy.clone().filter(ProxyText::is_secret),
             credentials: BTreeMap::new(),
+            login: options.login.clone().filter(LoginOption::is_secret),
         }
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.header.is_empty() && self.header_for.is_empty() && self.proxy.is_none() && self.credentials.is_empty()
+        *self == Secrets::default()
     }
 
     /// The names of the options whose secrets these are.
@@ -93,6 +99,7 @@ impl Secrets {
             ("header", !self.header.is_empty()),
             ("header-for", !self.header_for.is_empty()),
             ("proxy", self.proxy.is_some()),
+            ("login", self.login.is_some()),
         ];
         named.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect()
     }
@@ -119,6 +126,12 @@ impl Secrets {
         {
             options.proxy = Some(secret.clone());
         }
+        if let (Some(login), Some(secret)) = (&options.login, &self.login)
+            && login.is_redacted()
+            && login.redacted() == secret.redacted()
+        {
+            options.login = Some(secret.clone());
+        }
         options
     }
 
@@ -143,6 +156,7 @@ impl Secrets {
             header_for: written.header_for.into_iter().map(|(pattern, text)| (pattern, text.into())).collect(),
             proxy: written.proxy.map(ProxyText::from),
             credentials: credentials.collect::<Result<_, _>>()?,
+            login: (!written.login.is_empty()).then(|| LoginOption::from(written.login)),
         })
     }
 
@@ -161,6 +175,7 @@ impl Secrets {
             header_for: self.header_for.iter().map(pair).collect(),
             proxy: self.proxy.as_ref().map(|proxy| proxy.given().to_owned()),
             credentials: self.credentials.iter().map(credential).collect(),
+            login: self.login.as_ref().map(|login| login.given().clone()).unwrap_or_default(),
         };
         Ok(toml::to_string(&written)?)
     }

@@ -1,8 +1,9 @@
 //! Crawls behind a login: which server gets which cookie, that they last, and that nothing the crawl writes has one.
 
+use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use testweb::{Heard, Pages, Reply, Request, Server, Site, Web, from_fn};
 
@@ -200,4 +201,231 @@ async fn a_crawl_without_a_jar_sends_no_cookie_and_one_whose_jar_is_gone_says_so
     assert!(crawl.said().contains("the cookies of this crawl are gone"), "{}", crawl.said());
     crawl.again(&["2", "--cookie-jar=false"]).run().await;
     assert_eq!(crawl.found().visit("http://seed.test/1").status, 403);
+}
+
+/// A site of members: a form with a token, a session cookie that holds for so many pages, and pages that strangers do not see.
+#[derive(Clone)]
+struct Members {
+    host: &'static str,
+    password: &'static str,
+    /// Pages that a session shows before it ends.
+    pages_a_session: usize,
+    sessions: Arc<Mutex<HashMap<String, usize>>>,
+    posts: Arc<AtomicUsize>,
+}
+
+impl Members {
+    fn new(host: &'static str, password: &'static str, pages_a_session: usize) -> Self {
+        Members { host, password, pages_a_session, sessions: Arc::default(), posts: Arc::default() }
+    }
+
+    /// How often its form was sent with the right values.
+    fn logins(&self) -> usize {
+        self.sessions.lock().expect("no panic").len()
+    }
+
+    fn form() -> Reply {
+        let form = "<h1>Log in</h1><form method=post action=/session><input type=hidden name=csrf value=T0KEN>\
+            <input name=user><input type=password name=password><button>Log in</button></form>";
+        Reply::html(form).header("Set-Cookie", "visitor=S3CRET-V; Path=/")
+    }
+
+    fn post(&self, request: &Request) -> Reply {
+        self.posts.fetch_add(1, Ordering::Relaxed);
+        let body = String::from_utf8_lossy(&request.body).into_owned();
+        let expect = format!("csrf=T0KEN&user=ana%26co&password={}", self.password);
+        if body != expect || cookie(request, "visitor") != Some("S3CRET-V") {
+            return Reply::html("<p>Wrong user or password").header("X-Body", "none");
+        }
+        let mut sessions = self.sessions.lock().expect("no panic");
+        let id = format!("S3CRET-{}-{}", self.host, sessions.len());
+        sessions.insert(id.clone(), 0);
+        Reply::redirect(303, "/home").header("Set-Cookie", format!("session={id}; Path=/; HttpOnly"))
+    }
+}
+
+impl Site for Members {
+    fn reply(&self, request: &Request) -> Reply {
+        match (request.method.as_str(), request.path()) {
+            (_, "/robots.txt") => return Reply::text(""),
+            ("POST", "/session") => return self.post(request),
+            (_, "/login") => return Members::form(),
+            _ => {}
+        }
+        let mut sessions = self.sessions.lock().expect("no panic");
+        let shown = cookie(request, "session").and_then(|id| sessions.get_mut(id));
+        let Some(shown) = shown.filter(|shown| **shown < self.pages_a_session) else {
+            return Reply::redirect(302, format!("/login?next={}", request.path()));
+        };
+        let number = match request.path() {
+            "/home" => return Reply::html("<a href=/logout id=out>Log out</a><a href=/0>begin</a>"),
+            "/closed" => return Reply::redirect(302, "/login"),
+            path => path.trim_start_matches('/').parse::<usize>().unwrap_or(MEMBERS_PAGES),
+        };
+        *shown += 1;
+        match number {
+            number if number + 1 < MEMBERS_PAGES => {
+                Reply::html(format!("<p>members only {number} <a href=/{}>next</a>", number + 1))
+            }
+            number if number < MEMBERS_PAGES => {
+                Reply::html("<p>members only, the last <a href=/closed>c</a><a href=http://other.test/>o</a>")
+            }
+            _ => Reply::error(404, &request.target),
+        }
+    }
+}
+
+/// Pages of a site of members, each linked by the one before.
+const MEMBERS_PAGES: usize = 12;
+
+const MEMBERS: &str = "[login.members]\n\
+    url = \"http://members.test/login\"\n\
+    fields = { user = \"ana&co\", password = \"S3CRET-P\" }\n\
+    success = { selector = \"a#out\" }\n";
+
+fn members_pages(crawl: &Crawl, host: &str) {
+    let found = crawl.found();
+    for number in 0..MEMBERS_PAGES {
+        let visit = found.visit(&format!("http://{host}/{number}"));
+        assert_eq!(visit.status, 200, "{host} {number}: {visit:?} {}", crawl.said());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_is_sent_with_its_token_and_again_when_the_session_ends() {
+    let heard = Heard::default();
+    let members = Members::new("members.test", "S3CRET-P", 5);
+    let other = heard.at(Pages::new().html("/", "<p>other"));
+    let server = serve(Web::new().site("members.test", heard.at(members.clone())).site("*", other)).await;
+    let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once().with(&["--scope", "any"]);
+    let crawl = crawl.with(&["--exclude", "*logout*"]);
+    let logins = secret_file(&crawl, "logins.toml", MEMBERS);
+    crawl.again(&["--login", &logins]).run().await;
+    members_pages(&crawl, "members.test");
+    // Twelve pages, five a session.
+    assert_eq!(members.logins(), 3, "{}", crawl.said());
+    assert!(
+        crawl.said().contains("login members: logged in 3 times; 1 page looks as if one were logged out"),
+        "{}",
+        crawl.said()
+    );
+    let found = crawl.found();
+    assert_eq!(found.visit("http://members.test/closed").status, 302);
+
+    // No other site has seen anything, and nothing that is written has it.
+    for request in heard.requests().iter().filter(|request| request.host != "members.test") {
+        let sent = format!("{:?} {:?}", request.headers, request.body);
+        assert!(!sent.contains(SECRET) && request.method == "GET", "{} {sent}", request.host);
+    }
+    std::fs::remove_file(logins).expect("removed");
+    let home = crawl.dir().parent().expect("a home").to_owned();
+    let exports = home.join("exports");
+    std::fs::create_dir(&exports).expect("made");
+    let from = crawl.dir().display().to_string();
+    for (format, name) in [("wacz", "crawl.wacz"), ("warc", "crawl.warc.gz"), ("jsonl", "rows.jsonl")] {
+        argiope(&["export", &from, format, "-o", &exports.join(name).display().to_string()]);
+    }
+    argiope(&["check", &from]);
+    let kept = ["cookies.jsonl", "secrets.toml"].map(|name| crawl.dir().join(name).display().to_string());
+    assert_eq!(holding(&home, SECRET), kept);
+    for never in ["ana%26co", "POST /session"] {
+        assert_eq!(holding(&home, never), [""; 0], "{never}");
+    }
+    assert_eq!(holding(&home, "ana&co"), [crawl.dir().join("secrets.toml").display().to_string()]);
+    assert!(!crawl.said().contains(SECRET), "{}", crawl.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_sites_and_two_tokens_at_once_each_get_their_own() {
+    const API: &str = "Bearer S3CRET-T";
+    // "ana:S3CRET-B"
+    const BASIC: &str = "Basic YW5hOlMzQ1JFVC1C";
+    let heard = Heard::default();
+    let (one, two) = (Members::new("one.test", "S3CRET-1", 4), Members::new("two.test", "S3CRET-2", 4));
+    let guarded = |authorization: &'static str| {
+        from_fn(move |request: &Request| match request.header("authorization") {
+            _ if request.target == "/robots.txt" => Reply::text(""),
+            Some(given) if given == authorization => Reply::html("<p>data"),
+            _ => Reply::error(401, &request.target),
+        })
+    };
+    let web = Web::new()
+        .site("one.test", heard.at(one.clone()))
+        .site("two.test", heard.at(two.clone()))
+        .site("api.test", heard.at(guarded(API)))
+        .site("basic.test", heard.at(guarded(BASIC)));
+    let server = serve(web).await;
+    let seeds = ["http://one.test/home", "http://two.test/home", "http://api.test/", "http://basic.test/"];
+    let crawl = Crawl::of(&server, &seeds).at_once().with(&["--exclude", "*logout*"]);
+    let token = secret_file(&crawl, "token", "S3CRET-T\n");
+    let description = |name: &str, password: &str| {
+        MEMBERS
+            .replace("members", name)
+            .replace("S3CRET-P", password)
+            .replace("success = { selector = \"a#out\" }\n", "")
+    };
+    let text = format!(
+        "{}{}[login.api]\nfor = [\"http://api.test/*\"]\nbearer = \"file:{token}\"\n\
+         [login.basic]\nfor = [\"http://basic.test/*\"]\nbasic = {{ user = \"ana\", password = \"S3CRET-B\" }}\n",
+        description("one", "S3CRET-1"),
+        description("two", "S3CRET-2"),
+    );
+    let logins = secret_file(&crawl, "logins.toml", &text);
+    crawl.again(&["--login", &logins, "--max-pages", "8"]).run().await;
+    // The descriptions and what they refer to are gone: the crawl has its own.
+    std::fs::remove_file(logins).expect("removed");
+    std::fs::remove_file(token).expect("removed");
+    crawl.again(&["--unset", "max-pages"]).run().await;
+    for host in ["one.test", "two.test"] {
+        members_pages(&crawl, host);
+    }
+    let found = crawl.found();
+    assert_eq!(found.visit("http://api.test/").status, 200, "{}", crawl.said());
+    assert_eq!(found.visit("http://basic.test/").status, 200, "{}", crawl.said());
+    for request in heard.requests() {
+        let sent = format!("{:?} {:?}", request.headers, request.body);
+        for (host, secrets) in [
+            ("one.test", &["S3CRET-1", "S3CRET-one.test"][..]),
+            ("two.test", &["S3CRET-2", "S3CRET-two.test"]),
+            ("api.test", &["S3CRET-T"]),
+            ("basic.test", &["YW5hOlMzQ1JFVC1C"]),
+        ] {
+            let has = secrets.iter().any(|secret| sent.contains(secret));
+            assert!(!has || request.host == host, "{} got the secret of {host}", request.host);
+        }
+    }
+    let kept = ["cookies.jsonl", "secrets.toml"].map(|name| crawl.dir().join(name).display().to_string());
+    assert_eq!(holding(&crawl.dir(), SECRET), kept);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_that_does_not_work_says_why_and_nothing_is_crawled() {
+    let members = Members::new("members.test", "S3CRET-P", 5);
+    let server = serve(Web::new().site("members.test", members.clone())).await;
+    for (replaced, by, expect) in [
+        (
+            "S3CRET-P",
+            "S3CRET-W",
+            "login members: http://members.test/session answered with status 200, and it has no element `a#out`",
+        ),
+        ("password =", "pass =", "login members: the form has no field `pass`: it has csrf, user, password"),
+        ("a#out", "a[", "`a[` is no CSS selector"),
+        ("password = \"S3CRET-P\"", "password = \"env:NO_SUCH\"", "env:NO_SUCH: there is no such variable"),
+    ] {
+        let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once();
+        let description = MEMBERS.replace(replaced, by);
+        let logins = secret_file(&crawl, "logins.toml", &description);
+        let ended = crawl.again(&["--login", &logins]).begin().end().await;
+        assert!(ended.code == Some(1) || ended.code == Some(2), "{by}: {}", crawl.said());
+        assert!(crawl.said().contains(expect) && !crawl.said().contains(SECRET), "{expect}: {}", crawl.said());
+    }
+    // The number of logins is limited, and what is beyond it is a failure with that reason.
+    let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once();
+    let crawl = crawl.with(&["--max-attempts", "1", "--exclude", "*logout*"]);
+    let logins = secret_file(&crawl, "logins.toml", &format!("{MEMBERS}max-logins = 1\n"));
+    crawl.again(&["--login", &logins]).run().await;
+    let found = crawl.found();
+    assert_eq!(found.visit("http://members.test/4").status, 200, "{}", crawl.said());
+    let explained = argiope(&["explain", &crawl.dir().display().to_string(), "http://members.test/5"]);
+    assert!(explained.contains("login members: logged out again after 1 login (max-logins)"), "{explained}");
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fetch::Fetcher;
+use login::Logins;
 use model::{FetchTask, Purpose};
 use tokio::sync::{Semaphore, mpsc};
 
@@ -17,6 +18,7 @@ const BESIDE_BYTES_MIN: usize = 64 * 1024;
 /// What all fetches share.
 pub(super) struct Fetching {
     pub(super) fetcher: Arc<Fetcher>,
+    pub(super) logins: Option<Arc<Logins>>,
     pub(super) browsing: Option<Arc<Browsing>>,
     pub(super) hooks: Hooks,
     /// A permit for each core: more large bodies are not looked into at once.
@@ -33,7 +35,8 @@ impl Fetching {
     pub(super) fn time_max(&self, task: &FetchTask) -> Duration {
         let fetched = self.fetcher.time_max(task.purpose, task.head_first);
         let shown = self.browsing.as_ref().filter(|_| task.purpose == Purpose::Page);
-        fetched + shown.map_or(Duration::ZERO, |browsing| browsing.time_max(self.settings.concurrency))
+        let logged_in = self.logins.as_ref().map_or(Duration::ZERO, |logins| logins.time_max());
+        fetched + logged_in + shown.map_or(Duration::ZERO, |browsing| browsing.time_max(self.settings.concurrency))
     }
 }
 
@@ -44,7 +47,11 @@ pub(super) async fn fetch(task: FetchTask, shared: Arc<Fetching>) {
     if let Some(browsing) = &shared.browsing {
         browsing.count(&task);
     }
-    let looking = look(shared.fetcher.fetch(task).await, purpose, &shared);
+    let outcome = match &shared.logins {
+        None => shared.fetcher.fetch(task).await,
+        Some(logins) => Box::pin(logins.fetch(task)).await,
+    };
+    let looking = look(outcome, purpose, &shared);
     let fetch = Box::new(looking.await);
     // The receiver is gone only when the crawl has ended.
     let _ = shared.events.send(Event::Fetched(fetch)).await;

@@ -14,6 +14,7 @@ use super::published::{self, publish, stored};
 use crate::joining::Placement;
 use crawl::dir;
 use settings::deny_private::DenyPrivateOption;
+use settings::login::LoginOption;
 use settings::options::Options;
 use settings::plan::{Plan, excluded_in};
 use settings::secrets_file::Secrets;
@@ -154,8 +155,11 @@ pub fn place(mut given: Options) -> anyhow::Result<(StoreAddress, Schema, Option
     if given.browser.take().is_some() {
         console::say!("--browser: not used by a server, each worker has its own: give it to `argiope worker`");
     }
-    if !given.cookies.is_empty() || given.cookie_jar == Some(true) {
-        return Err(usage("--cookies and --cookie-jar are for a crawl by one process: workers share no jar"));
+    let needs_jar = given.login.as_ref().is_some_and(LoginOption::needs_jar);
+    if !given.cookies.is_empty() || given.cookie_jar == Some(true) || needs_jar {
+        return Err(usage(
+            "--cookies, --cookie-jar and --login by a form are for a crawl by one process: workers share no jar of cookies",
+        ));
     }
     // Workers have no such file.
     if let Some(path) = given.exclude_file.take() {

@@ -15,11 +15,16 @@ use crate::usage;
 /// The default port of name servers.
 const DNS_PORT: u16 = 53;
 
-/// The settings of the fetcher: what `config` has, and what the options say.
+/// The settings of the fetcher: what `config` has, and what the options and the logins say.
 ///
 /// # Errors
 /// An option cannot be used; the error names it.
-pub(super) fn fetch_config(options: &Options, settings: &Settings, config: FetchConfig) -> anyhow::Result<FetchConfig> {
+pub(super) fn fetch_config(
+    options: &Options,
+    settings: &Settings,
+    config: FetchConfig,
+    of_logins: Vec<(UrlPattern, Field)>,
+) -> anyhow::Result<FetchConfig> {
     let (fetches, fetches_max) = (settings.concurrency, files::fetches_max());
     if fetches > fetches_max {
         let advice = "allow more open files (`ulimit -n`) or set less";
@@ -50,6 +55,7 @@ pub(super) fn fetch_config(options: &Options, settings: &Settings, config: Fetch
     for (pattern, text) in &options.header_for.0 {
         for_patterns.push((parsed("header-for", pattern, UrlPattern::new)?, field("header-for", text)?));
     }
+    for_patterns.extend(of_logins);
     config.keyring = Keyring::new(for_seeds, for_patterns);
     if let Some(proxy) = &options.proxy {
         let unusable = |error| usage(format!("--proxy `{proxy}`: {error}"));

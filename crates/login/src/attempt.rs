@@ -1,0 +1,114 @@
+//! One attempt to log in.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use fetch::{Fetcher, PageRequest};
+use model::{FetchTask, Fetched, Headers, Method, Purpose, Response, TaskId};
+use weburl::CanonicalUrl;
+
+use crate::description::Login;
+use crate::error::{LoginError, REDIRECTS_MAX};
+use crate::form::{self, Submission};
+use crate::marks::Seen;
+
+/// Logs in, and tells the page to which that leads. The cookies are in the jar of the fetcher. Before each request but the first it waits.
+///
+/// # Errors
+/// It did not work.
+pub(crate) async fn log_in(login: &Login, fetcher: &Fetcher, pause: Duration) -> Result<CanonicalUrl, LoginError> {
+    let requests = Requests { fetcher, pause };
+    let (page, response) = requests.get(login.url.clone()).await?;
+    let seen = Seen::new(&page, &response);
+    if login.success.is_of_page() && login.success.lacking(&seen, fetcher).is_none() {
+        return Ok(page);
+    }
+    if !(200..300).contains(&response.status) && response.status != 401 && response.status != 403 {
+        return Err(LoginError::Status { url: page, status: response.status });
+    }
+    let submission = form::fill(login, &page, seen.html())?;
+    let (landed, response) = requests.post(&page, submission).await?;
+    let seen = Seen::new(&landed, &response);
+    let lacking = match login.success.is_empty() {
+        true => login.is_logged_out(&seen).then(|| "it looks as if one were logged out".to_owned()),
+        false => login.success.lacking(&seen, fetcher),
+    };
+    match lacking {
+        None if response.status < 400 => Ok(landed),
+        lacking => {
+            let lacking = lacking.unwrap_or_else(|| "that is an error".to_owned());
+            Err(LoginError::Refused { status: response.status, lacking, url: landed })
+        }
+    }
+}
+
+impl Login {
+    /// Whether an answer is one that people get who are not logged in: it leads to the form or shows its page, wants an authorization, or
+    /// has a mark of the description.
+    pub(crate) fn is_logged_out(&self, seen: &Seen<'_>) -> bool {
+        let is_form = |url: &CanonicalUrl| url.site() == self.url.site() && url.path() == self.url.path();
+        seen.response.status == 401
+            || seen.target().as_ref().is_some_and(is_form)
+            || is_form(seen.url) && !(300..400).contains(&seen.response.status)
+            || self.logged_out.any(seen)
+    }
+}
+
+/// The requests of a login, one after the other.
+struct Requests<'f> {
+    fetcher: &'f Fetcher,
+    pause: Duration,
+}
+
+impl Requests<'_> {
+    /// Asks for a page, and follows redirects.
+    async fn get(&self, url: CanonicalUrl) -> Result<(CanonicalUrl, Response), LoginError> {
+        let answer = self.ask(&url, None).await?;
+        self.follow(url, answer).await
+    }
+
+    /// Sends a form of `page`, and follows redirects.
+    async fn post(&self, page: &CanonicalUrl, form: Submission) -> Result<(CanonicalUrl, Response), LoginError> {
+        tokio::time::sleep(self.pause).await;
+        let headers = Headers(vec![("Content-Type".to_owned(), "application/x-www-form-urlencoded".to_owned())]);
+        let body = Bytes::from(form.body);
+        let request =
+            PageRequest { page, method: Method::Post, headers: &headers, body: &body, time_max: Duration::MAX };
+        let answer = self.ask(&form.url, Some(&request)).await?;
+        if matches!(answer.status, 307 | 308) {
+            return Err(LoginError::Again { url: form.url, status: answer.status });
+        }
+        self.follow(form.url, answer).await
+    }
+
+    async fn follow(
+        &self,
+        mut url: CanonicalUrl,
+        mut answer: Response,
+    ) -> Result<(CanonicalUrl, Response), LoginError> {
+        for _ in 0..REDIRECTS_MAX {
+            let Some(target) = Seen::new(&url, &answer).target() else { return Ok((url, answer)) };
+            tokio::time::sleep(self.pause).await;
+            (answer, url) = (self.ask(&target, None).await?, target);
+        }
+        match Seen::new(&url, &answer).target() {
+            None => Ok((url, answer)),
+            Some(url) => Err(LoginError::Redirects { url }),
+        }
+    }
+
+    /// Sends one request. Nothing of it is recorded.
+    async fn ask(&self, url: &CanonicalUrl, request: Option<&PageRequest<'_>>) -> Result<Response, LoginError> {
+        let (id, purpose) = (TaskId(0), Purpose::Page);
+        let task = FetchTask { id, url: url.clone(), purpose, address: None, head_first: false, validators: None };
+        match self.fetcher.fetch_for(task, request).await.fetched {
+            Fetched::Response(response) => Ok(response),
+            Fetched::Failed(failure) => Err(LoginError::NoAnswer { url: url.clone(), detail: failure.detail }),
+        }
+    }
+}
+
+/// The page at `url`, as it is seen now.
+pub(crate) async fn look_at(url: &CanonicalUrl, fetcher: &Fetcher) -> Result<Response, LoginError> {
+    Requests { fetcher, pause: Duration::ZERO }.ask(url, None).await
+}

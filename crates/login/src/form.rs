@@ -1,0 +1,236 @@
+//! What is sent by a form (HTML Standard, "form submission").
+
+use extract::html::dom::{Document, Node};
+use weburl::{CanonicalRules, CanonicalUrl};
+
+use crate::description::Login;
+use crate::error::LoginError;
+
+/// Fields of a form, at most.
+const FIELDS_MAX: usize = 1_000;
+
+/// Bytes of the text in a field, at most.
+const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// A form that was filled in.
+pub(crate) struct Submission {
+    /// Where it is sent.
+    pub(crate) url: CanonicalUrl,
+    /// Its fields as `application/x-www-form-urlencoded`: a secret.
+    pub(crate) body: String,
+}
+
+/// Fills in the form of a page: its own fields stay, hidden ones too, but for those of the login.
+///
+/// # Errors
+/// There is no such form, it has not these fields, or it is sent in a way that gives them away.
+pub(crate) fn fill(login: &Login, page: &CanonicalUrl, html: &str) -> Result<Submission, LoginError> {
+    let document = Document::parse(html);
+    let form = chosen(login, &document).ok_or_else(|| LoginError::NoForm { url: page.clone() })?;
+    let mut fields = fields_of(&document, form);
+    for (name, value) in &login.fields {
+        match fields.iter().position(|(known, _)| known == name) {
+            Some(at) => {
+                fields[at].1.clone_from(value);
+                let mut index = 0;
+                fields.retain(|(known, _)| {
+                    index += 1;
+                    known != name || index == at + 1
+                });
+            }
+            None if controls(&document, form).any(|control| name_of(control).as_deref() == Some(name)) => {
+                fields.push((name.clone(), value.clone()));
+            }
+            None => {
+                let mut known: Vec<String> = controls(&document, form).filter_map(name_of).collect();
+                known.dedup();
+                return Err(LoginError::NoField { name: name.clone(), known: known.join(", ") });
+            }
+        }
+    }
+    let attribute = |name: &str| form.attribute(name).map(|value| value.trim().to_ascii_lowercase());
+    if attribute("method").as_deref() != Some("post") {
+        return Err(LoginError::NotPost);
+    }
+    if attribute("enctype").is_some_and(|kind| kind != "application/x-www-form-urlencoded") {
+        return Err(LoginError::Encoding);
+    }
+    let url = action(&document, form, page)?;
+    if !login.may_send_to(&url.site()) || page.site().is_https() && !url.site().is_https() {
+        return Err(LoginError::Elsewhere { site: url.site() });
+    }
+    let mut body = url::form_urlencoded::Serializer::new(String::new());
+    body.extend_pairs(&fields);
+    Ok(Submission { url, body: body.finish() })
+}
+
+/// The form that the description selects, else the first with all its fields, else the first with a password.
+fn chosen<'d>(login: &Login, document: &'d Document<'d>) -> Option<Node<'d>> {
+    if let Some(query) = &login.form {
+        let found = query.first(document)?;
+        return std::iter::once(found).chain(found.ancestors()).chain(found.descendants()).find(|node| node.is("form"));
+    }
+    let forms = || document.elements().filter(|node| node.is("form"));
+    let has = |form: &Node<'_>, name: &str| {
+        controls(document, *form).any(|control| name_of(control).as_deref() == Some(name))
+    };
+    let has_all = |form: &Node<'d>| login.fields.iter().all(|(name, _)| has(form, name));
+    let has_password = |form: &Node<'d>| controls(document, *form).any(|control| kind_of(control) == "password");
+    forms().find(has_all).or_else(|| forms().find(has_password))
+}
+
+/// The controls of a form: those in it, and those that name it.
+fn controls<'d>(document: &'d Document<'d>, form: Node<'d>) -> impl Iterator<Item = Node<'d>> {
+    let id = form.attribute("id").map(std::borrow::Cow::into_owned);
+    let is_control = |node: &Node<'_>| ["input", "select", "textarea", "button"].iter().any(|name| node.is(name));
+    let belongs = move |node: &Node<'_>| match node.attribute("form") {
+        Some(owner) => id.as_deref() == Some(&*owner),
+        None => node.id() > form.id() && node.id() < form.end(),
+    };
+    document.elements().filter(is_control).filter(belongs).take(FIELDS_MAX)
+}
+
+fn name_of(control: Node<'_>) -> Option<String> {
+    control.attribute("name").map(std::borrow::Cow::into_owned).filter(|name| !name.is_empty())
+}
+
+fn kind_of(control: Node<'_>) -> String {
+    let given = control.attribute("type").map(|kind| kind.trim().to_ascii_lowercase());
+    match control.name() {
+        "input" => given.unwrap_or_else(|| "text".to_owned()),
+        "button" => given.unwrap_or_else(|| "submit".to_owned()),
+        name => name.to_owned(),
+    }
+}
+
+/// The names and values that a browser would send if the first button were pressed.
+fn fields_of<'d>(document: &'d Document<'d>, form: Node<'d>) -> Vec<(String, String)> {
+    let (mut fields, mut is_pressed) = (Vec::new(), false);
+    for control in controls(document, form).filter(|control| !control.has_attribute("disabled")) {
+        let kind = kind_of(control);
+        let value =
+            |default: &str| control.attribute("value").map_or_else(|| default.to_owned(), std::borrow::Cow::into_owned);
+        let value = match kind.as_str() {
+            "submit" if is_pressed => continue,
+            "submit" => {
+                is_pressed = true;
+                value("")
+            }
+            "button" | "image" | "reset" | "file" => continue,
+            "checkbox" | "radio" if !control.has_attribute("checked") => continue,
+            "checkbox" | "radio" => value("on"),
+            "select" => selected(control),
+            "textarea" => control.text_content(TEXT_BYTES_MAX),
+            _ => value(""),
+        };
+        if let Some(name) = name_of(control) {
+            fields.push((name, value));
+        }
+    }
+    fields
+}
+
+/// The value of a list: that of the option which is selected, else of the first.
+fn selected(control: Node<'_>) -> String {
+    let options = || control.descendants().filter(|node| node.is("option"));
+    let chosen = options().find(|option| option.has_attribute("selected")).or_else(|| options().next());
+    let value = |option: Node<'_>| match option.attribute("value") {
+        Some(value) => value.into_owned(),
+        None => option.text_content(TEXT_BYTES_MAX).trim().to_owned(),
+    };
+    chosen.map(value).unwrap_or_default()
+}
+
+/// Where a form is sent: to its page, unless it says otherwise.
+fn action<'d>(document: &'d Document<'d>, form: Node<'d>, page: &CanonicalUrl) -> Result<CanonicalUrl, LoginError> {
+    let rules = CanonicalRules::default();
+    let base = document.elements().find(|node| node.is("base")).and_then(|node| node.attribute("href"));
+    let base = base.and_then(|href| page.join(&href, &rules).ok()).unwrap_or_else(|| page.clone());
+    match form.attribute("action").filter(|action| !action.trim().is_empty()) {
+        Some(action) => base.join(&action, &rules).map_err(|_| LoginError::NoUrl { action: action.into_owned() }),
+        None => Ok(page.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toml::Table;
+
+    use super::*;
+    use crate::description::LoginSet;
+
+    fn login(more: &str) -> Login {
+        let text =
+            format!("[a]\nurl = \"https://a.test/login\"\nfields = {{ user = \"ana\", pass = \"a&b=c\" }}\n{more}");
+        LoginSet::of(&text.parse::<Table>().expect(&text)).expect(&text).forms.remove(0)
+    }
+
+    fn filled(more: &str, html: &str) -> Result<(String, String), String> {
+        let page = CanonicalUrl::parse("https://a.test/login?next=/x", &CanonicalRules::default()).expect("a URL");
+        let submission = fill(&login(more), &page, html).map_err(|error| error.to_string())?;
+        Ok((submission.url.to_string(), submission.body))
+    }
+
+    const SEARCH: &str = "<form action=/search><input name=q></form>";
+
+    #[test]
+    fn hidden_fields_and_defaults_are_sent_with_those_of_the_login() {
+        let html = format!(
+            "{SEARCH}<form id=f method=POST action=session>
+             <input type=hidden name=csrf value='t&amp;1'><input name=user value=old><input type=password name=pass>
+             <input type=checkbox name=keep checked><input type=checkbox name=news value=1>
+             <select name=lang><option>en<option value=sl selected>sl</select>
+             <input name=off disabled><input type=file name=file>
+             <button name=do value=in>Log in</button><button name=do value=reset>Reset</button></form>
+             <input form=f name=late value=1>"
+        );
+        let expect = "csrf=t%261&user=ana&pass=a%26b%3Dc&keep=on&lang=sl&do=in&late=1";
+        assert_eq!(filled("", &html), Ok(("https://a.test/session".to_owned(), expect.to_owned())));
+        // Without an action it goes to its page.
+        let html = "<form method=post><input name=user><input name=pass type=password></form>";
+        assert_eq!(
+            filled("", html),
+            Ok(("https://a.test/login?next=/x".to_owned(), "user=ana&pass=a%26b%3Dc".to_owned()))
+        );
+        let html = "<base href=/b/><form method=post action=c><input name=user><input name=pass></form>";
+        assert_eq!(filled("", html).map(|(url, _)| url), Ok("https://a.test/b/c".to_owned()));
+    }
+
+    #[test]
+    fn the_form_is_the_selected_one_or_that_with_the_fields() {
+        let two = "<form method=post action=/1><input name=user><input name=pass></form>
+                   <div id=two><form method=post action=/2><input name=user><input name=pass></form></div>";
+        assert_eq!(filled("", two).map(|(url, _)| url), Ok("https://a.test/1".to_owned()));
+        assert_eq!(filled("form = \"#two\"", two).map(|(url, _)| url), Ok("https://a.test/2".to_owned()));
+    }
+
+    #[test]
+    fn a_form_that_would_give_the_fields_away_is_refused() {
+        let form =
+            |attributes: &str| format!("<form {attributes}><input name=user><input type=password name=pass></form>");
+        for (html, expect) in [
+            (SEARCH.to_owned(), "https://a.test/login?next=/x has no such form"),
+            (
+                "<form method=post><input name=login><input name=token><input type=password name=pass></form>"
+                    .to_owned(),
+                "the form has no field `user`: it has login, token, pass",
+            ),
+            (form(""), "the form does not use POST, so its fields would be part of a URL"),
+            (form("method=post enctype=multipart/form-data"), "the form has another encoding"),
+            (form("method=post action=https://evil.test/"), "the form is sent to another site, https://evil.test"),
+            (form("method=post action=http://a.test/"), "the form is sent to another site, http://a.test"),
+            (form("method=post action='mailto:x@y.test'"), "the form is sent to `mailto:x@y.test`"),
+        ] {
+            let error = filled("", &html).expect_err(&html);
+            assert!(error.starts_with(expect) && !error.contains("ana") && !error.contains("a&b"), "{html}: {error}");
+        }
+        // Nor may a page to which the one that was named has led.
+        let elsewhere = CanonicalUrl::parse("https://evil.test/login", &CanonicalRules::default()).expect("a URL");
+        assert!(fill(&login(""), &elsewhere, &form("method=post")).is_err());
+        let html = form("method=post action=https://sso.test/in");
+        assert_eq!(
+            filled("sent-to = \"https://sso.test\"", &html).map(|(url, _)| url),
+            Ok("https://sso.test/in".to_owned())
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! Fetches that are logged in.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use fetch::Fetcher;
+use model::{Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Purpose};
+use tokio::sync::Mutex;
+use weburl::CanonicalUrl;
+
+use crate::attempt;
+use crate::description::Login;
+use crate::error::{LoginFailed, REDIRECTS_MAX};
+use crate::marks::Seen;
+
+/// The logins of a crawl, with the fetcher whose jar has their cookies.
+pub struct Logins {
+    fetcher: Arc<Fetcher>,
+    sessions: Vec<Session>,
+    /// The wait between two requests of a login.
+    pause: Duration,
+}
+
+/// A login, and how it stands.
+struct Session {
+    login: Login,
+    /// How often it has worked; fetches that began before are no sign that it is needed again.
+    number: AtomicU64,
+    state: Mutex<State>,
+    closed: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    attempts: u32,
+    /// Where the last one led.
+    home: Option<CanonicalUrl>,
+}
+
+/// How a login went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// Its name.
+    pub name: String,
+    /// How often it has worked.
+    pub logins: u64,
+    /// Pages that look as if one were logged out, although one is: recorded as they are.
+    pub closed: u64,
+}
+
+impl Logins {
+    /// Logins that wait so long between their requests. The sites of their forms are named by the user, as those of seeds are.
+    #[must_use]
+    pub fn new(logins: Vec<Login>, fetcher: Arc<Fetcher>, pause: Duration) -> Self {
+        fetcher.grants().add(logins.iter().map(|login| login.url.key().site));
+        let session =
+            |login| Session { login, number: AtomicU64::new(0), state: Mutex::default(), closed: AtomicU64::new(0) };
+        Logins { fetcher, sessions: logins.into_iter().map(session).collect(), pause }
+    }
+
+    /// Logs in everywhere.
+    ///
+    /// # Errors
+    /// One did not work.
+    pub async fn begin(&self) -> Result<(), LoginFailed> {
+        for session in &self.sessions {
+            session.log_in(&mut *session.state.lock().await, &self.fetcher, self.pause).await?;
+        }
+        Ok(())
+    }
+
+    /// How they went.
+    #[must_use]
+    pub fn tallies(&self) -> Vec<Tally> {
+        let tally = |session: &Session| Tally {
+            name: session.login.name.clone(),
+            logins: session.number.load(Ordering::Relaxed),
+            closed: session.closed.load(Ordering::Relaxed),
+        };
+        self.sessions.iter().map(tally).collect()
+    }
+
+    /// What a fetch may take longer than without logins.
+    #[must_use]
+    pub fn time_max(&self) -> Duration {
+        let requests = u32::try_from(2 * (REDIRECTS_MAX + 1) + 2).unwrap_or(u32::MAX);
+        // Those that wait for the same login, one after the other, and the fetch itself.
+        let once = (self.fetcher.time_max(Purpose::Page, false) + self.pause) * requests;
+        once + once
+    }
+
+    /// Carries out a task. If its answer shows that one is logged out, logs in and carries it out again; the first answer is not recorded.
+    pub async fn fetch(&self, task: FetchTask) -> FetchOutcome {
+        let Some(session) = self.sessions.iter().find(|session| session.is_for(&task)) else {
+            return self.fetcher.fetch(task).await;
+        };
+        let number = session.number.load(Ordering::Acquire);
+        let outcome = self.fetcher.fetch(task.clone()).await;
+        if !session.is_logged_out(&outcome) {
+            return outcome;
+        }
+        match session.renew(number, &self.fetcher, self.pause).await {
+            Err(detail) => {
+                let failure = Failure { kind: FailureKind::Disconnected, detail };
+                FetchOutcome { exchanges: Vec::new(), fetched: Fetched::Failed(failure), ..outcome }
+            }
+            Ok(Renewed::Alive) => {
+                session.closed.fetch_add(1, Ordering::Relaxed);
+                outcome
+            }
+            Ok(Renewed::Again) => {
+                tokio::time::sleep(self.pause).await;
+                let outcome = self.fetcher.fetch(task).await;
+                session.closed.fetch_add(u64::from(session.is_logged_out(&outcome)), Ordering::Relaxed);
+                outcome
+            }
+        }
+    }
+}
+
+/// What was found when a page looked as if one were logged out.
+enum Renewed {
+    /// One is not: the page is closed to this user.
+    Alive,
+    /// One was, and is no longer.
+    Again,
+}
+
+impl Session {
+    /// Whether a task needs this login. The page with the form shows itself.
+    fn is_for(&self, task: &FetchTask) -> bool {
+        let is_form = task.url.site() == self.login.url.site() && task.url.path() == self.login.url.path();
+        task.purpose == Purpose::Page && !is_form && self.login.pages.iter().any(|pattern| pattern.matches(&task.url))
+    }
+
+    fn is_logged_out(&self, outcome: &FetchOutcome) -> bool {
+        match &outcome.fetched {
+            Fetched::Response(response) => self.login.is_logged_out(&Seen::new(&outcome.url, response)),
+            Fetched::Failed(_) => false,
+        }
+    }
+
+    /// Logs in again, unless somebody did since `number` was read, or one is not logged out at all.
+    async fn renew(&self, number: u64, fetcher: &Fetcher, pause: Duration) -> Result<Renewed, String> {
+        let mut state = self.state.lock().await;
+        if self.number.load(Ordering::Acquire) != number {
+            return Ok(Renewed::Again);
+        }
+        if let Some(home) = state.home.as_ref().filter(|_| self.login.success.is_of_page()) {
+            tokio::time::sleep(pause).await;
+            let is_alive = attempt::look_at(home, fetcher)
+                .await
+                .is_ok_and(|response| self.login.success.lacking(&Seen::new(home, &response), fetcher).is_none());
+            if is_alive {
+                return Ok(Renewed::Alive);
+            }
+        }
+        if state.attempts >= self.login.logins_max {
+            let Login { name, logins_max, .. } = &self.login;
+            let s = if *logins_max == 1 { "" } else { "s" };
+            return Err(format!("login {name}: logged out again after {logins_max} login{s} (max-logins)"));
+        }
+        tokio::time::sleep(pause).await;
+        let done = self.log_in(&mut state, fetcher, pause).await;
+        done.map(|()| Renewed::Again).map_err(|failed| failed.to_string())
+    }
+
+    async fn log_in(&self, state: &mut State, fetcher: &Fetcher, pause: Duration) -> Result<(), LoginFailed> {
+        state.attempts += 1;
+        let done = attempt::log_in(&self.login, fetcher, pause).await;
+        state.home = Some(done.map_err(|error| LoginFailed { name: self.login.name.clone(), error })?);
+        self.number.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! What an answer shows of whether one is logged in.
+
+use std::cell::OnceCell;
+
+use extract::charset;
+use extract::html::{self, dom::Document};
+use fetch::Fetcher;
+use model::Response;
+use rules::Query;
+use weburl::{CanonicalRules, CanonicalUrl, UrlPattern};
+
+/// Bytes of a page that are looked at, from its begin. Pages with a form to log in are shorter.
+const PAGE_BYTES_MAX: usize = 256 << 10;
+
+/// Signs of one kind.
+#[derive(Clone, Default)]
+pub(crate) struct Marks {
+    /// An element, with the selector as it was given.
+    pub(crate) selector: Option<(String, Query)>,
+    /// A text that people see.
+    pub(crate) text: Option<String>,
+    /// Where one is, or is sent.
+    pub(crate) url: Option<UrlPattern>,
+    /// A cookie of that name.
+    pub(crate) cookie: Option<String>,
+    /// Status codes.
+    pub(crate) status: Vec<u16>,
+}
+
+/// An answer. What is in its page is read once, when it is asked for.
+pub(crate) struct Seen<'r> {
+    pub(crate) url: &'r CanonicalUrl,
+    pub(crate) response: &'r Response,
+    html: OnceCell<String>,
+}
+
+impl<'r> Seen<'r> {
+    pub(crate) fn new(url: &'r CanonicalUrl, response: &'r Response) -> Self {
+        Seen { url, response, html: OnceCell::new() }
+    }
+
+    /// Where a redirect leads.
+    pub(crate) fn target(&self) -> Option<CanonicalUrl> {
+        let is_redirect = matches!(self.response.status, 301 | 302 | 303 | 307 | 308);
+        let to = self.response.headers.get("location").filter(|_| is_redirect)?;
+        self.url.join(to, &CanonicalRules::default()).ok()
+    }
+
+    /// The page as text.
+    pub(crate) fn html(&self) -> &str {
+        self.html.get_or_init(|| {
+            let bytes = &self.response.body[..self.response.body.len().min(PAGE_BYTES_MAX)];
+            let encoding = charset::decide(bytes, self.response.headers.get("content-type")).encoding;
+            html::decode(bytes, encoding.name()).into_owned()
+        })
+    }
+
+    fn has(&self, query: &Query) -> bool {
+        query.first(&Document::parse(self.html())).is_some()
+    }
+
+    fn shows(&self, text: &str) -> bool {
+        Document::parse(self.html()).root().visible_text(PAGE_BYTES_MAX).contains(text)
+    }
+
+    fn is_at(&self, pattern: &UrlPattern) -> bool {
+        pattern.matches(self.url) || self.target().is_some_and(|target| pattern.matches(&target))
+    }
+}
+
+impl Marks {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.is_of_page() && self.url.is_none() && self.cookie.is_none() && self.status.is_empty()
+    }
+
+    /// Whether a page has something by which it is recognised.
+    pub(crate) fn is_of_page(&self) -> bool {
+        self.selector.is_some() || self.text.is_some()
+    }
+
+    /// Whether an answer has any of them.
+    pub(crate) fn any(&self, seen: &Seen<'_>) -> bool {
+        self.status.contains(&seen.response.status)
+            || self.url.as_ref().is_some_and(|pattern| seen.is_at(pattern))
+            || self.selector.as_ref().is_some_and(|(_, query)| seen.has(query))
+            || self.text.as_ref().is_some_and(|text| seen.shows(text))
+    }
+
+    /// The first of them that an answer lacks, in words.
+    pub(crate) fn lacking(&self, seen: &Seen<'_>, fetcher: &Fetcher) -> Option<String> {
+        if let Some(pattern) = self.url.as_ref().filter(|pattern| !pattern.matches(seen.url)) {
+            return Some(format!("its URL does not match {}", pattern.as_str()));
+        }
+        if let Some((text, _)) = self.selector.as_ref().filter(|(_, query)| !seen.has(query)) {
+            return Some(format!("it has no element `{text}`"));
+        }
+        if let Some(text) = self.text.as_ref().filter(|text| !seen.shows(text)) {
+            return Some(format!("it does not show the text `{text}`"));
+        }
+        let is_missing = |name: &&String| !fetcher.has_cookie(seen.url, name);
+        self.cookie.as_ref().filter(is_missing).map(|name| format!("no cookie `{name}` was set"))
+    }
+}
