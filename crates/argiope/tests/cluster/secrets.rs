@@ -1,6 +1,7 @@
 //! Secrets of a crawl by several workers: each worker has them, and nobody who asks the server or reads the archive.
 
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::json;
@@ -49,11 +50,19 @@ fn workers_have_the_secrets_and_nobody_else() {
         .site("seed.test", heard.at(seed))
         .site("late.test", heard.at(Pages::new().html("/", "<p>late")))
         .site("*", heard.at(Pages::new().html("/", "<p>foreign")));
+    let home = tempfile::tempdir().expect("a directory");
+    let logins = home.path().join("logins.toml");
+    let text = "[login.api]\nfor = [\"http://api.test/*\"]\nbearer = \"S3CRET-B\"\n";
+    std::fs::write(&logins, text).expect("written");
+    std::fs::set_permissions(&logins, PermissionsExt::from_mode(0o600)).expect("set");
+    let logins = logins.display().to_string();
     let secrets = ["--header", "Cookie: id=S3CRET-C", "--header-for", "http://late.test/*", "X-Api-Key: S3CRET-K"];
+    let secrets = [&secrets[..], &["--login", &logins]].concat();
     let mut lab = Lab::new(Laid::of(web), &secrets);
     let worker = lab.worker();
     lab.served.asked(&["crawl", "http://ana:S3CRET-S@seed.test/", "--depth", "2"]);
     lab.served.add("http://late.test/");
+    lab.served.add("http://api.test/");
     until("all is crawled", || lab.number("SELECT count(*) FROM argiope.queue") == 0);
     let all = |host: &str| {
         let (_, all) = bearing(&heard, "user-agent", host);
@@ -72,6 +81,8 @@ fn workers_have_the_secrets_and_nobody_else() {
             "{field}"
         );
     }
+
+    assert_eq!(bearing(&heard, "authorization", "api.test"), all("api.test"), "the bearer token");
 
     // Another password, for a worker that crawls already.
     let before = all("seed.test").1;
@@ -143,4 +154,15 @@ fn keys_in_the_address_of_the_archive_are_refused() {
     ]);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.stderr.contains("keys belong in the environment") && !ran.stderr.contains(SECRET), "{ran:?}");
+}
+
+#[test]
+fn a_jar_of_cookies_is_refused() {
+    let database = Postgres::start();
+    let store = database.url();
+    let ports = ["--workers", "127.0.0.1:0", "--clients", "127.0.0.1:0"];
+    let usual = ["server", "--store", &store, "--archive", "file:///nowhere", "--cookie-jar"];
+    let ran = argiope(&[&usual[..], &ports].concat());
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("are for a crawl by one process: workers share no jar of cookies"), "{ran:?}");
 }

@@ -1,6 +1,8 @@
 //! Secrets and pages in a browser: what a page of a seed's site asks for bears them, as far as it goes to such a site; what a foreign page
 //! asks for bears none, wherever it goes.
 
+use std::os::unix::fs::PermissionsExt;
+
 use testweb::{Heard, Pages, Reply, Web};
 
 use crate::crawls::Crawled;
@@ -11,6 +13,20 @@ fn script(body: &'static str) -> Reply {
 
 #[test]
 fn a_foreign_page_asks_for_nothing_in_the_users_name() {
+    asks_for_nothing(&["--header", "Cookie: id=S3CRET"]);
+}
+
+#[test]
+fn a_foreign_page_asks_for_nothing_with_the_cookies_of_the_jar() {
+    let home = tempfile::tempdir().expect("a directory");
+    let file = home.path().join("cookies.txt");
+    std::fs::write(&file, "seed.test\tFALSE\t/\tFALSE\t0\tid\tS3CRET\n").expect("written");
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("set");
+    asks_for_nothing(&["--cookies", &file.display().to_string()]);
+}
+
+/// What these arguments give to the seed's site stays with its pages.
+fn asks_for_nothing(arguments: &[&str]) {
     let heard = Heard::default();
     let seed = Pages::new()
         .html("/", "<a href=http://evil.test/>e</a><p id=p><script src=/shared.js></script><script src=http://cdn.test/c.js></script>")
@@ -26,7 +42,7 @@ fn a_foreign_page_asks_for_nothing_in_the_users_name() {
         .site("seed.test", heard.at(seed))
         .site("evil.test", heard.at(evil))
         .site("cdn.test", heard.at(Pages::new().reply("/c.js", script("1"))));
-    let arguments = ["--render", "always", "--scope", "any", "--header", "Cookie: id=S3CRET"];
+    let arguments = [&["--render", "always", "--scope", "any"], arguments].concat();
     let crawled = Crawled::of(web, "http://seed.test/", &arguments);
     let asked = |host: &str, target: &str| -> Vec<bool> {
         let requests = heard.requests().into_iter().filter(|request| request.host == host && request.target == target);

@@ -298,7 +298,7 @@ async fn a_form_is_sent_with_its_token_and_again_when_the_session_ends() {
     let other = heard.at(Pages::new().html("/", "<p>other"));
     let server = serve(Web::new().site("members.test", heard.at(members.clone())).site("*", other)).await;
     let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once().with(&["--scope", "any"]);
-    let crawl = crawl.with(&["--exclude", "*logout*"]);
+    let crawl = crawl.with(&["--no-sitemaps", "--exclude", "*logout*"]);
     let logins = secret_file(&crawl, "logins.toml", MEMBERS);
     crawl.again(&["--login", &logins]).run().await;
     members_pages(&crawl, "members.test");
@@ -421,7 +421,7 @@ async fn a_login_that_does_not_work_says_why_and_nothing_is_crawled() {
     }
     // The number of logins is limited, and what is beyond it is a failure with that reason.
     let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once();
-    let crawl = crawl.with(&["--max-attempts", "1", "--exclude", "*logout*"]);
+    let crawl = crawl.with(&["--max-attempts", "1", "--no-sitemaps", "--exclude", "*logout*"]);
     let logins = secret_file(&crawl, "logins.toml", &format!("{MEMBERS}max-logins = 1\n"));
     crawl.again(&["--login", &logins]).run().await;
     let found = crawl.found();
