@@ -131,7 +131,9 @@ impl Session {
     /// Whether a task needs this login. The page with the form shows itself.
     fn is_for(&self, task: &FetchTask) -> bool {
         let is_form = task.url.site() == self.login.url.site() && task.url.path() == self.login.url.path();
-        task.purpose == Purpose::Page && !is_form && self.login.pages.iter().any(|pattern| pattern.matches(&task.url))
+        matches!(task.purpose, Purpose::Page | Purpose::Requisite)
+            && !is_form
+            && self.login.pages.iter().any(|pattern| pattern.matches(&task.url))
     }
 
     fn is_logged_out(&self, outcome: &FetchOutcome) -> bool {
