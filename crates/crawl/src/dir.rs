@@ -15,9 +15,10 @@ use store_postgres::{PostgresStore, Schema};
 use crate::held::Held;
 use crate::stream;
 use crate::tables::UNSETTLED;
-use settings::options::{Options, read_text};
+use settings::options::Options;
 use settings::plan::Plan;
 use settings::secrets_file::{self, SECRETS, Secrets};
+use settings::text_file::read_text;
 use settings::usage;
 use weburl::CanonicalUrl;
 

@@ -15,6 +15,7 @@ pub mod secrets_file;
 pub mod site_name;
 pub mod store_address;
 pub mod table;
+pub mod text_file;
 pub mod units;
 
 pub use error::{Usage, usage};

@@ -9,7 +9,7 @@ use login::LoginSet;
 use serde::{Deserialize, Serialize, Serializer};
 use toml::{Table, Value};
 
-use crate::options::read_secret;
+use crate::text_file::read_secret;
 
 /// Logins by name, as they are written. References to files and variables are replaced when they are given. The values of fields are secrets:
 /// what is shown and written has `***` in their place.

@@ -4,8 +4,7 @@
 //! flags) and only then checked and completed by [`crate::plan`].
 
 use std::collections::BTreeSet;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -67,9 +66,6 @@ pub const FIXED: [&str; 10] = [
     "collapse-slashes",
     "strip-www",
 ];
-
-/// Bytes of a file of settings, patterns or certificates, at most.
-const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// The options. `None` and an empty list mean: not given.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -487,39 +483,6 @@ impl Options {
         let keys = ours.keys().chain(theirs.keys()).filter(|key| ours.get(*key) != theirs.get(*key));
         Ok(keys.cloned().collect())
     }
-}
-
-/// The content of a file of limited size.
-///
-/// # Errors
-/// It cannot be read, or is longer.
-pub fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
-    read_file(&std::fs::File::open(path)?)
-}
-
-fn read_file(file: &std::fs::File) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > FILE_BYTES_MAX {
-        true => Err(std::io::Error::other(format!("is longer than {FILE_BYTES_MAX} bytes"))),
-        false => Ok(bytes),
-    }
-}
-
-/// The same of a text.
-///
-/// # Errors
-/// As [`read_bytes`]; or it is no text.
-pub fn read_text(path: &Path) -> std::io::Result<String> {
-    String::from_utf8(read_bytes(path)?).map_err(std::io::Error::other)
-}
-
-/// The same of a secret.
-///
-/// # Errors
-/// As [`read_text`]; or others can read it.
-pub fn read_secret(path: &Path) -> std::io::Result<String> {
-    String::from_utf8(read_file(&fresh::open_secret(path)?)?).map_err(std::io::Error::other)
 }
 
 #[cfg(test)]

@@ -22,8 +22,9 @@ use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind, Site, User
 
 use self::fetching::fetch_config;
 pub(crate) use self::settled::Settled;
-use crate::options::{Options, read_secret, read_text};
+use crate::options::Options;
 use crate::site_name::SiteDelay;
+use crate::text_file::{read_secret, read_text};
 use crate::units::{Bytes, Span};
 use crate::usage;
 

@@ -5,8 +5,9 @@ use std::path::Path;
 use anyhow::Context;
 
 use crate::login::LoginOption;
-use crate::options::{Options, read_text};
+use crate::options::Options;
 use crate::table::{Setting, rows};
+use crate::text_file::read_text;
 use crate::usage;
 
 impl Options {

@@ -8,8 +8,9 @@ use weburl::UrlPattern;
 
 use super::parsed;
 use crate::files;
-use crate::options::{Options, read_bytes};
+use crate::options::Options;
 use crate::secret::HeaderText;
+use crate::text_file::read_bytes;
 use crate::usage;
 
 /// The default port of name servers.

@@ -1,0 +1,40 @@
+//! Files that the user names, read whole.
+
+use std::io::Read;
+use std::path::Path;
+
+/// Bytes of a file of settings, patterns or certificates, at most.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// The content of a file of limited size.
+///
+/// # Errors
+/// It cannot be read, or is longer.
+pub fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    read_file(&std::fs::File::open(path)?)
+}
+
+fn read_file(file: &std::fs::File) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > FILE_BYTES_MAX {
+        true => Err(std::io::Error::other(format!("is longer than {FILE_BYTES_MAX} bytes"))),
+        false => Ok(bytes),
+    }
+}
+
+/// The same of a text.
+///
+/// # Errors
+/// As [`read_bytes`]; or it is no text.
+pub fn read_text(path: &Path) -> std::io::Result<String> {
+    String::from_utf8(read_bytes(path)?).map_err(std::io::Error::other)
+}
+
+/// The same of a secret.
+///
+/// # Errors
+/// As [`read_text`]; or others can read it.
+pub fn read_secret(path: &Path) -> std::io::Result<String> {
+    String::from_utf8(read_file(&fresh::open_secret(path)?)?).map_err(std::io::Error::other)
+}
