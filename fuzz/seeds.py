@@ -244,6 +244,18 @@ def queries():
     write("query", "lost", '{"Err":{"Lost":"another member was lost"}}')
 
 
+def cookies():
+    write("cookies", "plain", "a=1\nb=2; Path=/a\nc=3; Domain=example.com; Max-Age=60; Secure; HttpOnly; SameSite=Lax\n")
+    write("cookies", "replaced", "a=1; Domain=example.com\na=2; Secure\na=3; Domain=.example.com\na=; Max-Age=0\n")
+    write("cookies", "prefixes", "__Host-a=1; Secure; Path=/\n__Host-b=1; Domain=example.com\n=__Secure-c=1\n__Secure-d=1; Secure\n")
+    write("cookies", "refused", "a=1; Domain=com\na=1; Domain=other.test\n\x01=1\n=\na=1; SameSite=None\n")
+    write("cookies", "dates", "a=1; Expires=Wed, 21-Oct-26 07:28:00 GMT\nb=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT\nc=1; expires=21 oct 2026 7:8:9\n")
+    write("cookies", "netscape", "# Netscape HTTP Cookie File\n.example.com\tTRUE\t/\tTRUE\t1800000000\tid\t1\n#HttpOnly_www.example.com\tFALSE\t/x\tFALSE\t0\ts\t\n")
+    cookie = '{"name":"a","value":"1","domain":".example.com","path":"/","expires":%s,"httpOnly":true,"secure":true,"sameSite":"None"}'
+    write("cookies", "playwright", '{"cookies":[%s,%s],"origins":[]}' % (cookie % "1800000000.5", cookie % "-1"))
+    write("cookies", "extension", '[{"domain":"www.example.com","hostOnly":true,"expirationDate":1e300,"name":"","value":"b","sameSite":"no_restriction"}]')
+
+
 def main_texts():
     text = "The spider sits in the middle of its web, and waits there for what the wind may bring it."
     page = lambda content: f"<html lang=en><head><title>Spiders</title></head><body><nav><a href=/>Home</a></nav><main><h1>Spiders</h1><p>{text}</p>{content}<p>{text}</p></main><footer>Copyright</footer>"
@@ -266,6 +278,7 @@ robots_files()
 pages()
 pages_of_links()
 sitemaps()
+cookies()
 main_texts()
 warcs()
 answers()

@@ -42,7 +42,8 @@ fn asks_for_nothing(arguments: &[&str]) {
         .site("seed.test", heard.at(seed))
         .site("evil.test", heard.at(evil))
         .site("cdn.test", heard.at(Pages::new().reply("/c.js", script("1"))));
-    let arguments = [&["--render", "always", "--scope", "any"], arguments].concat();
+    // More than a busy machine needs.
+    let arguments = [&["--render", "always", "--render-time", "60s", "--scope", "any"], arguments].concat();
     let crawled = Crawled::of(web, "http://seed.test/", &arguments);
     let asked = |host: &str, target: &str| -> Vec<bool> {
         let requests = heard.requests().into_iter().filter(|request| request.host == host && request.target == target);
