@@ -474,10 +474,11 @@ impl SiteState {
         !self.queue.is_empty()
     }
 
-    /// True if the first URL that waits in memory is a requisite. Pages are behind all requisites.
+    /// True if a requisite waits in memory: before all pages, but maybe behind sitemaps.
     #[must_use]
-    pub fn has_requisite_next(&self) -> bool {
-        self.queue.first().is_some_and(|waiting| waiting.candidate.purpose == Purpose::Requisite)
+    pub fn has_requisite_waiting(&self) -> bool {
+        let before_pages = self.queue.iter().take_while(|waiting| waiting.candidate.position().rank == 0);
+        before_pages.into_iter().any(|waiting| waiting.candidate.purpose == Purpose::Requisite)
     }
 
     /// True if a URL of it waits in memory, other than its robots.txt, which waits on behalf of other sites.

@@ -75,6 +75,18 @@ impl Candidate {
         Distance { depth: self.depth, redirects: self.redirects }
     }
 
+    /// From where links are judged that a visit of it finds.
+    #[must_use]
+    pub fn judges_from(&self) -> Distance {
+        if self.purpose == Purpose::Requisite { Distance::OF_REQUISITE } else { self.distance() }
+    }
+
+    /// Whether a visit was made for its purpose: what a page needs is not looked into as a page is.
+    #[must_use]
+    pub fn is_purpose_of(&self, visit: &Visit) -> bool {
+        (visit.judged_at == Distance::OF_REQUISITE) == (self.purpose == Purpose::Requisite)
+    }
+
     /// Its place in the queue of its site.
     #[must_use]
     pub fn position(&self) -> Position {

@@ -10,3 +10,8 @@ pub struct Distance {
     /// Redirects in a row that led here.
     pub redirects: u8,
 }
+
+impl Distance {
+    /// From where the links of a requisite are judged: from nowhere. By this a visit tells what it was for.
+    pub const OF_REQUISITE: Distance = Distance { depth: u32::MAX, redirects: u8::MAX };
+}

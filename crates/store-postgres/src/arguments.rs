@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Candidate, Outcome, RobotsAnswer, SiteRecord, Visit};
+use model::{Candidate, Outcome, Purpose, RobotsAnswer, SiteRecord, Visit};
 use postgres::types::ToSql;
 use store::{Batch, Change, Writes};
 use weburl::UrlKey;
@@ -128,13 +128,17 @@ impl Arguments {
     fn urls(&mut self, changes: &[Change]) {
         let is_changed = |change: &&Change| {
             change.before.is_some_and(|before| {
-                before.distance != change.now.candidate.distance() || before.again != change.now.again
+                let candidate = &change.now.candidate;
+                before.distance != candidate.distance()
+                    || before.purpose != candidate.purpose
+                    || before.again != change.now.again
             }) || change.is_reopened()
         };
         let rows: Vec<&Change> = changes.iter().filter(is_changed).collect();
         self.keys("u", &rows, |change| change.key);
         self.column("u_depth", &rows, |change| i64::from(change.now.candidate.depth));
         self.column("u_redirects", &rows, |change| i16::from(change.now.candidate.redirects));
+        self.column("u_purpose", &rows, |change| purpose_word(change.now.candidate.purpose));
         self.column("u_via", &rows, |change| change.now.candidate.via.as_str());
         self.optional_keys("u_on", &rows, |change| change.now.candidate.found_on);
         self.column("u_again", &rows, |change| change.now.again);
@@ -325,7 +329,13 @@ fn found(batch: &Batch) -> Vec<FoundPath<'_>> {
         }
     }
     let mut rows = Vec::new();
-    for (key, ways) in &ways {
+    for (key, ways) in &mut ways {
+        // A page takes the place of a requisite, whichever comes first.
+        if ways[0].purpose == Purpose::Requisite
+            && let Some(page) = ways.iter().position(|way| way.purpose == Purpose::Page)
+        {
+            ways.swap(0, page);
+        }
         let kinds = std::iter::once("first").chain(std::iter::repeat("other"));
         rows.extend(ways.iter().zip(kinds).map(|(candidate, kind)| FoundPath { key: *key, kind, candidate }));
     }

@@ -79,8 +79,7 @@ pub trait Known {
         Ok(self.url(key)?.is_some())
     }
 
-    /// The found URLs in their order. A store may leave out those whose path [is not shorter](is_nearer) than the known one: they change
-    /// nothing, and most links are such.
+    /// The found URLs in their order. A store may leave out those that [change nothing](may_change), as most links do.
     fn news<'b>(&self, found: &'b [Candidate]) -> Vec<&'b Candidate> {
         found.iter().collect()
     }
@@ -154,16 +153,36 @@ impl UrlRecord {
         UrlRecord { candidate: candidate.clone(), attempts: 0, queued: visit.is_none(), again: false, visit }
     }
 
-    fn has_outlinks(&self) -> bool {
-        self.visit.is_some_and(|visit| visit.has_outlinks)
+    /// True if finding this candidate changes it.
+    fn is_changed_by(&self, candidate: &Candidate) -> bool {
+        let known = &self.candidate;
+        let is_kept_out = || !self.queued && self.visit.is_some_and(|visit| visit.outcome == Outcome::Excluded);
+        let is_for_more = candidate.purpose != Purpose::Requisite || known.purpose == Purpose::Requisite;
+        may_change(candidate, known.purpose, known.distance()) && (is_for_more || is_kept_out())
+    }
+
+    /// Puts it into the queue as if it had never been requested. In a later round the URL keeps its visit, and is visited again.
+    fn reopen(&mut self) {
+        self.again = self.visit.is_some_and(|visit| visit.round > 1);
+        self.visit.take_if(|_| !self.again);
+        (self.attempts, self.queued) = (0, true);
+    }
+
+    /// True if a shorter path makes its links count again. Nothing that a requisite needs depends on how far away it is.
+    fn has_links_to_judge(&self) -> bool {
+        self.candidate.purpose != Purpose::Requisite && self.visit.is_some_and(|visit| visit.has_outlinks)
     }
 }
 
-/// True if the path of `candidate` is shorter than the given one. The depths of pages and sitemaps have different meanings,
-/// so neither relaxes the other.
+/// True if finding `candidate` may change a URL that is known for this purpose, so far away: its path is shorter; or it takes the
+/// place of a requisite that is a page as well, or of a page that is a requisite as well and that a rule keeps out. The depths of pages and
+/// sitemaps have different meanings, so neither relaxes the other.
 #[must_use]
-pub fn is_nearer(candidate: &Candidate, purpose: Purpose, distance: Distance) -> bool {
-    candidate.purpose == purpose && candidate.distance() < distance
+pub fn may_change(candidate: &Candidate, purpose: Purpose, distance: Distance) -> bool {
+    match (candidate.purpose, purpose) {
+        (Purpose::Page, Purpose::Requisite) | (Purpose::Requisite, Purpose::Page) => true,
+        (found, known) => found == known && candidate.distance() < distance,
+    }
 }
 
 /// What a batch does to URLs that stand as `known` says: what is to be written, and what the commit found out. [`Store::commit`](crate::Store::commit)
@@ -246,10 +265,8 @@ impl<'b, K: Known> State<'_, 'b, K> {
     fn reopen(&mut self, key: UrlKey) -> Result<(), StoreError> {
         let is_over = |url: &UrlRecord| !url.queued && url.visit.is_some_and(|visit| visit.outcome.may_be_reopened());
         if let Some(url) = self.touch(key)?.filter(|url| is_over(&url.now)) {
-            // In a later round the URL keeps its visit, and is visited again.
-            url.now.again = url.now.visit.is_some_and(|visit| visit.round > 1);
-            url.now.visit.take_if(|_| !url.now.again);
-            (url.now.attempts, url.now.queued, url.changed) = (0, true, true);
+            url.now.reopen();
+            url.changed = true;
         }
         Ok(())
     }
@@ -273,6 +290,15 @@ impl<'b, K: Known> State<'_, 'b, K> {
     fn visit(&mut self, visit: &'b Visit) -> Result<(), StoreError> {
         let key = visit.key;
         let Some(url) = self.touch(key)? else { return Ok(()) };
+        if !url.now.candidate.is_purpose_of(visit) {
+            // It was found for another purpose meanwhile, for which it stays in the queue.
+            let (was, record) = (url.now.candidate.position(), url.now.clone());
+            if record.queued {
+                let queued = Some(self.queued(key, record)?);
+                self.committed.relaxed.push(Relaxed { key, was, queued });
+            }
+            return Ok(());
+        }
         let before = url.now.visit.replace(VisitSummary::of(visit));
         (url.now.attempts, url.now.again, url.changed) = (visit.attempts, false, true);
         let is_first = self.visits.insert(key, visit).is_none();
@@ -285,8 +311,8 @@ impl<'b, K: Known> State<'_, 'b, K> {
     /// Takes a visited URL out of the queue, unless its links were judged from further away than it is.
     fn leave_queue(&mut self, key: UrlKey, judged_at: Distance) -> Result<(), StoreError> {
         let Some(url) = self.touch(key)?.filter(|url| url.now.queued) else { return Ok(()) };
-        let is_nearer = url.now.candidate.distance() < judged_at;
-        if is_nearer && url.now.has_outlinks() {
+        let is_nearer = url.now.candidate.purpose != Purpose::Requisite && url.now.candidate.distance() < judged_at;
+        if is_nearer && url.now.has_links_to_judge() {
             let (was, record) = (url.now.candidate.position(), url.now.clone());
             let queued = Some(self.queued(key, record)?);
             self.committed.relaxed.push(Relaxed { key, was, queued });
@@ -312,12 +338,19 @@ impl<'b, K: Known> State<'_, 'b, K> {
                 }
             },
         };
-        if !is_nearer(candidate, url.now.candidate.purpose, url.now.candidate.distance()) {
+        if !url.now.is_changed_by(candidate) {
             return Ok(());
         }
         let was = url.now.candidate.position();
+        if candidate.purpose != url.now.candidate.purpose && url.now.visit.is_some() {
+            url.now.reopen();
+            if url.now.visit.is_none() {
+                self.visits.remove(&key);
+                self.followed.remove(&key);
+            }
+        }
         url.now.candidate = candidate.clone();
-        url.now.queued = url.now.again || url.now.visit.is_none() || url.now.has_outlinks();
+        url.now.queued = url.now.again || url.now.visit.is_none() || url.now.has_links_to_judge();
         url.changed = true;
         let queued = url.now.queued.then(|| url.now.clone());
         let queued = queued.map(|record| self.queued(key, record)).transpose()?;

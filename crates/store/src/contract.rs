@@ -449,7 +449,9 @@ fn requisites(fixture: &dyn Fixture) {
     let style = requisite("http://b.test/style.css");
     let committed = find(&*store, &[style.clone(), requisite("http://b.test/i.png"), page("http://b.test/", 1)]);
     assert_eq!(committed.more_requisites, 2);
-    let ended = Batch { visits: vec![visit("http://b.test/style.css", Outcome::Binary)], ..Batch::default() };
+    let judged_at = Distance::OF_REQUISITE;
+    let ended = Visit { judged_at, ..visit("http://b.test/style.css", Outcome::Binary) };
+    let ended = Batch { visits: vec![ended], ..Batch::default() };
     assert_eq!(store.commit(&ended).expect("commit").more_requisites, -1);
     drop(store);
     let store = fixture.open();

@@ -44,6 +44,20 @@ fn standing(queued: bool, again: bool, visit: Option<Visit>) -> One {
     One(Some((UrlRecord { candidate: page(5), attempts: 1, queued, again, visit: summary }, visit)))
 }
 
+fn as_requisite(depth: u32) -> Candidate {
+    Candidate { purpose: Purpose::Requisite, ..page(depth) }
+}
+
+fn visit_of_requisite(at: u64) -> Visit {
+    Visit { judged_at: Distance::OF_REQUISITE, ..visit(Outcome::Binary, 0, at, 0) }
+}
+
+/// What a page at depth 5 needs.
+fn requisite(queued: bool, visit: Option<Visit>) -> One {
+    let One(Some((record, visit))) = standing(queued, false, visit) else { return One(None) };
+    One(Some((UrlRecord { candidate: as_requisite(5), ..record }, visit)))
+}
+
 fn states() -> Vec<(&'static str, One)> {
     let with_links = || Some(visit(Outcome::Html, 1, 1, 5));
     let without = || Some(visit(Outcome::Html, 0, 1, 5));
@@ -57,6 +71,9 @@ fn states() -> Vec<(&'static str, One)> {
         ("failed, round 2", standing(false, false, failed(2))),
         ("links to judge", standing(true, false, with_links())),
         ("waits again", standing(true, true, without())),
+        ("excluded", standing(false, false, Some(visit(Outcome::Excluded, 0, 1, 5)))),
+        ("requisite", requisite(true, None)),
+        ("requisite, had", requisite(false, Some(visit_of_requisite(1)))),
     ]
 }
 
@@ -71,6 +88,8 @@ fn events() -> Vec<(&'static str, Batch)> {
     vec![
         ("found at 3", found(3)),
         ("found at 5", found(5)),
+        ("found as requisite", Batch { found: vec![as_requisite(3)], ..Batch::default() }),
+        ("visited as requisite", Batch { visits: vec![visit_of_requisite(2)], ..Batch::default() }),
         ("found as sitemap", Batch { found: vec![sitemap], ..Batch::default() }),
         ("settled", Batch { settled: excluded, ..Batch::default() }),
         ("visited from 5", visited(0, 5)),
@@ -94,7 +113,8 @@ fn cell(event: &Batch, state: &One) -> String {
         let UrlRecord { candidate, attempts, queued, again, visit } = &change.now;
         assert_eq!(change.before.is_some(), state.0.is_some());
         let place = [(*queued, 'q'), (*again, 'a')].into_iter().filter(|(is, _)| *is).map(|(_, mark)| mark);
-        let _ = write!(text, "{}{} x{attempts}", place.collect::<String>(), candidate.depth);
+        let purpose = if candidate.purpose == Purpose::Requisite { "r" } else { "" };
+        let _ = write!(text, "{}{purpose}{} x{attempts}", place.collect::<String>(), candidate.depth);
         if let Some(visit) = visit {
             let _ = write!(text, " {}{}", visit.outcome, if visit.has_outlinks { "+" } else { "" });
         }
@@ -114,7 +134,8 @@ fn cell(event: &Batch, state: &One) -> String {
             let links = queued.visited.map_or(String::new(), |visited| format!(" judge {}", visited.outlinks.len()));
             format!("{}{links}{}", queued.candidate.depth, if queued.again.is_some() { " again" } else { "" })
         });
-        let _ = write!(text, " {}>{}", was.rank - 1, queued.unwrap_or_else(|| "out".to_owned()));
+        let was = was.rank.checked_sub(1).map_or("r".to_owned(), |depth| depth.to_string());
+        let _ = write!(text, " {was}>{}", queued.unwrap_or_else(|| "out".to_owned()));
     }
     text
 }
@@ -130,8 +151,24 @@ found at 3
     failed, round 2  3 x1 timeout 5>out
     links to judge   q3 x1 html+ 5>3 judge 1
     waits again      qa3 x1 html 5>3 again
+    excluded         3 x1 excluded 5>out
+    requisite        q3 x1 r>3
+    requisite, had   q3 x0 r>3
 found at 5
     unknown          q5 x0 fresh
+    requisite        q5 x1 r>5
+    requisite, had   q5 x0 r>5
+found as requisite
+    unknown          qr3 x0 fresh
+    excluded         qr3 x0 5>3
+    requisite        qr3 x1 r>3
+    requisite, had   r3 x1 binary r>out
+visited as requisite
+    waits            5>5
+    links to judge   5>5 judge 1
+    waits again      5>5 again
+    requisite        r5 x2 binary V
+    requisite, had   r5 x2 binary V E
 found as sitemap
     unknown          q0 x0 fresh
 settled
@@ -144,6 +181,8 @@ visited from 5
     failed, round 2  5 x2 html V E
     links to judge   5 x2 html V E
     waits again      5 x2 html V E
+    excluded         5 x2 html V E
+    requisite        r>5
 visited from 5, links
     waits            5 x2 html+ V
     visited, links   5 x2 html+ V E
@@ -152,6 +191,8 @@ visited from 5, links
     failed, round 2  5 x2 html+ V E
     links to judge   5 x2 html+ V E
     waits again      5 x2 html+ V E
+    excluded         5 x2 html+ V E
+    requisite        r>5
 visited from 9
     waits            5 x2 html outrun V
     visited, links   5 x2 html V E
@@ -160,6 +201,8 @@ visited from 9
     failed, round 2  5 x2 html V E
     links to judge   5 x2 html outrun V E
     waits again      5 x2 html outrun V E
+    excluded         5 x2 html V E
+    requisite        r>5
 visited from 9, links
     waits            q5 x2 html+ outrun V 5>5 judge 1
     visited, links   5 x2 html+ V E
@@ -168,6 +211,8 @@ visited from 9, links
     failed, round 2  5 x2 html+ V E
     links to judge   q5 x2 html+ outrun V E 5>5 judge 1
     waits again      q5 x2 html+ outrun V E 5>5 judge 1
+    excluded         5 x2 html+ V E
+    requisite        r>5
 judged from 5
     links to judge   5 x1 html+
 judged from 9
@@ -180,14 +225,20 @@ attempts 7
     failed, round 2  5 x7 timeout
     links to judge   q5 x7 html+
     waits again      qa5 x7 html
+    excluded         5 x7 excluded
+    requisite        qr5 x7
+    requisite, had   r5 x7 binary
 reopened
     failed           q5 x0
     failed, round 2  qa5 x0 timeout
+    excluded         q5 x0
 again
     visited, links   qa5 x0 html+
     visited          qa5 x0 html
     failed           qa5 x0 timeout
     failed, round 2  qa5 x0 timeout
+    excluded         qa5 x0 excluded
+    requisite, had   qar5 x0 binary
 kept
     waits again      5 x1 html";
 
@@ -218,7 +269,9 @@ fn sensible(batch: Batch, store: &MemoryStore) -> Batch {
     visits.retain_mut(|visit| {
         let queued = waiting.remove(&visit.key).filter(|queued| queued.visited.is_none());
         let distance = queued.as_ref().map(|queued| queued.candidate.distance());
-        visit.judged_at = visit.judged_at.max(distance.unwrap_or_default());
+        let is_requisite = queued.as_ref().is_some_and(|queued| queued.candidate.purpose == Purpose::Requisite);
+        let judged_at = visit.judged_at.max(distance.unwrap_or_default());
+        visit.judged_at = if is_requisite { Distance::OF_REQUISITE } else { judged_at };
         queued.is_some()
     });
     let mut judged_again = batch.judged_again;
@@ -270,7 +323,8 @@ proptest! {
     fn what_was_found_does_not_depend_on_the_order(
         found in prop::collection::vec(any_batches::batch(), 1..6), seed in any::<u64>(),
     ) {
-        let found: Vec<Candidate> = found.into_iter().flat_map(|batch| pages(batch.found)).collect();
+        let mut found: Vec<Candidate> = found.into_iter().flat_map(|batch| batch.found).collect();
+        found.iter_mut().filter(|found| found.purpose == Purpose::Sitemap).for_each(|found| found.purpose = Purpose::Page);
         let batch = |found: &[Candidate]| Batch { found: found.to_vec(), ..Batch::default() };
         let (at_once, one_by_one) = (MemoryStore::new(), MemoryStore::new());
         let fresh = commit_all(&at_once, [batch(&found)]);

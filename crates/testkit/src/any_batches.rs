@@ -13,9 +13,13 @@ fn url(n: u8) -> CanonicalUrl {
 }
 
 fn candidate() -> impl Strategy<Value = Candidate> {
-    (0..URLS, distance(), prop::bool::weighted(0.1)).prop_map(|(n, Distance { depth, redirects }, is_sitemap)| {
-        let purpose = if is_sitemap { Purpose::Sitemap } else { Purpose::Page };
-        Candidate { depth, redirects, purpose, via: Via::Link, ..Candidate::seed(url(n)) }
+    let purpose = prop_oneof![8 => Just(Purpose::Page), 1 => Just(Purpose::Sitemap), 2 => Just(Purpose::Requisite)];
+    (0..URLS, distance(), purpose).prop_map(|(n, Distance { depth, redirects }, purpose)| Candidate {
+        depth,
+        redirects,
+        purpose,
+        via: Via::Link,
+        ..Candidate::seed(url(n))
     })
 }
 

@@ -7,7 +7,7 @@ use crate::{Pages, Reply, Web};
 /// The host of the pages.
 pub const HOST: &str = "furnished.test";
 /// Another host, outside of the scope of a crawl of [`HOST`].
-pub const OTHER_HOST: &str = "cdn.furnished.test";
+pub const OTHER_HOST: &str = "furniture.test";
 
 /// A file that a page needs.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ const INDEX: &str = r##"<!doctype html>
 <svg><use xlink:href="/img/sprite.svg#star"/><use href="#here"/><image href=/img/in-svg.png /></svg>
 <video poster=/media/poster.jpg controls><source src=/media/film.webm><source src=/media/film.mp4><track src=/media/film.vtt></video>
 <audio src=/media/sound.ogg></audio><object data=/media/drawing.svg></object><embed src=/media/embedded.svg>
-<iframe src=//cdn.furnished.test/frame.html></iframe><iframe src=/inner.html></iframe>
+<iframe src=//furniture.test/frame.html></iframe><iframe src=/inner.html></iframe>
 <iframe srcdoc="<img src=/img/srcdoc.png>"></iframe>
 <template><img src=/img/not-copied.png></template>
 </body></html>
@@ -67,7 +67,7 @@ const WRITTEN: [(&str, &str, &str, &str); 15] = [
         HOST,
         "/style/main.css",
         "text/css",
-        "@charset \"utf-8\"; @import \"print.css\" print; @import url(//cdn.furnished.test/theme.css);\np { color: black }",
+        "@charset \"utf-8\"; @import \"print.css\" print; @import url(//furniture.test/theme.css);\np { color: black }",
     ),
     (
         HOST,
@@ -167,7 +167,7 @@ const BINARY: [(&str, &str, &str); 45] = [
 
 /// The URL that redirects to a file on the other host.
 pub const MOVED: &str = "http://furnished.test/img/moved.png";
-const NEW_PLACE: &str = "http://cdn.furnished.test/img/new-place.png";
+const NEW_PLACE: &str = "http://furniture.test/img/new-place.png";
 
 /// The files that the pages need, with [`MOVED`]'s target and without it.
 #[must_use]
@@ -188,7 +188,7 @@ pub fn web() -> Web {
         } else {
             Reply::new(200).header("Content-Type", media_type).body(body)
         };
-        match (url.strip_prefix("http://furnished.test"), url.strip_prefix("http://cdn.furnished.test")) {
+        match (url.strip_prefix("http://furnished.test"), url.strip_prefix("http://furniture.test")) {
             (Some(path), _) => own = own.reply(path, reply),
             (None, Some(path)) => other = other.reply(path, reply),
             (None, None) => {}

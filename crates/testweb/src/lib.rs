@@ -15,7 +15,7 @@
 //! | [`scripted`] | `scripted.test` | pages whose links are made by scripts, each in another way |
 //! | [`honest`] | `honest.test` | pages that all say something, behind URLs that look like those of traps |
 //! | [`hostile`] | `hostile.test` and others | one path for each way of hurting a crawler |
-//! | [`furnished`] | `furnished.test`, `cdn.furnished.test` | pages that need files of every kind to be shown |
+//! | [`furnished`] | `furnished.test`, `furniture.test` | pages that need files of every kind to be shown |
 //! | [`synthetic`] | `sNNNN.synthetic.test` | a web of any size, computed from the names of its pages |
 //! | [`files`] | any | a directory |
 //! | [`pages`] | any | what a test writes down |

@@ -93,6 +93,12 @@ fn outcomes(status: &Status) -> Markup {
             @if status.summary.sitemaps > 0 {
                 p { (counted(status.summary.sitemaps, "sitemap")) " read, which the table does not count." }
             }
+            @if !status.summary.requisites.is_empty() {
+                p {
+                    "What pages need to be shown, which the table does not count:"
+                    @for (outcome, count) in &status.summary.requisites { " " (count.to_string()) " " (outcome) }
+                }
+            }
             @if !status.summary.limits.is_empty() {
                 h2 { "Left out by limits" }
                 table {

@@ -17,6 +17,7 @@ mod outdated;
 mod ports;
 mod pretended;
 mod queries;
+mod requisites;
 mod rounds;
 mod sealed;
 mod secrets;

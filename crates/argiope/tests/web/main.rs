@@ -19,5 +19,6 @@ mod memory;
 mod patience;
 mod politeness;
 mod private;
+mod requisites;
 mod sandboxes;
 mod secrets;

@@ -36,8 +36,12 @@ fn leading_to(private: &Private) -> Web {
         "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><sitemap><loc>{}</loc></sitemap></sitemapindex>",
         at("/indexed.xml")
     );
-    let linking =
-        format!("<a href={0}>x</a><a href=/moved>x</a><img src={1}><p>text</p>", at("/linked"), at("/shown.png"));
+    let linking = format!(
+        "<a href={0}>x</a><a href=/moved>x</a><img src={1}><script src={2}></script><p>text</p>",
+        at("/linked"),
+        at("/shown.png"),
+        at("/script.js")
+    );
     Web::new()
         .site("seed.test", Pages::new().reply("/", Reply::redirect(302, at("/latest/meta-data/"))))
         .site("links.test", Pages::new().html("/", linking).reply("/moved", Reply::redirect(302, at("/moved"))))
@@ -62,7 +66,7 @@ fn by_hand(server: &Server, names: &[&str]) -> Crawl {
     for name in names {
         crawl = crawl.with(&["--connect-to", &format!("{name}:80:127.0.0.1:{port}")]);
     }
-    crawl.with(&["--scope", "any", "--images", "--max-attempts", "1"])
+    crawl.with(&["--scope", "any", "--images", "--requisites", "--max-attempts", "1"])
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,7 +78,8 @@ async fn nothing_that_the_web_says_leads_to_a_private_address() {
     crawl.run().await;
     assert!(!private.was_reached(), "{}", crawl.said());
     let found = crawl.found();
-    for path in ["/latest/meta-data/", "/linked", "/moved", "/shown.png", "/declared.xml", "/indexed.xml"] {
+    for path in ["/latest/meta-data/", "/linked", "/moved", "/shown.png", "/script.js", "/declared.xml", "/indexed.xml"]
+    {
         let entry = found.pages.get(&private.url(path)).or_else(|| found.sitemaps.get(&private.url(path)));
         let visit = entry.and_then(|entry| entry.visit.as_ref()).unwrap_or_else(|| panic!("{path} has no outcome"));
         assert_eq!(visit.outcome, Outcome::Excluded, "{path}: {}", visit.reason);

@@ -2,7 +2,7 @@
 
 use frontier::yields::groups_of;
 use frontier::{Counts, RobotsState};
-use model::{Candidate, Queued, Via};
+use model::{Candidate, Purpose, Queued, Via};
 use serde::Serialize;
 use weburl::CanonicalUrl;
 
@@ -21,20 +21,26 @@ pub struct Rule {
 
 /// What each rule says, in the order in which a crawl asks them.
 pub(super) fn judge(url: &CanonicalUrl, is_seed: bool, known: Option<&Candidate>, site: &SiteNow<'_>) -> Vec<Rule> {
-    vec![scope(url, is_seed, site), trap(url, known, site), robots(url, site)]
+    vec![scope(url, is_seed, known, site), trap(url, known, site), robots(url, site)]
 }
 
-fn scope(url: &CanonicalUrl, is_seed: bool, site: &SiteNow<'_>) -> Rule {
+fn scope(url: &CanonicalUrl, is_seed: bool, known: Option<&Candidate>, site: &SiteNow<'_>) -> Rule {
     let filter = &site.settings.filter;
-    let verdict = if is_seed { filter.judge_seed(url) } else { filter.judge(url) };
+    let is_requisite = is_requisite(known);
+    let verdict = if is_seed || is_requisite { filter.judge_seed(url) } else { filter.judge(url) };
     let included = filter.include.iter().find(|pattern| pattern.matches(url.as_str()));
     let by = match (&verdict, included) {
         (Err(rule), _) => rule.to_string(),
         (Ok(()), _) if is_seed => "a seed, or the redirect target of one".to_owned(),
+        (Ok(()), _) if is_requisite => "what a page needs, wherever it lies".to_owned(),
         (Ok(()), Some(pattern)) => format!("scope {}, include {pattern}", filter.scope.kind()),
         (Ok(()), None) => format!("scope {}", filter.scope.kind()),
     };
     Rule { rule: "scope", allows: Some(verdict.is_ok()), by }
+}
+
+fn is_requisite(known: Option<&Candidate>) -> bool {
+    known.is_some_and(|known| known.purpose == Purpose::Requisite)
 }
 
 fn trap(url: &CanonicalUrl, known: Option<&Candidate>, site: &SiteNow<'_>) -> Rule {
@@ -42,6 +48,9 @@ fn trap(url: &CanonicalUrl, known: Option<&Candidate>, site: &SiteNow<'_>) -> Ru
     let verdict = |allows, by| Rule { rule: "trap", allows: Some(allows), by };
     if let Some((_, broken)) = traps.broken_by(url) {
         return verdict(false, broken);
+    }
+    if is_requisite(known) {
+        return verdict(true, "not counted: what a page needs".to_owned());
     }
     let found = || Candidate { via: Via::Link, ..Candidate::seed(url.clone()) };
     let waiting = Queued::first(known.cloned().unwrap_or_else(found));

@@ -77,7 +77,7 @@ impl State {
             let after = front.state.begin_load();
             self.commands.push(Command::Load { site, with_record: false, after, max: window });
         }
-        front.held |= pages_are_over && front.state.has_waiting() && !front.state.has_requisite_next();
+        front.held |= pages_are_over && front.state.has_waiting() && !front.state.has_requisite_waiting();
         let waits_for_rules =
             front.reading.is_under_way() || matches!(front.state.robots(), RobotsState::InFlight { .. });
         if front.has_turn() && !front.resolving && !front.held && !front.waits_for_share && !waits_for_rules {
@@ -298,7 +298,7 @@ impl State {
     fn next_of(&mut self, site: SiteKey, now: Timestamp) -> Next {
         let pages_are_over = self.pages_are_over();
         match self.sites.get_mut(&site) {
-            Some(Slot::Here(front)) if pages_are_over && !front.state.has_requisite_next() => {
+            Some(Slot::Here(front)) if pages_are_over && !front.state.has_requisite_waiting() => {
                 Next::Held(Reason::SiteBudget)
             }
             Some(Slot::Here(front)) => front.state.next(&self.settings.site_rules, now),
@@ -331,6 +331,7 @@ impl State {
         let visit = Visit {
             attempts: queued.attempts,
             limits,
+            judged_at: queued.candidate.judges_from(),
             ..Visit::without_fetch(key, outcome, reason, self.dates.of(now))
         };
         if matches!(outcome, Outcome::Disallowed | Outcome::Excluded) {

@@ -177,7 +177,7 @@ impl State {
             wording: content.wording,
             at: fetched_at(&fetch).unwrap_or_else(|| self.dates.of(fetch.finished_at)),
             attempts: ended.attempts,
-            judged_at: source.distance(),
+            judged_at: source.judges_from(),
             validators: validators_of(&fetch, ended.outcome),
             ..Visit::without_fetch(source.url.key(), ended.outcome, ended.reason, self.dates.of(now))
         };

@@ -213,7 +213,9 @@ impl State {
             Some((outcome, reason, limits)) if is_recorded => {
                 if self.remembered.settle(candidate.url.key(), is_admitted) {
                     let at = self.dates.of(now);
-                    let visit = Visit { limits, ..Visit::without_fetch(candidate.url.key(), outcome, reason, at) };
+                    let judged_at = candidate.judges_from();
+                    let visit = Visit::without_fetch(candidate.url.key(), outcome, reason, at);
+                    let visit = Visit { limits, judged_at, ..visit };
                     record.settled.push((candidate, visit));
                 }
                 false

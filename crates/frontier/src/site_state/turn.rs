@@ -59,8 +59,7 @@ impl SiteState {
             RobotsState::Stored { .. } if rules.matching.is_some() => return Some(Next::ReadRules),
             RobotsState::Unknown | RobotsState::Stored { .. } | RobotsState::Known { .. } => {}
         }
-        let is_counted = head.again.is_none() && head.candidate.purpose != Purpose::Requisite;
-        let is_held = is_counted && self.is_budget_spent(rules);
+        let is_held = head.again.is_none() && self.is_budget_spent(rules) && !self.has_requisite_waiting();
         is_held.then_some(Next::Held(Reason::SiteBudget))
     }
 

@@ -1,7 +1,7 @@
 //! What a commit looks up, and the places in the queue that it changes.
 
 use model::{Candidate, Purpose, Visit};
-use store::{Batch, Change, Committed, StoreError, UrlRecord, VisitSummary, Writes, is_nearer};
+use store::{Batch, Change, Committed, StoreError, UrlRecord, VisitSummary, Writes, may_change};
 use weburl::UrlKey;
 
 use crate::keys::{self, QueueKey};
@@ -107,7 +107,7 @@ impl store::Known for Before<'_> {
             self.known.prefetch(fingerprints.iter().copied());
             let may_be_news = |candidate: &Candidate, remembered: Option<Remembered>| match remembered {
                 Some(Remembered { way: Way::Page { distance, .. }, .. }) => {
-                    is_nearer(candidate, Purpose::Page, distance)
+                    may_change(candidate, Purpose::Page, distance)
                 }
                 _ => true,
             };

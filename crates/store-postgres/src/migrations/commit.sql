@@ -84,10 +84,10 @@ BEGIN
     LOOP
         SELECT array_agg(u.url_key IS NULL AND f.kind <> 'other' ORDER BY f.n),
             count(*) FILTER (WHERE u.url_key IS NULL AND f.kind <> 'other'),
-            array_agg(f.site) FILTER (WHERE f.kind <> 'settled' AND u.purpose::text = f.purpose
-                AND distance(f.depth, f.redirects) < distance(u.depth, u.redirects)),
-            array_agg(f.url) FILTER (WHERE f.kind <> 'settled' AND u.purpose::text = f.purpose
-                AND distance(f.depth, f.redirects) < distance(u.depth, u.redirects))
+            array_agg(f.site) FILTER (WHERE f.kind <> 'settled'
+                AND may_change(f.purpose, f.depth, f.redirects, u.purpose::text, u.depth, u.redirects)),
+            array_agg(f.url) FILTER (WHERE f.kind <> 'settled'
+                AND may_change(f.purpose, f.depth, f.redirects, u.purpose::text, u.depth, u.redirects))
             INTO is_missing, missing, k_site, k_url
             FROM unnest(f_site, f_url, f_kind, f_purpose, f_depth, f_redirects)
                 WITH ORDINALITY AS f(site, url, kind, purpose, depth, redirects, n)
@@ -150,7 +150,7 @@ END $$;
 CREATE FUNCTION end_commit(
     me bigint, commit_number bigint, seeds_known bigint,
     n_round integer, n_began_at bigint, n_is_choosing boolean,
-    u_site bigint[], u_url bigint[], u_depth bigint[], u_redirects smallint[], u_via text[], u_on_site bigint[], u_on_url bigint[],
+    u_site bigint[], u_url bigint[], u_depth bigint[], u_redirects smallint[], u_purpose text[], u_via text[], u_on_site bigint[], u_on_url bigint[],
     u_again boolean[], u_reopened boolean[],
     d_site bigint[], d_rank bigint[], d_url bigint[],
     q_site bigint[], q_rank bigint[], q_url bigint[],
@@ -185,10 +185,10 @@ BEGIN
         UPDATE meta SET round = n_round, round_began_at = n_began_at, is_choosing = n_is_choosing;
     END IF;
     IF cardinality(u_site) > 0 THEN
-        UPDATE url u SET depth = n.depth, redirects = n.redirects, via = n.via::via, found_on_site = n.on_site, found_on_url = n.on_url,
+        UPDATE url u SET depth = n.depth, redirects = n.redirects, purpose = n.purpose::purpose, via = n.via::via, found_on_site = n.on_site, found_on_url = n.on_url,
                 again = n.again, settled = u.settled AND NOT n.reopened
-            FROM unnest(u_site, u_url, u_depth, u_redirects, u_via, u_on_site, u_on_url, u_again, u_reopened)
-                AS n(site, url, depth, redirects, via, on_site, on_url, again, reopened)
+            FROM unnest(u_site, u_url, u_depth, u_redirects, u_purpose, u_via, u_on_site, u_on_url, u_again, u_reopened)
+                AS n(site, url, depth, redirects, purpose, via, on_site, on_url, again, reopened)
             WHERE u.site_key = n.site AND u.url_key = n.url;
         DELETE FROM visit v USING unnest(u_site, u_url, u_reopened) AS n(site, url, reopened)
             WHERE n.reopened AND v.site_key = n.site AND v.url_key = n.url;

@@ -10,12 +10,19 @@ DROP FUNCTION IF EXISTS admit;
 DROP FUNCTION IF EXISTS set_up;
 DROP FUNCTION IF EXISTS forget;
 DROP FUNCTION IF EXISTS rank_of;
+DROP FUNCTION IF EXISTS may_change;
 DROP FUNCTION IF EXISTS distance;
 DROP FUNCTION IF EXISTS visit_number;
 
 -- The order of nearness as one number, and the place in the queue.
 CREATE FUNCTION distance(depth bigint, redirects smallint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN depth * 256 + redirects;
+-- Whether finding a URL may change one that is known (`store::may_change`).
+CREATE FUNCTION may_change(
+    found text, found_depth bigint, found_redirects smallint, known text, known_depth bigint, known_redirects smallint)
+RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN found = known THEN distance(found_depth, found_redirects) < distance(known_depth, known_redirects)
+        ELSE (found, known) IN (('page', 'requisite'), ('requisite', 'page')) END;
 CREATE FUNCTION rank_of(purpose purpose, depth bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN purpose NOT IN ('page', 'robots') THEN 0 ELSE least(depth + 1, 4294967295) END;
 

@@ -79,6 +79,9 @@ impl Told<'_> {
         if row.purpose == Some("sitemap") {
             line(out, "purpose", "a sitemap, read for its URLs");
         }
+        if let (Some("requisite"), Some(page)) = (row.purpose, &row.found_on) {
+            line(out, "purpose", format_args!("to show {}", Printable(page)));
+        }
         if let Some(target) = &story.target {
             let label = if row.outcome == Outcome::Redirect.as_str() { "redirects to" } else { "canonical" };
             let outcome = target.outcome.unwrap_or("not in the crawl");

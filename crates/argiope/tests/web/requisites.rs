@@ -1,0 +1,153 @@
+//! `--requisites`: what belongs to a page and what does not, budgets, limits, interruptions. That the files come back from the archive is
+//! tested in `export/requisites.rs`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use model::{Limit, Outcome, Purpose};
+use store::Entry;
+use testweb::{Pages, Reply, Web, furnished};
+
+use crate::crawl::{Crawl, Found, serve};
+
+fn requisites(found: &Found) -> BTreeMap<&str, &Entry> {
+    let others = found.sitemaps.iter().map(|(url, entry)| (url.as_str(), entry));
+    others.filter(|(_, entry)| entry.candidate.purpose == Purpose::Requisite).collect()
+}
+
+fn outcome(entry: &Entry) -> Option<Outcome> {
+    entry.visit.as_ref().map(|visit| visit.outcome)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_pages_need_is_recorded_as_such_and_counts_for_no_budget_of_pages() {
+    let server = serve(furnished::web()).await;
+    let crawl = Crawl::of(&server, &["http://furnished.test/"]).at_once().with(&["--requisites"]);
+    crawl.again(&["--max-pages", "1"]).run().await;
+    let found = crawl.found();
+    let of_first: Vec<String> = furnished::files().into_iter().map(|file| file.url).collect();
+    let requisites = requisites(&found);
+    for url in of_first.iter().filter(|url| !url.ends_with("/favicon.ico")) {
+        let entry = requisites.get(url.as_str()).unwrap_or_else(|| panic!("{url} is missing: {}", crawl.said()));
+        assert_eq!(outcome(entry).map(Outcome::is_fetched), Some(true), "{url}");
+        let page = found.pages["http://furnished.test/"].candidate.url.key();
+        assert_eq!(entry.candidate.found_on, Some(page), "{url}");
+    }
+    let fetched = found.pages.values().filter(|entry| outcome(entry).is_some_and(Outcome::is_fetched));
+    assert_eq!(fetched.count(), 1, "{}", crawl.said());
+    assert!(crawl.said().contains("max-pages reached"), "{}", crawl.said());
+
+    let before = server.requests();
+    crawl.again(&["--unset", "max-pages"]).run().await;
+    let paths: Vec<String> =
+        server.log().into_iter().skip(usize::try_from(before).expect("few")).map(|entry| entry.target).collect();
+    assert!(!paths.iter().any(|path| path.ends_with(".png") || path.ends_with(".css")), "once: {paths:?}");
+    assert!(paths.contains(&"/favicon.ico".to_owned()), "that of the page without an icon: {paths:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_url_that_is_a_page_too_is_a_page() {
+    let image = |bytes: &'static [u8]| Reply::new(200).header("Content-Type", "image/png").body(bytes);
+    let site = Pages::new()
+        .html("/", "<link rel=icon href=data:,><a href=/a>a</a><img src=/late.png><iframe src=/framed></iframe>")
+        .html(
+            "/a",
+            "<link rel=icon href=data:,><a href=/late.png>x</a><a href=http://other.test/i.png>x</a><a href=/b>b</a>",
+        )
+        .html("/b", "<link rel=icon href=data:,><img src=http://other.test/i.png><img src=/late.png>")
+        .html("/framed", "<link rel=icon href=data:,><a href=/behind>x</a>")
+        .html("/behind", "<link rel=icon href=data:,>")
+        .reply("/late.png", image(b"\x89PNG late"));
+    let other = Pages::new().reply("/i.png", image(b"\x89PNG"));
+    let server = serve(Web::new().site("a.test", site).site("other.test", other)).await;
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&["--requisites"]);
+    crawl.run().await;
+    let found = crawl.found();
+    for path in ["/", "/a", "/b", "/framed", "/behind", "/late.png"] {
+        let visit = found.visit(&format!("http://a.test{path}"));
+        assert!(visit.outcome.is_fetched(), "{path}: {visit:?}");
+    }
+    let requisites = requisites(&found);
+    let urls: Vec<&str> = requisites.keys().copied().collect();
+    assert_eq!(urls, ["http://other.test/i.png"], "a link to it is out of scope, an image is not");
+    assert_eq!(outcome(requisites["http://other.test/i.png"]), Some(Outcome::Binary));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rules_and_limits_hold_for_requisites() {
+    let images: String = (0..8).map(|n| format!("<img src=/{n}.png>")).collect();
+    let site = Pages::new()
+        .html("/", format!("<link rel=icon href=data:,><link rel=stylesheet href=/s.css>{images}"))
+        .html("/kept", "<link rel=icon href=data:,>")
+        .reply(
+            "/s.css",
+            Reply::new(200).header("Content-Type", "text/css").body("@import url(t.css); @import 'u.css';"),
+        );
+    let site = (0..8).fold(site, |site, n| {
+        site.reply(format!("/{n}.png"), Reply::new(200).header("Content-Type", "image/png").body(vec![n; 1_000]))
+    });
+    let site = site.text("/robots.txt", "User-agent: *\nDisallow: /1.png\n");
+    let server = serve(Web::new().site("a.test", site)).await;
+
+    let few = ["--requisites", "--max-requisites-per-page", "9", "--exclude", "*/2.png"];
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&few);
+    crawl.run().await;
+    let found = crawl.found();
+    let of =
+        |path: &str| requisites(&found).get(format!("http://a.test{path}").as_str()).and_then(|entry| outcome(entry));
+    assert_eq!((of("/1.png"), of("/2.png")), (Some(Outcome::Disallowed), Some(Outcome::Excluded)));
+    assert_eq!((of("/s.css"), of("/t.css"), of("/u.css")), (Some(Outcome::Binary), None, None), "9 are taken");
+    let style = requisites(&found)["http://a.test/s.css"].visit.clone().expect("visited");
+    assert!(style.limits.contains(Limit::Requisites));
+    assert!(crawl.said().contains("--max-requisites-per-page"), "{}", crawl.said());
+
+    let light = ["--requisites", "--max-requisite-bytes-per-page", "2500B"];
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&light);
+    crawl.run().await;
+    let found = crawl.found();
+    let given_up = requisites(&found).values().filter(|entry| outcome(entry) == Some(Outcome::GivenUp)).count();
+    let fetched = requisites(&found).values().filter(|entry| outcome(entry).is_some_and(Outcome::is_fetched)).count();
+    assert!(given_up > 0 && (3..=4).contains(&fetched), "{given_up} {fetched}");
+    assert!(crawl.said().contains("--max-requisite-bytes-per-page"), "{}", crawl.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawl_that_is_killed_goes_on_with_what_its_pages_need() {
+    let server = serve(furnished::web()).await;
+    let crawl = Crawl::of(&server, &["http://furnished.test/"]).with(&[
+        "--delay",
+        "100ms",
+        "--ip-delay",
+        "0",
+        "--patience",
+        "0",
+        "--requisites",
+    ]);
+    for requests in [5, 12, 20] {
+        let running = crawl.begin();
+        let come = async {
+            while server.requests() < requests {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(120), come).await.expect("requests");
+        running.kill().await;
+    }
+    crawl.run().await;
+    let found = crawl.found();
+    let known = requisites(&found);
+    let mut asked: BTreeMap<String, usize> = BTreeMap::new();
+    for entry in server.log() {
+        *asked.entry(format!("http://{}{}", entry.host, entry.target)).or_default() += 1;
+    }
+    for furnished::File { url, .. } in furnished::files() {
+        assert_eq!(
+            known.get(url.as_str()).and_then(|entry| outcome(entry)).map(Outcome::is_fetched),
+            Some(true),
+            "{url}"
+        );
+    }
+    // What was in flight at a kill is requested again, one URL of each site.
+    let again: usize = furnished::files().iter().map(|file| asked[&file.url] - 1).sum();
+    assert!(again <= 2 * 3 * 2, "{asked:?}");
+}
