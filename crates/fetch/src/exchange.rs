@@ -150,7 +150,7 @@ impl Exchanger {
     async fn ask(&self, ask: &Ask<'_>, target: &Target, connection: &mut Connection) -> Result<Answered, Unanswered> {
         let final_failure = |failure| Unanswered { failure, untouched: false };
         let (mut answer, started_at, sent) = {
-            let request = self.requests.build(ask, target.form(connection), (self.clock)()).map_err(final_failure)?;
+            let request = self.requests.build(ask, target.form(connection), &*self.clock).map_err(final_failure)?;
             // Its wait is not the server's: no limit on the answer runs yet.
             self.gate.pass().await;
             let (started_at, sent) = ((self.clock)(), Instant::now());

@@ -88,8 +88,13 @@ impl Requests {
         Ok(Requests { fields, keyring, cookies, proxy_authorization })
     }
 
-    /// The request of a task, sent at `now`.
-    pub(crate) fn build<'a>(&self, ask: &Ask<'a>, form: Form, now: Timestamp) -> Result<Request<'a>, Failure> {
+    /// The request of a task. The clock tells which cookies are still good.
+    pub(crate) fn build<'a>(
+        &self,
+        ask: &Ask<'a>,
+        form: Form,
+        clock: &dyn Fn() -> Timestamp,
+    ) -> Result<Request<'a>, Failure> {
         let url: &CanonicalUrl = ask.url;
         let cannot = |what: &str| failure(FailureKind::Protocol, format!("{what} of the URL cannot be sent over HTTP"));
         let site = url.site();
@@ -116,7 +121,7 @@ impl Requests {
         }
         fields.extend(self.fields.clone());
         self.keyring.add_fields(url, ask.page_url(), fields);
-        self.add_cookies(ask, fields, now);
+        self.add_cookies(ask, fields, clock);
         if let Some(page) = ask.page {
             add_fields_of_page(page.headers, fields);
         }
@@ -161,8 +166,10 @@ impl Requests {
     }
 
     /// Adds the cookies of the jar to those that the user gives for these URLs.
-    fn add_cookies(&self, ask: &Ask<'_>, fields: &mut HeaderMap, now: Timestamp) {
-        let Some(cookies) = self.jar(ask.url, ask.page_url()).and_then(|jar| jar.field(ask.url, now)) else { return };
+    fn add_cookies(&self, ask: &Ask<'_>, fields: &mut HeaderMap, clock: &dyn Fn() -> Timestamp) {
+        let Some(cookies) = self.jar(ask.url, ask.page_url()).and_then(|jar| jar.field(ask.url, clock())) else {
+            return;
+        };
         let given = fields.get(header::COOKIE).map(|given| [given.as_bytes(), b"; "].concat()).unwrap_or_default();
         // What the server gave it gets back, unless no field may have it.
         if let Ok(mut value) = HeaderValue::from_bytes(&[&given[..], cookies.as_bytes()].concat()) {
