@@ -31,6 +31,8 @@ pub enum Refusal {
     Method,
     /// It has too many bytes, or the browser does not say what is in its body.
     Request,
+    /// It is POST in the user's name, after something was clicked: nobody knows what the click does.
+    Click,
     /// It is for a connection that is no HTTP.
     WebSocket,
     /// The page requested too much.
@@ -56,6 +58,7 @@ impl Refusal {
         match self {
             Refusal::Method => "method",
             Refusal::Request => "request too large",
+            Refusal::Click => "click",
             Refusal::WebSocket => "WebSocket",
             Refusal::TooMany => "too many",
             Refusal::Url => "URL",

@@ -54,7 +54,7 @@ pub(crate) fn wanted(parameters: &Value, settings: &Settings) -> Option<Result<W
         if headers.0.iter().map(size).sum::<usize>() > FIELDS_BYTES_MAX {
             return Err(Refusal::Request);
         }
-        Ok(Wanted { url, kind, method, headers, body: body(request)?, time_max })
+        Ok(Wanted { url, kind, method, headers, body: body(request)?, is_after_click: false, time_max })
     };
     Some(checked())
 }
@@ -64,7 +64,7 @@ impl Wanted {
     pub(crate) fn head_of(url: String, settings: &Settings) -> Self {
         let (kind, method) = (Kind::Document, Method::Head);
         let time_max = settings.page_time_max / PART_OF_PAGE;
-        Wanted { url, kind, method, headers: Headers::default(), body: Bytes::new(), time_max }
+        Wanted { url, kind, method, headers: Headers::default(), body: Bytes::new(), is_after_click: false, time_max }
     }
 
     /// Whether it is for a stream of events. A page asks for it again as often as it ends.

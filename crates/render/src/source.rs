@@ -25,6 +25,8 @@ pub struct Wanted {
     pub headers: Headers,
     /// The body.
     pub body: Bytes,
+    /// It comes after something on the page was clicked.
+    pub is_after_click: bool,
     /// The page goes on without what came after this.
     pub time_max: Duration,
 }

@@ -113,6 +113,7 @@ pub(crate) struct Tab<'a> {
     streams: HashSet<String>,
     /// How often the page itself was given.
     loads: u32,
+    has_clicked: bool,
     /// Its time is not that of the machine any more.
     has_clock: bool,
     has_clock_stopped: bool,
@@ -174,6 +175,7 @@ impl<'a> Tab<'a> {
             waiting: 0,
             streams: HashSet::new(),
             loads: 0,
+            has_clicked: false,
             has_clock: false,
             has_clock_stopped: false,
             busy_steps: 0,
@@ -259,6 +261,7 @@ impl<'a> Tab<'a> {
     /// Clicks what looks like it, and notes what links come of it.
     async fn click(&mut self) -> Result<(), RenderFailure> {
         let before: HashSet<String> = strings(self.evaluate("argiopeCrawler.links()").await?);
+        self.has_clicked = true;
         let clicks = self.evaluate(&format!("argiopeCrawler.click({})", self.settings.clicks_max)).await?;
         if clicks.as_u64().unwrap_or(0) == 0 {
             return Ok(());
@@ -450,7 +453,8 @@ impl<'a> Tab<'a> {
     }
 
     /// Asks the source. What it refuses is refused, unless there is something else to give.
-    fn ask(&mut self, request: Paused, wanted: Wanted, instead: Option<Served>) {
+    fn ask(&mut self, request: Paused, mut wanted: Wanted, instead: Option<Served>) {
+        wanted.is_after_click = self.has_clicked;
         self.requests += 1;
         self.waiting += 1;
         let (source, answers) = (self.source.clone(), self.answers.0.clone());

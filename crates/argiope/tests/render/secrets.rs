@@ -58,3 +58,28 @@ fn asks_for_nothing(arguments: &[&str]) {
     shared.sort_unstable();
     assert_eq!(shared, [false, true], "the foreign page gets an answer of its own");
 }
+
+/// What a button does is not known: a crawl in the user's name presses them, and sends nothing that could change something.
+#[test]
+fn clicks_post_nothing_in_the_users_name() {
+    let post = |name: &str| format!("fetch('/{name}', {{ method: 'POST', body: 'x' }})");
+    let page = format!(
+        "<p>words</p><button onclick=\"{}\">Delete</button><script>{}</script>",
+        post("by-click"),
+        post("by-script")
+    );
+    let posted = |more: &[&str]| {
+        let heard = Heard::default();
+        let site = Pages::new().html("/", page.clone()).text("/by-click", "x").text("/by-script", "x");
+        let web = Web::new().site("seed.test", heard.at(site));
+        let arguments = ["--render", "always", "--render-time", "60s"];
+        let crawled = Crawled::of(web, "http://seed.test/", &[&arguments, more].concat());
+        let posted = heard.requests().into_iter().filter(|request| request.method == "POST");
+        let mut posted: Vec<String> = posted.map(|request| request.target).collect();
+        posted.sort_unstable();
+        let rows = crawled.run("export", &["jsonl"]).stdout;
+        (posted, rows.contains("; 1 requests refused (click)"))
+    };
+    assert_eq!(posted(&[]), (vec!["/by-click".to_owned(), "/by-script".to_owned()], false));
+    assert_eq!(posted(&["--header", "Cookie: id=S3CRET"]), (vec!["/by-script".to_owned()], true));
+}

@@ -122,6 +122,9 @@ impl Resources {
         if self.settings.filter.exclude.iter().any(|pattern| pattern.matches(url.as_str())) {
             return Err(Refusal::Excluded);
         }
+        if wanted.is_after_click && wanted.method == Method::Post && self.fetcher.bears_secret(&url, &page.url) {
+            return Err(Refusal::Click);
+        }
         if let Some(matching) = self.settings.site_rules.matching {
             let robots = self.robots(&url.site());
             let rules = robots.get_or_try_init(|| self.ask_robots(page, &url)).await?;
