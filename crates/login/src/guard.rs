@@ -14,6 +14,9 @@ use crate::description::Login;
 use crate::error::{LoginFailed, REDIRECTS_MAX};
 use crate::marks::Seen;
 
+/// Sessions of others that may end before a page is fetched in them; after that it is taken as it is.
+const SESSIONS_MAX: u32 = 8;
+
 /// The logins of a crawl, with the fetcher whose jar has their cookies.
 pub struct Logins {
     fetcher: Arc<Fetcher>,
@@ -85,9 +88,9 @@ impl Logins {
     #[must_use]
     pub fn time_max(&self) -> Duration {
         let requests = u32::try_from(2 * (REDIRECTS_MAX + 1) + 2).unwrap_or(u32::MAX);
-        // Those that wait for the same login, one after the other, and the fetch itself.
+        // For each of these sessions, the login of another fetch and a fetch of its own; and at last a login of its own.
         let once = (self.fetcher.time_max(Purpose::Page, false) + self.pause) * requests;
-        once + once
+        once * (SESSIONS_MAX + 1)
     }
 
     /// Carries out a task. If its answer shows that one is logged out, logs in and carries it out again; the first answer is not recorded.
@@ -95,27 +98,29 @@ impl Logins {
         let Some(session) = self.sessions.iter().find(|session| session.is_for(&task)) else {
             return self.fetcher.fetch(task).await;
         };
-        let number = session.number.load(Ordering::Acquire);
-        let outcome = self.fetcher.fetch(task.clone()).await;
-        if !session.is_logged_out(&outcome) {
-            return outcome;
-        }
-        match session.renew(number, &self.fetcher, self.pause).await {
-            Err(detail) => {
-                let failure = Failure { kind: FailureKind::Disconnected, detail };
-                FetchOutcome { exchanges: Vec::new(), fetched: Fetched::Failed(failure), ..outcome }
+        for _ in 0..SESSIONS_MAX {
+            let number = session.number.load(Ordering::Acquire);
+            let outcome = self.fetcher.fetch(task.clone()).await;
+            if !session.is_logged_out(&outcome) {
+                return outcome;
             }
-            Ok(Renewed::Alive) => {
-                session.closed.fetch_add(1, Ordering::Relaxed);
-                outcome
-            }
-            Ok(Renewed::Again) => {
-                tokio::time::sleep(self.pause).await;
-                let outcome = self.fetcher.fetch(task).await;
-                session.closed.fetch_add(u64::from(session.is_logged_out(&outcome)), Ordering::Relaxed);
-                outcome
+            match session.renew(number, &self.fetcher, self.pause).await {
+                Err(detail) => {
+                    let failure = Failure { kind: FailureKind::Disconnected, detail };
+                    return FetchOutcome { exchanges: Vec::new(), fetched: Fetched::Failed(failure), ..outcome };
+                }
+                Ok(Renewed::Alive) => {
+                    session.closed.fetch_add(1, Ordering::Relaxed);
+                    return outcome;
+                }
+                Ok(Renewed::ByOthers) => tokio::time::sleep(self.pause).await,
+                Ok(Renewed::Now) => break,
             }
         }
+        tokio::time::sleep(self.pause).await;
+        let outcome = self.fetcher.fetch(task).await;
+        session.closed.fetch_add(u64::from(session.is_logged_out(&outcome)), Ordering::Relaxed);
+        outcome
     }
 }
 
@@ -123,8 +128,10 @@ impl Logins {
 enum Renewed {
     /// One is not: the page is closed to this user.
     Alive,
-    /// One was, and is no longer.
-    Again,
+    /// One was, until another fetch logged in.
+    ByOthers,
+    /// One was, until now.
+    Now,
 }
 
 impl Session {
@@ -147,7 +154,7 @@ impl Session {
     async fn renew(&self, number: u64, fetcher: &Fetcher, pause: Duration) -> Result<Renewed, String> {
         let mut state = self.state.lock().await;
         if self.number.load(Ordering::Acquire) != number {
-            return Ok(Renewed::Again);
+            return Ok(Renewed::ByOthers);
         }
         if let Some(home) = state.home.as_ref().filter(|_| self.login.success.is_of_page()) {
             tokio::time::sleep(pause).await;
@@ -165,7 +172,7 @@ impl Session {
         }
         tokio::time::sleep(pause).await;
         let done = self.log_in(&mut state, fetcher, pause).await;
-        done.map(|()| Renewed::Again).map_err(|failed| failed.to_string())
+        done.map(|()| Renewed::Now).map_err(|failed| failed.to_string())
     }
 
     async fn log_in(&self, state: &mut State, fetcher: &Fetcher, pause: Duration) -> Result<(), LoginFailed> {

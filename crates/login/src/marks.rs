@@ -102,3 +102,83 @@ impl Marks {
         self.cookie.as_ref().filter(is_missing).map(|name| format!("no cookie `{name}` was set"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use cookies::Cookies;
+    use fetch::FetchConfig;
+    use model::{Headers, Timestamp};
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_700_000_000_000_000);
+
+    fn url(text: &str) -> CanonicalUrl {
+        CanonicalUrl::parse(text, &CanonicalRules::default()).expect(text)
+    }
+
+    fn response(status: u16, location: Option<&str>, body: &'static str) -> Response {
+        let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let headers = location.map(|to| field("Location", to)).into_iter().chain([field("Content-Type", "text/html")]);
+        let (truncated, note) = (None, None);
+        let headers = Headers(headers.collect());
+        Response { status, headers, body: body.into(), truncated, is_undecoded: false, note }
+    }
+
+    fn pattern(text: &str) -> Option<UrlPattern> {
+        Some(UrlPattern::new(text).expect(text))
+    }
+
+    fn selector(text: &str) -> Option<(String, Query)> {
+        Some((text.to_owned(), Query::parse(text).expect(text)))
+    }
+
+    const PAGE: &str = "<p class=a>Hello <b>Ana</b></p><script>var hidden = 'Bye'</script>";
+
+    #[tokio::test]
+    async fn success_is_all_that_is_asked_for() {
+        let cookies = Cookies::default();
+        let home = url("https://a.test/home");
+        cookies.receive(&home, ["id=1"], NOW);
+        let config = FetchConfig { cookies: Some(cookies), ..FetchConfig::default() };
+        let fetcher = Fetcher::new(config, Arc::new(|| NOW)).expect("a fetcher");
+        let page = response(200, None, PAGE);
+        let seen = Seen::new(&home, &page);
+        let lacking = |marks: Marks| marks.lacking(&seen, &fetcher);
+        let text = |text: &str| Some(text.to_owned());
+        let all = || Marks {
+            selector: selector("p.a"),
+            text: text("Hello Ana"),
+            url: pattern("https://a.test/home"),
+            cookie: text("id"),
+            status: Vec::new(),
+        };
+        assert_eq!(lacking(all()), None);
+        let check = |marks: Marks, expect: &str| assert_eq!(lacking(marks).as_deref(), Some(expect));
+        check(Marks { selector: selector("p.b"), ..all() }, "it has no element `p.b`");
+        check(Marks { text: text("Bye"), ..all() }, "it does not show the text `Bye`");
+        check(Marks { url: pattern("https://a.test/login*"), ..all() }, "its URL does not match https://a.test/login*");
+        check(Marks { cookie: text("session"), ..all() }, "no cookie `session` was set");
+    }
+
+    #[test]
+    fn any_mark_shows_that_one_is_logged_out() {
+        let at = url("https://a.test/x");
+        let check = |marks: Marks, answer: &Response, expect: bool| {
+            assert_eq!(marks.any(&Seen::new(&at, answer)), expect, "{answer:?}");
+        };
+        let (page, moved) = (response(200, None, PAGE), response(302, Some("/expired?from=x"), ""));
+        let marks = || Marks { url: pattern("https://a.test/expired*"), status: vec![403, 419], ..Marks::default() };
+        check(marks(), &page, false);
+        check(marks(), &moved, true);
+        check(marks(), &response(419, None, ""), true);
+        // A page that is not a redirect leads nowhere.
+        check(marks(), &response(200, Some("/expired"), ""), false);
+        check(Marks { selector: selector("b"), ..Marks::default() }, &page, true);
+        check(Marks { text: Some("Hello Ana".to_owned()), ..Marks::default() }, &page, true);
+        check(Marks { text: Some("hidden".to_owned()), ..Marks::default() }, &page, false);
+        assert!(Marks::default().is_empty() && !marks().is_empty() && !marks().is_of_page());
+    }
+}

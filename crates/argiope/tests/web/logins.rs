@@ -336,6 +336,27 @@ async fn a_form_is_sent_with_its_token_and_again_when_the_session_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_many_pages_that_find_the_session_ended_one_logs_in() {
+    let members = Members::new("members.test", "S3CRET-P", 3);
+    let shown = members.clone();
+    // All pages at once, instead of one after the other.
+    let star = from_fn(move |request: &Request| match (request.target.as_str(), shown.reply(request)) {
+        ("/home", reply) if reply.status == 200 => {
+            let links = (0..MEMBERS_PAGES).map(|number| format!("<a href=/{number}>{number}</a>"));
+            Reply::html(format!("<a id=out></a>{}", links.collect::<String>()))
+        }
+        (_, reply) => reply,
+    });
+    let server = serve(Web::new().site("members.test", star)).await;
+    let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once().with(&["--no-sitemaps"]);
+    let crawl = crawl.with(&["--connections-per-site", "8", "--exclude", "*closed"]);
+    let logins = secret_file(&crawl, "logins.toml", MEMBERS);
+    crawl.again(&["--login", &logins]).run().await;
+    members_pages(&crawl, "members.test");
+    assert_eq!(members.logins(), MEMBERS_PAGES / 3, "{}", crawl.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn two_sites_and_two_tokens_at_once_each_get_their_own() {
     const API: &str = "Bearer S3CRET-T";
     // "ana:S3CRET-B"
