@@ -304,7 +304,11 @@ impl Archive {
     ///
     /// # Errors
     /// The segment cannot be written; earlier records stay complete.
-    pub fn append_rendering(&mut self, shown: &Exchange, rendering: &Rendering) -> Result<(), ArchiveError> {
+    pub fn append_rendering(
+        &mut self,
+        shown: &Exchange,
+        rendering: &Rendering,
+    ) -> Result<Vec<ArchiveLocation>, ArchiveError> {
         let of = response_id(shown);
         let (url, at) = (shown.url.as_str(), rendering.at.as_millis());
         let mut fields = vec![
@@ -334,10 +338,8 @@ impl Archive {
                 self.append_record(rendering.at, picture.concurrent_to(of))?;
             }
         }
-        for exchange in &rendering.resources {
-            self.append_exchange(exchange, Digests::default(), None)?;
-        }
-        Ok(())
+        let resources = rendering.resources.iter();
+        resources.map(|exchange| self.append_exchange(exchange, Digests::default(), None)).collect()
     }
 
     /// Appends the results of hooks for an answer that was appended before, in a metadata record: a JSON object.

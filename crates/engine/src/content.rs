@@ -219,7 +219,7 @@ fn digest(exchange: &Exchange, response: &Response, settings: &Settings, content
 }
 
 /// The media type as it is recorded: without surrounding space, of bounded length.
-fn bounded(content_type: &str) -> String {
+pub(crate) fn bounded(content_type: &str) -> String {
     const CONTENT_TYPE_CHARS_MAX: usize = 200;
     content_type.trim().chars().take(CONTENT_TYPE_CHARS_MAX).collect()
 }

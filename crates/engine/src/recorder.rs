@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use against::{Against, AgainstError};
-use model::{Candidate, ContentDigest, Exchange, Outcome, PayloadDigest, Visit};
+use model::{ArchiveLocation, Candidate, ContentDigest, Exchange, Outcome, PayloadDigest, Visit};
 use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
@@ -209,7 +209,7 @@ impl Recorder {
 
     fn add(
         &mut self,
-        record: Record,
+        mut record: Record,
         batch: &mut Batch,
         holders: &mut Holders,
     ) -> Result<Option<Visited>, RecordError> {
@@ -265,7 +265,8 @@ impl Recorder {
                 time(Stage::Archive, || archive.append_extra(answered, extra))?;
             }
             if let (Some(rendering), Some(shown)) = (&record.rendering, record.exchanges.last()) {
-                time(Stage::Archive, || archive.append_rendering(shown, rendering))?;
+                let places = time(Stage::Archive, || archive.append_rendering(shown, rendering))?;
+                locate(&mut record.settled, &rendering.resources, &places);
             }
         }
         let visited = record.visited.zip(visit.as_ref().filter(|_| !self.sinks.is_empty()));
@@ -341,6 +342,15 @@ impl Recorder {
             Some(archive) => Ok(archive.close(finished)?),
             None => Ok(()),
         }
+    }
+}
+
+/// Notes where the answers lie that a browser got with a page.
+fn locate(settled: &mut [(Candidate, Visit)], loaded: &[Exchange], places: &[ArchiveLocation]) {
+    let places = loaded.iter().zip(places).map(|(exchange, place)| ((exchange.url.key(), exchange.started_at), *place));
+    let places: HashMap<_, _> = places.collect();
+    for (_, visit) in settled {
+        visit.location = places.get(&(visit.key, visit.at)).copied();
     }
 }
 

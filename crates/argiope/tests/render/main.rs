@@ -8,4 +8,5 @@ mod killed;
 mod others;
 mod replayed;
 mod requests;
+mod requisites;
 mod secrets;

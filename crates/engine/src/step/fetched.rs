@@ -235,6 +235,9 @@ impl State {
                 rest = Some(entries);
             }
         }
+        if let Some(rendering) = &fetch.rendering {
+            self.record_loaded(source, rendering, &mut record);
+        }
         visit.limits = visit.limits.union(self.judge_requisites(now, source, content.requisites, &mut record));
         rest = with_more(rest, content.more_links);
         if let Some(rendering) = &fetch.rendering {

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use frontier::Settled;
-use model::{Candidate, Limit, LimitSet, Outcome, Purpose, Timestamp, Via, Visit};
+use model::{Candidate, Exchange, Limit, LimitSet, Method, Outcome, Purpose, Rendering, Timestamp, Via, Visit};
 use weburl::{CanonicalUrl, UrlKey};
 
-use super::State;
+use super::{ROBOTS_PATH, State};
 use crate::Record;
+use crate::content::bounded;
 
 /// Pages whose requisites are counted at a time, some 60 bytes each. One that is forgotten, as all are between runs, may have as many again.
 const PAGES_MAX: usize = 10_000;
@@ -83,6 +84,34 @@ impl State {
             self.judge(now, Candidate { url, depth, redirects: 0, via: Via::Link, purpose, found_on }, record);
         }
         limits
+    }
+
+    /// Records what a browser loaded with a page as requisites that need no request. Where their records lie, the recorder notes.
+    pub(super) fn record_loaded(&self, page: &Candidate, rendering: &Rendering, record: &mut Record) {
+        if !self.settings.requisites {
+            return;
+        }
+        let mut known = HashSet::from_iter([page.url.key()]);
+        let is_file = |exchange: &&Exchange| exchange.url.path_and_query() != ROBOTS_PATH;
+        for exchange in rendering.resources.iter().filter(|exchange| exchange.method == Method::Get).filter(is_file) {
+            let (url, key) = (exchange.url.clone(), exchange.url.key());
+            let status = fetch::parse_status(&exchange.response_head).unwrap_or_default();
+            if !(200..=299).contains(&status) || !known.insert(key) {
+                continue;
+            }
+            let (purpose, found_on) = (Purpose::Requisite, Some(page.url.key()));
+            let candidate = Candidate { url, depth: page.depth, redirects: 0, via: Via::Link, purpose, found_on };
+            let reason = "loaded by the browser with its page".to_owned();
+            let visit = Visit {
+                status,
+                content_type: fetch::parse_fields(&exchange.response_head).get("content-type").map(bounded),
+                length: exchange.payload.len() as u64,
+                attempts: 1,
+                judged_at: candidate.judges_from(),
+                ..Visit::without_fetch(key, Outcome::Binary, reason, exchange.started_at)
+            };
+            record.settled.push((candidate, visit));
+        }
     }
 
     /// Counts the bytes of a requisite for its page.
