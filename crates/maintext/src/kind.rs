@@ -60,3 +60,9 @@ pub(crate) fn shares(row: &PageRow) -> [f32; Kind::ALL.len()] {
     let sum: f32 = weights.iter().sum();
     weights.map(|weight| weight / sum)
 }
+
+/// The most likely kind, and how likely it is.
+pub(crate) fn likeliest(shares: [f32; Kind::ALL.len()]) -> (Kind, f32) {
+    let kinds = Kind::ALL.into_iter().zip(shares);
+    kinds.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((Kind::Article, 0.0))
+}

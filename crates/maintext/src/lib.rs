@@ -70,7 +70,7 @@ impl<'d> Page<'d> {
         let blocks = blocks::read(tree, &said::read(tree));
         let kinds = kind::shares(&page::row(tree, &blocks, url));
         let rows = features::rows(tree, &blocks, kinds);
-        let is_documentation = kinds[Kind::Documentation as usize] >= 0.5;
+        let is_documentation = kind::likeliest(kinds).0 == Kind::Documentation;
         let selection = select::select(tree, &blocks, &rows, is_documentation);
         Page { tree, blocks, is_main: selection.is_main, confidence: selection.confidence, kinds, url }
     }
@@ -78,8 +78,7 @@ impl<'d> Page<'d> {
     /// The most likely kind, and how likely it is.
     #[must_use]
     pub fn kind(&self) -> (Kind, f32) {
-        let shares = Kind::ALL.into_iter().zip(self.kinds);
-        shares.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((Kind::Article, 0.0))
+        kind::likeliest(self.kinds)
     }
 
     /// How right the choice of the main text is likely to be.
