@@ -50,7 +50,7 @@
   };
 
   // What the page waits for that no clock tells: storage, workers, codecs. What does not end is looked at so often.
-  const LOOKS_MAX = 100;
+  const LOOKS_MAX = 300;
   const later = window.setTimeout;
   const waits = new Map();
   const begin = () => {
@@ -89,7 +89,16 @@
   wrap(window, ['createImageBitmap'], promised);
   wrap(window.Blob?.prototype, ['arrayBuffer', 'text'], promised);
   wrap(window.FileReader?.prototype, ['readAsArrayBuffer', 'readAsDataURL', 'readAsText'], (_, reader) => until(reader, ['loadend']));
-  wrap(window.ServiceWorkerContainer?.prototype, ['register'], promised);
+  wrap(window.ServiceWorkerContainer?.prototype, ['register'], (registered) => {
+    promised(registered);
+    registered.then(({ installing }) => {
+      if (!installing) return;
+      const end = begin();
+      addEventListener.call(installing, 'statechange', () => {
+        if (installing.state === 'activated' || installing.state === 'redundant') end();
+      });
+    }, () => {});
+  });
   const heard = ['message', 'messageerror', 'error'];
   const awaited = (name, port) => {
     const original = window[name];
@@ -131,9 +140,21 @@
     }
     return ended;
   };
+  // The frame that tells of the end of an animation has the time of so many looks, all of them together of more.
+  const FRAME_LOOKS = 10;
+  const FRAME_LOOKS_MAX = 200;
+  let frameLooks = 0;
+  let allFrameLooks = 0;
+  const awaitsFrame = () => {
+    if (endAnimations()) frameLooks = FRAME_LOOKS;
+    if (frameLooks === 0 || allFrameLooks >= FRAME_LOOKS_MAX) return false;
+    frameLooks -= 1;
+    allFrameLooks += 1;
+    return true;
+  };
   const pending = () => {
     const busy = isBusy();
-    return (endAnimations() || busy ? 1 : 0) | (observes ? 2 : 0);
+    return (awaitsFrame() || busy ? 1 : 0) | (observes ? 2 : 0);
   };
   const settled = async () => {
     if (document.readyState !== 'complete') {

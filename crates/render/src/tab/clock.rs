@@ -1,5 +1,5 @@
 //! How a page's time passes: at first as it does for a visitor, then in steps, fast where the page only waits for a timer. Its clock
-//! stands while an answer is on its way, and hardly moves while it waits for what no clock tells: storage, workers, animations.
+//! stands while an answer is on its way, and hardly moves while it waits for what no clock tells: storage, workers.
 
 use std::time::Duration;
 
@@ -19,6 +19,8 @@ const STEPS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_m
 const STEP_OF_BUSY_PAGE: Duration = Duration::from_millis(2);
 /// Such steps of a page. One that goes on is not waited for.
 const BUSY_STEPS_MAX: u32 = 1_000;
+/// A page that is not painted by then, by the clock of the machine, goes on as it is.
+const PAINTED_WITHIN: Duration = Duration::from_secs(2);
 /// A page that goes on asking is looked at after so many steps.
 const IDLE_STEPS_MAX: u32 = 120;
 /// A page that grows without end is scrolled so often.
@@ -26,7 +28,7 @@ const SCROLLS_MAX: u32 = 50;
 
 /// What a page waits for besides timers and answers, as page.js tells.
 struct Pending {
-    /// For storage, for a worker, for an animation.
+    /// For storage, for a worker, for the end of an animation.
     is_busy: bool,
     /// It observes what is seen of it, which takes a frame to be told.
     observes: bool,
@@ -173,7 +175,10 @@ impl Tab<'_> {
     async fn paint(&mut self) -> Result<(), RenderFailure> {
         let pixel = json!({"x": 0, "y": 0, "width": 1, "height": 1, "scale": 1});
         let asked = json!({"format": "jpeg", "quality": 1, "optimizeForSpeed": true, "clip": pixel});
-        match self.send_and_attend("Page.captureScreenshot", asked).await {
+        // A page that is in the middle of a transition may not be painted while its clock stands.
+        let before = self.begin(Instant::now() + PAINTED_WITHIN);
+        let painted = self.send_and_attend("Page.captureScreenshot", asked).await;
+        match self.end(before, painted.map(drop)) {
             Err(RenderFailure::Protocol { .. }) => Ok(()),
             painted => painted.map(drop),
         }
