@@ -128,6 +128,15 @@ def sitemaps():
     write("sitemap", "latin1", b"<urlset><url><loc>http://a.test/\xe9</loc></url></urlset>")
 
 
+def requisites():
+    page = """<base href=/b/><link rel="stylesheet icon" href=s.css><style>p{background:url(a.png)}</style><img src=i.png srcset="j.png 2x" data-src=k.png>
+<iframe srcdoc="<img src=l.png>"></iframe><script type=module>import "./m.js"</script><script type=importmap>{"imports":{"x":"/n.js"}}</script>"""
+    write("requisites", "page", "\0" + page)
+    write("requisites", "css", "\1@charset 'x';@\\69mport url( a.css ) layer;/* c */p{x:url(b\\)c.png),image-set('d.png' type('e'));y:url(f g)}@namespace url(n);'open\n")
+    write("requisites", "script", "\2import a,{b as c}from'./a.js';export*from\"./b.js\";`${import('./c.js')}`;x=/['\"]/;// import './d.js'\n")
+    write("requisites", "manifest", '\3{"icons":[{"src":"a.png"},1],"shortcuts":[{"icons":[{"src":"b.png"}]}]}')
+
+
 def sha1(content):
     return "sha1:" + base64.b32encode(hashlib.sha1(content).digest()).decode()
 
@@ -278,6 +287,7 @@ robots_files()
 pages()
 pages_of_links()
 sitemaps()
+requisites()
 cookies()
 main_texts()
 warcs()

@@ -55,18 +55,22 @@ impl Requisites {
         }
     }
 
-    /// Adds a reference, unless it leads nowhere that HTTP reaches, or into the document itself. What comes behind `#` does not count.
+    /// Adds a reference, unless it leads nowhere that HTTP reaches, or into the document itself. Two that differ behind `#` only are one.
     pub fn add(&mut self, reference: &str) {
         let (reference, target) = href::read(reference);
         let whole = reference.split('#').next().unwrap_or_default();
         if target != Target::Web || whole.is_empty() || self.known.contains(whole) {
             return;
         }
-        if self.references.len() >= self.limits.references_max || whole.len() > self.limits.href_bytes_max {
+        if self.references.len() >= self.limits.references_max {
             self.is_cut = true;
             return;
         }
         self.known.insert(whole.to_owned());
-        self.references.push(whole.to_owned());
+        if reference.len() > self.limits.href_bytes_max {
+            self.is_cut = true;
+            return;
+        }
+        self.references.push(reference.into_owned());
     }
 }

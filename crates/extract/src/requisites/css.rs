@@ -327,7 +327,7 @@ mod tests {
         check("p{background:url(a'b.png)} q{background:url(c.png)}", &["c.png"]);
         check("p{background:url(a.png", &["a.png"]);
         check("p{background:url()} q{background:url('')} r{fill:url(#g)} s{src:url(data:font/woff2;base64,AA)}", &[]);
-        check("p{mask:url(sprite.svg#a)} q{mask:url(sprite.svg#b)}", &["sprite.svg"]);
+        check("p{mask:url(sprite.svg#a)} q{mask:url(sprite.svg#b)}", &["sprite.svg#a"]);
         check("/* url(a) */ p{content:\"url(b)\"} /* unfinished url(c)", &[]);
         check("p{content:'broken\n} q{background:url(c)}", &["c"]);
         check("p{--x:url(v.png);cursor:url(c.cur),auto;behavior:my-url(n)}", &["v.png", "c.cur"]);

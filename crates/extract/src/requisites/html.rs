@@ -205,7 +205,7 @@ mod tests {
         check("<iframe srcdoc=\"<img src='a.png'>\"></iframe>", &["a.png"]);
         check(
             "<svg><image href=a.png /><use xlink:href='b.svg#c'/><use href='#d'/><style>p{fill:url(e.svg)}</style></svg>",
-            &["a.png", "b.svg", "e.svg"],
+            &["a.png", "b.svg#c", "e.svg"],
         );
         check("<body background=a.gif><table background=b.gif><tr><td background=c.gif>", &["a.gif", "b.gif", "c.gif"]);
         check(

@@ -1,0 +1,38 @@
+//! What holds for what a document needs to be shown.
+//!
+//! Input: a byte that chooses the kind of the document, and the document.
+
+use extract::href::clean;
+use extract::requisites::{Limits, Requisites, of_manifest, of_page, of_script, of_style_sheet};
+use std::collections::BTreeSet;
+
+/// Asserts it.
+pub fn hold(input: &[u8]) {
+    let Some((kind, document)) = input.split_first() else { return };
+    let document = String::from_utf8_lossy(document);
+    let read = [of_page, of_style_sheet, of_script, of_manifest][usize::from(kind % 4)];
+    let find = |references_max, href_bytes_max| {
+        let limits = Limits { references_max, href_bytes_max };
+        let mut found = Requisites::new(limits);
+        read(&document, &mut found);
+        limits_are_obeyed(&found, limits);
+        found
+    };
+    let (all, few, short) = (find(usize::MAX, usize::MAX), find(2, usize::MAX), find(usize::MAX, 8));
+    assert_eq!(few.references, all.references[..all.references.len().min(2)], "a limit only leaves out");
+    assert!(few.is_cut || few.references.len() == all.references.len());
+    let shorter: Vec<&String> = all.references.iter().filter(|reference| reference.len() <= 8).collect();
+    assert_eq!(short.references.iter().collect::<Vec<_>>(), shorter);
+    assert!(short.is_cut || shorter.len() == all.references.len());
+}
+
+fn limits_are_obeyed(found: &Requisites, limits: Limits) {
+    let Requisites { references, .. } = found;
+    assert!(references.len() <= limits.references_max);
+    for reference in references {
+        assert!((1..=limits.href_bytes_max).contains(&reference.len()), "{reference}");
+        assert_eq!(&clean(reference), reference);
+    }
+    let targets: BTreeSet<_> = references.iter().map(|reference| reference.split('#').next()).collect();
+    assert_eq!(targets.len(), references.len(), "each once");
+}
