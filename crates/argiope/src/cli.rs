@@ -88,6 +88,12 @@ pub enum Command {
     /// Take part in a query of several workers (started by a worker)
     #[command(hide = true)]
     QueryPart,
+    /// Read the document on standard input (started by a crawl)
+    #[command(hide = true, name = documents::ARGUMENT)]
+    DocumentText {
+        /// The kind of document
+        kind: String,
+    },
     /// Show a crawl in the browser: its numbers, sites, URLs, search and report, and steer it
     Ui(commands::ui::UiArgs),
     /// List all settings: key, form, default, what it does, and whether it can change while a crawl runs
@@ -177,6 +183,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Ui(args) => commands::ui::run(args),
         Command::Settings(args) => commands::settings::run(args),
         Command::QueryPart => Ok(queries::part::run()),
+        Command::DocumentText { kind } => Ok(documents::serve(&kind)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut parser(), "argiope", &mut script);

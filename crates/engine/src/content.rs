@@ -128,6 +128,9 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
         content.details = Some(Box::new(Details::new(response, media, None)));
     }
     read_body(outcome, response, purpose, settings, &mut content);
+    if matches!(content.finding, Finding::Document) {
+        read_document(response, settings, &mut content);
+    }
     if let (Some(details), Some(rendering)) = (&mut content.details, &outcome.rendering) {
         details.rendered = Some(RenderedDetails { evidence: rendering.evidence.clone(), gained: content.gained });
     }
@@ -202,6 +205,24 @@ fn read_body(
 /// What a browser made of the page, if it was asked.
 fn rendered(outcome: &FetchOutcome) -> Option<&RenderedDocument> {
     outcome.rendering.as_ref()?.document.as_ref().ok()
+}
+
+/// Reads the text of a document.
+fn read_document(response: &Response, settings: &Settings, content: &mut Content) {
+    let (Some(reader), Some(details)) = (&settings.documents, &mut content.details) else { return };
+    // After a HEAD there is nothing to read.
+    if response.body.is_empty() {
+        return;
+    }
+    let read = time(Stage::Structure, || reader.read(details.media.kind, &response.body));
+    if matches!(read, Err(documents::Unread::Kind)) {
+        return;
+    }
+    let text = read.unwrap_or_else(|_| documents::Text { is_cut: true, ..documents::Text::default() });
+    if text.is_cut {
+        content.limits.insert(Limit::Document);
+    }
+    details.document = Some(text);
 }
 
 fn digest(exchange: &Exchange, response: &Response, settings: &Settings, content: &mut Content) {

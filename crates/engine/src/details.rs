@@ -32,6 +32,8 @@ pub struct Details {
     pub html: Option<HtmlDetails>,
     /// The results of hooks, as a JSON object ([`crate::Extra`]).
     pub extra: Option<String>,
+    /// What it says, if it is a document that is read.
+    pub document: Option<documents::Text>,
     /// What rules take out of it.
     pub items: Vec<Items>,
 }
@@ -108,6 +110,7 @@ impl Details {
             rendered: None,
             html,
             extra: None,
+            document: None,
             items: Vec::new(),
         }
     }

@@ -136,6 +136,8 @@ pub struct Settings {
     pub structured: bool,
     /// Of pages, these values include their main text, kind and metadata ([`maintext`]).
     pub main_text: bool,
+    /// What reads the text of documents, if `details` are kept and it is wanted.
+    pub documents: Option<documents::Reader>,
     /// What is taken out of pages, if `details` are kept.
     pub rules: Arc<RuleSet>,
 }

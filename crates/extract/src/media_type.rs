@@ -28,6 +28,10 @@ pub enum Kind {
     Ppt,
     /// PowerPoint, Office Open XML.
     Pptx,
+    /// A text, presentation or table of OpenDocument.
+    OpenDocument,
+    /// A book in EPUB.
+    Epub,
     /// PNG image.
     Png,
     /// GIF image.
@@ -62,6 +66,8 @@ impl Kind {
             Self::Docx => "docx",
             Self::Ppt => "ppt",
             Self::Pptx => "pptx",
+            Self::OpenDocument => "opendocument",
+            Self::Epub => "epub",
             Self::Png => "png",
             Self::Gif => "gif",
             Self::Jpeg => "jpeg",
@@ -105,6 +111,8 @@ impl Kind {
             "docx" => Kind::Docx,
             "ppt" => Kind::Ppt,
             "pptx" => Kind::Pptx,
+            "odt" | "odp" | "ods" => Kind::OpenDocument,
+            "epub" => Kind::Epub,
             "png" => Kind::Png,
             "gif" => Kind::Gif,
             "jpg" | "jpeg" => Kind::Jpeg,
@@ -196,6 +204,10 @@ fn by_name(essence: &str) -> Kind {
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document" => Kind::Docx,
         "application/vnd.ms-powerpoint" => Kind::Ppt,
         "application/vnd.openxmlformats-officedocument.presentationml.presentation" => Kind::Pptx,
+        "application/vnd.oasis.opendocument.text"
+        | "application/vnd.oasis.opendocument.presentation"
+        | "application/vnd.oasis.opendocument.spreadsheet" => Kind::OpenDocument,
+        "application/epub+zip" => Kind::Epub,
         "image/png" => Kind::Png,
         "image/gif" => Kind::Gif,
         "image/jpeg" | "image/jpg" | "image/pjpeg" => Kind::Jpeg,

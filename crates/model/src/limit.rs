@@ -100,6 +100,8 @@ limits! {
     Requisites = 30, "requisites", "pages and requisites with requisites left out beyond --max-requisites-per-page";
     /// More bytes of requisites of a page than [`crate::Limits::requisite_bytes_per_page_max`].
     RequisiteBytes = 31, "requisite_bytes", "requisites not fetched beyond --max-requisite-bytes-per-page";
+    /// A document that cannot be read whole: damaged, locked, or more than its process may take.
+    Document = 32, "document", "documents without all of their text: damaged, locked, or too much for their process";
 }
 
 impl fmt::Display for Limit {

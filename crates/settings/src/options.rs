@@ -295,6 +295,9 @@ pub struct Options {
     /// Look for no main text and kind of pages: the dataset and the stream have none
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
     pub no_main_text: Option<bool>,
+    /// Read the text of PDF, Word (docx), PowerPoint (pptx), OpenDocument and EPUB into the dataset, each document in a process of its own
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Recording")]
+    pub documents_text: Option<bool>,
     /// Take items out of pages by the rules in this file ([extract.NAME]), into tables of the dataset
     #[arg(long, value_name = "RULES", help_heading = "Recording")]
     pub extract: Option<ExtractOption>,

@@ -164,6 +164,7 @@ impl Plan {
             details: dataset,
             structured: !switches.no_structured,
             main_text: !switches.no_main_text,
+            documents: (switches.documents_text && dataset).then(documents::Reader::of_this_program),
             rules: rules_of(&options, dataset)?,
         };
         let rendering = render::Settings { user_agent: user_agent.clone(), media: settings.images, ..rendering };

@@ -313,6 +313,7 @@ impl Scenario {
             details: false,
             structured: false,
             main_text: false,
+            documents: None,
             rules: Default::default(),
         };
         let politeness = &mut settings.site_rules.politeness;

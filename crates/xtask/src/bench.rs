@@ -6,6 +6,7 @@ mod clone;
 mod compare;
 mod crawlers;
 pub mod documentation;
+mod documents;
 mod hot;
 mod in_flight;
 mod known;
@@ -35,6 +36,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   rules              1,000 robots.txt files of 525 kB: memory; a site beside one with 35,641 rules with wildcards: its pages
   freshness [PAGES] [VISITS] [WEB...]
                      a simulated web that changes: how fresh copies are by our rule, by others and at best; what choosing costs
+  documents DIR      text of PDF beside pdftotext, and of DOCX, PPTX, ODT and EPUB beside the .txt files they were made of
   structured DIR     JSON-LD, microdata, RDFa and OpenGraph of pages (.html, .html.gz) as we and extruct find them
   text DIR           the main text of pages whose main text is known, word F1 by kind, beside trafilatura, resiliparse and rs-trafilatura
   synthetic [PAGES]  webs that are computed, of that many pages (default 100000 and 1000000), with and without the dataset
@@ -108,6 +110,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "known" => known::run(&options),
         "hot" => hot::run(&options),
         "rules" => rules::run(&options),
+        "documents" => documents::run(&options),
         "structured" => structured::run(&options),
         "text" => text::run(&options),
         "freshness" => freshness(arguments),

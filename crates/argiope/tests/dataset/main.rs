@@ -4,6 +4,7 @@
 mod agreement;
 mod content;
 mod derived;
+mod documents;
 mod examples;
 mod extracted;
 mod kept;

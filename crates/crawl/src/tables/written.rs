@@ -11,7 +11,7 @@ use model::{Limit, LimitSet, Outcome, PayloadDigest, Truncation};
 use rules::Items;
 use sha1::{Digest, Sha1};
 use store::StoreError;
-use structured::{Item, Structured};
+use structured::{Item, Metadata, Structured};
 use weburl::{CanonicalUrl, UrlKey};
 
 /// The kind of the link from a redirect to its target.
@@ -32,12 +32,16 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
     let redirect_to = row.redirect_to.as_deref().and_then(CanonicalUrl::from_canonical);
     let content = details.map(|details| {
         // Mostly nobody else has it any more.
-        let Details { media, fields, truncated, rendered, html, extra, items } = Arc::unwrap_or_clone(details);
+        let Details { media, fields, truncated, rendered, html, extra, document, items } =
+            Arc::unwrap_or_clone(details);
         taken = if is_duplicate { Vec::new() } else { items };
         let gained = rendered.as_ref().and_then(|rendered| rendered.gained);
         let bounded = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let [server, last_modified, etag, content_encoding, content_language, cache_control, x_robots_tag] = fields;
-        let of_page = html.as_ref().map_or(LimitSet::EMPTY, |html| html.cut);
+        let mut of_page = html.as_ref().map_or(LimitSet::EMPTY, |html| html.cut);
+        if document.as_ref().is_some_and(|document| document.is_cut) {
+            of_page.insert(Limit::Document);
+        }
         let mut content = PageContent {
             truncated: cut(truncated, of_page),
             kind: media.kind.as_str(),
@@ -57,6 +61,10 @@ pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreEr
             rendered_chars: gained.map(|gained| bounded(gained.text_chars)),
             ..PageContent::default()
         };
+        if let Some(documents::Text { author, text, .. }) = document.filter(|_| !is_duplicate) {
+            content.metadata = author.map(|author| Metadata { author: Some(author), ..Metadata::default() });
+            content.text = Some(text).filter(|text| !text.is_empty());
+        }
         if let Some(html) = html {
             content.links = u32::try_from(html.links.len()).ok();
             content.images = u32::try_from(html.images.len()).ok();

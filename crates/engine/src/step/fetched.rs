@@ -239,6 +239,9 @@ impl State {
             self.record_loaded(source, rendering, &mut record);
         }
         visit.limits = visit.limits.union(self.judge_requisites(now, source, content.requisites, &mut record));
+        if let Some(document) = content.details.as_ref().and_then(|details| details.document.as_ref()) {
+            visit.title = document.title.clone();
+        }
         rest = with_more(rest, content.more_links);
         if let Some(rendering) = &fetch.rendering {
             push_reason(&mut visit.reason, &rendering.note(content.gained));

@@ -73,6 +73,7 @@ pub(crate) fn settings() -> Settings {
         details: false,
         structured: false,
         main_text: false,
+        documents: None,
         rules: Default::default(),
     }
 }

@@ -6,6 +6,9 @@ use memchr::memmem;
 /// How far into the content the root element of markup is looked for, in bytes.
 const ROOT_BYTES_MAX: usize = 1024;
 
+/// Where the name of the first part is in a zip file, in bytes (APPNOTE 4.3.7).
+const ZIP_NAME_AT: usize = 30;
+
 /// Prefixes that say it all.
 const MAGIC: [(&[u8], Kind); 9] = [
     (b"%PDF-", Kind::Pdf),
@@ -54,8 +57,16 @@ pub(super) fn sniff(bytes: &[u8]) -> Option<Kind> {
     }
 }
 
+/// OpenDocument and EPUB by the part `mimetype`, which comes first and uncompressed (OpenDocument part 2 §3.3, EPUB 3.3 §4.2.6.2);
 /// Office Open XML by the names of its parts, which zip keeps uncompressed.
 fn zip(bytes: &[u8]) -> Option<Kind> {
+    let begins = |mimetype: &[u8]| bytes.get(ZIP_NAME_AT..).is_some_and(|begin| begin.starts_with(mimetype));
+    if begins(b"mimetypeapplication/vnd.oasis.opendocument.") {
+        return Some(Kind::OpenDocument);
+    }
+    if begins(b"mimetypeapplication/epub+zip") {
+        return Some(Kind::Epub);
+    }
     let holds = |name: &[u8]| memmem::find(bytes, name).is_some();
     match () {
         () if holds(b"word/document") => Some(Kind::Docx),

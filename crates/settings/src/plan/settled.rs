@@ -59,6 +59,7 @@ pub(super) struct Switches {
     pub(super) no_dataset: bool,
     pub(super) no_structured: bool,
     pub(super) no_main_text: bool,
+    pub(super) documents_text: bool,
 }
 
 impl Settled {
@@ -91,6 +92,7 @@ impl Settled {
             no_dataset = no_dataset,
             no_structured = no_structured,
             no_main_text = no_main_text,
+            documents_text = documents_text,
         }
         Settled {
             politeness: politeness(options),

@@ -1,0 +1,129 @@
+//! PDF (ISO 32000-1): its pages one after the other.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pdf_extract::{Dictionary, Document, MediaBox, Object, OutputDev, OutputError, Transform, output_doc_page};
+
+use crate::{TEXT_BYTES_MAX, Text, Unread, words};
+
+/// Reads all pages. A page that cannot be read is left out.
+pub(crate) fn read(bytes: &[u8]) -> Result<Text, Unread> {
+    let damaged = |error: &dyn std::fmt::Display| Unread::Damaged(error.to_string());
+    let mut document = Document::load_mem(bytes).map_err(|error| damaged(&error))?;
+    if document.is_encrypted() {
+        // Many may be read by everybody: their password is empty.
+        document.decrypt("").map_err(|_| Unread::Damaged("it needs a password".to_owned()))?;
+    }
+    let mut text = Text { title: info(&document, b"Title"), author: info(&document, b"Author"), ..Text::default() };
+    for number in document.get_pages().into_keys() {
+        let mut page = Print::default();
+        let is_read = catch_unwind(AssertUnwindSafe(|| output_doc_page(&document, &mut page, number)));
+        text.is_cut |= !matches!(is_read, Ok(Ok(())));
+        text.text.push_str(&page.text);
+        text.text.push_str("\n\n");
+        if text.text.len() > TEXT_BYTES_MAX {
+            text.is_cut = true;
+            break;
+        }
+    }
+    text.text = words::of_print(&text.text);
+    Ok(text)
+}
+
+/// The print of a page, character by character in the order of the file. A PDF has no words and lines: gaps make them.
+#[derive(Default)]
+struct Print {
+    text: String,
+    /// Where the last character ends, and its baseline, counted from the bottom; in units of the page.
+    last: Option<(f64, f64)>,
+}
+
+/// The least gap between two words, by the size of the font. Printers shrink spaces to a tenth of it.
+const WORD_GAP: f64 = 0.1;
+/// The least distance of two lines, and of two blocks, by the size of the font.
+const LINE_STEP: f64 = 0.5;
+const BLOCK_STEP: f64 = 1.5;
+
+impl OutputDev for Print {
+    fn output_character(
+        &mut self,
+        place: &Transform,
+        width: f64,
+        _spacing: f64,
+        font_size: f64,
+        char: &str,
+    ) -> Result<(), OutputError> {
+        // The lengths of a unit to the right and upwards.
+        let (across, up) = (place.m11.hypot(place.m12) * font_size, place.m21.hypot(place.m22) * font_size);
+        let (x, y) = (place.m31, place.m32);
+        if let Some((end, baseline)) = self.last {
+            let step = (y - baseline).abs();
+            if step > up * BLOCK_STEP {
+                self.text.push_str("\n\n");
+            } else if step > up * LINE_STEP && x < end {
+                self.text.push('\n');
+            } else if x > end + across * WORD_GAP {
+                self.text.push(' ');
+            }
+        }
+        self.text.push_str(char);
+        self.last = Some((x + width * across, y));
+        Ok(())
+    }
+
+    fn begin_page(&mut self, _: u32, _: &MediaBox, _: Option<(f64, f64, f64, f64)>) -> Result<(), OutputError> {
+        Ok(())
+    }
+
+    fn end_page(&mut self) -> Result<(), OutputError> {
+        Ok(())
+    }
+
+    fn begin_word(&mut self) -> Result<(), OutputError> {
+        Ok(())
+    }
+
+    fn end_word(&mut self) -> Result<(), OutputError> {
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), OutputError> {
+        Ok(())
+    }
+}
+
+/// A field of the information dictionary (ISO 32000-1 §14.3.3).
+fn info(document: &Document, key: &[u8]) -> Option<String> {
+    let (_, info) = document.dereference(document.trailer.get(b"Info").ok()?).ok()?;
+    let info: &Dictionary = info.as_dict().ok()?;
+    let (_, value) = document.dereference(info.get(key).ok()?).ok()?;
+    match value {
+        Object::String(bytes, _) => Some(text_string(bytes)),
+        _ => None,
+    }
+}
+
+/// A text string: UTF-16, UTF-8, or PDFDocEncoding, of which the part that is Latin 1 is read (ISO 32000-1 §7.9.2.2).
+fn text_string(bytes: &[u8]) -> String {
+    match bytes {
+        [0xfe, 0xff, rest @ ..] => {
+            let units: Vec<u16> = rest.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
+            String::from_utf16_lossy(&units)
+        }
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        bytes => bytes.iter().map(|byte| char::from(*byte)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_strings() {
+        assert_eq!(text_string(b"plain"), "plain");
+        assert_eq!(text_string(b"caf\xe9"), "café");
+        assert_eq!(text_string(b"\xfe\xff\x00a\x20\xac"), "a€");
+        assert_eq!(text_string(b"\xef\xbb\xbf\xe2\x82\xac"), "€");
+    }
+}
