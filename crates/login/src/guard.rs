@@ -14,7 +14,7 @@ use crate::description::Login;
 use crate::error::{LoginFailed, REDIRECTS_MAX};
 use crate::marks::Seen;
 
-/// Sessions of others that may end before a page is fetched in them; after that it is taken as it is.
+/// Sessions that may end before a page is fetched in one of them; after that it has failed, and is tried again like any failure.
 const SESSIONS_MAX: u32 = 8;
 
 /// The logins of a crawl, with the fetcher whose jar has their cookies.
@@ -88,7 +88,7 @@ impl Logins {
     #[must_use]
     pub fn time_max(&self) -> Duration {
         let requests = u32::try_from(2 * (REDIRECTS_MAX + 1) + 2).unwrap_or(u32::MAX);
-        // For each of these sessions, the login of another fetch and a fetch of its own; and at last a login of its own.
+        // For each of these sessions, a login and a fetch.
         let once = (self.fetcher.time_max(Purpose::Page, false) + self.pause) * requests;
         once * (SESSIONS_MAX + 1)
     }
@@ -98,13 +98,25 @@ impl Logins {
         let Some(session) = self.sessions.iter().find(|session| session.is_for(&task)) else {
             return self.fetcher.fetch(task).await;
         };
-        for _ in 0..SESSIONS_MAX {
+        let (can_tell, mut has_logged_in) = (session.login.success.is_of_page(), false);
+        let mut sessions = 0;
+        loop {
             let number = session.number.load(Ordering::Acquire);
             let outcome = self.fetcher.fetch(task.clone()).await;
             if !session.is_logged_out(&outcome) {
                 return outcome;
             }
-            match session.renew(number, &self.fetcher, self.pause).await {
+            sessions += 1;
+            let renewed = match () {
+                // Where nothing tells whether one is logged in, a login of its own is all that a page gets.
+                () if has_logged_in && !can_tell => Ok(Renewed::Alive),
+                () if sessions > SESSIONS_MAX => {
+                    let name = &session.login.name;
+                    Err(format!("login {name}: {SESSIONS_MAX} sessions ended before this page came in one of them"))
+                }
+                () => session.renew(number, &self.fetcher, self.pause).await,
+            };
+            match renewed {
                 Err(detail) => {
                     let failure = Failure { kind: FailureKind::Disconnected, detail };
                     return FetchOutcome { exchanges: Vec::new(), fetched: Fetched::Failed(failure), ..outcome };
@@ -113,14 +125,11 @@ impl Logins {
                     session.closed.fetch_add(1, Ordering::Relaxed);
                     return outcome;
                 }
-                Ok(Renewed::ByOthers) => tokio::time::sleep(self.pause).await,
-                Ok(Renewed::Now) => break,
+                Ok(Renewed::ByOthers) => {}
+                Ok(Renewed::Now) => has_logged_in = true,
             }
+            tokio::time::sleep(self.pause).await;
         }
-        tokio::time::sleep(self.pause).await;
-        let outcome = self.fetcher.fetch(task).await;
-        session.closed.fetch_add(u64::from(session.is_logged_out(&outcome)), Ordering::Relaxed);
-        outcome
     }
 }
 
