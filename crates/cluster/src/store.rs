@@ -173,8 +173,8 @@ impl CrawlView for WorkerStore {
 impl Store for WorkerStore {
     fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
         let of_visits = batch.visits.iter().map(|visit| visit.key.site);
-        let of_kept = batch.kept.iter().map(|key| key.site);
-        let of_others = batch.attempts.iter().map(|(key, _)| key.site).chain(of_kept);
+        let of_kept = batch.kept.iter().map(|(key, _)| key.site);
+        let of_others = batch.attempts.iter().map(|(key, ..)| key.site).chain(of_kept);
         let of_others = of_others.chain(batch.judged_again.iter().map(|(key, _)| key.site));
         let of_sites = batch.sites.iter().map(|record| record.site.key());
         let Some(fence) = self.owned.fence(of_visits.chain(of_others).chain(of_sites)) else {

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use bytes::Bytes;
 use model::{
-    Candidate, ContentDigest, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Queued, Rendering,
-    Resolved, SiteRecord, TaskId, Timestamp, Visit,
+    Candidate, ContentDigest, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Purpose, Queued,
+    Rendering, Resolved, SiteRecord, TaskId, Timestamp, Visit,
 };
 use robots::RobotsTxt;
 use store::{Committed, Totals};
@@ -300,10 +300,10 @@ pub struct Record {
     pub found: Vec<Candidate>,
     /// URLs found and settled at once.
     pub settled: Vec<(Candidate, Visit)>,
-    /// A URL to request again, and the number of requests so far.
-    pub attempts: Option<(UrlKey, u8)>,
-    /// A URL that is not visited again after all.
-    pub kept: Option<UrlKey>,
+    /// A URL to request again, for which purpose, and the number of requests so far.
+    pub attempts: Option<(UrlKey, Purpose, u8)>,
+    /// A URL that is not visited again after all, for this purpose.
+    pub kept: Option<(UrlKey, Purpose)>,
     /// A URL whose links were judged again.
     pub judged_again: Option<(UrlKey, Distance)>,
     /// The site's record.

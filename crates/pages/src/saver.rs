@@ -71,7 +71,7 @@ impl Saver {
         show: &mut dyn FnMut(&[Line]) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let fresh: HashSet<UrlKey> = committed.fresh.iter().map(|candidate| candidate.url.key()).collect();
-        for (key, attempts) in &batch.attempts {
+        for (key, _, attempts) in &batch.attempts {
             if let Some(entry) = self.store.get(*key)? {
                 show(&[line(&entry, "Retry", format!(" (attempt {attempts} failed)"))])?;
             }

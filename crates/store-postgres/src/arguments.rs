@@ -353,9 +353,9 @@ fn found(batch: &Batch) -> Vec<FoundPath<'_>> {
 /// The URLs of a batch that are not found by it.
 fn touched(batch: &Batch) -> Vec<UrlKey> {
     let visits = batch.visits.iter().map(|visit| visit.key);
-    let attempts = batch.attempts.iter().map(|(key, _)| *key);
+    let attempts = batch.attempts.iter().map(|(key, ..)| *key);
     let judged = batch.judged_again.iter().map(|(key, _)| *key);
-    let others = batch.reopened.iter().chain(&batch.again).chain(&batch.kept).copied();
+    let others = batch.reopened.iter().chain(&batch.again).chain(batch.kept.iter().map(|(key, _)| key)).copied();
     let keys: BTreeSet<UrlKey> = others.chain(visits).chain(attempts).chain(judged).collect();
     keys.into_iter().collect()
 }

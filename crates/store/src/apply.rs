@@ -203,14 +203,14 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
     for visit in &batch.visits {
         state.visit(visit)?;
     }
-    for (key, attempts) in &batch.attempts {
-        if let Some(url) = state.touch(*key)? {
+    for (key, purpose, attempts) in &batch.attempts {
+        if let Some(url) = state.touch(*key)?.filter(|url| url.now.candidate.purpose == *purpose) {
             url.now.attempts = *attempts;
             url.changed = true;
         }
     }
-    for key in &batch.kept {
-        state.keep(*key)?;
+    for (key, purpose) in &batch.kept {
+        state.keep(*key, *purpose)?;
     }
     for (key, judged_at) in &batch.judged_again {
         // One that waits for a visit does so whatever becomes of the links of the visit before.
@@ -218,7 +218,10 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
             state.leave_queue(*key, *judged_at)?;
         }
     }
-    for candidate in known.news(&batch.found) {
+    let mut news = known.news(&batch.found);
+    // A page takes the place of a requisite, in whatever order they are found. So a batch that is applied again finds what it left.
+    news.sort_by_key(|candidate| candidate.purpose != Purpose::Requisite);
+    for candidate in news {
         state.find(candidate)?;
     }
     for (candidate, visit) in &batch.settled {
@@ -279,8 +282,11 @@ impl<'b, K: Known> State<'_, 'b, K> {
         Ok(())
     }
 
-    fn keep(&mut self, key: UrlKey) -> Result<(), StoreError> {
+    fn keep(&mut self, key: UrlKey, purpose: Purpose) -> Result<(), StoreError> {
         let Some(url) = self.touch(key)?.filter(|url| url.now.again) else { return Ok(()) };
+        if url.now.candidate.purpose != purpose {
+            return self.stay(key);
+        }
         (url.now.again, url.changed) = (false, true);
         let Some(last) = url.now.visit else { return Ok(()) };
         let judged_at = self.known.visit(key, last)?.judged_at;
@@ -291,13 +297,7 @@ impl<'b, K: Known> State<'_, 'b, K> {
         let key = visit.key;
         let Some(url) = self.touch(key)? else { return Ok(()) };
         if !url.now.candidate.is_purpose_of(visit) {
-            // It was found for another purpose meanwhile, for which it stays in the queue.
-            let (was, record) = (url.now.candidate.position(), url.now.clone());
-            if record.queued {
-                let queued = Some(self.queued(key, record)?);
-                self.committed.relaxed.push(Relaxed { key, was, queued });
-            }
-            return Ok(());
+            return self.stay(key);
         }
         let before = url.now.visit.replace(VisitSummary::of(visit));
         (url.now.attempts, url.now.again, url.changed) = (visit.attempts, false, true);
@@ -306,6 +306,16 @@ impl<'b, K: Known> State<'_, 'b, K> {
             self.followed.insert(key, self.known.visit(key, before)?);
         }
         self.leave_queue(key, visit.judged_at)
+    }
+
+    /// A URL was found for another purpose while this one came to its end: it stays in the queue.
+    fn stay(&mut self, key: UrlKey) -> Result<(), StoreError> {
+        if let Some(url) = self.touch(key)?.filter(|url| url.now.queued) {
+            let (was, record) = (url.now.candidate.position(), url.now.clone());
+            let queued = Some(self.queued(key, record)?);
+            self.committed.relaxed.push(Relaxed { key, was, queued });
+        }
+        Ok(())
     }
 
     /// Takes a visited URL out of the queue, unless its links were judged from further away than it is.

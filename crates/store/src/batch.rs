@@ -19,8 +19,8 @@ pub struct Batch {
     pub round: Option<Round>,
     /// URLs to be visited again. They keep their visit until then. URLs without a visit, and those in the queue, stay as they are.
     pub again: Vec<UrlKey>,
-    /// URLs that are not visited again after all, since a rule forbids it now. They leave the queue, and keep their last visit.
-    pub kept: Vec<UrlKey>,
+    /// URLs that are not visited again after all for this purpose, since a rule forbids it now. They leave the queue, and keep their last visit.
+    pub kept: Vec<(UrlKey, Purpose)>,
     /// URLs found and admitted.
     pub found: Vec<Candidate>,
     /// URLs found and settled at once, without a fetch (excluded, trap).
@@ -29,8 +29,8 @@ pub struct Batch {
     pub visits: Vec<Visit>,
     /// Contents seen for the first time, with their URL. The first holder stays.
     pub holders: Vec<(ContentDigest, UrlKey)>,
-    /// URLs requested without a final outcome, and the number of requests so far.
-    pub attempts: Vec<(UrlKey, u8)>,
+    /// URLs requested without a final outcome, for which purpose, and the number of requests so far.
+    pub attempts: Vec<(UrlKey, Purpose, u8)>,
     /// Relaxed URLs whose links were judged again, from this distance. They leave the queue, unless a still shorter path is
     /// known now.
     pub judged_again: Vec<(UrlKey, Distance)>,

@@ -261,7 +261,7 @@ fn attempts(fixture: &dyn Fixture) {
     let store = fixture.open();
     find(&*store, &[page("http://a.test/1", 1)]);
     let key = url("http://a.test/1").key();
-    store.commit(&Batch { attempts: vec![(key, 2)], ..Batch::default() }).expect("commit");
+    store.commit(&Batch { attempts: vec![(key, Purpose::Page, 2)], ..Batch::default() }).expect("commit");
     assert_eq!(store.pending(key.site, None, 1).expect("pending")[0].attempts, 2);
     assert_eq!(store.get(key).expect("get").expect("known").attempts, 2);
 }
@@ -336,7 +336,9 @@ fn not_reopened(fixture: &dyn Fixture) {
     let outlinks = vec!["http://a.test/x".to_owned()];
     end(&*store, &[Visit { outlinks, ..visit(links, Outcome::HttpError) }]);
     find(&*store, &[page(links, 1)]);
-    store.commit(&Batch { attempts: vec![(url(attempted).key(), 2)], ..Batch::default() }).expect("commit");
+    store
+        .commit(&Batch { attempts: vec![(url(attempted).key(), Purpose::Page, 2)], ..Batch::default() })
+        .expect("commit");
     let before = (store.totals().expect("totals"), store.scan(None, 10).expect("scan"), queue(&*store, links));
     let mut all: Vec<String> = outcomes.iter().map(address).collect();
     all.extend([links, attempted, "http://unknown.test/"].map(str::to_owned));

@@ -98,10 +98,12 @@ fn events() -> Vec<(&'static str, Batch)> {
         ("visited from 9, links", visited(1, 9)),
         ("judged from 5", judged(5)),
         ("judged from 9", judged(9)),
-        ("attempts 7", Batch { attempts: vec![(key, 7)], ..Batch::default() }),
+        ("attempts 7", Batch { attempts: vec![(key, Purpose::Page, 7)], ..Batch::default() }),
+        ("attempts 7 as requisite", Batch { attempts: vec![(key, Purpose::Requisite, 7)], ..Batch::default() }),
         ("reopened", Batch { reopened: vec![key], ..Batch::default() }),
         ("again", Batch { again: vec![key], ..Batch::default() }),
-        ("kept", Batch { kept: vec![key], ..Batch::default() }),
+        ("kept", Batch { kept: vec![(key, Purpose::Page)], ..Batch::default() }),
+        ("kept as requisite", Batch { kept: vec![(key, Purpose::Requisite)], ..Batch::default() }),
     ]
 }
 
@@ -226,6 +228,7 @@ attempts 7
     links to judge   q5 x7 html+
     waits again      qa5 x7 html
     excluded         5 x7 excluded
+attempts 7 as requisite
     requisite        qr5 x7
     requisite, had   r5 x7 binary
 reopened
@@ -240,7 +243,9 @@ again
     excluded         qa5 x0 excluded
     requisite, had   qar5 x0 binary
 kept
-    waits again      5 x1 html";
+    waits again      5 x1 html
+kept as requisite
+    waits again      5>5 again";
 
 #[test]
 fn each_event_does_to_each_url_what_the_table_says() {
@@ -272,6 +277,8 @@ fn sensible(batch: Batch, store: &MemoryStore) -> Batch {
         let is_requisite = queued.as_ref().is_some_and(|queued| queued.candidate.purpose == Purpose::Requisite);
         let judged_at = visit.judged_at.max(distance.unwrap_or_default());
         visit.judged_at = if is_requisite { Distance::OF_REQUISITE } else { judged_at };
+        // What a rule keeps out is not read.
+        visit.outlinks.retain(|_| visit.outcome != Outcome::Excluded);
         queued.is_some()
     });
     let mut judged_again = batch.judged_again;
@@ -281,12 +288,20 @@ fn sensible(batch: Batch, store: &MemoryStore) -> Batch {
         queued.is_some()
     });
     let mut kept = batch.kept;
-    kept.retain(|key| waiting.remove(key).is_some_and(|queued| queued.again.is_some()));
+    kept.retain_mut(|(key, purpose)| {
+        let queued = waiting.remove(key).filter(|queued| queued.again.is_some());
+        *purpose = queued.as_ref().map_or(*purpose, |queued| queued.candidate.purpose);
+        queued.is_some()
+    });
     let mut attempts = batch.attempts;
-    attempts.retain(|(key, _)| waiting.remove(key).is_some());
+    attempts.retain_mut(|(key, purpose, _)| {
+        let queued = waiting.remove(key);
+        *purpose = queued.as_ref().map_or(*purpose, |queued| queued.candidate.purpose);
+        queued.is_some()
+    });
     let visited: BTreeSet<_> = visits.iter().map(|visit| visit.key).collect();
     let judged: BTreeSet<_> = judged_again.iter().map(|(key, _)| *key).collect();
-    let leaving: BTreeSet<_> = kept.iter().chain(&visited).chain(&judged).copied().collect();
+    let leaving: BTreeSet<_> = kept.iter().map(|(key, _)| key).chain(&visited).chain(&judged).copied().collect();
     let is_left = |key: &UrlKey| known.contains(key) && !leaving.contains(key);
     let reopened = batch.reopened.into_iter().filter(is_left).collect();
     let again = batch.again.into_iter().filter(is_left).collect();

@@ -1,8 +1,8 @@
 //! Numbered batches that touch every table, and all of a store's content as one value.
 
 use model::{
-    Candidate, ContentDigest, Distance, Outcome, PayloadDigest, Queued, RobotsAnswer, RobotsRecord, Round, SiteRecord,
-    Timestamp, Via, Visit,
+    Candidate, ContentDigest, Distance, Outcome, PayloadDigest, Purpose, Queued, RobotsAnswer, RobotsRecord, Round,
+    SiteRecord, Timestamp, Via, Visit,
 };
 use store::{Batch, CrawlView, Entry, MemoryStore, Segment, Store, Totals};
 use weburl::{CanonicalRules, CanonicalUrl, SiteKey};
@@ -80,12 +80,12 @@ pub fn numbered(number: u64) -> Batch {
         reopened: vec![page(number.saturating_sub(2), FOUND, 5).url.key()],
         round: Some(Round { number: u32::try_from(number).expect("few batches") / 4 + 1, ..Round::default() }),
         again: vec![page(number.saturating_sub(3), 1, 0).url.key()],
-        kept: vec![page(number.saturating_sub(4), 1, 0).url.key()],
+        kept: vec![(page(number.saturating_sub(4), 1, 0).url.key(), Purpose::Page)],
         found,
         settled: vec![(excluded, verdict)],
         visits,
         holders: vec![(ContentDigest::of(&digest(number).0), page(number, 0, 0).url.key())],
-        attempts: vec![(page(number.saturating_sub(1), FOUND - 1, 5).url.key(), 1)],
+        attempts: vec![(page(number.saturating_sub(1), FOUND - 1, 5).url.key(), Purpose::Page, 1)],
         judged_again: vec![(page(number.saturating_sub(3), 0, 3).url.key(), Distance { depth: 3, redirects: 0 })],
         sites: vec![site],
         seeds: vec![page(number % 10, 0, 0).url],

@@ -124,7 +124,7 @@ impl Removed {
                     let site = visit.key.site;
                     Record { visited: Some(Box::new((candidate, None))), visit: Some(visit), ..Record::of(site) }
                 }
-                Taken::Kept(key) => Record { kept: Some(key), ..Record::of(key.site) },
+                Taken::Kept(key, purpose) => Record { kept: Some((key, purpose)), ..Record::of(key.site) },
             });
             recorder.commit(records.collect()).map(drop)
         })?;
@@ -141,7 +141,7 @@ impl Removed {
             for taken in taken {
                 match taken {
                     Taken::Settled(settled) => batch.visits.push(settled.0),
-                    Taken::Kept(key) => batch.kept.push(key),
+                    Taken::Kept(key, purpose) => batch.kept.push((key, purpose)),
                 }
             }
             store.commit(&batch).map(drop)
@@ -184,10 +184,11 @@ impl Removed {
         match (queued.visited, queued.again) {
             // It is there for its links only.
             (Some(_), _) => None,
-            (None, Some(_)) => Some(Taken::Kept(key)),
+            (None, Some(_)) => Some(Taken::Kept(key, queued.candidate.purpose)),
             (None, None) => {
                 let visit = Visit::without_fetch(key, Outcome::Excluded, format!("remove {pattern}"), now);
-                Some(Taken::Settled(Box::new((Visit { round, ..visit }, queued.candidate))))
+                let judged_at = queued.candidate.judges_from();
+                Some(Taken::Settled(Box::new((Visit { round, judged_at, ..visit }, queued.candidate))))
             }
         }
     }
@@ -198,7 +199,7 @@ enum Taken {
     /// It was never visited, and ends with this.
     Settled(Box<(Visit, Candidate)>),
     /// It keeps its last visit.
-    Kept(UrlKey),
+    Kept(UrlKey, Purpose),
 }
 
 fn changed(sites: BTreeSet<SiteKey>) -> Control {

@@ -325,7 +325,7 @@ impl State {
         record.ends = Some(key.url);
         // What a rule forbids now says nothing of what is there.
         if Outcome::REFUSED.contains(&outcome) && queued.again.is_some() {
-            record.kept = Some(key);
+            record.kept = Some((key, queued.candidate.purpose));
             return self.record(record);
         }
         let visit = Visit {

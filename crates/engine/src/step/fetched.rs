@@ -148,7 +148,7 @@ impl State {
         let mut record = Record::of(site);
         let key = queued.candidate.url.key();
         record.exchanges = exchanges;
-        record.attempts = Some((key, attempts));
+        record.attempts = Some((key, queued.candidate.purpose, attempts));
         if let Some(front) = self.front(site) {
             front.state.leave_behind(key.url, attempts);
             record.site_record = Some(front.state.record());

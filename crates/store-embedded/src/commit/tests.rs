@@ -1,6 +1,6 @@
 //! Commits to a store in which URLs share a fingerprint.
 
-use model::{Candidate, Outcome, Timestamp, Visit};
+use model::{Candidate, Outcome, Purpose, Timestamp, Visit};
 use proptest::prelude::*;
 use store::{Batch, CrawlView, Entry, MemoryStore, Store, Totals};
 use testkit::any_batches;
@@ -77,7 +77,7 @@ fn no_commit_of_a_chain_looks_for_a_url_through_the_queue() {
         found.extend((0..5).map(|back| item(number / 2 + back, depth)));
         let visit = Visit::without_fetch(key, Outcome::Html, String::new(), Timestamp(1));
         let visit = Visit { judged_at: page(number).distance(), ..visit };
-        let batch = Batch { visits: vec![visit], attempts: vec![(key, 1)], found, ..Batch::default() };
+        let batch = Batch { visits: vec![visit], attempts: vec![(key, Purpose::Page, 1)], found, ..Batch::default() };
         assert_eq!(store.commit(&batch).expect("commit"), memory.commit(&batch).expect("commit"), "page {number}");
         if number % 50 == 49 {
             drop(store);

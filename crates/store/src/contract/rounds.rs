@@ -56,7 +56,7 @@ pub(super) fn visited_again(fixture: &dyn Fixture) {
     assert_eq!(waiting(&*store, PAGE).again.as_deref(), Some(&first));
     assert_eq!(store.earlier(first.key).expect("earlier"), vec![]);
     // An attempt that fails leaves it there.
-    store.commit(&Batch { attempts: vec![(first.key, 3)], ..Batch::default() }).expect("commit");
+    store.commit(&Batch { attempts: vec![(first.key, Purpose::Page, 3)], ..Batch::default() }).expect("commit");
     assert_eq!((waiting(&*store, PAGE).attempts, waiting(&*store, PAGE).again.is_some()), (3, true));
     // Links that are judged again are not the visit that it waits for.
     let judged_again = vec![(first.key, Distance { depth: 1, redirects: 0 })];
@@ -91,6 +91,7 @@ pub(super) fn kept(fixture: &dyn Fixture) {
     for _ in 0..2 {
         // One that waits for its first visit stays where it is.
         let kept = keys(&[PAGE, "http://a.test/2", "http://a.test/unknown"]);
+        let kept = kept.into_iter().map(|key| (key, Purpose::Page)).collect();
         assert_eq!(store.commit(&Batch { kept, ..Batch::default() }).expect("commit"), Committed::default());
     }
     drop(store);

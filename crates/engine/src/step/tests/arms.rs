@@ -68,7 +68,7 @@ fn brief(command: &Command) -> String {
         Command::Fetch(task) => format!("fetch {}", task.url),
         Command::Record(record) => {
             let visit = record.visit.as_ref().map_or(String::new(), |visit| format!(", {}", visit.outcome.as_str()));
-            let attempts = record.attempts.map_or(String::new(), |(_, attempts)| format!(", attempt {attempts}"));
+            let attempts = record.attempts.map_or(String::new(), |(_, _, attempts)| format!(", attempt {attempts}"));
             let robots = record.site_record.as_ref().is_some_and(|record| record.robots.is_some());
             let robots = if robots { ", robots.txt" } else { "" };
             format!("record of {}: {} found{visit}{attempts}{robots}", named(&record.site), record.found_count())
