@@ -29,7 +29,7 @@ impl<'b> Package<'b> {
 
     /// The names of its parts.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.zip.file_names().flatten().map(|name| name.into_owned()).collect()
+        self.zip.file_names().flatten().map(std::borrow::Cow::into_owned).collect()
     }
 
     /// A part of XML that a document must have.
