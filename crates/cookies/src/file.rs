@@ -13,10 +13,10 @@ use model::Timestamp;
 use crate::cookie::Cookie;
 use crate::jar::Jar;
 
-/// Bytes of a file that are read, at most. It never has as many: it is written anew before.
+/// The largest file that is read, in bytes. A file that the crawl wrote is never as large: the crawl replaces it before.
 const FILE_BYTES_MAX: u64 = 512 << 20;
 
-/// Bytes that changes may take before the file is written anew, and times the bytes of what is in force.
+/// The crawl replaces the file when changes take more than this many bytes, and more than this many times the bytes of the cookies in force.
 const CHANGES_BYTES_MIN: u64 = 1 << 20;
 const CHANGES_TIMES_MAX: u64 = 4;
 
@@ -25,7 +25,7 @@ const CHANGES_TIMES_MAX: u64 = 4;
 pub struct CookieFile {
     path: PathBuf,
     file: File,
-    /// Bytes when it was written anew, and since then.
+    /// Its bytes when it was last replaced, and those added since then.
     begun: u64,
     added: u64,
 }
@@ -63,7 +63,7 @@ impl CookieFile {
         Ok(CookieFile { path: path.to_owned(), file, begun: lines.len() as u64, added: 0 })
     }
 
-    /// The path while it is written anew.
+    /// The path of the file that is to replace it.
     #[must_use]
     pub fn temporary(path: &Path) -> PathBuf {
         path.with_extension("jsonl.tmp")

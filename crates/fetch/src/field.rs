@@ -9,7 +9,7 @@ use http::header::{self, HeaderName, HeaderValue};
 pub const REDACTED: &str = "***";
 
 /// Fields that are part of how the request is sent, so not the user's to set.
-const RESERVED: [HeaderName; 8] = [
+pub(crate) const RESERVED: [HeaderName; 8] = [
     header::HOST,
     header::CONNECTION,
     header::CONTENT_LENGTH,

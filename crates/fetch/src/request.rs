@@ -12,6 +12,7 @@ use model::{Failure, FailureKind, Headers, Purpose, Timestamp, Validators};
 use weburl::CanonicalUrl;
 
 use crate::failure::failure;
+use crate::field::RESERVED;
 use crate::message::Request;
 use crate::{ConfigError, FetchConfig, Field, FieldError, Keyring, REDACTED};
 
@@ -184,29 +185,16 @@ fn is_same_site(one: &CanonicalUrl, other: &CanonicalUrl) -> bool {
     one.domain() == other.domain() && one.site().is_https() == other.site().is_https()
 }
 
-/// Fields that a page does not set: those of the connection, what is decoded here, and the name of the crawler.
-const NOT_OF_PAGES: [HeaderName; 13] = [
-    header::HOST,
-    header::CONNECTION,
-    header::CONTENT_LENGTH,
-    header::TRANSFER_ENCODING,
-    header::TE,
-    header::TRAILER,
-    header::UPGRADE,
-    header::EXPECT,
-    header::PROXY_AUTHORIZATION,
-    header::ACCEPT_ENCODING,
-    header::USER_AGENT,
-    header::IF_NONE_MATCH,
-    header::IF_MODIFIED_SINCE,
-];
+/// Fields that a page does not set, beside those that nobody sets: what is decoded here, and the name of the crawler.
+const NOT_OF_PAGES: [HeaderName; 5] =
+    [header::EXPECT, header::ACCEPT_ENCODING, header::USER_AGENT, header::IF_NONE_MATCH, header::IF_MODIFIED_SINCE];
 
 /// Adds the fields of a page's request, in place of others of the same name. Its cookies come after those of the user, and a name
-/// that both have is the user's. What proves who asks is not recorded.
+/// that both have is the user's. The archive has no values of credentials.
 fn add_fields_of_page(page: &Headers, fields: &mut HeaderMap) {
     for (name, value) in &page.0 {
         let (Ok(name), Ok(mut value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) else { continue };
-        if NOT_OF_PAGES.contains(&name) {
+        if RESERVED.contains(&name) || NOT_OF_PAGES.contains(&name) {
             continue;
         }
         if name == header::COOKIE

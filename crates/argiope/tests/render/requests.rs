@@ -94,7 +94,7 @@ fn a_page_that_calls_its_api_is_crawled_recorded_and_replayed() {
     let origins: Vec<_> = origins.map(|request| (request.method.as_str(), request.header("origin"))).collect();
     assert_eq!(origins, [("OPTIONS", Some("http://app.test")), ("POST", Some("http://app.test"))]);
 
-    // What is recorded: bodies, and of what proves who asks only the name.
+    // The archive has bodies, and of credentials only the names of their fields.
     let warc = files(&crawled.dir(), ".warc.gz").pop().expect("a segment").display().to_string();
     runs(python(&["warcio"]).args(["-m", "warcio.cli", "check"]).arg(&warc));
     let list = "import sys; from warcio.archiveiterator import ArchiveIterator\n\

@@ -115,7 +115,7 @@ impl Tab<'_> {
                 break;
             }
             height = now;
-            // What is in sight now is told with a frame, and what comes of that with another.
+            // One frame reports to the page what is in sight now. Another shows what the page does about it.
             self.paint().await?;
             self.run_clock(CLOCK_OF_A_STEP).await?;
             self.paint().await?;
