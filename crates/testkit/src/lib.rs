@@ -1,7 +1,8 @@
 //! What the tests of several crates share. Only tests and benchmarks depend on it.
 //!
 //! A test crawl runs the real binary ([`ran`], [`crawled`]). [`judge`] says whether a server's log is polite, [`tables`] reads a dataset, and
-//! [`batches`] and [`any_batches`] are commits for stores. [`python`] and [`pywb`] run the tools that read exports.
+//! [`batches`] and [`any_batches`] are commits for stores. [`python`] and [`pywb`] run the tools that read exports. [`browser`] is a real one, [`axe`]
+//! judges the page it shows, and [`ui`] serves a crawl to it.
 
 #![expect(
     clippy::expect_used,
@@ -11,7 +12,9 @@
 )]
 
 pub mod any_batches;
+pub mod axe;
 pub mod batches;
+pub mod browser;
 pub mod crawled;
 pub mod documents;
 pub mod judge;
@@ -21,3 +24,4 @@ pub mod pywb;
 pub mod ran;
 pub mod robots_files;
 pub mod tables;
+pub mod ui;

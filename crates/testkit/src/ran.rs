@@ -20,9 +20,14 @@ fn binary() -> PathBuf {
     built.join(format!("argiope{}", std::env::consts::EXE_SUFFIX))
 }
 
+/// The binary as a command. For tests of the package that has it.
+pub fn command() -> Command {
+    Command::new(binary())
+}
+
 /// Runs the binary. For tests of the package that has it.
 pub fn argiope(arguments: &[&str]) -> Ran {
-    let output = Command::new(binary()).args(arguments).stdin(Stdio::null()).output().expect("the binary starts");
+    let output = command().args(arguments).stdin(Stdio::null()).output().expect("the binary starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is UTF-8");
     Ran { code: output.status.code().expect("no signal"), stdout: text(output.stdout), stderr: text(output.stderr) }
 }

@@ -18,6 +18,7 @@ mod structured;
 mod synthetic;
 mod text;
 mod tls;
+mod ui;
 
 use std::path::PathBuf;
 
@@ -32,6 +33,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   in-flight          a slow site with few and with many requests at a time: what a page in flight takes in memory, beside Scrapy
   bodies [DOCUMENTS] 512 documents of 10 MB at once: memory beyond --max-in-flight-bytes
   known              10^5 to 10^7 known URLs, 10 to 10^5 hosts: what a page costs, and how much memory; draws docs/known.svg
+  ui [URLS...]       what each screen of `argiope ui` takes at that many known URLs (default 10^6 and 10^7), and the preview of a change
   hot                99 small hosts beside one with 10^6 queued URLs: whether they wait for it, and what a visit costs
   rules              1,000 robots.txt files of 525 kB: memory; a site beside one with 35,641 rules with wildcards: its pages
   freshness [PAGES] [VISITS] [WEB...]
@@ -108,6 +110,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "in-flight" => in_flight::run(&options),
         "bodies" => bodies::run(&options),
         "known" => known::run(&options),
+        "ui" => ui::run(&options),
         "hot" => hot::run(&options),
         "rules" => rules::run(&options),
         "documents" => documents::run(&options),

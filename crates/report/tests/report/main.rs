@@ -2,7 +2,6 @@
 
 #![expect(clippy::expect_used, reason = "a test may fail loudly")]
 
-mod browser;
 mod crawl;
 mod numbers;
 mod page;

@@ -6,8 +6,8 @@ use model::Outcome;
 use report::html;
 use serde_json::json;
 use tempfile::TempDir;
+use testkit::browser::Browser;
 
-use crate::browser::Browser;
 use crate::crawl::{Crawl, Page};
 use crate::shown::HOSTILE;
 

@@ -48,6 +48,24 @@ struct Work {
     pages_max: u64,
 }
 
+impl Work {
+    /// A web of which about so many pages are known at the end of the crawl.
+    fn until_known(known: u64) -> Self {
+        let pages = 2 * known;
+        // Of p pages n links by chance leave p·e^(−n/p) unknown: half of them with n = p·ln 2.
+        let links = pages as f64 * std::f64::consts::LN_2;
+        Work { sites: SITES, pages, degree: DEGREE, pages_max: links as u64 / DEGREE }
+    }
+}
+
+/// Crawls a web into a directory until about so many URLs are known. Returns how many it became.
+///
+/// # Errors
+/// The crawl fails.
+pub fn crawl_to(binary: &Path, known: u64, dir: &Path) -> anyhow::Result<u64> {
+    Ok(crawl_into(binary, Work::until_known(known), dir)?.1)
+}
+
 /// Crawls webs of each size, and draws what it took.
 ///
 /// # Errors
@@ -55,12 +73,7 @@ struct Work {
 pub fn run(options: &Options) -> anyhow::Result<()> {
     let binary = argiope::binary(options.binary.as_deref())?;
     let mut file = RunFile::begin("known", "More URLs, more hosts", &[said(&binary, &["--version"])?])?;
-    let known = KNOWN.map(|known| {
-        let pages = 2 * known;
-        // Of p pages n links by chance leave p·e^(−n/p) unknown: half of them with n = p·ln 2.
-        let links = pages as f64 * std::f64::consts::LN_2;
-        Work { sites: SITES, pages, degree: DEGREE, pages_max: links as u64 / DEGREE }
-    });
+    let known = KNOWN.map(Work::until_known);
     let hosts =
         HOSTS.map(|sites| Work { sites, pages: PAGES_OF_HOSTS, degree: DEGREE_OF_HOSTS, pages_max: PAGES_OF_HOSTS });
     let known = measure(&binary, &known, options, &mut file, "known URLs")?;
@@ -143,13 +156,18 @@ fn measure(
 }
 
 fn crawl(binary: &Path, work: Work) -> anyhow::Result<(Measured, u64)> {
+    let dir = TempDir::with_prefix("argiope-bench-")?;
+    crawl_into(binary, work, &dir.path().join("crawl"))
+}
+
+fn crawl_into(binary: &Path, work: Work, crawl: &Path) -> anyhow::Result<(Measured, u64)> {
     let Work { sites, pages, degree, pages_max } = work;
     let web = Web::serve(binary, &format!("1,{sites},{pages},{degree}"))?;
-    let dir = TempDir::with_prefix("argiope-bench-")?;
-    let mut command = argiope::crawl(binary, &dir.path().join("crawl"));
+    let said = TempDir::with_prefix("argiope-bench-")?;
+    let mut command = argiope::crawl(binary, crawl);
     command.args([super::synthetic::SEED, "--scope", "any", "--no-sitemaps", "--max-simple-queries-per-path", "0"]);
     command.args(["--connect-to", &format!("::{}", web.address), "--max-pages", &pages_max.to_string()]);
-    let measured = measured::run(&mut command, dir.path())?;
+    let measured = measured::run(&mut command, said.path())?;
     let summary = Summary::read(&measured.output)?;
     // What is under way when the last page is there is finished too.
     if summary.fetched() < pages_max {

@@ -29,6 +29,9 @@ const FLAGS: [&str; 13] = [
     "--force-color-profile=srgb",
 ];
 
+/// Elements that the Tab key passes on a page, at most.
+const TABS_MAX: usize = 400;
+
 /// A browser with one page. It ends with the value, whatever happens.
 pub struct Browser {
     process: Child,
@@ -36,8 +39,10 @@ pub struct Browser {
     answers: BufReader<ChildStdout>,
     session: Value,
     next_id: u64,
-    /// Everything the browser said of its own accord.
+    /// Everything the browser said of its own accord since the page was opened.
     events: Vec<Value>,
+    /// What the URLs begin with that the page may ask for.
+    origin: String,
     _profile: TempDir,
 }
 
@@ -85,8 +90,9 @@ impl Browser {
             .expect("a shell");
         let commands = process.stdin.take().expect("piped");
         let answers = BufReader::new(process.stdout.take().expect("piped"));
-        let (session, events) = (Value::Null, Vec::new());
-        let mut browser = Browser { process, commands, answers, session, next_id: 0, events, _profile: profile };
+        let (session, events, origin) = (Value::Null, Vec::new(), String::new());
+        let mut browser =
+            Browser { process, commands, answers, session, next_id: 0, events, origin, _profile: profile };
         let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
         let attached =
             browser.call("Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }));
@@ -128,26 +134,35 @@ impl Browser {
         serde_json::from_slice(&bytes).expect("JSON")
     }
 
+    /// Waits for an event since the page was opened.
     fn wait_for(&mut self, method: &str) {
-        loop {
+        while self.events.iter().all(|event| event["method"] != method) {
             let message = self.message();
-            let found = message["method"] == method;
             self.events.push(message);
-            if found {
-                return;
-            }
         }
     }
 
     /// Shows a file in a window of this width, in CSS pixels, in the light or in the dark.
     pub fn show(&mut self, file: &Path, width: u32, dark: bool) {
+        self.open("file://", &file.display().to_string(), width, dark);
+    }
+
+    /// Opens a path of an origin, the only one that the page may ask, in a window of this width, in CSS pixels.
+    pub fn open(&mut self, origin: &str, path: &str, width: u32, dark: bool) {
         let scheme = if dark { "dark" } else { "light" };
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         self.call("Emulation.setEmulatedMedia", json!({ "features": features }));
         let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
+        origin.clone_into(&mut self.origin);
+        let url = format!("{origin}{path}");
+        self.navigate(|browser| drop(browser.call("Page.navigate", json!({ "url": url }))));
+    }
+
+    /// Does what leads to another page, and waits until that is shown.
+    fn navigate(&mut self, act: impl FnOnce(&mut Self)) {
         self.events.clear();
-        self.call("Page.navigate", json!({ "url": format!("file://{}", file.display()) }));
+        act(self);
         self.wait_for("Page.loadEventFired");
         self.settle();
     }
@@ -197,19 +212,51 @@ impl Browser {
         self.settle();
     }
 
-    /// Presses a key that writes nothing, or enters a text.
+    /// Presses a key that writes nothing.
     pub fn key(&mut self, key: &str) {
-        for kind in ["keyDown", "keyUp"] {
-            let text = if key == "Enter" && kind == "keyDown" { "\r" } else { "" };
-            let code = if key == "Enter" { 13 } else { 0 };
-            self.call(
-                "Input.dispatchKeyEvent",
-                json!({ "type": kind, "key": key, "text": text, "windowsVirtualKeyCode": code }),
-            );
-        }
+        self.press(key);
         self.settle();
     }
 
+    /// Presses Enter where it leads to another page.
+    pub fn follow(&mut self) {
+        self.navigate(|browser| browser.press("Enter"));
+    }
+
+    fn press(&mut self, key: &str) {
+        let (code, text) = match key {
+            "Enter" => (13, "\r"),
+            "Tab" => (9, ""),
+            _ => (0, ""),
+        };
+        for kind in ["keyDown", "keyUp"] {
+            let text = if kind == "keyDown" { text } else { "" };
+            self.call(
+                "Input.dispatchKeyEvent",
+                json!({ "type": kind, "key": key, "code": key, "text": text, "windowsVirtualKeyCode": code }),
+            );
+        }
+    }
+
+    /// Moves the focus on by the Tab key until it is on an element of this selector, past elements that all show the focus.
+    pub fn tab_to(&mut self, selector: &str) {
+        for _ in 0..TABS_MAX {
+            self.key("Tab");
+            let focused = format!(
+                "(() => {{ const it = document.activeElement;
+                  return [it.matches({}), it === document.body || getComputedStyle(it).outlineStyle !== 'none']; }})()",
+                json!(selector)
+            );
+            let focused = self.value(&focused);
+            assert_eq!(focused[1], true, "on the way to {selector} an element does not show that it has the focus");
+            if focused[0] == true {
+                return;
+            }
+        }
+        panic!("{TABS_MAX} Tab keys do not lead to {selector}");
+    }
+
+    /// Enters a text.
     pub fn write(&mut self, text: &str) {
         self.call("Input.insertText", json!({ "text": text }));
         self.settle();
@@ -235,7 +282,14 @@ impl Browser {
         Shot { width: info.width, height: info.height, pixels }
     }
 
-    /// Fails if, since the page was shown, a script failed, the policy stopped something, or anything was asked for but the file itself.
+    /// Bytes transferred for the page and what it loaded, as far as it has ended, heads of the answers among them.
+    pub fn bytes_loaded(&self) -> u64 {
+        let ended = self.events.iter().filter(|event| event["method"] == "Network.loadingFinished");
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
+        ended.filter_map(|event| event["params"]["encodedDataLength"].as_f64()).map(|bytes| bytes as u64).sum()
+    }
+
+    /// Fails if, since the page was opened, a script failed, the policy stopped something, or another origin was asked.
     pub fn assert_quiet(&self) {
         for event in &self.events {
             let method = event["method"].as_str().unwrap_or_default();
@@ -245,7 +299,8 @@ impl Browser {
             );
             if method == "Network.requestWillBeSent" {
                 let url = event["params"]["request"]["url"].as_str().unwrap_or_default();
-                assert!(url.starts_with("file:///") || url.starts_with("data:"), "{url} was asked for");
+                let is_allowed = url.strip_prefix(&self.origin).is_some_and(|path| path.starts_with('/'));
+                assert!(is_allowed || url.starts_with("data:"), "{url} was asked for");
             }
         }
     }

@@ -1,0 +1,100 @@
+//! `argiope ui` as a process, and what it answers.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use crate::ran::command;
+
+/// The interface to a directory, until it is dropped.
+pub struct Ui {
+    process: Child,
+    /// Where it answers.
+    pub address: String,
+}
+
+/// An answer.
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Ui {
+    /// Shows the crawl in a directory on a free port.
+    pub fn start(dir: &Path) -> Self {
+        let mut process = command()
+            .arg("ui")
+            .arg(dir)
+            .args(["--listen", "127.0.0.1:0"])
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut line = String::new();
+        BufReader::new(process.stderr.take().expect("piped")).read_line(&mut line).expect("a line");
+        let address = line.split_once("http://").expect("an address").1.split_whitespace().next().expect("an address");
+        Ui { process, address: address.to_owned() }
+    }
+
+    /// Where its pages are.
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Sends a request: its first lines, and a body.
+    pub fn ask(&self, head: &str, body: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).expect("a connection");
+        let length = body.len();
+        write!(stream, "{head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}").expect("a request");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer");
+        let answer = String::from_utf8(answer).expect("UTF-8");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        let is_chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+        let body = if is_chunked { without_chunks(body) } else { body.to_owned() };
+        Answer { status, head: head.to_owned(), body }
+    }
+
+    /// Asks for a path.
+    pub fn get(&self, path: &str) -> Answer {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {}", self.address), "")
+    }
+
+    /// The body of a page that must be there.
+    pub fn page(&self, path: &str) -> String {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        answer.body
+    }
+
+    /// Sends a change, with more fields of the head.
+    pub fn post(&self, more: &str, body: &str) -> Answer {
+        self.ask(&format!("POST /steer HTTP/1.1\r\nHost: {}{more}", self.address), body)
+    }
+
+    /// The fields of a head by which a browser says that a page of the interface sends the request.
+    pub fn own(&self) -> String {
+        format!("\r\nOrigin: {}\r\nSec-Fetch-Site: same-origin", self.origin())
+    }
+}
+
+impl Drop for Ui {
+    fn drop(&mut self) {
+        // It may have ended before.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn without_chunks(mut body: &str) -> String {
+    let mut whole = String::new();
+    while let Some((length, rest)) = body.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).expect("a length");
+        whole.push_str(&rest[..length]);
+        body = &rest[length + 2..];
+    }
+    whole
+}
